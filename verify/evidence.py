@@ -1,0 +1,84 @@
+"""What a proof recorded and what it means: the words that the rest of fixer reports."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+Rung = Literal["conforms", "trains", "same"]
+Verdict = Literal["repaired", "preserved", "changed", "regressed", "inconclusive"]
+Role = Literal["baseline", "target"]
+
+RUNGS: tuple[Rung, ...] = ("conforms", "trains", "same")
+
+
+@dataclass(frozen=True)
+class Environment:
+    """The versions in which one of the two trees ran.
+
+    `packages` are (distribution, version) pairs, sorted; `reason` says why these versions were chosen.
+    """
+
+    role: Role
+    python: str
+    packages: tuple[tuple[str, str], ...]
+    reason: str
+
+
+@dataclass(frozen=True)
+class Failure:
+    """The exception that ended a run: its type, its text and the place in the tree (`path:line`)."""
+
+    type: str
+    message: str
+    place: str | None
+
+
+@dataclass(frozen=True)
+class Recording:
+    """What the harness saw of one tree.
+
+    `losses` has one number a backward pass, `learning_rates` one tuple (a number a parameter group) an
+    optimizer step. `global_step` counts what the Trainer counts. `unreached` names the trainable
+    parameters that got no gradient in any backward pass. `weights` are (parameter name, L2 norm) pairs at
+    the end. `seconds` is wall time of the process.
+    """
+
+    script: str
+    fitted: bool
+    failure: Failure | None
+    losses: tuple[float, ...]
+    metrics: tuple[tuple[str, float], ...]
+    learning_rates: tuple[tuple[float, ...], ...]
+    optimizer_steps: int
+    global_step: int | None
+    epochs: int | None
+    unreached: tuple[str, ...]
+    weights: tuple[tuple[str, float], ...]
+    device: str | None
+    precision: str | None
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """The proof of one group of codemods: the base tree in the baseline against the final tree in the target.
+
+    `rung` is the highest one that was run and held for the final tree, None where none was. `problems` are
+    names, arguments and hooks in the changed files that the target does not have; `left` the same for files
+    that were not changed. `max_difference` is the largest absolute difference over losses, learning rates
+    and final weights, None where nothing could be compared.
+    """
+
+    group: str
+    codes: tuple[str, ...]
+    rung: Rung | None
+    verdict: Verdict
+    reason: str
+    environments: tuple[Environment, ...] = ()
+    before: Recording | None = None
+    after: Recording | None = None
+    max_difference: float | None = None
+    tolerance: float | None = None
+    problems: tuple[str, ...] = ()
+    left: tuple[str, ...] = ()
