@@ -1,0 +1,320 @@
+"""What is known of the project as a whole: its modules, classes and Trainers, the same for every rule."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import PurePosixPath
+from typing import Any
+
+from codemods.finding import Finding
+from codemods.scopes import ROOT, Scope, canonical
+from codemods.source import CallNode, PythonFile
+
+MODULE = f"{ROOT}.LightningModule"
+TRAINER = f"{ROOT}.Trainer"
+KINDS = frozenset({MODULE, TRAINER, f"{ROOT}.LightningDataModule", f"{ROOT}.Callback"})
+
+
+@dataclass(frozen=True)
+class ClassFact:
+    """A class of the project. `bases` are dotted names (None where one could not be resolved), `methods`
+    the names of its own methods."""
+
+    name: str
+    path: str
+    bases: tuple[str | None, ...]
+    methods: frozenset[str]
+
+
+@dataclass(frozen=True)
+class Argument:
+    """A keyword of a call: `value` is the literal where `literal` holds, `text` the source in any case."""
+
+    name: str
+    text: str
+    literal: bool
+    value: Any
+
+
+@dataclass(frozen=True)
+class TrainerFact:
+    """A `Trainer(...)` call: where it stands, its keywords, and whether more arrive by `*` or `**`.
+
+    `name` is the variable or attribute it is kept in. `fits` are the source texts of what the file's
+    `name.fit(...)` calls are given first, resolved to the class that built it where that can be seen.
+    """
+
+    path: str
+    line: int
+    arguments: tuple[Argument, ...]
+    open_ended: bool
+    name: str | None
+    fits: tuple[str | None, ...]
+
+    def argument(self, name: str) -> Argument | None:
+        return next((argument for argument in self.arguments if argument.name == name), None)
+
+
+@dataclass(frozen=True)
+class FileFacts:
+    """What one file adds to the facts. `exports` are the module's names that stand for something imported,
+    `collected` what each rule's own `collect` returned."""
+
+    path: str
+    module: str
+    exports: Mapping[str, str]
+    classes: tuple[ClassFact, ...]
+    trainers: tuple[TrainerFact, ...]
+    indirect_trainers: bool
+    collected: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Facts:
+    """The facts of a tree.
+
+    `mentions` says in which files, of any kind, the byte strings of the rules' `context` occur; `planned`
+    holds the findings of the other rules (for a `last` rule only, with `applied` as it will be), `pins` the
+    requirements found in the project and `target` the Lightning release to move to.
+    """
+
+    files: Mapping[str, FileFacts]
+    mentions: Mapping[bytes, frozenset[str]] = field(default_factory=dict)
+    planned: tuple[Finding, ...] = ()
+    pins: tuple[str, ...] = ()
+    target: str = ""
+    _ancestry: dict[str, tuple[str, ...] | None] = field(default_factory=dict, compare=False, repr=False)
+
+    def collected(self, code: str) -> dict[str, Any]:
+        """What a rule's `collect` returned, by path."""
+        return {path: facts.collected[code] for path, facts in self.files.items() if code in facts.collected}
+
+    @property
+    def trainers(self) -> tuple[TrainerFact, ...]:
+        """Every `Trainer(...)` call of the files that were read, in path order."""
+        return tuple(trainer for path in sorted(self.files) for trainer in self.files[path].trainers)
+
+    @cached_property
+    def _modules(self) -> Mapping[str, tuple[str, ...]]:
+        """Paths by every dotted suffix of their module name: `src.pkg.a` is also `pkg.a` and `a`."""
+        found: dict[str, list[str]] = {}
+        for path, facts in sorted(self.files.items()):
+            parts = facts.module.split(".")
+            for start in range(len(parts)):
+                found.setdefault(".".join(parts[start:]), []).append(path)
+        return {name: tuple(paths) for name, paths in found.items()}
+
+    @cached_property
+    def _classes(self) -> Mapping[tuple[str, str], ClassFact]:
+        return {(item.path, item.name): item for facts in self.files.values() for item in facts.classes}
+
+    def find_class(self, dotted: str, near: str, depth: int = 0) -> ClassFact | None:
+        """The project's class of that dotted name, seen from the file `near`, through re-exports."""
+        module, _, name = dotted.rpartition(".")
+        path = self._module_path(module, near)
+        if path is None:
+            return None
+        if (path, name) in self._classes:
+            return self._classes[path, name]
+        target = self.files[path].exports.get(name)
+        return self.find_class(target, path, depth + 1) if target and depth < 8 else None
+
+    def _module_path(self, module: str, near: str) -> str | None:
+        paths = self._modules.get(module, ())
+        beside = [path for path in paths if PurePosixPath(path).parent == PurePosixPath(near).parent]
+        return paths[0] if len(paths) == 1 else beside[0] if len(beside) == 1 else None
+
+    def ancestry(self, item: ClassFact) -> tuple[ClassFact, ...] | None:
+        """The class and its project-local bases, nearest first; None where a base could not be followed
+        to Lightning, to another library's class or to the end."""
+        seen: dict[tuple[str, str], ClassFact] = {}
+        stack = [item]
+        while stack:
+            current = stack.pop()
+            if (current.path, current.name) in seen:
+                continue
+            seen[current.path, current.name] = current
+            for base in current.bases:
+                found = self.find_class(base, current.path) if base else None
+                if found:
+                    stack.append(found)
+        return tuple(seen.values())
+
+    def kind(self, item: ClassFact) -> str | None:
+        """What a class is: one of KINDS, `other` where no base leads to Lightning, None where it cannot
+        be told (a base is unknown, or comes from another library)."""
+        unknown = False
+        for member in self.ancestry(item) or ():
+            for base in member.bases:
+                if base in KINDS:
+                    return base
+                if base is None or (base != "object" and not self.find_class(base, member.path)):
+                    unknown = unknown or not _plain(base)
+        return None if unknown else "other"
+
+    def unresolved_bases(self) -> set[str]:
+        """Dotted names of bases that stand in no file read so far and are not Lightning's own."""
+        found = set()
+        for item in self._classes.values():
+            for base in item.bases:
+                if base and base not in KINDS and not self.find_class(base, item.path):
+                    found.add(self._through_exports(base, item.path))
+        return found
+
+    def _through_exports(self, dotted: str, near: str) -> str:
+        """Where a name that a module of the project re-exports comes from, as far as files were read."""
+        for _ in range(8):
+            module, _, name = dotted.rpartition(".")
+            path = self._module_path(module, near)
+            target = self.files[path].exports.get(name) if path else None
+            if not path or not target:
+                return dotted
+            dotted, near = target, path
+        return dotted
+
+    def subclasses(self, item: ClassFact) -> Iterator[ClassFact]:
+        """The project's classes that have `item` among their project-local bases."""
+        for other in self._classes.values():
+            if other != item and item in (self.ancestry(other) or ()):
+                yield other
+
+
+_PLAIN = (
+    "torch.",
+    "abc.",
+    "typing.",
+    "object",
+    "enum.",
+    "dataclasses.",
+    "collections.",
+    "unittest.",
+    "Exception",
+)
+
+
+def _plain(base: str | None) -> bool:
+    """Whether a base from outside the project certainly is no Lightning class."""
+    return base is not None and base.startswith(_PLAIN)
+
+
+def collect_file(file: PythonFile, collected: Mapping[str, Any]) -> FileFacts:
+    """The facts of one file."""
+    exports = {name: min(targets) for name, targets in file.scope.bindings.items() if "?" not in targets}
+    own = f"{file.module}."
+    return FileFacts(
+        path=file.path,
+        module=file.module,
+        exports={name: target for name, target in exports.items() if target != own + name},
+        classes=tuple(
+            ClassFact(
+                item.qualname,
+                file.path,
+                tuple(_base(base, item.scope) for base in item.node.bases),
+                frozenset(item.methods),
+            )
+            for item in file.classes
+        ),
+        trainers=tuple(_trainer(call, file) for call in file.calls if is_trainer_call(call)),
+        indirect_trainers=any(_is_indirect(call) for call in file.calls),
+        collected=collected,
+    )
+
+
+def is_trainer_call(call: CallNode) -> bool:
+    """Whether a call builds Lightning's own Trainer."""
+    return call.scope.resolve(call.node.func) == TRAINER
+
+
+def _is_indirect(call: CallNode) -> bool:
+    """A Trainer whose arguments are not all in the call: argparse, LightningCLI, a partial."""
+    dotted = call.scope.resolve(call.node.func) or ""
+    return dotted in (
+        f"{TRAINER}.from_argparse_args",
+        f"{ROOT}.cli.LightningCLI",
+        f"{ROOT}.utilities.cli.LightningCLI",
+    ) or any(
+        call.scope.resolve(argument) == TRAINER
+        for argument in call.node.args
+        if isinstance(argument, ast.Name | ast.Attribute)
+    )
+
+
+def _base(node: ast.expr, scope: Scope) -> str | None:
+    if isinstance(node, ast.Subscript):
+        node = node.value
+    if isinstance(node, ast.Name):
+        known = scope.lookup(node.id)
+        return canonical(known) if known else node.id if hasattr(builtins, node.id) else None
+    return scope.resolve(node) if isinstance(node, ast.Attribute) else None
+
+
+def literal(node: ast.expr) -> tuple[bool, Any]:
+    """(True, value) where the node is a literal, else (False, None)."""
+    try:
+        return True, ast.literal_eval(node)
+    except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
+        return False, None
+
+
+def _trainer(call: CallNode, file: PythonFile) -> TrainerFact:
+    arguments = []
+    for keyword in call.node.keywords:
+        if keyword.arg:
+            known, value = literal(keyword.value)
+            arguments.append(Argument(keyword.arg, file.source_of(keyword.value), known, value))
+    open_ended = any(keyword.arg is None for keyword in call.node.keywords) or bool(call.node.args)
+    name = _kept_as(call, file)
+    fits = (
+        tuple(_fitted(other, file) for other in file.calls if name and _is_fit(other, name)) if name else ()
+    )
+    return TrainerFact(file.path, call.node.lineno, tuple(arguments), open_ended, name, fits)
+
+
+def _kept_as(call: CallNode, file: PythonFile) -> str | None:
+    for node in ast.walk(call.within[-1] if call.within else file.tree):
+        if isinstance(node, ast.Assign) and node.value is call.node and len(node.targets) == 1:
+            return ast.unparse(node.targets[0])
+        if isinstance(node, ast.AnnAssign) and node.value is call.node:
+            return ast.unparse(node.target)
+    return None
+
+
+def _is_fit(call: CallNode, name: str) -> bool:
+    function = call.node.func
+    return (
+        isinstance(function, ast.Attribute) and function.attr == "fit" and ast.unparse(function.value) == name
+    )
+
+
+def _fitted(call: CallNode, file: PythonFile) -> str | None:
+    """The dotted name of the class whose instance a `fit` call is given, None where it cannot be seen."""
+    given = (
+        call.node.args[0]
+        if call.node.args
+        else next((keyword.value for keyword in call.node.keywords if keyword.arg == "model"), None)
+    )
+    if isinstance(given, ast.Call):
+        return _class_of(given, call)
+    if not isinstance(given, ast.Name):
+        return None
+    space = call.within[-1] if call.within else file.tree
+    built = [
+        node.value
+        for node in ast.walk(space)
+        if isinstance(node, ast.Assign)
+        and any(isinstance(target, ast.Name) and target.id == given.id for target in node.targets)
+    ]
+    if len(built) != 1 or not isinstance(built[0], ast.Call):
+        return None
+    return _class_of(built[0], call)
+
+
+def _class_of(node: ast.Call, call: CallNode) -> str | None:
+    function = node.func
+    if isinstance(function, ast.Attribute) and function.attr == "load_from_checkpoint":
+        function = function.value
+    return call.scope.resolve(function)

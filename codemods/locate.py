@@ -1,0 +1,111 @@
+"""From a node of `ast` to the LibCST node that stands at the same place, and the edits applied there."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterable, Sequence
+from itertools import pairwise
+from typing import Any
+
+import libcst as cst
+from libcst.codemod import CodemodContext
+from libcst.codemod.visitors import AddImportsVisitor
+from libcst.metadata import CodeRange, MetadataWrapper, PositionProvider
+
+from codemods.rule import NodeEdit, TextEdit
+from codemods.source import PythonFile
+
+Key = tuple[type[cst.CSTNode], int, int, int, int]
+
+KINDS: dict[type[ast.AST], type[cst.CSTNode]] = {
+    ast.AnnAssign: cst.AnnAssign,
+    ast.Assign: cst.Assign,
+    ast.AsyncFunctionDef: cst.FunctionDef,
+    ast.Attribute: cst.Attribute,
+    ast.Call: cst.Call,
+    ast.ClassDef: cst.ClassDef,
+    ast.Expr: cst.Expr,
+    ast.FunctionDef: cst.FunctionDef,
+    ast.Name: cst.Name,
+    ast.Return: cst.Return,
+    ast.arg: cst.Param,
+    ast.keyword: cst.Arg,
+}
+COMPOUND = (cst.ClassDef, cst.FunctionDef)
+
+
+class NotLocated(Exception):
+    """Not exactly one LibCST node stands where an `ast` node stands: a bug of fixer, never of the file."""
+
+
+def locate(file: PythonFile, module: cst.Module, nodes: Iterable[ast.AST]) -> dict[ast.AST, cst.CSTNode]:
+    """The LibCST node of `module` for each of `nodes`, which come from `file.tree`.
+
+    `module` must be the parse of `file.text`. Positions of `ast` are converted from UTF-8 bytes to
+    characters; simple nodes have to match kind, start and end, classes and functions kind and start (their
+    ends differ by trailing comments). Raises NotLocated.
+    """
+    wanted = {node: _key(file, node) for node in nodes}
+    kinds = {key[0] for key in wanted.values()}
+    positions = MetadataWrapper(module, unsafe_skip_copy=True).resolve(PositionProvider)
+    found: dict[Key, list[cst.CSTNode]] = {}
+    for candidate, place in positions.items():
+        if type(candidate) in kinds and isinstance(place, CodeRange):
+            found.setdefault(_cst_key(candidate, place), []).append(candidate)
+    located = {}
+    for node, key in wanted.items():
+        candidates = found.get(key, [])
+        if len(candidates) != 1:
+            raise NotLocated(f"{file.path}:{key[1]}: {len(candidates)} nodes for {type(node).__name__}")
+        located[node] = candidates[0]
+    return located
+
+
+def _key(file: PythonFile, node: Any) -> Key:
+    kind = KINDS[type(node)]
+    span = file.span(node)
+    end = (0, 0) if issubclass(kind, COMPOUND) else (span.end_line, span.end_column - 1)
+    return (kind, span.line, span.column - 1, *end)
+
+
+def _cst_key(node: cst.CSTNode, place: CodeRange) -> Key:
+    end = (0, 0) if isinstance(node, COMPOUND) else (place.end.line, place.end.column)
+    return (type(node), place.start.line, place.start.column, *end)
+
+
+class _Apply(cst.CSTTransformer):
+    def __init__(self, changes: dict[cst.CSTNode, list[Callable[[Any], Any]]]) -> None:
+        super().__init__()
+        self.changes = changes
+
+    def on_leave(self, original_node: cst.CSTNode, updated_node: Any) -> Any:
+        updated = super().on_leave(original_node, updated_node)
+        for change in self.changes.get(original_node, ()):
+            updated = change(updated)
+        return updated
+
+
+def apply_node_edits(
+    file: PythonFile, edits: Sequence[NodeEdit], imports: Sequence[tuple[str, str | None]]
+) -> str:
+    """The file's text after the edits, with the missing ones of `imports` added."""
+    module = cst.parse_module(file.text)
+    located = locate(file, module, [edit.node for edit in edits])
+    changes: dict[cst.CSTNode, list[Callable[[Any], Any]]] = {}
+    for edit in edits:
+        changes.setdefault(located[edit.node], []).append(edit.change)
+    changed = module.visit(_Apply(changes))
+    context = CodemodContext()
+    for name, item in dict.fromkeys(imports):
+        AddImportsVisitor.add_needed_import(context, name, item)
+    return AddImportsVisitor(context).transform_module(changed).code
+
+
+def apply_text_edits(text: str, edits: Sequence[TextEdit]) -> str:
+    """The text after the replacements. Raises ValueError where two overlap."""
+    ordered = sorted(set(edits), key=lambda edit: (edit.start, edit.end))
+    if any(first.end > second.start for first, second in pairwise(ordered)):
+        raise ValueError("overlapping edits")
+    for edit in reversed(ordered):
+        text = text[: edit.start] + edit.replacement + text[edit.end :]
+    return text

@@ -1,0 +1,186 @@
+"""All edits and findings of a run: each rule rewrites what it found, one rule after the other."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from codemods.facts import Facts
+from codemods.finding import Finding
+from codemods.rule import Match, NodeEdit, Rule, TextEdit
+from codemods.scan import Options, Scan, load, matches, scan
+from codemods.source import PythonFile, Source, TextFile, Unreadable
+
+Unit = tuple[str, str]
+
+
+@dataclass(frozen=True)
+class Change:
+    """What one rule did to one file."""
+
+    code: str
+    path: str
+    before: bytes
+    after: bytes
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The edits (in the order in which they were made) and findings of a run. `bugs` are rewrites that were
+    thrown away because their result did not hold."""
+
+    findings: tuple[Finding, ...] = ()
+    changes: tuple[Change, ...] = ()
+    skipped: tuple[tuple[str, str], ...] = ()
+    bugs: tuple[str, ...] = ()
+
+    def final(self) -> dict[str, bytes]:
+        """The new content of every changed file."""
+        return {change.path: change.after for change in self.changes}
+
+
+@dataclass
+class _Draft:
+    """The state of a plan in the making: current bytes, changes so far, and what was thrown away and why."""
+
+    data: dict[str, bytes]
+    changes: list[Change] = field(default_factory=list)
+    rejected: dict[Unit, str] = field(default_factory=dict)
+
+
+def find(
+    sources: Sequence[Source], options: Options, progress: Callable[[int, int], None] | None = None
+) -> Plan:
+    """The findings alone: LibCST is not loaded and nothing is rewritten."""
+    looked = scan(sources, options, progress)
+    return Plan(looked.findings, skipped=looked.skipped)
+
+
+def plan(
+    sources: Sequence[Source], options: Options, progress: Callable[[int, int], None] | None = None
+) -> Plan:
+    """Finds and rewrites.
+
+    A rewrite is thrown away, and its findings become `manual`, where the result does not parse, where the
+    rule would change it again, or where a second run over the whole result would.
+    """
+    looked = scan(sources, options, progress)
+    rejected: dict[Unit, str] = {}
+    for _ in range(len(options.rules) + 2):
+        draft = _rewrite(sources, looked, options, rejected)
+        unstable = _unstable(sources, draft, options) if draft.changes else {}
+        if not unstable:
+            break
+        rejected = {**rejected, **draft.rejected, **unstable}
+    findings = tuple(_settle(finding, draft) for finding in looked.findings)
+    bugs = tuple(f"{code} in {path}: {why}" for (code, path), why in sorted(draft.rejected.items()))
+    return Plan(findings, tuple(draft.changes), looked.skipped, bugs)
+
+
+def _settle(finding: Finding, draft: _Draft) -> Finding:
+    why = draft.rejected.get((finding.code, finding.path))
+    if not finding.applied or why is None:
+        return finding
+    reason = f"fixer's own rewrite was thrown away ({why}); please report it"
+    return replace(finding, applied=False, fix="manual", reason=reason)
+
+
+def _rewrite(
+    sources: Sequence[Source], looked: Scan, options: Options, rejected: Mapping[Unit, str]
+) -> _Draft:
+    draft = _Draft({source.path: source.data for source in sources}, rejected=dict(rejected))
+    kinds = {source.path: source.kind for source in sources}
+    for rule in options.rules:
+        while True:
+            attempt, failed = _apply_rule(rule, draft, kinds, looked, options)
+            if not failed:
+                break
+            draft.rejected.update(failed)
+        draft.changes.extend(attempt)
+        draft.data.update({change.path: change.after for change in attempt})
+    return draft
+
+
+def _apply_rule(
+    rule: Rule, draft: _Draft, kinds: Mapping[str, str], looked: Scan, options: Options
+) -> tuple[list[Change], dict[Unit, str]]:
+    """The rule's changes over all files, or, where one fails, it and the files it shares a unit with."""
+    facts = looked.facts
+    changes: list[Change] = []
+    units: dict[str, set[str]] = {}
+    for path in sorted(looked.present):
+        if rule.code not in looked.present[path] or (rule.code, path) in draft.rejected:
+            continue
+        source = Source(path, kinds[path], draft.data[path])
+        wanted = [match for match in _fresh(rule, source, facts, options) if options.applies(match)]
+        if not wanted:
+            continue
+        for match in wanted:
+            units.setdefault(match.unit, set()).add(path)
+        after, why = _rewritten(rule, source, wanted, facts, options)
+        if why:
+            shared = {path}.union(*(paths for unit, paths in units.items() if unit and path in paths))
+            return [], {(rule.code, item): why for item in shared}
+        changes.append(Change(rule.code, path, source.data, after))
+    return changes, {}
+
+
+def _fresh(rule: Rule, source: Source, facts: Facts, options: Options) -> list[Match]:
+    try:
+        return matches(rule, load(source), facts, options)
+    except Unreadable:
+        return []
+
+
+def _rewritten(
+    rule: Rule, source: Source, wanted: Sequence[Match], facts: Facts, options: Options
+) -> tuple[bytes, str | None]:
+    """The new bytes, or the reason why there are none."""
+    file = load(source)
+    edits = [edit for match in wanted for edit in match.edits]
+    try:
+        after = file.encode(_edited(file, edits, [item for match in wanted for item in match.imports]))
+    except Exception as error:
+        return b"", f"{type(error).__name__}: {error}"
+    result = replace_data(source, after)
+    if source.kind == "python":
+        try:
+            ast.parse(after)
+        except (SyntaxError, ValueError) as error:
+            return b"", f"the result does not parse: {error}"
+    if after == source.data:
+        return b"", "the rewrite changed nothing"
+    if any(options.applies(match) for match in _fresh(rule, result, facts, options)):
+        return b"", "the rule would change its own result again"
+    return after, None
+
+
+def replace_data(source: Source, data: bytes) -> Source:
+    """The same file with other content."""
+    return replace(source, data=data)
+
+
+def _edited(
+    file: PythonFile | TextFile,
+    edits: Sequence[NodeEdit | TextEdit],
+    imports: Sequence[tuple[str, str | None]],
+) -> str:
+    from codemods.locate import apply_node_edits, apply_text_edits
+
+    if isinstance(file, PythonFile):
+        return apply_node_edits(file, [edit for edit in edits if isinstance(edit, NodeEdit)], imports)
+    return apply_text_edits(file.text, [edit for edit in edits if isinstance(edit, TextEdit)])
+
+
+def _unstable(sources: Sequence[Source], draft: _Draft, options: Options) -> dict[Unit, str]:
+    """What a second run over the result would change."""
+    after = [replace_data(source, draft.data[source.path]) for source in sources]
+    again = scan(after, replace(options, jobs=1))
+    changed = {(change.code, change.path) for change in draft.changes}
+    return {
+        (finding.code, finding.path): "a second run would change the result"
+        for finding in again.findings
+        if finding.applied
+        and ((finding.code, finding.path) in changed or (finding.code, finding.path) not in draft.rejected)
+    }

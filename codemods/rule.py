@@ -1,0 +1,137 @@
+"""How a rule declares itself, and how rules are found: a module of this package that holds a `RULE`."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import pkgutil
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from codemods.finding import Fix, Span
+
+if TYPE_CHECKING:
+    import libcst as cst
+
+    from codemods.facts import Facts
+    from codemods.source import PythonFile, TextFile
+
+
+@dataclass(frozen=True)
+class NodeEdit:
+    """A change to the LibCST node that stands where `node` stands; `change` gets it with inner edits done."""
+
+    node: ast.AST
+    change: Callable[[Any], cst.CSTNode | cst.FlattenSentinel[Any] | cst.RemovalSentinel]
+
+
+@dataclass(frozen=True)
+class TextEdit:
+    """A replacement of the characters `start:end` (0-based offsets into the file's text)."""
+
+    start: int
+    end: int
+    replacement: str
+
+
+@dataclass(frozen=True)
+class Match:
+    """A place that a rule names, and the edits that repair it (none where `fix` is `manual`).
+
+    `imports` are (module, name or None) pairs that the edits need: `("torch", None)` is `import torch`.
+    Matches of one file with the same `unit` are rewritten together or not at all.
+    """
+
+    span: Span
+    message: str
+    fix: Fix
+    reason: str
+    row: str | None = None
+    edits: tuple[NodeEdit | TextEdit, ...] = ()
+    imports: tuple[tuple[str, str | None], ...] = ()
+    unit: str = ""
+
+
+@dataclass(frozen=True)
+class Example:
+    """Code before and after a rule; `after` equal to `before` is a trap that the rule must leave alone.
+
+    `files` holds what else the example's project has, as (path, text) pairs.
+    """
+
+    before: str
+    after: str
+    path: str = "train.py"
+    files: tuple[tuple[str, str], ...] = ()
+
+
+Check = Callable[[Any, "Facts"], Iterator[Match]]
+
+
+@dataclass(frozen=True)
+class Rule:
+    """A codemod: one family of changes, one code, one commit.
+
+    `fix` is the best level that a place can have; each match carries its own. `breaks_in` is the Lightning
+    release in which the old code stopped working (None where it did not). `triggers` are byte strings, one
+    of which a file must hold to be parsed at all, for files of the `kinds`.
+
+    `present` says, without facts, whether a file can hold a match, which spares it the second look.
+    `collect` returns what other files need to know of this one (picklable; None for nothing), read back by
+    `Facts.collected`. `context` gets all that was collected, by path, and names byte strings: files that
+    hold one are read for the facts too, and `Facts.mentions` tells which they are.
+
+    `requires` names codes that have to land with this one. A rule with `last` sees in `Facts.planned` what
+    the others found.
+    """
+
+    code: str
+    name: str
+    summary: str
+    why: str
+    fix: Fix
+    versions: str
+    triggers: tuple[bytes, ...]
+    check: Callable[[PythonFile, Facts], Iterator[Match]] | Callable[[TextFile, Facts], Iterator[Match]]
+    examples: tuple[Example, ...]
+    breaks_in: str | None = None
+    collect: Callable[[PythonFile], Any] | None = None
+    context: Callable[[Mapping[str, Any]], tuple[bytes, ...]] | None = None
+    present: Callable[[PythonFile], bool] | None = None
+    kinds: tuple[str, ...] = ("python",)
+    requires: tuple[str, ...] = ()
+    last: bool = False
+    references: tuple[str, ...] = ()
+
+
+@cache
+def all_rules() -> tuple[Rule, ...]:
+    """Every rule of the package, in the order in which they are applied: by code, the `last` ones last."""
+    import codemods
+
+    rules = []
+    for info in pkgutil.walk_packages(codemods.__path__, "codemods."):
+        rule = getattr(importlib.import_module(info.name), "RULE", None)
+        if isinstance(rule, Rule):
+            rules.append(rule)
+    return tuple(sorted(rules, key=lambda rule: (rule.last, rule.code)))
+
+
+def select_rules(select: tuple[str, ...], ignore: tuple[str, ...]) -> tuple[Rule, ...]:
+    """The rules whose code begins with one of `select` (all where empty) and with none of `ignore`.
+
+    A code may be followed by a row (`LIT101:M164`); in `ignore` that leaves out the row alone, which the
+    engine sees to. Raises ValueError naming the first that matches no rule.
+    """
+    rules = all_rules()
+    for wanted in (*select, *ignore):
+        if not any(rule.code.startswith(wanted.split(":")[0]) for rule in rules) or not wanted:
+            raise ValueError(wanted)
+    return tuple(
+        rule
+        for rule in rules
+        if (not select or rule.code.startswith(select))
+        and not any(":" not in code and rule.code.startswith(code) for code in ignore)
+    )

@@ -1,0 +1,165 @@
+"""What a name stands for: imports, local definitions and everything that hides them, scope by scope."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from functools import cached_property
+from pathlib import PurePosixPath
+
+NAMESPACES = ("lightning.pytorch", "pytorch_lightning", "lightning")
+ROOT = "lightning.pytorch"
+OPAQUE = "?"
+
+
+class Scope:
+    """The names of a module, class or function. Bindings are read when a name is first asked for."""
+
+    def __init__(self, node: ast.AST, parent: Scope | None, path: str) -> None:
+        self.node, self.parent, self.path = node, parent, path
+
+    @cached_property
+    def bindings(self) -> dict[str, frozenset[str]]:
+        """Each name bound here, with the dotted names it may stand for; `?` for what is not an import,
+        class or function."""
+        found: dict[str, set[str]] = {}
+        for name, target in _bindings(self.node, self.path):
+            found.setdefault(name, set()).add(target)
+        return {name: frozenset(targets) for name, targets in found.items()}
+
+    @cached_property
+    def stars(self) -> tuple[str, ...]:
+        """The modules of `from module import *` in this scope."""
+        return tuple(
+            absolute(node, self.path)
+            for node in _statements(_body(self.node))
+            if isinstance(node, ast.ImportFrom) and node.names[0].name == "*"
+        )
+
+    def lookup(self, name: str) -> str | None:
+        """The dotted name that `name` stands for, None where it is unknown or may be several things."""
+        scope: Scope | None = self
+        while scope is not None:
+            skip = scope is not self and isinstance(scope.node, ast.ClassDef)
+            if not skip and name in scope.bindings:
+                targets = scope.bindings[name]
+                same = len({canonical(target) for target in targets}) == 1 and OPAQUE not in targets
+                return min(targets) if same else None
+            if scope.parent is None:
+                return scope._from_star(name)
+            scope = scope.parent
+        return None
+
+    def _from_star(self, name: str) -> str | None:
+        known = [canonical(f"{module}.{name}") for module in self.stars if canonical(module) == ROOT]
+        return known[0] if len(self.stars) == 1 and known else None
+
+    def resolve(self, node: ast.expr) -> str | None:
+        """The dotted name of a name or attribute chain, in one spelling for every Lightning namespace."""
+        parts: list[str] = []
+        while isinstance(node, ast.Attribute):
+            parts.append(node.attr)
+            node = node.value
+        if not isinstance(node, ast.Name):
+            return None
+        base = self.lookup(node.id)
+        return canonical(".".join([base, *reversed(parts)])) if base else None
+
+
+def bind(node: ast.AST, path: str = "", scope: Scope | None = None) -> Scope:
+    """The scope that `node` opens inside `scope`."""
+    return Scope(node, scope, scope.path if scope else path)
+
+
+def canonical(dotted: str) -> str:
+    """`pytorch_lightning.Trainer`, `lightning.Trainer` and `lightning.pytorch.trainer.trainer.Trainer` are
+    `lightning.pytorch.Trainer`; names outside Lightning stay as they are."""
+    for namespace in NAMESPACES:
+        if dotted == namespace or dotted.startswith(namespace + "."):
+            rest = dotted[len(namespace) :].lstrip(".")
+            if namespace == "lightning" and rest.split(".")[0] in ("fabric", "app"):
+                return dotted
+            return _HOMES.get(rest, f"{ROOT}.{rest}" if rest else ROOT)
+    return dotted
+
+
+_HOMES = {
+    spelling: f"{ROOT}.{name}"
+    for name, modules in {
+        "Trainer": ("trainer", "trainer.trainer"),
+        "LightningModule": ("core", "core.lightning", "core.module", "core.root_module"),
+        "LightningDataModule": ("core", "core.datamodule"),
+        "Callback": ("callbacks", "callbacks.base", "callbacks.callback"),
+    }.items()
+    for spelling in (f"{module}.{name}" for module in modules)
+}
+
+
+def absolute(node: ast.ImportFrom, path: str) -> str:
+    """The dotted module of a `from` import, relative ones counted from the file's folder."""
+    if not node.level:
+        return node.module or ""
+    folder = PurePosixPath(path).parts[:-1]
+    kept = folder[: len(folder) - (node.level - 1)]
+    return ".".join([*kept, *([node.module] if node.module else [])])
+
+
+def _body(node: ast.AST) -> list[ast.stmt]:
+    return getattr(node, "body", []) if not isinstance(node, ast.Lambda) else []
+
+
+def _statements(body: list[ast.stmt]) -> Iterator[ast.stmt]:
+    """The statements that run in one scope, at any depth of if, try, with, for, while and match."""
+    stack = list(reversed(body))
+    while stack:
+        node = stack.pop()
+        yield node
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            continue
+        for name in ("finalbody", "orelse", "handlers", "cases", "body"):
+            for child in reversed(getattr(node, name, [])):
+                if isinstance(child, ast.stmt):
+                    stack.append(child)
+                elif isinstance(child, ast.ExceptHandler | ast.match_case):
+                    stack.extend(reversed(child.body))
+
+
+def _bindings(node: ast.AST, path: str) -> Iterator[tuple[str, str]]:
+    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+        arguments = node.args
+        every = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
+        for argument in [*every, *filter(None, (arguments.vararg, arguments.kwarg))]:
+            yield argument.arg, OPAQUE
+    module = ".".join(PurePosixPath(path).with_suffix("").parts)
+    module = module.removesuffix(".__init__")
+    for statement in _statements(_body(node)):
+        if isinstance(statement, ast.Import):
+            for alias in statement.names:
+                if alias.asname:
+                    yield alias.asname, alias.name
+                else:
+                    first = alias.name.split(".")[0]
+                    yield first, first
+        elif isinstance(statement, ast.ImportFrom):
+            source = absolute(statement, path)
+            for alias in statement.names:
+                yield alias.asname or alias.name, f"{source}.{alias.name}" if source else alias.name
+        elif isinstance(statement, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+            local = isinstance(node, ast.Module)
+            yield statement.name, f"{module}.{statement.name}" if local else OPAQUE
+        else:
+            yield from ((name, OPAQUE) for name in _assigned(statement))
+
+
+def _assigned(statement: ast.stmt) -> Iterator[str]:
+    """Names that a statement binds itself: targets, `for`, `with`, `except`, `del`, walrus."""
+    for name in ("targets", "target", "items", "handlers", "value", "test", "iter"):
+        part = getattr(statement, name, None)
+        for node in part if isinstance(part, list) else [part]:
+            if isinstance(node, ast.ExceptHandler):
+                if node.name:
+                    yield node.name
+            elif isinstance(node, ast.AST):
+                for inner in ast.walk(node):
+                    if isinstance(inner, ast.Name) and isinstance(inner.ctx, ast.Store | ast.Del):
+                        yield inner.id

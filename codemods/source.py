@@ -1,0 +1,248 @@
+"""The files that rules look at: text, and for Python the `ast` with names resolved and nodes indexed."""
+
+from __future__ import annotations
+
+import ast
+import io
+import re
+import tokenize
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import PurePosixPath
+
+from codemods.finding import Span
+from codemods.scopes import Scope, bind
+
+BOM = b"\xef\xbb\xbf"
+_IGNORE = re.compile(r"#\s*fixer:\s*ignore(?:\[([A-Z0-9:,\s]+)\])?")
+
+
+@dataclass(frozen=True)
+class Source:
+    """A tracked file as bytes. `kind` says which rules may look at it (`python`, `requirements`, ...)."""
+
+    path: str
+    kind: str
+    data: bytes
+
+
+class Unreadable(Exception):
+    """A file that cannot be looked at; the text says why."""
+
+
+@dataclass(frozen=True)
+class TextFile:
+    """A file that is not Python. `text` keeps its line endings; `encode` undoes `decode`."""
+
+    path: str
+    kind: str
+    text: str
+    encoding: str = "utf-8"
+    bom: bool = False
+
+    @classmethod
+    def decode(cls, source: Source) -> TextFile:
+        """Raises Unreadable where the bytes are not UTF-8."""
+        try:
+            return cls(
+                source.path,
+                source.kind,
+                source.data.decode("utf-8-sig"),
+                "utf-8",
+                source.data.startswith(BOM),
+            )
+        except UnicodeDecodeError as error:
+            raise Unreadable(f"not UTF-8: {error.reason} at byte {error.start}") from None
+
+    def encode(self, text: str) -> bytes:
+        """The bytes of `text` in the encoding, and with the byte order mark, of the file."""
+        return (BOM if self.bom else b"") + text.encode(self.encoding)
+
+    def span(self, start: int, end: int) -> Span:
+        """The place of the characters `start:end`."""
+        before, upto = self.text[:start], self.text[:end]
+        return Span(
+            before.count("\n") + 1,
+            start - (before.rfind("\n") + 1) + 1,
+            upto.count("\n") + 1,
+            end - (upto.rfind("\n") + 1) + 1,
+        )
+
+
+@dataclass(frozen=True)
+class ClassNode:
+    """A class, the scope that its bases are read in, and its own methods by name (the last one wins)."""
+
+    node: ast.ClassDef
+    scope: Scope
+    qualname: str
+
+    @cached_property
+    def methods(self) -> dict[str, ast.FunctionDef | ast.AsyncFunctionDef]:
+        return {
+            child.name: child
+            for child in self.node.body
+            if isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef)
+        }
+
+
+@dataclass(frozen=True)
+class CallNode:
+    """A call, the scope of its names, and the functions and classes around it, outermost first."""
+
+    node: ast.Call
+    scope: Scope
+    within: tuple[ast.AST, ...]
+
+
+@dataclass
+class _Index:
+    classes: list[ClassNode] = field(default_factory=list)
+    calls: list[CallNode] = field(default_factory=list)
+    attributes: dict[str, list[ast.Attribute]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class PythonFile:
+    """A Python file: its text, its `ast`, and an index made by one walk that all rules share."""
+
+    path: str
+    text: str
+    tree: ast.Module
+    encoding: str
+    bom: bool
+
+    @classmethod
+    def parse(cls, source: Source) -> PythonFile:
+        """Raises Unreadable, with the line, where the bytes are not Python of this interpreter."""
+        data = source.data
+        try:
+            encoding, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
+            text = data.decode(encoding)
+            tree = ast.parse(text)
+        except SyntaxError as error:
+            raise Unreadable(f"does not parse as Python 3: line {error.lineno}: {error.msg}") from None
+        except (UnicodeDecodeError, LookupError, ValueError, RecursionError, MemoryError) as error:
+            raise Unreadable(f"cannot be read as Python: {error}") from None
+        bom = data.startswith(BOM)
+        return cls(source.path, text, tree, "utf-8" if bom else encoding, bom)
+
+    def encode(self, text: str) -> bytes:
+        """The bytes of `text` in the encoding, and with the byte order mark, of the file."""
+        return (BOM if self.bom else b"") + text.encode(self.encoding)
+
+    @property
+    def module(self) -> str:
+        """The dotted name of the module, counted from the root of the tree."""
+        return module_name(self.path)
+
+    @cached_property
+    def lines(self) -> list[str]:
+        """The text's lines as `ast` counts them."""
+        return (
+            ast._splitlines_no_ff(self.text)
+            if hasattr(ast, "_splitlines_no_ff")
+            else self.text.splitlines(True)
+        )
+
+    @cached_property
+    def scope(self) -> Scope:
+        """The module's own names."""
+        return bind(self.tree, self.path)
+
+    @cached_property
+    def _index(self) -> _Index:
+        index = _Index()
+        _walk(self.tree, self.scope, index)
+        return index
+
+    @property
+    def classes(self) -> list[ClassNode]:
+        return self._index.classes
+
+    @property
+    def calls(self) -> list[CallNode]:
+        return self._index.calls
+
+    def attributes(self, name: str) -> list[ast.Attribute]:
+        """Every `something.name` of the file."""
+        return self._index.attributes.get(name, [])
+
+    def span(self, node: ast.expr | ast.stmt | ast.arg | ast.keyword) -> Span:
+        """The place of a node: 1-based, in code points (`ast` counts UTF-8 bytes)."""
+        end_line = node.end_lineno or node.lineno
+        end = node.end_col_offset if node.end_col_offset is not None else node.col_offset
+        return Span(
+            node.lineno, self._column(node.lineno, node.col_offset), end_line, self._column(end_line, end)
+        )
+
+    def head(self, node: ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef) -> Span:
+        """The place of the first line of a class or function: `def name(...):`."""
+        line = self.lines[node.lineno - 1].rstrip()
+        return Span(node.lineno, self._column(node.lineno, node.col_offset), node.lineno, len(line) + 1)
+
+    def source_of(self, node: ast.AST) -> str:
+        """The text of a node, without what surrounds it."""
+        return ast.get_source_segment(self.text, node) or ""
+
+    def _column(self, line: int, offset: int) -> int:
+        if line > len(self.lines):
+            return offset + 1
+        return len(self.lines[line - 1].encode()[:offset].decode(errors="replace")) + 1
+
+    @cached_property
+    def ignores(self) -> Mapping[int, frozenset[str]]:
+        """The codes that a `# fixer: ignore[CODE]` comment switches off, by line; `*` stands for all."""
+        if "fixer:" not in self.text:
+            return {}
+        found: dict[int, frozenset[str]] = {}
+        try:
+            for token in tokenize.generate_tokens(io.StringIO(self.text).readline):
+                if token.type == tokenize.COMMENT and (match := _IGNORE.search(token.string)):
+                    codes = match.group(1) or "*"
+                    found[token.start[0]] = frozenset(code.strip() for code in codes.split(","))
+        except (tokenize.TokenError, SyntaxError):
+            return found
+        return found
+
+
+def module_name(path: str) -> str:
+    """`pkg/sub/__init__.py` is `pkg.sub`, `pkg/a.py` is `pkg.a`."""
+    parts = PurePosixPath(path).with_suffix("").parts
+    return ".".join(parts[:-1] if parts and parts[-1] == "__init__" else parts)
+
+
+def _walk(tree: ast.Module, module_scope: Scope, index: _Index) -> None:
+    stack: list[tuple[ast.AST, Scope, tuple[ast.AST, ...], str]] = [(tree, module_scope, (), "")]
+    while stack:
+        node, scope, within, prefix = stack.pop()
+        kind = type(node)
+        if kind is ast.Call:
+            index.calls.append(CallNode(node, scope, within))  # type: ignore[arg-type]
+        elif kind is ast.Attribute:
+            index.attributes.setdefault(node.attr, []).append(node)  # type: ignore[attr-defined,arg-type]
+        elif isinstance(node, ast.ClassDef):
+            index.classes.append(ClassNode(node, scope, prefix + node.name))
+            scope, within, prefix = bind(node, scope=scope), (*within, node), f"{prefix}{node.name}."
+        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            inner = bind(node, scope=scope)
+            outside = [*node.decorator_list, *node.args.defaults, *[d for d in node.args.kw_defaults if d]]
+            stack.extend((child, scope, within, prefix) for child in outside)
+            stack.extend((child, inner, (*within, node), prefix) for child in reversed(node.body))
+            continue
+        stack.extend((child, scope, within, prefix) for child in _children(node))
+
+
+def _children(node: ast.AST) -> Iterator[ast.AST]:
+    for name in reversed(node._fields):
+        value = getattr(node, name, None)
+        if isinstance(value, list):
+            for item in reversed(value):
+                if isinstance(item, ast.AST):
+                    yield item
+        elif isinstance(value, ast.AST) and type(value) not in _LEAVES:
+            yield value
+
+
+_LEAVES = frozenset({ast.Load, ast.Store, ast.Del, ast.Constant, ast.Name})
