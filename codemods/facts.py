@@ -72,6 +72,10 @@ class FileFacts:
     indirect_trainers: bool
     collected: Mapping[str, Any]
 
+    def find(self, name: str) -> ClassFact | None:
+        """The file's class of that qualified name."""
+        return next((item for item in self.classes if item.name == name), None)
+
 
 @dataclass(frozen=True)
 class Facts:
@@ -97,6 +101,10 @@ class Facts:
     def trainers(self) -> tuple[TrainerFact, ...]:
         """Every `Trainer(...)` call of the files that were read, in path order."""
         return tuple(trainer for path in sorted(self.files) for trainer in self.files[path].trainers)
+
+    def classes(self) -> Iterator[ClassFact]:
+        """Every class of the files that were read."""
+        return iter(self._classes.values())
 
     @cached_property
     def _modules(self) -> Mapping[str, tuple[str, ...]]:

@@ -1,0 +1,117 @@
+"""Changes to LibCST nodes that several rules make: statements, methods and arguments put in or taken out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import libcst as cst
+import libcst.matchers as m
+
+Statement = cst.SimpleStatementLine | cst.BaseCompoundStatement
+
+
+def statements(text: str) -> list[Statement]:
+    """The statements of a piece of code; nested blocks take the file's own indentation."""
+    return list(cst.parse_module(text).body)
+
+
+def spaced(statement: Any) -> Any:
+    """The statement with one blank line before it."""
+    return statement.with_changes(leading_lines=[cst.EmptyLine(indent=False)])
+
+
+def with_body(node: Any, body: Sequence[Statement]) -> Any:
+    """A class or function with another body; one that stood on the same line gets lines of its own."""
+    block = node.body
+    if not isinstance(block, cst.IndentedBlock):
+        block = cst.IndentedBlock(body=[])
+    return node.with_changes(body=block.with_changes(body=list(body)))
+
+
+def body_of(node: cst.ClassDef | cst.FunctionDef) -> list[Any]:
+    """The statements of a class or function, those on its own line included."""
+    if isinstance(node.body, cst.SimpleStatementSuite):
+        return [cst.SimpleStatementLine(body=[item]) for item in node.body.body]
+    return list(node.body.body)
+
+
+def after_docstring(body: Sequence[Any]) -> int:
+    """Where the first statement behind a docstring stands, or would."""
+    first = m.SimpleStatementLine(body=[m.Expr(m.SimpleString() | m.ConcatenatedString())])
+    return 1 if body and m.matches(body[0], first) else 0
+
+
+def change_method(
+    node: cst.ClassDef, name: str, change: Callable[[cst.FunctionDef], Sequence[Any]]
+) -> cst.ClassDef:
+    """The class with its last method of that name replaced by what `change` returns for it."""
+    body = body_of(node)
+    for index in range(len(body) - 1, -1, -1):
+        item = body[index]
+        if isinstance(item, cst.FunctionDef) and item.name.value == name:
+            return with_body(node, [*body[:index], *change(item), *body[index + 1 :]])  # type: ignore[no-any-return]
+    raise LookupError(f"no method {name}")
+
+
+def has_method(node: cst.ClassDef, name: str) -> bool:
+    """Whether the class defines a method of that name itself."""
+    return any(isinstance(item, cst.FunctionDef) and item.name.value == name for item in body_of(node))
+
+
+def after_super_init(function: cst.FunctionDef, text: str) -> list[Any]:
+    """The constructor with statements put in behind `super().__init__(...)`."""
+    call = m.Call(func=m.Attribute(value=m.Call(func=m.Name("super")), attr=m.Name("__init__")))
+    line = m.SimpleStatementLine(body=[m.Expr(call)])
+    body = body_of(function)
+    index = next(index for index, item in enumerate(body) if m.matches(item, line))
+    return [with_body(function, [*body[: index + 1], *statements(text), *body[index + 1 :]])]
+
+
+def add_method(node: cst.ClassDef, text: str, before: str | None = None) -> cst.ClassDef:
+    """The class with a method put in before another one, or at its end."""
+    method = spaced(statements(text)[0])
+    if before is not None:
+        return change_method(node, before, lambda item: [method, _ensure_space(item)])
+    return with_body(node, [*body_of(node), method])  # type: ignore[no-any-return]
+
+
+def _ensure_space(item: cst.FunctionDef) -> cst.FunctionDef:
+    blank = item.leading_lines and item.leading_lines[0].comment is None
+    return (
+        item if blank else item.with_changes(leading_lines=[cst.EmptyLine(indent=False), *item.leading_lines])
+    )
+
+
+def add_class_statement(node: cst.ClassDef, text: str) -> cst.ClassDef:
+    """The class with a statement at its top, behind the docstring, set off by blank lines."""
+    body = body_of(node)
+    index = after_docstring(body)
+    added = statements(text)[0]
+    if index:
+        added = spaced(added)
+    rest = body[index:]
+    if rest and isinstance(rest[0], cst.FunctionDef):
+        rest = [_ensure_space(rest[0]), *rest[1:]]
+    return with_body(node, [*body[:index], added, *rest])  # type: ignore[no-any-return]
+
+
+def without_arguments(call: cst.Call, names: frozenset[str]) -> cst.Call:
+    """The call without the keyword arguments of those names, laid out as it was."""
+    kept = [item for item in call.args if not (item.keyword and item.keyword.value in names)]
+    if not kept:
+        return call.with_changes(args=[], whitespace_before_args=cst.SimpleWhitespace(""))
+    if kept[-1] is not call.args[-1]:
+        kept[-1] = kept[-1].with_changes(
+            comma=call.args[-1].comma, whitespace_after_arg=call.args[-1].whitespace_after_arg
+        )
+    return call.with_changes(args=kept)
+
+
+def without_parameter(function: cst.FunctionDef, name: str) -> cst.FunctionDef:
+    """The function without a positional parameter, laid out as it was."""
+    params = function.params
+    kept = [item for item in params.params if item.name.value != name]
+    if kept and kept[-1] is not params.params[-1]:
+        kept[-1] = kept[-1].with_changes(comma=params.params[-1].comma)
+    return function.with_changes(params=params.with_changes(params=kept))

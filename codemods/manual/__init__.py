@@ -1,0 +1,1 @@
+"""Manual optimization: what automatic optimization did for a module, and the loop that does the same by hand."""

@@ -1,0 +1,124 @@
+"""Small questions about `ast` that several rules ask."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+Function = ast.FunctionDef | ast.AsyncFunctionDef
+SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
+
+
+def own_nodes(function: ast.AST) -> Iterator[ast.AST]:
+    """The nodes of a function's body in source order, without those of functions and classes inside it."""
+    stack: list[ast.AST] = list(reversed(getattr(function, "body", [])))
+    while stack:
+        node = stack.pop()
+        yield node
+        if not isinstance(node, SCOPES):
+            stack.extend(reversed(list(ast.iter_child_nodes(node))))
+
+
+def returns(function: Function) -> list[ast.Return]:
+    """The `return` statements of a function itself."""
+    return [node for node in own_nodes(function) if isinstance(node, ast.Return)]
+
+
+def parameters(function: Function) -> list[str]:
+    """The names of the positional parameters, `self` left out."""
+    return [argument.arg for argument in [*function.args.posonlyargs, *function.args.args]][1:]
+
+
+def is_plain(function: Function) -> bool:
+    """Whether a method is neither async, decorated, a generator, nor takes `*` or `**` or keyword-only ones."""
+    arguments = function.args
+    return (
+        isinstance(function, ast.FunctionDef)
+        and not function.decorator_list
+        and not (arguments.vararg or arguments.kwarg or arguments.kwonlyargs or arguments.posonlyargs)
+        and not any(isinstance(node, ast.Yield | ast.YieldFrom) for node in own_nodes(function))
+    )
+
+
+def self_name(function: Function) -> str:
+    """What the method calls its instance."""
+    arguments = [*function.args.posonlyargs, *function.args.args]
+    return arguments[0].arg if arguments else "self"
+
+
+def uses(node: ast.AST, name: str) -> list[ast.Name]:
+    """Every use of a plain name below a node, nested functions included."""
+    return [item for item in ast.walk(node) if isinstance(item, ast.Name) and item.id == name]
+
+
+def self_assignments(function: Function, attribute: str) -> list[ast.Assign | ast.AnnAssign]:
+    """The statements `self.attribute = value` of a method itself."""
+    found: list[ast.Assign | ast.AnnAssign] = []
+    for node in own_nodes(function):
+        targets = (
+            node.targets
+            if isinstance(node, ast.Assign)
+            else [node.target]
+            if isinstance(node, ast.AnnAssign) and node.value
+            else []
+        )
+        if any(is_self_attribute(target, attribute, self_name(function)) for target in targets):
+            found.append(node)  # type: ignore[arg-type]
+    return found
+
+
+def is_self_attribute(node: ast.AST, attribute: str, name: str = "self") -> bool:
+    """Whether a node is `self.attribute`."""
+    return (
+        isinstance(node, ast.Attribute)
+        and node.attr == attribute
+        and isinstance(node.value, ast.Name)
+        and node.value.id == name
+    )
+
+
+def is_super_call(node: ast.AST, method: str) -> bool:
+    """Whether a node is a call `super().method(...)`."""
+    return (
+        isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Attribute)
+        and node.func.attr == method
+        and isinstance(node.func.value, ast.Call)
+        and isinstance(node.func.value.func, ast.Name)
+        and node.func.value.func.id == "super"
+    )
+
+
+def super_init_index(function: Function) -> int | None:
+    """The position of the statement `super().__init__(...)` in a constructor's body, None where it is not
+    one of its own top-level statements."""
+    for index, statement in enumerate(function.body):
+        if isinstance(statement, ast.Expr) and is_super_call(statement.value, "__init__"):
+            return index
+    return None
+
+
+def may_return_none(function: Function) -> bool:
+    """Whether a function can end without a value: a bare `return`, `return None`, or running off its end."""
+    values = [node.value for node in returns(function)]
+    if not values or any(value is None or _is_none(value) for value in values):
+        return True
+    return not _always_leaves(function.body)
+
+
+def _is_none(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and node.value is None
+
+
+def _always_leaves(body: list[ast.stmt]) -> bool:
+    last = body[-1]
+    if isinstance(last, ast.Return | ast.Raise):
+        return True
+    if isinstance(last, ast.If):
+        return bool(last.orelse) and _always_leaves(last.body) and _always_leaves(last.orelse)
+    if isinstance(last, ast.With | ast.AsyncWith):
+        return _always_leaves(last.body)
+    if isinstance(last, ast.Try):
+        ends = [last.orelse or last.body, *(handler.body for handler in last.handlers)]
+        return bool(last.finalbody and _always_leaves(last.finalbody)) or all(map(_always_leaves, ends))
+    return False

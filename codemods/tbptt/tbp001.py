@@ -1,0 +1,214 @@
+"""TBP001: truncated back-propagation through time as Lightning 1.x did it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+from codemods.facts import Facts, is_trainer_call
+from codemods.rule import Example, Match, NodeEdit, Rule
+from codemods.source import CallNode, PythonFile
+from codemods.tbptt.module import FLAG, TbpttClass, is_candidate, read_class
+from codemods.tbptt.plan import CLIP, Verdict, verdicts
+
+if TYPE_CHECKING:
+    import libcst as cst
+
+CODE = "TBP001"
+ADVICE = (
+    "Set `self.automatic_optimization = False` and loop over the chunks in training_step: forward, zero_grad, "
+    "self.manual_backward, step, detach the hidden state."
+)
+
+
+def _collect(file: PythonFile) -> tuple[TbpttClass, ...] | None:
+    found = tuple(read_class(file, item) for item in file.classes if is_candidate(item))
+    return found or None
+
+
+def _context(collected: Mapping[str, Any]) -> tuple[bytes, ...]:
+    names = {item.name.encode() for items in collected.values() for item in items}
+    return (b"Trainer", b"LightningCLI", b"gradient_clip_val", *sorted(names))
+
+
+def _present(file: PythonFile) -> bool:
+    return any(is_candidate(item) for item in file.classes) or any(
+        keyword.arg == CLIP[0] for call in file.calls for keyword in call.node.keywords
+    )
+
+
+def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
+    for verdict in verdicts(facts, CODE):
+        if verdict.item.path == file.path:
+            yield from _class_match(file, verdict)
+        if verdict.refusal is None and verdict.clip:
+            yield from _trainer_matches(file, facts, verdict)
+
+
+def _class_match(file: PythonFile, verdict: Verdict) -> Iterator[Match]:
+    for item in file.classes:
+        if item.qualname != verdict.item.name or not is_candidate(item):
+            continue
+        step = item.methods.get("training_step")
+        place = file.head(step if step else item.node)
+        message = f"{item.node.name} relies on `{FLAG}`, which Lightning 2 no longer acts on"
+        if verdict.refusal:
+            yield Match(place, message, "manual", f"Not rewritten: {verdict.refusal}. {ADVICE}", "M259")
+        elif step and "hiddens" in [argument.arg for argument in step.args.args]:
+            yield Match(
+                place,
+                message,
+                "safe",
+                "The loop makes the same steps in the same order as automatic optimization did on 1.x.",
+                "M259",
+                edits=(NodeEdit(item.node, lambda node: _written(node, verdict)),),
+                imports=(
+                    ("torch", None),
+                    ("lightning_utilities.core.apply_func", "apply_to_collection"),
+                ),
+                unit=_unit(verdict),
+            )
+
+
+def _unit(verdict: Verdict) -> str:
+    return f"{verdict.item.path}:{verdict.item.name}"
+
+
+def _written(node: cst.ClassDef, verdict: Verdict) -> cst.ClassDef:
+    from codemods.tbptt.loop import Loop, write_loop
+
+    return write_loop(node, Loop(verdict.item.schedulers, verdict.clip, verdict.clear_autocast))
+
+
+def _trainer_matches(file: PythonFile, facts: Facts, verdict: Verdict) -> Iterator[Match]:
+    """The clipping arguments of the Trainers that train the class: manual optimization refuses them."""
+    if file.path not in {path for path, _ in verdict.trainers}:
+        return
+    for call in file.calls:
+        keywords = {keyword.arg: keyword for keyword in call.node.keywords}
+        if not is_trainer_call(call) or CLIP[0] not in keywords or _literal_zero(call):
+            continue
+        yield Match(
+            file.span(keywords[CLIP[0]]),
+            "manual optimization refuses Trainer(gradient_clip_val=...)",
+            "safe",
+            f"{verdict.item.name} clips at the end of on_before_optimizer_step, as automatic optimization did.",
+            "M259",
+            edits=(NodeEdit(call.node, _without_clipping),),
+            unit=_unit(verdict),
+        )
+
+
+def _literal_zero(call: CallNode) -> bool:
+    return any(
+        keyword.arg == CLIP[0] and getattr(keyword.value, "value", 1) in (0, None)
+        for keyword in call.node.keywords
+    )
+
+
+def _without_clipping(node: cst.Call) -> cst.Call:
+    from codemods.edits import without_arguments
+
+    return without_arguments(node, frozenset(CLIP))
+
+
+BEFORE = """\
+import torch
+import torch.nn.functional as F
+from pytorch_lightning import LightningModule, Trainer
+
+
+class Model(LightningModule):
+    def __init__(self):
+        super().__init__()
+        self.truncated_bptt_steps = 4
+        self.rnn = torch.nn.LSTM(1, 8, batch_first=True)
+        self.head = torch.nn.Linear(8, 1)
+
+    def training_step(self, batch, batch_idx, hiddens):
+        x, y = batch
+        out, hiddens = self.rnn(x, hiddens)
+        loss = F.mse_loss(self.head(out), y)
+        self.log("train_loss", loss)
+        return {"loss": loss, "hiddens": hiddens}
+
+    def configure_optimizers(self):
+        return torch.optim.SGD(self.parameters(), lr=0.1)
+
+
+def main(loader):
+    trainer = Trainer(max_epochs=2, gradient_clip_val=0.5)
+    trainer.fit(Model(), loader)
+"""
+AFTER = '''\
+import torch
+import torch.nn.functional as F
+from pytorch_lightning import LightningModule, Trainer
+from lightning_utilities.core.apply_func import apply_to_collection
+
+
+class Model(LightningModule):
+    gradient_clip_val = 0.5
+
+    def __init__(self):
+        super().__init__()
+        self.automatic_optimization = False
+        self.truncated_bptt_steps = 4
+        self.rnn = torch.nn.LSTM(1, 8, batch_first=True)
+        self.head = torch.nn.Linear(8, 1)
+
+    def training_step(self, batch, batch_idx):
+        """One optimizer step a chunk of `truncated_bptt_steps` time steps, the hidden state detached."""
+        optimizer = self.optimizers()
+        hiddens = None
+        pieces = [part.split(self.truncated_bptt_steps, dim=1) for part in batch]
+        for chunk in zip(*pieces, strict=True):
+            output = self.training_chunk(chunk, batch_idx, hiddens)
+            optimizer.zero_grad()
+            self.manual_backward(output["loss"])
+            optimizer.step()
+            hiddens = apply_to_collection(output["hiddens"], torch.Tensor, torch.Tensor.detach)
+
+    def on_before_optimizer_step(self, optimizer):
+        self.clip_gradients(optimizer, gradient_clip_val=self.gradient_clip_val)
+
+    def training_chunk(self, batch, batch_idx, hiddens):
+        x, y = batch
+        out, hiddens = self.rnn(x, hiddens)
+        loss = F.mse_loss(self.head(out), y)
+        self.log("train_loss", loss)
+        return {"loss": loss, "hiddens": hiddens}
+
+    def configure_optimizers(self):
+        return torch.optim.SGD(self.parameters(), lr=0.1)
+
+
+def main(loader):
+    trainer = Trainer(max_epochs=2)
+    trainer.fit(Model(), loader)
+'''
+DICT_BATCH = BEFORE.replace("x, y = batch", 'x, y = batch["x"], batch["y"]')
+
+RULE = Rule(
+    code=CODE,
+    name="automatic-truncated-bptt",
+    summary="Lightning 1.x truncated back-propagation becomes a manual loop over chunks",
+    why=(
+        "Lightning 2.0 removed `truncated_bptt_steps`, `tbptt_split_batch` and the `hiddens` argument (guide rows "
+        "M259-M261, pull request 16172). A required `hiddens` parameter is a TypeError there; a bare flag or a "
+        "`hiddens=None` is silent, and the model trains on whole sequences. The loop written here splits the "
+        "batch into chunks of k steps along dimension 1, makes one optimizer step a chunk, detaches the hidden "
+        "state whatever its structure, clips and steps schedulers where automatic optimization did. A batch on "
+        "which 1.x's default split failed has no old behaviour to keep and is left to a person."
+    ),
+    fix="safe",
+    versions="written for Lightning < 2.0; needs 2.0 or later after the rewrite",
+    triggers=(FLAG.encode(), b"hiddens", CLIP[0].encode()),
+    check=_check,
+    examples=(Example(BEFORE, AFTER), Example(DICT_BATCH, DICT_BATCH)),
+    breaks_in="2.0.0",
+    collect=_collect,
+    context=_context,
+    present=_present,
+    references=("https://github.com/Lightning-AI/pytorch-lightning/pull/16172",),
+)
