@@ -42,9 +42,7 @@ def after_docstring(body: Sequence[Any]) -> int:
     return 1 if body and m.matches(body[0], first) else 0
 
 
-def change_method(
-    node: cst.ClassDef, name: str, change: Callable[[cst.FunctionDef], Sequence[Any]]
-) -> cst.ClassDef:
+def change_method(node: cst.ClassDef, name: str, change: Callable[[cst.FunctionDef], Sequence[Any]]) -> cst.ClassDef:
     """The class with its last method of that name replaced by what `change` returns for it."""
     body = body_of(node)
     for index in range(len(body) - 1, -1, -1):
@@ -78,9 +76,7 @@ def add_method(node: cst.ClassDef, text: str, before: str | None = None) -> cst.
 
 def _ensure_space(item: cst.FunctionDef) -> cst.FunctionDef:
     blank = item.leading_lines and item.leading_lines[0].comment is None
-    return (
-        item if blank else item.with_changes(leading_lines=[cst.EmptyLine(indent=False), *item.leading_lines])
-    )
+    return item if blank else item.with_changes(leading_lines=[cst.EmptyLine(indent=False), *item.leading_lines])
 
 
 def add_class_statement(node: cst.ClassDef, text: str) -> cst.ClassDef:

@@ -276,9 +276,7 @@ def _trainer(call: CallNode, file: PythonFile) -> TrainerFact:
             arguments.append(Argument(keyword.arg, file.source_of(keyword.value), known, value))
     open_ended = any(keyword.arg is None for keyword in call.node.keywords) or bool(call.node.args)
     name = _kept_as(call, file)
-    fits = (
-        tuple(_fitted(other, file) for other in file.calls if name and _is_fit(other, name)) if name else ()
-    )
+    fits = tuple(_fitted(other, file) for other in file.calls if name and _is_fit(other, name)) if name else ()
     return TrainerFact(file.path, call.node.lineno, tuple(arguments), open_ended, name, fits)
 
 
@@ -293,9 +291,7 @@ def _kept_as(call: CallNode, file: PythonFile) -> str | None:
 
 def _is_fit(call: CallNode, name: str) -> bool:
     function = call.node.func
-    return (
-        isinstance(function, ast.Attribute) and function.attr == "fit" and ast.unparse(function.value) == name
-    )
+    return isinstance(function, ast.Attribute) and function.attr == "fit" and ast.unparse(function.value) == name
 
 
 def _fitted(call: CallNode, file: PythonFile) -> str | None:

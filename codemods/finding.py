@@ -44,7 +44,5 @@ class Finding:
     @property
     def id(self) -> str:
         """A short name that stays the same while rule, file, place and row do."""
-        key = "\0".join(
-            map(str, (self.code, self.row, self.path, self.cell, self.span.line, self.span.column))
-        )
+        key = "\0".join(map(str, (self.code, self.row, self.path, self.cell, self.span.line, self.span.column)))
         return f"{self.code}-{hashlib.blake2b(key.encode(), digest_size=4).hexdigest()}"

@@ -85,9 +85,7 @@ class _Apply(cst.CSTTransformer):
         return updated
 
 
-def apply_node_edits(
-    file: PythonFile, edits: Sequence[NodeEdit], imports: Sequence[tuple[str, str | None]]
-) -> str:
+def apply_node_edits(file: PythonFile, edits: Sequence[NodeEdit], imports: Sequence[tuple[str, str | None]]) -> str:
     """The file's text after the edits, with the missing ones of `imports` added."""
     module = cst.parse_module(file.text)
     located = locate(file, module, [edit.node for edit in edits])

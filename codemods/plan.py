@@ -49,17 +49,13 @@ class _Draft:
     rejected: dict[Unit, str] = field(default_factory=dict)
 
 
-def find(
-    sources: Sequence[Source], options: Options, progress: Callable[[int, int], None] | None = None
-) -> Plan:
+def find(sources: Sequence[Source], options: Options, progress: Callable[[int, int], None] | None = None) -> Plan:
     """The findings alone: LibCST is not loaded and nothing is rewritten."""
     looked = scan(sources, options, progress)
     return Plan(looked.findings, skipped=looked.skipped)
 
 
-def plan(
-    sources: Sequence[Source], options: Options, progress: Callable[[int, int], None] | None = None
-) -> Plan:
+def plan(sources: Sequence[Source], options: Options, progress: Callable[[int, int], None] | None = None) -> Plan:
     """Finds and rewrites.
 
     A rewrite is thrown away, and its findings become `manual`, where the result does not parse, where the
@@ -86,9 +82,7 @@ def _settle(finding: Finding, draft: _Draft) -> Finding:
     return replace(finding, applied=False, fix="manual", reason=reason)
 
 
-def _rewrite(
-    sources: Sequence[Source], looked: Scan, options: Options, rejected: Mapping[Unit, str]
-) -> _Draft:
+def _rewrite(sources: Sequence[Source], looked: Scan, options: Options, rejected: Mapping[Unit, str]) -> _Draft:
     draft = _Draft({source.path: source.data for source in sources}, rejected=dict(rejected))
     kinds = {source.path: source.kind for source in sources}
     for rule in options.rules:

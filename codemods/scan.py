@@ -55,9 +55,7 @@ class _Read:
     error: str | None = None
 
 
-def scan(
-    sources: Sequence[Source], options: Options, progress: Callable[[int, int], None] | None = None
-) -> Scan:
+def scan(sources: Sequence[Source], options: Options, progress: Callable[[int, int], None] | None = None) -> Scan:
     """Reads the files that hold a trigger, and those that they lead to, and asks every rule what it finds.
 
     Two looks: the first collects facts from each file alone, the second checks with the facts of all. A file
@@ -75,9 +73,7 @@ def scan(
             if source.path in present
         ]
         found: list[Finding] = []
-        for findings in run(
-            partial(_check, facts=facts, options=options), [item for item in checks if item[1]]
-        ):
+        for findings in run(partial(_check, facts=facts, options=options), [item for item in checks if item[1]]):
             found.extend(findings)
     facts = replace(facts, planned=tuple(found))
     for rule in options.rules:
@@ -91,9 +87,7 @@ def scan(
 def triggered(source: Source, rules: Sequence[Rule]) -> tuple[Rule, ...]:
     """The rules that may look at a file, going by its kind and bytes."""
     return tuple(
-        rule
-        for rule in rules
-        if source.kind in rule.kinds and any(trigger in source.data for trigger in rule.triggers)
+        rule for rule in rules if source.kind in rule.kinds and any(trigger in source.data for trigger in rule.triggers)
     )
 
 
@@ -153,9 +147,7 @@ def _mentions(sources: Sequence[Source], rules: Sequence[Rule], facts: Facts) ->
         if rule.context and (collected := facts.collected(rule.code))
         for text in rule.context(collected)
     }
-    return {
-        text: frozenset(source.path for source in sources if text in source.data) for text in sorted(asked)
-    }
+    return {text: frozenset(source.path for source in sources if text in source.data) for text in sorted(asked)}
 
 
 def _base_paths(facts: Facts, by_path: Mapping[str, Source]) -> set[str]:
@@ -171,9 +163,7 @@ def _base_paths(facts: Facts, by_path: Mapping[str, Source]) -> set[str]:
             stem = "/".join(parts[:length])
             for tail in (f"{stem}.py", f"{stem}/__init__.py"):
                 name = tail.rpartition("/")[2]
-                wanted |= {
-                    path for path in suffixes.get(name, ()) if path == tail or path.endswith("/" + tail)
-                }
+                wanted |= {path for path in suffixes.get(name, ()) if path == tail or path.endswith("/" + tail)}
     return wanted
 
 

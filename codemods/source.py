@@ -81,9 +81,7 @@ class ClassNode:
     @cached_property
     def methods(self) -> dict[str, ast.FunctionDef | ast.AsyncFunctionDef]:
         return {
-            child.name: child
-            for child in self.node.body
-            if isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef)
+            child.name: child for child in self.node.body if isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef)
         }
 
 
@@ -140,11 +138,7 @@ class PythonFile:
     @cached_property
     def lines(self) -> list[str]:
         """The text's lines as `ast` counts them."""
-        return (
-            ast._splitlines_no_ff(self.text)
-            if hasattr(ast, "_splitlines_no_ff")
-            else self.text.splitlines(True)
-        )
+        return ast._splitlines_no_ff(self.text) if hasattr(ast, "_splitlines_no_ff") else self.text.splitlines(True)
 
     @cached_property
     def scope(self) -> Scope:
@@ -173,9 +167,7 @@ class PythonFile:
         """The place of a node: 1-based, in code points (`ast` counts UTF-8 bytes)."""
         end_line = node.end_lineno or node.lineno
         end = node.end_col_offset if node.end_col_offset is not None else node.col_offset
-        return Span(
-            node.lineno, self._column(node.lineno, node.col_offset), end_line, self._column(end_line, end)
-        )
+        return Span(node.lineno, self._column(node.lineno, node.col_offset), end_line, self._column(end_line, end))
 
     def head(self, node: ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef) -> Span:
         """The place of the first line of a class or function: `def name(...):`."""

@@ -79,9 +79,7 @@ class _Reader:
     def _from_dict(self, node: ast.Dict) -> Optimization:
         items = self._items(node)
         if "optimizer" not in items or set(items) - {"optimizer", "lr_scheduler", "monitor"}:
-            raise NotPlain(
-                "configure_optimizers returns a dict with other keys than optimizer and lr_scheduler"
-            )
+            raise NotPlain("configure_optimizers returns a dict with other keys than optimizer and lr_scheduler")
         self._optimizer(self.value(items["optimizer"]))
         if "lr_scheduler" not in items:
             return Optimization()
@@ -116,7 +114,7 @@ class _Reader:
     def _items(self, node: ast.Dict) -> dict[str, ast.expr]:
         if not all(isinstance(key, ast.Constant) for key in node.keys):
             raise NotPlain("configure_optimizers returns a dict whose keys are not all literals")
-        return {key.value: value for key, value in zip(node.keys, node.values, strict=True)}  # type: ignore[union-attr,misc]
+        return {key.value: value for key, value in zip(node.keys, node.values, strict=True)}  # type: ignore[union-attr]
 
     def _scheduler(self, node: ast.expr) -> Scheduler:
         node = self.value(node)
@@ -135,9 +133,7 @@ class _Reader:
             node = self.value(items.get("scheduler", ast.Constant(None)))
         name = self.scope.resolve(node.func) if isinstance(node, ast.Call) else None
         if not name or not name.startswith(SCHEDULERS):
-            raise NotPlain(
-                "the scheduler is not one of torch.optim.lr_scheduler, built in configure_optimizers"
-            )
+            raise NotPlain("the scheduler is not one of torch.optim.lr_scheduler, built in configure_optimizers")
         if name.endswith(".ReduceLROnPlateau"):
             raise NotPlain("ReduceLROnPlateau steps on a monitored metric after validation")
         return Scheduler(interval)

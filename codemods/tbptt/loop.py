@@ -44,9 +44,7 @@ def _split_step(step: cst.FunctionDef, loop: Loop) -> list[Any]:
     this, batch, batch_idx, _ = names
     written = edits.statements(_loop_text(this, batch, batch_idx, loop))[0]
     head = edits.without_parameter(step, "hiddens")
-    driver = written.with_changes(
-        params=head.params, leading_lines=step.leading_lines, returns=_none(step.returns)
-    )
+    driver = written.with_changes(params=head.params, leading_lines=step.leading_lines, returns=_none(step.returns))
     helper = step.with_changes(
         name=cst.Name(HELPER), leading_lines=[cst.EmptyLine(indent=False)], lines_after_decorators=[]
     )
@@ -72,9 +70,7 @@ def _loop_text(this: str, batch: str, batch_idx: str, loop: Loop) -> str:
     ]
     if loop.clear_autocast:
         lines.append("        torch.clear_autocast_cache()  # the next chunk must see the new weights")
-    lines.append(
-        '        hiddens = apply_to_collection(output["hiddens"], torch.Tensor, torch.Tensor.detach)'
-    )
+    lines.append('        hiddens = apply_to_collection(output["hiddens"], torch.Tensor, torch.Tensor.detach)')
     return "\n".join([*lines, *_scheduler_lines(this, loop.schedulers)]) + "\n"
 
 

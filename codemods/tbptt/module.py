@@ -87,9 +87,7 @@ def read_class(file: PythonFile, item: ClassNode) -> TbpttClass:
         schedulers = read_optimizers(optimizers, item.scope).schedulers
     except NotPlain as error:
         refusal = str(error)
-    return TbpttClass(
-        item.qualname, file.path, refusal, schedulers, "on_before_optimizer_step" in item.methods
-    )
+    return TbpttClass(item.qualname, file.path, refusal, schedulers, "on_before_optimizer_step" in item.methods)
 
 
 def _judge(file: PythonFile, item: ClassNode) -> None:
@@ -130,16 +128,14 @@ def _judge_callers(file: PythonFile) -> None:
     called = {id(call.node.func) for call in file.calls if isinstance(call.node.func, ast.Attribute)}
     if any(id(node) in called for node in file.attributes("training_step")):
         raise NotPlain("the file calls training_step itself")
-    if any(
-        is_self_attribute(node, "automatic_optimization")
-        for node in file.attributes("automatic_optimization")
-    ):
+    if any(is_self_attribute(node, "automatic_optimization") for node in file.attributes("automatic_optimization")):
         for node in ast.walk(file.tree):
-            if isinstance(node, ast.Assign) and any(
-                is_self_attribute(target, "automatic_optimization") for target in node.targets
+            if (
+                isinstance(node, ast.Assign)
+                and any(is_self_attribute(target, "automatic_optimization") for target in node.targets)
+                and not (isinstance(node.value, ast.Constant) and node.value.value is True)
             ):
-                if not (isinstance(node.value, ast.Constant) and node.value.value is True):
-                    raise NotPlain("automatic_optimization is set to something else than True")
+                raise NotPlain("automatic_optimization is set to something else than True")
 
 
 def _judge_constructor(item: ClassNode) -> None:
@@ -154,9 +150,7 @@ def _judge_constructor(item: ClassNode) -> None:
         if self_name(init) != "self":
             raise NotPlain("__init__ does not call its instance `self`")
     if any(
-        isinstance(node, ast.Assign)
-        and isinstance(target, ast.Name)
-        and target.id == "automatic_optimization"
+        isinstance(node, ast.Assign) and isinstance(target, ast.Name) and target.id == "automatic_optimization"
         for node in item.node.body
         if isinstance(node, ast.Assign)
         for target in node.targets
@@ -177,16 +171,14 @@ def _judge_batch(step: Function) -> None:
             if isinstance(parent.slice.value, str):
                 raise NotPlain("the batch is a dict, on which 1.x's default split failed")
             shown = shown or isinstance(parent.slice.value, int)
-        elif (
-            isinstance(parent, ast.Assign) and isinstance(parent.targets[0], ast.Tuple | ast.List)
-        ) or isinstance(parent, ast.Starred):
+        elif (isinstance(parent, ast.Assign) and isinstance(parent.targets[0], ast.Tuple | ast.List)) or isinstance(
+            parent, ast.Starred
+        ):
             shown = True
         elif isinstance(parent, ast.Attribute):
             raise NotPlain("the batch is an object with attributes, on which 1.x's default split failed")
         else:
-            raise NotPlain(
-                "the batch is used as a whole: 1.x's default split cut a bare tensor along its features"
-            )
+            raise NotPlain("the batch is used as a whole: 1.x's default split cut a bare tensor along its features")
     if not shown:
         raise NotPlain("training_step does not show what the batch is made of")
     if any(_packs_lengths(node, step) for node in own_nodes(step)):
@@ -207,9 +199,7 @@ def _packs_lengths(node: ast.AST, step: Function) -> bool:
         for element in target.elts
         if isinstance(element, ast.Name)
     }
-    return given is not None and any(
-        isinstance(name, ast.Name) and name.id in unpacked for name in ast.walk(given)
-    )
+    return given is not None and any(isinstance(name, ast.Name) and name.id in unpacked for name in ast.walk(given))
 
 
 def _judge_result(step: Function) -> None:

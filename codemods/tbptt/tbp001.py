@@ -101,8 +101,7 @@ def _trainer_matches(file: PythonFile, facts: Facts, verdict: Verdict) -> Iterat
 
 def _literal_zero(call: CallNode) -> bool:
     return any(
-        keyword.arg == CLIP[0] and getattr(keyword.value, "value", 1) in (0, None)
-        for keyword in call.node.keywords
+        keyword.arg == CLIP[0] and getattr(keyword.value, "value", 1) in (0, None) for keyword in call.node.keywords
     )
 
 
