@@ -1,0 +1,156 @@
+"""The user's settings: `[tool.fixer]` in the pyproject.toml at the project's root."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from fixer.errors import UsageError
+
+_TABLE = re.compile(r"tool\s*\.\s*[\"']?fixer\b")
+
+
+@dataclass(frozen=True)
+class VerifyConfig:
+    """`[tool.fixer.verify]`: what is run for the proof; None leaves the choice to fixer."""
+
+    enabled: bool = True
+    script: str | None = None
+    args: tuple[str, ...] = ()
+    timeout: float | None = None
+
+
+@dataclass(frozen=True)
+class Config:
+    """`[tool.fixer]`. A `select` or `target` of None was not given: every rule, the newest release."""
+
+    select: tuple[str, ...] | None = None
+    ignore: tuple[str, ...] = ()
+    target: str | None = None
+    unsafe_fixes: bool = False
+    exclude: tuple[str, ...] = ()
+    verify: VerifyConfig = VerifyConfig()
+
+    def excludes(self, path: str) -> bool:
+        """Whether a path is excluded, itself or by a folder that it lies in.
+
+        A pattern without a slash matches a name at any depth; with one it matches from the root. `*` stays
+        within a name, `**` does not.
+        """
+        parts = path.split("/")
+        folders = ["/".join(parts[:end]) for end in range(1, len(parts) + 1)]
+        for pattern in self.exclude:
+            names = folders if "/" in pattern.strip("/") or pattern.startswith("/") else parts
+            matches = re.compile(_regex(pattern.strip("/"))).fullmatch
+            if any(map(matches, names)):
+                return True
+        return False
+
+
+def read_config(text: str, path: str) -> Config:
+    """Read `[tool.fixer]` from the text of a pyproject.toml, whose `path` is named in errors.
+
+    A file that is not TOML is an error only when it speaks of fixer.
+    """
+    if "fixer" not in text:
+        return Config()
+    import tomlkit
+    from tomlkit.exceptions import TOMLKitError
+
+    try:
+        document: Any = tomlkit.parse(text).unwrap()
+    except (TOMLKitError, ValueError) as error:
+        if _TABLE.search(text):
+            raise UsageError(f"{path}: not valid TOML: {error}; correct it to use [tool.fixer]") from error
+        return Config()
+    tool = document.get("tool", {})
+    settings = tool.get("fixer", {}) if isinstance(tool, dict) else {}
+    return _config(_Table(settings, f"{path}: [tool.fixer]"))
+
+
+def _config(table: _Table) -> Config:
+    table.allow("select", "ignore", "target", "unsafe-fixes", "exclude", "verify")
+    defaults = Config()
+    return Config(
+        select=table.strings("select") if "select" in table.values else None,
+        ignore=table.strings("ignore"),
+        target=table.string("target"),
+        unsafe_fixes=table.boolean("unsafe-fixes", defaults.unsafe_fixes),
+        exclude=table.strings("exclude"),
+        verify=_verify(_Table(table.values.get("verify", {}), table.place.replace("]", ".verify]"))),
+    )
+
+
+def _verify(table: _Table) -> VerifyConfig:
+    table.allow("enabled", "script", "args", "timeout")
+    return VerifyConfig(
+        enabled=table.boolean("enabled", VerifyConfig().enabled),
+        script=table.string("script"),
+        args=table.strings("args"),
+        timeout=table.seconds("timeout"),
+    )
+
+
+class _Table:
+    """A TOML table whose values are taken with their type checked; `place` begins each error."""
+
+    def __init__(self, values: object, place: str) -> None:
+        self.place = place
+        if not isinstance(values, dict):
+            raise UsageError(f"{place} must be a table, not {_kind(values)}")
+        self.values: Mapping[str, object] = values
+
+    def allow(self, *keys: str) -> None:
+        for key in self.values:
+            if key not in keys:
+                near = difflib.get_close_matches(key, keys, n=1)
+                hint = f"did you mean '{near[0]}'?" if near else f"it can hold {', '.join(keys)}"
+                raise UsageError(f"{self.place} unknown key '{key}', {hint}")
+
+    def strings(self, key: str) -> tuple[str, ...]:
+        value = self.values.get(key, [])
+        if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
+            raise self._wrong(key, "a list of strings")
+        return tuple(value)
+
+    def string(self, key: str) -> str | None:
+        value = self.values.get(key)
+        if value is not None and not isinstance(value, str):
+            raise self._wrong(key, "a string")
+        return value
+
+    def boolean(self, key: str, default: bool) -> bool:
+        value = self.values.get(key, default)
+        if not isinstance(value, bool):
+            raise self._wrong(key, "true or false")
+        return value
+
+    def seconds(self, key: str) -> float | None:
+        value = self.values.get(key)
+        if value is None:
+            return None
+        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < float("inf"):
+            raise self._wrong(key, "a number of seconds above 0")
+        return float(value)
+
+    def _wrong(self, key: str, expected: str) -> UsageError:
+        return UsageError(f"{self.place} {key} must be {expected}, not {_kind(self.values[key])}")
+
+
+def _kind(value: object) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, int | float | str):
+        return repr(value)
+    if isinstance(value, list):
+        return "a list of other things"
+    return "a table" if isinstance(value, dict) else type(value).__name__
+
+
+def _regex(pattern: str) -> str:
+    tokens = re.split(r"(\*\*/|\*\*|\*|\?)", pattern)
+    known = {"**/": "(?:.*/)?", "**": ".*", "*": "[^/]*", "?": "[^/]"}
+    return "(?s:" + "".join(known.get(token) or re.escape(token) for token in tokens) + ")"

@@ -1,0 +1,251 @@
+"""The git program, called so that nothing a repository brings along is run.
+
+Hooks, filters, the file-system monitor and fetches are off in every call, optional locks are not taken
+and the variables by which a surrounding git names its own repository are dropped.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO
+
+from fixer.errors import UsageError
+
+REGULAR_MODES = ("100644", "100755")
+LINK_MODE = "120000"
+SUBMODULE_MODE = "160000"
+
+_OVERRIDES = (
+    "core.fsmonitor=false",
+    f"core.hooksPath={os.devnull}",
+    "core.untrackedCache=false",
+    "core.splitIndex=false",
+    "core.sparseCheckout=false",
+    "i18n.commitEncoding=UTF-8",
+    "submodule.recurse=false",
+)
+_PASSED_ON = ("GIT_CONFIG", "GIT_EXEC_PATH", "GIT_CEILING_DIRECTORIES", "GIT_DISCOVERY_ACROSS_FILESYSTEM")
+_ENVIRONMENT = {
+    "GIT_ALLOW_PROTOCOL": "none",
+    "GIT_NO_LAZY_FETCH": "1",
+    "GIT_NO_REPLACE_OBJECTS": "1",
+    "GIT_OPTIONAL_LOCKS": "0",
+    "GIT_TERMINAL_PROMPT": "0",
+    "LC_ALL": "C",
+}
+_PARTIAL_KEYS = r"^(remote\..*\.(promisor|partialclonefilter)|extensions\.partialclone)$"
+_FILTER_KEYS = r"^filter\..*\.(clean|smudge|process|required)$"
+_CHUNK = 1 << 20
+
+
+class GitError(UsageError):
+    """A git command that failed; `reason` is what git said."""
+
+    def __init__(self, message: str, reason: str) -> None:
+        super().__init__(message)
+        self.reason = reason
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One file of a commit's tree."""
+
+    mode: str
+    id: str
+    path: str
+
+
+@dataclass(frozen=True)
+class Blob:
+    """An object's content; `size` is None when the object is missing, `data` when it is too large."""
+
+    id: str
+    size: int | None
+    data: bytes | None
+
+
+@dataclass(frozen=True)
+class Repository:
+    """A repository with a work tree: `root` is that tree, `directory` its git directory."""
+
+    root: Path
+    directory: Path
+    common_directory: Path
+
+    def git(
+        self,
+        *arguments: str,
+        data: bytes = b"",
+        environment: Mapping[str, str] | None = None,
+        accept: tuple[int, ...] = (0,),
+    ) -> bytes:
+        """Run a git command in the root with `data` on its standard input and return what it writes."""
+        done = subprocess.run(self._command(*arguments), input=data, capture_output=True, env=_environment(environment))
+        if done.returncode not in accept:
+            raise self._error(arguments[0], done.stderr)
+        return done.stdout
+
+    def resolve(self, revision: str) -> str | None:
+        """The id of the object that a revision names, or None."""
+        found = self.git("rev-parse", "--verify", "--quiet", revision, accept=(0, 1, 128))
+        return found.decode().strip() or None
+
+    def entries(self, tree: str) -> list[Entry]:
+        """The files of a commit or tree, submodules and symbolic links among them."""
+        listing = self.git("ls-tree", "-r", "-z", "--full-tree", tree)
+        entries = []
+        for line in listing.split(b"\0"):
+            if line:
+                head, _, path = line.partition(b"\t")
+                mode, _, id = head.decode().split(" ")
+                entries.append(Entry(mode, id, os.fsdecode(path)))
+        return entries
+
+    def work_files(self) -> Iterator[str]:
+        """The files on disk that are tracked, or neither tracked nor ignored, as paths from the root."""
+        listing = self.git("ls-files", "--cached", "--others", "--exclude-standard", "-z")
+        return (os.fsdecode(path) for path in listing.split(b"\0") if path)
+
+    def missing(self, tree: str) -> frozenset[str]:
+        """The objects of a tree that a partial clone lacks; asking for one by one would try to fetch them."""
+        if not self._configured(_PARTIAL_KEYS):
+            return frozenset()
+        listing = self.git("rev-list", "--objects", "--no-walk", "--missing=print", f"{tree}^{{tree}}")
+        return frozenset(line[1:].decode() for line in listing.split(b"\n") if line.startswith(b"?"))
+
+    def blobs(self, ids: Iterable[str], limit: int) -> Iterator[Blob]:
+        """Read objects in the order asked for, one in memory at a time; none over `limit` bytes."""
+        waiting = list(ids)
+        while waiting:
+            done = 0
+            for blob in self._batch(waiting, limit):
+                yield blob
+                done += 1
+            if done < len(waiting):
+                yield Blob(waiting[done], None, None)
+                done += 1
+            waiting = waiting[done:]
+
+    def _batch(self, ids: list[str], limit: int) -> Iterator[Blob]:
+        """Read objects until the first one at which git gives up, as it does on a corrupt one."""
+        with tempfile.TemporaryFile() as request:
+            request.write("".join(f"{id}\n" for id in ids).encode())
+            request.seek(0)
+            process = subprocess.Popen(
+                self._command("cat-file", "--batch", "--buffer"),
+                stdin=request,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+                bufsize=_CHUNK,
+                env=_environment(),
+            )
+            assert process.stdout is not None
+            try:
+                for id in ids:
+                    blob = _read_blob(process.stdout, id, limit)
+                    if blob is None:
+                        return
+                    yield blob
+            finally:
+                process.stdout.close()
+                process.kill()
+                process.wait()
+
+    def status(self) -> tuple[int, int]:
+        """How many tracked files differ from HEAD, and how many untracked files or folders there are."""
+        listing = self.git(
+            *("status", "--porcelain", "-z", "--no-renames", "--untracked-files=normal"),
+            "--ignore-submodules=all",
+            environment=self._filters_off(),
+        )
+        lines = [line for line in listing.split(b"\0") if line]
+        untracked = sum(line.startswith(b"??") for line in lines)
+        return len(lines) - untracked, untracked
+
+    def _filters_off(self) -> dict[str, str]:
+        """Variables that empty every configured filter, for the commands that would run one."""
+        keys = self._configured(_FILTER_KEYS)
+        first = os.environ.get("GIT_CONFIG_COUNT", "0")
+        start = int(first) if first.isdigit() else 0
+        variables = {"GIT_CONFIG_COUNT": str(start + len(keys))}
+        for number, key in enumerate(keys, start):
+            value = "false" if key.endswith(".required") else ""
+            variables |= {f"GIT_CONFIG_KEY_{number}": key, f"GIT_CONFIG_VALUE_{number}": value}
+        return variables
+
+    def _configured(self, pattern: str) -> list[str]:
+        keys = self.git("config", "-z", "--name-only", "--get-regexp", pattern, accept=(0, 1))
+        return sorted({os.fsdecode(key) for key in keys.split(b"\0") if key})
+
+    def _command(self, *arguments: str) -> list[str]:
+        settings = [part for setting in _OVERRIDES for part in ("-c", setting)]
+        return ["git", "--no-pager", "-C", os.fspath(self.root), *settings, *arguments]
+
+    def _error(self, verb: str, stderr: bytes) -> GitError:
+        reason = stderr.decode("utf-8", "replace").strip()
+        if "dubious ownership" in reason:
+            return GitError(
+                f"{self.root}: the repository belongs to another user and git refuses to read it; "
+                f"if you trust it, run: git config --global --add safe.directory {self.root}",
+                reason,
+            )
+        return GitError(f"{self.root}: git {verb} failed: {reason or 'it gave no reason'}", reason)
+
+
+def git_is_installed() -> bool:
+    """Whether there is a git program to call."""
+    return shutil.which("git") is not None
+
+
+def find_repository(path: Path) -> Repository | None:
+    """The repository that a file or folder lies in, or None; a bare one is an error of use."""
+    if not git_is_installed():
+        raise UsageError("the git program is not on the PATH; install git (https://git-scm.com)")
+    import git
+
+    start = path if path.is_dir() else path.parent
+    try:
+        with git.Repo(start, search_parent_directories=True, expand_vars=False) as repository:
+            directory, common, root = repository.git_dir, repository.common_dir, repository.working_tree_dir
+    except git.InvalidGitRepositoryError:
+        return None
+    except Exception as error:
+        raise UsageError(f"{path}: cannot open the repository: {error}; look at its .git/config") from error
+    if root is None:
+        raise UsageError(f"{path}: a bare repository has no files to work on; clone it, then use the clone")
+    if not path.is_relative_to(Path(root).resolve()):
+        raise UsageError(f"{path}: lies outside its repository's work tree {root}; give a path inside that")
+    return Repository(Path(root).resolve(), Path(directory).resolve(), Path(common).resolve())
+
+
+def _environment(extra: Mapping[str, str] | None = None) -> dict[str, str]:
+    inherited = {
+        name: value for name, value in os.environ.items() if not name.startswith("GIT_") or name.startswith(_PASSED_ON)
+    }
+    return {**inherited, **_ENVIRONMENT, **(extra or {})}
+
+
+def _read_blob(stream: IO[bytes], id: str, limit: int) -> Blob | None:
+    """The next object of `cat-file --batch`, or None when the stream ends before it does."""
+    header = stream.readline()
+    if not header.endswith(b"\n"):
+        return None
+    match = re.fullmatch(rb"[0-9a-f]+ [a-z]+ ([0-9]+)\n", header)
+    if match is None:
+        return Blob(id, None, None)
+    size = int(match[1])
+    data = stream.read(size) if size <= limit else None
+    left = 1 if data is not None else size + 1
+    while left:
+        chunk = stream.read(min(left, _CHUNK))
+        if not chunk:
+            return None
+        left -= len(chunk)
+    return Blob(id, size, data)

@@ -1,0 +1,200 @@
+"""Opening a project: the files of a commit, or of a folder as it lies on disk."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from fixer.config import Config, read_config
+from fixer.errors import UsageError
+from fixer.files import SourceKind, kind_of, walk, walk_flat
+from fixer.gitio import GitError, Repository, find_repository, git_is_installed
+from fixer.result import Skipped
+from fixer.tree import File, Item, read_commit, read_disk, write
+
+SOURCE_LIMIT = 1_000_000
+EXPORT_LIMIT = 50_000_000
+
+_UNFINISHED = {
+    "MERGE_HEAD": "merge",
+    "CHERRY_PICK_HEAD": "cherry-pick",
+    "REVERT_HEAD": "revert",
+    "rebase-merge": "rebase",
+    "rebase-apply": "rebase",
+}
+
+
+@dataclass(frozen=True)
+class Source:
+    """A file that some codemod reads. `path` is relative to the project's root, with forward slashes."""
+
+    path: str
+    kind: SourceKind
+    data: bytes
+
+
+@dataclass(frozen=True)
+class Project:
+    """What a command works on.
+
+    `root` is the root of the repository, or the folder where there is none. `base` is the commit that
+    was read or, for a work tree, the one that HEAD names; None where there is none. `scope` is what the
+    user asked for: a file or folder below the root, "" for everything; `sources` are those of the whole
+    project all the same. `committed` says whether files are those of `base` or those on disk.
+    """
+
+    root: Path
+    base: str | None
+    sources: tuple[Source, ...]
+    skipped: tuple[Skipped, ...]
+    config: Config
+    messages: tuple[str, ...]
+    scope: str = ""
+    committed: bool = False
+
+    def in_scope(self, path: str) -> bool:
+        """Whether the user asked for the file at a path."""
+        return not self.scope or path == self.scope or path.startswith(f"{self.scope}/")
+
+
+def open_commit(path: Path, base: str | None) -> Project:
+    """The tracked files of a commit, HEAD unless `base` names another, whatever the work tree holds."""
+    place = _existing(path)
+    repository = find_repository(place)
+    if repository is None:
+        raise UsageError(f"{path}: not in a git repository; run `git init` there and commit your work first")
+    _refuse_unfinished(repository)
+    commit = _find_commit(repository, base)
+    sources, skipped, config = _sort_out(read_commit(repository, commit, _is_source, SOURCE_LIMIT))
+    return Project(
+        root=repository.root,
+        base=commit,
+        sources=sources,
+        skipped=skipped,
+        config=config,
+        messages=_left_out(repository),
+        scope=_scope(place, repository.root),
+        committed=True,
+    )
+
+
+def open_tree(path: Path) -> Project:
+    """The files on disk: those that git knows or does not ignore, or those of a folder outside git.
+
+    Of a single file outside a repository, only the files beside it are read with it.
+    """
+    place = _existing(path)
+    repository = find_repository(place) if git_is_installed() else None
+    root = repository.root if repository else place if place.is_dir() else place.parent
+    listed = _listed(repository, root, place)
+    sources, skipped, config = _sort_out(read_disk(root, listed, _is_source, SOURCE_LIMIT))
+    return Project(
+        root=root,
+        base=repository.resolve("HEAD^{commit}") if repository else None,
+        sources=sources,
+        skipped=skipped,
+        config=config,
+        messages=(),
+        scope=_scope(place, root),
+    )
+
+
+def export(project: Project, destination: Path, overlay: Mapping[str, bytes]) -> tuple[Skipped, ...]:
+    """Write every file of the project to a folder, those of `overlay` instead of or besides its own.
+
+    Files are those of the base commit, or those on disk where the project was opened from there. What was
+    left out is returned: submodules, links that leave the tree, what is missing or too large.
+    """
+    repository = find_repository(project.root) if git_is_installed() else None
+    if project.committed and project.base and repository:
+        items = read_commit(repository, project.base, lambda _: True, EXPORT_LIMIT)
+    else:
+        listed = _listed(repository, project.root, project.root / project.scope)
+        items = read_disk(project.root, listed, lambda _: True, EXPORT_LIMIT)
+    return write(destination, items, overlay)
+
+
+def _existing(path: Path) -> Path:
+    if not path.exists():
+        raise UsageError(f"{path}: no such file or folder; check the path")
+    return path.resolve()
+
+
+def _scope(place: Path, root: Path) -> str:
+    scope = place.relative_to(root).as_posix()
+    return "" if scope == "." else scope
+
+
+def _is_source(path: str) -> bool:
+    return kind_of(path) is not None
+
+
+def _refuse_unfinished(repository: Repository) -> None:
+    for mark, operation in _UNFINISHED.items():
+        if (repository.directory / mark).exists():
+            raise UsageError(
+                f"{repository.root}: a {operation} is under way; finish it, or end it with "
+                f"`git {operation} --abort`, and run fixer again"
+            )
+
+
+def _find_commit(repository: Repository, base: str | None) -> str:
+    if base is None:
+        if repository.resolve("HEAD") is None:
+            raise UsageError(f"{repository.root}: the repository has no commits; commit your work first")
+        commit = repository.resolve("HEAD^{commit}")
+    else:
+        commit = None if base.startswith("-") else repository.resolve(f"{base}^{{commit}}")
+    if commit is None:
+        raise UsageError(f"{repository.root}: no commit is named '{base or 'HEAD'}'; see `git log --all`, or fetch it")
+    return commit
+
+
+def _left_out(repository: Repository) -> tuple[str, ...]:
+    try:
+        changed, untracked = repository.status()
+    except GitError as error:
+        return (f"whether there are uncommitted changes is not known: {error.reason}",)
+    messages = []
+    if changed:
+        messages.append(f"uncommitted changes in {_count(changed, 'file')} are left out")
+    if untracked:
+        names = _count(untracked, "untracked file or folder", "untracked files or folders")
+        messages.append(f"{names} left out")
+    return tuple(messages)
+
+
+def _listed(repository: Repository | None, root: Path, place: Path) -> list[str]:
+    """The files of the project on disk, and `place` itself where it is a file, ignored or not."""
+    if repository:
+        found = repository.work_files()
+    elif place.is_file():
+        found = walk_flat(root)
+    else:
+        found = walk(root)
+    asked = {_scope(place, root)} if place.is_file() else set()
+    return sorted({*found, *asked})
+
+
+def _sort_out(items: Iterable[Item]) -> tuple[tuple[Source, ...], tuple[Skipped, ...], Config]:
+    """The sources that the configuration does not exclude, what was skipped, and the configuration."""
+    sources: list[Source] = []
+    skipped: list[Skipped] = []
+    for item in items:
+        if isinstance(item, Skipped):
+            skipped.append(item)
+        elif isinstance(item, File) and (kind := kind_of(item.path)):
+            sources.append(Source(item.path, kind, item.data))
+    text = next((source.data for source in sources if source.path == "pyproject.toml"), b"")
+    config = read_config(text.decode("utf-8-sig", "replace"), "pyproject.toml")
+    kept = (source for source in sources if not config.excludes(source.path))
+    return (
+        tuple(sorted(kept, key=lambda source: source.path)),
+        tuple(sorted(skipped, key=lambda item: item.path)),
+        config,
+    )
+
+
+def _count(number: int, one: str, many: str = "") -> str:
+    return f"{number} {one if number == 1 else many or one + 's'}"
