@@ -102,6 +102,13 @@ class Facts:
         """Every `Trainer(...)` call of the files that were read, in path order."""
         return tuple(trainer for path in sorted(self.files) for trainer in self.files[path].trainers)
 
+    @cached_property
+    def uses_lightning(self) -> bool:
+        """Whether any file that was read imports Lightning."""
+        return any(
+            canonical(target).startswith(ROOT) for facts in self.files.values() for target in facts.exports.values()
+        )
+
     def classes(self) -> Iterator[ClassFact]:
         """Every class of the files that were read."""
         return iter(self._classes.values())

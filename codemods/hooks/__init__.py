@@ -1,0 +1,1 @@
+"""Hooks that Lightning 2 removed, renamed or gave another signature."""
