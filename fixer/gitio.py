@@ -46,11 +46,12 @@ _CHUNK = 1 << 20
 
 
 class GitError(UsageError):
-    """A git command that failed; `reason` is what git said."""
+    """A git command that failed; `reason` is what git said, `refused` that it will not read the repository."""
 
-    def __init__(self, message: str, reason: str) -> None:
+    def __init__(self, message: str, reason: str, refused: bool = False) -> None:
         super().__init__(message)
         self.reason = reason
+        self.refused = refused
 
 
 @dataclass(frozen=True)
@@ -94,7 +95,12 @@ class Repository:
 
     def resolve(self, revision: str) -> str | None:
         """The id of the object that a revision names, or None."""
-        found = self.git("rev-parse", "--verify", "--quiet", revision, accept=(0, 1, 128))
+        try:
+            found = self.git("rev-parse", "--verify", "--quiet", revision, accept=(0, 1))
+        except GitError as error:
+            if error.refused:
+                raise
+            return None
         return found.decode().strip() or None
 
     def entries(self, tree: str) -> list[Entry]:
@@ -195,6 +201,7 @@ class Repository:
                 f"{self.root}: the repository belongs to another user and git refuses to read it; "
                 f"if you trust it, run: git config --global --add safe.directory {self.root}",
                 reason,
+                refused=True,
             )
         return GitError(f"{self.root}: git {verb} failed: {reason or 'it gave no reason'}", reason)
 
