@@ -82,13 +82,15 @@ class Facts:
     """The facts of a tree.
 
     `mentions` says in which files, of any kind, the byte strings of the rules' `context` occur; `planned`
-    holds the findings of the other rules (for a `last` rule only, with `applied` as it will be), `pins` the
+    holds the findings of the other rules (for a `last` rule only, with `applied` as it will be), `silenced`
+    the (code, unit) pairs of which a part is ignored and so the whole is not rewritten, `pins` the
     requirements found in the project and `target` the Lightning release to move to.
     """
 
     files: Mapping[str, FileFacts]
     mentions: Mapping[bytes, frozenset[str]] = field(default_factory=dict)
     planned: tuple[Finding, ...] = ()
+    silenced: frozenset[tuple[str, str]] = frozenset()
     pins: tuple[str, ...] = ()
     target: str = ""
     _ancestry: dict[str, tuple[str, ...] | None] = field(default_factory=dict, compare=False, repr=False)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
@@ -23,11 +23,13 @@ Runner = Callable[[Callable[[Any], Any], Sequence[Any]], Iterable[Any]]
 
 @dataclass(frozen=True)
 class Options:
-    """What a run looks for: the rules in order, rows and codes left out, whether unsafe repairs are applied,
-    the release to move to, the pins found (PEP 508), and how many processes may work."""
+    """What a run looks for: the rules in order, rows left out (`CODE:ROW`), files that are read for the facts
+    but not reported or changed, whether unsafe repairs are applied, the release to move to, the pins found
+    (PEP 508), and how many processes may work."""
 
     rules: tuple[Rule, ...]
     ignored_rows: frozenset[str] = frozenset()
+    left_out: frozenset[str] = frozenset()
     unsafe: bool = False
     target: str = "2.6.6"
     pins: tuple[str, ...] = ()
@@ -72,15 +74,17 @@ def scan(sources: Sequence[Source], options: Options, progress: Callable[[int, i
             for source in sources
             if source.path in present
         ]
-        found: list[Finding] = []
-        for findings in run(partial(_check, facts=facts, options=options), [item for item in checks if item[1]]):
-            found.extend(findings)
+        checks = [item for item in checks if item[1]]
+        found, silenced = _gather(run(partial(_check, facts=facts, options=options), checks))
+        if silenced:
+            facts = replace(facts, silenced=silenced)
+            found, _ = _gather(run(partial(_check, facts=facts, options=options), checks))
     facts = replace(facts, planned=tuple(found))
     for rule in options.rules:
         if rule.last:
             for source in sources:
                 if rule.code in present.get(source.path, ()):
-                    found.extend(_check((source, (rule,)), facts=facts, options=options))
+                    found.extend(_check((source, (rule,)), facts=facts, options=options)[0])
     return Scan(facts, tuple(sorted(found, key=_order)), present, tuple(sorted(skipped.items())))
 
 
@@ -189,12 +193,27 @@ def load(source: Source) -> PythonFile | TextFile:
     return PythonFile.parse(source) if source.kind == "python" else TextFile.decode(source)
 
 
-def _check(item: tuple[Source, tuple[Rule, ...]], *, facts: Facts, options: Options) -> list[Finding]:
+Checked = tuple[list[Finding], frozenset[tuple[str, str]]]
+
+
+def _gather(results: Iterable[Checked]) -> Checked:
+    found: list[Finding] = []
+    silenced: set[tuple[str, str]] = set()
+    for findings, units in results:
+        found.extend(findings)
+        silenced |= units
+    return found, frozenset(silenced)
+
+
+def _check(item: tuple[Source, tuple[Rule, ...]], *, facts: Facts, options: Options) -> Checked:
+    """The findings of one file, and the units of which a part was silenced there."""
     source, rules = item
     try:
         file = load(source)
     except Unreadable:
-        return []
+        return [], frozenset()
+    every = [(rule, match) for rule in rules for match in _every(rule, file, facts)]
+    units = {(rule.code, match.unit) for rule, match in every if match.unit and _silent(rule, match, file, options)}
     return [
         Finding(
             rule.code,
@@ -206,19 +225,30 @@ def _check(item: tuple[Source, tuple[Rule, ...]], *, facts: Facts, options: Opti
             match.row,
             applied=options.applies(match),
         )
-        for rule in rules
-        for match in matches(rule, file, facts, options)
-    ]
+        for rule, match in every
+        if not _silent(rule, match, file, options)
+    ], frozenset(units)
 
 
 def matches(rule: Rule, file: PythonFile | TextFile, facts: Facts, options: Options) -> list[Match]:
     """What a rule finds in a file, less what a comment or an option leaves out."""
-    ignores = file.ignores if isinstance(file, PythonFile) else {}
-    kept = []
+    return [match for match in _every(rule, file, facts) if not _silent(rule, match, file, options)]
+
+
+def _every(rule: Rule, file: PythonFile | TextFile, facts: Facts) -> Iterator[Match]:
+    """A rule's matches; those that belong to a silenced one elsewhere lose their edits."""
     check: Any = rule.check
     for match in check(file, facts):
-        names = {"*", rule.code, f"{rule.code}:{match.row}"}
-        silenced = ignores.get(match.span.line, frozenset()) | ignores.get(match.span.end_line, frozenset())
-        if not names & silenced and f"{rule.code}:{match.row}" not in options.ignored_rows:
-            kept.append(match)
-    return kept
+        if (rule.code, match.unit) in facts.silenced and match.edits:
+            reason = "Not rewritten: a part of the same change is ignored by a comment, or lies outside the given path."
+            match = replace(match, fix="manual", reason=reason, edits=())
+        yield match
+
+
+def _silent(rule: Rule, match: Match, file: PythonFile | TextFile, options: Options) -> bool:
+    if file.path in options.left_out or f"{rule.code}:{match.row}" in options.ignored_rows:
+        return True
+    if not isinstance(file, PythonFile):
+        return False
+    ignored = file.ignores.get(match.span.line, frozenset()) | file.ignores.get(match.span.end_line, frozenset())
+    return bool({"*", rule.code, f"{rule.code}:{match.row}"} & ignored)
