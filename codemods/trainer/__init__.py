@@ -1,0 +1,1 @@
+"""Arguments of `Trainer` that Lightning 2 removed or renamed."""

@@ -1,0 +1,64 @@
+"""Code that already serves both Lightning 1.x and 2.x: version checks and attempts with a fallback."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from typing import Literal
+
+from codemods.facts import TRAINER
+from codemods.source import CallNode, PythonFile
+
+Guard = Literal["none", "both", "unclear"]
+
+
+def guard_of(file: PythonFile, call: CallNode, keyword: str) -> Guard:
+    """How a call that still passes `keyword` is kept from running on 2.x.
+
+    `both`: it stands in one arm of a version check, or of `try`, whose other arm builds a Trainer without the
+    keyword. `unclear`: a version is asked about, but the other arm holds no such call. `none`: neither.
+    """
+    modern = [
+        other.node
+        for other in file.calls
+        if other.scope.resolve(other.node.func) == TRAINER
+        and all(argument.arg != keyword for argument in other.node.keywords)
+    ]
+    found: Guard = "none"
+    for arms, asks in _arms_around(file.tree, call.node):
+        if any(_holds(arm, other) for arm in arms for other in modern):
+            return "both"
+        found = "unclear" if asks else found
+    return found
+
+
+def _arms_around(tree: ast.Module, node: ast.Call) -> Iterator[tuple[list[ast.AST], bool]]:
+    """For each check around `node`: the arms that it does not stand in, and whether a version is asked about."""
+    arms: list[list[ast.AST]]
+    for outer in ast.walk(tree):
+        if isinstance(outer, ast.If | ast.IfExp) and _asks_version(outer.test, node):
+            arms = [_listed(outer.body), _listed(outer.orelse)]
+            asks = True
+        elif isinstance(outer, ast.Try) and outer.handlers:
+            arms = [_listed(outer.body), *(_listed(handler) for handler in outer.handlers)]
+            asks = False
+        else:
+            continue
+        inside = [any(_holds(part, node) for part in arm) for arm in arms]
+        if any(inside):
+            yield [part for arm, here in zip(arms, inside, strict=True) if not here for part in arm], asks
+
+
+def _asks_version(test: ast.expr, node: ast.Call) -> bool:
+    if _holds(test, node):
+        return False
+    names = [getattr(part, "id", None) or getattr(part, "attr", None) or "" for part in ast.walk(test)]
+    return any("version" in name.lower() or "_GREATER" in name or name == "signature" for name in names)
+
+
+def _listed(arm: object) -> list[ast.AST]:
+    return list(arm) if isinstance(arm, list) else [arm] if isinstance(arm, ast.AST) else []
+
+
+def _holds(outer: ast.AST, inner: ast.AST) -> bool:
+    return any(part is inner for part in ast.walk(outer))
