@@ -1,0 +1,278 @@
+"""The two environments: which versions they hold, and how they come to be."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any
+
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+from packaging.version import Version
+
+from verify.baseline import LIGHTNING, choose, requirement
+from verify.distributions import distribution
+from verify.evidence import Environment, Role
+from verify.installer import Installer, interpreter
+from verify.process import Stopped
+from verify.releases import minor_of
+
+TORCH = "2.13.0"
+_MARKER = "fixer-environment.json"
+_BASE = ("torch", "pytorch-lightning", "lightning", "setuptools")
+_OURS = ("fixer", "codemods", "verify", "lightning-fabric")
+_LOGGERS = {
+    "TensorBoardLogger": ("tensorboard", "tensorboardx"),
+    "WandbLogger": ("wandb",),
+}
+_QUERY = """
+import importlib.metadata, json, sys
+found = {d.metadata["Name"]: d.version for d in importlib.metadata.distributions() if d.metadata["Name"]}
+print(json.dumps({"python": "%d.%d.%d" % sys.version_info[:3], "packages": found}))
+"""
+
+
+class Unavailable(Exception):
+    """An environment that cannot be had, and what to do about it."""
+
+
+@dataclass(frozen=True)
+class Interpreter:
+    """A Python that can be run, its version and what is installed in it."""
+
+    path: Path
+    python: str
+    packages: Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class Ready:
+    """An environment that a tree can run in."""
+
+    interpreter: Interpreter
+    environment: Environment
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What the executed files need: Lightning's distribution, other packages, and the project's pins on those."""
+
+    lightning: str
+    packages: frozenset[str]
+    pins: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Plan:
+    """One environment to build: what it cannot be without, and what it should have besides."""
+
+    base: tuple[str, ...]
+    overrides: tuple[str, ...]
+    extras: tuple[str, ...]
+
+
+def inspect(python: Path) -> Interpreter:
+    """Ask an interpreter what it is; raises Unavailable where it does not answer."""
+    try:
+        command = [str(python), "-I", "-c", _QUERY]
+        answer = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True)
+        data: dict[str, Any] = json.loads(answer.stdout)
+    except (OSError, subprocess.SubprocessError, ValueError) as error:
+        raise Unavailable(f"the interpreter {python.name} does not run: {error}") from error
+    packages = {str(canonicalize_name(name)): str(version) for name, version in data["packages"].items()}
+    return Interpreter(python, data["python"], packages)
+
+
+def needs(packages: Iterable[str], names: Iterable[str]) -> frozenset[str]:
+    """The distributions, besides torch and Lightning, for imported packages and the loggers among `names`."""
+    found = {distribution(package) for package in packages} - {*_BASE, *_OURS}
+    loggers = {extra for name in names for extra in _LOGGERS.get(name, ())}
+    return frozenset(found | loggers | {"numpy"})
+
+
+def target(
+    wanted: Wanted, release: str, given: Path | None, installer: Installer, cache: Path, progress: Callable[[str], None]
+) -> Ready:
+    """The environment for the tree after: a given interpreter, the one we run in, or one built for it."""
+    if given is not None:
+        found = inspect(given)
+        _check_given(found, wanted, release)
+        return _ready("target", found, wanted, "the interpreter that was asked for")
+    here = inspect(Path(sys.executable))
+    if _serves(here, wanted, release):
+        return _ready("target", here, wanted, "the interpreter that fixer runs in has all that the project imports")
+    torch = here.packages.get("torch", TORCH)
+    plan = Plan((f"torch=={torch}", *_lightning(wanted.lightning, release)), (), _extras(wanted, {}))
+    found, left = build(plan, Path(sys.executable), installer, cache, progress)
+    return _ready("target", found, wanted, f"Lightning {release} on torch {torch}{_without(left)}")
+
+
+def baseline(
+    wanted: Wanted,
+    pins: Iterable[str],
+    below: str | None,
+    after: Ready,
+    release: str,
+    installer: Installer,
+    cache: Path,
+    progress: Callable[[str], None],
+) -> Ready:
+    """The environment for the tree before: an older Lightning, all else as in the target."""
+    choice = choose(pins, below, release)
+    minor = minor_of(choice.version)
+    if minor and not minor.any_installer and not installer.any_metadata:
+        raise Unavailable(f"Lightning {choice.version} ({choice.reason}) installs only with uv: `pip install uv`")
+    same = after.interpreter.packages
+    torch = same.get("torch", TORCH)
+    if same.get(wanted.lightning) == str(choice.version):
+        return _ready("baseline", after.interpreter, wanted, choice.reason)
+    further = minor.needs if minor else ()
+    plan = Plan(
+        (f"torch=={torch}", *_lightning(wanted.lightning, str(choice.version)), *further),
+        minor.overrides if minor else (),
+        _extras(wanted, {} if "torchmetrics" in " ".join(further) else same),
+    )
+    found, left = build(plan, after.interpreter.path, installer, cache, progress)
+    return _ready("baseline", found, wanted, f"{choice.reason}{_without(left)}")
+
+
+def _lightning(name: str, release: str) -> tuple[str, ...]:
+    """Requirements on Lightning: the `lightning` distribution asks for any `pytorch-lightning`, so both are named."""
+    if name == "lightning" and Version(release) >= Version("2.0"):
+        return (f"lightning=={release}", f"pytorch-lightning=={release}")
+    return (f"{name}=={release}",)
+
+
+def _extras(wanted: Wanted, same: Mapping[str, str]) -> tuple[str, ...]:
+    """The other distributions: as in the other environment, else as pinned, else any."""
+    pinned = {canonicalize_name(pin.name): str(pin) for pin in map(requirement, wanted.pins) if pin and pin.specifier}
+    lines = []
+    for name in sorted(wanted.packages):
+        plain = canonicalize_name(Requirement(name).name)
+        lines.append(f"{name}=={same[plain]}" if plain in same else pinned.get(plain, name))
+    return tuple(lines)
+
+
+def _check_given(found: Interpreter, wanted: Wanted, release: str) -> None:
+    for name in ("torch", wanted.lightning):
+        if name not in found.packages:
+            what = f"{name}=={release}" if name in LIGHTNING else name
+            raise Unavailable(f"the interpreter that was asked for lacks {name}: install {what} in it")
+    version = found.packages[wanted.lightning]
+    if Version(version) != Version(release):
+        raise Unavailable(
+            f"the interpreter that was asked for has {wanted.lightning} {version}: install {release} in it"
+        )
+
+
+def _serves(here: Interpreter, wanted: Wanted, release: str) -> bool:
+    """Whether the interpreter we run in can stand for the target."""
+    held = here.packages.get("torch") and here.packages.get(wanted.lightning) == release
+    return bool(held) and all(canonicalize_name(Requirement(name).name) in here.packages for name in wanted.packages)
+
+
+def _ready(role: Role, found: Interpreter, wanted: Wanted, reason: str) -> Ready:
+    shown = {"torch", "torchmetrics", *LIGHTNING, *(canonicalize_name(Requirement(n).name) for n in wanted.packages)}
+    packages = tuple(sorted((name, version) for name, version in found.packages.items() if name in shown))
+    return Ready(found, Environment(role, found.python, packages, reason))
+
+
+def _without(left: tuple[str, ...]) -> str:
+    return f"; without {', '.join(left)}, which cannot be installed" if left else ""
+
+
+def build(
+    plan: Plan, python: Path, installer: Installer, cache: Path, progress: Callable[[str], None]
+) -> tuple[Interpreter, tuple[str, ...]]:
+    """The environment of a plan, from the cache where it is there; also what had to be left out."""
+    base = inspect(python)
+    asked = json.dumps([base.python, sys.platform, plan.base, plan.overrides, plan.extras])
+    key = hashlib.sha256(asked.encode()).hexdigest()[:16]
+    folder = cache / f"{plan.base[1].replace('==', '-')}-{key}"
+    try:
+        cache.mkdir(parents=True, exist_ok=True)
+        with locked(cache / f"{folder.name}.lock", installer):
+            left = _cached(folder)
+            if left is None:
+                progress(f"building an environment with {plan.base[1]}")
+                left = _fill(folder, plan, python, installer)
+                (folder / _MARKER).write_text(json.dumps({"asked": json.loads(asked), "left": left}), encoding="utf-8")
+    except OSError as error:
+        raise Unavailable(f"no environment can be kept in {cache}: {error}") from error
+    return inspect(interpreter(folder)), left
+
+
+def _cached(folder: Path) -> tuple[str, ...] | None:
+    """What a finished environment was built without; None where there is none."""
+    try:
+        marker = json.loads((folder / _MARKER).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+    return tuple(marker["left"]) if interpreter(folder).exists() else None
+
+
+def _fill(folder: Path, plan: Plan, python: Path, installer: Installer) -> tuple[str, ...]:
+    """Build an environment from nothing; the extras that do not install are returned."""
+    shutil.rmtree(folder, ignore_errors=True)
+    wrong = installer.create(folder, python)
+    wrong = wrong or installer.install(folder, plan.base, plan.overrides)
+    if wrong and "+" in plan.base[0]:
+        public = (plan.base[0].split("+")[0], *plan.base[1:])
+        wrong = installer.install(folder, public, plan.overrides)
+    if wrong:
+        shutil.rmtree(folder, ignore_errors=True)
+        raise Unavailable(f"{plan.base[1]} cannot be installed: {wrong}")
+    held = tuple(f"{name}=={inspect(interpreter(folder)).packages[name]}" for name in _names(plan.base))
+    if not installer.install(folder, [*held, *plan.extras], plan.overrides):
+        return ()
+    return tuple(line for line in plan.extras if not _install_one(folder, held, line, plan.overrides, installer))
+
+
+def _names(lines: Iterable[str]) -> list[str]:
+    return [str(canonicalize_name(Requirement(line).name)) for line in lines]
+
+
+def _install_one(
+    folder: Path, held: tuple[str, ...], line: str, overrides: tuple[str, ...], installer: Installer
+) -> bool:
+    """Install one distribution as asked, or else in any version, without moving what is held."""
+    plain = Requirement(line).name
+    return any(not installer.install(folder, [*held, text], overrides) for text in dict.fromkeys((line, plain)))
+
+
+@contextlib.contextmanager
+def locked(path: Path, installer: Installer) -> Iterator[None]:
+    """Hold a lock that ends with this process; where the system has none, nothing is held."""
+    with path.open("w") as stream:
+        if sys.platform != "win32":
+            _wait(stream, installer)
+        yield
+
+
+def _wait(stream: IO[str], installer: Installer) -> None:
+    if sys.platform != "win32":
+        import fcntl
+
+        while not installer.stop.is_set():
+            with contextlib.suppress(BlockingIOError):
+                fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                return
+            time.sleep(0.2)
+        raise Stopped
+
+
+def pins_in(root: Path) -> tuple[str, ...]:
+    """The requirement lines of the requirement files at the top of a tree."""
+    lines: list[str] = []
+    for path in sorted(root.glob("requirements*.txt")):
+        with contextlib.suppress(OSError, UnicodeDecodeError):
+            lines += [line.split("#")[0].strip() for line in path.read_text(encoding="utf-8").splitlines()]
+    return tuple(line for line in lines if line and requirement(line))

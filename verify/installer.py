@@ -1,0 +1,130 @@
+"""Making a virtual environment and installing into it, by uv where it is there, else by venv and pip."""
+
+from __future__ import annotations
+
+import ast
+import os
+import shutil
+import subprocess
+import sys
+import threading
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from verify.process import Limits, memory, run
+
+_SECONDS = 1200.0
+_LISTS = {"find-links": "--find-links", "extra-index-url": "--extra-index-url", "trusted-host": "--allow-insecure-host"}
+
+
+@dataclass(frozen=True)
+class Installer:
+    """How to make environments on this machine: the `uv` program, if any, and the flags that pip's settings mean."""
+
+    uv: Path | None
+    flags: tuple[str, ...]
+    environment: Mapping[str, str]
+    stop: threading.Event
+
+    @property
+    def any_metadata(self) -> bool:
+        """Whether releases whose metadata pip refuses can be installed, and what they ask for be overridden."""
+        return self.uv is not None
+
+    def create(self, folder: Path, python: Path) -> str | None:
+        """Make an empty environment; what went wrong is returned."""
+        if self.uv:
+            return self._run([str(self.uv), "venv", "--quiet", "--python", str(python), str(folder)])
+        return self._run([str(python), "-m", "venv", str(folder)])
+
+    def install(self, folder: Path, requirements: Sequence[str], overrides: Sequence[str] = ()) -> str | None:
+        """Install into an environment; what went wrong is returned."""
+        python = str(interpreter(folder))
+        if not self.uv:
+            return self._run([python, "-m", "pip", "install", "--quiet", "--no-input", *requirements])
+        more: list[str] = []
+        if overrides:
+            listed = folder / "overrides.txt"
+            listed.write_text("\n".join(overrides), encoding="utf-8")
+            more = ["--override", str(listed)]
+        command = [str(self.uv), "pip", "install", "--quiet", "--python", python, *self.flags, *more]
+        return self._run([*command, *requirements])
+
+    def _run(self, command: Sequence[str]) -> str | None:
+        try:
+            limits = Limits(_SECONDS, memory(), 4096)
+            outcome = run(command, Path.cwd(), self.environment, limits, self.stop)
+        except OSError as error:
+            return f"{command[0]} could not be started: {error}"
+        if outcome.ended:
+            return outcome.ended
+        return None if outcome.status == 0 else _told(outcome.output) or f"{command[0]} ended with {outcome.status}"
+
+
+def _told(output: str) -> str:
+    """The lines of an installer's output that say what went wrong."""
+    lines = [line.encode("ascii", "ignore").decode().strip() for line in output.splitlines() if line.strip()]
+    wrong = [line for line in lines if line.lower().startswith(("error", "because", "no solution", "cause"))]
+    text = " ".join(wrong or lines[-3:])
+    return text if len(text) <= 500 else f"{text[:499]}…"
+
+
+def interpreter(folder: Path) -> Path:
+    """The Python of an environment."""
+    return folder / ("Scripts/python.exe" if sys.platform == "win32" else "bin/python")
+
+
+def find(stop: threading.Event) -> Installer:
+    """What this machine installs with."""
+    beside = Path(sys.executable).with_name("uv.exe" if sys.platform == "win32" else "uv")
+    found = shutil.which("uv") or (str(beside) if beside.is_file() else None)
+    settings = pip_settings()
+    environment = dict(os.environ)
+    if cert := settings.get("cert"):
+        environment.setdefault("SSL_CERT_FILE", cert)
+    if proxy := settings.get("proxy"):
+        environment.setdefault("HTTPS_PROXY", proxy)
+        environment.setdefault("HTTP_PROXY", proxy)
+    if timeout := settings.get("timeout") or settings.get("default-timeout"):
+        environment.setdefault("UV_HTTP_TIMEOUT", timeout)
+    return Installer(Path(found) if found else None, uv_flags(settings), environment, stop)
+
+
+def pip_settings() -> dict[str, str]:
+    """What pip is configured with, by option; the environment wins over files."""
+    try:
+        command = [sys.executable, "-m", "pip", "config", "list"]
+        listed = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False).stdout
+    except (OSError, subprocess.TimeoutExpired) as error:
+        listed = f"# {error}"
+    settings = parse_settings(listed)
+    given = {name: value for name, value in os.environ.items() if name.startswith("PIP_") and value}
+    return {**settings, **{name[4:].lower().replace("_", "-"): value for name, value in given.items()}}
+
+
+def parse_settings(listed: str) -> dict[str, str]:
+    """The lines of `pip config list` by option: `install.x` wins over `global.x`, the environment over both."""
+    found: dict[str, dict[str, str]] = {"global": {}, "install": {}, ":env:": {}}
+    for line in listed.splitlines():
+        key, _, value = line.partition("=")
+        section, _, option = key.rpartition(".")
+        if section in found and value:
+            try:
+                found[section][option] = str(ast.literal_eval(value))
+            except (ValueError, SyntaxError):
+                continue
+    return {**found["global"], **found["install"], **found[":env:"]}
+
+
+def uv_flags(settings: Mapping[str, str]) -> tuple[str, ...]:
+    """uv's flags for pip's settings, which it does not read by itself."""
+    flags = ["--index-strategy", "unsafe-best-match"]
+    if index := settings.get("index-url"):
+        flags += ["--default-index", index]
+    if settings.get("no-index", "").lower() in ("1", "true", "yes", "on"):
+        flags.append("--no-index")
+    for option, flag in _LISTS.items():
+        for value in settings.get(option, "").split():
+            flags += [flag, value]
+    return tuple(flags)

@@ -1,0 +1,311 @@
+"""Proving a group of codemods: the tree before in an old environment against the tree after in a new one."""
+
+from __future__ import annotations
+
+import ast
+import json
+import os
+import shutil
+import threading
+from collections.abc import Callable, Iterable, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TypeVar
+
+from packaging.version import Version
+from platformdirs import user_cache_dir
+
+from verify import conform, environments, installer
+from verify.baseline import named
+from verify.entry import Entry, entries
+from verify.environments import Ready, Unavailable, Wanted
+from verify.evidence import Environment, Evidence, Failure
+from verify.process import Limits, Outcome, isolation, memory, run, scratch, scrubbed
+from verify.record import Raw, events, read
+from verify.sources import NAMESPACES, Sources, imports
+from verify.uses import Use, asked, uses
+from verify.verdict import Judgement, judge
+
+T = TypeVar("T")
+SEED = 42
+CANDIDATES = 3
+TRAIN_BATCHES = 8
+VAL_BATCHES = 2
+EPOCHS = 2
+_HARNESS = Path(__file__).with_name("harness.py")
+_LEFT_OUT = shutil.ignore_patterns(".git", "__pycache__", ".venv", "venv", "node_modules")
+
+
+@dataclass(frozen=True)
+class Request:
+    """What to prove.
+
+    `changed` are the posix paths that differ between the trees. `baseline_below` is the release that the old
+    code must be older than, None if unknown. The pins are requirement strings of lightning, pytorch-lightning,
+    torch and torchmetrics. `python` names an interpreter to use for the target instead of building an
+    environment. `timeout` is in seconds for each executed tree. `cache` is where environments are kept.
+    """
+
+    group: str
+    codes: tuple[str, ...]
+    changed: tuple[str, ...]
+    target: str
+    baseline_below: str | None
+    before_pins: tuple[str, ...]
+    after_pins: tuple[str, ...]
+    python: Path | None = None
+    timeout: float = 600.0
+    cache: Path | None = None
+
+
+@dataclass(frozen=True)
+class _Bench:
+    """What a proof works with: where, with what, and how it is told to stop."""
+
+    folder: Path
+    request: Request
+    isolated: tuple[str, ...]
+    stop: threading.Event
+    progress: Callable[[str], None]
+
+    @property
+    def cache(self) -> Path:
+        return self.request.cache or Path(user_cache_dir("fixer")) / "environments"
+
+
+@dataclass(frozen=True)
+class _Pair:
+    """The environments of the two trees; the baseline is None where it cannot be had, and `missing` says why."""
+
+    before: Ready | None
+    after: Ready
+    missing: str = ""
+
+    @property
+    def environments(self) -> tuple[Environment, ...]:
+        return tuple(ready.environment for ready in (self.before, self.after) if ready)
+
+
+def prove(before: Path, after: Path, request: Request, progress: Callable[[str], None]) -> Evidence:
+    """Run both trees and say what it means. Neither folder is written to.
+
+    Whatever the project does ends in a verdict. An interruption is passed on, after ending all children.
+    """
+    stop = threading.Event()
+    with scratch() as folder:
+        bench = _Bench(folder, request, isolation(), stop, progress)
+        try:
+            return _prove(Sources(before), Sources(after), bench)
+        except Unavailable as error:
+            return _evidence(request, Judgement("inconclusive", None, str(error)))
+        except OSError as error:
+            return _evidence(request, Judgement("inconclusive", None, f"the trees cannot be run here: {error}"))
+        finally:
+            stop.set()
+
+
+def _evidence(request: Request, judgement: Judgement) -> Evidence:
+    return Evidence(
+        group=request.group,
+        codes=request.codes,
+        rung=judgement.rung,
+        verdict=judgement.verdict,
+        reason=judgement.reason,
+        max_difference=judgement.max_difference,
+        tolerance=judgement.tolerance,
+    )
+
+
+def _prove(before: Sources, after: Sources, bench: _Bench) -> Evidence:
+    request = bench.request
+    found = entries(after, request.changed)[:CANDIDATES]
+    pair = _environments(before, after, found[:1], bench)
+    bench.progress("looking up what the files use of Lightning")
+    problems, left = _conform(after, pair.after, bench)
+    tried: list[Evidence] = []
+    for number, entry in enumerate(found):
+        if number:
+            pair = _environments(before, after, [entry], bench)
+        bench.progress(f"running {entry.script}")
+        old, new = _run_both(before, after, entry, pair, bench, number)
+        per_batch = pair.before is not None and _version(pair.before) < Version("1.6")
+        judgement = judge(old, new, problems, per_batch=per_batch, missing=pair.missing)
+        tried.append(_with_runs(_evidence(request, judgement), pair, old, new))
+        if new.recording.fitted or (old and old.recording.fitted):
+            return replace(tried[-1], problems=problems, left=left)
+    first = tried[0] if tried else replace(_evidence(request, _nothing(problems)), environments=pair.environments)
+    return replace(first, problems=problems, left=left)
+
+
+def _with_runs(evidence: Evidence, pair: _Pair, old: Raw | None, new: Raw) -> Evidence:
+    before = old.recording if old else None
+    return replace(evidence, environments=pair.environments, before=before, after=new.recording)
+
+
+def _nothing(problems: tuple[str, ...]) -> Judgement:
+    reason = (
+        "no script was found that builds a Trainer and calls `fit`: name one with "
+        '`script = "..."` and `args = [...]` under [tool.fixer.verify] in pyproject.toml'
+    )
+    return Judgement("inconclusive", None if problems else "conforms", reason)
+
+
+# -- environments
+
+
+def _environments(before: Sources, after: Sources, found: Iterable[Entry], bench: _Bench) -> _Pair:
+    request = bench.request
+    scripts = [entry.script for entry in found]
+    tools = installer.find(bench.stop)
+    old, new = _wanted(before, scripts, request.before_pins), _wanted(after, scripts, request.after_pins)
+    both = old.packages | new.packages
+    old, new = replace(old, packages=both), replace(new, packages=both)
+
+    def build() -> _Pair:
+        ready = environments.target(new, request.target, request.python, tools, bench.cache, bench.progress)
+        pins, below = request.before_pins, request.baseline_below
+        try:
+            base = environments.baseline(old, pins, below, ready, request.target, tools, bench.cache, bench.progress)
+        except Unavailable as error:
+            return _Pair(None, ready, str(error))
+        return _Pair(base, ready)
+
+    return _together([build], bench.stop)[0]
+
+
+def _wanted(sources: Sources, scripts: Iterable[str], pins: tuple[str, ...]) -> Wanted:
+    """What the files that the scripts may load need; without a script, only Lightning."""
+    reached = [sources.reach(script) for script in scripts if sources.tree(script)]
+    outside = {package for _, packages in reached for package in packages}
+    trees = [tree for files, _ in reached for path in files if (tree := sources.tree(path))]
+    names = {name for tree in trees for found in imports(tree) for name in found.names}
+    lightning = "lightning" if "lightning" in outside else "pytorch-lightning"
+    if not outside & set(NAMESPACES):
+        lightning = "lightning" if named(pins, ["lightning"]) else "pytorch-lightning"
+    others = tuple(str(pin) for pin in named(pins, ["torchmetrics"]))
+    packages = environments.needs(outside - set(NAMESPACES), names)
+    return Wanted(lightning, packages, (*environments.pins_in(sources.root), *others))
+
+
+# -- conforms
+
+
+def _conform(after: Sources, ready: Ready, bench: _Bench) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """What the target does not have: in changed files, and in the others."""
+    found: list[Use] = []
+    for path in after.paths():
+        tree = after.tree(path)
+        if tree and after.mentions_lightning(path):
+            found += _uses(path, tree)
+    if not found:
+        return (), ()
+    spec = {"mode": "facts", "uses": asked(found), "seconds": bench.request.timeout}
+    outcome, record = _harness("facts", spec, ready, bench.folder, bench)
+    known = conform.facts(events(record))
+    if outcome.status != 0 or not known.names:
+        raise Unavailable(f"the target environment cannot be asked for its names: {_last(outcome)}")
+    changed = frozenset(bench.request.changed)
+    return (
+        conform.problems((use for use in found if use.path in changed), known),
+        conform.problems((use for use in found if use.path not in changed), known),
+    )
+
+
+def _uses(path: str, tree: ast.Module) -> list[Use]:
+    try:
+        return list(uses(path, tree))
+    except RecursionError:
+        return []
+
+
+# -- trains
+
+
+def _version(ready: Ready) -> Version:
+    held = ready.interpreter.packages
+    return Version(held.get("pytorch-lightning") or held.get("lightning") or "0")
+
+
+def _run_both(
+    before: Sources, after: Sources, entry: Entry, pair: _Pair, bench: _Bench, number: int
+) -> tuple[Raw | None, Raw]:
+    jobs: list[Callable[[], Raw]] = [lambda: _run(after, entry, pair.after, bench, f"after{number}")]
+    base = pair.before
+    if base is not None and (before.root / entry.script).is_file():
+        jobs.append(lambda: _run(before, entry, base, bench, f"before{number}"))
+    results = _together(jobs, bench.stop)
+    return (results[1] if len(results) > 1 else None), results[0]
+
+
+def _run(sources: Sources, entry: Entry, ready: Ready, bench: _Bench, name: str) -> Raw:
+    """Run one script in a copy of its tree."""
+    tree = bench.folder / name / "tree"
+    shutil.copytree(sources.root, tree, symlinks=True, ignore=_LEFT_OUT)
+    spec = {
+        "mode": "train",
+        "script": entry.script,
+        "args": list(entry.args),
+        "module": entry.module,
+        "namespaces": _namespaces(sources, entry.script),
+        "seed": SEED,
+        "seconds": bench.request.timeout,
+        "limit_train_batches": TRAIN_BATCHES,
+        "limit_val_batches": VAL_BATCHES,
+        "max_epochs": EPOCHS,
+    }
+    outcome, record = _harness(name, spec, ready, tree, bench)
+    return _closed(read(record, entry.script), outcome)
+
+
+def _namespaces(sources: Sources, script: str) -> list[str]:
+    """The Lightning packages that a script and what it loads import."""
+    found = set()
+    for path in sources.reach(script)[0]:
+        tree = sources.tree(path)
+        modules = {item.module.split(".")[0] for item in imports(tree) if not item.level} if tree else set()
+        found |= modules & set(NAMESPACES)
+    return sorted("lightning.pytorch" if name == "lightning" else name for name in found)
+
+
+def _closed(raw: Raw, outcome: Outcome) -> Raw:
+    """A run together with how its process ended."""
+    recording = replace(raw.recording, seconds=round(outcome.seconds, 3))
+    failure = recording.failure
+    if failure is None and outcome.ended is None and outcome.status != 0:
+        how = f"signal {-outcome.status}" if outcome.status < 0 else f"exit status {outcome.status}"
+        failure = Failure("ProcessEnded", f"the process ended with {how}: {_last(outcome)}", None)
+    elif failure is not None and failure.type == "SystemExit" and failure.message.isdigit():
+        failure = replace(failure, message=f"exit status {failure.message}: {_last(outcome)}")
+    return replace(raw, recording=replace(recording, failure=failure), ended=outcome.ended, output=outcome.output)
+
+
+def _last(outcome: Outcome) -> str:
+    lines = [line.strip() for line in outcome.output.splitlines() if line.strip()]
+    return outcome.ended or (lines[-1][:300] if lines else "it said nothing")
+
+
+def _harness(name: str, spec: Mapping[str, object], ready: Ready, folder: Path, bench: _Bench) -> tuple[Outcome, Path]:
+    """Start the harness in an environment, with a home of its own."""
+    home = bench.folder / name
+    (home / "harness").mkdir(parents=True, exist_ok=True)
+    (home / "scratch").mkdir(exist_ok=True)
+    record, script = home / "record.jsonl", home / "harness" / "harness.py"
+    shutil.copyfile(_HARNESS, script)
+    full = {**spec, "record": str(record), "scratch": str(home / "scratch")}
+    (home / "spec.json").write_text(json.dumps(full), encoding="utf-8")
+    environment = scrubbed(home, max(1, (os.cpu_count() or 2) // 2))
+    command = [*bench.isolated, str(ready.interpreter.path), str(script), str(home / "spec.json")]
+    limits = Limits(bench.request.timeout, int(memory() * 0.4))
+    return run(command, folder, environment, limits, bench.stop), record
+
+
+def _together(jobs: Iterable[Callable[[], T]], stop: threading.Event) -> list[T]:
+    """Do jobs side by side; an interruption, or a job that fails, ends all of them."""
+    with ThreadPoolExecutor() as pool:
+        futures: list[Future[T]] = [pool.submit(job) for job in jobs]
+        try:
+            return [future.result() for future in futures]
+        except BaseException:
+            stop.set()
+            raise

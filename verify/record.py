@@ -1,0 +1,95 @@
+"""What the harness wrote about one run, read back."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from verify.evidence import Failure, Recording
+
+
+@dataclass(frozen=True)
+class Weight:
+    """One parameter at the end: its L2 norm and some of its values, evenly spaced."""
+
+    name: str
+    norm: float
+    values: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class Raw:
+    """One run: what is reported, and the values that are only compared.
+
+    `began` says whether the run got as far as `fit`; `unusable` why Lightning itself could not be
+    loaded; `ended` why we ended the run.
+    """
+
+    recording: Recording
+    weights: tuple[Weight, ...] = ()
+    began: bool = False
+    unusable: str | None = None
+    ended: str | None = None
+    output: str = ""
+
+
+def read(path: Path, script: str) -> Raw:
+    """The events of a file as one value; a last line that was cut off is left out."""
+    losses: list[float] = []
+    rates: list[tuple[float, ...]] = []
+    last: dict[str, Any] = {}
+    raw = Raw(_empty(script))
+    failure: Failure | None = None
+    for event in events(path):
+        kind = event.get("event")
+        if kind == "loss":
+            losses.append(float(event["value"]))
+        elif kind == "step":
+            rates.append(tuple(event["rates"]))
+        elif kind == "fitted":
+            last = event
+        elif kind == "failure":
+            failure = Failure(event["type"], event["message"], event["place"])
+        elif kind == "unusable":
+            raw = replace(raw, unusable=f"{event['type']}: {event['message']}")
+        elif kind == "fit":
+            raw = replace(raw, began=True)
+    weights = tuple(Weight(name, norm, tuple(values)) for name, norm, values in last.get("weights", ()))
+    recording = replace(
+        raw.recording,
+        fitted=bool(last),
+        failure=failure,
+        losses=tuple(losses),
+        metrics=tuple(sorted(last.get("metrics", {}).items())),
+        learning_rates=tuple(rates),
+        optimizer_steps=len(rates),
+        global_step=last.get("global_step"),
+        epochs=last.get("epochs"),
+        unreached=tuple(last.get("unreached", ())),
+        weights=tuple((weight.name, weight.norm) for weight in weights),
+        device=last.get("device"),
+        precision=last.get("precision"),
+    )
+    return replace(raw, recording=recording, weights=weights)
+
+
+def _empty(script: str) -> Recording:
+    return Recording(script, False, None, (), (), (), 0, None, None, (), (), None, None, 0.0)
+
+
+def events(path: Path) -> Iterable[dict[str, Any]]:
+    """The JSON objects of a file, one a line."""
+    try:
+        lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError:
+        return
+    for line in lines:
+        try:
+            event = json.loads(line)
+        except ValueError:
+            continue
+        if isinstance(event, dict):
+            yield event

@@ -1,0 +1,66 @@
+"""The Lightning releases that a baseline can be chosen from, and what each needs to be installed today.
+
+Versions and what installs: the package index, read 2026-10 with pip 26 and uv 0.13 on Python 3.11 and torch
+2.13; dates: the release notes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from packaging.version import Version
+
+NEVER: frozenset[str] = frozenset({"2.6.2", "2.6.3"})
+
+
+@dataclass(frozen=True)
+class Minor:
+    """One minor release: its newest patch and the oldest patch that still installs.
+
+    `needs` are further requirements, `overrides` replace what the metadata asks for. `any_installer` is
+    False where only uv accepts the metadata.
+    """
+
+    name: str
+    newest: int
+    oldest: int
+    released: str
+    any_installer: bool
+    needs: tuple[str, ...] = ()
+    overrides: tuple[str, ...] = ()
+
+    def version(self, patch: int) -> Version:
+        """The release with this patch number."""
+        return Version(f"{self.name}.{patch}")
+
+    @property
+    def versions(self) -> tuple[Version, ...]:
+        """Every final release of this minor, oldest first, without those that must never be installed."""
+        numbers = (self.version(patch) for patch in range(self.newest + 1))
+        return tuple(version for version in numbers if str(version) not in NEVER)
+
+
+_RESOURCES = ("setuptools<82",)
+_OLD_METRICS = ("setuptools<82", "torchmetrics<0.12")
+
+MINORS: tuple[Minor, ...] = (
+    Minor("1.4", 9, 9, "2021-09-30", True, ("setuptools<82", "torchmetrics<0.7")),
+    Minor("1.5", 10, 10, "2022-02-08", False, _OLD_METRICS, ("setuptools<82",)),
+    Minor("1.6", 5, 5, "2022-07-13", False, _OLD_METRICS),
+    Minor("1.7", 7, 7, "2022-09-22", False, _OLD_METRICS),
+    Minor("1.8", 6, 4, "2022-12-21", True, _RESOURCES),
+    Minor("1.9", 5, 0, "2023-04-12", True, _RESOURCES),
+    Minor("2.0", 9, 0, "2023-09-14", True, _RESOURCES),
+    Minor("2.1", 4, 0, "2024-02-01", True, _RESOURCES),
+    Minor("2.2", 5, 0, "2024-05-22", True, _RESOURCES),
+    Minor("2.3", 3, 0, "2024-07-08", True, _RESOURCES),
+    Minor("2.4", 0, 0, "2024-08-07", True),
+    Minor("2.5", 6, 0, "2025-11-05", True),
+    Minor("2.6", 6, 0, "2026-09-30", True),
+)
+
+
+def minor_of(version: Version) -> Minor | None:
+    """The row of the table that a release belongs to."""
+    name = f"{version.major}.{version.minor}"
+    return next((minor for minor in MINORS if minor.name == name), None)

@@ -1,0 +1,133 @@
+"""The Python files of a tree, what they import from each other and from outside."""
+
+from __future__ import annotations
+
+import ast
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path, PurePosixPath
+
+NAMESPACES = ("pytorch_lightning", "lightning")
+_SKIPPED = frozenset({"node_modules", "site-packages", "build", "dist", "__pycache__", "venv", "env"})
+_LIMIT = 2_000_000
+
+
+@dataclass(frozen=True)
+class Import:
+    """One imported name: `module` is dotted, `level` counts leading dots, `names` what a `from` takes."""
+
+    module: str
+    level: int
+    names: tuple[str, ...]
+    optional: bool
+
+
+@dataclass
+class Sources:
+    """The Python files below `root`, parsed when asked for. Files that do not parse are as if empty."""
+
+    root: Path
+    _trees: dict[str, ast.Module | None] = field(default_factory=dict)
+    _paths: tuple[str, ...] | None = None
+
+    def paths(self) -> tuple[str, ...]:
+        """The posix paths of all Python files, sorted."""
+        if self._paths is None:
+            self._paths = tuple(sorted(self._found()))
+        return self._paths
+
+    def _found(self) -> Iterator[str]:
+        for path in self.root.rglob("*.py"):
+            relative = path.relative_to(self.root)
+            hidden = any(part.startswith(".") or part in _SKIPPED for part in relative.parts[:-1])
+            if not hidden and path.is_file() and not path.is_symlink():
+                yield relative.as_posix()
+
+    def tree(self, path: str) -> ast.Module | None:
+        """The syntax tree of a file, None where there is none."""
+        if path not in self._trees:
+            self._trees[path] = _parse(self.root / path)
+        return self._trees[path]
+
+    def mentions_lightning(self, path: str) -> bool:
+        """Whether a file speaks of Lightning at all."""
+        tree = self.tree(path)
+        return tree is not None and any(
+            found.level == 0 and found.module.split(".")[0] in NAMESPACES for found in imports(tree)
+        )
+
+    def local(self, path: str, found: Import) -> tuple[str, ...]:
+        """The files of this tree that an import in `path` may load."""
+        folder = PurePosixPath(path).parent
+        if found.level:
+            for _ in range(found.level - 1):
+                folder = folder.parent
+            roots = [folder]
+        else:
+            roots = [folder, PurePosixPath("."), PurePosixPath("src")]
+        for root in roots:
+            paths = self._below(root, found)
+            if paths:
+                return paths
+        return ()
+
+    def _below(self, root: PurePosixPath, found: Import) -> tuple[str, ...]:
+        known = set(self.paths())
+        base = root.joinpath(*found.module.split(".")) if found.module else root
+        wanted = [base.joinpath(name) for name in found.names]
+        chain = [base, *wanted, *(parent for parent in base.parents if parent != root and root in parent.parents)]
+        files = [f"{step.as_posix()}{end}" for step in chain for end in (".py", "/__init__.py")]
+        return tuple(name for name in files if name in known)
+
+    def reach(self, script: str) -> tuple[tuple[str, ...], frozenset[str]]:
+        """The files that running `script` may load, and the outside packages that it cannot do without."""
+        seen: dict[str, None] = {script: None}
+        outside: set[str] = set()
+        queue = [script]
+        while queue:
+            path = queue.pop()
+            tree = self.tree(path)
+            for found in imports(tree) if tree else ():
+                files = self.local(path, found)
+                new = [name for name in files if name not in seen]
+                seen.update(dict.fromkeys(new))
+                queue.extend(new)
+                if not files and not found.level and not found.optional:
+                    outside.add(found.module.split(".")[0])
+        return tuple(seen), frozenset(outside - sys.stdlib_module_names)
+
+
+def _parse(path: Path) -> ast.Module | None:
+    try:
+        data = path.read_bytes()
+        return ast.parse(data) if len(data) <= _LIMIT else None
+    except (OSError, SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+
+
+def imports(tree: ast.Module) -> Iterator[Import]:
+    """Every import of a module, wherever it stands; optional where a failing import is caught."""
+    guarded = {id(node) for body in _guarded(tree) for node in body}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                yield Import(alias.name, 0, (), id(node) in guarded)
+        elif isinstance(node, ast.ImportFrom):
+            names = tuple(alias.name for alias in node.names)
+            yield Import(node.module or "", node.level, names, id(node) in guarded)
+
+
+def _guarded(tree: ast.Module) -> Iterator[list[ast.AST]]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Try) and any(catches_import(handler) for handler in node.handlers):
+            parts = [*node.body, *node.handlers]
+            yield [inner for part in parts for inner in ast.walk(part)]
+
+
+def catches_import(handler: ast.ExceptHandler) -> bool:
+    """Whether a handler is there for an import that fails."""
+    if handler.type is None:
+        return True
+    names = {node.id for node in ast.walk(handler.type) if isinstance(node, ast.Name)}
+    return bool(names & {"ImportError", "ModuleNotFoundError", "Exception", "AttributeError"})
