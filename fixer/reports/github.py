@@ -1,0 +1,80 @@
+"""GitHub workflow commands: an annotation for each finding, and for what the run has to say besides.
+
+https://docs.github.com/actions/reference/workflow-commands-for-github-actions
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from codemods.finding import Finding
+from fixer.reports.rule_text import Rules
+from fixer.result import Result
+from verify.evidence import Verdict
+
+Level = Literal["notice", "warning", "error"]
+
+_VERDICT_LEVELS: dict[Verdict, Level] = {
+    "repaired": "notice",
+    "preserved": "notice",
+    "changed": "warning",
+    "inconclusive": "warning",
+    "regressed": "error",
+}
+
+
+def render(result: Result, rules: Rules) -> str:
+    """One command a line. What stands comes first, since GitHub shows ten annotations of a level a step."""
+    lines = [_command("error", result.error, title="fixer")] if result.error is not None else []
+    for evidence in result.evidence:
+        level = _VERDICT_LEVELS[evidence.verdict]
+        lines.append(_command(level, evidence.reason, title=f"{evidence.group}: {evidence.verdict}"))
+    for finding in sorted(result.findings, key=lambda finding: finding.applied):
+        lines.append(_annotation(finding, rules))
+    for skipped in result.skipped:
+        lines.append(_command("notice", skipped.reason, file=skipped.path, title="fixer: not read"))
+    lines += [_command("notice", message, title="fixer") for message in result.messages]
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _annotation(finding: Finding, rules: Rules) -> str:
+    rule = rules.get(finding.code)
+    message = f"{finding.message}\n{_state(finding)}"
+    if finding.cell is not None:
+        message = f"cell {finding.cell + 1}, line {finding.span.line}: {message}"
+    return _command(
+        "notice" if finding.applied else "warning",
+        message,
+        file=finding.path,
+        **_region(finding),
+        title=f"{finding.code} {rule.name}" if rule else finding.code,
+    )
+
+
+def _state(finding: Finding) -> str:
+    state = "repaired" if finding.applied else finding.fix
+    return f"{state}: {finding.reason}" if finding.reason else state
+
+
+def _region(finding: Finding) -> dict[str, str]:
+    """The lines, and the columns where they mean something: within one line, and not in a notebook's JSON."""
+    span = finding.span
+    if finding.cell is not None:
+        return {}
+    lines = {"line": str(span.line), "endLine": str(span.end_line)}
+    if span.line != span.end_line:
+        return lines
+    return {**lines, "col": str(span.column), "endColumn": str(span.end_column)}
+
+
+def _command(level: Level, message: str, **properties: str) -> str:
+    listed = ",".join(f"{name}={_property(value)}" for name, value in properties.items())
+    return f"::{level} {listed}::{_data(message)}"
+
+
+def _data(text: str) -> str:
+    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def _property(text: str) -> str:
+    return _data(text).replace(":", "%3A").replace(",", "%2C")

@@ -1,0 +1,134 @@
+"""The JSON report: one object, described by `schema.json` beside this module."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterable
+from dataclasses import asdict
+from importlib import resources
+from typing import Any
+
+from codemods.finding import Finding
+from fixer import __version__
+from fixer.result import Result
+from verify.evidence import Environment, Evidence, Recording
+
+SCHEMA_VERSION = 1
+
+Json = dict[str, Any]
+
+
+def render(result: Result) -> str:
+    """The result as one JSON object. A number that JSON cannot hold (NaN, infinities) is null."""
+    return json.dumps(document(result), ensure_ascii=False, indent=2, allow_nan=False) + "\n"
+
+
+def schema() -> Json:
+    """The JSON Schema of the report."""
+    text = resources.files("fixer.reports").joinpath("schema.json").read_text(encoding="utf-8")
+    loaded: Json = json.loads(text)
+    return loaded
+
+
+def document(result: Result) -> Json:
+    """The report as plain dicts and lists."""
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "fixer_version": __version__,
+        "command": result.command,
+        "base": result.base,
+        "target": result.target,
+        "branch": result.branch,
+        "findings": [_finding(finding) for finding in result.findings],
+        "files": [asdict(file) for file in result.files],
+        "commits": [
+            {
+                "id": commit.id,
+                "code": commit.code,
+                "group": commit.group,
+                "findings": list(commit.findings),
+                "subject": commit.subject,
+            }
+            for commit in result.commits
+        ],
+        "evidence": [_evidence(evidence) for evidence in result.evidence],
+        "skipped": [asdict(skipped) for skipped in result.skipped],
+        "messages": list(result.messages),
+        "error": result.error,
+        "duration_s": _number(result.duration_s),
+    }
+
+
+def _finding(finding: Finding) -> Json:
+    span = finding.span
+    return {
+        "id": finding.id,
+        "code": finding.code,
+        "row": finding.row,
+        "path": finding.path,
+        "line": span.line,
+        "column": span.column,
+        "end_line": span.end_line,
+        "end_column": span.end_column,
+        "message": finding.message,
+        "fix": finding.fix,
+        "reason": finding.reason,
+        "applied": finding.applied,
+        "cell": finding.cell,
+    }
+
+
+def _evidence(evidence: Evidence) -> Json:
+    return {
+        "group": evidence.group,
+        "codes": list(evidence.codes),
+        "rung": evidence.rung,
+        "verdict": evidence.verdict,
+        "reason": evidence.reason,
+        "environments": [_environment(environment) for environment in evidence.environments],
+        "before": _recording(evidence.before),
+        "after": _recording(evidence.after),
+        "max_difference": _number(evidence.max_difference),
+        "tolerance": _number(evidence.tolerance),
+        "problems": list(evidence.problems),
+        "left": list(evidence.left),
+    }
+
+
+def _environment(environment: Environment) -> Json:
+    return {
+        "role": environment.role,
+        "python": environment.python,
+        "packages": dict(environment.packages),
+        "reason": environment.reason,
+    }
+
+
+def _recording(recording: Recording | None) -> Json | None:
+    if recording is None:
+        return None
+    return {
+        "script": recording.script,
+        "fitted": recording.fitted,
+        "failure": asdict(recording.failure) if recording.failure else None,
+        "losses": _numbers(recording.losses),
+        "metrics": {name: _number(value) for name, value in recording.metrics},
+        "learning_rates": [_numbers(rates) for rates in recording.learning_rates],
+        "optimizer_steps": recording.optimizer_steps,
+        "global_step": recording.global_step,
+        "epochs": recording.epochs,
+        "unreached": list(recording.unreached),
+        "weights": {name: _number(value) for name, value in recording.weights},
+        "device": recording.device,
+        "precision": recording.precision,
+        "seconds": _number(recording.seconds),
+    }
+
+
+def _number(value: float | None) -> float | None:
+    return value if value is not None and math.isfinite(value) else None
+
+
+def _numbers(values: Iterable[float]) -> list[float | None]:
+    return [_number(value) for value in values]

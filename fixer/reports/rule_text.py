@@ -1,0 +1,24 @@
+"""What a report says of a rule: the words only, so that reports need nothing of the codemods."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from codemods.finding import Fix
+
+
+@dataclass(frozen=True)
+class RuleText:
+    """The words of one rule. `why` may be Markdown; `url` leads to the rule's page."""
+
+    code: str
+    name: str
+    summary: str
+    why: str
+    fix: Fix
+    url: str | None = None
+
+
+Rules = Mapping[str, RuleText]
+"""The words of the rules, by code. A report copes with a code that is not among them."""

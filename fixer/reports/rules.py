@@ -1,0 +1,50 @@
+"""The rules themselves, for people: a table of all, and a page of each."""
+
+from __future__ import annotations
+
+from difflib import unified_diff
+from textwrap import fill, indent
+
+from codemods.rule import Example, Rule, all_rules
+from fixer.errors import UsageError
+
+
+def table() -> str:
+    """One line a rule: code, the best level of its repair, name and summary."""
+    rules = all_rules()
+    width = max(len(rule.name) for rule in rules)
+    return "".join(f"{rule.code}  {rule.fix:<6}  {rule.name:<{width}}  {rule.summary}\n" for rule in rules)
+
+
+def page(code: str) -> str:
+    """What a rule does and why, with its examples as diffs. Raises UsageError for an unknown code."""
+    rule = next((rule for rule in all_rules() if rule.code == code.split(":")[0].upper()), None)
+    if rule is None:
+        known = ", ".join(rule.code for rule in all_rules())
+        raise UsageError(f"no rule is called '{code}'; there are {known}")
+    parts = [
+        f"{rule.code} {rule.name}",
+        fill(rule.summary + ".", 88),
+        f"Repair:   {rule.fix}\nVersions: {rule.versions}",
+        "Why\n" + indent(fill(rule.why, 84), "    "),
+        *_examples(rule),
+    ]
+    if rule.references:
+        parts.append("See\n" + indent("\n".join(rule.references), "    "))
+    return "\n\n".join(parts) + "\n"
+
+
+def _examples(rule: Rule) -> list[str]:
+    changed = [example for example in rule.examples if example.before != example.after]
+    left = [example for example in rule.examples if example.before == example.after]
+    parts = ["Example\n" + indent(_diff(example), "    ") for example in changed[:1]]
+    if left:
+        parts.append("Left as it is\n" + "\n".join(indent(example.before, "    ") for example in left[:1]).rstrip())
+    return parts
+
+
+def _diff(example: Example) -> str:
+    lines = unified_diff(
+        example.before.splitlines(), example.after.splitlines(), example.path, example.path, lineterm="", n=2
+    )
+    return "\n".join(lines)
