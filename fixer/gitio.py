@@ -46,12 +46,11 @@ _CHUNK = 1 << 20
 
 
 class GitError(UsageError):
-    """A git command that failed; `reason` is what git said, `refused` that it will not read the repository."""
+    """A git command that failed; `reason` is what git said."""
 
-    def __init__(self, message: str, reason: str, refused: bool = False) -> None:
+    def __init__(self, message: str, reason: str) -> None:
         super().__init__(message)
         self.reason = reason
-        self.refused = refused
 
 
 @dataclass(frozen=True)
@@ -95,17 +94,16 @@ class Repository:
 
     def resolve(self, revision: str) -> str | None:
         """The id of the object that a revision names, or None."""
-        try:
-            found = self.git("rev-parse", "--verify", "--quiet", revision, accept=(0, 1))
-        except GitError as error:
-            if error.refused:
-                raise
-            return None
+        found = self.git("rev-parse", "--verify", "--quiet", revision, accept=(0, 1, 128))
         return found.decode().strip() or None
 
     def entries(self, tree: str) -> list[Entry]:
         """The files of a commit or tree, submodules and symbolic links among them."""
-        listing = self.git("ls-tree", "-r", "-z", "--full-tree", tree)
+        try:
+            listing = self.git("ls-tree", "-r", "-z", "--full-tree", tree)
+        except GitError as error:
+            message = f"{self.root}: cannot read the files of {tree}: {error.reason}; use a complete clone"
+            raise GitError(message, error.reason) from error
         entries = []
         for line in listing.split(b"\0"):
             if line:
@@ -195,14 +193,7 @@ class Repository:
         return ["git", "--no-pager", "-C", os.fspath(self.root), *settings, *arguments]
 
     def _error(self, verb: str, stderr: bytes) -> GitError:
-        reason = stderr.decode("utf-8", "replace").strip()
-        if "dubious ownership" in reason:
-            return GitError(
-                f"{self.root}: the repository belongs to another user and git refuses to read it; "
-                f"if you trust it, run: git config --global --add safe.directory {self.root}",
-                reason,
-                refused=True,
-            )
+        reason = "; ".join(stderr.decode("utf-8", "replace").split("\n")).strip("; ")
         return GitError(f"{self.root}: git {verb} failed: {reason or 'it gave no reason'}", reason)
 
 
@@ -227,9 +218,27 @@ def find_repository(path: Path) -> Repository | None:
         raise UsageError(f"{path}: cannot open the repository: {error}; look at its .git/config") from error
     if root is None:
         raise UsageError(f"{path}: a bare repository has no files to work on; clone it, then use the clone")
-    if not path.is_relative_to(Path(root).resolve()):
-        raise UsageError(f"{path}: lies outside its repository's work tree {root}; give a path inside that")
-    return Repository(Path(root).resolve(), Path(directory).resolve(), Path(common).resolve())
+    found = Repository(Path(root).resolve(), Path(directory).resolve(), Path(common).resolve())
+    _check_readable(found)
+    return found
+
+
+def _check_readable(repository: Repository) -> None:
+    """Ask git itself whether it reads the repository, and whether that is the one that was found."""
+    root = repository.root
+    try:
+        top = os.fsdecode(repository.git("rev-parse", "--show-toplevel")).rstrip("\n")
+    except GitError as error:
+        if "dubious ownership" in error.reason:
+            raise UsageError(
+                f"{root}: the repository belongs to another user and git refuses to read it; "
+                f"if you trust it, run: git config --global --add safe.directory {root}"
+            ) from error
+        raise UsageError(
+            f"{root}: git cannot read the repository: {error.reason}; repair it or clone it afresh"
+        ) from error
+    if Path(top).resolve() != root:
+        raise UsageError(f"{root}: the repository keeps its files in {top} (core.worktree); run fixer there")
 
 
 def _environment(extra: Mapping[str, str] | None = None) -> dict[str, str]:

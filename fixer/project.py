@@ -116,9 +116,12 @@ def export(project: Project, destination: Path, overlay: Mapping[str, bytes]) ->
 
 
 def _existing(path: Path) -> Path:
-    if not path.exists():
-        raise UsageError(f"{path}: no such file or folder; check the path")
-    return path.resolve()
+    try:
+        path.stat()
+        return path.resolve()
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else error
+        raise UsageError(f"{path}: {reason}; give a file or folder that is there") from error
 
 
 def _scope(place: Path, root: Path) -> str:
@@ -147,7 +150,8 @@ def _find_commit(repository: Repository, base: str | None) -> str:
     else:
         commit = None if base.startswith("-") else repository.resolve(f"{base}^{{commit}}")
     if commit is None:
-        raise UsageError(f"{repository.root}: no commit is named '{base or 'HEAD'}'; see `git log --all`, or fetch it")
+        name = "HEAD" if base is None else base
+        raise UsageError(f"{repository.root}: no commit is named '{name}'; see `git log --all`, or fetch it")
     return commit
 
 
@@ -161,7 +165,7 @@ def _left_out(repository: Repository) -> tuple[str, ...]:
         messages.append(f"uncommitted changes in {_count(changed, 'file')} are left out")
     if untracked:
         names = _count(untracked, "untracked file or folder", "untracked files or folders")
-        messages.append(f"{names} left out")
+        messages.append(f"{names} {'is' if untracked == 1 else 'are'} left out")
     return tuple(messages)
 
 

@@ -1,0 +1,62 @@
+"""Git repositories to try things on, apart from the settings of whoever runs the tests."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from git_repos import Repo
+
+SETTINGS = """
+[user]
+  name = A
+  email = a@example.org
+[init]
+  defaultBranch = main
+[protocol.file]
+  allow = always
+"""
+
+
+@pytest.fixture(autouse=True)
+def own_git_settings(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Keep the settings of the machine out of the tests."""
+    home = tmp_path_factory.mktemp("home")
+    settings = home / ".gitconfig"
+    settings.write_text(SETTINGS)
+    for name in [name for name in os.environ if name.startswith("GIT_")]:
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("HOME", str(home))
+    monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(settings))
+    monkeypatch.setenv("GIT_CONFIG_NOSYSTEM", "1")
+
+
+@pytest.fixture
+def new_repo(tmp_path: Path) -> Callable[[str], Repo]:
+    """Makes an empty repository in a folder of the given name."""
+
+    def make(name: str) -> Repo:
+        path = tmp_path / name
+        path.mkdir(parents=True)
+        repo = Repo(path)
+        repo.git("init", "--quiet")
+        return repo
+
+    return make
+
+
+@pytest.fixture
+def repo(new_repo: Callable[[str], Repo]) -> Repo:
+    """A repository with one commit of a small project."""
+    made = new_repo("project")
+    made.commit(
+        {
+            "train.py": b"import lightning\n",
+            "src/model.py": b"class Model: ...\n",
+            "requirements.txt": b"torch\n",
+            "notes.md": b"notes\n",
+        }
+    )
+    return made

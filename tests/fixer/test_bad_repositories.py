@@ -1,0 +1,454 @@
+"""Repositories that cannot be worked with, and repositories that mean harm."""
+
+from __future__ import annotations
+
+import os
+import stat
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from git_repos import Repo
+
+from fixer.branch import Step, annotate, check_branch, land
+from fixer.errors import UsageError
+from fixer.project import Project, export, open_commit, open_tree
+
+STEP = Step("TBP001", "tbptt", "Cut hidden states", "Why.", (), {"train.py": b"one\n"})
+HOOKS = (
+    *("applypatch-msg", "pre-applypatch", "post-applypatch", "pre-commit", "prepare-commit-msg", "commit-msg"),
+    *("post-commit", "pre-rebase", "post-checkout", "post-merge", "pre-push", "post-rewrite", "pre-auto-gc"),
+    *("update", "post-update", "reference-transaction", "post-index-change", "fsmonitor-watchman"),
+)
+
+
+def paths(project: Project) -> list[str]:
+    return [source.path for source in project.sources]
+
+
+def reasons(project: Project) -> dict[str, str]:
+    return {item.path: item.reason for item in project.skipped}
+
+
+def refused(path: Path, base: str | None = None) -> str:
+    with pytest.raises(UsageError) as error:
+        open_commit(path, base)
+    assert "\n" not in str(error.value).strip()
+    return str(error.value)
+
+
+def work_through(repo: Repo, there: Path) -> None:
+    """Everything that fixer does with a repository."""
+    project = open_commit(repo.path, None)
+    open_tree(repo.path)
+    export(project, there, {})
+    check_branch(project, "fixer/work")
+    land(project, "fixer/work", [STEP], "1", force=False, dry_run=True)
+    landing = land(project, "fixer/work", [STEP], "1", force=False)
+    annotate(project, landing.commits, {landing.head: "trains"})
+    assert repo.git("rev-parse", "fixer/work") == landing.head
+
+
+def script(place: Path, marker: Path) -> str:
+    place.parent.mkdir(parents=True, exist_ok=True)
+    place.write_text(f"#!/bin/sh\necho $0 $@ >> {marker}\ncat\n")
+    place.chmod(0o755)
+    return str(place)
+
+
+# What cannot be worked with
+
+
+@pytest.mark.parametrize("name", ["nothing", "n" * 300, "nul\0", "file/below"])
+def test_a_path_that_is_not_there(tmp_path: Path, name: str) -> None:
+    (tmp_path / "file").touch()
+    assert "give a file or folder that is there" in refused(tmp_path / name)
+    with pytest.raises(UsageError, match="give a file or folder that is there"):
+        open_tree(tmp_path / name)
+
+
+def test_not_a_repository(tmp_path: Path) -> None:
+    assert "not in a git repository" in refused(tmp_path)
+
+
+def test_a_repository_without_commits(new_repo: Callable[[str], Repo]) -> None:
+    repo = new_repo("empty")
+    repo.write({"train.py": b""})
+    assert "no commits; commit your work first" in refused(repo.path)
+    project = open_tree(repo.path)
+    assert (project.base, paths(project)) == (None, ["train.py"])
+    with pytest.raises(UsageError, match="not a commit"):
+        land(project, "b", [STEP], "1", force=False)
+
+
+def test_a_bare_repository(repo: Repo, tmp_path: Path) -> None:
+    repo.git("clone", "--quiet", "--bare", str(repo.path), str(tmp_path / "bare.git"))
+    assert "a bare repository has no files to work on" in refused(tmp_path / "bare.git")
+    with pytest.raises(UsageError, match="bare repository"):
+        open_tree(tmp_path / "bare.git")
+
+
+def test_without_the_git_program(repo: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", "")
+    assert "install git" in refused(repo.path)
+
+
+@pytest.mark.parametrize(
+    "base", ["nothing", "", "-x", "--all", "HEAD:train.py", "HEAD^{tree}", "HEAD~9", "0" * 40, "a..b"]
+)
+def test_a_base_that_is_no_commit(repo: Repo, base: str) -> None:
+    assert f"no commit is named '{base}'" in refused(repo.path, base)
+
+
+@pytest.mark.parametrize("operation", ["merge", "rebase", "cherry-pick", "revert"])
+def test_an_operation_under_way(repo: Repo, operation: str) -> None:
+    base = repo.git("rev-parse", "HEAD")
+    ours = repo.commit({"train.py": b"ours\n"})
+    repo.commit({"train.py": b"ours, again\n"})
+    repo.git("checkout", "--quiet", "-b", "other", base)
+    repo.commit({"train.py": b"theirs\n"})
+    other = {"revert": base}.get(operation, "main" if operation in ("merge", "rebase") else ours)
+    if operation == "revert":
+        repo.git("checkout", "--quiet", "main")
+        other = ours
+    with pytest.raises(subprocess.CalledProcessError):
+        repo.git(operation, other)
+    assert f"a {operation} is under way; finish it, or end it with `git {operation} --abort`" in refused(repo.path)
+    assert "train.py" in paths(open_tree(repo.path))
+
+
+def test_a_bisection_is_no_hindrance(repo: Repo) -> None:
+    repo.commit({"a.py": b""})
+    repo.commit({"b.py": b""})
+    repo.git("bisect", "start", "HEAD", "HEAD~2")
+    assert "a.py" in paths(open_commit(repo.path, None))
+
+
+def test_a_detached_head(repo: Repo, tmp_path: Path) -> None:
+    repo.git("checkout", "--quiet", "--detach")
+    work_through(repo, tmp_path / "there")
+
+
+def test_a_shallow_clone(repo: Repo, tmp_path: Path) -> None:
+    repo.commit({"more.py": b""})
+    repo.git("clone", "--quiet", "--depth", "1", repo.path.as_uri(), str(tmp_path / "shallow"))
+    shallow = Repo(tmp_path / "shallow")
+    assert shallow.git("rev-parse", "--is-shallow-repository") == "true"
+    work_through(shallow, tmp_path / "there")
+    assert "no commit is named 'HEAD~1'" in refused(shallow.path, "HEAD~1")
+
+
+def test_a_broken_head(repo: Repo) -> None:
+    repo.forget("HEAD")
+    assert "no commit is named 'HEAD'" in refused(repo.path)
+
+
+@pytest.mark.parametrize("text", ["[core\n", "\0\xff", "[core]\nrepositoryformatversion = 99\n"])
+def test_a_broken_configuration(repo: Repo, text: str) -> None:
+    (repo.path / ".git" / "config").write_text(text, encoding="latin-1")
+    assert str(repo.path) in refused(repo.path)
+    with pytest.raises(UsageError, match="repository"):
+        open_tree(repo.path)
+
+
+def test_a_git_file_that_leads_nowhere(tmp_path: Path) -> None:
+    (tmp_path / ".git").write_text("gitdir: nowhere\n")
+    with pytest.raises(UsageError):
+        open_commit(tmp_path, None)
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root can give a file away")
+def test_a_repository_of_another_user(repo: Repo) -> None:
+    for place in (repo.path, repo.path / ".git"):
+        os.chown(place, 12345, 12345)
+    assert f"run: git config --global --add safe.directory {repo.path}" in refused(repo.path)
+    with pytest.raises(UsageError, match=r"safe\.directory"):
+        open_tree(repo.path)
+    repo.git("config", "--global", "--add", "safe.directory", str(repo.path))
+    assert "train.py" in paths(open_commit(repo.path, None))
+
+
+def test_a_repository_that_cannot_be_written_to(repo: Repo, tmp_path: Path) -> None:
+    repo.git("repack", "-a", "-d", "--quiet")
+    repo.git("prune-packed")
+    objects = repo.path / ".git" / "objects"
+    for number in range(256):
+        folder = objects / f"{number:02x}"
+        if folder.is_dir():
+            folder.rmdir()
+        folder.touch()
+    project = open_commit(repo.path, None)
+    export(project, tmp_path / "there", {})
+    assert land(project, "b", [STEP], "1", force=False, dry_run=True).commits
+    with pytest.raises(UsageError, match=r"cannot write to the repository: .*; make it writable"):
+        land(project, "b", [STEP], "1", force=False)
+
+
+def test_a_read_only_repository_is_refused_before_the_work(repo: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
+    project = open_commit(repo.path, None)
+    access = os.access
+    monkeypatch.setattr(os, "access", lambda place, mode: "objects" not in str(place) and access(place, mode))
+    with pytest.raises(UsageError, match=r"objects is read-only; make it writable"):
+        check_branch(project, "b")
+
+
+def test_a_reference_that_cannot_be_written(repo: Repo) -> None:
+    (repo.path / ".git" / "refs" / "heads" / "b.lock").touch()
+    with pytest.raises(UsageError, match=r"cannot write to the repository: .*b\.lock"):
+        land(open_commit(repo.path, None), "b", [STEP], "1", force=False)
+
+
+# What is missing, large or strange
+
+
+def test_a_missing_file_is_named(repo: Repo, tmp_path: Path) -> None:
+    repo.forget("HEAD:src/model.py")
+    repo.forget("HEAD:notes.md")
+    project = open_commit(repo.path, None)
+    assert paths(project) == ["requirements.txt", "train.py"]
+    assert reasons(project) == {"src/model.py": "its content is missing from this clone"}
+    left_out = export(project, tmp_path / "there", {})
+    assert [item.path for item in left_out] == ["notes.md", "src/model.py"]
+    assert land(project, "b", [STEP], "1", force=False).created
+
+
+def test_a_corrupt_file_is_named(repo: Repo) -> None:
+    name = repo.git("rev-parse", "HEAD:src/model.py")
+    place = repo.path / ".git" / "objects" / name[:2] / name[2:]
+    place.chmod(0o644)
+    place.write_bytes(b"rubbish")
+    project = open_commit(repo.path, None)
+    assert paths(project) == ["requirements.txt", "train.py"]
+    assert list(reasons(project)) == ["src/model.py"]
+
+
+def test_a_missing_folder_is_an_error_of_use(repo: Repo) -> None:
+    repo.forget("HEAD:src")
+    assert "cannot read the files of" in refused(repo.path)
+
+
+def test_a_partial_clone_fetches_nothing(repo: Repo, tmp_path: Path) -> None:
+    repo.git("config", "uploadpack.allowFilter", "true")
+    repo.commit({f"many/file{number}.py": f"{number}\n".encode() for number in range(50)})
+    place = tmp_path / "partial"
+    repo.git("clone", "--quiet", "--filter=blob:none", "--no-checkout", repo.path.as_uri(), str(place))
+    partial, marker = Repo(place), tmp_path / "marker"
+    partial.git("checkout", "HEAD", "--", "src", "requirements.txt")
+    partial.git("config", "remote.origin.uploadpack", script(tmp_path / "upload-pack", marker))
+    project = open_commit(place, None)
+    assert paths(project) == ["requirements.txt", "src/model.py"]
+    assert len(project.skipped) == 51
+    assert set(reasons(project).values()) == {"its content is missing from this clone"}
+    export(project, tmp_path / "there", {})
+    open_tree(place)
+    landing = land(project, "b", [STEP], "1", force=False)
+    annotate(project, landing.commits, {landing.head: "trains"})
+    assert landing.head == land(open_commit(repo.path, None), "b", [STEP], "1", force=False).head
+    assert not marker.exists()
+
+
+def test_large_files_are_named(repo: Repo, tmp_path: Path) -> None:
+    repo.commit({"large.py": b"#" * 10_000_000, "fits.py": b"#" * 1_000_000, "large.bin": bytes(60_000_000)})
+    for project in (open_commit(repo.path, None), open_tree(repo.path)):
+        assert "fits.py" in paths(project)
+        assert reasons(project) == {"large.py": "10,000,000 bytes, over the limit of 1,000,000"}
+        left_out = export(project, tmp_path / f"there-{project.committed}", {})
+        assert [item.path for item in left_out] == ["large.bin"]
+
+
+def test_links_are_not_followed(repo: Repo, tmp_path: Path) -> None:
+    (tmp_path / "secret").mkdir()
+    (tmp_path / "secret" / "key.py").write_text("secret\n")
+    for name, target in {
+        "inside.py": "train.py",
+        "src/up.py": "../train.py",
+        "outside.py": "../secret/key.py",
+        "absolute.py": str(tmp_path / "secret" / "key.py"),
+        "folder": "../secret",
+        "src/devious.py": "sub/../../../secret/key.py",
+        "src/dangling.py": "nothing.py",
+    }.items():
+        (repo.path / name).symlink_to(target)
+    repo.commit({})
+    (repo.path / "src2").mkdir()
+    for project in (open_commit(repo.path, None), open_tree(repo.path)):
+        assert paths(project) == ["requirements.txt", "src/model.py", "train.py"]
+        assert list(reasons(project)) == ["absolute.py", "folder", "outside.py", "src/devious.py"]
+        there = tmp_path / f"there-{project.committed}"
+        export(project, there, {})
+        links = sorted(place.relative_to(there).as_posix() for place in there.rglob("*") if place.is_symlink())
+        assert links == ["inside.py", "src/dangling.py", "src/up.py"]
+
+
+def test_a_folder_replaced_by_a_link_is_not_read(repo: Repo, tmp_path: Path) -> None:
+    (tmp_path / "secret").mkdir()
+    (tmp_path / "secret" / "model.py").write_text("secret\n")
+    (repo.path / "src" / "model.py").unlink()
+    (repo.path / "src").rmdir()
+    (repo.path / "src").symlink_to(tmp_path / "secret")
+    project = open_tree(repo.path)
+    assert paths(project) == ["requirements.txt", "train.py"]
+    assert list(reasons(project)) == ["src"]
+
+
+def test_special_files_are_not_opened(repo: Repo) -> None:
+    (repo.path / "train.py").unlink()
+    os.mkfifo(repo.path / "train.py")
+    project = open_tree(repo.path)
+    assert reasons(project) == {"train.py": "not a regular file"}
+
+
+def test_submodules_are_named_and_left_alone(repo: Repo, new_repo: Callable[[str], Repo], tmp_path: Path) -> None:
+    inner = new_repo("inner")
+    inner.commit({"inner.py": b""})
+    repo.git("submodule", "--quiet", "add", str(inner.path), "vendored")
+    repo.commit({})
+    marker = tmp_path / "marker"
+    Repo(repo.path / "vendored").git("config", "core.fsmonitor", script(tmp_path / "monitor", marker))
+    (repo.path / "nested").mkdir()
+    Repo(repo.path / "nested").git("init", "--quiet")
+    Repo(repo.path / "nested").commit({"nested.py": b""})
+    work_through(repo, tmp_path / "there")
+    assert list(reasons(open_commit(repo.path, None))) == ["vendored"]
+    assert list(reasons(open_tree(repo.path))) == ["nested/", "vendored"]
+    assert not marker.exists()
+
+
+def test_odd_names(repo: Repo, tmp_path: Path) -> None:
+    deep = "/".join(["d"] * 120)
+    repo.write({"new\nline.py": b"1\n", 'tab\tand "quote.py': b"2\n", "unicodé.py": b"3\n"})
+    (repo.path / deep).mkdir(parents=True)
+    (repo.path / deep / "x.py").touch()
+    (Path(os.fsdecode(os.fsencode(repo.path) + b"/bad\xff.py"))).touch()
+    repo.commit({})
+    for project in (open_commit(repo.path, None), open_tree(repo.path)):
+        assert {"new\nline.py", 'tab\tand "quote.py', "unicodé.py"} <= set(paths(project))
+        assert reasons(project) == {
+            "bad\\xff.py": "its name is not UTF-8",
+            f"{deep}/x.py": "it lies more than 100 folders deep",
+        }
+        export(project, tmp_path / f"there-{project.committed}", {})
+    step = Step("A", "g", "s", "", (), {"unicodé.py": b"4\n", "new\nline.py": b"5\n"})
+    head = land(open_commit(repo.path, None), "b", [step], "1", force=False).head
+    assert repo.show(head, "unicodé.py") == b"4\n"
+    assert repo.show(head, "new\nline.py") == b"5\n"
+
+
+# What means harm
+
+
+def hostile_tree(repo: Repo) -> str:
+    """A commit with entries that lead out of the tree, into git's folder and to one name twice."""
+
+    def tree(*lines: str) -> str:
+        return repo.git("mktree", "--missing", data="\n".join(lines).encode())
+
+    blob = repo.git("hash-object", "-w", "--stdin", data=b"evil\n")
+    link = repo.git("hash-object", "-w", "--stdin", data=b"/tmp")
+    file = tree(f"100644 blob {blob}\tevil.py")
+    top = tree(
+        f"040000 tree {file}\t..",
+        f"040000 tree {file}\t.git",
+        f"040000 tree {file}\t.GIT",
+        f"100644 blob {blob}\tfine.py",
+        f"100644 blob {blob}\t{'n' * 300}.py",
+        f"120000 blob {link}\tescape",
+    )
+    return repo.git("commit-tree", top, "-m", "evil")
+
+
+def test_paths_that_leave_the_tree(repo: Repo, tmp_path: Path) -> None:
+    repo.git("update-ref", "HEAD", hostile_tree(repo))
+    project = open_commit(repo.path, None)
+    assert paths(project) == ["fine.py", f"{'n' * 300}.py"]
+    assert sorted(reasons(project)) == ["../evil.py", ".GIT/evil.py", ".git/evil.py", "escape"]
+    there = tmp_path / "outer" / "there"
+    left_out = export(project, there, {})
+    assert [place.name for place in there.iterdir()] == ["fine.py"]
+    assert [place.name for place in (tmp_path / "outer").iterdir()] == ["there"]
+    assert len(left_out) == 5
+    with pytest.raises(UsageError, match="invalid path"):
+        land(project, "b", [Step("A", "g", "s", "", (), {"fine.py": b"x"})], "1", force=False)
+
+
+def test_no_hook_is_run(repo: Repo, tmp_path: Path) -> None:
+    marker = tmp_path / "marker"
+    for name in HOOKS:
+        script(repo.path / ".git" / "hooks" / name, marker)
+        script(tmp_path / "hooks" / name, marker)
+    work_through(repo, tmp_path / "there")
+    repo.git("update-ref", "-d", "refs/heads/fixer/work", "refs/heads/fixer/work")
+    marker.unlink()
+    repo.git("-c", f"core.hooksPath={os.devnull}", "config", "core.hooksPath", str(tmp_path / "hooks"))
+    work_through(repo, tmp_path / "there-too")
+    assert not marker.exists()
+
+
+def test_no_configured_program_is_run(repo: Repo, tmp_path: Path) -> None:
+    marker = tmp_path / "marker"
+    evil = script(tmp_path / "evil", marker)
+    repo.commit({".gitattributes": b"* filter=evil diff=evil merge=evil\n*.txt filter=a=b\n"})
+    for key in (
+        *("filter.evil.clean", "filter.evil.smudge", "filter.evil.process", "filter.a=b.clean", "filter.a=b.smudge"),
+        *("diff.evil.command", "diff.evil.textconv", "diff.external", "merge.evil.driver", "core.fsmonitor"),
+        *("core.pager", "core.editor", "core.sshCommand", "core.askPass", "core.gitProxy", "credential.helper"),
+        *("gpg.program", "uploadpack.packObjectsHook", "sequence.editor", "interactive.diffFilter"),
+        *("core.alternateRefsCommand", "pager.status", "pager.ls-tree", "trailer.x.command"),
+    ):
+        repo.git("config", key, evil)
+    for key in (
+        "filter.evil.required",
+        "commit.gpgSign",
+        "core.untrackedCache",
+        "core.splitIndex",
+        "log.showSignature",
+    ):
+        repo.git("config", key, "true")
+    repo.git("config", "alias.status", f"!{evil}")
+    repo.write({"train.py": b"import lightninG\n", "requirements.txt": b"torcH\n"})
+    for name in ("src/model.py", "notes.md"):
+        os.utime(repo.path / name, (1, 1))
+    before = repo.fingerprint()
+    work_through(repo, tmp_path / "there")
+    assert not marker.exists()
+    assert repo.fingerprint() == before
+    assert open_commit(repo.path, None).messages == ("uncommitted changes in 2 files are left out",)
+
+
+def test_replaced_objects_are_not_followed(repo: Repo) -> None:
+    other = repo.git("hash-object", "-w", "--stdin", data=b"replaced\n")
+    repo.git("replace", repo.git("rev-parse", "HEAD:train.py"), other)
+    data = {source.path: source.data for source in open_commit(repo.path, None).sources}
+    assert data["train.py"] == b"import lightning\n"
+
+
+def test_a_work_tree_elsewhere_is_not_followed(repo: Repo, tmp_path: Path) -> None:
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "elsewhere" / "secret.py").touch()
+    repo.git("config", "core.worktree", str(tmp_path / "elsewhere"))
+    assert f"keeps its files in {tmp_path / 'elsewhere'}" in refused(repo.path)
+    with pytest.raises(UsageError, match=r"core\.worktree"):
+        open_tree(repo.path)
+
+
+def test_a_date_that_git_does_not_take(repo: Repo) -> None:
+    raw = repo.git("cat-file", "commit", "HEAD").encode() + b"\n"
+    lines = [
+        b"committer A <a> 99999999999999999999 +0000" if x.startswith(b"committer") else x for x in raw.split(b"\n")
+    ]
+    commit = repo.git("hash-object", "-t", "commit", "-w", "--literally", "--stdin", data=b"\n".join(lines))
+    repo.git("update-ref", "HEAD", commit)
+    landing = land(open_commit(repo.path, None), "b", [STEP], "1", force=False)
+    assert repo.git("log", "-1", "--format=%ct", landing.head) == "0"
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="permissions are not those of POSIX")
+@pytest.mark.skipif(hasattr(os, "geteuid") and os.geteuid() == 0, reason="root can read everything")
+def test_a_file_that_may_not_be_read(repo: Repo) -> None:
+    (repo.path / "train.py").chmod(0)
+    try:
+        assert reasons(open_tree(repo.path)) == {"train.py": "cannot be read: Permission denied"}
+    finally:
+        (repo.path / "train.py").chmod(stat.S_IRUSR | stat.S_IWUSR)
