@@ -1,0 +1,270 @@
+"""The command line: arguments in, one call of the library, one report out."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Sequence
+from itertools import pairwise
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from typer.exceptions import TyperException
+
+from fixer import __version__
+from fixer import options as opt
+from fixer.errors import UsageError
+from fixer.reports import OutputFormat
+
+app = typer.Typer(
+    name="fixer",
+    help="Repairs PyTorch Lightning projects, moves them to a current Lightning, and proves the result by running it.",
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+)
+
+
+def start(argv: Sequence[str]) -> int:
+    """Runs the command line and returns the exit code: 0, 1, 2 (errors of use or of fixer) or 130."""
+    try:
+        code = app(list(argv), standalone_mode=False)
+        return code if isinstance(code, int) else 0
+    except typer.Exit as error:
+        return error.exit_code
+    except TyperException as error:
+        return _failed(argv, error.format_message())
+    except UsageError as error:
+        return _failed(argv, str(error))
+    except (KeyboardInterrupt, typer.Abort):
+        sys.stderr.write("fixer: interrupted; nothing was left behind\n")
+        return 130
+    except BrokenPipeError:
+        sys.stderr.close()
+        return 1
+    except Exception as error:
+        import traceback
+
+        traceback.print_exc()
+        return _failed(argv, f"a bug in fixer: {type(error).__name__}: {error}; please report it with the trace above")
+
+
+def _failed(argv: Sequence[str], message: str) -> int:
+    from fixer.console import complain, show
+    from fixer.result import Result
+    from fixer.settings import NEWEST
+
+    complain(message)
+    wanted = _wanted_format(argv)
+    if wanted is not OutputFormat.text:
+        command = next((word for word in argv if word in COMMANDS), "run")
+        show(Result(command, None, NEWEST, error=message), wanted)  # type: ignore[arg-type]
+    return 2
+
+
+COMMANDS = ("run", "check", "diff", "fix", "verify", "demo")
+
+
+def _wanted_format(argv: Sequence[str]) -> OutputFormat:
+    """The output format, read by hand: the parser may be what failed."""
+    words = [part for word in argv for part in word.split("=", 1)]
+    for flag, value in pairwise(words):
+        if flag == "--output-format" and value in OutputFormat.__members__:
+            return OutputFormat(value)
+    return OutputFormat.text
+
+
+def _version(asked: bool) -> None:
+    if asked:
+        typer.echo(f"fixer {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def common(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    pass
+
+
+@app.command()
+def run(
+    path: opt.PathArgument = Path(),
+    select: opt.Select = None,
+    ignore: opt.Ignore = None,
+    unsafe_fixes: opt.UnsafeFixes = False,
+    target: opt.Target = None,
+    output_format: opt.Format = OutputFormat.text,
+    jobs: opt.Jobs = None,
+    verbose: opt.Verbose = False,
+    quiet: opt.Quiet = False,
+    base: Annotated[str | None, typer.Option(help="Commit to start from [default: HEAD].", metavar="REV")] = None,
+    branch: Annotated[
+        str | None, typer.Option(help="Branch to make [default: fixer/lightning-VERSION].", metavar="NAME")
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Move the branch if it exists with other content.")] = False,
+    no_verify: Annotated[bool, typer.Option("--no-verify", help="Run none of the project's code.")] = False,
+    python: opt.PythonPath = None,
+    timeout: opt.Timeout = None,
+    require: opt.Require = None,
+    exit_non_zero_on_findings: opt.FindingsCount = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Do everything but make the branch.")] = False,
+) -> int:
+    """Repair a repository, prove the result by running it, and put it on a new branch."""
+    from fixer import pipeline
+    from fixer.settings import Asked
+
+    asked = Asked(path, opt.codes(select), opt.codes(ignore), unsafe_fixes, target, jobs)
+    rung = opt.rung(require)
+    how = pipeline.RunOptions(base, branch, force, dry_run, not no_verify, python, timeout, rung)
+    return _report(
+        lambda progress: pipeline.run(asked, how, progress),
+        lambda result: pipeline.exit_code(result, require=rung, findings_count=exit_non_zero_on_findings),
+        output_format,
+        verbose,
+        quiet,
+    )
+
+
+@app.command()
+def check(
+    path: opt.PathArgument = Path(),
+    select: opt.Select = None,
+    ignore: opt.Ignore = None,
+    unsafe_fixes: opt.UnsafeFixes = False,
+    target: opt.Target = None,
+    output_format: opt.Format = OutputFormat.text,
+    jobs: opt.Jobs = None,
+    verbose: opt.Verbose = False,
+    quiet: opt.Quiet = False,
+) -> int:
+    """List what the rules find, and change nothing. Exits with 1 if there is anything."""
+    from fixer import pipeline
+    from fixer.settings import Asked
+
+    asked = Asked(path, opt.codes(select), opt.codes(ignore), unsafe_fixes, target, jobs)
+    return _report(lambda progress: pipeline.check(asked, progress), pipeline.exit_code, output_format, verbose, quiet)
+
+
+@app.command()
+def diff(
+    path: opt.PathArgument = Path(),
+    select: opt.Select = None,
+    ignore: opt.Ignore = None,
+    unsafe_fixes: opt.UnsafeFixes = False,
+    target: opt.Target = None,
+    output_format: opt.Format = OutputFormat.text,
+    jobs: opt.Jobs = None,
+    verbose: opt.Verbose = False,
+    quiet: opt.Quiet = False,
+) -> int:
+    """Show the changes that `fix` would make, and make none. Exits with 1 if there are any."""
+    from fixer import pipeline
+    from fixer.settings import Asked
+
+    asked = Asked(path, opt.codes(select), opt.codes(ignore), unsafe_fixes, target, jobs)
+    return _report(lambda progress: pipeline.diff(asked, progress), pipeline.exit_code, output_format, verbose, quiet)
+
+
+@app.command()
+def fix(
+    path: opt.PathArgument = Path(),
+    select: opt.Select = None,
+    ignore: opt.Ignore = None,
+    unsafe_fixes: opt.UnsafeFixes = False,
+    target: opt.Target = None,
+    output_format: opt.Format = OutputFormat.text,
+    jobs: opt.Jobs = None,
+    verbose: opt.Verbose = False,
+    quiet: opt.Quiet = False,
+    exit_non_zero_on_findings: opt.FindingsCount = False,
+) -> int:
+    """Change the files in place. Nothing is run and no branch is made."""
+    from fixer import pipeline
+    from fixer.settings import Asked
+
+    asked = Asked(path, opt.codes(select), opt.codes(ignore), unsafe_fixes, target, jobs)
+    return _report(
+        lambda progress: pipeline.fix(asked, progress),
+        lambda result: pipeline.exit_code(result, findings_count=exit_non_zero_on_findings),
+        output_format,
+        verbose,
+        quiet,
+    )
+
+
+@app.command()
+def verify(
+    path: opt.PathArgument = Path(),
+    base: Annotated[str, typer.Option(help="Revision to compare with.", metavar="REV")] = "HEAD",
+    head: Annotated[str | None, typer.Option(help="Revision to prove [default: the work tree].", metavar="REV")] = None,
+    target: opt.Target = None,
+    output_format: opt.Format = OutputFormat.text,
+    verbose: opt.Verbose = False,
+    quiet: opt.Quiet = False,
+    python: opt.PythonPath = None,
+    timeout: opt.Timeout = None,
+    require: opt.Require = None,
+) -> int:
+    """Run two trees, each in the versions that it pins, and say whether they train the same."""
+    from fixer import pipeline
+    from fixer.comparison import compare
+
+    rung = opt.rung(require)
+    return _report(
+        lambda progress: compare(path, base, head, target, python, timeout, progress),
+        lambda result: pipeline.exit_code(result, require=rung),
+        output_format,
+        verbose,
+        quiet,
+    )
+
+
+@app.command()
+def rules() -> None:
+    """List the rules."""
+    from fixer.reports.rules import table
+
+    typer.echo(table(), nl=False)
+
+
+@app.command()
+def explain(code: Annotated[str, typer.Argument(help="Code of a rule, such as TBP001.", metavar="CODE")]) -> None:
+    """Say what a rule changes, why, and what it will not do."""
+    from fixer.reports.rules import page
+
+    typer.echo(page(code), nl=False)
+
+
+@app.command()
+def demo(
+    output_format: opt.Format = OutputFormat.text,
+    verbose: opt.Verbose = False,
+    quiet: opt.Quiet = False,
+    no_verify: Annotated[bool, typer.Option("--no-verify", help="Run none of the project's code.")] = False,
+) -> int:
+    """Go the whole way on a small broken project in a temporary repository."""
+    from fixer import pipeline
+    from fixer.demo import run_demo
+
+    return _report(
+        lambda progress: run_demo(not no_verify, progress), pipeline.exit_code, output_format, verbose, quiet
+    )
+
+
+def _report(
+    work: Callable[..., object],
+    code: Callable[..., int],
+    format: OutputFormat,
+    verbose: bool,
+    quiet: bool,
+) -> int:
+    from fixer.console import progress, show
+
+    with progress(quiet) as say:
+        result = work(say)
+    show(result, format, verbose=verbose, quiet=quiet)  # type: ignore[arg-type]
+    return code(result)

@@ -1,0 +1,58 @@
+"""Where output goes: results to standard output, progress and errors to standard error."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from fixer.pipeline import Progress
+from fixer.reports import OutputFormat, Rules, RuleText, render
+from fixer.result import Result
+
+
+def rule_texts() -> Rules:
+    """The words of every rule."""
+    from codemods.rule import all_rules
+
+    return {
+        rule.code: RuleText(rule.code, rule.name, rule.summary, rule.why, rule.fix, next(iter(rule.references), None))
+        for rule in all_rules()
+    }
+
+
+def show(result: Result, format: OutputFormat, *, verbose: bool = False, quiet: bool = False) -> None:
+    """Writes the report of a result to standard output."""
+    terminal = sys.stdout.isatty()
+    width = shutil.get_terminal_size().columns if terminal else None
+    color = terminal and "NO_COLOR" not in os.environ
+    text = render(result, format, rule_texts(), color=color, width=width, verbose=verbose, quiet=quiet)
+    sys.stdout.buffer.write(text.encode("utf-8"))
+    sys.stdout.flush()
+
+
+def complain(message: str) -> None:
+    """Writes one error to standard error."""
+    sys.stderr.write(f"fixer: {message}\n")
+
+
+@contextmanager
+def progress(quiet: bool) -> Iterator[Progress]:
+    """What is being done, on standard error: a line that changes on a terminal, plain lines elsewhere."""
+    if quiet:
+        yield lambda message: None
+    elif sys.stderr.isatty():
+        from rich.console import Console
+
+        with Console(stderr=True).status("") as status:
+            yield lambda message: status.update(message)
+    else:
+        yield _plain
+
+
+def _plain(message: str) -> None:
+    if not message.startswith("reading files"):
+        sys.stderr.write(f"{message}\n")
+        sys.stderr.flush()

@@ -1,0 +1,176 @@
+"""The way of one run: open, rewrite, prove, land. Each command is a function that returns a Result."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from codemods.plan import Plan, find, plan
+from codemods.scan import Options, triggered
+from codemods.source import Source
+from fixer import __version__
+from fixer.branch import Step, annotate, check_branch, land
+from fixer.errors import UsageError
+from fixer.groups import steps_of
+from fixer.project import Project, open_commit, open_tree
+from fixer.proof import ProofOptions, prove_plan
+from fixer.reports.diff import unified
+from fixer.result import Command, Commit, FileDiff, Result, Skipped
+from fixer.settings import Asked, options_for, sources_of
+from verify.evidence import RUNGS, Evidence, Rung
+
+Progress = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class RunOptions:
+    """What `run` takes besides the shared options."""
+
+    base: str | None = None
+    branch: str | None = None
+    force: bool = False
+    dry_run: bool = False
+    verify: bool = True
+    python: Path | None = None
+    timeout: float | None = None
+    require: Rung | None = None
+
+
+def check(asked: Asked, progress: Progress) -> Result:
+    """What the rules find in the files as they lie on disk. Nothing is rewritten or run."""
+    return _look("check", asked, progress, find)
+
+
+def diff(asked: Asked, progress: Progress) -> Result:
+    """What `fix` would change, as unified diffs."""
+    return _look("diff", asked, progress, plan)
+
+
+def fix(asked: Asked, progress: Progress) -> Result:
+    """Rewrites the files in place; a file that cannot be written is left and named."""
+    started = time.monotonic()
+    project, options, sources = _open("fix", asked)
+    made = plan(sources, options, _counted(progress))
+    refused = _write(project.root, made.final())
+    result = _result("fix", project, options, sources, made)
+    return replace(result, skipped=result.skipped + refused, duration_s=time.monotonic() - started)
+
+
+def run(asked: Asked, how: RunOptions, progress: Progress) -> Result:
+    """The whole way from the base commit to a proven branch.
+
+    Raises UsageError where the repository, the branch or an option cannot be worked with; a proof that
+    could not be made is not an error but an `inconclusive` verdict.
+    """
+    started = time.monotonic()
+    progress("reading the repository")
+    project = open_commit(asked.path, how.base)
+    options = options_for(asked, project)
+    verified = how.verify and project.config.verify.enabled
+    if how.require and not verified:
+        raise UsageError(f"--require {how.require} needs the proof, which is switched off; leave out --no-verify")
+    branch = how.branch or f"fixer/lightning-{options.target}"
+    if not how.dry_run:
+        check_branch(project, branch)
+    sources = sources_of(project)
+    made = plan(sources, options, _counted(progress))
+    evidence: tuple[Evidence, ...] = ()
+    if made.changes and verified:
+        timeout = how.timeout or project.config.verify.timeout
+        made, evidence = prove_plan(project, sources, options, made, ProofOptions(how.python, timeout), progress)
+    result = replace(_result("run", project, options, sources, made), evidence=evidence)
+    if made.changes:
+        result = _land(project, options, made, result, branch, how)
+    return replace(result, duration_s=time.monotonic() - started)
+
+
+def exit_code(result: Result, *, require: Rung | None = None, findings_count: bool = False) -> int:
+    """0, or 1 as docs/exit-codes.md says."""
+    left = [finding for finding in result.findings if not finding.applied]
+    if result.error:
+        return 2
+    if result.command in ("check", "diff"):
+        return 1 if result.findings else 0
+    if result.command == "verify" or result.command in ("run", "demo"):
+        if any(item.verdict == "regressed" for item in result.evidence):
+            return 1
+        if require and not all(_reaches(item, require) for item in result.evidence):
+            return 1
+    return 1 if findings_count and left else 0
+
+
+def _reaches(item: Evidence, required: Rung) -> bool:
+    return item.rung is not None and RUNGS.index(item.rung) >= RUNGS.index(required)
+
+
+def _look(command: Command, asked: Asked, progress: Progress, look: Callable[..., Plan]) -> Result:
+    started = time.monotonic()
+    project, options, sources = _open(command, asked)
+    made = look(sources, options, _counted(progress))
+    return replace(_result(command, project, options, sources, made), duration_s=time.monotonic() - started)
+
+
+def _open(command: Command, asked: Asked) -> tuple[Project, Options, tuple[Source, ...]]:
+    project = open_tree(asked.path)
+    options = options_for(asked, project)
+    return project, options, sources_of(project)
+
+
+def _counted(progress: Progress) -> Callable[[int, int], None]:
+    return lambda done, total: progress(f"reading files: {done} of {total}")
+
+
+def _result(command: Command, project: Project, options: Options, sources: Sequence[Source], made: Plan) -> Result:
+    by_path = {source.path: source for source in sources}
+    final = made.final()
+    messages = [*project.messages, *(f"bug in a rule, its rewrite was thrown away: {bug}" for bug in made.bugs)]
+    if not made.findings and not any(triggered(source, options.rules) for source in sources):
+        messages.append("no file holds anything that a rule looks at: nothing to do")
+    skipped = [Skipped(path, reason) for path, reason in made.skipped]
+    return Result(
+        command=command,
+        base=project.base,
+        target=options.target,
+        findings=made.findings,
+        files=tuple(
+            FileDiff(path, unified(path, _text(by_path[path].data), _text(final[path]))) for path in sorted(final)
+        ),
+        skipped=tuple(sorted([*project.skipped, *skipped], key=lambda item: item.path)),
+        messages=tuple(messages),
+    )
+
+
+def _text(data: bytes) -> str:
+    return data.decode("utf-8", errors="replace")
+
+
+def _land(project: Project, options: Options, made: Plan, result: Result, branch: str, how: RunOptions) -> Result:
+    steps: tuple[Step, ...] = steps_of(made, options)
+    landing = land(project, branch, steps, __version__, force=how.force, dry_run=how.dry_run)
+    if not how.dry_run and landing.commits:
+        annotate(project, landing.commits, _notes(landing.commits, result))
+    messages = (*result.messages, *([landing.message] if landing.message else []))
+    kept = None if how.dry_run or not landing.commits else landing.branch
+    return replace(result, branch=kept, commits=landing.commits, messages=messages)
+
+
+def _notes(commits: Sequence[Commit], result: Result) -> Mapping[str, str]:
+    """The verdict of each commit's group: it depends on the machine, so it is no part of the commit."""
+    verdicts = {item.group: item for item in result.evidence}
+    return {
+        commit.id: f"{verdict.verdict} (rung: {verdict.rung or 'none'})\n\n{verdict.reason}\n"
+        for commit in commits
+        if (verdict := verdicts.get(commit.group))
+    }
+
+
+def _write(root: Path, final: Mapping[str, bytes]) -> tuple[Skipped, ...]:
+    refused = []
+    for path, data in sorted(final.items()):
+        try:
+            (root / path).write_bytes(data)
+        except OSError as error:
+            refused.append(Skipped(path, f"not written: {error.strerror}"))
+    return tuple(refused)

@@ -1,0 +1,138 @@
+"""Proving a plan: the trees before and after are exported and run, and a codemod that regresses is taken out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from packaging.version import Version
+
+from codemods.plan import Plan, plan
+from codemods.scan import Options
+from codemods.source import Source
+from fixer.groups import groups
+from fixer.project import Project, export
+from fixer.settings import pins_of
+from verify.evidence import Evidence
+from verify.process import scratch
+from verify.prove import TIMEOUT_S, Request, prove
+
+Progress = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class ProofOptions:
+    """The interpreter for the target (None: fixer finds or builds one) and seconds for each tree that runs."""
+
+    python: Path | None = None
+    timeout: float | None = None
+
+
+@dataclass(frozen=True)
+class _Case:
+    """What stays the same over all the trees that are tried."""
+
+    project: Project
+    sources: Sequence[Source]
+    options: Options
+    how: ProofOptions
+    before: Path
+    folder: Path
+    progress: Progress
+
+
+def prove_plan(
+    project: Project,
+    sources: Sequence[Source],
+    options: Options,
+    made: Plan,
+    how: ProofOptions,
+    progress: Progress,
+) -> tuple[Plan, tuple[Evidence, ...]]:
+    """The plan without what regressed, and the evidence for each group, that of what was taken out included."""
+    with scratch() as folder:
+        before = folder / "before"
+        export(project, before, {})
+        case = _Case(project, sources, options, how, before, folder, progress)
+        evidence = _prove(case, made, "after")
+        regressed = [item for item in evidence if item.verdict == "regressed"]
+        if not regressed:
+            return made, evidence
+        return _without_culprits(case, made, evidence, regressed)
+
+
+def _without_culprits(
+    case: _Case, made: Plan, evidence: tuple[Evidence, ...], regressed: Sequence[Evidence]
+) -> tuple[Plan, tuple[Evidence, ...]]:
+    culprits: set[str] = set()
+    for item in regressed:
+        culprits |= _culprits(case, item)
+    kept = _plan_without(case, culprits)
+    again = _prove(case, kept, "kept") if kept.changes else ()
+    if any(item.verdict == "regressed" for item in again):
+        culprits |= {code for item in again if item.verdict == "regressed" for code in item.codes}
+        kept = _plan_without(case, culprits)
+        again = _prove(case, kept, "rest") if kept.changes else ()
+    dropped = tuple(replace(item, codes=tuple(sorted(culprits & set(item.codes)))) for item in regressed)
+    return _with_findings(made, kept, culprits, regressed), dropped + again
+
+
+def _culprits(case: _Case, item: Evidence) -> set[str]:
+    """The codes whose absence alone mends the group; the whole group where no single one does."""
+    last = {rule.code for rule in case.options.rules if rule.last}
+    for code in item.codes:
+        if code in last or len(item.codes) == 1:
+            continue
+        case.progress(f"the patched tree fails; trying it without {code}")
+        trial = _plan_without(case, {code})
+        results = _prove(case, trial, f"without-{code}") if trial.changes else ()
+        if results and all(result.verdict not in ("regressed", "inconclusive") for result in results):
+            return {code}
+    return set(item.codes)
+
+
+def _plan_without(case: _Case, codes: set[str]) -> Plan:
+    rules = tuple(rule for rule in case.options.rules if rule.code not in codes and not codes & set(rule.requires))
+    return plan(case.sources, replace(case.options, rules=rules))
+
+
+def _with_findings(made: Plan, kept: Plan, culprits: set[str], regressed: Sequence[Evidence]) -> Plan:
+    """What was taken out becomes a finding with the trace."""
+    trace = "; ".join(item.reason for item in regressed)
+    taken_out = tuple(
+        replace(finding, applied=False, fix="manual", reason=f"Taken out of the branch: {trace}")
+        for finding in made.findings
+        if finding.code in culprits
+    )
+    findings = sorted((*kept.findings, *taken_out), key=lambda finding: (finding.path, finding.span, finding.code))
+    return replace(kept, findings=tuple(findings))
+
+
+def _prove(case: _Case, made: Plan, name: str) -> tuple[Evidence, ...]:
+    after = case.folder / name
+    final = made.final()
+    export(case.project, after, final)
+    pins = pins_of([replace(source, data=final.get(source.path, source.data)) for source in case.sources])
+    found = groups(made, case.options)
+    return tuple(
+        prove(case.before, after, _request(case, made, group, codes, pins), case.progress)
+        for group, codes in found.items()
+    )
+
+
+def _request(case: _Case, made: Plan, group: str, codes: tuple[str, ...], after_pins: tuple[str, ...]) -> Request:
+    changed = sorted({change.path for change in made.changes if change.code in codes})
+    broken: Mapping[str, str | None] = {rule.code: rule.breaks_in for rule in case.options.rules}
+    limits = [limit for code in codes if (limit := broken.get(code))]
+    return Request(
+        group=group,
+        codes=codes,
+        changed=tuple(changed),
+        target=case.options.target,
+        baseline_below=min(limits, key=Version) if limits else None,
+        before_pins=case.options.pins,
+        after_pins=after_pins,
+        python=case.how.python,
+        timeout=case.how.timeout or TIMEOUT_S,
+    )

@@ -1,0 +1,89 @@
+"""What the user asked for: the command line laid over `[tool.fixer]`, checked before any work begins."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from packaging.version import InvalidVersion, Version
+
+from codemods.pins.manifest import find_pins
+from codemods.rule import all_rules, select_rules
+from codemods.scan import Options
+from codemods.source import Source, TextFile, Unreadable
+from fixer.errors import UsageError
+from fixer.project import Project
+
+NEWEST = "2.6.6"
+OLDEST = "2.0.0"
+MALICIOUS = ("2.6.2", "2.6.3")
+
+
+@dataclass(frozen=True)
+class Asked:
+    """The options shared by all commands; None where the command line said nothing."""
+
+    path: Path = Path()
+    select: tuple[str, ...] | None = None
+    ignore: tuple[str, ...] | None = None
+    unsafe_fixes: bool = False
+    target: str | None = None
+    jobs: int | None = None
+
+
+def options_for(asked: Asked, project: Project) -> Options:
+    """The engine's options. Raises UsageError for a code or release that does not exist."""
+    config = project.config
+    select = asked.select if asked.select is not None else config.select or ()
+    ignore = asked.ignore if asked.ignore is not None else config.ignore
+    try:
+        rules = select_rules(select, tuple(code for code in ignore if ":" not in code))
+    except ValueError as error:
+        known = ", ".join(rule.code for rule in all_rules())
+        raise UsageError(f"no rule is called '{error}'; there are {known} (see `fixer rules`)") from None
+    return Options(
+        rules=rules,
+        ignored_rows=frozenset(code for code in ignore if ":" in code),
+        left_out=frozenset(
+            source.path
+            for source in project.sources
+            if not project.in_scope(source.path) or config.excludes(source.path)
+        ),
+        unsafe=asked.unsafe_fixes or config.unsafe_fixes,
+        target=checked_target(asked.target or config.target or NEWEST),
+        pins=pins_of(sources_of(project)),
+        jobs=asked.jobs or os.cpu_count() or 1,
+    )
+
+
+def checked_target(text: str) -> str:
+    """The release, in its normal spelling. Raises UsageError for one that fixer cannot move to."""
+    try:
+        version = Version(text)
+    except InvalidVersion:
+        raise UsageError(f"--target {text}: not a version; give one such as {NEWEST}") from None
+    if str(version) in MALICIOUS:
+        raise UsageError(f"--target {text}: a malicious release (GHSA-w37p-236h-pfx3); give {NEWEST}")
+    if not Version(OLDEST) <= version <= Version(NEWEST):
+        raise UsageError(f"--target {text}: fixer moves to releases from {OLDEST} to {NEWEST}")
+    return str(version)
+
+
+def sources_of(project: Project) -> tuple[Source, ...]:
+    """The project's files as the engine takes them."""
+    return tuple(Source(source.path, source.kind, source.data) for source in project.sources)
+
+
+def pins_of(sources: Sequence[Source]) -> tuple[str, ...]:
+    """Every requirement on Lightning, torch and torchmetrics that the manifests state, in path order."""
+    found = []
+    for source in sources:
+        if source.kind in ("requirements", "pyproject"):
+            try:
+                text = TextFile.decode(source).text
+            except Unreadable:
+                continue
+            found.extend(pin.requirement for pin in find_pins(source.path, source.kind, text))
+    return tuple(found)

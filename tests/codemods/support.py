@@ -1,0 +1,46 @@
+"""Running rules on texts, as the tests do it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from codemods.plan import Plan, plan
+from codemods.rule import Rule, all_rules
+from codemods.scan import Options
+from codemods.source import Source
+
+KINDS = {".py": "python", ".txt": "requirements", ".toml": "pyproject", ".yaml": "yaml"}
+
+
+def sources(files: Mapping[str, str | bytes]) -> list[Source]:
+    """The files as the engine takes them."""
+    return [
+        Source(path, KINDS[path[path.rindex(".") :]], text.encode() if isinstance(text, str) else text)
+        for path, text in files.items()
+    ]
+
+
+def run_rules(files: Mapping[str, str | bytes], *rules: Rule, jobs: int = 1) -> Plan:
+    """The plan of these rules (all where none is given) over the files."""
+    return plan(sources(files), Options(rules or all_rules(), jobs=jobs))
+
+
+def rule(code: str) -> Rule:
+    """The rule of that code."""
+    return next(item for item in all_rules() if item.code == code)
+
+
+def rewritten(files: Mapping[str, str], *rules: Rule) -> dict[str, str]:
+    """The text of every file after the rules, which must not have been thrown away."""
+    made = run_rules(files, *rules)
+    assert made.bugs == ()
+    final = made.final()
+    return {path: final[path].decode() if path in final else text for path, text in files.items()}
+
+
+def refusals(files: Mapping[str, str], code: str) -> list[str]:
+    """The reasons for which a rule left the files alone; it must have changed nothing."""
+    made = run_rules(files, rule(code))
+    assert made.changes == ()
+    assert made.bugs == ()
+    return [finding.reason for finding in made.findings if finding.fix == "manual"]
