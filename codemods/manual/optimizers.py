@@ -86,16 +86,16 @@ class _Reader:
         return Optimization((self._scheduler(items["lr_scheduler"]),))
 
     def _from_sequence(self, node: ast.Tuple | ast.List) -> Optimization:
-        parts = [self.value(item) for item in node.elts]
-        if (
-            len(parts) == 2
-            and isinstance(parts[0], ast.List | ast.Tuple)
-            and isinstance(parts[1], ast.List | ast.Tuple)
-        ):
-            self._one_optimizer(parts[0].elts)
-            return Optimization(tuple(self._scheduler(item) for item in parts[1].elts))
+        lists = [self._list(item) for item in node.elts]
+        if len(lists) == 2 and lists[0] is not None and lists[1] is not None:
+            self._one_optimizer(lists[0])
+            return Optimization(tuple(self._scheduler(item) for item in lists[1]))
         self._one_optimizer(node.elts)
         return Optimization()
+
+    def _list(self, node: ast.expr) -> list[ast.expr] | None:
+        bound = self.bound.get(node.id, []) if isinstance(node, ast.Name) else [node]
+        return bound[0].elts if len(bound) == 1 and isinstance(bound[0], ast.List | ast.Tuple) else None
 
     def _one_optimizer(self, nodes: list[ast.expr]) -> None:
         if len(nodes) != 1:
