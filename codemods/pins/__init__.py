@@ -1,0 +1,1 @@
+"""Requirements on Lightning: what they admit, where they stand, and what they have to become."""
