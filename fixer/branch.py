@@ -121,7 +121,13 @@ class _Workshop:
 
     def start(self, commit: str) -> str:
         """Begin with the files of a commit; returns the id of its tree."""
-        self._git("read-tree", commit)
+        try:
+            self._git("read-tree", commit)
+        except GitError as error:
+            root = self._repository.root
+            raise UsageError(
+                f"{root}: git cannot check out {commit}: {error.reason}; choose another commit with --base"
+            ) from None
         self.modes = {entry.path: entry.mode for entry in self._repository.entries(commit)}
         return self._git("rev-parse", "--verify", f"{commit}^{{tree}}")
 

@@ -42,6 +42,7 @@ _ENVIRONMENT = {
 }
 _PARTIAL_KEYS = r"^(remote\..*\.(promisor|partialclonefilter)|extensions\.partialclone)$"
 _FILTER_KEYS = r"^filter\..*\.(clean|smudge|process|required)$"
+_ID = re.compile("[0-9a-f]{40}|[0-9a-f]{64}")
 _CHUNK = 1 << 20
 
 
@@ -95,7 +96,8 @@ class Repository:
     def resolve(self, revision: str) -> str | None:
         """The id of the object that a revision names, or None."""
         found = self.git("rev-parse", "--verify", "--quiet", revision, accept=(0, 1, 128))
-        return found.decode().strip() or None
+        id = found.decode("utf-8", "replace").strip()
+        return id if _ID.fullmatch(id) else None
 
     def entries(self, tree: str) -> list[Entry]:
         """The files of a commit or tree, submodules and symbolic links among them."""

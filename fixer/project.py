@@ -21,6 +21,7 @@ _UNFINISHED = {
     "CHERRY_PICK_HEAD": "cherry-pick",
     "REVERT_HEAD": "revert",
     "rebase-merge": "rebase",
+    "rebase-apply/applying": "am",
     "rebase-apply": "rebase",
 }
 
@@ -40,8 +41,9 @@ class Project:
 
     `root` is the root of the repository, or the folder where there is none. `base` is the commit that
     was read or, for a work tree, the one that HEAD names; None where there is none. `scope` is what the
-    user asked for: a file or folder below the root, "" for everything; `sources` are those of the whole
-    project all the same. `committed` says whether files are those of `base` or those on disk.
+    user asked for: a file or folder below the root, "" for everything. `sources` are those of the whole
+    project all the same, excluded ones too, since facts come from all of them. `committed` says whether
+    files are those of `base` or those on disk.
     """
 
     root: Path
@@ -137,7 +139,7 @@ def _refuse_unfinished(repository: Repository) -> None:
     for mark, operation in _UNFINISHED.items():
         if (repository.directory / mark).exists():
             raise UsageError(
-                f"{repository.root}: a {operation} is under way; finish it, or end it with "
+                f"{repository.root}: a `git {operation}` is under way; finish it, or end it with "
                 f"`git {operation} --abort`, and run fixer again"
             )
 
@@ -182,7 +184,7 @@ def _listed(repository: Repository | None, root: Path, place: Path) -> list[str]
 
 
 def _sort_out(items: Iterable[Item]) -> tuple[tuple[Source, ...], tuple[Skipped, ...], Config]:
-    """The sources that the configuration does not exclude, what was skipped, and the configuration."""
+    """The sources, what was skipped, and the configuration."""
     sources: list[Source] = []
     skipped: list[Skipped] = []
     for item in items:
@@ -192,9 +194,8 @@ def _sort_out(items: Iterable[Item]) -> tuple[tuple[Source, ...], tuple[Skipped,
             sources.append(Source(item.path, kind, item.data))
     text = next((source.data for source in sources if source.path == "pyproject.toml"), b"")
     config = read_config(text.decode("utf-8-sig", "replace"), "pyproject.toml")
-    kept = (source for source in sources if not config.excludes(source.path))
     return (
-        tuple(sorted(kept, key=lambda source: source.path)),
+        tuple(sorted(sources, key=lambda source: source.path)),
         tuple(sorted(skipped, key=lambda item: item.path)),
         config,
     )

@@ -7,7 +7,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from git_repos import Repo
+
+from tests.fixer.git_repos import Repo
 
 SETTINGS = """
 [user]

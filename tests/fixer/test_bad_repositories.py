@@ -10,11 +10,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from git_repos import Repo
 
 from fixer.branch import Step, annotate, check_branch, land
 from fixer.errors import UsageError
 from fixer.project import Project, export, open_commit, open_tree
+from tests.fixer.git_repos import Repo
 
 STEP = Step("TBP001", "tbptt", "Cut hidden states", "Why.", (), {"train.py": b"one\n"})
 HOOKS = (
@@ -96,7 +96,7 @@ def test_without_the_git_program(repo: Repo, monkeypatch: pytest.MonkeyPatch) ->
 
 
 @pytest.mark.parametrize(
-    "base", ["nothing", "", "-x", "--all", "HEAD:train.py", "HEAD^{tree}", "HEAD~9", "0" * 40, "a..b"]
+    "base", ["nothing", "", "-x", "--all", "HEAD:train.py", "HEAD^{tree}", "HEAD~9", "0" * 40, "a..b", "^HEAD"]
 )
 def test_a_base_that_is_no_commit(repo: Repo, base: str) -> None:
     assert f"no commit is named '{base}'" in refused(repo.path, base)
@@ -115,8 +115,19 @@ def test_an_operation_under_way(repo: Repo, operation: str) -> None:
         other = ours
     with pytest.raises(subprocess.CalledProcessError):
         repo.git(operation, other)
-    assert f"a {operation} is under way; finish it, or end it with `git {operation} --abort`" in refused(repo.path)
+    assert f"a `git {operation}` is under way; finish it, or end it with `git {operation} --abort`" in refused(
+        repo.path
+    )
     assert "train.py" in paths(open_tree(repo.path))
+
+
+def test_patches_being_applied(repo: Repo, tmp_path: Path) -> None:
+    repo.commit({"train.py": b"patched\n"})
+    patch = repo.git("format-patch", "-1", "--stdout")
+    (tmp_path / "one.patch").write_text(f"{patch}\n")
+    with pytest.raises(subprocess.CalledProcessError):
+        repo.git("am", "--quiet", str(tmp_path / "one.patch"))
+    assert "`git am --abort`" in refused(repo.path)
 
 
 def test_a_bisection_is_no_hindrance(repo: Repo) -> None:
@@ -369,7 +380,7 @@ def test_paths_that_leave_the_tree(repo: Repo, tmp_path: Path) -> None:
     assert [place.name for place in there.iterdir()] == ["fine.py"]
     assert [place.name for place in (tmp_path / "outer").iterdir()] == ["there"]
     assert len(left_out) == 5
-    with pytest.raises(UsageError, match="invalid path"):
+    with pytest.raises(UsageError, match=r"git cannot check out .* invalid path .* choose another commit"):
         land(project, "b", [Step("A", "g", "s", "", (), {"fine.py": b"x"})], "1", force=False)
 
 

@@ -9,12 +9,12 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from git_repos import Repo
 
 from fixer.branch import Landing, Step, annotate, check_branch, land
 from fixer.errors import UsageError
 from fixer.gitio import Repository
 from fixer.project import open_commit, open_tree
+from tests.fixer.git_repos import Repo
 
 FIRST = Step(
     "TBP001", "tbptt", "Cut hidden states", "Why it is so.\n\nAnd more.", ("TBP001-1",), {"train.py": b"one\n"}

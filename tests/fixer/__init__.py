@@ -1,0 +1,1 @@
+"""What opens projects, lands branches and reports."""
