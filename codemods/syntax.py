@@ -29,6 +29,11 @@ def parameters(function: Function) -> list[str]:
     return [argument.arg for argument in [*function.args.posonlyargs, *function.args.args]][1:]
 
 
+def results(function: Function) -> list[ast.expr]:
+    """What the `return` statements of a function give back, those without a value and of None left out."""
+    return [node.value for node in returns(function) if node.value is not None and not is_none(node.value)]
+
+
 def is_plain(function: Function) -> bool:
     """Whether a method is neither async, decorated, a generator, nor takes `*` or `**` or keyword-only ones."""
     arguments = function.args
@@ -101,12 +106,12 @@ def super_init_index(function: Function) -> int | None:
 def may_return_none(function: Function) -> bool:
     """Whether a function can end without a value: a bare `return`, `return None`, or running off its end."""
     values = [node.value for node in returns(function)]
-    if not values or any(value is None or _is_none(value) for value in values):
+    if not values or any(value is None or is_none(value) for value in values):
         return True
     return not _always_leaves(function.body)
 
 
-def _is_none(node: ast.expr) -> bool:
+def is_none(node: ast.expr) -> bool:
     return isinstance(node, ast.Constant) and node.value is None
 
 

@@ -11,7 +11,7 @@ from packaging.version import Version
 from codemods.plan import Plan, plan
 from codemods.scan import Options
 from codemods.source import Source
-from fixer.groups import groups
+from fixer.groups import changed_codes, groups
 from fixer.project import Project, export
 from fixer.settings import pins_of
 from verify.evidence import Evidence
@@ -65,31 +65,31 @@ def prove_plan(
 def _without_culprits(
     case: _Case, made: Plan, evidence: tuple[Evidence, ...], regressed: Sequence[Evidence]
 ) -> tuple[Plan, tuple[Evidence, ...]]:
-    culprits: set[str] = set()
-    for item in regressed:
-        culprits |= _culprits(case, item)
-    kept = _plan_without(case, culprits)
-    again = _prove(case, kept, "kept") if kept.changes else ()
-    if any(item.verdict == "regressed" for item in again):
-        culprits |= {code for item in again if item.verdict == "regressed" for code in item.codes}
-        kept = _plan_without(case, culprits)
-        again = _prove(case, kept, "rest") if kept.changes else ()
-    dropped = tuple(replace(item, codes=tuple(sorted(culprits & set(item.codes)))) for item in regressed)
+    suspects = {code for item in regressed for code in item.codes}
+    culprits, kept, again = _culprits(case, regressed) or (suspects, _plan_without(case, suspects), ())
+    dropped = tuple(
+        replace(item, codes=codes) for item in regressed if (codes := tuple(c for c in item.codes if c in culprits))
+    )
+    if kept.changes and not again:
+        again = _prove(case, kept, "rest")
+        if any(item.verdict == "regressed" for item in again):
+            return _with_findings(made, Plan(skipped=made.skipped), set(changed_codes(made)), evidence), evidence
     return _with_findings(made, kept, culprits, regressed), dropped + again
 
 
-def _culprits(case: _Case, item: Evidence) -> set[str]:
-    """The codes whose absence alone mends the group; the whole group where no single one does."""
+def _culprits(case: _Case, regressed: Sequence[Evidence]) -> tuple[set[str], Plan, tuple[Evidence, ...]] | None:
+    """The codes without which nothing regresses, with the plan and evidence of the rest: one code where that
+    is enough, else one group; None where neither is."""
     last = {rule.code for rule in case.options.rules if rule.last}
-    for code in item.codes:
-        if code in last or len(item.codes) == 1:
-            continue
-        case.progress(f"the patched tree fails; trying it without {code}")
-        trial = _plan_without(case, {code})
-        results = _prove(case, trial, f"without-{code}") if trial.changes else ()
-        if results and all(result.verdict not in ("regressed", "inconclusive") for result in results):
-            return {code}
-    return set(item.codes)
+    single = [{code} for item in regressed for code in item.codes if code not in last]
+    whole = [set(item.codes) for item in regressed if len(regressed) > 1 and len(item.codes) > 1]
+    for number, codes in enumerate([*single, *whole]):
+        case.progress(f"the patched tree fails; trying it without {', '.join(sorted(codes))}")
+        kept = _plan_without(case, codes)
+        again = _prove(case, kept, f"without-{number}") if kept.changes else ()
+        if again and all(item.verdict not in ("regressed", "inconclusive") for item in again):
+            return codes, kept, again
+    return None
 
 
 def _plan_without(case: _Case, codes: set[str]) -> Plan:
@@ -100,12 +100,13 @@ def _plan_without(case: _Case, codes: set[str]) -> Plan:
 def _with_findings(made: Plan, kept: Plan, culprits: set[str], regressed: Sequence[Evidence]) -> Plan:
     """What was taken out becomes a finding with the trace."""
     trace = "; ".join(item.reason for item in regressed)
-    taken_out = tuple(
-        replace(finding, applied=False, fix="manual", reason=f"Taken out of the branch: {trace}")
+    reason = f"Taken out of the branch: {trace}"
+    theirs = [
+        replace(finding, applied=False, fix="manual", reason=reason) if finding.applied else finding
         for finding in made.findings
         if finding.code in culprits
-    )
-    findings = sorted((*kept.findings, *taken_out), key=lambda finding: (finding.path, finding.span, finding.code))
+    ]
+    findings = sorted((*kept.findings, *theirs), key=lambda item: (item.path, item.span, item.code))
     return replace(kept, findings=tuple(findings))
 
 

@@ -78,7 +78,7 @@ def sources_of(project: Project) -> tuple[Source, ...]:
 
 def pins_of(sources: Sequence[Source]) -> tuple[str, ...]:
     """Every requirement on Lightning, torch and torchmetrics that the manifests state, in path order."""
-    found = []
+    found: list[str] = []
     for source in sources:
         if source.kind in ("requirements", "pyproject"):
             try:

@@ -12,6 +12,7 @@ from codemods.syntax import (
     is_super_call,
     may_return_none,
     parameters,
+    results,
     returns,
     self_name,
     super_init_index,
@@ -94,13 +95,13 @@ def _step_refusal(item: ClassNode, stage: Stage, hook: Function) -> str | None:
         return f"{stage.step} takes dataloader_idx: with several dataloaders the outputs are lists of lists"
     if f"{stage.step}_end" in item.methods:
         return f"{stage.step}_end changes what the hook gets"
-    if not any(node.value is not None for node in returns(step)):
+    if not results(step):
         return f"{stage.step} returns nothing, so the hook got an empty list"
     if any(is_super_call(node, stage.step) for node in ast.walk(step)):
         return f"{stage.step} calls its base class"
     if stage.train and (sets_flag(item) or {"hiddens", "optimizer_idx"} & set(parameters(step))):
         return f"with {FLAG} or several optimizers the outputs are lists of lists"
-    if stage.train and not all(_train_result(step, node) for node in returns(step) if node.value is not None):
+    if stage.train and not all(train_result(step, value) for value in results(step)):
         return f"{stage.step} does not plainly return a loss or a dict with `loss`"
     return _place_refusal(item, stage, hook)
 
@@ -117,10 +118,6 @@ def _place_refusal(item: ClassNode, stage: Stage, hook: Function) -> str | None:
     if any(isinstance(node, ast.Attribute) and node.attr == stage.kept for node in ast.walk(item.node)):
         return f"the class already uses the attribute {stage.kept}"
     return None
-
-
-def _train_result(step: Function, node: ast.Return) -> bool:
-    return train_result(step, node.value) is not None
 
 
 def train_result(step: Function, value: ast.expr | None) -> str | None:

@@ -18,7 +18,7 @@ from codemods.hooks.epoch_end import (
 )
 from codemods.rule import Example, Match, NodeEdit, Rule
 from codemods.source import ClassNode, PythonFile
-from codemods.syntax import Function, parameters, returns
+from codemods.syntax import Function, is_none, parameters, returns
 
 if TYPE_CHECKING:
     import libcst as cst
@@ -179,7 +179,7 @@ def _keeping(step: cst.FunctionDef, item: ClassNode, stage: Stage) -> cst.Functi
             if not isinstance(last, cst.Return):
                 return updated_node
             found = next(pending)
-            if found.value is None or last.value is None or _is_none(found.value):
+            if found.value is None or last.value is None or is_none(found.value):
                 return updated_node
             return cst.FlattenSentinel(_kept_lines(updated_node, last, found.value, item, stage))
 
@@ -195,10 +195,6 @@ def _keeping(step: cst.FunctionDef, item: ClassNode, stage: Stage) -> cst.Functi
 
     result: cst.FunctionDef = step.visit(Keep())  # type: ignore[assignment]
     return result
-
-
-def _is_none(node: ast.expr) -> bool:
-    return isinstance(node, ast.Constant) and node.value is None
 
 
 def _kept_lines(

@@ -58,7 +58,7 @@ def _none(returns: cst.Annotation | None) -> cst.Annotation | None:
 def _loop_text(this: str, batch: str, batch_idx: str, loop: Loop) -> str:
     lines = [
         f"def training_step({this}):",
-        '    """One optimizer step a chunk of `truncated_bptt_steps` time steps, the hidden state detached."""',
+        '    """Truncated back-propagation through time: one optimizer step for each chunk of the batch."""',
         f"    optimizer = {this}.optimizers()",
         "    hiddens = None",
         f"    pieces = [part.split({this}.truncated_bptt_steps, dim=1) for part in {batch}]",

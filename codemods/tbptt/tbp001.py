@@ -157,7 +157,7 @@ class Model(LightningModule):
         self.head = torch.nn.Linear(8, 1)
 
     def training_step(self, batch, batch_idx):
-        """One optimizer step a chunk of `truncated_bptt_steps` time steps, the hidden state detached."""
+        """Truncated back-propagation through time: one optimizer step for each chunk of the batch."""
         optimizer = self.optimizers()
         hiddens = None
         pieces = [part.split(self.truncated_bptt_steps, dim=1) for part in batch]
