@@ -104,7 +104,12 @@ def _judge_parameters(hook: Hook, what: str, base: Parameters) -> Iterator[str]:
     passed = [(name, default) for name, kind, default in base if "VAR" not in kind and name != "self"]
     names = {name for name, _ in passed}
     anything = any(kind == "VAR_POSITIONAL" for _, kind, _ in base)
-    gone = [name for name, _ in hook.parameters if name in GONE_PARAMETERS and name not in names]
+    evaluates = hook.name in STEPS and hook.name != "training_step"
+    gone = [
+        name
+        for name, default in hook.parameters
+        if name in GONE_PARAMETERS and name not in names and not (evaluates and default)
+    ]
     gone += [name for name, _ in hook.parameters if name == "outputs" and hook.name.endswith("_epoch_end")]
     for name in gone:
         yield f"{what}({name}), the target does not pass it"

@@ -10,7 +10,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO, Any
 
@@ -135,10 +135,12 @@ def baseline(
     if same.get(wanted.lightning) == str(choice.version):
         return _ready("baseline", after.interpreter, wanted, choice.reason)
     further = minor.needs if minor else ()
+    if "torchmetrics" in same and "torchmetrics" not in " ".join(further):
+        further = (*further, f"torchmetrics=={same['torchmetrics']}")
     plan = Plan(
         (f"torch=={torch}", *_lightning(wanted.lightning, str(choice.version)), *further),
         minor.overrides if minor else (),
-        _extras(wanted, {} if "torchmetrics" in " ".join(further) else same),
+        _extras(replace(wanted, packages=wanted.packages - {"torchmetrics"}), same),
     )
     found, left = build(plan, after.interpreter.path, installer, cache, progress)
     return _ready("baseline", found, wanted, f"{choice.reason}{_without(left)}")

@@ -170,10 +170,11 @@ class Watch:
         self.reached: set[int] = set()
 
     def seed(self) -> None:
-        """Start every random generator anew."""
+        """Start every random generator anew; up to 1.5 Lightning itself does so from the environment in `fit`."""
         import numpy
         import torch
 
+        os.environ["PL_GLOBAL_SEED"] = str(self.spec["seed"])
         random.seed(self.spec["seed"])
         numpy.random.seed(self.spec["seed"])
         torch.manual_seed(self.spec["seed"])
@@ -341,10 +342,10 @@ def keeps_plugin(plugin: Any) -> bool:
 
 
 def quiet_logger(package: ModuleType) -> Any:
-    """A logger of Lightning's own that takes every call and does nothing."""
+    """A logger of Lightning's own that takes every call and does nothing; in a list, since old ones are iterable."""
     for name in (".loggers.logger", ".loggers.base"):
         with contextlib.suppress(ImportError, AttributeError):
-            return importlib.import_module(package.__name__ + name).DummyLogger()
+            return [importlib.import_module(package.__name__ + name).DummyLogger()]
     return False
 
 

@@ -33,6 +33,7 @@ CANDIDATES = 3
 TRAIN_BATCHES = 8
 VAL_BATCHES = 2
 EPOCHS = 2
+TIMEOUT_S = 600.0
 _HARNESS = Path(__file__).with_name("harness.py")
 _LEFT_OUT = shutil.ignore_patterns(".git", "__pycache__", ".venv", "venv", "node_modules")
 
@@ -55,7 +56,7 @@ class Request:
     before_pins: tuple[str, ...]
     after_pins: tuple[str, ...]
     python: Path | None = None
-    timeout: float = 600.0
+    timeout: float = TIMEOUT_S
     cache: Path | None = None
 
 
@@ -80,17 +81,20 @@ class _Pair:
 
     before: Ready | None
     after: Ready
+    network: str
     missing: str = ""
 
     @property
     def environments(self) -> tuple[Environment, ...]:
-        return tuple(ready.environment for ready in (self.before, self.after) if ready)
+        found = [ready.environment for ready in (self.before, self.after) if ready]
+        return tuple(replace(one, reason=f"{one.reason}; {self.network}") for one in found)
 
 
 def prove(before: Path, after: Path, request: Request, progress: Callable[[str], None]) -> Evidence:
     """Run both trees and say what it means. Neither folder is written to.
 
     Whatever the project does ends in a verdict. An interruption is passed on, after ending all children.
+    `progress` gets a line for each stage, and may be called from another thread.
     """
     stop = threading.Event()
     with scratch() as folder:
@@ -99,7 +103,7 @@ def prove(before: Path, after: Path, request: Request, progress: Callable[[str],
             return _prove(Sources(before), Sources(after), bench)
         except Unavailable as error:
             return _evidence(request, Judgement("inconclusive", None, str(error)))
-        except OSError as error:
+        except (OSError, ValueError) as error:
             return _evidence(request, Judgement("inconclusive", None, f"the trees cannot be run here: {error}"))
         finally:
             stop.set()
@@ -128,6 +132,8 @@ def _prove(before: Sources, after: Sources, bench: _Bench) -> Evidence:
         if number:
             pair = _environments(before, after, [entry], bench)
         bench.progress(f"running {entry.script}")
+        if not (before.root / entry.script).is_file():
+            pair = replace(pair, before=None, missing=f"{entry.script} is not in the tree before")
         old, new = _run_both(before, after, entry, pair, bench, number)
         per_batch = pair.before is not None and _version(pair.before) < Version("1.6")
         judgement = judge(old, new, problems, per_batch=per_batch, missing=pair.missing)
@@ -159,8 +165,12 @@ def _environments(before: Sources, after: Sources, found: Iterable[Entry], bench
     scripts = [entry.script for entry in found]
     tools = installer.find(bench.stop)
     old, new = _wanted(before, scripts, request.before_pins), _wanted(after, scripts, request.after_pins)
+    if any("lightning" in after.packages(path) for path in after.paths()):
+        new = replace(new, lightning="lightning")
     both = old.packages | new.packages
     old, new = replace(old, packages=both), replace(new, packages=both)
+
+    network = "run without network" if bench.isolated else "run with the network on, since it cannot be cut off here"
 
     def build() -> _Pair:
         ready = environments.target(new, request.target, request.python, tools, bench.cache, bench.progress)
@@ -168,8 +178,8 @@ def _environments(before: Sources, after: Sources, found: Iterable[Entry], bench
         try:
             base = environments.baseline(old, pins, below, ready, request.target, tools, bench.cache, bench.progress)
         except Unavailable as error:
-            return _Pair(None, ready, str(error))
-        return _Pair(base, ready)
+            return _Pair(None, ready, network, str(error))
+        return _Pair(base, ready, network)
 
     return _together([build], bench.stop)[0]
 
@@ -196,7 +206,7 @@ def _conform(after: Sources, ready: Ready, bench: _Bench) -> tuple[tuple[str, ..
     found: list[Use] = []
     for path in after.paths():
         tree = after.tree(path)
-        if tree and after.mentions_lightning(path):
+        if tree and after.packages(path) & set(NAMESPACES):
             found += _uses(path, tree)
     if not found:
         return (), ()
@@ -231,8 +241,7 @@ def _run_both(
     before: Sources, after: Sources, entry: Entry, pair: _Pair, bench: _Bench, number: int
 ) -> tuple[Raw | None, Raw]:
     jobs: list[Callable[[], Raw]] = [lambda: _run(after, entry, pair.after, bench, f"after{number}")]
-    base = pair.before
-    if base is not None and (before.root / entry.script).is_file():
+    if (base := pair.before) is not None:
         jobs.append(lambda: _run(before, entry, base, bench, f"before{number}"))
     results = _together(jobs, bench.stop)
     return (results[1] if len(results) > 1 else None), results[0]
@@ -260,11 +269,9 @@ def _run(sources: Sources, entry: Entry, ready: Ready, bench: _Bench, name: str)
 
 def _namespaces(sources: Sources, script: str) -> list[str]:
     """The Lightning packages that a script and what it loads import."""
-    found = set()
+    found: set[str] = set()
     for path in sources.reach(script)[0]:
-        tree = sources.tree(path)
-        modules = {item.module.split(".")[0] for item in imports(tree) if not item.level} if tree else set()
-        found |= modules & set(NAMESPACES)
+        found |= sources.packages(path) & set(NAMESPACES)
     return sorted("lightning.pytorch" if name == "lightning" else name for name in found)
 
 

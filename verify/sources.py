@@ -50,12 +50,11 @@ class Sources:
             self._trees[path] = _parse(self.root / path)
         return self._trees[path]
 
-    def mentions_lightning(self, path: str) -> bool:
-        """Whether a file speaks of Lightning at all."""
+    def packages(self, path: str) -> frozenset[str]:
+        """The top-level packages that a file imports by absolute name."""
         tree = self.tree(path)
-        return tree is not None and any(
-            found.level == 0 and found.module.split(".")[0] in NAMESPACES for found in imports(tree)
-        )
+        found = imports(tree) if tree else ()
+        return frozenset(item.module.split(".")[0] for item in found if not item.level)
 
     def local(self, path: str, found: Import) -> tuple[str, ...]:
         """The files of this tree that an import in `path` may load."""

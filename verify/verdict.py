@@ -48,12 +48,13 @@ def judge(
         return Judgement("inconclusive", ground, missing or "the patched tree could not be run")
     if after.unusable:
         return Judgement("inconclusive", ground, f"the target's Lightning could not be loaded: {after.unusable}")
+    if before is not None and before.unusable:
+        missing = f"its Lightning could not be loaded: {before.unusable}"
     if not after.recording.fitted:
         return _unfitted(before, after, ground, missing)
     flaw = _flaw(before, after.recording)
     if before is None or before.unusable:
-        why = missing or f"its Lightning could not be loaded: {before.unusable if before else ''}"
-        told = f"the baseline could not be run: {why}; the patched tree {flaw or 'trains'}"
+        told = f"the baseline could not be run: {missing}; the patched tree {flaw or 'trains'}"
         return Judgement("inconclusive", ground if flaw else _rung("trains", problems), told)
     if not before.recording.fitted:
         return _repaired(before, after, ground, flaw, problems)
@@ -68,7 +69,7 @@ def _rung(rung: Rung, problems: Sequence[str]) -> Rung | None:
 def _unfitted(before: Raw | None, after: Raw, ground: Rung | None, missing: str) -> Judgement:
     told = _end(after)
     if before is None or before.unusable:
-        why = f" (the baseline could not be run: {missing or (before and before.unusable)})"
+        why = f" (the baseline could not be run: {missing})"
         return Judgement("inconclusive", ground, f"the patched tree does not train: {told}{why}")
     if before.recording.fitted:
         if after.ended:

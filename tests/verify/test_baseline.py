@@ -1,0 +1,39 @@
+from __future__ import annotations
+
+import pytest
+
+from verify.baseline import choose
+from verify.releases import MINORS, NEVER
+
+
+@pytest.mark.parametrize(
+    ("pins", "below", "version", "said"),
+    [
+        (("pytorch-lightning==1.8.0",), "2.0.0", "1.8.6", "1.8.0 no longer installs"),
+        (("pytorch-lightning==1.8.4",), "2.0.0", "1.8.4", "the pins admit (==1.8.4)"),
+        (("pytorch-lightning>=1.5",), "2.0.0", "1.9.5", "older than 2.0.0"),
+        (("pytorch-lightning~=1.7.2",), "2.0.0", "1.7.7", "the pins admit"),
+        (("pytorch-lightning==1.6.1",), "2.0.0", "1.6.5", "1.6.1 no longer installs"),
+        (("pytorch-lightning<1.5.4,>=1.5",), "2.0.0", "1.5.10", "1.5.3 no longer installs"),
+        (("pytorch_lightning==1.2.10",), "2.0.0", "1.4.9", "the oldest that does"),
+        (("pytorch-lightning",), "2.0.0", "1.9.5", "the open pins admit"),
+        (("torch==1.13", "lightning>=2.0"), "2.0.0", "1.9.5", "the newest the old code can run on"),
+        ((), "1.7.0", "1.6.5", "older than 1.7.0"),
+        ((), None, "2.6.6", "the open pins admit"),
+        (("lightning<2.4",), None, "2.3.3", "the pins admit (<2.4)"),
+        (("lightning<=2.6.3",), None, "2.6.1", "the pins admit"),
+        (("not a requirement ==", "pytorch-lightning==1.9.*"), "2.0.0", "1.9.5", "the pins admit"),
+    ],
+)
+def test_the_newest_release_that_installs_and_is_admitted(
+    pins: tuple[str, ...], below: str | None, version: str, said: str
+) -> None:
+    choice = choose(pins, below, "2.6.6")
+    assert str(choice.version) == version
+    assert said in choice.reason
+
+
+def test_malicious_releases_are_never_known() -> None:
+    known = {str(version) for minor in MINORS for version in minor.versions}
+    assert not known & NEVER
+    assert {"1.9.5", "2.6.6"} <= known

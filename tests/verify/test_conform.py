@@ -1,0 +1,97 @@
+from __future__ import annotations
+
+import ast
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from verify.conform import Facts, facts, problems
+from verify.record import events
+from verify.uses import Use, asked, uses
+
+PL = "import pytorch_lightning as pl\n"
+MODULE = PL + "class M(pl.LightningModule):\n"
+WRONG = {
+    PL + "pl.Trainer(gpus=1, max_epochs=2)": "Trainer(gpus=...), the target has no such argument",
+    PL + "pl.Trainer(None)": "positional arguments",
+    PL + "pl.Trainer.add_argparse_args(p)": "has no add_argparse_args",
+    PL + "t = pl.Trainer()\nt.tune(m)": "has no tune",
+    PL + "t = pl.Trainer()\nt.fit(m, train_dataloader=d)": "fit(train_dataloader=...)",
+    "from pytorch_lightning.utilities.distributed import rank_zero_only": "utilities has no distributed",
+    "from pytorch_lightning.metrics import Accuracy": "has no metrics",
+    "from lightning.pytorch.callbacks import GPUStatsMonitor": "has no GPUStatsMonitor",
+    "from pytorch_lightning.callbacks import ModelCheckpoint\nModelCheckpoint(period=1)": "ModelCheckpoint(period=...)",
+    MODULE + "  def training_epoch_end(self, outputs): ...": "never calls it: use on_train_epoch_end",
+    MODULE + "  def training_step(self, batch, batch_idx, hiddens): ...": "training_step(hiddens)",
+    MODULE + "  def training_step(self, batch, batch_idx, hiddens=None): ...": "training_step(hiddens)",
+    MODULE + "  def training_step(self, batch, batch_idx, optimizer_idx): ...": "training_step(optimizer_idx)",
+    MODULE + "  def training_step(self, batch, batch_idx, which): ...": "training_step(which)",
+    MODULE
+    + "  def on_before_optimizer_step(self, optimizer, optimizer_idx): ...": "on_before_optimizer_step(optimizer_idx)",
+    MODULE + "  def on_train_epoch_end(self, outputs=None): ...": "on_train_epoch_end(outputs)",
+    MODULE + "  def lr_scheduler_step(self, scheduler, i, metric): ...": "passes 2 arguments",
+    MODULE + "  def transfer_batch_to_device(self, batch, device): ...": "passes it (batch, device, dataloader_idx)",
+    MODULE
+    + "  def on_validation_batch_end(self, outputs, batch, batch_idx, dataloader_idx): ...": "give it the default 0",
+    MODULE + "  def tbptt_split_batch(self, batch, split_size): ...": "never calls it",
+    MODULE + "  pass\nclass N(M):\n  def on_epoch_end(self): ...": "N.on_epoch_end",
+    PL + "class C(pl.Callback):\n  def on_batch_end(self, trainer, m): ...": "C.on_batch_end",
+    PL + "class C(pl.Callback):\n  def on_load_checkpoint(self, checkpoint): ...": "(trainer, pl_module, checkpoint)",
+    PL + "class D(pl.LightningDataModule):\n  def on_save_checkpoint(self, c): ...": "use state_dict",
+}
+RIGHT = [
+    PL + "t = pl.Trainer(max_epochs=1, accelerator='auto')\nt.fit(m, train_dataloaders=d)\nt.logger.anything()\nt.any",
+    "try:\n  from pytorch_lightning.metrics import A\nexcept ImportError:\n  from torchmetrics import A\nA(x=1)",
+    PL + "if pl.__version__ < '2':\n  pl.Trainer(gpus=1)",
+    MODULE + "  def training_step(self, batch, batch_idx): ...\n  def validation_step(self, batch, *args): ...",
+    MODULE + "  def validation_step(self, batch, batch_idx, optimizer_idx=0): ...",
+    MODULE + "  def training_step(self, batch): ...\n  def forward(self, a, b, c): ...\n  def mine(self, x, y): ...",
+    MODULE
+    + "  def on_train_batch_end(self, *args): ...\n  def on_train_epoch_end(self): ...\n  truncated_bptt_steps = 2",
+    MODULE
+    + "  def tbptt_split_batch(self, b, k): ...\n  def training_step(self, b, i):\n    self.tbptt_split_batch(b, 2)",
+    MODULE + "  def configure_gradient_clipping(self, optimizer, gradient_clip_val, gradient_clip_algorithm): ...",
+    MODULE
+    + "  def backward(self, loss, *args, **kwargs): ...\n  def setup(self, stage): ...\n  def on_fit_start(self): ...",
+    "from mine import LightningModule\nclass M(LightningModule):\n  def training_epoch_end(self, outputs): ...",
+    "from lightning.pytorch.profilers import PyTorchProfiler\nPyTorchProfiler(record_functions=1)",
+]
+
+
+def used(text: str) -> list[Use]:
+    return list(uses("m.py", ast.parse(text)))
+
+
+@pytest.fixture(scope="module")
+def known(tmp_path_factory: pytest.TempPathFactory) -> Facts:
+    """What the installed Lightning says about everything that these cases use."""
+    folder = tmp_path_factory.mktemp("facts")
+    found = [use for text in (*WRONG, *RIGHT) for use in used(text)]
+    record = folder / "record.jsonl"
+    spec = {"mode": "facts", "uses": asked(found), "seconds": 100, "record": str(record)}
+    (folder / "spec.json").write_text(json.dumps(spec))
+    harness = Path(__file__).parents[2] / "verify" / "harness.py"
+    subprocess.run([sys.executable, str(harness), str(folder / "spec.json")], check=True, capture_output=True)
+    return facts(events(record))
+
+
+@pytest.mark.parametrize("text", WRONG)
+def test_what_the_target_lacks_is_named(text: str, known: Facts) -> None:
+    found = problems(used(text), known)
+    assert any(WRONG[text] in problem for problem in found), found
+    assert all(problem.startswith("m.py:") for problem in found)
+
+
+@pytest.mark.parametrize("text", RIGHT)
+def test_what_the_target_has_is_not(text: str, known: Facts) -> None:
+    assert problems(used(text), known) == ()
+
+
+def test_very_long_lists_are_cut(known: Facts) -> None:
+    text = PL + "\n".join("pl.Trainer(gpus=1)" for _ in range(300))
+    found = problems(used(text), known)
+    assert len(found) == 201
+    assert found[-1] == "and 100 more"

@@ -1,0 +1,155 @@
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.verify.trees import HEAD, NEW, OLD, tree
+from verify.evidence import Evidence
+from verify.process import PREFIX
+from verify.prove import Request, prove
+
+REQUEST = Request("tbptt", ("TBP001",), ("train.py",), "2.6.6", "2.0.0", ("pytorch-lightning>=1.5",), (), timeout=120)
+NOISE = """
+import os, sys
+assert "FIXER_TEST_SECRET" not in os.environ
+assert sys.stdin is None or sys.stdin.read() == ""
+print("\\x00garbage\\xff" * 1_000_000)
+open("written.txt", "w").write("in the copy")
+open(os.path.join(os.environ["HOME"], "written.txt"), "w").write("in a home of its own")
+"""
+
+
+def run(folder: Path, old: str, new: str, **changes: object) -> Evidence:
+    before, after = tree(folder / "before", train=old), tree(folder / "after", train=new)
+    request = Request(**{**vars(REQUEST), **changes})
+    return prove(before, after, request, lambda text: None)
+
+
+def test_a_rewrite_that_keeps_every_number_is_preserved(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FIXER_TEST_SECRET", "token")
+    evidence = run(tmp_path, NOISE + OLD, NOISE + NEW)
+    assert (evidence.verdict, evidence.rung) == ("preserved", "same"), evidence
+    assert evidence.before and evidence.after
+    assert len(evidence.after.losses) == 2 * 3 * 3
+    assert evidence.after.losses == pytest.approx(evidence.before.losses, abs=1e-6)
+    assert evidence.after.learning_rates[-1] == (0.005,)
+    assert evidence.before.global_step == evidence.after.global_step == 18
+    assert evidence.max_difference is not None and evidence.max_difference <= 1e-6
+    assert [dict(found.packages)["pytorch-lightning"] for found in evidence.environments] == ["1.9.5", "2.6.6"]
+    assert sorted(path.name for path in (tmp_path / "after").iterdir()) == ["train.py"]
+    assert not list(Path(tempfile.gettempdir()).glob(f"{PREFIX}{os.getpid()}-*"))
+
+
+def test_another_learning_rate_is_a_change_that_says_where(tmp_path: Path) -> None:
+    evidence = run(tmp_path, OLD, NEW.replace("lr=0.01", "lr=0.02"))
+    assert (evidence.verdict, evidence.rung) == ("changed", "trains")
+    assert "learning rate of step 1: [0.01] became [0.02]" in evidence.reason
+    assert "loss 2" in evidence.reason
+    assert evidence.max_difference is not None and evidence.max_difference > 1e-3
+
+
+def test_a_tree_that_no_longer_trains_is_a_regression(tmp_path: Path) -> None:
+    evidence = run(tmp_path, OLD, OLD)
+    assert (evidence.verdict, evidence.rung) == ("regressed", None)
+    assert "hiddens" in evidence.reason
+    assert any("training_step(hiddens)" in problem for problem in evidence.problems)
+
+
+def test_a_tree_that_failed_before_is_repaired_with_the_losses_up_to_there(tmp_path: Path) -> None:
+    broken = "        if self.trainer.current_epoch == 1: raise RuntimeError('boom')\n"
+    old = OLD.replace("        x, y = batch\n", "        x, y = batch\n" + broken)
+    evidence = run(tmp_path, old, NEW)
+    assert (evidence.verdict, evidence.rung) == ("repaired", "trains")
+    assert "RuntimeError: boom" in evidence.reason
+    assert "the 9 losses up to that failure are the same" in evidence.reason
+    assert evidence.before and evidence.before.failure and evidence.before.failure.place
+    assert evidence.before.failure.place.startswith("train.py:")
+
+
+def test_a_parameter_that_loses_its_gradient_is_a_regression(tmp_path: Path) -> None:
+    evidence = run(tmp_path, OLD, NEW.replace("self.head(out)", "self.head(out.detach())"))
+    assert evidence.verdict == "regressed"
+    assert "no gradient reaches lstm.weight_ih_l0" in evidence.reason
+
+
+def test_scripts_that_hang_are_inconclusive_and_ended(tmp_path: Path) -> None:
+    hang = HEAD + "pl.Trainer.fit\nimport time\nwhile True: time.sleep(1)\npl.Trainer().fit()\n"
+    started = time.monotonic()
+    evidence = run(tmp_path, hang, hang, timeout=15)
+    assert evidence.verdict == "inconclusive"
+    assert "longer than 15 seconds" in evidence.reason
+    assert time.monotonic() - started < 120
+
+
+def test_a_script_that_leaves_without_a_word_is_inconclusive(tmp_path: Path) -> None:
+    gone = HEAD + "import os\nos._exit(7)\npl.Trainer().fit()\n"
+    evidence = run(tmp_path, gone, gone)
+    assert (evidence.verdict, evidence.rung) == ("inconclusive", "conforms")
+    assert "exit status 7" in evidence.reason
+
+
+def test_no_script_is_inconclusive_but_the_names_are_looked_up(tmp_path: Path) -> None:
+    library = "import pytorch_lightning as pl\n\n\ndef build():\n    return pl.Trainer(gpus=1)\n"
+    evidence = run(tmp_path, library, library)
+    assert (evidence.verdict, evidence.rung) == ("inconclusive", None)
+    assert "[tool.fixer.verify]" in evidence.reason
+    assert evidence.problems == ("train.py:5: Trainer(gpus=...), the target has no such argument",)
+
+
+def test_a_given_interpreter_without_lightning_says_what_to_install(tmp_path: Path) -> None:
+    bare = tmp_path / "bare"
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(bare)], check=True)
+    evidence = run(tmp_path, OLD, NEW, python=bare / "bin" / "python")
+    assert (evidence.verdict, evidence.rung) == ("inconclusive", None)
+    assert "install torch" in evidence.reason
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
+def test_nothing_survives_the_end_of_fixer(tmp_path: Path, number: signal.Signals) -> None:
+    hang = HEAD + "import time\nopen(PATH, 'w').write('here')\nwhile True: time.sleep(1)\npl.Trainer().fit()\n"
+    lives = tmp_path / "lives"
+    text = hang.replace("PATH", repr(str(lives)))
+    before, after = tree(tmp_path / "before", train=text), tree(tmp_path / "after", train=text)
+    program = (
+        "import sys; from pathlib import Path; from verify.prove import Request, prove;"
+        "request = Request('g', (), (), '2.6.6', None, (), ());"
+        "prove(Path(sys.argv[1]), Path(sys.argv[2]), request, lambda text: None)"
+    )
+    temporary = tmp_path / "tmp"
+    temporary.mkdir()
+    root = Path(__file__).parents[2]
+    environment = {**os.environ, "TMPDIR": str(temporary), "PYTHONPATH": str(root)}
+    child = subprocess.Popen([sys.executable, "-c", program, str(before), str(after)], env=environment)
+    _wait(lives.exists)
+    child.send_signal(number)
+    child.wait(timeout=60)
+    _wait(lambda: not _running(str(temporary)))
+    assert not _running(str(temporary))
+    if number == signal.SIGINT:
+        assert list(temporary.iterdir()) == []
+
+
+def _wait(done: object) -> None:
+    deadline = time.monotonic() + 90
+    while time.monotonic() < deadline and not done():  # type: ignore[operator]
+        time.sleep(0.1)
+
+
+def _running(text: str) -> list[str]:
+    """The processes whose command line names this place."""
+    found = []
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            line = path.read_bytes().decode(errors="replace")
+        except OSError:
+            continue
+        if text in line:
+            found.append(line)
+    return found

@@ -1,0 +1,147 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from verify.evidence import Failure, Recording
+from verify.record import Raw, Weight
+from verify.verdict import Judgement, judge
+
+RECORDING = Recording(
+    script="train.py",
+    fitted=True,
+    failure=None,
+    losses=(1.0, 0.5),
+    metrics=(("val_loss", 0.3),),
+    learning_rates=((0.1,), (0.1,)),
+    optimizer_steps=2,
+    global_step=2,
+    epochs=1,
+    unreached=(),
+    weights=(("w", 1.0),),
+    device="cpu",
+    precision="32",
+    seconds=1.0,
+)
+RAW = Raw(RECORDING, (Weight("w", 1.0, (0.6, 0.8)),), began=True)
+BOOM = Failure("ValueError", "boom", "train.py:3")
+
+
+def raw(ended: str | None = None, weights: tuple[Weight, ...] = RAW.weights, **changes: object) -> Raw:
+    return replace(RAW, recording=replace(RECORDING, **changes), ended=ended, weights=weights)  # type: ignore[arg-type]
+
+
+def failed(ended: str | None = None, failure: Failure = BOOM, losses: tuple[float, ...] = ()) -> Raw:
+    return raw(ended, fitted=False, failure=failure, losses=losses, learning_rates=(), optimizer_steps=0)
+
+
+def short(judgement: Judgement) -> tuple[str, str | None]:
+    return judgement.verdict, judgement.rung
+
+
+def test_the_same_numbers_are_preserved() -> None:
+    judgement = judge(RAW, RAW, ())
+    assert short(judgement) == ("preserved", "same")
+    assert (judgement.max_difference, judgement.tolerance) == (0.0, 1e-6)
+
+
+def test_rounding_is_within_tolerance_and_more_is_not() -> None:
+    assert judge(RAW, raw(losses=(1.0, 0.5 + 4e-7)), ()).verdict == "preserved"
+    assert judge(RAW, raw(losses=(1.0, 0.5 + 4e-6)), ()).verdict == "changed"
+
+
+def test_half_precision_is_given_more_room() -> None:
+    judgement = judge(raw(precision="bf16"), raw(precision="bf16-mixed", losses=(1.0, 0.503)), ())
+    assert (judgement.verdict, judgement.tolerance) == ("preserved", 1e-2)
+
+
+@pytest.mark.parametrize(
+    ("after", "said"),
+    [
+        (raw(losses=(1.0, 0.6)), "loss 2: 0.5 became 0.6"),
+        (raw(losses=(1.0,)), "losses: 2 became 1"),
+        (raw(learning_rates=((0.1,), (0.2,))), "learning rate of step 2"),
+        (raw(global_step=4), "global_step: 2 became 4"),
+        (raw(optimizer_steps=3), "optimizer steps: 2 became 3"),
+        (raw(metrics=(("val_loss", 0.4),)), "metric val_loss: 0.3 became 0.4"),
+        (raw(metrics=()), "metric val_loss is no longer logged"),
+        (raw(weights=(Weight("w", 1.0, (0.8, 0.6)),)), "weight w by 0.2"),
+        (raw(weights=()), "parameter w is gone"),
+        (raw(weights=(*RAW.weights, Weight("b", 0.0, (0.0,)))), "parameter b is new"),
+    ],
+)
+def test_every_number_that_differs_is_a_change(after: Raw, said: str) -> None:
+    judgement = judge(RAW, after, ())
+    assert short(judgement) == ("changed", "trains")
+    assert said in judgement.reason
+
+
+def test_global_step_is_not_compared_where_the_baseline_counts_batches() -> None:
+    assert judge(RAW, raw(global_step=4), (), per_batch=True).verdict == "preserved"
+
+
+def test_a_failure_that_is_new_is_a_regression() -> None:
+    judgement = judge(RAW, failed(), ())
+    assert short(judgement) == ("regressed", "conforms")
+    assert "ValueError: boom at train.py:3" in judgement.reason
+    assert judge(RAW, raw(failure=BOOM), ()).verdict == "regressed"
+
+
+def test_a_failure_that_is_gone_is_a_repair() -> None:
+    judgement = judge(failed(), RAW, ())
+    assert short(judgement) == ("repaired", "trains")
+    assert "no numbers to compare" in judgement.reason
+    partly = judge(failed(losses=(1.0,)), RAW, ())
+    assert "the 1 losses up to that failure are the same" in partly.reason
+
+
+def test_the_same_failure_after_fit_is_said_and_no_regression() -> None:
+    judgement = judge(raw(failure=BOOM), raw(failure=BOOM), ())
+    assert judgement.verdict == "preserved"
+    assert "after `fit` both scripts fail" in judgement.reason
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "said"),
+    [
+        (failed(), failed(), "neither tree trains: both end with ValueError"),
+        (None, RAW, "the baseline could not be run: no network; the patched tree trains"),
+        (None, None, "no network"),
+        (RAW, failed(ended="it ran longer than 5 seconds"), "longer than 5 seconds"),
+        (failed(ended="it used more"), RAW, "could not be run to its end"),
+        (failed(failure=Failure("ModuleNotFoundError", "No module named 'apex'", None)), RAW, "apex"),
+        (replace(RAW, unusable="ImportError: x"), RAW, "its Lightning could not be loaded"),
+        (RAW, replace(RAW, unusable="ImportError: x"), "the target's Lightning could not be loaded"),
+        (failed(), raw(unreached=("w",)), "no gradient reaches w"),
+        (failed(), raw(fitted=False), "without a call of `fit`"),
+    ],
+)
+def test_not_knowing_is_never_passing(before: Raw | None, after: Raw | None, said: str) -> None:
+    judgement = judge(before, after, (), missing="no network")
+    assert judgement.verdict == "inconclusive"
+    assert said in judgement.reason
+    assert judgement.rung != "same"
+
+
+@pytest.mark.parametrize(
+    ("after", "said"),
+    [
+        (raw(unreached=("w",)), "no gradient reaches w"),
+        (raw(optimizer_steps=0, learning_rates=()), "no optimizer stepped"),
+        (raw(losses=(1.0, float("nan"))), "a loss is not finite"),
+    ],
+)
+def test_a_training_in_name_only_is_a_regression(after: Raw, said: str) -> None:
+    judgement = judge(RAW, after, ())
+    assert short(judgement) == ("regressed", "conforms")
+    assert said in judgement.reason
+
+
+def test_what_was_not_reached_before_need_not_be_reached_now() -> None:
+    assert judge(raw(unreached=("w",)), raw(unreached=("w",)), ()).verdict == "preserved"
+
+
+def test_no_rung_stands_on_names_that_do_not_exist() -> None:
+    judgement = judge(RAW, RAW, ("train.py:1: x",))
+    assert short(judgement) == ("preserved", None)

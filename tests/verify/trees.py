@@ -1,0 +1,77 @@
+"""Small projects of ours in two versions: as they were under Lightning 1.x, and as they should become."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+HEAD = """
+import torch
+from torch import nn
+from torch.utils.data import DataLoader, TensorDataset
+import pytorch_lightning as pl
+
+"""
+
+MODEL = """
+class Model(pl.LightningModule):
+    def __init__(self):
+        super().__init__()
+        self.lstm = nn.LSTM(2, 6, batch_first=True)
+        self.head = nn.Linear(6, 1)
+        {setup}
+
+{step}
+
+    def configure_optimizers(self):
+        optimizer = torch.optim.Adam(self.parameters(), lr={rate})
+        return [optimizer], [torch.optim.lr_scheduler.StepLR(optimizer, 1, gamma=0.5)]
+"""
+
+OLD_STEP = """
+    def training_step(self, batch, batch_idx, hiddens):
+        x, y = batch
+        out, hiddens = self.lstm(x, hiddens)
+        loss = nn.functional.mse_loss(self.head(out), y)
+        self.log("train_loss", loss)
+        return {"loss": loss, "hiddens": hiddens}
+"""
+
+NEW_STEP = """
+    def training_step(self, batch, batch_idx):
+        optimizer = self.optimizers()
+        hiddens = None
+        for x, y in zip(*(part.split(3, dim=1) for part in batch)):
+            out, hiddens = self.lstm(x, hiddens)
+            loss = nn.functional.mse_loss(self.head(out), y)
+            self.log("train_loss", loss)
+            optimizer.zero_grad()
+            self.manual_backward(loss)
+            optimizer.step()
+            hiddens = tuple(part.detach() for part in hiddens)
+
+    def on_train_epoch_end(self):
+        self.lr_schedulers().step()
+"""
+
+RUN = """
+def main():
+    x = torch.rand(12, 8, 2)
+    loader = DataLoader(TensorDataset(x, x.sum(-1, keepdim=True)), batch_size=4, shuffle=True, num_workers=1)
+    trainer = pl.Trainer(max_epochs=3{more})
+    trainer.fit(Model(), loader)
+
+
+if __name__ == "__main__":
+    main()
+"""
+
+OLD = HEAD + MODEL.format(setup="self.truncated_bptt_steps = 3", step=OLD_STEP, rate=0.01) + RUN.format(more="")
+NEW = HEAD + MODEL.format(setup="self.automatic_optimization = False", step=NEW_STEP, rate=0.01) + RUN.format(more="")
+
+
+def tree(folder: Path, **files: str) -> Path:
+    """A folder with these Python files."""
+    folder.mkdir(parents=True)
+    for name, text in files.items():
+        (folder / f"{name}.py").write_text(text, encoding="utf-8")
+    return folder
