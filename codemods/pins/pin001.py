@@ -43,16 +43,20 @@ def check(file: TextFile, facts: Facts) -> Iterator[Match]:
     area = area_of(file.path, facts)
     moves = False
     for pin in pins:
-        if pin.name in LIGHTNING:
-            match = _lightning(file, pin, area, facts.target)
-            moves = moves or (match is not None and bool(match.edits) and bool(area.rewritten))
-            if match:
-                yield match
+        match = _lightning(file, pin, pins, area, facts.target) if pin.name in LIGHTNING else None
+        if match:
+            moves = moves or (bool(match.edits) and _fitting(pin, area, facts.target) is not None)
+            yield match
     if moves:
         yield from _beside(file, pins, facts.target)
 
 
-def _lightning(file: TextFile, pin: Pin, area: Area, target: str) -> Match | None:
+def _fitting(pin: Pin, area: Area, target: str) -> str | None:
+    """The specifier that the rewritten code needs; None where no code was rewritten, or there is none."""
+    return raised(pin.specifier, target, pin.poetry) if area.rewritten else None
+
+
+def _lightning(file: TextFile, pin: Pin, pins: tuple[Pin, ...], area: Area, target: str) -> Match | None:
     if pin.problem in ("address", "invalid"):
         kind = "comes from an address" if pin.problem == "address" else "is not a valid requirement"
         needed = f"; the rewritten code needs {pin.name}{raised('', target)}" if area.rewritten else ""
@@ -60,21 +64,23 @@ def _lightning(file: TextFile, pin: Pin, area: Area, target: str) -> Match | Non
     dead = _is_dead(pin)
     if dead and not area.rewritten:
         return None
-    fitting = raised(pin.specifier, target, pin.poetry) if area.rewritten else None
-    wanted = fitting if area.rewritten else guarded(pin.specifier, target, pin.poetry)
-    if wanted is None:
-        return _manual(file, pin, *_impossible(pin, target))
-    if wanted == pin.specifier:
-        return None if admits(pin.specifier, target, pin.poetry) else _manual(file, pin, *_excluded(pin, area, target))
-    message, reason = _moved(file, pin, area, target, wanted) if area.rewritten else _malicious(pin, wanted)
     problem = "it applies to no Python that Lightning 2.6 runs on: take it out" if dead else _ADVICE.get(pin.problem)
+    fitting = _fitting(pin, area, target)
+    wanted = fitting or guarded(pin.specifier, target, pin.poetry)
+    short = None if fitting or admits(wanted or "", target, pin.poetry) else _short(pin, area, target)
+    if wanted is None:
+        return _manual(file, pin, f"`{_shown(pin)}` asks for a malicious release", f"ask for {pin.name}=={target}")
+    if wanted == pin.specifier:
+        return _manual(file, pin, short[0], "; ".join(filter(None, (short[1], problem)))) if short else None
+    message, reason = _moved(pin, pins, area, target, wanted) if fitting else _malicious(pin, wanted)
     if problem:
         return _manual(file, pin, message, f"{problem}; wanted is {pin.name}{wanted}")
+    reason += f"; {short[0]}: {short[1]}" if short else ""
     edit = TextEdit(pin.start, pin.end, wanted)
     return Match(file.span(pin.place, pin.end), message, "safe", reason, edits=(edit,))
 
 
-def _moved(file: TextFile, pin: Pin, area: Area, target: str, wanted: str) -> tuple[str, str]:
+def _moved(pin: Pin, pins: tuple[Pin, ...], area: Area, target: str, wanted: str) -> tuple[str, str]:
     if not admits(pin.specifier, target, pin.poetry):
         message = f"`{_shown(pin)}` does not admit Lightning {target}, which the rewritten code is for"
     else:
@@ -86,9 +92,10 @@ def _moved(file: TextFile, pin: Pin, area: Area, target: str, wanted: str) -> tu
         reason += f"; it also admitted malicious releases ({ADVISORY})"
     if area.left:
         reason += f"; left for a person: {_listed(area.left)}"
-    if file.kind == "pyproject":
-        reason += "; a lock file beside it has to be renewed"
-    return message, reason
+    clashing = ", ".join(_shown(other) for other in pins if other.name in _BESIDE and _clashes(other))
+    if clashing:
+        reason += f"; it cannot be installed before {clashing} is raised too"
+    return message, f"{reason}; renew the lock file, if one is made from it"
 
 
 def _malicious(pin: Pin, wanted: str) -> tuple[str, str]:
@@ -99,38 +106,41 @@ def _malicious(pin: Pin, wanted: str) -> tuple[str, str]:
     )
 
 
-def _impossible(pin: Pin, target: str) -> tuple[str, str]:
-    if admits(pin.specifier, target, pin.poetry):
-        return f"`{_shown(pin)}` admits malicious releases ({ADVISORY})", f"ask for {pin.name}=={target} by hand"
-    return (
-        f"`{_shown(pin)}` does not admit Lightning {target}",
-        "it excludes that release by name, asks for a newer one or contradicts itself: decide which you mean",
-    )
-
-
-def _excluded(pin: Pin, area: Area, target: str) -> tuple[str, str]:
+def _short(pin: Pin, area: Area, target: str) -> tuple[str, str]:
+    """That a requirement does not admit the target, and why it stays so."""
+    message = f"`{_shown(pin)}` does not admit Lightning {target}"
+    if area.rewritten:
+        why = "it excludes that release by name, asks for a newer one or contradicts itself: decide which you mean"
+        return message, f"{why}; the rewritten code needs 2.0 or later"
     breaking = {rule.code for rule in all_rules() if rule.breaks_in}
     left = tuple(item for item in area.left if item.code in breaking)
     advice = f"raise it when these places are done: {_listed(left)}" if left else "raise it when you want to move"
-    return f"`{_shown(pin)}` does not admit Lightning {target}", f"fixer rewrote nothing that needs it; {advice}"
+    return message, f"fixer rewrote nothing that needs it; {advice}"
 
 
 def _beside(file: TextFile, pins: tuple[Pin, ...], target: str) -> Iterator[Match]:
     """Requirements beside a moved one that Lightning of the target cannot be installed with."""
     for pin in pins:
-        if pin.problem in ("address", "invalid"):
-            continue
-        if pin.name in _BESIDE:
+        if pin.name in _BESIDE and _clashes(pin):
             floor, inclusive = _BESIDE[pin.name]
-            if not admits_from(pin.specifier, floor, pin.poetry, inclusive):
-                least = f"{pin.name}{'>=' if inclusive else '>'}{floor}"
-                reason = f"Lightning {target} needs {least}; raise it, and run the code on it"
-                yield _manual(file, pin, f"`{_shown(pin)}` cannot stand beside Lightning {target}", reason)
-        elif pin.name == "python" and any(admits(pin.specifier, f"3.{minor}", pin.poetry) for minor in range(6, 10)):
+            least = f"{pin.name}{'>=' if inclusive else '>'}{floor}"
+            reason = f"Lightning {target} needs {least}; raise it, and run the code on it"
+            yield _manual(file, pin, f"`{_shown(pin)}` cannot stand beside Lightning {target}", reason)
+        elif (
+            pin.name == "python"
+            and pin.requirement
+            and any(admits(pin.specifier, f"3.{minor}", pin.poetry) for minor in range(6, 10))
+        ):
             reason = "raise the lower bound to 3.10; older Pythons get an older Lightning 2, or none"
             yield _manual(
                 file, pin, f"`{pin.specifier}` admits Pythons that Lightning {target} does not run on", reason
             )
+
+
+def _clashes(pin: Pin) -> bool:
+    """Whether a requirement on torch or torchmetrics admits no release that Lightning 2.6 can be installed with."""
+    floor, inclusive = _BESIDE[pin.name]
+    return bool(pin.requirement) and not admits_from(pin.specifier, floor, pin.poetry, inclusive)
 
 
 def _is_dead(pin: Pin) -> bool:

@@ -14,19 +14,17 @@ from hypothesis import strategies as st
 from lightning.pytorch import Trainer
 
 from codemods.facts import literal
-from codemods.plan import Plan, find, plan
+from codemods.plan import Plan
 from codemods.rule import Example
-from codemods.scan import Options
-from codemods.source import Source
 from codemods.trainer.lit101 import RULE, read_gpus
+from tests.codemods.support import run_rules
 
 HEAD = "import pytorch_lightning as pl\nfrom pytorch_lightning import Trainer\n"
 
 
 def run(text: str, **others: str) -> Plan:
-    files = {"train.py": text, **{name.replace("__", "/") + ".py": value for name, value in others.items()}}
-    sources = [Source(path, "python", value.encode()) for path, value in files.items()]
-    result = plan(sources, Options((RULE,)))
+    files = {"train.py": text, **{f"{name}.py": value for name, value in others.items()}}
+    result = run_rules(files, RULE)
     assert not result.bugs
     return result
 
@@ -249,4 +247,3 @@ def test_finding_loads_no_libcst() -> None:
         "assert 'libcst' not in sys.modules"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
-    assert find([], Options((RULE,))).findings == ()

@@ -1,0 +1,183 @@
+"""PIN001: which requirements move, with which code, and what is left to a person."""
+
+from __future__ import annotations
+
+import pytest
+
+from codemods.pins.pin001 import RULE
+from codemods.plan import Plan
+from codemods.rule import Example
+from codemods.trainer.lit101 import RULE as GPUS
+from tests.codemods.support import rewritten, run_rules
+
+OLD = "from pytorch_lightning import Trainer\nTrainer(gpus=1)\n"
+OPEN = "from pytorch_lightning import Trainer\nTrainer(gpus=n)\n"
+NEW = "from pytorch_lightning import Trainer\nTrainer(accelerator='cpu')\n"
+NOT = "!=2.6.2,!=2.6.3"
+
+
+def run(files: dict[str, str]) -> tuple[dict[str, str], Plan]:
+    """The files after the rules, and the plan."""
+    after = rewritten(files, GPUS, RULE)
+    assert rewritten(after, GPUS, RULE) == after
+    return after, run_rules(files, GPUS, RULE)
+
+
+def pinned(text: str, code: str = OLD, path: str = "requirements.txt") -> tuple[str, list[tuple[str, str]]]:
+    """A manifest after the rules, and its findings (level and reason)."""
+    after, result = run({path: text, "train.py": code})
+    return after[path], [(item.fix, item.reason) for item in result.findings if item.code == "PIN001"]
+
+
+@pytest.mark.parametrize("example", RULE.examples)
+def test_examples(example: Example) -> None:
+    after, _ = run({example.path: example.before, **dict(example.files)})
+    assert after[example.path] == example.after
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("pytorch-lightning==1.8.0", "pytorch-lightning==2.6.6"),
+        ("pytorch-lightning", f"pytorch-lightning>=2.0,{NOT}"),
+        ("a\npytorch_lightning[extra] ~=1.9.0 ; x86  # why\nb", None),
+        ("a\r\npytorch_lightning[extra] ~=1.9.0  # why\r\nb", "a\r\npytorch_lightning[extra] ~=2.6.6  # why\r\nb"),
+        ("lightning>=1.8;python_version>='3.7'", f"lightning>=2.0,{NOT};python_version>='3.7'"),
+        ("lightning (>=1.8)", f"lightning (>=2.0,{NOT})"),
+        (f"lightning>=2.0,{NOT}", f"lightning>=2.0,{NOT}"),
+        ("lightning==1.8\nlightning==1.8\n", "lightning==2.6.6\nlightning==2.6.6\n"),
+    ],
+)
+def test_moves_with_rewritten_code(before: str, after: str | None) -> None:
+    text, found = pinned(before)
+    assert text == (after or before)
+    assert [fix for fix, _ in found] == ["manual" if after is None else "safe"] * len(found)
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "fix"),
+    [
+        ("pytorch-lightning==1.8.0", "pytorch-lightning==1.8.0", "manual"),
+        ("pytorch-lightning>=1.5", f"pytorch-lightning>=1.5,{NOT}", "safe"),
+        ("lightning", f"lightning{NOT}", "safe"),
+        ("lightning==2.6.2", "lightning==2.6.6", "safe"),
+        ("lightning==2.6.6", "lightning==2.6.6", None),
+        (f"lightning>=2,{NOT}", f"lightning>=2,{NOT}", None),
+        ("torch==1.8\ntorchmetrics==0.3", "torch==1.8\ntorchmetrics==0.3", None),
+    ],
+)
+@pytest.mark.parametrize("code", [OPEN, NEW])
+def test_without_rewritten_code(before: str, after: str, fix: str | None, code: str) -> None:
+    text, found = pinned(before, code)
+    assert text == after
+    assert [item for item, _ in found] == ([fix] if fix else [])
+    if fix == "manual":
+        assert ("1 (train.py:2)" in found[0][1]) == (code is OPEN)
+
+
+@pytest.mark.parametrize(
+    ("text", "word"),
+    [
+        ("pytorch-lightning @ git+https://github.com/x/pytorch-lightning", "address"),
+        ("pytorch-lightning>==1.8.1", "standard"),
+        ("lightning==1.8 --hash=sha256:00", "hashes"),
+        ("lightning==1.8\n    # via -r a.in\n", "environment"),
+        ("lightning>=2.7", "decide"),
+        ("lightning==1.8; python_version < '3.8'", "no Python"),
+    ],
+)
+def test_left_to_a_person(text: str, word: str) -> None:
+    after, found = pinned(text)
+    assert after == text
+    assert [fix for fix, _ in found] == ["manual"]
+    assert word in found[0][1] or word == "address"
+
+
+def test_what_is_left_is_named() -> None:
+    many = OLD + "".join(f"Trainer(gpus=n{index})\n" for index in range(4))
+    _, found = pinned("pytorch-lightning==1.6.5", many)
+    reason = found[0][1]
+    assert "left for a person: 4 (train.py:3, train.py:4, train.py:5, ...)" in reason
+    assert "pip 24.1" in reason
+    assert "pip 24.1" not in pinned("pytorch-lightning==1.9.5")[1][0][1]
+    assert "malicious" in pinned("pytorch-lightning>=1.5")[1][0][1]
+
+
+def test_beside_a_moved_one() -> None:
+    text = (
+        '[project]\nrequires-python = ">=3.8"\n'
+        'dependencies = ["lightning==1.9.5", "torch==1.13.1", "torchmetrics<0.7", "numpy"]\n'
+    )
+    after, found = pinned(text, path="pyproject.toml")
+    assert after == text.replace("1.9.5", "2.6.6")
+    assert [fix for fix, _ in found] == ["manual", "safe", "manual", "manual"]
+    assert "before torch==1.13.1, torchmetrics<0.7 is raised too" in found[1][1]
+    _, calm = pinned(text, NEW, "pyproject.toml")
+    assert [fix for fix, _ in calm] == ["manual"]
+    modern = text.replace("3.8", "3.10").replace("==1.13.1", ">=1.13").replace("<0.7", "")
+    assert [fix for fix, _ in pinned(modern, path="pyproject.toml")[1]] == ["safe"]
+
+
+def test_generations() -> None:
+    files = {
+        "requirements.txt": "pytorch-lightning==1.7.4\n",
+        "train.py": OLD,
+        "lib/old.py": OLD,
+        "second/requirements.txt": "lightning==2.2.0\n",
+        "second/train.py": NEW,
+    }
+    after, result = run(files)
+    assert after["requirements.txt"] == "pytorch-lightning==2.6.6\n"
+    assert after["second/requirements.txt"] == "lightning==2.2.0\n"
+    assert [item.fix for item in result.findings if item.path == "second/requirements.txt"] == ["manual"]
+
+
+def test_folders_without_code_serve_the_one_above() -> None:
+    files = {
+        "requirements/base.txt": "pytorch-lightning>1.7.0, <2.0.0  # strict\n",
+        "docker/requirements.txt": "pytorch-lightning==1.8.0\n",
+        "docs/requirements.txt": "sphinx\n",
+        "pyproject.toml": '[project]\ndependencies = ["pytorch-lightning~=1.9.0"]\n',
+        "src/train.py": OLD,
+        "second/pyproject.toml": '[project]\ndependencies = ["lightning>=2.0,<2.6"]\n',
+        "second/train.py": NEW,
+    }
+    after, _ = run(files)
+    assert after["requirements/base.txt"] == "pytorch-lightning>=2.0.0, <3.0.0, !=2.6.2, !=2.6.3  # strict\n"
+    assert after["docker/requirements.txt"] == "pytorch-lightning==2.6.6\n"
+    assert '"pytorch-lightning~=2.6.6"' in after["pyproject.toml"]
+    assert after["second/pyproject.toml"] == files["second/pyproject.toml"]
+
+
+def test_the_only_manifest_is_for_all_code() -> None:
+    after, _ = run({"src/python/requirements.txt": "lightning==1.9.0\n", "src/python/a.py": NEW, "train.py": OLD})
+    assert after["src/python/requirements.txt"] == "lightning==2.6.6\n"
+    after, _ = run(
+        {"a/requirements.txt": "lightning==1.9.0\n", "a/a.py": NEW, "setup.py": "'lightning==1.8'", "train.py": OLD}
+    )
+    assert after["a/requirements.txt"] == "lightning==1.9.0\n"
+
+
+def test_poetry_tables() -> None:
+    text = (
+        '[tool.poetry.dependencies]\npython = "^3.10"\n'
+        'pytorch-lightning = { version = "~1.8", extras = ["extra"] } # "~1.8"\n'
+        'other = "~1.8"\ntorch = "^1.8.1"\n'
+    )
+    after, found = pinned(text, path="pyproject.toml")
+    assert after == text.replace('{ version = "~1.8"', f'{{ version = "~2.6,{NOT}"')
+    assert [fix for fix, _ in found] == ["safe", "manual"]
+
+
+def test_broken_toml_is_named() -> None:
+    after, found = pinned("[project\nlightning", path="pyproject.toml")
+    assert after == "[project\nlightning"
+    assert [fix for fix, _ in found] == ["manual"]
+
+
+def test_an_excluded_target_keeps_out_the_malicious_all_the_same() -> None:
+    text, found = pinned("lightning>=1.8,!=2.6.6")
+    assert text == f"lightning>=1.8,!=2.6.6,{NOT}"
+    assert found[0][0] == "safe" and "decide which you mean" in found[0][1]
+    assert [fix for fix, _ in pinned(text)[1]] == ["manual"]
+    assert [fix for fix, _ in pinned("lightning==2.6.3,<2.6.4", NEW)[1]] == ["manual"]
