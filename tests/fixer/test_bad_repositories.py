@@ -13,6 +13,7 @@ import pytest
 
 from fixer.branch import Step, annotate, check_branch, land
 from fixer.errors import UsageError
+from fixer.gitio import find_repository
 from fixer.project import Project, export, open_commit, open_tree
 from tests.fixer.git_repos import Repo
 
@@ -51,9 +52,10 @@ def work_through(repo: Repo, there: Path) -> None:
     assert repo.git("rev-parse", "fixer/work") == landing.head
 
 
-def script(place: Path, marker: Path) -> str:
+def script(place: Path, marker: Path, then: str = "cat") -> str:
+    """A program that leaves a mark when it is run."""
     place.parent.mkdir(parents=True, exist_ok=True)
-    place.write_text(f"#!/bin/sh\necho $0 $@ >> {marker}\ncat\n")
+    place.write_text(f"#!/bin/sh\necho $0 $@ >> {marker}\n{then}\n")
     place.chmod(0o755)
     return str(place)
 
@@ -247,7 +249,11 @@ def test_a_partial_clone_fetches_nothing(repo: Repo, tmp_path: Path) -> None:
     repo.git("clone", "--quiet", "--filter=blob:none", "--no-checkout", repo.path.as_uri(), str(place))
     partial, marker = Repo(place), tmp_path / "marker"
     partial.git("checkout", "HEAD", "--", "src", "requirements.txt")
-    partial.git("config", "remote.origin.uploadpack", script(tmp_path / "upload-pack", marker))
+    partial.git("config", "remote.origin.uploadpack", script(tmp_path / "upload-pack", marker, "exit 1"))
+    absent = repo.git("rev-parse", "HEAD:train.py")
+    found = find_repository(place)
+    assert found is not None
+    assert [blob.size for blob in found.blobs([absent], 100)] == [None]
     project = open_commit(place, None)
     assert paths(project) == ["requirements.txt", "src/model.py"]
     assert len(project.skipped) == 51
