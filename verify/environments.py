@@ -134,7 +134,7 @@ def baseline(
     torch = same.get("torch", TORCH)
     if same.get(wanted.lightning) == str(choice.version):
         return _ready("baseline", after.interpreter, wanted, choice.reason)
-    further = minor.needs if minor else ()
+    further = (*minor.needs, *(minor.together if wanted.lightning == "lightning" else ())) if minor else ()
     if "torchmetrics" in same and "torchmetrics" not in " ".join(further):
         further = (*further, f"torchmetrics=={same['torchmetrics']}")
     plan = Plan(

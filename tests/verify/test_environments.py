@@ -2,6 +2,8 @@ from __future__ import annotations
 
 import sys
 import threading
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -76,6 +78,21 @@ def test_a_given_interpreter_with_another_lightning_is_refused(tmp_path: Path) -
     wanted = Wanted("pytorch-lightning", frozenset())
     with pytest.raises(Unavailable, match=r"install 2\.5\.6 in it"):
         target(wanted, "2.5.6", Path(sys.executable), find(threading.Event()), tmp_path, lambda text: None)
+
+
+@pytest.mark.parametrize("uv", [True, False])
+def test_two_at_once_build_one_environment_that_the_next_finds(tmp_path: Path, uv: bool) -> None:
+    found = find(threading.Event())
+    tools = found if uv else replace(found, uv=None)
+    plan = Plan(("idna", "six==1.17.0"), (), ("packaging==0.0.1",))
+    told: list[str] = []
+    with ThreadPoolExecutor() as pool:
+        jobs = [pool.submit(build, plan, Path(sys.executable), tools, tmp_path, told.append) for _ in range(2)]
+        results = [job.result() for job in jobs]
+    assert told == ["building an environment with six==1.17.0"]
+    assert results[0] == results[1] == build(plan, Path(sys.executable), tools, tmp_path, told.append)
+    assert results[0][0].packages["six"] == "1.17.0"
+    assert "packaging" in results[0][0].packages
 
 
 def test_without_an_index_the_reason_is_told_and_nothing_is_kept(tmp_path: Path) -> None:

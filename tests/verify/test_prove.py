@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.verify.trees import HEAD, NEW, OLD, tree
+from tests.verify.trees import HEAD, NEW, OLD, RANDOM, tree
 from verify.evidence import Evidence
 from verify.process import PREFIX
 from verify.prove import Request, prove
@@ -45,6 +45,14 @@ def test_a_rewrite_that_keeps_every_number_is_preserved(tmp_path: Path, monkeypa
     assert [dict(found.packages)["pytorch-lightning"] for found in evidence.environments] == ["1.9.5", "2.6.6"]
     assert sorted(path.name for path in (tmp_path / "after").iterdir()) == ["train.py"]
     assert not list(Path(tempfile.gettempdir()).glob(f"{PREFIX}{os.getpid()}-*"))
+
+
+def test_random_draws_of_data_and_model_do_not_depend_on_the_version(tmp_path: Path) -> None:
+    evidence = run(tmp_path, RANDOM, RANDOM, changed=())
+    assert (evidence.verdict, evidence.rung) == ("preserved", "same"), evidence
+    assert evidence.max_difference == 0
+    assert evidence.after and "val_loss" in dict(evidence.after.metrics)
+    assert all("network" in found.reason for found in evidence.environments)
 
 
 def test_another_learning_rate_is_a_change_that_says_where(tmp_path: Path) -> None:

@@ -68,6 +68,52 @@ if __name__ == "__main__":
 OLD = HEAD + MODEL.format(setup="self.truncated_bptt_steps = 3", step=OLD_STEP, rate=0.01) + RUN.format(more="")
 NEW = HEAD + MODEL.format(setup="self.automatic_optimization = False", step=NEW_STEP, rate=0.01) + RUN.format(more="")
 
+RANDOM = (
+    HEAD
+    + """
+import random
+import numpy as np
+from pytorch_lightning.callbacks import LearningRateMonitor, ModelCheckpoint
+
+
+class Noisy(torch.utils.data.Dataset):
+    def __len__(self):
+        return 32
+
+    def __getitem__(self, index):
+        noise = torch.from_numpy(np.random.rand(4)).float()
+        return torch.full((4,), index / 32) + torch.randn(4) + random.random() + noise
+
+
+class Model(pl.LightningModule):
+    def __init__(self):
+        super().__init__()
+        self.net = nn.Sequential(nn.Linear(4, 8), nn.BatchNorm1d(8), nn.Dropout(0.5), nn.Linear(8, 1))
+
+    def training_step(self, batch, batch_idx):
+        loss = (self.net(batch + torch.rand_like(batch)) - 1).pow(2).mean()
+        self.log("train_loss", loss, on_step=True, on_epoch=True)
+        return loss
+
+    def validation_step(self, batch, batch_idx):
+        self.log("val_loss", (self.net(batch) - 1).pow(2).mean())
+
+    def test_step(self, batch, batch_idx):
+        self.log("test_loss", self.net(batch).mean())
+
+    def configure_optimizers(self):
+        return torch.optim.Adam(self.parameters(), lr=0.01)
+
+
+pl.seed_everything(1)
+callbacks = [ModelCheckpoint(monitor="val_loss"), LearningRateMonitor()]
+trainer = pl.Trainer(max_epochs=9, gradient_clip_val=0.5, accumulate_grad_batches=3, callbacks=callbacks)
+train, val = DataLoader(Noisy(), 4, shuffle=True, num_workers=2), DataLoader(Noisy(), 4, True)
+trainer.fit(Model(), train, val)
+trainer.test(ckpt_path="best", dataloaders=val)
+"""
+)
+
 
 def tree(folder: Path, **files: str) -> Path:
     """A folder with these Python files."""
