@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Literal
 
 from codemods.finding import Finding
+from fixer.reports import words
 from fixer.reports.rule_text import Rules
 from fixer.result import Result
 from verify.evidence import Verdict
@@ -29,31 +30,27 @@ def render(result: Result, rules: Rules) -> str:
     for evidence in result.evidence:
         level = _VERDICT_LEVELS[evidence.verdict]
         lines.append(_command(level, evidence.reason, title=f"{evidence.group}: {evidence.verdict}"))
-    for finding in sorted(result.findings, key=lambda finding: finding.applied):
-        lines.append(_annotation(finding, rules))
+    for done in (False, True):
+        lines += [_annotation(item, rules, done) for item in result.findings if words.is_done(result, item) is done]
     for skipped in result.skipped:
         lines.append(_command("notice", skipped.reason, file=skipped.path, title="fixer: not read"))
     lines += [_command("notice", message, title="fixer") for message in result.messages]
     return "".join(f"{line}\n" for line in lines)
 
 
-def _annotation(finding: Finding, rules: Rules) -> str:
+def _annotation(finding: Finding, rules: Rules, done: bool) -> str:
     rule = rules.get(finding.code)
-    message = f"{finding.message}\n{_state(finding)}"
+    state = f"{finding.fix}, applied" if done else finding.fix
+    message = f"{finding.message}\n{state}: {finding.reason}" if finding.reason else f"{finding.message}\n{state}"
     if finding.cell is not None:
         message = f"cell {finding.cell + 1}, line {finding.span.line}: {message}"
     return _command(
-        "notice" if finding.applied else "warning",
+        "notice" if done else "warning",
         message,
         file=finding.path,
         **_region(finding),
         title=f"{finding.code} {rule.name}" if rule else finding.code,
     )
-
-
-def _state(finding: Finding) -> str:
-    state = "repaired" if finding.applied else finding.fix
-    return f"{state}: {finding.reason}" if finding.reason else state
 
 
 def _region(finding: Finding) -> dict[str, str]:

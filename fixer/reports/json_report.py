@@ -6,7 +6,6 @@ import json
 import math
 from collections.abc import Iterable
 from dataclasses import asdict
-from importlib import resources
 from typing import Any
 
 from codemods.finding import Finding
@@ -26,6 +25,8 @@ def render(result: Result) -> str:
 
 def schema() -> Json:
     """The JSON Schema of the report."""
+    from importlib import resources
+
     text = resources.files("fixer.reports").joinpath("schema.json").read_text(encoding="utf-8")
     loaded: Json = json.loads(text)
     return loaded
@@ -40,7 +41,7 @@ def document(result: Result) -> Json:
         "base": result.base,
         "target": result.target,
         "branch": result.branch,
-        "findings": [_finding(finding) for finding in result.findings],
+        "findings": [_finding(finding, result.command != "check") for finding in result.findings],
         "files": [asdict(file) for file in result.files],
         "commits": [
             {
@@ -60,7 +61,7 @@ def document(result: Result) -> Json:
     }
 
 
-def _finding(finding: Finding) -> Json:
+def _finding(finding: Finding, changes: bool) -> Json:
     span = finding.span
     return {
         "id": finding.id,
@@ -74,7 +75,7 @@ def _finding(finding: Finding) -> Json:
         "message": finding.message,
         "fix": finding.fix,
         "reason": finding.reason,
-        "applied": finding.applied,
+        "applied": finding.applied and changes,
         "cell": finding.cell,
     }
 

@@ -2,10 +2,192 @@
 
 from __future__ import annotations
 
+import html
+import re
+from collections.abc import Iterator, Sequence
+
+from codemods.finding import Finding
+from fixer import __version__
+from fixer.reports import words
+from fixer.reports.diff import stat
 from fixer.reports.rule_text import Rules
-from fixer.result import Result
+from fixer.result import Commit, FileDiff, Result
+from verify.evidence import Evidence
+
+LIMIT = 65_536
+"""The most that GitHub takes as the body of a pull request; counted here in bytes, which is never less."""
+
+_NAMES = 20
+_LONG = 2_000
+_SPECIAL = re.compile(r"[\\`*_\[\]~$]")
+_REFERENCE = re.compile(r"([@#])(?=\w)")
+_LEADING = re.compile(r"^(\d{0,9})([-+#.)])")
 
 
 def render(result: Result, rules: Rules) -> str:
-    """The whole result as Markdown."""
-    raise NotImplementedError
+    """The whole result. What does not fit is left out from its end, with a note: diffs first."""
+    head = _head(result)
+    foot = _reproduce(result)
+    room = LIMIT - _size(head) - _size(foot)
+    proof = _fitted(_proof(result), "### Proof\n\n", room // 2, "more groups")
+    room -= _size(proof)
+    left = _fitted(_left(result, rules), "### Left for a person\n\n", room // 2, "more findings")
+    room -= _size(left)
+    besides = _fitted(_besides(result), "### Besides\n\n", room // 2, "more notes and files")
+    room -= _size(besides)
+    commits = _fitted([_commit(commit) for commit in result.commits], "### What changed\n\n", room // 2, "more commits")
+    room -= _size(commits)
+    files = _fitted([_file(file) for file in result.files], "### Files\n\n", room, _more_files(result))
+    return f"{head}{proof}{commits}{files}{left}{besides}{foot}"
+
+
+def escape(text: str) -> str:
+    """Text of others as Markdown that shows it, on one line. What stands between backticks becomes code.
+
+    Neither HTML nor Markdown in it has an effect; on GitHub it mentions nobody and links to no issue.
+    """
+    parts = re.split(r"`([^`]+)`", words.one_line(text))
+    return "".join(code(part) if number % 2 else _escaped(part) for number, part in enumerate(parts))
+
+
+def code(text: str) -> str:
+    """Text as a code span."""
+    shown = words.plain(text)
+    ticks = "`" * (_longest_run(shown) + 1)
+    pad = " " if shown.startswith(("`", " ")) or shown.endswith(("`", " ")) else ""
+    return f"{ticks}{pad}{shown}{pad}{ticks}" if shown else "` `"
+
+
+def fence(text: str, language: str) -> str:
+    """Text as a code block that nothing in it can end."""
+    ticks = "`" * max(3, _longest_run(text) + 1)
+    end = "" if text.endswith("\n") else "\n"
+    return f"{ticks}{language}\n{text}{end}{ticks}\n"
+
+
+def _row(*cells: str) -> str:
+    """A line of a table. A pipe in a cell is escaped, in code as well."""
+    escaped = (cell.replace("|", "\\|") for cell in cells)
+    return f"| {' | '.join(escaped)} |\n"
+
+
+def _item(text: str) -> str:
+    """An item of a list that is not taken for a heading, a rule or a list of its own."""
+    return f"- {_LEADING.sub(lambda match: f'{match[1]}{chr(92)}{match[2]}', text)}\n"
+
+
+def _escaped(text: str) -> str:
+    safe = html.escape(_SPECIAL.sub(lambda match: f"\\{match[0]}", text), quote=False)
+    return _REFERENCE.sub(lambda match: f"{match[1]}&#8203;", safe)
+
+
+def _longest_run(text: str) -> int:
+    return max(map(len, re.findall(r"`+", text)), default=0)
+
+
+def _size(text: str) -> int:
+    return len(text.encode("utf-8", "replace"))
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= _LONG else f"{text[:_LONG]} [...]"
+
+
+def _fitted(blocks: Sequence[str], heading: str, room: int, more: str) -> str:
+    """The blocks under their heading, as many as there is room for, and how many there is none for."""
+    if not blocks:
+        return ""
+    note = f"\n{len(blocks)} {more}.\n\n"
+    left = room - _size(heading) - _size(note)
+    kept = []
+    for block in blocks:
+        if _size(block) <= left:
+            kept.append(block)
+            left -= _size(block)
+    missing = len(blocks) - len(kept)
+    end = f"{missing} {more}.\n\n" if missing else ""
+    shown = "".join(kept).rstrip("\n")
+    return f"{heading}{shown}\n\n{end}" if shown else f"{heading}{end}"
+
+
+def _head(result: Result) -> str:
+    told = escape(_shortened(words.summary(result)))
+    base = f"Base {code(result.base)}." if result.base else ""
+    return f"## fixer: {escape(words.title(result))}\n\n{told}\n\n" + (f"{base}\n\n" if base else "")
+
+
+def _proof(result: Result) -> list[str]:
+    overview = [_row("group", "rules", "verdict", "rung", "max difference"), _row(*["---"] * 5)]
+    for item in result.evidence:
+        rules, far = ", ".join(map(escape, item.codes)), words.difference(item) or words.NONE
+        overview.append(_row(code(item.group), rules, f"**{item.verdict}**", item.rung or "none", far))
+    return ["".join(overview) + "\n", *map(_evidence, result.evidence)] if result.evidence else []
+
+
+def _evidence(evidence: Evidence) -> str:
+    lines = [f"**{evidence.verdict}** {code(evidence.group)}: {escape(_shortened(evidence.reason))}\n\n"]
+    rows = words.comparison(evidence)
+    if rows:
+        lines += [_row("", "before", "after"), _row(*["---"] * 3)]
+        lines += [_row(row.name, escape(row.before), escape(row.after)) for row in rows]
+        lines.append("\n")
+    lines += _names("The target does not have", evidence.problems)
+    lines += _names("The target does not have, in files that were not changed", evidence.left)
+    return "".join(lines)
+
+
+def _names(title: str, names: Sequence[str]) -> Iterator[str]:
+    if names:
+        yield f"{title}:\n\n"
+        yield from (_item(escape(_shortened(name))) for name in names[:_NAMES])
+        yield f"- and {len(names) - _NAMES} more\n\n" if len(names) > _NAMES else "\n"
+
+
+def _commit(commit: Commit) -> str:
+    subject = escape(_shortened(commit.subject))
+    name = "" if commit.subject.startswith(commit.code) else f"{escape(commit.code)}: "
+    return f"- {code(words.short(commit.id))} {name}{subject} ({words.count(len(commit.findings), 'finding')})\n"
+
+
+def _file(file: FileDiff) -> str:
+    counted = stat(file.diff)
+    name = html.escape(words.plain(file.path))
+    told = f"<details><summary><code>{name}</code> +{counted.added} -{counted.removed}</summary>"
+    return f"{told}\n\n{fence(file.diff, 'diff')}\n</details>\n\n"
+
+
+def _more_files(result: Result) -> str:
+    see = words.next_commands(result)[:1]
+    where = f": {code(see[0])} shows them" if see else ""
+    return f"more diffs are left out, since a pull request holds {LIMIT:,} characters{where}"
+
+
+def _left(result: Result, rules: Rules) -> list[str]:
+    return [_finding(finding, rules) for finding in words.standing(result)]
+
+
+def _finding(finding: Finding, rules: Rules) -> str:
+    rule = rules.get(finding.code)
+    url = rule.url if rule and rule.url and re.fullmatch(r"https://[^\s<>()]+", rule.url) else None
+    name = f"[{escape(finding.code)}]({url})" if url else escape(finding.code)
+    reason = f"<br>{finding.fix}: {escape(_shortened(finding.reason))}" if finding.reason else f" ({finding.fix})"
+    return f"- {code(words.place(finding))} {name} {escape(_shortened(finding.message))}{reason}\n"
+
+
+def _besides(result: Result) -> list[str]:
+    told = [_item(escape(_shortened(message))) for message in result.messages]
+    told += [f"- not read: {code(item.path)}: {escape(_shortened(item.reason))}\n" for item in result.skipped]
+    return told
+
+
+def _reproduce(result: Result) -> str:
+    """The commands that lead from the base to the same branch."""
+    if result.branch is None or result.base is None:
+        return f"Made by fixer {__version__}.\n"
+    commands = [
+        f"pip install fixer=={__version__}",
+        f"git switch --detach {words.plain(result.base)}",
+        f"fixer run . --target {words.plain(result.target)}",
+        words.next_commands(result)[0] if words.next_commands(result) else "",
+    ]
+    return "### Reproduce\n\n" + fence("\n".join(filter(None, commands)), "sh")

@@ -2,10 +2,145 @@
 
 from __future__ import annotations
 
-from fixer.reports.rule_text import Rules
+import hashlib
+import json
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any, Literal
+from urllib.parse import quote
+
+from codemods.finding import Finding
+from fixer import __version__
+from fixer.reports import words
+from fixer.reports.rule_text import Rules, RuleText
 from fixer.result import Result
+from verify.evidence import Verdict
+
+Json = dict[str, Any]
+Level = Literal["none", "note", "warning", "error"]
+
+SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
+_ROOT = "SRCROOT"
+_VERDICT_LEVELS: dict[Verdict, Level] = {
+    "repaired": "note",
+    "preserved": "note",
+    "changed": "warning",
+    "inconclusive": "warning",
+    "regressed": "error",
+}
 
 
 def render(result: Result, rules: Rules) -> str:
     """The findings as one SARIF log."""
-    raise NotImplementedError
+    return json.dumps(document(result, rules), ensure_ascii=False, indent=2, allow_nan=False) + "\n"
+
+
+def document(result: Result, rules: Rules) -> Json:
+    """The log as plain dicts and lists. What stands is a warning, what is repaired a note."""
+    codes = sorted({finding.code for finding in result.findings})
+    run: Json = {
+        "tool": {
+            "driver": {
+                "name": "fixer",
+                "version": __version__,
+                "semanticVersion": __version__,
+                "rules": [_rule(code, rules.get(code)) for code in codes],
+            }
+        },
+        "invocations": [_invocation(result)],
+        "originalUriBaseIds": {_ROOT: {"description": {"text": "The root of the project."}}},
+        "columnKind": "unicodeCodePoints",
+        "results": _results(result, codes),
+        "properties": {"command": result.command, "base": result.base, "target": result.target},
+    }
+    return {"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}
+
+
+def _rule(code: str, rule: RuleText | None) -> Json:
+    if rule is None:
+        return {"id": code, "defaultConfiguration": {"level": "warning"}}
+    text = f"{rule.why}\n\nRepair: {rule.fix}."
+    described: Json = {
+        "id": code,
+        "name": rule.name,
+        "shortDescription": {"text": rule.summary},
+        "fullDescription": {"text": rule.why},
+        "help": {"text": text, "markdown": f"**{code} {rule.name}**: {rule.summary}\n\n{text}"},
+        "defaultConfiguration": {"level": "warning"},
+        "properties": {"tags": ["lightning", "migration"], "fix": rule.fix},
+    }
+    return {**described, "helpUri": rule.url} if rule.url else described
+
+
+def _results(result: Result, codes: Sequence[str]) -> list[Json]:
+    seen: Counter[str] = Counter()
+    results = []
+    for finding in result.findings:
+        key = _key(finding)
+        seen[key] += 1
+        done = words.is_done(result, finding)
+        properties = {"fix": finding.fix, "reason": finding.reason, "applied": done, "finding": finding.id}
+        if finding.row is not None:
+            properties["row"] = finding.row
+        results.append(
+            {
+                "ruleId": finding.code,
+                "ruleIndex": codes.index(finding.code),
+                "level": "note" if done else "warning",
+                "message": {"text": _message(finding)},
+                "locations": [_location(finding)],
+                "partialFingerprints": {"fixerFinding/v1": _fingerprint(key, seen[key])},
+                "properties": properties,
+            }
+        )
+    return results
+
+
+def _message(finding: Finding) -> str:
+    where = "" if finding.cell is None else f"Cell {finding.cell + 1}, line {finding.span.line}: "
+    return f"{where}{finding.message}" + (f" ({finding.fix}: {finding.reason})" if finding.reason else "")
+
+
+def _location(finding: Finding) -> Json:
+    """The place; in a notebook the file alone, since lines of a cell are not lines of the file."""
+    physical: Json = {"artifactLocation": _artifact(finding.path)}
+    if finding.cell is None:
+        span = finding.span
+        physical["region"] = {
+            "startLine": span.line,
+            "startColumn": span.column,
+            "endLine": span.end_line,
+            "endColumn": span.end_column,
+        }
+    return {"physicalLocation": physical}
+
+
+def _artifact(path: str) -> Json:
+    return {"uri": quote(path, safe="/", errors="replace"), "uriBaseId": _ROOT}
+
+
+def _key(finding: Finding) -> str:
+    """What stays the same of a finding while code above it grows and shrinks."""
+    return "\0".join((finding.code, finding.row or "", finding.path, finding.message))
+
+
+def _fingerprint(key: str, number: int) -> str:
+    return hashlib.sha256(f"{key}\0{number}".encode("utf-8", "replace")).hexdigest()[:32]
+
+
+def _invocation(result: Result) -> Json:
+    told = [_notification("error", result.error)] if result.error is not None else []
+    told += [
+        _notification(_VERDICT_LEVELS[item.verdict], f"Proof of {item.group}: {item.verdict}: {item.reason}")
+        for item in result.evidence
+    ]
+    told += [_notification("warning", f"Not read: {item.reason}", item.path) for item in result.skipped]
+    told += [_notification("note", message) for message in result.messages]
+    return {"executionSuccessful": result.error is None, "toolExecutionNotifications": told}
+
+
+def _notification(level: Level, text: str, path: str | None = None) -> Json:
+    notification: Json = {"level": level, "message": {"text": text}}
+    if path is not None:
+        notification["locations"] = [{"physicalLocation": {"artifactLocation": _artifact(path)}}]
+    return notification

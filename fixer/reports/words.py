@@ -1,0 +1,220 @@
+"""What the text and the Markdown report say alike: counts, versions, numbers, and commands to type next."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from codemods.finding import Finding
+from fixer.reports.diff import stat
+from fixer.result import Result
+from verify.evidence import Environment, Evidence, Recording, Role
+
+NONE = "-"
+_CHANGING = ("fix", "run", "demo")
+_LIGHTNING = ("lightning", "pytorch-lightning")
+_UNSEEN = re.compile(r"[\x00-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028\u2029\u202a-\u202e\u2060-\u2069\ufeff]")
+_ESCAPES = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
+
+
+@dataclass(frozen=True)
+class Row:
+    """One line of the comparison of two trees."""
+
+    name: str
+    before: str
+    after: str
+
+
+def plain(text: str) -> str:
+    """The text with every character that would steer a terminal or hide written as an escape."""
+    return _UNSEEN.sub(_escaped, text)
+
+
+def one_line(text: str) -> str:
+    """The text on one line, safe to show."""
+    return plain(" ".join(text.split()))
+
+
+def _escaped(match: re.Match[str]) -> str:
+    character = match[0]
+    code = ord(character)
+    return _ESCAPES.get(character) or (f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}")
+
+
+def count(number: int, noun: str) -> str:
+    """`1 file`, `2 files`."""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+def place(finding: Finding) -> str:
+    """`path:line:column`; in a notebook `path:cell 3:line:column`, cells counted from 1."""
+    cell = "" if finding.cell is None else f"cell {finding.cell + 1}:"
+    return f"{plain(finding.path)}:{cell}{finding.span.line}:{finding.span.column}"
+
+
+def short(commit: str) -> str:
+    """The first characters of a commit's id; another name of a commit as it is."""
+    return commit[:10] if re.fullmatch(r"[0-9a-f]{40,64}", commit) else plain(commit)
+
+
+def repaired(result: Result) -> list[Finding]:
+    """The findings that the result's changes repair: none for `check`, which makes no changes."""
+    return [finding for finding in result.findings if finding.applied and result.command != "check"]
+
+
+def standing(result: Result) -> list[Finding]:
+    """The findings that the result's changes do not repair."""
+    return [finding for finding in result.findings if not finding.applied or result.command == "check"]
+
+
+def is_done(result: Result, finding: Finding) -> bool:
+    """Whether the place is repaired now, in the files or on the branch."""
+    return finding.applied and result.command in _CHANGING
+
+
+def title(result: Result) -> str:
+    """`Lightning 1.9.5 → 2.6.6`, or without a baseline `Lightning → 2.6.6`."""
+    baseline = next((version for item in result.evidence if (version := lightning(item, "baseline"))), None)
+    return f"Lightning {baseline} → {plain(result.target)}" if baseline else f"Lightning → {plain(result.target)}"
+
+
+def lightning(evidence: Evidence, role: Role) -> str | None:
+    """The Lightning release in which one of the two trees ran."""
+    environment = _environment(evidence, role)
+    packages = dict(environment.packages) if environment else {}
+    return next((plain(packages[name]) for name in _LIGHTNING if name in packages), None)
+
+
+def summary(result: Result) -> str:
+    """The one line that says how it ended. Names in it stand between backticks."""
+    if result.error is not None:
+        return f"error: {one_line(result.error)}"
+    if not (result.findings or result.files or result.evidence):
+        return one_line(result.messages[-1]) if result.messages else "No findings."
+    if result.command == "check":
+        return _checked(result.findings)
+    parts = [_outcome(result), _left(standing(result)), _proven(result.evidence)]
+    told = "; ".join(part for part in parts if part) + "."
+    return told[0].upper() + told[1:]
+
+
+def _checked(findings: Sequence[Finding]) -> str:
+    unsafe = sum(finding.fix == "unsafe" for finding in findings)
+    manual = sum(finding.fix == "manual" for finding in findings)
+    safe = len(findings) - unsafe - manual
+    parts = [f"{safe} can be repaired (`fixer fix`)"] if safe else []
+    parts += [f"{unsafe} with `--unsafe-fixes`"] if unsafe else []
+    parts += [f"{manual} {'needs' if manual == 1 else 'need'} a person"] if manual else []
+    files = len({finding.path for finding in findings})
+    return f"{count(len(findings), 'finding')} in {count(files, 'file')}: {', '.join(parts)}."
+
+
+def _outcome(result: Result) -> str:
+    done = len(repaired(result))
+    what = f"{count(len(result.files), 'file')} ({totals(result)})"
+    if result.branch is not None:
+        return f"`{plain(result.branch)}`: {count(len(result.commits), 'commit')}, {count(done, 'finding')} repaired"
+    if not result.files:
+        return "" if result.command == "verify" else "Nothing was changed"
+    if result.command == "fix":
+        return f"Changed {what}, {count(done, 'finding')} repaired"
+    return f"{what} would change and repair {count(done, 'finding')}"
+
+
+def _left(findings: Sequence[Finding]) -> str:
+    unsafe = sum(finding.fix == "unsafe" for finding in findings)
+    parts = [f"{unsafe} left for `--unsafe-fixes`"] if unsafe else []
+    rest = len(findings) - unsafe
+    parts += [f"{rest} left for a person"] if rest else []
+    return ", ".join(parts)
+
+
+def _proven(evidence: Sequence[Evidence]) -> str:
+    verdicts = list(dict.fromkeys(item.verdict for item in evidence))
+    if len(evidence) == 1:
+        return f"proof: {evidence[0].verdict}"
+    counted = (f"{sum(item.verdict == verdict for item in evidence)} {verdict}" for verdict in verdicts)
+    return f"proof: {', '.join(counted)}" if evidence else ""
+
+
+def totals(result: Result) -> str:
+    """`+12 -4`: the lines that all diffs add and remove."""
+    stats = [stat(file.diff) for file in result.files]
+    return f"+{sum(item.added for item in stats)} -{sum(item.removed for item in stats)}"
+
+
+def next_commands(result: Result) -> list[str]:
+    """What to type next, where there is a branch."""
+    if result.branch is None or result.base is None or result.command == "demo":
+        return []
+    branch = shlex.quote(plain(result.branch))
+    return [f"git diff {short(result.base)}..{branch}", f"git switch {branch}", f"git merge {branch}"]
+
+
+def comparison(evidence: Evidence) -> list[Row]:
+    """The two trees side by side: versions, what was run, how it ended and its numbers."""
+    if not (evidence.environments or evidence.before or evidence.after):
+        return []
+    old, new = _environment(evidence, "baseline"), _environment(evidence, "target")
+    before, after = evidence.before, evidence.after
+    rows = [Row("Lightning", lightning(evidence, "baseline") or NONE, lightning(evidence, "target") or NONE)]
+    rows += [Row("Python, torch", _stack(old), _stack(new))] if old or new else []
+    if before or after:
+        rows += [
+            Row("script", *(plain(tree.script) if tree else NONE for tree in (before, after))),
+            Row("ended", _ended(before), _ended(after)),
+            Row("losses", _losses(before), _losses(after)),
+            Row("optimizer steps", *(str(tree.optimizer_steps) if tree else NONE for tree in (before, after))),
+            Row("global step", *(_optional(tree.global_step) if tree else NONE for tree in (before, after))),
+        ]
+    return rows
+
+
+def difference(evidence: Evidence) -> str | None:
+    """The largest difference between the numbers of the two trees, None where nothing was compared."""
+    if evidence.max_difference is None:
+        return None
+    within = "" if evidence.tolerance is None else f" (tolerance {evidence.tolerance:.2g})"
+    return f"{evidence.max_difference:.2g}{within}"
+
+
+def rung(evidence: Evidence) -> str:
+    """The highest rung that held, in words."""
+    return f"rung: {evidence.rung}" if evidence.rung else "no rung held"
+
+
+def _environment(evidence: Evidence, role: Role) -> Environment | None:
+    return next((item for item in evidence.environments if item.role == role), None)
+
+
+def _stack(environment: Environment | None) -> str:
+    if environment is None:
+        return NONE
+    torch = dict(environment.packages).get("torch", NONE)
+    return f"{plain(environment.python)}, {plain(torch)}"
+
+
+def _ended(recording: Recording | None) -> str:
+    if recording is None:
+        return "not run"
+    if recording.failure is None:
+        return "trained" if recording.fitted else "without training"
+    where = f" at {plain(recording.failure.place)}" if recording.failure.place else ""
+    return f"{'trained, then ' if recording.fitted else ''}{plain(recording.failure.type)}{where}"
+
+
+def _losses(recording: Recording | None) -> str:
+    if recording is None or not recording.losses:
+        return NONE
+    return " → ".join(f"{loss:.4g}" for loss in _ends(recording.losses))
+
+
+def _ends(losses: Sequence[float]) -> Iterable[float]:
+    return losses if len(losses) == 1 else (losses[0], losses[-1])
+
+
+def _optional(number: int | None) -> str:
+    return NONE if number is None else str(number)

@@ -1,0 +1,160 @@
+"""The SARIF log: the parts of the 2.1.0 schema that are used, and what code scanning asks for besides."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import Any
+from urllib.parse import unquote
+
+import jsonschema  # type: ignore[import-untyped]
+from hypothesis import given, settings
+
+from fixer.reports import OutputFormat, render
+from fixer.result import Result
+from tests.fixer.reports.samples import BROKEN, CHECK, MANUAL, RESULTS, RULES, RUN, SAFE, many
+
+
+def fixed(required: list[str], **properties: Any) -> dict[str, Any]:
+    return {"type": "object", "properties": properties, "required": required, "additionalProperties": False}
+
+
+TEXT = {"type": "string"}
+MESSAGE = fixed(["text"], text=TEXT)
+MULTIFORMAT = fixed(["text"], text=TEXT, markdown=TEXT)
+LEVEL = {"enum": ["none", "note", "warning", "error"]}
+BAG = {"type": "object"}
+LINE = {"type": "integer", "minimum": 1}
+ARTIFACT = fixed(["uri"], uri={**TEXT, "pattern": r"^[A-Za-z0-9_.~/%-]*$"}, uriBaseId={"const": "SRCROOT"})
+REGION = fixed(["startLine"], startLine=LINE, startColumn=LINE, endLine=LINE, endColumn=LINE)
+LOCATION = fixed(
+    ["physicalLocation"], physicalLocation=fixed(["artifactLocation"], artifactLocation=ARTIFACT, region=REGION)
+)
+RULE = fixed(
+    ["id"],
+    id=TEXT,
+    name=TEXT,
+    shortDescription=MULTIFORMAT,
+    fullDescription=MULTIFORMAT,
+    help=MULTIFORMAT,
+    helpUri={**TEXT, "pattern": "^https?://"},
+    defaultConfiguration=fixed([], level=LEVEL),
+    properties=BAG,
+)
+RESULT = fixed(
+    ["message", "ruleId", "ruleIndex", "locations", "partialFingerprints"],
+    ruleId=TEXT,
+    ruleIndex={"type": "integer", "minimum": 0},
+    level=LEVEL,
+    message=MESSAGE,
+    locations={"type": "array", "items": LOCATION, "minItems": 1},
+    partialFingerprints={"type": "object", "additionalProperties": TEXT},
+    properties=BAG,
+)
+NOTIFICATION = fixed(["message"], message=MESSAGE, level=LEVEL, locations={"type": "array", "items": LOCATION})
+INVOCATION = fixed(
+    ["executionSuccessful"],
+    executionSuccessful={"type": "boolean"},
+    toolExecutionNotifications={"type": "array", "items": NOTIFICATION},
+)
+DRIVER = fixed(
+    ["name"],
+    name=TEXT,
+    version=TEXT,
+    semanticVersion=TEXT,
+    rules={"type": "array", "uniqueItems": True, "items": RULE},
+)
+LOG = fixed(
+    ["version", "runs"],
+    **{"$schema": TEXT},
+    version={"const": "2.1.0"},
+    runs={
+        "type": "array",
+        "items": fixed(
+            ["tool", "results"],
+            tool=fixed(["driver"], driver=DRIVER),
+            invocations={"type": "array", "items": INVOCATION},
+            originalUriBaseIds={"type": "object"},
+            columnKind={"const": "unicodeCodePoints"},
+            results={"type": "array", "items": RESULT},
+            properties=BAG,
+        ),
+    },
+)
+
+
+def run_of(result: Result) -> Any:
+    loaded = json.loads(render(result, OutputFormat.sarif, RULES))
+    jsonschema.validate(loaded, LOG)
+    (run,) = loaded["runs"]
+    return run
+
+
+@settings(max_examples=100, deadline=None)
+@given(RESULTS)
+def test_any_result_is_a_log(result: Result) -> None:
+    run = run_of(result)
+    rules = run["tool"]["driver"]["rules"]
+    assert len(run["results"]) == len(result.findings)
+    assert [rules[item["ruleIndex"]]["id"] for item in run["results"]] == [item.code for item in result.findings]
+    prints = [item["partialFingerprints"]["fixerFinding/v1"] for item in run["results"]]
+    assert len(set(prints)) == len(prints)
+
+
+def test_a_result_names_rule_level_and_region() -> None:
+    first = run_of(CHECK)["results"][0]
+    assert (first["ruleId"], first["level"]) == ("LIT101", "warning")
+    place = first["locations"][0]["physicalLocation"]
+    assert place["artifactLocation"] == {"uri": "train.py", "uriBaseId": "SRCROOT"}
+    assert place["region"] == {"startLine": 31, "startColumn": 23, "endLine": 31, "endColumn": 29}
+
+
+def test_what_is_repaired_is_a_note_and_what_stands_a_warning() -> None:
+    assert [item["level"] for item in run_of(RUN)["results"]] == ["note", "warning", "warning"]
+
+
+def test_rules_carry_their_words() -> None:
+    rule = run_of(CHECK)["tool"]["driver"]["rules"][1]
+    assert (rule["id"], rule["name"]) == ("TBP001", "truncated-bptt")
+    assert rule["shortDescription"]["text"] == "truncated backpropagation is written by hand"
+    assert "truncated_bptt_steps" in rule["help"]["markdown"]
+
+
+def test_paths_are_percent_encoded() -> None:
+    path = "a b/ü:%#?.py"
+    place = run_of(replace(CHECK, findings=(replace(SAFE, path=path),)))["results"][0]["locations"][0]
+    uri = place["physicalLocation"]["artifactLocation"]["uri"]
+    assert uri == "a%20b/%C3%BC%3A%25%23%3F.py"
+    assert unquote(uri) == path
+
+
+def test_fingerprints_survive_lines_that_move_and_tell_twins_apart() -> None:
+    def prints(*lines: int) -> list[str]:
+        spans = [replace(MANUAL.span, line=line, end_line=line + 1) for line in lines]
+        findings = tuple(replace(MANUAL, span=span) for span in spans)
+        results = run_of(replace(CHECK, findings=findings))["results"]
+        return [item["partialFingerprints"]["fixerFinding/v1"] for item in results]
+
+    assert prints(10, 20) == prints(14, 27)
+    assert len(set(prints(10, 20))) == 2
+
+
+def test_a_notebook_has_no_region() -> None:
+    result = run_of(replace(CHECK, findings=(replace(SAFE, path="a.ipynb", cell=0),)))["results"][0]
+    assert "region" not in result["locations"][0]["physicalLocation"]
+    assert result["message"]["text"].startswith("Cell 1, line 31: ")
+
+
+def test_errors_and_skipped_files_are_notifications() -> None:
+    failed = run_of(BROKEN)["invocations"][0]
+    assert failed["executionSuccessful"] is False
+    assert failed["toolExecutionNotifications"][0]["level"] == "error"
+    told = run_of(RUN)["invocations"][0]
+    assert told["executionSuccessful"] is True
+    (skipped,) = [item for item in told["toolExecutionNotifications"] if "locations" in item]
+    assert skipped["message"]["text"] == "Not read: larger than 1 MB"
+
+
+def test_three_hundred_findings_share_one_rule() -> None:
+    run = run_of(replace(CHECK, findings=many(300)))
+    assert (len(run["results"]), len(run["tool"]["driver"]["rules"])) == (300, 1)

@@ -1,0 +1,224 @@
+"""The report for a terminal: what it says, on which line, and that texts cannot steer the terminal."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from rich.cells import cell_len
+
+from fixer.reports import OutputFormat, render
+from fixer.reports.diff import unified
+from fixer.result import FileDiff, Result, Skipped
+from tests.fixer.reports.samples import (
+    BROKEN,
+    CHECK,
+    HOSTILE,
+    MANUAL,
+    NOTHING,
+    PRESERVED,
+    RESULTS,
+    RULES,
+    RUN,
+    SAFE,
+    UNSAFE,
+    many,
+)
+
+DIFF = replace(RUN, command="diff", branch=None, commits=(), evidence=(), findings=(SAFE, MANUAL))
+FIX = replace(RUN, command="fix", branch=None, commits=(), evidence=())
+STYLE = re.compile(r"\x1b\[[0-9;]*m")
+
+
+def report(
+    result: Result, *, color: bool = False, width: int | None = None, verbose: bool = False, quiet: bool = False
+) -> str:
+    return render(result, OutputFormat.text, RULES, color=color, width=width, verbose=verbose, quiet=quiet)
+
+
+def last(result: Result) -> str:
+    return report(result).splitlines()[-1]
+
+
+def test_check_lists_one_finding_a_line_by_place() -> None:
+    findings = [line for line in report(CHECK).splitlines() if re.match(r"\S+:\d+:\d+ ", line)]
+    assert findings == [
+        "src/cli.py:8:5 LIT101 `gpus` takes a value that is not known here [unsafe]",
+        "src/model.py:40:9 TBP001 `training_step` takes `hiddens`, which Lightning 2 no longer passes [manual]",
+        "train.py:31:23 LIT101 `gpus` was removed from Trainer in 2.0 [safe]",
+    ]
+
+
+def test_reasons_stand_below_what_is_not_safe_and_with_verbose_below_all() -> None:
+    assert f"    {MANUAL.reason}\n" in report(CHECK)
+    assert "the same devices" not in report(CHECK)
+    assert "    the same devices\n" in report(CHECK, verbose=True)
+
+
+def test_neighbours_with_one_reason_share_it() -> None:
+    assert report(replace(CHECK, findings=many(300, "think first"))).count("think first") == 1
+    assert len(report(replace(CHECK, findings=many(300, "think first"))).splitlines()) == 303
+
+
+@pytest.mark.parametrize(
+    ("findings", "line"),
+    [
+        (
+            (SAFE, UNSAFE, MANUAL),
+            "3 findings in 3 files: 1 can be repaired (`fixer fix`), 1 with `--unsafe-fixes`, 1 needs a person.",
+        ),
+        ((SAFE, SAFE, MANUAL), "3 findings in 2 files: 2 can be repaired (`fixer fix`), 1 needs a person."),
+        ((SAFE,), "1 finding in 1 file: 1 can be repaired (`fixer fix`)."),
+        ((MANUAL, MANUAL), "2 findings in 1 file: 2 need a person."),
+    ],
+)
+def test_check_ends_with_what_can_be_done(findings: tuple, line: str) -> None:  # type: ignore[type-arg]
+    assert last(replace(CHECK, findings=findings)) == line
+
+
+def test_nothing_to_do_is_said_in_the_words_of_the_command() -> None:
+    assert report(NOTHING) == "no file holds anything that a rule looks at: nothing to do\n"
+    assert report(replace(NOTHING, messages=())) == "No findings.\n"
+
+
+def test_an_error_is_all_there_is() -> None:
+    assert report(BROKEN) == "error: no repository here: run fixer inside a git repository\n"
+
+
+def test_run_tells_what_changed_what_it_proves_and_what_to_type() -> None:
+    lines = [line.strip() for line in report(RUN, width=100).splitlines()]
+    assert lines[0] == "Lightning 1.9.5 → 2.6.6  from 3f2a1bc49d  (41.2 s)"
+    for line in (
+        "src/model.py  +2  -1",
+        "Commits on fixer/lightning-2.6.6",
+        "bbbbbbbbbb LIT101: `Trainer(gpus=...)` becomes `accelerator=`",
+        "repaired  (rung: trains)  lightning-2.6.6: TBP001, LIT101",
+        "before                     after",
+        "Lightning         1.9.5                      2.6.6",
+        "ended             TypeError at train.py:31   trained",
+        "losses            -                          2.312 → 0.4075",
+        "optimizer steps   0                          20",
+        "max difference    1.5e-08 (tolerance 1e-06)",
+        "uncommitted changes in 1 file are left out",
+        "git diff 3f2a1bc49d..fixer/lightning-2.6.6",
+        "git switch fixer/lightning-2.6.6",
+        "git merge fixer/lightning-2.6.6",
+    ):
+        assert line in [found.removeprefix("note: ") for found in lines]
+    assert "train.py:31:23" not in report(RUN) and "train.py:31:23" in report(RUN, verbose=True)
+    assert last(RUN) == (
+        "`fixer/lightning-2.6.6`: 1 commit, 1 finding repaired; 1 left for `--unsafe-fixes`, "
+        "1 left for a person; proof: 1 repaired, 1 preserved."
+    )
+
+
+def test_one_small_run_fits_one_screen() -> None:
+    small = replace(RUN, findings=(SAFE, MANUAL), evidence=RUN.evidence[:1], skipped=(), messages=())
+    assert len(report(small, width=80).splitlines()) <= 36
+
+
+def test_what_is_left_is_told_kind_by_kind() -> None:
+    other = replace(MANUAL, code="LIT101", path="src/a.py", reason="other")
+    text = report(replace(RUN, findings=(MANUAL, other, replace(MANUAL, path="src/z.py"))))
+    left = text[text.index("Left for you") :]
+    assert left.index("src/a.py") < left.index("other") < left.index("src/model.py") < left.index("src/z.py")
+    assert left.count("builds its optimizers") == 1
+
+
+def test_fix_marks_what_it_did() -> None:
+    text = report(FIX)
+    assert "train.py:31:23 LIT101 `gpus` was removed from Trainer in 2.0 [safe, applied]" in text
+    assert "[manual]" in text
+    assert last(FIX) == (
+        "Changed 2 files (+3 -2), 1 finding repaired; 1 left for `--unsafe-fixes`, 1 left for a person."
+    )
+
+
+def test_verify_tells_the_verdict() -> None:
+    text = report(
+        Result("verify", None, "2.6.6", evidence=(PRESERVED, replace(PRESERVED, problems=("`Trainer(x=)`",))))
+    )
+    assert "what Lightning 2.6.6 does not have:\n      `Trainer(x=)`" in text
+    assert text.splitlines()[-1] == "Proof: 2 preserved."
+
+
+def test_diff_without_colour_is_applied_by_git(tmp_path: Path) -> None:
+    files = (
+        FileDiff("a.py", unified("a.py", "x\r\ny", "z\x1b\r\ny\n")),
+        FileDiff("b.py", unified("b.py", "1\n", "2\n")),
+    )
+    subprocess.run(["git", "init", "-q"], cwd=tmp_path, check=True)
+    (tmp_path / "a.py").write_bytes(b"x\r\ny")
+    (tmp_path / "b.py").write_bytes(b"1\n")
+    command = ["git", "-c", "core.autocrlf=false", "apply", "--whitespace=nowarn"]
+    subprocess.run(command, cwd=tmp_path, input=report(replace(DIFF, files=files)).encode(), check=True)
+    assert (tmp_path / "a.py").read_bytes() == b"z\x1b\r\ny\n"
+    assert (tmp_path / "b.py").read_bytes() == b"2\n"
+
+
+def test_diff_in_colour_shows_both_sides_and_no_control_characters() -> None:
+    file = FileDiff("a.py", unified("a.py", "x\r\n", "[red]z[/red]\x1b[2J\r\n"))
+    text = report(replace(DIFF, files=(file,)), color=True, width=80)
+    assert "\x1b[31m-x\x1b[0m\n" in text
+    assert "\x1b[32m+[red]z[/red]\\x1b[2J\x1b[0m\n" in text
+    assert text.rstrip().endswith("1 file (+1 -1) would change and repair 1 finding; 1 left for a person.\x1b[0m")
+
+
+def test_skipped_files_are_counted_and_named_up_to_ten() -> None:
+    result = replace(CHECK, skipped=tuple(Skipped(f"big_{index}.py", "too large") for index in range(14)))
+    text = report(result)
+    assert "Not read: 14 files\n" in text and "and 4 more; see them with --verbose\n" in text
+    assert "big_9.py  too large\n" in text and "big_10.py" not in text
+    assert "big_13.py" in report(result, verbose=True)
+
+
+@pytest.mark.parametrize("result", [CHECK, RUN, FIX, DIFF, NOTHING, BROKEN])
+def test_quiet_is_the_last_line(result: Result) -> None:
+    assert report(result, quiet=True).splitlines() == [last(result)]
+
+
+def test_markup_and_commands_in_texts_are_only_text() -> None:
+    finding = replace(MANUAL, path="::set-env name=a::[bold].py", message=HOSTILE, reason=HOSTILE)
+    text = report(replace(CHECK, findings=(finding,), messages=("::error::x", "##[error]y")), width=80)
+    assert "[red]x[/red]" in text and "[bold].py" in text
+    assert not re.search(r"^\s*::", text, re.MULTILINE) and "##[" not in text
+    assert "\x1b" not in text and "\r" not in text
+
+
+def test_a_finding_is_one_line_when_piped_and_wrapped_on_a_terminal() -> None:
+    result = replace(CHECK, findings=(replace(SAFE, message="word " * 60),))
+    assert report(result).splitlines()[0].endswith("[safe]")
+    assert all(cell_len(line) <= 80 for line in report(result, width=80).splitlines())
+
+
+@settings(max_examples=120, deadline=None)
+@given(RESULTS)
+def test_any_result_is_told_without_colour_or_control(result: Result) -> None:
+    text = report(replace(result, files=() if result.command == "diff" else result.files), width=80)
+    assert text.endswith("\n")
+    assert not re.search(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e]", text)
+    assert not re.search(r"^\s*::|##\[", text, re.MULTILINE)
+
+
+@settings(max_examples=60, deadline=None)
+@given(RESULTS)
+def test_colour_changes_nothing_but_colour(result: Result) -> None:
+    def letters(color: bool) -> str:
+        text = STYLE.sub("", report(replace(result, files=()), color=color, width=100))
+        return "\n".join(line.rstrip() for line in text.split("\n")).replace(": :", "::").replace("## [", "##[")
+
+    assert letters(color=True) == letters(color=False)
+
+
+def test_rich_is_loaded_for_the_text_report_alone() -> None:
+    script = (
+        "import sys; from fixer.reports import OutputFormat, render; from fixer.result import Result; "
+        "[render(Result('check', None, '2.6.6'), f, {}) for f in OutputFormat if f != 'text']; "
+        "assert not {'rich', 'libcst', 'git', 'torch', 'lightning'} & set(sys.modules)"
+    )
+    subprocess.run([sys.executable, "-c", script], check=True)
