@@ -96,7 +96,7 @@ def summary(result: Result) -> str:
         return one_line(result.messages[-1]) if result.messages else "No findings."
     if result.command == "check":
         return _checked(result.findings)
-    parts = [_outcome(result), _left(standing(result)), _proven(result.evidence)]
+    parts = [_outcome(result), _left(standing(result)), _proven(result)]
     told = "; ".join(part for part in parts if part) + "."
     return told[0].upper() + told[1:]
 
@@ -132,12 +132,15 @@ def _left(findings: Sequence[Finding]) -> str:
     return ", ".join(parts)
 
 
-def _proven(evidence: Sequence[Evidence]) -> str:
+def _proven(result: Result) -> str:
+    evidence = result.evidence
+    if not evidence:
+        return "not proven" if result.files and result.command in ("run", "demo") else ""
     verdicts = list(dict.fromkeys(item.verdict for item in evidence))
     if len(evidence) == 1:
         return f"proof: {evidence[0].verdict}"
     counted = (f"{sum(item.verdict == verdict for item in evidence)} {verdict}" for verdict in verdicts)
-    return f"proof: {', '.join(counted)}" if evidence else ""
+    return f"proof: {', '.join(counted)}"
 
 
 def totals(result: Result) -> str:
