@@ -81,7 +81,8 @@ class FileFacts:
 class Facts:
     """The facts of a tree.
 
-    `mentions` says in which files, of any kind, the byte strings of the rules' `context` occur; `planned`
+    `mentions` says in which files, of any kind, the byte strings that rules asked for occur, `kinds` what
+    kind each file of the tree is; `planned`
     holds the findings of the other rules (for a `last` rule only, with `applied` as it will be), `silenced`
     the (code, unit) pairs of which a part is ignored and so the whole is not rewritten, `pins` the
     requirements found in the project and `target` the Lightning release to move to.
@@ -89,6 +90,7 @@ class Facts:
 
     files: Mapping[str, FileFacts]
     mentions: Mapping[bytes, frozenset[str]] = field(default_factory=dict)
+    kinds: Mapping[str, str] = field(default_factory=dict)
     planned: tuple[Finding, ...] = ()
     silenced: frozenset[tuple[str, str]] = frozenset()
     pins: tuple[str, ...] = ()
@@ -235,10 +237,25 @@ def collect_file(file: PythonFile, collected: Mapping[str, Any]) -> FileFacts:
             )
             for item in file.classes
         ),
-        trainers=tuple(_trainer(call, file) for call in file.calls if is_trainer_call(call)),
-        indirect_trainers=any(_is_indirect(call) for call in file.calls),
+        trainers=_trainers(file),
+        indirect_trainers=any(
+            _is_indirect(call, file) for call in _named(file, "Trainer", "from_argparse_args", "LightningCLI")
+        ),
         collected=collected,
     )
+
+
+def _named(file: PythonFile, *names: str) -> list[CallNode]:
+    """The calls of, or with an argument of, one of the names, whatever the file imports them as."""
+    spellings = frozenset[str]().union(*map(file.spellings, names))
+    if not spellings:
+        return []
+    return [call for call in file.calls if any(_word(node) in spellings for node in (call.node.func, *call.node.args))]
+
+
+def _word(node: ast.expr) -> str | None:
+    """The last identifier of a name or attribute chain."""
+    return node.id if isinstance(node, ast.Name) else node.attr if isinstance(node, ast.Attribute) else None
 
 
 def is_trainer_call(call: CallNode) -> bool:
@@ -246,10 +263,9 @@ def is_trainer_call(call: CallNode) -> bool:
     return call.scope.resolve(call.node.func) == TRAINER
 
 
-def _is_indirect(call: CallNode) -> bool:
+def _is_indirect(call: CallNode, file: PythonFile) -> bool:
     """A Trainer whose arguments are not all in the call: argparse, LightningCLI, a partial."""
-    dotted = call.scope.resolve(call.node.func) or ""
-    return dotted in (
+    return call.scope.resolve(call.node.func) in (
         f"{TRAINER}.from_argparse_args",
         f"{ROOT}.cli.LightningCLI",
         f"{ROOT}.utilities.cli.LightningCLI",
@@ -277,30 +293,41 @@ def literal(node: ast.expr) -> tuple[bool, Any]:
         return False, None
 
 
-def _trainer(call: CallNode, file: PythonFile) -> TrainerFact:
+def _trainers(file: PythonFile) -> tuple[TrainerFact, ...]:
+    calls = [call for call in _named(file, "Trainer") if is_trainer_call(call)]
+    if not calls:
+        return ()
+    kept = {item.node.value: name for item in file.assignments if (name := _kept_as(item.node))}
+    fits: dict[str, list[str | None]] = {}
+    for call in _named(file, "fit"):
+        function = call.node.func
+        if isinstance(function, ast.Attribute) and function.attr == "fit":
+            fits.setdefault(ast.unparse(function.value), []).append(_fitted(call, file))
+    by_name = {name: tuple(fitted) for name, fitted in fits.items()}
+    return tuple(_trainer(call, file, kept.get(call.node), by_name) for call in calls)
+
+
+def _trainer(
+    call: CallNode, file: PythonFile, name: str | None, fits: Mapping[str, tuple[str | None, ...]]
+) -> TrainerFact:
     arguments = []
     for keyword in call.node.keywords:
         if keyword.arg:
             known, value = literal(keyword.value)
             arguments.append(Argument(keyword.arg, file.source_of(keyword.value), known, value))
     open_ended = any(keyword.arg is None for keyword in call.node.keywords) or bool(call.node.args)
-    name = _kept_as(call, file)
-    fits = tuple(_fitted(other, file) for other in file.calls if name and _is_fit(other, name)) if name else ()
-    return TrainerFact(file.path, call.node.lineno, tuple(arguments), open_ended, name, fits)
+    return TrainerFact(
+        file.path, call.node.lineno, tuple(arguments), open_ended, name, fits.get(name, ()) if name else ()
+    )
 
 
-def _kept_as(call: CallNode, file: PythonFile) -> str | None:
-    for node in ast.walk(call.within[-1] if call.within else file.tree):
-        if isinstance(node, ast.Assign) and node.value is call.node and len(node.targets) == 1:
-            return ast.unparse(node.targets[0])
-        if isinstance(node, ast.AnnAssign) and node.value is call.node:
-            return ast.unparse(node.target)
-    return None
-
-
-def _is_fit(call: CallNode, name: str) -> bool:
-    function = call.node.func
-    return isinstance(function, ast.Attribute) and function.attr == "fit" and ast.unparse(function.value) == name
+def _kept_as(node: ast.Assign | ast.AnnAssign) -> str | None:
+    """The one target that a call's result is assigned to."""
+    if not isinstance(node.value, ast.Call):
+        return None
+    if isinstance(node, ast.AnnAssign):
+        return ast.unparse(node.target)
+    return ast.unparse(node.targets[0]) if len(node.targets) == 1 else None
 
 
 def _fitted(call: CallNode, file: PythonFile) -> str | None:
@@ -314,12 +341,10 @@ def _fitted(call: CallNode, file: PythonFile) -> str | None:
         return _class_of(given, call)
     if not isinstance(given, ast.Name):
         return None
-    space = call.within[-1] if call.within else file.tree
     built = [
-        node.value
-        for node in ast.walk(space)
-        if isinstance(node, ast.Assign)
-        and any(isinstance(target, ast.Name) and target.id == given.id for target in node.targets)
+        item.node.value
+        for item in file.assignments_to(given.id)
+        if isinstance(item.node, ast.Assign) and (not call.within or call.within[-1] in item.within)
     ]
     if len(built) != 1 or not isinstance(built[0], ast.Call):
         return None

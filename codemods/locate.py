@@ -28,7 +28,6 @@ KINDS: dict[type[ast.AST], type[cst.CSTNode]] = {
     ast.FunctionDef: cst.FunctionDef,
     ast.Name: cst.Name,
     ast.Return: cst.Return,
-    ast.arg: cst.Param,
     ast.keyword: cst.Arg,
 }
 COMPOUND = (cst.ClassDef, cst.FunctionDef)

@@ -152,7 +152,7 @@ def _land(project: Project, options: Options, made: Plan, result: Result, branch
     if not how.dry_run and landing.commits:
         annotate(project, landing.commits, _notes(landing.commits, result))
     messages = (*result.messages, *([landing.message] if landing.message else []))
-    kept = None if how.dry_run or not landing.commits else landing.branch
+    kept = None if how.dry_run or landing.head == project.base else landing.branch
     return replace(result, branch=kept, commits=landing.commits, messages=messages)
 
 

@@ -190,8 +190,7 @@ def _keeping(step: cst.FunctionDef, item: ClassNode, stage: Stage) -> cst.Functi
                 return updated_node
             line = cst.SimpleStatementLine(body=updated_node.body)
             kept = self.leave_SimpleStatementLine(line, line)
-            lines = list(kept) if isinstance(kept, cst.FlattenSentinel) else [kept]
-            return cst.IndentedBlock(body=lines)
+            return cst.IndentedBlock(body=list(kept)) if isinstance(kept, cst.FlattenSentinel) else updated_node
 
     result: cst.FunctionDef = step.visit(Keep())  # type: ignore[assignment]
     return result

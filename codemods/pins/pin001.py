@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
 
 from packaging.requirements import Requirement
 
@@ -13,7 +12,7 @@ from codemods.pins.manifest import LIGHTNING, Pin, Problem, Unparsable, read_pin
 from codemods.pins.reach import MENTIONS, Area, area_of
 from codemods.pins.specifier import MALICIOUS, admits, admits_from, guarded, only_refused, raised
 from codemods.rule import Example, Match, Rule, TextEdit, all_rules
-from codemods.source import PythonFile, TextFile
+from codemods.source import TextFile
 
 ADVISORY = "GHSA-w37p-236h-pfx3"
 PYTHONS = ("3.10", "3.11", "3.12", "3.13", "3.14")
@@ -188,21 +187,6 @@ def _manual(file: TextFile, pin: Pin, message: str, reason: str) -> Match:
     return Match(file.span(pin.place, pin.end), message, "manual", reason)
 
 
-def collect(file: PythonFile) -> bool:
-    """Something of any file that mentions Lightning, so that the manifests are asked for."""
-    return True
-
-
-def context(collected: Mapping[str, Any]) -> tuple[bytes, ...]:
-    """The manifests of a project are among the files that mention Lightning."""
-    return MENTIONS
-
-
-def present(file: PythonFile) -> bool:
-    """No finding stands in Python itself."""
-    return False
-
-
 _OLD = (("train.py", "from pytorch_lightning import Trainer\n\ntrainer = Trainer(gpus=1)\n"),)
 _NEW = (("train.py", 'from pytorch_lightning import Trainer\n\ntrainer = Trainer(accelerator="gpu", devices=1)\n'),)
 
@@ -220,10 +204,8 @@ RULE = Rule(
     versions="Lightning 1.x -> 2.0 and later; 2.6.2 and 2.6.3 in any case",
     triggers=MENTIONS,
     check=check,
-    kinds=("requirements", "pyproject", "python"),
-    collect=collect,
-    context=context,
-    present=present,
+    kinds=("requirements", "pyproject"),
+    mentions=MENTIONS,
     last=True,
     examples=(
         Example(

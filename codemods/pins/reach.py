@@ -52,7 +52,11 @@ def _is_manifest(path: str) -> bool:
 
 
 def _holds_code(folder: str, facts: Facts) -> bool:
-    return any(path.startswith(folder + "/") for path in facts.files if not path.endswith("/setup.py"))
+    return any(
+        path.startswith(folder + "/")
+        for path, kind in facts.kinds.items()
+        if kind == "python" and not path.endswith("/setup.py")
+    )
 
 
 def _nearest(path: str, homes: set[str]) -> str | None:

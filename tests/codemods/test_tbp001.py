@@ -27,7 +27,10 @@ REFUSED = {
         ("x, y = batch", "x, y = batch\n        x = torch.nn.utils.rnn.pack_padded_sequence(x, y)"),
         "one dimension",
     ),
-    "skipped chunk": (("        loss = F", "        if x.max() > 9:\n            return None\n        loss = F"), "without"),
+    "skipped chunk": (
+        ("        loss = F", "        if x.max() > 9:\n            return None\n        loss = F"),
+        "without",
+    ),
     "no hiddens": (('"hiddens": hiddens}', '"state": hiddens}'), "does not plainly return"),
     "two optimizers": (
         ("return torch.optim.SGD(self.parameters(), lr=0.1)", "return [a, b]"),
@@ -39,8 +42,14 @@ REFUSED = {
     "no flag": (("        self.truncated_bptt_steps = 4\n", ""), "does not set"),
     "accumulation": (("max_epochs=2", "max_epochs=2, accumulate_grad_batches=2"), "accumulates"),
     "clip by variable": (("gradient_clip_val=0.5", "gradient_clip_val=loader.clip"), "not a literal"),
-    "own split": ((STEP, "    def tbptt_split_batch(self, batch, k):\n        return [batch]\n\n" + STEP), "tbptt_split"),
-    "manual already": (("super().__init__()", "super().__init__()\n        self.automatic_optimization = False"), "else"),
+    "own split": (
+        (STEP, "    def tbptt_split_batch(self, batch, k):\n        return [batch]\n\n" + STEP),
+        "tbptt_split",
+    ),
+    "manual already": (
+        ("super().__init__()", "super().__init__()\n        self.automatic_optimization = False"),
+        "else",
+    ),
     "plateau": (
         (
             "return torch.optim.SGD(self.parameters(), lr=0.1)",
@@ -53,7 +62,10 @@ REFUSED = {
         ("super().__init__()", "self.automatic_optimization = True\n        super().__init__()"),
         "before `super",
     ),
-    "called by hand": ((STEP, "    def warm(self, b):\n        return self.training_step(b, 0, None)\n\n" + STEP), "calls"),
+    "called by hand": (
+        (STEP, "    def warm(self, b):\n        return self.training_step(b, 0, None)\n\n" + STEP),
+        "calls",
+    ),
 }
 
 
@@ -138,7 +150,10 @@ def test_existing_hook_gets_the_clipping_at_its_end() -> None:
 @pytest.mark.parametrize(
     ("returned", "line"),
     [
-        ('{"optimizer": o, "lr_scheduler": {"scheduler": s, "interval": "step"}}', "        self.lr_schedulers().step()\n"),
+        (
+            '{"optimizer": o, "lr_scheduler": {"scheduler": s, "interval": "step"}}',
+            "        self.lr_schedulers().step()\n",
+        ),
         ("[o], [s]", "        if self.trainer.is_last_batch:\n            self.lr_schedulers().step()\n"),
     ],
 )

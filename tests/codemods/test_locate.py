@@ -1,0 +1,118 @@
+"""Every node that a rule can point at is found again in LibCST, at the same place, in any file."""
+
+from __future__ import annotations
+
+import ast
+import sys
+import textwrap
+from pathlib import Path
+
+import libcst as cst
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from codemods.locate import KINDS, NotLocated, apply_node_edits, apply_text_edits, locate
+from codemods.rule import NodeEdit, TextEdit
+from codemods.source import PythonFile, Source
+
+STDLIB = Path(ast.__file__).parent
+FILES = sorted(
+    path for folder in ("json", "importlib", "concurrent/futures") for path in (STDLIB / folder).glob("*.py")
+)
+
+
+def parse(text: str) -> PythonFile:
+    return PythonFile.parse(Source("file.py", "python", text.encode()))
+
+
+def in_fstring(tree: ast.AST) -> set[ast.AST]:
+    """Positions inside f-strings are wrong before Python 3.12."""
+    if sys.version_info >= (3, 12):
+        return set()
+    return {inner for node in ast.walk(tree) if isinstance(node, ast.JoinedStr) for inner in ast.walk(node)}
+
+
+def check_all(file: PythonFile) -> int:
+    """Locates every node of the file, and checks that each is the same code; returns how many."""
+    left_out = in_fstring(file.tree)
+    nodes = [node for node in ast.walk(file.tree) if type(node) in KINDS and node not in left_out]
+    module = cst.parse_module(file.text)
+    located = locate(file, module, nodes)
+    for node, found in located.items():
+        if isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+            assert found.name.value == node.name
+        elif isinstance(node, ast.expr | ast.Expr | ast.Return | ast.Assign):
+            code = module.code_for_node(found)
+            there = ast.parse(textwrap.dedent(code) if isinstance(node, ast.stmt) else f"({code})").body[0]
+            here = node if isinstance(node, ast.stmt) else ast.Expr(node)
+            assert ast.unparse(there) == ast.unparse(here)
+    return len(located)
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: f"{path.parent.name}/{path.name}")
+def test_nodes_of_the_standard_library(path: Path) -> None:
+    file = PythonFile.parse(Source(path.name, "python", path.read_bytes()))
+    nodes = sum(type(node) in KINDS for node in ast.walk(file.tree) if node not in in_fstring(file.tree))
+    assert check_all(file) == nodes
+
+
+NAMES = st.sampled_from(["x", "größe", "名前", "model", "a1"])
+STRINGS = st.text(st.characters(codec="utf-8", exclude_characters="\\'\"\r\n\0{}"), max_size=6).map(repr)
+EXPRESSIONS = st.recursive(
+    NAMES | STRINGS,
+    lambda inner: st.one_of(
+        st.tuples(NAMES, inner, inner).map(lambda p: f"{p[0]}({p[1]}, key={p[2]})"),
+        st.tuples(NAMES, NAMES).map(lambda p: f"{p[0]}.{p[1]}"),
+        inner.map(lambda text: f"({text})"),
+        st.tuples(inner, inner).map(lambda p: f"[{p[0]} , {p[1]}]"),
+        st.tuples(NAMES, inner).map(lambda p: f"{p[0]}( * {p[1]},\n  )"),
+        inner.map(lambda text: f"f((yield_ for yield_ in {text}))"),
+    ),
+    max_leaves=8,
+)
+
+
+@given(st.lists(st.tuples(NAMES, EXPRESSIONS), min_size=1, max_size=4))
+def test_nodes_of_generated_code(lines: list[tuple[str, str]]) -> None:
+    text = "class K:\n    def m(self, größe=1):\n" + "".join(f"        {name} = {value}\n" for name, value in lines)
+    file = parse(text + "        return x\n")
+    assert check_all(file) >= 4 + len(lines)
+
+
+def test_two_calls_that_start_at_the_same_place() -> None:
+    file = parse("a(1)(2)(3)\n")
+    calls = [node for node in ast.walk(file.tree) if isinstance(node, ast.Call)]
+    located = locate(file, cst.parse_module(file.text), calls)
+    assert len({id(node) for node in located.values()}) == 3
+
+
+def test_a_tree_of_another_text_is_refused_loudly() -> None:
+    file = parse("a = f(1)\n")
+    calls = [node for node in ast.walk(file.tree) if isinstance(node, ast.Call)]
+    with pytest.raises(NotLocated, match=r"file\.py:1"):
+        locate(file, cst.parse_module("a =  f(1)\n"), calls)
+
+
+@given(st.text("ab \n", max_size=20))
+def test_no_edits_change_no_byte(comment: str) -> None:
+    text = (
+        "import os\n\n\n" + "".join(f"# {line}\n" for line in comment.splitlines()) + "x = os.path . join( 'a' )  # ü\n"
+    )
+    assert apply_node_edits(parse(text), [], []) == text
+
+
+def test_edits_of_outer_and_inner_nodes_meet() -> None:
+    file = parse("outer(inner(1))\n")
+    calls = [node for node in ast.walk(file.tree) if isinstance(node, ast.Call)]
+
+    def rename(call: cst.Call) -> cst.Call:
+        assert isinstance(call.func, cst.Name)
+        return call.with_changes(func=cst.Name(call.func.value.upper()))
+
+    assert apply_node_edits(file, [NodeEdit(call, rename) for call in calls], []) == "OUTER(INNER(1))\n"
+
+
+def test_overlapping_text_edits_are_refused() -> None:
+    with pytest.raises(ValueError, match="overlap"):
+        apply_text_edits("abcdef", [TextEdit(0, 3, "x"), TextEdit(2, 4, "y")])
