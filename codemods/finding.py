@@ -45,4 +45,5 @@ class Finding:
     def id(self) -> str:
         """A short name that stays the same while rule, file, place and row do."""
         key = "\0".join(map(str, (self.code, self.row, self.path, self.cell, self.span.line, self.span.column)))
-        return f"{self.code}-{hashlib.blake2b(key.encode(errors="surrogatepass"), digest_size=4).hexdigest()}"
+        digest = hashlib.blake2b(key.encode(errors="surrogatepass"), digest_size=4).hexdigest()
+        return f"{self.code}-{digest}"
