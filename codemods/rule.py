@@ -1,10 +1,11 @@
-"""How a rule declares itself, and how rules are found: a module of this package that holds a `RULE`."""
+"""How a rule declares itself, and how rules are found: a module named after a code that holds a `RULE`."""
 
 from __future__ import annotations
 
 import ast
 import importlib
 import pkgutil
+import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -68,6 +69,7 @@ class Example:
 
 
 Check = Callable[[Any, "Facts"], Iterator[Match]]
+_RULE_MODULE = re.compile(r"codemods\.\w+\.[a-z]+[0-9]+")
 
 
 @dataclass(frozen=True)
@@ -81,7 +83,8 @@ class Rule:
     `present` says, without facts, whether a file can hold a match, which spares it the second look.
     `collect` returns what other files need to know of this one (picklable; None for nothing), read back by
     `Facts.collected`. `context` gets all that was collected, by path, and names byte strings: files that
-    hold one are read for the facts too, and `Facts.mentions` tells which they are.
+    hold one are read for the facts too, and `Facts.mentions` tells which they are; it tells so of `mentions`
+    as well, without reading the files.
 
     `requires` names codes that have to land with this one. A rule with `last` sees in `Facts.planned` what
     the others found.
@@ -100,6 +103,7 @@ class Rule:
     collect: Callable[[PythonFile], Any] | None = None
     context: Callable[[Mapping[str, Any]], tuple[bytes, ...]] | None = None
     present: Callable[[PythonFile], bool] | None = None
+    mentions: tuple[bytes, ...] = ()
     kinds: tuple[str, ...] = ("python",)
     requires: tuple[str, ...] = ()
     last: bool = False
@@ -108,14 +112,18 @@ class Rule:
 
 @cache
 def all_rules() -> tuple[Rule, ...]:
-    """Every rule of the package, in the order in which they are applied: by code, the `last` ones last."""
+    """Every rule of the package, in the order in which they are applied: by code, the `last` ones last.
+
+    Modules that are not named like a rule (`codemods.trainer.lit101`) are not imported: some load LibCST.
+    """
     import codemods
 
     rules = []
     for info in pkgutil.walk_packages(codemods.__path__, "codemods."):
-        rule = getattr(importlib.import_module(info.name), "RULE", None)
-        if isinstance(rule, Rule):
-            rules.append(rule)
+        if _RULE_MODULE.fullmatch(info.name):
+            rule = getattr(importlib.import_module(info.name), "RULE", None)
+            if isinstance(rule, Rule):
+                rules.append(rule)
     return tuple(sorted(rules, key=lambda rule: (rule.last, rule.code)))
 
 

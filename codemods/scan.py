@@ -115,6 +115,7 @@ def _collect(
     present: dict[str, tuple[str, ...]] = {}
     skipped: dict[str, str] = {}
     by_path = {source.path: source for source in sources}
+    kinds = {source.path: source.kind for source in sources}
 
     def read(batch: Sequence[tuple[Source, tuple[Rule, ...]]]) -> None:
         for done, ((source, _), result) in enumerate(zip(batch, run(_read, batch), strict=True), 1):
@@ -131,7 +132,7 @@ def _collect(
     read(sorted(first, key=lambda item: (-len(item[0].data), item[0].path)))
     mentions: dict[bytes, frozenset[str]] = {}
     while True:
-        facts = Facts(files, mentions, pins=options.pins, target=options.target)
+        facts = Facts(files, mentions, kinds=kinds, pins=options.pins, target=options.target)
         mentions = _mentions(sources, options.rules, facts)
         wanted = {path for paths in mentions.values() for path in paths} | _base_paths(facts, by_path)
         more = [
@@ -140,7 +141,8 @@ def _collect(
             if by_path[path].kind == "python" and path not in files and path not in skipped
         ]
         if not more:
-            return replace(facts, mentions=mentions), present, skipped
+            named = {text for rule in options.rules if _is_present(rule, present) for text in rule.mentions}
+            return replace(facts, mentions={**mentions, **_holders(sources, named)}), present, skipped
         read(more)
 
 
@@ -151,7 +153,16 @@ def _mentions(sources: Sequence[Source], rules: Sequence[Rule], facts: Facts) ->
         if rule.context and (collected := facts.collected(rule.code))
         for text in rule.context(collected)
     }
-    return {text: frozenset(source.path for source in sources if text in source.data) for text in sorted(asked)}
+    return _holders(sources, asked)
+
+
+def _is_present(rule: Rule, present: Mapping[str, tuple[str, ...]]) -> bool:
+    return any(rule.code in codes for codes in present.values())
+
+
+def _holders(sources: Sequence[Source], texts: set[bytes]) -> dict[bytes, frozenset[str]]:
+    """The files, of any kind, that hold each of the byte strings."""
+    return {text: frozenset(source.path for source in sources if text in source.data) for text in sorted(texts)}
 
 
 def _base_paths(facts: Facts, by_path: Mapping[str, Source]) -> set[str]:

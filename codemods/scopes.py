@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from functools import cached_property
 from pathlib import PurePosixPath
 
+from codemods.nodes import CHILD_FIELDS
+
 NAMESPACES = ("lightning.pytorch", "pytorch_lightning", "lightning")
 ROOT = "lightning.pytorch"
 OPAQUE = "?"
@@ -86,7 +88,7 @@ def canonical(dotted: str) -> str:
 _HOMES = {
     spelling: f"{ROOT}.{name}"
     for name, modules in {
-        "Trainer": ("trainer", "trainer.trainer"),
+        "Trainer": ("trainer", "trainer.trainer", "models.trainer"),
         "LightningModule": ("core", "core.lightning", "core.module", "core.root_module"),
         "LightningDataModule": ("core", "core.datamodule"),
         "Callback": ("callbacks", "callbacks.base", "callbacks.callback"),
@@ -130,8 +132,8 @@ def _bindings(node: ast.AST, path: str) -> Iterator[tuple[str, str]]:
         every = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
         for argument in [*every, *filter(None, (arguments.vararg, arguments.kwarg))]:
             yield argument.arg, OPAQUE
-    module = ".".join(PurePosixPath(path).with_suffix("").parts)
-    module = module.removesuffix(".__init__")
+    local = isinstance(node, ast.Module)
+    module = ".".join(PurePosixPath(path).with_suffix("").parts).removesuffix(".__init__") if local else ""
     for statement in _statements(_body(node)):
         if isinstance(statement, ast.Import):
             for alias in statement.names:
@@ -145,7 +147,6 @@ def _bindings(node: ast.AST, path: str) -> Iterator[tuple[str, str]]:
             for alias in statement.names:
                 yield alias.asname or alias.name, f"{source}.{alias.name}" if source else alias.name
         elif isinstance(statement, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
-            local = isinstance(node, ast.Module)
             yield statement.name, f"{module}.{statement.name}" if local else OPAQUE
         else:
             yield from ((name, OPAQUE) for name in _assigned(statement))
@@ -160,6 +161,21 @@ def _assigned(statement: ast.stmt) -> Iterator[str]:
                 if node.name:
                     yield node.name
             elif isinstance(node, ast.AST):
-                for inner in ast.walk(node):
-                    if isinstance(inner, ast.Name) and isinstance(inner.ctx, ast.Store | ast.Del):
-                        yield inner.id
+                yield from _stored(node)
+
+
+def _stored(node: ast.AST) -> Iterator[str]:
+    """The names below a node that are written to or deleted."""
+    stack = [node]
+    while stack:
+        inner = stack.pop()
+        if type(inner) is ast.Name:
+            if type(inner.ctx) is not ast.Load:
+                yield inner.id
+            continue
+        for name in CHILD_FIELDS.get(type(inner), ()):
+            value = getattr(inner, name)
+            if type(value) is list:
+                stack.extend(value)
+            else:
+                stack.append(value)

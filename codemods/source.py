@@ -6,12 +6,14 @@ import ast
 import io
 import re
 import tokenize
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import PurePosixPath
+from typing import Any
 
 from codemods.finding import Span
+from codemods.nodes import CHILD_FIELDS
 from codemods.scopes import Scope, bind
 
 BOM = b"\xef\xbb\xbf"
@@ -94,11 +96,21 @@ class CallNode:
     within: tuple[ast.AST, ...]
 
 
+@dataclass(frozen=True)
+class AssignNode:
+    """An assignment statement, and the functions and classes around it, outermost first."""
+
+    node: ast.Assign | ast.AnnAssign
+    within: tuple[ast.AST, ...]
+
+
 @dataclass
 class _Index:
     classes: list[ClassNode] = field(default_factory=list)
     calls: list[CallNode] = field(default_factory=list)
-    attributes: dict[str, list[ast.Attribute]] = field(default_factory=dict)
+    attributes: list[ast.Attribute] = field(default_factory=list)
+    assignments: list[AssignNode] = field(default_factory=list)
+    aliases: list[ast.alias] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -137,8 +149,8 @@ class PythonFile:
 
     @cached_property
     def lines(self) -> list[str]:
-        """The text's lines as `ast` counts them."""
-        return ast._splitlines_no_ff(self.text) if hasattr(ast, "_splitlines_no_ff") else self.text.splitlines(True)
+        """The text's lines as `ast` counts them, with their ends."""
+        return list(io.StringIO(self.text, newline=""))
 
     @cached_property
     def scope(self) -> Scope:
@@ -148,7 +160,7 @@ class PythonFile:
     @cached_property
     def _index(self) -> _Index:
         index = _Index()
-        _walk(self.tree, self.scope, index)
+        _add(self.tree.body, self.scope, (), "", index)
         return index
 
     @property
@@ -159,9 +171,34 @@ class PythonFile:
     def calls(self) -> list[CallNode]:
         return self._index.calls
 
+    @property
+    def assignments(self) -> list[AssignNode]:
+        return self._index.assignments
+
+    def assignments_to(self, name: str) -> list[AssignNode]:
+        """Every statement that assigns to the plain name."""
+        return self._assigned.get(name, [])
+
+    @cached_property
+    def _assigned(self) -> dict[str, list[AssignNode]]:
+        found: dict[str, list[AssignNode]] = {}
+        for item in self._index.assignments:
+            targets = item.node.targets if isinstance(item.node, ast.Assign) else [item.node.target]
+            for name in {target.id for target in targets if isinstance(target, ast.Name)}:
+                found.setdefault(name, []).append(item)
+        return found
+
     def attributes(self, name: str) -> list[ast.Attribute]:
         """Every `something.name` of the file."""
-        return self._index.attributes.get(name, [])
+        return [node for node in self._index.attributes if node.attr == name]
+
+    def spellings(self, name: str) -> frozenset[str]:
+        """The identifiers that may stand for something whose dotted name ends in `name`: it, and what it is
+        imported as. Empty where the file does not hold the word."""
+        if name not in self.text:
+            return frozenset()
+        renamed = (alias.asname for alias in self._index.aliases if alias.name.rpartition(".")[2] == name)
+        return frozenset({name, *filter(None, renamed)})
 
     def span(self, node: ast.expr | ast.stmt | ast.arg | ast.keyword) -> Span:
         """The place of a node: 1-based, in code points (`ast` counts UTF-8 bytes)."""
@@ -176,7 +213,12 @@ class PythonFile:
 
     def source_of(self, node: ast.AST) -> str:
         """The text of a node, without what surrounds it."""
-        return ast.get_source_segment(self.text, node) or ""
+        if not isinstance(node, ast.expr | ast.stmt | ast.arg | ast.keyword) or node.end_lineno is None:
+            return ""
+        lines = [line.encode() for line in self.lines[node.lineno - 1 : node.end_lineno]]
+        lines[-1] = lines[-1][: node.end_col_offset]
+        lines[0] = lines[0][node.col_offset :]
+        return b"".join(lines).decode(errors="replace")
 
     def _column(self, line: int, offset: int) -> int:
         if line > len(self.lines):
@@ -205,36 +247,32 @@ def module_name(path: str) -> str:
     return ".".join(parts[:-1] if parts and parts[-1] == "__init__" else parts)
 
 
-def _walk(tree: ast.Module, module_scope: Scope, index: _Index) -> None:
-    stack: list[tuple[ast.AST, Scope, tuple[ast.AST, ...], str]] = [(tree, module_scope, (), "")]
+def _add(nodes: Sequence[ast.AST], scope: Scope, within: tuple[ast.AST, ...], prefix: str, index: _Index) -> None:
+    """Adds to the index what stands in some nodes, functions and classes inside them included."""
+    stack: list[Any] = list(reversed(nodes))
     while stack:
-        node, scope, within, prefix = stack.pop()
+        node = stack.pop()
         kind = type(node)
         if kind is ast.Call:
-            index.calls.append(CallNode(node, scope, within))  # type: ignore[arg-type]
+            index.calls.append(CallNode(node, scope, within))
         elif kind is ast.Attribute:
-            index.attributes.setdefault(node.attr, []).append(node)  # type: ignore[attr-defined,arg-type]
-        elif isinstance(node, ast.ClassDef):
+            index.attributes.append(node)
+        elif kind is ast.Assign or kind is ast.AnnAssign:
+            index.assignments.append(AssignNode(node, within))
+        elif kind is ast.alias:
+            index.aliases.append(node)
+        elif kind is ast.ClassDef:
             index.classes.append(ClassNode(node, scope, prefix + node.name))
-            scope, within, prefix = bind(node, scope=scope), (*within, node), f"{prefix}{node.name}."
-        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-            inner = bind(node, scope=scope)
-            outside = [*node.decorator_list, *node.args.defaults, *[d for d in node.args.kw_defaults if d]]
-            stack.extend((child, scope, within, prefix) for child in outside)
-            stack.extend((child, inner, (*within, node), prefix) for child in reversed(node.body))
+            inside = [*node.bases, *node.keywords, *node.body, *node.decorator_list]
+            _add(inside, bind(node, scope=scope), (*within, node), f"{prefix}{node.name}.", index)
             continue
-        stack.extend((child, scope, within, prefix) for child in _children(node))
-
-
-def _children(node: ast.AST) -> Iterator[ast.AST]:
-    for name in reversed(node._fields):
-        value = getattr(node, name, None)
-        if isinstance(value, list):
-            for item in reversed(value):
-                if isinstance(item, ast.AST):
-                    yield item
-        elif isinstance(value, ast.AST) and type(value) not in _LEAVES:
-            yield value
-
-
-_LEAVES = frozenset({ast.Load, ast.Store, ast.Del, ast.Constant, ast.Name})
+        elif kind is ast.FunctionDef or kind is ast.AsyncFunctionDef:
+            _add(node.body, bind(node, scope=scope), (*within, node), prefix, index)
+            stack.extend([*node.decorator_list, *node.args.defaults, *node.args.kw_defaults])
+            continue
+        for name in CHILD_FIELDS.get(kind, ()):
+            value = getattr(node, name)
+            if type(value) is list:
+                stack.extend(reversed(value))
+            else:
+                stack.append(value)

@@ -1,0 +1,24 @@
+"""Which fields of an `ast` node hold other nodes: worked out once for each class, so that walks are quick."""
+
+from __future__ import annotations
+
+import ast
+
+# fmt: off
+_PLAIN_FIELDS = frozenset({
+    "arg", "asname", "attr", "conversion", "ctx", "id", "is_async", "kind", "kwd_attrs", "level", "module", "name",
+    "op", "ops", "rest", "simple", "tag", "type_comment",
+})
+# fmt: on
+_LEAVES = (ast.Name, ast.Constant, ast.Global, ast.Nonlocal)
+
+CHILD_FIELDS: dict[type, tuple[str, ...]] = {
+    kind: fields
+    for kind in vars(ast).values()
+    if isinstance(kind, type)
+    and issubclass(kind, ast.AST)
+    and not issubclass(kind, _LEAVES)
+    and (fields := tuple(name for name in reversed(kind._fields) if name not in _PLAIN_FIELDS))
+}
+"""The fields of a class of nodes that can hold nodes or lists of them, last first; names, constants and what
+else has nothing below it are left out."""
