@@ -65,7 +65,7 @@ def _judge(use: Use, known: Facts) -> Iterator[str]:
     if fact is None:
         return
     if fact.missing:
-        yield f"{use.name}, {fact.missing}"
+        yield f"{use.name} ({fact.missing})"
     elif isinstance(use, Call):
         yield from _judge_call(use, fact)
 

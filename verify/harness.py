@@ -131,7 +131,25 @@ def installed(name: str) -> str | None:
 
 
 def execute(spec: dict[str, Any], root: Path, script: Path, record: Record) -> int:
-    """Run the script as `__main__` and record how it ended."""
+    """Run the script as `__main__` and record how it ended, and which files of the project it loaded."""
+    try:
+        return run_script(spec, root, script, record)
+    finally:
+        record("loaded", files=loaded(root, script))
+
+
+def loaded(root: Path, script: Path) -> list[str]:
+    """The project's files that were executed, relative to its root."""
+    origins = [str(script), *(getattr(module, "__file__", None) for module in list(sys.modules.values()))]
+    found = set()
+    for origin in filter(None, origins):
+        with contextlib.suppress(ValueError, OSError):
+            found.add(Path(origin).resolve().relative_to(root.resolve()).as_posix())
+    return sorted(found)
+
+
+def run_script(spec: dict[str, Any], root: Path, script: Path, record: Record) -> int:
+    """Run the script and return the status to end with."""
     try:
         if spec["module"]:
             runpy.run_module(spec["module"], run_name="__main__", alter_sys=True)

@@ -30,6 +30,7 @@ from verify.verdict import Judgement, judge
 T = TypeVar("T")
 SEED = 42
 CANDIDATES = 3
+NAMED = 5
 TRAIN_BATCHES = 8
 VAL_BATCHES = 2
 EPOCHS = 2
@@ -137,11 +138,21 @@ def _prove(before: Sources, after: Sources, bench: _Bench) -> Evidence:
         old, new = _run_both(before, after, entry, pair, bench, number)
         per_batch = pair.before is not None and _version(pair.before) < Version("1.6")
         judgement = judge(old, new, problems, per_batch=per_batch, missing=pair.missing)
+        judgement = replace(judgement, reason=judgement.reason + _not_run(request, new))
         tried.append(_with_runs(_evidence(request, judgement), pair, old, new))
         if new.recording.fitted or (old and old.recording.fitted):
             return replace(tried[-1], problems=problems, left=left)
     first = tried[0] if tried else replace(_evidence(request, _nothing(problems)), environments=pair.environments)
     return replace(first, problems=problems, left=left)
+
+
+def _not_run(request: Request, raw: Raw) -> str:
+    """Which changed files the run says nothing about."""
+    left = [path for path in request.changed if path.endswith(".py") and path not in raw.loaded]
+    if not left or not raw.loaded:
+        return ""
+    more = f" and {len(left) - NAMED} more" if len(left) > NAMED else ""
+    return f"; changed but not executed by {raw.recording.script}: {', '.join(left[:NAMED])}{more}"
 
 
 def _with_runs(evidence: Evidence, pair: _Pair, old: Raw | None, new: Raw) -> Evidence:

@@ -25,7 +25,7 @@ class Raw:
     """One run: what is reported, and the values that are only compared.
 
     `began` says whether the run got as far as `fit`; `unusable` why Lightning itself could not be
-    loaded; `ended` why we ended the run.
+    loaded; `ended` why we ended the run; `loaded` which files of the project were executed.
     """
 
     recording: Recording
@@ -33,6 +33,7 @@ class Raw:
     began: bool = False
     unusable: str | None = None
     ended: str | None = None
+    loaded: tuple[str, ...] = ()
     output: str = ""
 
 
@@ -55,6 +56,8 @@ def read(path: Path, script: str) -> Raw:
             failure = Failure(event["type"], event["message"], event["place"])
         elif kind == "unusable":
             raw = replace(raw, unusable=f"{event['type']}: {event['message']}")
+        elif kind == "loaded":
+            raw = replace(raw, loaded=tuple(event["files"]))
         elif kind == "fit":
             raw = replace(raw, began=True)
     weights = tuple(Weight(name, norm, tuple(values)) for name, norm, values in last.get("weights", ()))

@@ -48,3 +48,31 @@ def _diff(example: Example) -> str:
         example.before.splitlines(), example.after.splitlines(), example.path, example.path, lineterm="", n=2
     )
     return "\n".join(lines)
+
+
+def markdown(rule: Rule) -> str:
+    """The rule's page of the documentation, docs/rules/CODE.md."""
+    parts = [
+        f"# {rule.code}: {rule.name}",
+        rule.summary[0].upper() + rule.summary[1:] + ".",
+        f"Repair: **{rule.fix}**. Versions: {rule.versions}.",
+        "## Why",
+        rule.why,
+        *_markdown_examples(rule),
+    ]
+    if rule.references:
+        parts += ["## References", "\n".join(f"- <{address}>" for address in rule.references)]
+    return "\n\n".join(parts) + "\n"
+
+
+def _markdown_examples(rule: Rule) -> list[str]:
+    parts = ["## Examples"]
+    for example in rule.examples:
+        if example.before != example.after:
+            parts.append(f"```diff\n{_diff(example)}\n```")
+    parts.append("## Left as it is")
+    for example in rule.examples:
+        if example.before == example.after:
+            language = "python" if example.path.endswith(".py") else "text"
+            parts.append(f"```{language}\n{example.before}```")
+    return parts

@@ -209,8 +209,8 @@ def _proof(page: _Page, result: Result) -> None:
         page.line(Text.assemble((evidence.verdict, style), f"  ({words.rung(evidence)})", (told, "dim")), 2)
         page.line(_prose(words.one_line(evidence.reason)), 2, hang=0)
         _numbers(page, evidence)
-        _names(page, f"what Lightning {words.plain(result.target)} does not have", evidence.problems)
-        _names(page, "the same in files that were not changed", evidence.left)
+        _names(page, f"not in Lightning {words.plain(result.target)}, in changed files", evidence.problems)
+        _names(page, f"not in Lightning {words.plain(result.target)}, in files that no rule changed", evidence.left)
 
 
 def _numbers(page: _Page, evidence: Evidence) -> None:

@@ -150,7 +150,7 @@ def test_verify_tells_the_verdict() -> None:
     text = report(
         Result("verify", None, "2.6.6", evidence=(PRESERVED, replace(PRESERVED, problems=("`Trainer(x=)`",))))
     )
-    assert "what Lightning 2.6.6 does not have:\n      `Trainer(x=)`" in text
+    assert "not in Lightning 2.6.6, in changed files:\n      `Trainer(x=)`" in text
     assert text.splitlines()[-1] == "Proof: 2 preserved."
 
 
