@@ -7,7 +7,6 @@ import builtins
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from pathlib import PurePosixPath
 from typing import Any
 
 from codemods.finding import Finding
@@ -144,8 +143,10 @@ class Facts:
 
     def _module_path(self, module: str, near: str) -> str | None:
         paths = self._modules.get(module, ())
-        beside = [path for path in paths if PurePosixPath(path).parent == PurePosixPath(near).parent]
-        return paths[0] if len(paths) == 1 else beside[0] if len(beside) == 1 else None
+        if len(paths) > 1:
+            folder = near.rpartition("/")[0]
+            paths = tuple(path for path in paths if path.rpartition("/")[0] == folder)
+        return paths[0] if len(paths) == 1 else None
 
     def ancestry(self, item: ClassFact) -> tuple[ClassFact, ...] | None:
         """The class and its project-local bases, nearest first; None where a base could not be followed
@@ -222,6 +223,7 @@ def _plain(base: str | None) -> bool:
 
 def collect_file(file: PythonFile, collected: Mapping[str, Any]) -> FileFacts:
     """The facts of one file."""
+    candidates = _named(file, "Trainer", "from_argparse_args", "LightningCLI")
     exports = {name: min(targets) for name, targets in file.scope.bindings.items() if "?" not in targets}
     own = f"{file.module}."
     return FileFacts(
@@ -237,10 +239,8 @@ def collect_file(file: PythonFile, collected: Mapping[str, Any]) -> FileFacts:
             )
             for item in file.classes
         ),
-        trainers=_trainers(file),
-        indirect_trainers=any(
-            _is_indirect(call, file) for call in _named(file, "Trainer", "from_argparse_args", "LightningCLI")
-        ),
+        trainers=_trainers(file, candidates),
+        indirect_trainers=any(map(_is_indirect, candidates)),
         collected=collected,
     )
 
@@ -250,7 +250,12 @@ def _named(file: PythonFile, *names: str) -> list[CallNode]:
     spellings = frozenset[str]().union(*map(file.spellings, names))
     if not spellings:
         return []
-    return [call for call in file.calls if any(_word(node) in spellings for node in (call.node.func, *call.node.args))]
+    return [
+        call
+        for call in file.calls
+        if _word(call.node.func) in spellings
+        or (call.node.args and not spellings.isdisjoint(map(_word, call.node.args)))
+    ]
 
 
 def _word(node: ast.expr) -> str | None:
@@ -263,7 +268,7 @@ def is_trainer_call(call: CallNode) -> bool:
     return call.scope.resolve(call.node.func) == TRAINER
 
 
-def _is_indirect(call: CallNode, file: PythonFile) -> bool:
+def _is_indirect(call: CallNode) -> bool:
     """A Trainer whose arguments are not all in the call: argparse, LightningCLI, a partial."""
     return call.scope.resolve(call.node.func) in (
         f"{TRAINER}.from_argparse_args",
@@ -293,8 +298,8 @@ def literal(node: ast.expr) -> tuple[bool, Any]:
         return False, None
 
 
-def _trainers(file: PythonFile) -> tuple[TrainerFact, ...]:
-    calls = [call for call in _named(file, "Trainer") if is_trainer_call(call)]
+def _trainers(file: PythonFile, candidates: list[CallNode]) -> tuple[TrainerFact, ...]:
+    calls = [call for call in candidates if is_trainer_call(call)]
     if not calls:
         return ()
     kept = {item.node.value: name for item in file.assignments if (name := _kept_as(item.node))}
