@@ -100,19 +100,18 @@ def _apply_rule(
     rule: Rule, draft: _Draft, kinds: Mapping[str, str], looked: Scan, options: Options
 ) -> tuple[list[Change], dict[Unit, str]]:
     """The rule's changes over all files, or, where one fails, it and the files it shares a unit with."""
-    facts = looked.facts
-    changes: list[Change] = []
+    wanted: dict[str, list[Match]] = {}
     units: dict[str, set[str]] = {}
     for path in sorted(looked.present):
-        if rule.code not in looked.present[path] or (rule.code, path) in draft.rejected:
-            continue
+        if rule.code in looked.present[path] and (rule.code, path) not in draft.rejected:
+            source = Source(path, kinds[path], draft.data[path])
+            wanted[path] = [match for match in _fresh(rule, source, looked.facts, options) if options.applies(match)]
+            for match in wanted[path]:
+                units.setdefault(match.unit, set()).add(path)
+    changes: list[Change] = []
+    for path in sorted(path for path in wanted if wanted[path]):
         source = Source(path, kinds[path], draft.data[path])
-        wanted = [match for match in _fresh(rule, source, facts, options) if options.applies(match)]
-        if not wanted:
-            continue
-        for match in wanted:
-            units.setdefault(match.unit, set()).add(path)
-        after, why = _rewritten(rule, source, wanted, facts, options)
+        after, why = _rewritten(rule, source, wanted[path], looked.facts, options)
         if why:
             shared = {path}.union(*(paths for unit, paths in units.items() if unit and path in paths))
             return [], {(rule.code, item): why for item in shared}

@@ -1,0 +1,172 @@
+"""The engine: what names stand for, what is thrown away, and that the result depends on nothing else."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from typing import Any
+
+import libcst as cst
+import pytest
+
+from codemods import scan as scan_module
+from codemods.facts import Facts
+from codemods.plan import find, plan
+from codemods.rule import Example, Match, NodeEdit, Rule, all_rules, select_rules
+from codemods.scan import Options
+from codemods.source import PythonFile
+from tests.codemods.support import rule, run_rules, sources
+
+GPUS = rule("LIT101")
+
+
+def calls_trainer(*lines: str) -> bool:
+    """Whether `Trainer(gpus=1)` behind these lines is taken for Lightning's Trainer."""
+    text = "\n".join(lines) + "\n"
+    return bool(run_rules({"train.py": text}, GPUS).changes)
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        ("from pytorch_lightning import Trainer", "Trainer(gpus=1)"),
+        ("from lightning import Trainer as T", "T(gpus=1)"),
+        ("import lightning as L", "L.Trainer(gpus=1)"),
+        ("import lightning as L", "L.pytorch.Trainer(gpus=1)"),
+        ("import pytorch_lightning", "pytorch_lightning.Trainer(gpus=1)"),
+        ("import pytorch_lightning.trainer.trainer as t", "t.Trainer(gpus=1)"),
+        ("from pytorch_lightning import *", "Trainer(gpus=1)"),
+        (
+            "try:",
+            "    from lightning.pytorch import Trainer",
+            "except ImportError:",
+            "    from pytorch_lightning import Trainer",
+            "Trainer(gpus=1)",
+        ),
+        ("def f():", "    from pytorch_lightning import Trainer", "    return Trainer(gpus=1)"),
+    ],
+)
+def test_names_that_are_the_trainer(lines: tuple[str, ...]) -> None:
+    assert calls_trainer(*lines)
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        ("from transformers import Trainer", "Trainer(gpus=1)"),
+        ("class Trainer: ...", "Trainer(gpus=1)"),
+        ("from pytorch_lightning import Trainer", "Trainer = wrap(Trainer)", "Trainer(gpus=1)"),
+        ("from pytorch_lightning import Trainer", "def f(Trainer):", "    return Trainer(gpus=1)"),
+        ("from pytorch_lightning import Trainer", "for Trainer in kinds:", "    Trainer(gpus=1)"),
+        (
+            "try:",
+            "    from apex import Trainer",
+            "except ImportError:",
+            "    from lightning import Trainer",
+            "Trainer(gpus=1)",
+        ),
+        ("from lightning.fabric import Fabric as Trainer", "Trainer(gpus=1)"),
+    ],
+)
+def test_names_that_only_look_like_it(lines: tuple[str, ...]) -> None:
+    assert not calls_trainer(*lines)
+
+
+def test_bases_are_followed_through_packages_that_re_export_them() -> None:
+    files = {
+        "pkg/__init__.py": "from .base import Base\n",
+        "pkg/base.py": "import pytorch_lightning as pl\n\n\nclass Base(pl.LightningModule):\n    pass\n",
+        "train.py": "from pkg import Base\n\n\nclass Net(Base):\n    def test_epoch_end(self, outputs):\n        print('end')\n",
+    }
+    made = run_rules(files, rule("LIT201"))
+    assert [change.path for change in made.changes] == ["train.py"]
+
+
+def breaking(change: Any, code: str = "BAD001") -> Rule:
+    """A rule that does something to every call of `target`."""
+
+    def check(file: PythonFile, facts: Facts) -> Iterator[Match]:
+        for call in file.calls:
+            if isinstance(call.node.func, ast.Name) and call.node.func.id == "target":
+                yield Match(
+                    file.span(call.node), "m", "safe", "r", edits=(NodeEdit(call.node, change),), unit="together"
+                )
+
+    example = Example("target()\n", "target()\n")
+    return Rule(code, "bad", "s", "w", "safe", "v", (b"target",), check, (example,))
+
+
+def failing(node: cst.Call) -> cst.Call:
+    raise RuntimeError("no such thing")
+
+
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [
+        (failing, "no such thing"),
+        (lambda node: node, "changed nothing"),
+        (lambda node: node.with_changes(args=[cst.Arg(cst.Name("target"))]), "again"),
+        (lambda node: cst.Name("not valid"), "does not parse"),
+    ],
+)
+def test_a_rewrite_that_does_not_hold_is_thrown_away_and_said(change: Any, why: str) -> None:
+    made = run_rules({"a.py": "x = target(1)\n"}, breaking(change))
+    assert made.changes == ()
+    assert why in made.bugs[0]
+    assert [(finding.fix, finding.applied) for finding in made.findings] == [("manual", False)]
+
+
+def test_files_of_one_change_fall_together() -> None:
+    def change(node: cst.Call) -> cst.BaseExpression:
+        return failing(node) if node.args else cst.Name("done")
+
+    made = run_rules({"a.py": "target()\n", "b.py": "target(1)\n", "c.py": "target()\n"}, breaking(change))
+    assert made.changes == ()
+    assert [finding.applied for finding in made.findings] == [False, False, False]
+
+
+def test_one_file_that_does_not_parse_stops_no_other() -> None:
+    good = "from pytorch_lightning import Trainer\n\nTrainer(gpus=1)\n"
+    made = run_rules(
+        {
+            "good.py": good,
+            "two.py": "print 'gpus'\n",
+            "merge.py": "<<<<<<< HEAD\ngpus = 1\n=======\n>>>>>>> x\n",
+            "bytes.py": b"# gpus \xff\xfe\n",
+            "nul.py": b"gpus = 1\0\n",
+        },
+        GPUS,
+    )
+    assert [change.path for change in made.changes] == ["good.py"]
+    assert [path for path, _ in made.skipped] == ["bytes.py", "merge.py", "nul.py", "two.py"]
+    assert all(reason for _, reason in made.skipped)
+
+
+def test_a_comment_silences_only_what_it_names() -> None:
+    line = "from pytorch_lightning import Trainer\n\nTrainer(gpus=1)"
+    assert run_rules({"a.py": f"{line}  # fixer: ignore[LIT101]\n"}, GPUS).findings == ()
+    assert run_rules({"a.py": f"{line}  # fixer: ignore\n"}, GPUS).findings == ()
+    assert run_rules({"a.py": f"{line}  # fixer: ignore[TBP001]\n"}, GPUS).changes
+    assert run_rules({"a.py": f"{line}; s = '# fixer: ignore'\n"}, GPUS).changes
+
+
+def test_processes_change_nothing_in_the_result(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(scan_module, "POOL_BYTES", 0)
+    files = {f"m{number}.py": f"import pytorch_lightning as pl\n\npl.Trainer(gpus={number})\n" for number in range(30)}
+    one = plan(sources(files), Options(all_rules(), jobs=1))
+    two = plan(list(reversed(sources(files))), Options(all_rules(), jobs=2))
+    assert one == two
+    assert len(one.changes) == 30
+
+
+def test_find_says_what_plan_would_change() -> None:
+    files = {example.path: example.before for item in all_rules() if not item.last for example in item.examples[:1]}
+    options = Options(all_rules())
+    assert find(sources(files), options).findings == plan(sources(files), options).findings
+
+
+def test_codes_select_by_prefix_and_unknown_ones_are_named() -> None:
+    assert {item.code for item in select_rules(("LIT",), ())} == {"LIT101", "LIT201"}
+    assert "LIT201" not in {item.code for item in select_rules((), ("LIT2",))}
+    with pytest.raises(ValueError, match="XYZ"):
+        select_rules(("XYZ",), ())
