@@ -131,7 +131,7 @@ def test_an_unknown_base_is_a_finding_and_no_rewrite() -> None:
 
 
 def test_a_subclass_elsewhere_that_overrides_the_step_forbids_it() -> None:
-    child = "from model import Model\n\n\nclass Child(Model):\n    def validation_step(self, batch, batch_idx):\n        ...\n"
+    child = "from model import Model\n\n\nclass Child(Model):\n    def validation_step(self, batch, i):\n        ...\n"
     assert "Child" in refusals({"model.py": BEFORE, "child.py": child}, "LIT201")[0]
 
 
