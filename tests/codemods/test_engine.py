@@ -76,7 +76,9 @@ def test_bases_are_followed_through_packages_that_re_export_them() -> None:
     files = {
         "pkg/__init__.py": "from .base import Base\n",
         "pkg/base.py": "import pytorch_lightning as pl\n\n\nclass Base(pl.LightningModule):\n    pass\n",
-        "train.py": "from pkg import Base\n\n\nclass N(Base):\n    def test_epoch_end(self, outputs):\n        print(1)\n",
+        "train.py": (
+            "from pkg import Base\n\n\nclass N(Base):\n    def test_epoch_end(self, outputs):\n        print(1)\n"
+        ),
     }
     made = run_rules(files, rule("LIT201"))
     assert [change.path for change in made.changes] == ["train.py"]
