@@ -2,34 +2,44 @@
 
 from __future__ import annotations
 
+import os
 import sys
-from pathlib import Path
 
 
 def main() -> None:
     """Runs the command line. The current folder may hold a `verify.py` of its own, so it is never imported
     from, and fixer does not start unless its sibling packages are the ones installed with it."""
-    here = Path.cwd()
-    sys.path[:] = [entry for entry in sys.path if entry and (Path(entry) != here or _holds_fixer(here))]
-    _check_siblings()
+    here, home = os.path.realpath(os.curdir), _home()
+    sys.path[:] = [entry for entry in sys.path if home == here or os.path.realpath(entry) != here]
+    _check_siblings(home)
     from fixer.cli import start
 
+    _end_in_order()
     sys.exit(start(sys.argv[1:]))
 
 
-def _holds_fixer(folder: Path) -> bool:
-    return Path(__file__).resolve().parent.parent == folder.resolve()
+def _home() -> str:
+    """The folder that fixer and its sibling packages lie in. Nothing is imported for it yet but `os`."""
+    return os.path.dirname(os.path.dirname(os.path.realpath(__file__)))  # noqa: PTH120
 
 
-def _check_siblings() -> None:
+def _end_in_order() -> None:
+    """Being told to end, or losing the terminal, is an interruption like Ctrl-C: what was begun is cleared away."""
+    import signal
+
+    for name in ("SIGTERM", "SIGHUP"):
+        if number := getattr(signal, name, None):
+            signal.signal(number, signal.default_int_handler)
+
+
+def _check_siblings(home: str) -> None:
     from importlib.util import find_spec
 
-    home = Path(__file__).resolve().parent.parent
     for name in ("codemods", "verify"):
         spec = find_spec(name)
-        found = Path(spec.origin).resolve().parent.parent if spec and spec.origin else None
-        if found is None or not found.samefile(home):
-            where = f"comes from {found}" if found else "is missing"
+        origin = spec.origin if spec else None
+        if origin is None or os.path.realpath(origin) != os.path.join(home, name, "__init__.py"):  # noqa: PTH118
+            where = f"comes from {origin}" if origin else "is missing"
             sys.stderr.write(
                 f"fixer: the package '{name}' that belongs to fixer {where}; reinstall fixer in an environment "
                 "of its own (`pipx install fixer`)\n"

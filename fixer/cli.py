@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable, Sequence
 from itertools import pairwise
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from typer.exceptions import TyperException
@@ -15,6 +16,10 @@ from fixer import __version__
 from fixer import options as opt
 from fixer.errors import UsageError
 from fixer.reports import OutputFormat
+
+if TYPE_CHECKING:
+    from fixer.pipeline import Progress
+    from fixer.result import Result
 
 app = typer.Typer(
     name="fixer",
@@ -34,15 +39,16 @@ def start(argv: Sequence[str]) -> int:
     except typer.Exit as error:
         return error.exit_code
     except TyperException as error:
-        return _failed(argv, error.format_message())
+        return _misused(argv, error)
     except UsageError as error:
         return _failed(argv, str(error))
     except (KeyboardInterrupt, typer.Abort):
-        sys.stderr.write("fixer: interrupted; nothing was left behind\n")
-        return 130
+        return _failed(argv, "interrupted", 130)
     except BrokenPipeError:
-        sys.stderr.close()
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
+    except OSError as error:
+        return _failed(argv, f"{error.filename or 'the system'}: {error.strerror or error}; mend that and try again")
     except Exception as error:
         import traceback
 
@@ -50,7 +56,18 @@ def start(argv: Sequence[str]) -> int:
         return _failed(argv, f"a bug in fixer: {type(error).__name__}: {error}; please report it with the trace above")
 
 
-def _failed(argv: Sequence[str], message: str) -> int:
+def _misused(argv: Sequence[str], error: TyperException) -> int:
+    """Says what the parser did not understand; without any argument, the help."""
+    context = getattr(error, "ctx", None)
+    if not argv and context:
+        sys.stderr.write(f"{context.get_help()}\n")
+        return 2
+    command = f"fixer {context.info_name}" if context and context.parent else "fixer"
+    message = error.format_message().replace("Value error, ", "").rstrip(".")
+    return _failed(argv, f"{message}; see `{command} --help`")
+
+
+def _failed(argv: Sequence[str], message: str, code: int = 2) -> int:
     from fixer.console import complain, show
     from fixer.result import Result
     from fixer.settings import NEWEST
@@ -60,7 +77,7 @@ def _failed(argv: Sequence[str], message: str) -> int:
     if wanted is not OutputFormat.text:
         command = next((word for word in argv if word in COMMANDS), "run")
         show(Result(command, None, NEWEST, error=message), wanted)  # type: ignore[arg-type]
-    return 2
+    return code
 
 
 COMMANDS = ("run", "check", "diff", "fix", "verify", "demo")
@@ -256,15 +273,17 @@ def demo(
 
 
 def _report(
-    work: Callable[..., object],
-    code: Callable[..., int],
+    work: Callable[[Progress], Result],
+    code: Callable[[Result], int],
     format: OutputFormat,
     verbose: bool,
     quiet: bool,
 ) -> int:
-    from fixer.console import progress, show
+    from fixer.console import complain, progress, show
 
     with progress(quiet) as say:
         result = work(say)
-    show(result, format, verbose=verbose, quiet=quiet)  # type: ignore[arg-type]
+    if result.error:
+        complain(result.error)
+    show(result, format, verbose=verbose, quiet=quiet)
     return code(result)

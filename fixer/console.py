@@ -10,6 +10,7 @@ from contextlib import contextmanager
 
 from fixer.pipeline import Progress
 from fixer.reports import OutputFormat, Rules, RuleText, render
+from fixer.reports.words import one_line
 from fixer.result import Result
 
 
@@ -34,8 +35,8 @@ def show(result: Result, format: OutputFormat, *, verbose: bool = False, quiet: 
 
 
 def complain(message: str) -> None:
-    """Writes one error to standard error."""
-    sys.stderr.write(f"fixer: {message}\n")
+    """Writes one error to standard error, on one line."""
+    sys.stderr.write(f"fixer: {one_line(message)}\n")
 
 
 @contextmanager

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 import tempfile
@@ -20,10 +21,10 @@ def run_demo(verify: bool, progress: Progress) -> Result:
     folder = Path(tempfile.mkdtemp(prefix="fixer-demo-"))
     try:
         write_demo(folder)
+        result = run(Asked(path=folder), RunOptions(verify=verify), progress)
     except BaseException:
         shutil.rmtree(folder, ignore_errors=True)
         raise
-    result = run(Asked(path=folder), RunOptions(verify=verify), progress)
     place = f"the demo project is in {folder}; look at it with `cd {folder} && git log --stat -p {result.branch}`"
     return replace(result, command="demo", messages=(*result.messages, place))
 
@@ -37,22 +38,16 @@ def write_demo(folder: Path) -> None:
             if file.is_file():
                 name = ".gitignore" if file.name == "gitignore" else file.name
                 shutil.copyfile(file, folder / name)
-    for arguments in (
-        ("init", "--quiet", "--initial-branch=main"),
-        ("add", "--all"),
-        (
-            "-c",
-            "user.name=demo",
-            "-c",
-            "user.email=demo@fixer.invalid",
-            "-c",
-            "commit.gpgsign=false",
-            "-c",
-            "core.hooksPath=/dev/null",
-            "commit",
-            "--quiet",
-            "--message",
-            "A model of noisy waves",
-        ),
-    ):
-        subprocess.run(("git", "-C", str(folder), *arguments), check=True, capture_output=True)
+    _git(folder, "init", "--quiet", "--initial-branch=main")
+    _git(folder, "add", "--all")
+    _git(folder, "commit", "--quiet", "--message", "A model of noisy waves")
+
+
+def _git(folder: Path, *arguments: str) -> None:
+    settings = ("user.name=demo", "user.email=demo@fixer.invalid", "commit.gpgsign=false", "core.hooksPath=/dev/null")
+    options = [part for setting in settings for part in ("-c", setting)]
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
+    command = ["git", "-C", str(folder), *options, *arguments]
+    done = subprocess.run(command, capture_output=True, env=environment)
+    if done.returncode:
+        raise UsageError(f"{folder}: git {arguments[0]} failed: {done.stderr.decode(errors='replace')}; update git")

@@ -20,7 +20,9 @@ class RequiredRung(str, Enum):
     same = "same"
 
 
-PathArgument = Annotated[Path, typer.Argument(help="Repository, folder or file to look at.", show_default=".")]
+PathArgument = Annotated[
+    Path, typer.Argument(help="Repository, folder or file to look at [default: .].", show_default=False)
+]
 Select = Annotated[str | None, typer.Option(help="Only these rules: codes or prefixes, with commas.", metavar="CODES")]
 Ignore = Annotated[
     str | None, typer.Option(help="Not these rules: codes, prefixes or CODE:ROW, with commas.", metavar="CODES")
@@ -30,7 +32,7 @@ UnsafeFixes = Annotated[
 ]
 Target = Annotated[str | None, typer.Option(help="Lightning release to move to [default: 2.6.6].", metavar="VERSION")]
 Format = Annotated[OutputFormat, typer.Option("--output-format", help="How the result is printed.")]
-Jobs = Annotated[int | None, typer.Option(min=1, help="Processes to use [default: one a core].", show_default=False)]
+Jobs = Annotated[int | None, typer.Option(min=1, help="Processes to use [default: one a core].", metavar="NUMBER")]
 Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Say more.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Say only how it ended.")]
 FindingsCount = Annotated[

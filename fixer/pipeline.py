@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import errno
+import os
+import shutil
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -49,13 +52,13 @@ def diff(asked: Asked, progress: Progress) -> Result:
 
 
 def fix(asked: Asked, progress: Progress) -> Result:
-    """Rewrites the files in place; a file that cannot be written is left and named."""
+    """Rewrites the files in place; a file that cannot be written is left and named, and is an error."""
     started = time.monotonic()
     project, options, sources = _open("fix", asked)
     made = plan(sources, options, _counted(progress))
     refused = _write(project.root, made.final())
-    result = _result("fix", project, options, sources, made)
-    return replace(result, skipped=result.skipped + refused, duration_s=time.monotonic() - started)
+    result = _without(_result("fix", project, options, sources, made), refused)
+    return replace(result, duration_s=time.monotonic() - started)
 
 
 def run(asked: Asked, how: RunOptions, progress: Progress) -> Result:
@@ -70,7 +73,8 @@ def run(asked: Asked, how: RunOptions, progress: Progress) -> Result:
     options = options_for(asked, project)
     verified = how.verify and project.config.verify.enabled
     if how.require and not verified:
-        raise UsageError(f"--require {how.require} needs the proof, which is switched off; leave out --no-verify")
+        switch = "set verify.enabled in pyproject.toml" if how.verify else "leave out --no-verify"
+        raise UsageError(f"--require {how.require} needs the proof, which is switched off; {switch}")
     branch = how.branch or f"fixer/lightning-{options.target}"
     if not how.dry_run:
         check_branch(project, branch)
@@ -170,7 +174,34 @@ def _write(root: Path, final: Mapping[str, bytes]) -> tuple[Skipped, ...]:
     refused = []
     for path, data in sorted(final.items()):
         try:
-            (root / path).write_bytes(data)
+            _replace(root / path, data)
         except OSError as error:
             refused.append(Skipped(path, f"not written: {error.strerror}"))
     return tuple(refused)
+
+
+def _without(result: Result, refused: Sequence[Skipped]) -> Result:
+    """The result less the files that could not be written."""
+    if not refused:
+        return result
+    paths = {item.path for item in refused}
+    return replace(
+        result,
+        files=tuple(file for file in result.files if file.path not in paths),
+        findings=tuple(replace(item, applied=item.applied and item.path not in paths) for item in result.findings),
+        skipped=tuple(sorted((*result.skipped, *refused), key=lambda item: item.path)),
+        error="; ".join(f"{item.path}: {item.reason}" for item in refused) + "; make that writable, and run it again",
+    )
+
+
+def _replace(place: Path, data: bytes) -> None:
+    """Gives a file new content in one step: a full disk or an interruption leaves the old one."""
+    if not os.access(place, os.W_OK):
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+    new = place.with_name(f".{place.name}.fixer")
+    try:
+        new.write_bytes(data)
+        shutil.copymode(place, new)
+        new.replace(place)
+    finally:
+        new.unlink(missing_ok=True)

@@ -1,0 +1,88 @@
+"""The command line as a user calls it, in a process of its own or in this one, and a project to call it on."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+
+from fixer.cli import start
+from fixer.reports.json_report import schema
+from tests.support import commit_all
+
+ROOT = Path(__file__).resolve().parents[2]
+
+OLD = b"""import pytorch_lightning as pl
+
+trainer = pl.Trainer(gpus=0, max_epochs=1)
+"""
+NEW = OLD.replace(b"gpus=0", b'accelerator="cpu"')
+
+
+@dataclass(frozen=True)
+class Said:
+    """What a command left: its exit code, standard output and standard error."""
+
+    code: int
+    out: str
+    err: str
+
+    def report(self) -> Any:
+        """Standard output as a JSON report; it must hold one valid report and nothing else."""
+        document = json.loads(self.out)
+        jsonschema.validate(document, schema())
+        return document
+
+    def complaint(self) -> str:
+        """The one line of an error of use, without traceback and with exit code 2."""
+        assert self.code == 2, self
+        lines = [line for line in self.err.splitlines() if line.startswith("fixer: ")]
+        assert len(lines) == 1, self.err
+        assert "Traceback" not in self.err
+        return lines[0]
+
+
+Ask = Callable[..., Said]
+
+
+def asking(capsys: pytest.CaptureFixture[str]) -> Ask:
+    """Calls the command line in this process."""
+
+    def ask(*arguments: str | Path) -> Said:
+        capsys.readouterr()
+        code = start([str(argument) for argument in arguments])
+        out, err = capsys.readouterr()
+        return Said(code, out, err)
+
+    return ask
+
+
+def process(folder: Path, *arguments: str | Path, options: tuple[str, ...] = (), **env: str) -> Said:
+    """Calls the command line in a process of its own."""
+    command = [sys.executable, *options, "-m", "fixer", *map(str, arguments)]
+    done = subprocess.run(command, cwd=folder, env=environment(env), capture_output=True)
+    return Said(done.returncode, done.stdout.decode(), done.stderr.decode())
+
+
+def environment(more: Mapping[str, str]) -> dict[str, str]:
+    """The variables of a process that runs this fixer."""
+    return {**os.environ, "PYTHONPATH": str(ROOT), **more}
+
+
+def old_project(folder: Path, files: Mapping[str, bytes] | None = None) -> Path:
+    """A repository with one commit of files that a rule changes."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, data in (files or {"train.py": OLD}).items():
+        place = folder / name
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_bytes(data)
+    commit_all(folder)
+    return folder
