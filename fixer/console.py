@@ -30,8 +30,16 @@ def show(result: Result, format: OutputFormat, *, verbose: bool = False, quiet: 
     width = shutil.get_terminal_size().columns if terminal else None
     color = terminal and "NO_COLOR" not in os.environ
     text = render(result, format, rule_texts(), color=color, width=width, verbose=verbose, quiet=quiet)
-    sys.stdout.buffer.write(text.encode("utf-8"))
+    sys.stdout.buffer.write(_bytes(text))
     sys.stdout.flush()
+
+
+def _bytes(text: str) -> bytes:
+    """The text as UTF-8, with the bytes of a diff that are not UTF-8 as they were."""
+    try:
+        return text.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError:
+        return text.encode("utf-8", "replace")
 
 
 def complain(message: str) -> None:

@@ -147,7 +147,7 @@ def _result(command: Command, project: Project, options: Options, sources: Seque
 
 
 def _text(data: bytes) -> str:
-    return data.decode("utf-8", errors="replace")
+    return data.decode("utf-8", errors="surrogateescape")
 
 
 def _land(project: Project, options: Options, made: Plan, result: Result, branch: str, how: RunOptions) -> Result:

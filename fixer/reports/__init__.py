@@ -33,13 +33,15 @@ def render(
 ) -> str:
     """The text to write on standard output, as UTF-8; it ends with a line feed unless it is empty.
 
+    In the text format bytes of a diff that are not UTF-8 are surrogates, as `surrogateescape` makes them.
+
     `color`, `width` (None: not a terminal), `verbose` and `quiet` matter to the text format alone.
     """
     if format is OutputFormat.text:
         from fixer.reports import text
 
-        report = text.render(result, color=color, width=width, verbose=verbose, quiet=quiet)
-    elif format is OutputFormat.json:
+        return text.render(result, color=color, width=width, verbose=verbose, quiet=quiet)
+    if format is OutputFormat.json:
         report = json_report.render(result)
     elif format is OutputFormat.markdown:
         report = markdown.render(result, rules)

@@ -53,14 +53,14 @@ class Said:
 Ask = Callable[..., Said]
 
 
-def asking(capsys: pytest.CaptureFixture[str]) -> Ask:
+def asking(capture: pytest.CaptureFixture[bytes]) -> Ask:
     """Calls the command line in this process."""
 
     def ask(*arguments: str | Path) -> Said:
-        capsys.readouterr()
+        capture.readouterr()
         code = start([str(argument) for argument in arguments])
-        out, err = capsys.readouterr()
-        return Said(code, out, err)
+        out, err = capture.readouterr()
+        return Said(code, out.decode(errors="replace"), err.decode())
 
     return ask
 

@@ -20,8 +20,8 @@ HEAVY = ("libcst", "torch", "lightning", "pytorch_lightning", "git", "rich")
 
 
 @pytest.fixture
-def ask(capsys: pytest.CaptureFixture[str]) -> Ask:
-    return asking(capsys)
+def ask(capsysbinary: pytest.CaptureFixture[bytes]) -> Ask:
+    return asking(capsysbinary)
 
 
 @pytest.fixture
