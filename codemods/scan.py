@@ -61,26 +61,29 @@ def scan(sources: Sequence[Source], options: Options, progress: Callable[[int, i
     without a trigger costs no more than the search for the triggers. `progress` gets files done and total.
     """
     with _no_collector():
-        desk = Desk({source.path: source for source in sources}, options)
-        facts, present, skipped = _collect(desk, progress)
-        desk.facts = facts
-        last = {rule.code for rule in options.rules if rule.last}
-        checks = [
-            (path, rest)
-            for path in desk.sources
-            if (rest := tuple(code for code in present.get(path, ()) if code not in last))
-        ]
-        found, silenced = _gather(_in_processes(_check, checks, desk))
-        if silenced:
-            desk.facts = facts = replace(facts, silenced=silenced)
-            found, _ = _gather(_in_processes(_check, checks, desk))
-        desk.facts = facts = replace(facts, planned=tuple(found))
-        for rule in options.rules:
-            if rule.last:
-                for path in desk.sources:
-                    if rule.code in present.get(path, ()):
-                        found.extend(_check(desk, (path, (rule.code,)))[0])
-    return Scan(facts, tuple(sorted(found, key=_order)), present, tuple(sorted(skipped.items())))
+        return _scan(Desk({source.path: source for source in sources}, options), progress)
+
+
+def _scan(desk: Desk, progress: Callable[[int, int], None] | None) -> Scan:
+    rules = desk.options.rules
+    desk.facts, present, skipped = _collect(desk, progress)
+    last = {rule.code for rule in rules if rule.last}
+    checks = [
+        (path, rest)
+        for path in desk.sources
+        if (rest := tuple(code for code in present.get(path, ()) if code not in last))
+    ]
+    found, silenced = _gather(_in_processes(_check, checks, desk))
+    if silenced:
+        desk.facts = replace(desk.facts, silenced=silenced)
+        found, _ = _gather(_in_processes(_check, checks, desk))
+    desk.facts = replace(desk.facts, planned=tuple(found))
+    for rule in rules:
+        if rule.last:
+            for path in desk.sources:
+                if rule.code in present.get(path, ()):
+                    found.extend(_check(desk, (path, (rule.code,)))[0])
+    return Scan(desk.facts, tuple(sorted(found, key=_order)), present, tuple(sorted(skipped.items())))
 
 
 @contextmanager

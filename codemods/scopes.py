@@ -152,10 +152,17 @@ def _bindings(node: ast.AST, path: str) -> Iterator[tuple[str, str]]:
             yield from ((name, OPAQUE) for name in _assigned(statement))
 
 
+_BINDING_FIELDS: dict[type, tuple[str, ...]] = {
+    kind: tuple(name for name in fields if name in ("targets", "target", "items", "handlers", "value", "test", "iter"))
+    for kind, fields in CHILD_FIELDS.items()
+    if issubclass(kind, ast.stmt)
+}
+
+
 def _assigned(statement: ast.stmt) -> Iterator[str]:
     """Names that a statement binds itself: targets, `for`, `with`, `except`, `del`, walrus."""
-    for name in ("targets", "target", "items", "handlers", "value", "test", "iter"):
-        part = getattr(statement, name, None)
+    for name in _BINDING_FIELDS.get(type(statement), ()):
+        part = getattr(statement, name)
         for node in part if isinstance(part, list) else [part]:
             if isinstance(node, ast.ExceptHandler):
                 if node.name:

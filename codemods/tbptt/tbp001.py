@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from codemods.facts import Facts, is_trainer_call
 from codemods.rule import Example, Match, NodeEdit, Rule
-from codemods.source import CallNode, PythonFile
+from codemods.source import CallNode, ClassNode, PythonFile
 from codemods.tbptt.module import FLAG, TbpttClass, is_candidate, read_class
 from codemods.tbptt.plan import CLIP, Verdict, verdicts
 
@@ -22,8 +22,13 @@ ADVICE = (
 
 
 def _collect(file: PythonFile) -> tuple[TbpttClass, ...] | None:
-    found = tuple(read_class(file, item) for item in file.classes if is_candidate(item))
-    return found or None
+    return tuple(read_class(file, item) for item in _candidates(file)) or None
+
+
+def _candidates(file: PythonFile) -> list[ClassNode]:
+    if FLAG not in file.text and "hiddens" not in file.text:
+        return []
+    return [item for item in file.classes if is_candidate(item)]
 
 
 def _context(collected: Mapping[str, Any]) -> tuple[bytes, ...]:
@@ -32,7 +37,7 @@ def _context(collected: Mapping[str, Any]) -> tuple[bytes, ...]:
 
 
 def _present(file: PythonFile) -> bool:
-    return any(is_candidate(item) for item in file.classes) or any(
+    return bool(_candidates(file)) or any(
         keyword.arg == CLIP[0] for call in file.calls for keyword in call.node.keywords
     )
 
@@ -46,8 +51,8 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
 
 
 def _class_match(file: PythonFile, verdict: Verdict) -> Iterator[Match]:
-    for item in file.classes:
-        if item.qualname != verdict.item.name or not is_candidate(item):
+    for item in _candidates(file):
+        if item.qualname != verdict.item.name:
             continue
         step = item.methods.get("training_step")
         place = file.head(step if step else item.node)
