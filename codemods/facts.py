@@ -302,7 +302,8 @@ def _trainers(file: PythonFile, candidates: list[CallNode]) -> tuple[TrainerFact
     calls = [call for call in candidates if is_trainer_call(call)]
     if not calls:
         return ()
-    kept = {item.node.value: name for item in file.assignments if (name := _kept_as(item.node))}
+    nodes = {call.node for call in calls}
+    kept = {item.node.value: _kept_as(item.node) for item in file.assignments if item.node.value in nodes}
     fits: dict[str, list[str | None]] = {}
     for call in _named(file, "fit"):
         function = call.node.func
@@ -327,9 +328,7 @@ def _trainer(
 
 
 def _kept_as(node: ast.Assign | ast.AnnAssign) -> str | None:
-    """The one target that a call's result is assigned to."""
-    if not isinstance(node.value, ast.Call):
-        return None
+    """The one target of an assignment."""
     if isinstance(node, ast.AnnAssign):
         return ast.unparse(node.target)
     return ast.unparse(node.targets[0]) if len(node.targets) == 1 else None

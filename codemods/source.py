@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import PurePosixPath
-from typing import Any
+from typing import Any, NamedTuple
 
 from codemods.finding import Span
 from codemods.nodes import CHILD_FIELDS
@@ -87,8 +87,7 @@ class ClassNode:
         }
 
 
-@dataclass(frozen=True)
-class CallNode:
+class CallNode(NamedTuple):
     """A call, the scope of its names, and the functions and classes around it, outermost first."""
 
     node: ast.Call
@@ -96,8 +95,7 @@ class CallNode:
     within: tuple[ast.AST, ...]
 
 
-@dataclass(frozen=True)
-class AssignNode:
+class AssignNode(NamedTuple):
     """An assignment statement, and the functions and classes around it, outermost first."""
 
     node: ast.Assign | ast.AnnAssign
@@ -253,6 +251,8 @@ def _add(nodes: Sequence[ast.AST], scope: Scope, within: tuple[ast.AST, ...], pr
     while stack:
         node = stack.pop()
         kind = type(node)
+        if kind is ast.Name or kind is ast.Constant:
+            continue
         if kind is ast.Call:
             index.calls.append(CallNode(node, scope, within))
         elif kind is ast.Attribute:
