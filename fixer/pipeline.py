@@ -1,4 +1,7 @@
-"""The way of one run: open, rewrite, prove, land. Each command is a function that returns a Result."""
+"""The way of one run: open, rewrite, prove, land. Each command is a function that returns a Result.
+
+What only `run` needs is imported there: `check` and `diff` have to start fast.
+"""
 
 from __future__ import annotations
 
@@ -14,11 +17,8 @@ from codemods.plan import Plan, find, plan
 from codemods.scan import Options, triggered
 from codemods.source import Source
 from fixer import __version__
-from fixer.branch import Step, annotate, check_branch, land
 from fixer.errors import UsageError
-from fixer.groups import steps_of
 from fixer.project import Project, open_commit, open_tree
-from fixer.proof import ProofOptions, prove_plan
 from fixer.reports.diff import unified
 from fixer.result import Command, Commit, FileDiff, Result, Skipped
 from fixer.settings import Asked, options_for, sources_of
@@ -67,6 +67,9 @@ def run(asked: Asked, how: RunOptions, progress: Progress) -> Result:
     Raises UsageError where the repository, the branch or an option cannot be worked with; a proof that
     could not be made is not an error but an `inconclusive` verdict.
     """
+    from fixer.branch import check_branch
+    from fixer.proof import ProofOptions, prove_plan
+
     started = time.monotonic()
     progress("reading the repository")
     project = open_commit(asked.path, how.base)
@@ -151,8 +154,10 @@ def _text(data: bytes) -> str:
 
 
 def _land(project: Project, options: Options, made: Plan, result: Result, branch: str, how: RunOptions) -> Result:
-    steps: tuple[Step, ...] = steps_of(made, options)
-    landing = land(project, branch, steps, __version__, force=how.force, dry_run=how.dry_run)
+    from fixer.branch import annotate, land
+    from fixer.groups import steps_of
+
+    landing = land(project, branch, steps_of(made, options), __version__, force=how.force, dry_run=how.dry_run)
     if not how.dry_run and landing.commits:
         annotate(project, landing.commits, _notes(landing.commits, result))
     messages = (*result.messages, *([landing.message] if landing.message else []))
