@@ -250,12 +250,12 @@ def _base_paths(facts: Facts, by_path: Mapping[str, Source]) -> set[str]:
 def _read(desk: Desk, item: tuple[str, tuple[str, ...]]) -> _Read:
     """What one file says, with what the rules of those codes want of it."""
     path, codes = item
-    if desk.sources[path].kind != "python":
-        return _Read(None, codes)
     try:
-        file = PythonFile.parse(desk.sources[path])
+        file = load(desk.sources[path])
     except Unreadable as error:
         return _Read(None, (), str(error))
+    if isinstance(file, TextFile):
+        return _Read(None, codes)
     rules = [rule for rule in desk.options.rules if rule.code in codes]
     collected = {}
     for rule in rules:

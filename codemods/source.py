@@ -130,7 +130,8 @@ class PythonFile:
             text = data.decode(encoding)
             tree = ast.parse(text)
         except SyntaxError as error:
-            raise Unreadable(f"does not parse as Python 3: line {error.lineno}: {error.msg}") from None
+            place = f"line {error.lineno}: " if error.lineno else ""
+            raise Unreadable(f"does not parse as Python 3: {place}{error.msg}") from None
         except (UnicodeDecodeError, LookupError, ValueError, RecursionError, MemoryError) as error:
             raise Unreadable(f"cannot be read as Python: {error}") from None
         bom = data.startswith(BOM)

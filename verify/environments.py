@@ -28,6 +28,7 @@ from verify.releases import minor_of
 TORCH = "2.13.0"
 _MARKER = "fixer-environment.json"
 _BASE = ("torch", "pytorch-lightning", "lightning", "setuptools")
+_BOUND_TO_TORCH = ("torchvision", "torchaudio")
 _OURS = ("fixer", "codemods", "verify", "lightning-fabric")
 _LOGGERS = {
     "TensorBoardLogger": ("tensorboard", "tensorboardx"),
@@ -86,7 +87,8 @@ def inspect(python: Path) -> Interpreter:
         answer = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True)
         data: dict[str, Any] = json.loads(answer.stdout)
     except (OSError, subprocess.SubprocessError, ValueError) as error:
-        raise Unavailable(f"the interpreter {python.name} does not run: {error}") from error
+        why = error.strerror if isinstance(error, OSError) else "it does not answer as Python does"
+        raise Unavailable(f"the interpreter {python} does not run: {why}; name another with --python") from error
     packages = {str(canonicalize_name(name)): str(version) for name, version in data["packages"].items()}
     return Interpreter(python, data["python"], packages)
 
@@ -164,15 +166,14 @@ def _extras(wanted: Wanted, same: Mapping[str, str]) -> tuple[str, ...]:
 
 
 def _check_given(found: Interpreter, wanted: Wanted, release: str) -> None:
-    for name in ("torch", wanted.lightning):
-        if name not in found.packages:
-            what = f"{name}=={release}" if name in LIGHTNING else name
-            raise Unavailable(f"the interpreter that was asked for lacks {name}: install {what} in it")
-    version = found.packages[wanted.lightning]
-    if Version(version) != Version(release):
-        raise Unavailable(
-            f"the interpreter that was asked for has {wanted.lightning} {version}: install {release} in it"
-        )
+    lightning = f"{wanted.lightning}=={release}"
+    version = found.packages.get(wanted.lightning)
+    missing = [] if "torch" in found.packages else ["torch"]
+    missing += [] if version and Version(version) == Version(release) else [lightning]
+    if missing:
+        held = f"has {wanted.lightning} {version}" if version else f"lacks {' and '.join(missing)}"
+        command = f"{found.path} -m pip install {' '.join(missing)}"
+        raise Unavailable(f"the interpreter that was asked for {held}: run `{command}`")
 
 
 def _serves(here: Interpreter, wanted: Wanted, release: str) -> bool:
@@ -188,7 +189,7 @@ def _ready(role: Role, found: Interpreter, wanted: Wanted, reason: str) -> Ready
 
 
 def _without(left: tuple[str, ...]) -> str:
-    return f"; without {', '.join(left)}, which cannot be installed" if left else ""
+    return f"; without {', '.join(left)}, which cannot be installed or does not load beside this torch" if left else ""
 
 
 def build(
@@ -233,9 +234,19 @@ def _fill(folder: Path, plan: Plan, python: Path, installer: Installer) -> tuple
         shutil.rmtree(folder, ignore_errors=True)
         raise Unavailable(f"{plan.base[1]} cannot be installed: {wrong}")
     held = tuple(f"{name}=={inspect(interpreter(folder)).packages[name]}" for name in _names(plan.base))
-    if not installer.install(folder, [*held, *plan.extras], plan.overrides):
-        return ()
-    return tuple(line for line in plan.extras if not _install_one(folder, held, line, plan.overrides, installer))
+    left: tuple[str, ...] = ()
+    if installer.install(folder, [*held, *plan.extras], plan.overrides):
+        left = tuple(line for line in plan.extras if not _install_one(folder, held, line, plan.overrides, installer))
+    return left + _unfit(folder, installer)
+
+
+def _unfit(folder: Path, installer: Installer) -> tuple[str, ...]:
+    """Take out what was built for another torch than this one: it would keep Lightning itself from loading."""
+    installed = inspect(interpreter(folder)).packages
+    unfit = tuple(name for name in _BOUND_TO_TORCH if name in installed and not installer.loads(folder, name))
+    for name in unfit:
+        installer.remove(folder, name)
+    return unfit
 
 
 def _names(lines: Iterable[str]) -> list[str]:

@@ -1,0 +1,224 @@
+"""What a user may point fixer at by mistake, through the command line: one clear line, and nothing lost."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.fixer.command import NEW, OLD, Ask, Said, asking, environment, old_project
+from tests.fixer.git_repos import Repo
+from tests.support import commit_all, git
+
+BRANCH = "fixer/lightning-2.6.6"
+
+
+@pytest.fixture
+def ask(capsysbinary: pytest.CaptureFixture[bytes]) -> Ask:
+    return asking(capsysbinary)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return old_project(tmp_path / "project")
+
+
+def run(ask: Ask, folder: Path, *options: str) -> Said:
+    return ask("run", folder, "--no-verify", "--output-format", "json", *options)
+
+
+# Repositories
+
+
+def test_not_a_repository(ask: Ask, tmp_path: Path) -> None:
+    (tmp_path / "train.py").write_bytes(OLD)
+    assert f"{tmp_path}: not in a git repository; run `git init` there and commit" in run(ask, tmp_path).complaint()
+    assert ask("check", tmp_path).code == 1
+
+
+def test_a_bare_repository(ask: Ask, folder: Path, tmp_path: Path) -> None:
+    git(folder, "clone", "--quiet", "--bare", ".", str(tmp_path / "bare.git"))
+    assert "a bare repository has no files to work on; clone it" in run(ask, tmp_path / "bare.git").complaint()
+
+
+def test_a_repository_without_commits(ask: Ask, tmp_path: Path) -> None:
+    git(tmp_path, "init", "--quiet")
+    assert "the repository has no commits; commit your work first" in run(ask, tmp_path).complaint()
+    assert ask("check", tmp_path).code == 0
+
+
+def test_an_unborn_branch(ask: Ask, folder: Path) -> None:
+    base = git(folder, "rev-parse", "HEAD")
+    git(folder, "checkout", "--quiet", "--orphan", "fresh")
+    assert "the repository has no commits" in run(ask, folder).complaint()
+    assert run(ask, folder, "--base", base).report()["branch"] == BRANCH
+
+
+def test_a_detached_head_and_a_shallow_clone(ask: Ask, folder: Path, tmp_path: Path) -> None:
+    (folder / "more.py").touch()
+    commit_all(folder)
+    git(folder, "checkout", "--quiet", "--detach")
+    assert run(ask, folder).report()["branch"] == BRANCH
+    git(tmp_path, "clone", "--quiet", "--depth", "1", folder.as_uri(), "shallow")
+    assert run(ask, tmp_path / "shallow").report()["branch"] == BRANCH
+
+
+@pytest.mark.parametrize("operation", ["merge", "rebase"])
+def test_an_operation_under_way(ask: Ask, folder: Path, operation: str) -> None:
+    git(folder, "branch", "other")
+    for branch in ("main", "other"):
+        git(folder, "checkout", "--quiet", branch)
+        (folder / "train.py").write_bytes(OLD + branch.encode())
+        commit_all(folder)
+    with pytest.raises(subprocess.CalledProcessError):
+        git(folder, operation, "main")
+    before = Repo(folder).fingerprint()
+    assert f"a `git {operation}` is under way; finish it" in run(ask, folder).complaint()
+    said = ask("fix", folder, "--output-format", "json")
+    assert [item["path"] for item in said.report()["skipped"]] == ["train.py"]
+    assert Repo(folder).fingerprint() == before
+
+
+def test_a_repository_that_is_read_only(ask: Ask, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    access = os.access
+    monkeypatch.setattr(os, "access", lambda place, mode: "objects" not in str(place) and access(place, mode))
+    assert "objects is read-only; make it writable, or use a clone of it" in run(ask, folder).complaint()
+    assert run(ask, folder, "--dry-run").code == 0
+
+
+def test_a_submodule_and_links_are_named(ask: Ask, folder: Path, tmp_path: Path) -> None:
+    inner = old_project(tmp_path / "inner")
+    git(folder, "-c", "protocol.file.allow=always", "submodule", "--quiet", "add", str(inner), "vendored")
+    (tmp_path / "secret.py").write_bytes(OLD)
+    (folder / "link.py").symlink_to("../secret.py")
+    commit_all(folder)
+    report = run(ask, folder).report()
+    reasons = {item["path"]: item["reason"] for item in report["skipped"]}
+    assert reasons["vendored"] == "a submodule or a repository of its own"
+    assert reasons["link.py"] == "a symbolic link that leaves the project"
+    assert [file["path"] for file in report["files"]] == ["train.py"]
+    assert ask("fix", folder).code == 0
+    assert (tmp_path / "secret.py").read_bytes() == (folder / "vendored" / "train.py").read_bytes() == OLD
+
+
+def test_a_file_asked_for_by_a_link(ask: Ask, folder: Path, tmp_path: Path) -> None:
+    (tmp_path / "link.py").symlink_to(folder / "train.py")
+    (tmp_path / "loop.py").symlink_to("loop.py")
+    assert [
+        item["path"] for item in ask("check", tmp_path / "link.py", "--output-format=json").report()["findings"]
+    ] == ["train.py"]
+    assert "give a file or folder that is there" in ask("check", tmp_path / "loop.py").complaint()
+
+
+# Nothing to do
+
+
+@pytest.mark.parametrize("files", [{"README.md": b"words\n"}, {"a.py": b"print()\n"}, {"empty.py": b""}])
+def test_nothing_to_look_at(ask: Ask, tmp_path: Path, files: dict[str, bytes]) -> None:
+    folder = old_project(tmp_path / "project", files)
+    for command, options in (("run", ["--require", "same"]), ("check", []), ("diff", []), ("fix", [])):
+        said = ask(command, folder, *options)
+        assert said.code == 0
+        assert "no file holds anything that a rule looks at: nothing to do" in said.out.lower()
+    assert git(folder, "branch", "--format=%(refname:short)") == "main"
+
+
+def test_nothing_to_repair(ask: Ask, tmp_path: Path) -> None:
+    folder = old_project(tmp_path / "project", {"train.py": NEW + b"# once: gpus=0\n"})
+    said = ask("run", folder)
+    assert (said.code, said.out.splitlines()[-1]) == (0, "No findings.")
+
+
+# Files
+
+UNREADABLE = {
+    "two.py": OLD + b'print "x"\n',
+    "template.py": b"{% if x %}\n" + OLD,
+    "merge.py": b"<<<<<<< HEAD\n" + OLD + b"=======\n>>>>>>> other\n",
+    "latin.py": OLD + b"# \xe9\n",
+    "cookie.py": b"# coding: nonsense\n" + OLD,
+    "nul.py": OLD + b"\0\n",
+    "deep.py": OLD + b"x = " + b"(" * 5000 + b")" * 5000,
+    "long.py": OLD + b"x = " + b"1+" * 50000 + b"1\n",
+    "huge.py": OLD + b"#" * 10_000_000,
+}
+
+
+def test_files_that_cannot_be_read_are_listed_and_the_others_go_on(ask: Ask, tmp_path: Path) -> None:
+    folder = old_project(tmp_path / "project", {**UNREADABLE, "train.py": OLD})
+    for command in ("check", "run"):
+        report = ask(command, folder, *["--no-verify"] * (command == "run"), "--output-format", "json").report()
+        reasons = {item["path"]: item["reason"] for item in report["skipped"]}
+        assert sorted(reasons) == sorted(UNREADABLE)
+        assert {item["path"] for item in report["findings"]} == {"train.py"}
+        assert "line 4" in reasons["two.py"] and "line 1" in reasons["template.py"] and "line 1" in reasons["merge.py"]
+        assert "utf-8" in reasons["latin.py"] and "nonsense" in reasons["cookie.py"] and "null" in reasons["nul.py"]
+        assert reasons["huge.py"] == f"{len(UNREADABLE['huge.py']):,} bytes, over the limit of 1,000,000"
+    assert git(folder, "diff", "--name-only", f"main..{BRANCH}") == "train.py"
+    shown = ask("fix", folder, "--verbose").out
+    assert all(name in shown for name in UNREADABLE)
+    assert {name: (folder / name).read_bytes() for name in UNREADABLE} == UNREADABLE
+
+
+def test_a_manifest_that_cannot_be_read(ask: Ask, tmp_path: Path) -> None:
+    files = {"train.py": OLD, "requirements.txt": b"pytorch-lightning==1.8 # \xe9\n", "pyproject.toml": b"[project\n"}
+    report = run(ask, old_project(tmp_path / "project", files)).report()
+    assert [file["path"] for file in report["files"]] == ["train.py"]
+    assert "requirements.txt" in [item["path"] for item in report["skipped"]]
+
+
+def test_a_temporary_folder_that_is_not_there(folder: Path) -> None:
+    gone = dict.fromkeys(("TMPDIR", "TEMP", "TMP"), "/nonexistent")
+    command = [sys.executable, "-c", _WITHOUT_TEMP, "run", "--no-verify", "--output-format", "json"]
+    done = subprocess.run(command, cwd=folder, env=environment(gone), capture_output=True, text=True)
+    said = Said(done.returncode, done.stdout, done.stderr)
+    assert "No usable temporary directory found" in said.complaint()
+    assert said.report()["error"]
+    assert git(folder, "branch", "--format=%(refname:short)") == "main"
+
+
+_WITHOUT_TEMP = """
+import sys, tempfile
+tempfile._candidate_tempdir_list = lambda: ["/nonexistent"]
+from fixer.cli import start
+sys.exit(start(sys.argv[1:]))
+"""
+
+
+# No way to prove
+
+
+def test_an_interpreter_that_is_not_there(ask: Ask, folder: Path) -> None:
+    said = ask("run", folder, "--python", "/nonexistent", "--output-format", "json")
+    report = said.report()
+    assert (said.code, report["branch"]) == (0, BRANCH)
+    (evidence,) = report["evidence"]
+    assert (evidence["verdict"], evidence["rung"]) == ("inconclusive", None)
+    assert "/nonexistent" in evidence["reason"]
+    said = ask("run", folder, "--python", "/nonexistent", "--require", "conforms")
+    assert said.code == 1
+
+
+def test_an_interpreter_without_lightning(ask: Ask, folder: Path, tmp_path: Path) -> None:
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", tmp_path / "venv"], check=True)
+    said = ask("run", folder, "--python", tmp_path / "venv" / "bin" / "python", "--output-format", "json")
+    report = said.report()
+    assert (said.code, report["branch"]) == (0, BRANCH)
+    (evidence,) = report["evidence"]
+    assert evidence["verdict"] == "inconclusive"
+    assert "pip install" in evidence["reason"] and "lightning" in evidence["reason"]
+
+
+def test_a_program_that_is_no_interpreter(ask: Ask, folder: Path) -> None:
+    for program in ("/bin/true", "/bin/cat", "/bin", "/etc/passwd"):
+        said = ask("run", folder, "--python", program, "--output-format", "json", "--force")
+        (evidence,) = said.report()["evidence"]
+        assert (said.code, evidence["verdict"]) == (0, "inconclusive")
+        assert program in evidence["reason"]
+
+
+def test_nothing_differs(ask: Ask, folder: Path) -> None:
+    assert "nothing differs between HEAD and the work tree; name another --base" in ask("verify", folder).complaint()
