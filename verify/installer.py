@@ -51,6 +51,18 @@ class Installer:
         command = [str(self.uv), "pip", "install", "--quiet", "--python", python, *self.flags, *more]
         return self._run([*command, *requirements])
 
+    def remove(self, folder: Path, name: str) -> None:
+        """Take a distribution out of an environment."""
+        python = str(interpreter(folder))
+        if self.uv:
+            self._run([str(self.uv), "pip", "uninstall", "--quiet", "--python", python, name])
+        else:
+            self._run([python, "-m", "pip", "uninstall", "--quiet", "--yes", name])
+
+    def loads(self, folder: Path, module: str) -> bool:
+        """Whether a module can be imported in an environment."""
+        return self._run([str(interpreter(folder)), "-c", f"import {module}"]) is None
+
     def _run(self, command: Sequence[str]) -> str | None:
         try:
             limits = Limits(_SECONDS, memory(), 4096)
