@@ -292,6 +292,10 @@ def _base(node: ast.expr, scope: Scope) -> str | None:
 
 def literal(node: ast.expr) -> tuple[bool, Any]:
     """(True, value) where the node is a literal, else (False, None)."""
+    if isinstance(node, ast.Constant):
+        return True, node.value
+    if isinstance(node, ast.Name):
+        return False, None
     try:
         return True, ast.literal_eval(node)
     except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
@@ -308,7 +312,7 @@ def _trainers(file: PythonFile, candidates: list[CallNode]) -> tuple[TrainerFact
     for call in _named(file, "fit"):
         function = call.node.func
         if isinstance(function, ast.Attribute) and function.attr == "fit":
-            fits.setdefault(ast.unparse(function.value), []).append(_fitted(call, file))
+            fits.setdefault(_written(function.value), []).append(_fitted(call, file))
     by_name = {name: tuple(fitted) for name, fitted in fits.items()}
     return tuple(_trainer(call, file, kept.get(call.node), by_name) for call in calls)
 
@@ -330,8 +334,12 @@ def _trainer(
 def _kept_as(node: ast.Assign | ast.AnnAssign) -> str | None:
     """The one target of an assignment."""
     if isinstance(node, ast.AnnAssign):
-        return ast.unparse(node.target)
-    return ast.unparse(node.targets[0]) if len(node.targets) == 1 else None
+        return _written(node.target)
+    return _written(node.targets[0]) if len(node.targets) == 1 else None
+
+
+def _written(node: ast.expr) -> str:
+    return node.id if isinstance(node, ast.Name) else ast.unparse(node)
 
 
 def _fitted(call: CallNode, file: PythonFile) -> str | None:
