@@ -31,9 +31,16 @@ def with_body(node: Any, body: Sequence[Statement]) -> Any:
 
 def body_of(node: cst.ClassDef | cst.FunctionDef) -> list[Any]:
     """The statements of a class or function, those on its own line included."""
-    if isinstance(node.body, cst.SimpleStatementSuite):
-        return [cst.SimpleStatementLine(body=[item]) for item in node.body.body]
-    return list(node.body.body)
+    if not isinstance(node.body, cst.SimpleStatementSuite):
+        return list(node.body.body)
+    lines = [cst.SimpleStatementLine(body=[without_semicolon(item)]) for item in node.body.body]
+    lines[-1] = lines[-1].with_changes(trailing_whitespace=node.body.trailing_whitespace)
+    return lines
+
+
+def without_semicolon(statement: Any) -> Any:
+    """A small statement that stands last on its line."""
+    return statement.with_changes(semicolon=cst.MaybeSentinel.DEFAULT)
 
 
 def after_docstring(body: Sequence[Any]) -> int:

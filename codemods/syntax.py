@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from itertools import pairwise
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
@@ -54,6 +55,16 @@ def self_name(function: Function) -> str:
 def uses(node: ast.AST, name: str) -> list[ast.Name]:
     """Every use of a plain name below a node, nested functions included."""
     return [item for item in ast.walk(node) if isinstance(item, ast.Name) and item.id == name]
+
+
+def mentions(tree: ast.AST, name: str) -> list[int]:
+    """The lines in which a name is read or written by itself, or stands in a string of its own: an alias, a
+    lambda, `getattr`. Definitions and `something.name` are not among them."""
+    return sorted(
+        node.lineno
+        for node in ast.walk(tree)
+        if (isinstance(node, ast.Name) and node.id == name) or (isinstance(node, ast.Constant) and node.value == name)
+    )
 
 
 def self_assignments(function: Function, attribute: str) -> list[ast.Assign | ast.AnnAssign]:
@@ -127,3 +138,38 @@ def _always_leaves(body: list[ast.stmt]) -> bool:
         ends = [last.orelse or last.body, *(handler.body for handler in last.handlers)]
         return bool(last.finalbody and _always_leaves(last.finalbody)) or all(map(_always_leaves, ends))
     return False
+
+
+def finally_leaves(function: Function) -> bool:
+    """Whether a `finally` of a function can end it, or a loop, by itself: a `return` before it is then void."""
+    return any(
+        isinstance(inner, ast.Return | ast.Break | ast.Continue)
+        for node in own_nodes(function)
+        if isinstance(node, ast.Try)
+        for statement in node.finalbody
+        for inner in ast.walk(statement)
+    )
+
+
+def crowded_return(function: Function) -> bool:
+    """Whether another statement follows a `return` on its line."""
+    for node in [function, *own_nodes(function)]:
+        for field in ("body", "orelse", "finalbody"):
+            block = getattr(node, field, None)
+            if isinstance(block, list) and any(
+                isinstance(first, ast.Return) and second.lineno == first.end_lineno for first, second in pairwise(block)
+            ):
+                return True
+    return False
+
+
+def taken_name(bindings: Mapping[str, Collection[str]], imports: Iterable[tuple[str, str | None]]) -> str | None:
+    """The first name that an import would bind and that a module's own bindings use for something else."""
+    for module, name in imports:
+        dotted = f"{module}.{name}" if name else module
+        last = dotted.rpartition(".")[2]
+        for bound in bindings.get(last, ()):
+            again = bound.endswith(f".{last}") and bound.startswith(("pytorch_lightning.", "lightning"))
+            if bound != dotted and not again:
+                return last
+    return None

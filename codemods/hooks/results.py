@@ -1,0 +1,143 @@
+"""What a step returns: enough to keep its results as 1.x kept them."""
+
+from __future__ import annotations
+
+import ast
+from typing import TypeGuard
+
+from codemods.source import ClassNode
+from codemods.syntax import Function, is_plain, may_return_none, returns
+
+TENSOR_METHODS = ("backward", "clone", "cpu", "detach", "item", "mean", "sum")
+
+
+def train_result(step: Function, value: ast.expr | None) -> str | None:
+    """`dict` or `tensor`: what a training step returns at one place, None where it is not plain."""
+    if not isinstance(value, ast.Name):
+        return _kind(value)
+    bound = _bound(step, value.id)
+    if _tested_for_none(step, value.id):
+        return None
+    kinds = {_kind(item) for item in bound}
+    if len(kinds) == 1 and None not in kinds and _bound_only_so(step, value.id, bound):
+        return kinds.pop()
+    if "dict" in kinds or any(isinstance(item, ast.Constant) for item in bound):
+        return None
+    return "tensor" if used_as_tensor(step, value.id) else None
+
+
+def _bound(step: Function, name: str) -> list[ast.expr]:
+    """What the statements `name = value` of a step assign."""
+    return [
+        node.value
+        for node in ast.walk(step)
+        if isinstance(node, ast.Assign)
+        and any(isinstance(target, ast.Name) and target.id == name for target in node.targets)
+    ]
+
+
+def _bound_only_so(step: Function, name: str, bound: list[ast.expr]) -> bool:
+    """Whether nothing but the statements `name = value` binds a name: no loop, `with`, unpacking or walrus."""
+    stored = [
+        node
+        for node in ast.walk(step)
+        if isinstance(node, ast.Name) and node.id == name and not isinstance(node.ctx, ast.Load)
+    ]
+    added = [node for node in ast.walk(step) if isinstance(node, ast.AugAssign) and _plain_name(node.target) == name]
+    return len(stored) == len(bound) + len(added)
+
+
+def _tested_for_none(step: Function, name: str) -> bool:
+    """Whether a step asks if a name is None, or true at all: it may then be."""
+    return any(
+        (
+            isinstance(node, ast.Compare)
+            and _plain_name(node.left) == name
+            and any(isinstance(operator, ast.Is | ast.IsNot) for operator in node.ops)
+        )
+        or (isinstance(node, ast.If | ast.IfExp) and _plain_name(node.test) == name)
+        or (isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not) and _plain_name(node.operand) == name)
+        or (isinstance(node, ast.BoolOp) and name in map(_plain_name, node.values))
+        for node in ast.walk(step)
+    )
+
+
+def used_as_tensor(step: Function, name: str) -> bool:
+    """Whether a step logs a name as a value, computes with it or calls a tensor's method on it."""
+    for node in ast.walk(step):
+        if _computes(node) and name in (_plain_name(node.left), _plain_name(node.right)):
+            return True
+        if isinstance(node, ast.Attribute) and _plain_name(node.value) == name and node.attr in TENSOR_METHODS:
+            return True
+        if isinstance(node, ast.Call) and ast.unparse(node.func) == "self.log":
+            given = [*node.args[1:2], *(keyword.value for keyword in node.keywords if keyword.arg == "value")]
+            if any(_plain_name(item) == name for item in given):
+                return True
+    return False
+
+
+def _computes(node: ast.AST | None) -> TypeGuard[ast.BinOp]:
+    """Whether a node is arithmetic: `|` also joins dicts, `%` also formats text."""
+    return isinstance(node, ast.BinOp) and not isinstance(node.op, ast.BitOr | ast.Mod)
+
+
+def _plain_name(node: ast.expr) -> str | None:
+    return node.id if isinstance(node, ast.Name) else None
+
+
+def _kind(value: ast.expr | None) -> str | None:
+    if isinstance(value, ast.Dict):
+        keys = {key.value for key in value.keys if isinstance(key, ast.Constant)}
+        return "dict" if "loss" in keys else None
+    if isinstance(value, ast.Call) and isinstance(value.func, ast.Name) and value.func.id == "dict":
+        return "dict" if any(keyword.arg == "loss" for keyword in value.keywords) else None
+    if _computes(value):
+        return "tensor"
+    if isinstance(value, ast.Call) and _is_loss_call(value):
+        return "tensor"
+    return None
+
+
+def _is_loss_call(value: ast.Call) -> bool:
+    """A call that can only give a tensor: a function of torch, or a tensor's own reduction."""
+    text = ast.unparse(value.func)
+    return text.startswith(("F.", "torch.", "nn.functional.")) or text.endswith((".mean", ".sum"))
+
+
+def needs_guard(step: Function, value: ast.expr) -> bool:
+    """Whether a returned expression may be None at run time, which 1.x left out of the outputs."""
+    return not isinstance(value, ast.Dict | ast.BinOp | ast.Tuple | ast.List | ast.JoinedStr) and not (
+        isinstance(value, ast.Name) and _bound_to_something(step, value.id)
+    )
+
+
+def _bound_to_something(step: Function, name: str) -> bool:
+    bound = _bound(step, name)
+    if _tested_for_none(step, name):
+        return False
+    if used_as_tensor(step, name) and not any(isinstance(value, ast.Constant) for value in bound):
+        return True
+    return (
+        bool(bound)
+        and _bound_only_so(step, name, bound)
+        and all(
+            isinstance(value, ast.Dict | ast.BinOp | ast.Tuple | ast.List | ast.Compare)
+            or (isinstance(value, ast.Call) and _is_loss_call(value))
+            for value in bound
+        )
+    )
+
+
+def always_returns(item: ClassNode, value: ast.expr) -> bool:
+    """Whether an expression is a call of the class's own method that never returns None."""
+    if not (
+        isinstance(value, ast.Call)
+        and isinstance(value.func, ast.Attribute)
+        and isinstance(value.func.value, ast.Name)
+        and value.func.value.id == "self"
+    ):
+        return False
+    method = item.methods.get(value.func.attr)
+    if method is None or not is_plain(method) or may_return_none(method):
+        return False
+    return all(isinstance(node.value, ast.Dict | ast.Tuple | ast.List) for node in returns(method))

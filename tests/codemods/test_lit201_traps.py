@@ -1,0 +1,173 @@
+"""LIT201: shapes on which a rewrite would go wrong without anybody seeing it, and layout that must survive."""
+
+from __future__ import annotations
+
+import pytest
+
+from codemods.hooks.lit201 import BEFORE
+from tests.codemods.support import refusals, rewritten, rule, run_rules
+
+LIT = rule("LIT201")
+STEP = """\
+    def validation_step(self, batch, batch_idx):
+        x, y = batch
+        return {"error": (self.layer(x) - y).abs().mean()}
+"""
+DEF = "    def validation_step(self, batch, batch_idx):\n"
+HOOK = """\
+    def validation_epoch_end(self, outputs):
+        self.log("error", torch.stack([output["error"] for output in outputs]).mean())
+"""
+INIT = "    def __init__(self):\n        super().__init__()\n        self.layer = torch.nn.Linear(4, 1)\n\n"
+CALLBACK = """\
+from pytorch_lightning import Callback
+
+
+class Show(Callback):
+    def on_validation_epoch_end(self, trainer, pl_module):
+        print(trainer.callback_metrics)
+"""
+
+
+def with_step(step: str) -> str:
+    return BEFORE.replace(STEP, step)
+
+
+def training(body: str) -> str:
+    text = with_step("    def training_step(self, batch, batch_idx):\n" + body)
+    return text.replace("validation_epoch_end", "training_epoch_end").replace('"error"', '"loss"')
+
+
+REFUSED = {
+    "index of the loader under another name": (
+        with_step(DEF.replace("batch_idx", "batch_idx, loader=0") + "        return {}\n"),
+        "lists of lists",
+    ),
+    "return in finally": (
+        with_step(DEF + "        try:\n            return {}\n        finally:\n            return {'error': 1}\n"),
+        "may undo",
+    ),
+    "statement behind a return": (with_step(DEF + "        return {}; print(1)\n"), "may undo"),
+    "hook under another name too": (BEFORE + "\n    test_epoch_end = validation_epoch_end\n", "used by name in line"),
+    "step under another name too": (BEFORE + "\n    test_step = validation_step\n", "used by name in line"),
+    "step by getattr": (
+        BEFORE + '\n    def test_step(self, b, i):\n        return getattr(self, "validation_step")(b, i)\n',
+        "used by name in line",
+    ),
+    "class written twice": (BEFORE + "\n\n" + BEFORE, "two classes"),
+    "logged by return": (
+        BEFORE.replace('self.log("error", ', "mean = (").rstrip() + '\n        return {"log": {"error": mean}}\n',
+        "log it instead",
+    ),
+    "training hook that returns": (
+        training('        return {"loss": self.layer(batch).mean()}\n') + "        return {}\n",
+        "which 1.x refused",
+    ),
+    "dicts joined": (training('        return {"loss": self.layer(batch).mean()} | self.more\n'), "plainly return"),
+    "loss that may be None": (
+        training(
+            "        loss = self.compute(batch)\n        if loss is not None:\n"
+            '            self.log("l", loss)\n        return loss\n'
+        ),
+        "plainly return",
+    ),
+    "torch is something else": (
+        training('        return {"loss": self.layer(batch).mean()}\n').replace("import torch", "import jax as torch"),
+        "name `torch`",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED.values(), ids=REFUSED.keys())
+def test_refused_with_the_reason(case: tuple[str, str]) -> None:
+    text, reason = case
+    assert reason in refusals({"model.py": text}, "LIT201")[0]
+
+
+RELATIVES = {
+    "mixin beside it in a subclass": (
+        "from model import Model\n\n\nclass Mixin:\n    def validation_step(self, batch, batch_idx):\n        ...\n\n\n"
+        "class Child(Mixin, Model):\n    pass\n",
+        "Mixin",
+    ),
+    "subclass behind a star import": (
+        "from model import *\n\n\nclass Child(Model):\n    def validation_step(self, batch, batch_idx):\n        ...\n",
+        "Child",
+    ),
+    "step end in a subclass": (
+        "from model import Model\n\n\nclass Child(Model):\n    def validation_step_end(self, output):\n        ...\n",
+        "validation_step_end",
+    ),
+    "patched by a test": (
+        'from unittest import mock\n\nfrom model import Model\n\nmock.patch.object(Model, "validation_epoch_end")\n',
+        "used by name in child.py",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", RELATIVES.values(), ids=RELATIVES.keys())
+def test_relatives_and_users_in_other_files_forbid_it(case: tuple[str, str]) -> None:
+    child, reason = case
+    found = refusals({"model.py": BEFORE, "child.py": child}, "LIT201")
+    assert any(reason in text for text in found)
+
+
+def test_start_hook_of_a_subclass_would_replace_the_one_that_makes_the_list() -> None:
+    child = "from model import Model\n\n\nclass Child(Model):\n    def on_validation_epoch_start(self):\n        ...\n"
+    assert "Child" in refusals({"model.py": BEFORE.replace(INIT, ""), "child.py": child}, "LIT201")[0]
+    assert "model.py" in run_rules({"model.py": BEFORE, "child.py": child}, LIT).final()
+
+
+def test_callback_that_1_x_called_after_the_hook_forbids_it() -> None:
+    assert "calls it before" in refusals({"model.py": BEFORE, "show.py": CALLBACK}, "LIT201")[0]
+    blind = CALLBACK.replace("trainer.callback_metrics", "trainer.current_epoch")
+    assert run_rules({"model.py": BEFORE, "show.py": blind}, LIT).changes
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        BEFORE.replace(HOOK, "    validation_epoch_end = lambda self, outputs: print(outputs)\n"),
+        BEFORE.replace(HOOK, "    if torch:\n\n        def validation_epoch_end(self, outputs):\n            ...\n"),
+        BEFORE.replace(HOOK, "") + "\n\nModel.validation_epoch_end = print\n",
+        "from pytorch_lightning import LightningModule\n\n\nclass Mixin:\n"
+        "    def validation_epoch_end(self, outputs):\n        ...\n\n\n"
+        "class Model(Mixin, LightningModule):\n    ...\n",
+    ],
+    ids=["lambda", "branch", "from outside", "mixin"],
+)
+def test_odd_definitions_are_findings(text: str) -> None:
+    assert len(refusals({"model.py": text}, "LIT201")) == 1
+
+
+def test_branches_that_serve_both_versions_are_left_alone() -> None:
+    both = (
+        "    if torch:\n\n        def validation_epoch_end(self, outputs):\n            ...\n"
+        "    else:\n\n        def on_validation_epoch_end(self):\n            ...\n"
+    )
+    assert run_rules({"model.py": BEFORE.replace(HOOK, both)}, LIT).findings == ()
+
+
+def test_comments_of_one_line_blocks_survive() -> None:
+    body = "        if batch_idx: return {}  # why\n        x = 1; return {'error': x}  # tail\n"
+    text = with_step(DEF + body).replace("outputs):\n        self.log(", "outputs): self.log(").rstrip() + "  # hm\n"
+    after = rewritten({"model.py": text}, LIT)["model.py"]
+    assert "            return output  # why\n" in after
+    assert "        x = 1\n        output = {'error': x}\n" in after
+    assert "        return output  # tail\n" in after
+    assert after.endswith(".mean())  # hm\n")
+
+
+def test_hook_that_looks_at_its_locals_gets_them() -> None:
+    after = rewritten({"model.py": BEFORE.replace(HOOK, HOOK.split("\n")[0] + "\n        print(locals())\n")}, LIT)
+    assert "outputs, self.validation_step_outputs =" in after["model.py"]
+
+
+def test_imports_only_what_the_kept_results_need() -> None:
+    loss = '        loss = self.layer(batch).mean()\n        self.log("l", loss)\n        return loss\n'
+    assert "apply_to_collection" not in rewritten({"model.py": training(loss)}, LIT)["model.py"]
+
+
+def test_tabs_are_kept() -> None:
+    after = rewritten({"model.py": BEFORE.replace("    ", "\t")}, LIT)["model.py"]
+    assert "    " not in after
