@@ -40,6 +40,8 @@ class Config:
         A pattern without a slash matches a name at any depth; with one it matches from the root. `*` stays
         within a name, `**` does not.
         """
+        if not self.exclude:
+            return False
         parts = path.split("/")
         folders = ["/".join(parts[:end]) for end in range(1, len(parts) + 1)]
         for pattern in self.exclude:

@@ -103,11 +103,11 @@ def write(destination: Path, items: Iterable[Item], overlay: Mapping[str, bytes]
 
 
 def _read_file(root: Path, path: str, wanted: Callable[[str], bool], limit: int) -> Item | None:
-    place = root / path
+    place = f"{root}/{path}"
     try:
-        status = place.lstat()
+        status = os.lstat(place)
         if stat.S_ISLNK(status.st_mode):
-            return _link(path, os.fspath(place.readlink()))
+            return _link(path, os.fspath(Path(place).readlink()))
         if stat.S_ISDIR(status.st_mode):
             return Skipped(path, _SUBMODULE)
         if not wanted(path):
@@ -116,7 +116,7 @@ def _read_file(root: Path, path: str, wanted: Callable[[str], bool], limit: int)
             return Skipped(path, "not a regular file")
         if status.st_size > limit:
             return _too_large(path, status.st_size, limit)
-        with os.fdopen(os.open(place, _READ), "rb") as file:
+        with os.fdopen(os.open(place, _READ), "rb", buffering=0) as file:
             return File(path, file.read(), bool(status.st_mode & stat.S_IXUSR))
     except (FileNotFoundError, NotADirectoryError):
         return None
