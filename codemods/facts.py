@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import builtins
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -15,7 +15,9 @@ from codemods.source import CallNode, PythonFile
 
 MODULE = f"{ROOT}.LightningModule"
 TRAINER = f"{ROOT}.Trainer"
-KINDS = frozenset({MODULE, TRAINER, f"{ROOT}.LightningDataModule", f"{ROOT}.Callback"})
+CALLBACK = f"{ROOT}.Callback"
+KINDS = frozenset({MODULE, TRAINER, CALLBACK, f"{ROOT}.LightningDataModule"})
+EVALUATES = ("test", "validate", "predict")
 
 
 @dataclass(frozen=True)
@@ -45,6 +47,7 @@ class TrainerFact:
 
     `name` is the variable or attribute it is kept in. `fits` are the source texts of what the file's
     `name.fit(...)` calls are given first, resolved to the class that built it where that can be seen.
+    `evaluates` holds where the Trainer is seen to do nothing but test, validate and predict.
     """
 
     path: str
@@ -53,6 +56,7 @@ class TrainerFact:
     open_ended: bool
     name: str | None
     fits: tuple[str | None, ...]
+    evaluates: bool = False
 
     def argument(self, name: str) -> Argument | None:
         return next((argument for argument in self.arguments if argument.name == name), None)
@@ -314,7 +318,31 @@ def _trainers(file: PythonFile, candidates: list[CallNode]) -> tuple[TrainerFact
         if isinstance(function, ast.Attribute) and function.attr == "fit":
             fits.setdefault(_written(function.value), []).append(_fitted(call, file))
     by_name = {name: tuple(fitted) for name, fitted in fits.items()}
-    return tuple(_trainer(call, file, kept.get(call.node), by_name) for call in calls)
+    found = [_trainer(call, file, kept.get(call.node), by_name) for call in calls]
+    return tuple(
+        trainer if trainer.fits else replace(trainer, evaluates=_evaluates(call.node, trainer.name, file))
+        for call, trainer in zip(calls, found, strict=True)
+    )
+
+
+def _evaluates(call: ast.Call, name: str | None, file: PythonFile) -> bool:
+    """Whether a Trainer is used at once, or under its plain name alone, and only to evaluate."""
+    used = [
+        item.node.func
+        for item in file.calls
+        if isinstance(item.node.func, ast.Attribute)
+        and (
+            item.node.func.value is call
+            or (isinstance(item.node.func.value, ast.Name) and item.node.func.value.id == name)
+        )
+    ]
+    if not used or any(function.attr not in EVALUATES for function in used):
+        return False
+    known = {id(function.value) for function in used}
+    return not any(
+        isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Load) and id(node) not in known
+        for node in ast.walk(file.tree)
+    )
 
 
 def _trainer(

@@ -43,11 +43,27 @@ def read_optimizers(function: Function, scope: Scope) -> Optimization:
     return reader.result(values[0])
 
 
+def _changed_in_place(function: Function) -> set[str]:
+    """The names that are used otherwise than as they stand in a display or a `return`: `name.append(...)`."""
+    parents = {child: node for node in ast.walk(function) for child in ast.iter_child_nodes(node)}
+    return {
+        node.id
+        for node in ast.walk(function)
+        if isinstance(node, ast.Name)
+        and isinstance(node.ctx, ast.Load)
+        and not isinstance(parents[node], ast.Dict | ast.List | ast.Tuple | ast.Return)
+    }
+
+
 class _Reader:
     def __init__(self, function: Function, scope: Scope) -> None:
         self.scope = scope
         self.bound: dict[str, list[ast.expr]] = {}
         self.touched: set[str] = set()
+        self.changed = _changed_in_place(function)
+        stored = [
+            node.id for node in ast.walk(function) if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load)
+        ]
         for node in own_nodes(function):
             if isinstance(node, ast.Assign):
                 for target in node.targets:
@@ -57,6 +73,7 @@ class _Reader:
                         self.touched |= {item.id for item in ast.walk(target) if isinstance(item, ast.Name)}
             elif isinstance(node, ast.AugAssign | ast.Delete):
                 self.touched |= {item.id for item in ast.walk(node) if isinstance(item, ast.Name)}
+        self.touched |= {name for name in stored if stored.count(name) > len(self.bound.get(name, []))}
 
     def value(self, node: ast.expr) -> ast.expr:
         """What a name stands for, where it is bound once."""
@@ -65,6 +82,8 @@ class _Reader:
         values = self.bound.get(node.id, [])
         if len(values) != 1 or node.id in self.touched:
             raise NotPlain(f"configure_optimizers returns `{node.id}`, which is not bound once")
+        if isinstance(values[0], ast.Dict | ast.List | ast.Tuple) and node.id in self.changed:
+            raise NotPlain(f"configure_optimizers uses `{node.id}` before it returns it, and may change it")
         return self.value(values[0])
 
     def result(self, node: ast.expr) -> Optimization:
@@ -95,7 +114,10 @@ class _Reader:
 
     def _list(self, node: ast.expr) -> list[ast.expr] | None:
         bound = self.bound.get(node.id, []) if isinstance(node, ast.Name) else [node]
-        return bound[0].elts if len(bound) == 1 and isinstance(bound[0], ast.List | ast.Tuple) else None
+        if len(bound) != 1 or not isinstance(bound[0], ast.List | ast.Tuple):
+            return None
+        found = self.value(node)
+        return found.elts if isinstance(found, ast.List | ast.Tuple) else None
 
     def _one_optimizer(self, nodes: list[ast.expr]) -> None:
         if len(nodes) != 1:

@@ -13,6 +13,7 @@ from codemods import edits
 from codemods.manual.optimizers import Scheduler
 from codemods.tbptt.module import HELPER
 
+HOOK = "on_before_optimizer_step"
 FLAG_OFF = "self.automatic_optimization = False"
 
 
@@ -34,6 +35,8 @@ def write_loop(node: cst.ClassDef, loop: Loop) -> cst.ClassDef:
     """
     node = edits.change_method(node, "training_step", lambda step: _split_step(step, loop))
     node = _switch_off(node)
+    if edits.has_method(node, HOOK):
+        node = edits.change_method(node, HOOK, lambda hook: [edits.without_parameter(hook, "optimizer_idx")])
     if loop.clip:
         node = _clip(node, *loop.clip)
     return node
@@ -113,18 +116,16 @@ def _switch_off(node: cst.ClassDef) -> cst.ClassDef:
 def _clip(node: cst.ClassDef, value: str, algorithm: str | None) -> cst.ClassDef:
     node = edits.add_class_statement(node, f"gradient_clip_val = {value}\n")
     given = f", gradient_clip_algorithm={algorithm}" if algorithm else ""
-    hook = "on_before_optimizer_step"
-    if not edits.has_method(node, hook):
+    if not edits.has_method(node, HOOK):
         text = (
-            f"def {hook}(self, optimizer):\n"
+            f"def {HOOK}(self, optimizer):\n"
             f"    self.clip_gradients(optimizer, gradient_clip_val=self.gradient_clip_val{given})\n"
         )
         return edits.add_method(node, text, before=HELPER)
 
     def change(method: cst.FunctionDef) -> list[Any]:
-        method = edits.without_parameter(method, "optimizer_idx")
         this, optimizer = (param.name.value for param in method.params.params)
         call = f"{this}.clip_gradients({optimizer}, gradient_clip_val={this}.gradient_clip_val{given})\n"
         return [edits.with_body(method, [*edits.body_of(method), *edits.statements(call)])]
 
-    return edits.change_method(node, hook, change)
+    return edits.change_method(node, HOOK, change)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass
 
+from codemods.facts import is_trainer_call
 from codemods.manual.optimizers import NotPlain, Scheduler, read_optimizers
 from codemods.source import ClassNode, PythonFile
 from codemods.syntax import (
@@ -13,18 +14,24 @@ from codemods.syntax import (
     is_self_attribute,
     is_super_call,
     may_return_none,
+    mentions,
     own_nodes,
     parameters,
     returns,
     self_assignments,
     self_name,
     super_init_index,
+    taken_name,
     uses,
 )
 
 FLAG = "truncated_bptt_steps"
 HELPER = "training_chunk"
+LOOP_NAMES = ("chunk", "optimizer", "output", "pieces", "scheduler", "schedulers")
+IMPORTS = (("torch", None), ("lightning_utilities.core.apply_func", "apply_to_collection"))
 REFUSED_HOOKS = {
+    "automatic_optimization": "it says itself which optimization it is trained by",
+    "on_before_zero_grad": "manual optimization does not call it",
     "tbptt_split_batch": "it is overridden: the batch has a shape of its own",
     "optimizer_step": "overridden, its place in a manual loop is not plain",
     "optimizer_zero_grad": "overridden, its place in a manual loop is not plain",
@@ -51,10 +58,49 @@ class TbpttClass:
     clip_hook: bool = False
 
 
+@dataclass(frozen=True)
+class Shown:
+    """What a file shows to the others: its candidate classes, and the lines in which `gradient_clip_val` stands
+    other than as an argument of a Trainer, from where it may reach one."""
+
+    classes: tuple[TbpttClass, ...]
+    loose_clips: tuple[int, ...]
+
+
 def is_candidate(item: ClassNode) -> bool:
-    """Whether a class takes `hiddens` in its training step, or sets the flag."""
+    """Whether a class takes `hiddens` in its training step, or sets the flag and trains automatically."""
     step = item.methods.get("training_step")
-    return (step is not None and "hiddens" in parameters(step)) or sets_flag(item)
+    if step is not None and "hiddens" in [*parameters(step), *(argument.arg for argument in step.args.kwonlyargs)]:
+        return True
+    return sets_flag(item) and not _is_manual(item)
+
+
+def _is_manual(item: ClassNode) -> bool:
+    return any(
+        isinstance(node, ast.Assign)
+        and isinstance(node.value, ast.Constant)
+        and node.value.value is False
+        and "automatic_optimization"
+        in {getattr(target, "attr", getattr(target, "id", None)) for target in node.targets}
+        for node in ast.walk(item.node)
+    )
+
+
+def loose_clips(file: PythonFile, name: str) -> tuple[int, ...]:
+    """Where a Trainer's argument is spoken of other than in a Trainer's own call."""
+    if name not in file.text:
+        return ()
+    direct = {id(keyword) for call in file.calls if is_trainer_call(call) for keyword in call.node.keywords}
+    return tuple(
+        sorted(
+            getattr(node, "lineno", 0)
+            for node in ast.walk(file.tree)
+            if name in (getattr(node, "id", None), getattr(node, "attr", None))
+            or (isinstance(node, ast.arg) and node.arg == name)
+            or (isinstance(node, ast.keyword) and node.arg == name and id(node) not in direct)
+            or (isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value.lstrip("-") == name)
+        )
+    )
 
 
 def sets_flag(item: ClassNode) -> bool:
@@ -107,6 +153,13 @@ def _judge(file: PythonFile, item: ClassNode) -> None:
         raise NotPlain("the class has no configure_optimizers of its own")
     if HELPER in item.methods:
         raise NotPlain(f"the class already has a method `{HELPER}`")
+    if parameters(step)[1] in LOOP_NAMES:
+        raise NotPlain(f"training_step takes the index of the batch as `{parameters(step)[1]}`")
+    taken = taken_name(file.scope.bindings, IMPORTS)
+    if taken:
+        raise NotPlain(f"the file uses the name `{taken}` for something else")
+    if sum(other.qualname == item.qualname for other in file.classes) > 1:
+        raise NotPlain("the file defines two classes of that name")
     _judge_callers(file)
     _judge_constructor(item)
     _judge_batch(step)
@@ -128,14 +181,21 @@ def _judge_callers(file: PythonFile) -> None:
     called = {id(call.node.func) for call in file.calls if isinstance(call.node.func, ast.Attribute)}
     if any(id(node) in called for node in file.attributes("training_step")):
         raise NotPlain("the file calls training_step itself")
-    if any(is_self_attribute(node, "automatic_optimization") for node in file.attributes("automatic_optimization")):
-        for node in ast.walk(file.tree):
-            if (
-                isinstance(node, ast.Assign)
-                and any(is_self_attribute(target, "automatic_optimization") for target in node.targets)
-                and not (isinstance(node.value, ast.Constant) and node.value.value is True)
-            ):
-                raise NotPlain("automatic_optimization is set to something else than True")
+    named = mentions(file.tree, "training_step")
+    if named:
+        raise NotPlain(f"training_step is used by name in line {named[0]}")
+    plain = {
+        id(target)
+        for item in file.assignments
+        if isinstance(item.node, ast.Assign) and isinstance(item.node.value, ast.Constant)
+        for target in item.node.targets
+        if item.node.value.value is True and is_self_attribute(target, "automatic_optimization")
+    }
+    if mentions(file.tree, "automatic_optimization") or any(
+        not isinstance(node.ctx, ast.Load) and id(node) not in plain
+        for node in file.attributes("automatic_optimization")
+    ):
+        raise NotPlain("automatic_optimization is set to something else than True")
 
 
 def _judge_constructor(item: ClassNode) -> None:
@@ -149,13 +209,6 @@ def _judge_constructor(item: ClassNode) -> None:
             raise NotPlain("automatic_optimization is set before `super().__init__()`, where it is lost")
         if self_name(init) != "self":
             raise NotPlain("__init__ does not call its instance `self`")
-    if any(
-        isinstance(node, ast.Assign) and isinstance(target, ast.Name) and target.id == "automatic_optimization"
-        for node in item.node.body
-        if isinstance(node, ast.Assign)
-        for target in node.targets
-    ):
-        raise NotPlain("automatic_optimization is set in the class body")
 
 
 def _judge_batch(step: Function) -> None:
@@ -171,9 +224,11 @@ def _judge_batch(step: Function) -> None:
             if isinstance(parent.slice.value, str):
                 raise NotPlain("the batch is a dict, on which 1.x's default split failed")
             shown = shown or isinstance(parent.slice.value, int)
-        elif (isinstance(parent, ast.Assign) and isinstance(parent.targets[0], ast.Tuple | ast.List)) or isinstance(
-            parent, ast.Starred
-        ):
+        elif isinstance(parent, ast.Assign) and isinstance(parent.targets[0], ast.Tuple | ast.List):
+            if any(isinstance(element, ast.Tuple | ast.List) for element in parent.targets[0].elts):
+                raise NotPlain("an element of the batch is a sequence itself, which 1.x cut along another dimension")
+            shown = True
+        elif isinstance(parent, ast.Starred):
             shown = True
         elif isinstance(parent, ast.Attribute):
             raise NotPlain("the batch is an object with attributes, on which 1.x's default split failed")

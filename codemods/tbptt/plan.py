@@ -2,21 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from codemods.facts import MODULE, ClassFact, Facts, TrainerFact
-from codemods.tbptt.module import HELPER, TbpttClass
+from codemods.facts import CALLBACK, MODULE, ClassFact, Facts, TrainerFact
+from codemods.family import clash, short_name
+from codemods.tbptt.module import HELPER, REFUSED_HOOKS, TbpttClass
 
 CLIP = ("gradient_clip_val", "gradient_clip_algorithm")
 FULL_PRECISION = (32, 64, "32", "64", "32-true", "64-true", None)
-INHERITED = ("training_step", "configure_optimizers", "on_before_optimizer_step", HELPER)
+INHERITED = {"training_step", "configure_optimizers", "on_before_optimizer_step", HELPER, *REFUSED_HOOKS}
+UNHEARD = {
+    "on_before_zero_grad": "manual optimization does not call",
+    "on_train_batch_end": "no longer gets the outputs of the chunks",
+}
+UNFIT = {
+    b"GradientAccumulationScheduler": "manual optimization refuses it",
+    b"StochasticWeightAveraging": "it replaces the schedulers that the loop would step",
+    b"lr_find": "it steps a scheduler of its own, which manual optimization does not",
+}
+ASKED = (*UNFIT, *(f"def {hook}".encode() for hook in UNHEARD), b".training_step", b"automatic_optimization")
 
 
 @dataclass(frozen=True)
 class Verdict:
     """What is to be done with one class: rewrite it (`refusal` is None), with this clipping taken from these
-    Trainer calls (path, line), clearing the autocast cache or not."""
+    Trainer calls (path, how many stand before it in the file), clearing the autocast cache or not."""
 
     item: TbpttClass
     refusal: str | None
@@ -28,19 +39,22 @@ class Verdict:
 def verdicts(facts: Facts, code: str) -> tuple[Verdict, ...]:
     """One verdict for each candidate class, in path order."""
     collected = facts.collected(code)
-    items = [item for path in sorted(collected) for item in collected[path]]
-    return tuple(_judge(facts, item) for item in items)
+    items = [item for path in sorted(collected) for item in collected[path].classes]
+    loose = {path: shown.loose_clips for path, shown in collected.items() if shown.loose_clips}
+    return tuple(_judge(facts, item, loose) for item in items)
 
 
-def _judge(facts: Facts, item: TbpttClass) -> Verdict:
+def _judge(facts: Facts, item: TbpttClass, loose: Mapping[str, tuple[int, ...]]) -> Verdict:
     fact = facts.files[item.path].find(item.name)
     if item.refusal or fact is None:
         return Verdict(item, item.refusal or "the class is not at the top of its module")
-    refusal = _relatives(facts, fact)
-    if refusal:
-        return Verdict(item, refusal)
     trainers = tuple(_trainers(facts, fact))
-    refusal = _trainer_refusal(facts, fact, trainers)
+    refusal = (
+        _relatives(facts, fact)
+        or _surroundings(facts, fact)
+        or _trainer_refusal(facts, fact, trainers)
+        or _clip_from_elsewhere(facts, fact, trainers, loose)
+    )
     if refusal:
         return Verdict(item, refusal)
     clipping = [trainer for trainer in trainers if _clips(trainer)]
@@ -49,34 +63,59 @@ def _judge(facts: Facts, item: TbpttClass) -> Verdict:
         item,
         None,
         clip,
-        tuple((trainer.path, trainer.line) for trainer in clipping),
+        tuple((trainer.path, _position(facts, trainer)) for trainer in clipping),
         not _full_precision(facts, fact, trainers),
     )
+
+
+def _position(facts: Facts, trainer: TrainerFact) -> int:
+    return next(index for index, other in enumerate(facts.files[trainer.path].trainers) if other is trainer)
 
 
 def _relatives(facts: Facts, fact: ClassFact) -> str | None:
     if facts.kind(fact) != MODULE:
         return "its bases do not plainly lead to LightningModule"
+    found = clash(facts, fact, INHERITED)
+    if found:
+        return found
     for base in (facts.ancestry(fact) or ())[1:]:
-        clash = sorted(base.methods & set(INHERITED))
-        if clash:
-            return f"its base class {base.name} defines {clash[0]}"
+        if base.path != fact.path and base.path in facts.mentions.get(b"automatic_optimization", frozenset()):
+            return f"its base class {base.name} ({base.path}) may choose the kind of optimization"
     for child in facts.subclasses(fact):
-        clash = sorted(child.methods & {*INHERITED, "__init__"})
-        if clash:
-            return f"its subclass {child.name} ({child.path}) defines {clash[0]}"
+        if "__init__" in child.methods:
+            return f"its subclass {child.name} ({child.path}) defines __init__"
     return None
 
 
+def _surroundings(facts: Facts, fact: ClassFact) -> str | None:
+    """Callers in other files, and callbacks that manual optimization would leave without what they need."""
+    callers = _naming(facts, fact) & facts.mentions.get(b".training_step", frozenset()) - {fact.path}
+    if callers:
+        return f"training_step is called by name in {min(callers)}"
+    for word, why in UNFIT.items():
+        paths = facts.mentions.get(word, frozenset())
+        if paths:
+            return f"{word.decode()} stands in {min(paths)}: {why}"
+    for other in facts.classes():
+        unheard = sorted(other.methods & set(UNHEARD))
+        if unheard and facts.kind(other) in (CALLBACK, None):
+            return f"{other.name} ({other.path}) has {unheard[0]}, which {UNHEARD[unheard[0]]}"
+    return None
+
+
+def _naming(facts: Facts, fact: ClassFact) -> frozenset[str]:
+    return facts.mentions.get(short_name(fact).encode(), frozenset())
+
+
 def _used_elsewhere(facts: Facts, fact: ClassFact) -> bool:
-    return bool(facts.mentions.get(fact.name.encode(), frozenset()) - {fact.path})
+    return bool(_naming(facts, fact) - {fact.path})
 
 
 def _trainers(facts: Facts, fact: ClassFact) -> Iterator[TrainerFact]:
     """The Trainers that fit the class, or may: all of its own file where no other file names the class."""
     everywhere = _used_elsewhere(facts, fact)
     for trainer in facts.trainers:
-        if not everywhere and trainer.path != fact.path:
+        if trainer.evaluates or (not everywhere and trainer.path != fact.path):
             continue
         known = [_fitted(facts, trainer, name) for name in trainer.fits]
         if not known or None in known or fact in known:
@@ -114,9 +153,9 @@ def _trainer_refusal(facts: Facts, fact: ClassFact, trainers: tuple[TrainerFact,
             return f"the Trainer at {place} clips by a value that is not a literal"
         if not _fits_only(facts, fact, trainer):
             return f"the Trainer at {place} clips gradients, and may train other modules too"
-    if len({_clip(trainer) for trainer in trainers if _clips(trainer)}) > 1:
-        return "its Trainers clip gradients in different ways"
-    return _clip_from_elsewhere(facts, fact)
+    if len({_clip(trainer) if _clips(trainer) else None for trainer in trainers}) > 1:
+        return "its Trainers clip gradients in different ways, or some of them do not"
+    return None
 
 
 def _fits_only(facts: Facts, fact: ClassFact, trainer: TrainerFact) -> bool:
@@ -128,15 +167,20 @@ def _fits_only(facts: Facts, fact: ClassFact, trainer: TrainerFact) -> bool:
     return known <= {fact, None} and all(item in family for item in modules)
 
 
-def _clip_from_elsewhere(facts: Facts, fact: ClassFact) -> str | None:
-    """A clipping value that reaches a Trainer by a configuration file or a dict cannot be moved."""
-    if not _used_elsewhere(facts, fact):
+def _clip_from_elsewhere(
+    facts: Facts, fact: ClassFact, trainers: tuple[TrainerFact, ...], loose: Mapping[str, tuple[int, ...]]
+) -> str | None:
+    """A clipping value that reaches a Trainer by a configuration file, a dict or a function cannot be moved."""
+    if _used_elsewhere(facts, fact) or any(trainer.open_ended for trainer in trainers):
+        mentioned = facts.mentions.get(CLIP[0].encode(), frozenset())
+        paths = set(loose) | {path for path in mentioned if path not in facts.files}
+    else:
+        paths = {fact.path} & set(loose)
+    if not paths:
         return None
-    direct = {trainer.path for trainer in facts.trainers if trainer.argument("gradient_clip_val")}
-    others = sorted(facts.mentions.get(b"gradient_clip_val", frozenset()) - direct)
-    if others:
-        return f"gradient_clip_val also stands in {others[0]}, from where it may reach the Trainer"
-    return None
+    place = min(paths)
+    line = f" line {loose[place][0]}" if place in loose else ""
+    return f"{CLIP[0]} also stands in {place}{line}, from where it may reach the Trainer"
 
 
 def _full_precision(facts: Facts, fact: ClassFact, trainers: tuple[TrainerFact, ...]) -> bool:

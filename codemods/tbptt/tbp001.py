@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from codemods.facts import Facts, is_trainer_call
 from codemods.rule import Example, Match, NodeEdit, Rule
-from codemods.source import CallNode, ClassNode, PythonFile
-from codemods.tbptt.module import FLAG, TbpttClass, is_candidate, read_class
-from codemods.tbptt.plan import CLIP, Verdict, verdicts
+from codemods.source import ClassNode, PythonFile
+from codemods.tbptt.module import FLAG, IMPORTS, Shown, is_candidate, loose_clips, read_class
+from codemods.tbptt.plan import ASKED, CLIP, Verdict, verdicts
 
 if TYPE_CHECKING:
     import libcst as cst
@@ -21,8 +21,10 @@ ADVICE = (
 )
 
 
-def _collect(file: PythonFile) -> tuple[TbpttClass, ...] | None:
-    return tuple(read_class(file, item) for item in _candidates(file)) or None
+def _collect(file: PythonFile) -> Shown | None:
+    classes = tuple(read_class(file, item) for item in _candidates(file))
+    shown = Shown(classes, loose_clips(file, CLIP[0]))
+    return shown if shown.classes or shown.loose_clips else None
 
 
 def _candidates(file: PythonFile) -> list[ClassNode]:
@@ -32,8 +34,8 @@ def _candidates(file: PythonFile) -> list[ClassNode]:
 
 
 def _context(collected: Mapping[str, Any]) -> tuple[bytes, ...]:
-    names = {item.name.encode() for items in collected.values() for item in items}
-    return (b"Trainer", b"LightningCLI", b"gradient_clip_val", *sorted(names))
+    names = {item.name.rpartition(".")[2].encode() for shown in collected.values() for item in shown.classes}
+    return (b"Trainer", b"LightningCLI", CLIP[0].encode(), *ASKED, *sorted(names)) if names else ()
 
 
 def _present(file: PythonFile) -> bool:
@@ -67,10 +69,7 @@ def _class_match(file: PythonFile, verdict: Verdict) -> Iterator[Match]:
                 "The loop makes the same steps in the same order as automatic optimization did on 1.x.",
                 "M259",
                 edits=(NodeEdit(item.node, lambda node: _written(node, verdict)),),
-                imports=(
-                    ("torch", None),
-                    ("lightning_utilities.core.apply_func", "apply_to_collection"),
-                ),
+                imports=IMPORTS,
                 unit=_unit(verdict),
             )
 
@@ -87,11 +86,9 @@ def _written(node: cst.ClassDef, verdict: Verdict) -> cst.ClassDef:
 
 def _trainer_matches(file: PythonFile, facts: Facts, verdict: Verdict) -> Iterator[Match]:
     """The clipping arguments of the Trainers that train the class: manual optimization refuses them."""
-    if file.path not in {path for path, _ in verdict.trainers}:
-        return
-    for call in file.calls:
+    for index, call in enumerate(filter(is_trainer_call, file.calls)):
         keywords = {keyword.arg: keyword for keyword in call.node.keywords}
-        if not is_trainer_call(call) or CLIP[0] not in keywords or _literal_zero(call):
+        if (file.path, index) not in verdict.trainers or CLIP[0] not in keywords:
             continue
         yield Match(
             file.span(keywords[CLIP[0]]),
@@ -102,12 +99,6 @@ def _trainer_matches(file: PythonFile, facts: Facts, verdict: Verdict) -> Iterat
             edits=(NodeEdit(call.node, _without_clipping),),
             unit=_unit(verdict),
         )
-
-
-def _literal_zero(call: CallNode) -> bool:
-    return any(
-        keyword.arg == CLIP[0] and getattr(keyword.value, "value", 1) in (0, None) for keyword in call.node.keywords
-    )
 
 
 def _without_clipping(node: cst.Call) -> cst.Call:

@@ -1,0 +1,157 @@
+"""TBP001: shapes on which a rewrite would train otherwise without anybody seeing it."""
+
+from __future__ import annotations
+
+import pytest
+
+from codemods.tbptt.tbp001 import BEFORE
+from tests.codemods.support import refusals, rewritten, rule, run_rules
+
+TBP = rule("TBP001")
+CLIP = "max_epochs=2, gradient_clip_val=0.5"
+OPTIMIZER = "torch.optim.SGD(self.parameters(), lr=0.1)"
+SCHEDULER = "torch.optim.lr_scheduler.StepLR(o, 1)"
+OTHER = "\n\nclass Other(LightningModule):\n    pass\n\n\ndef other(loader):\n"
+SETUP = "    def configure_optimizers(self):\n"
+
+
+def changed(*replacements: tuple[str, str]) -> str:
+    text = BEFORE
+    for old, new in replacements:
+        assert old in text
+        text = text.replace(old, new)
+    return text
+
+
+def optimizers(*lines: str) -> str:
+    return changed((f"        return {OPTIMIZER}\n", "".join(f"        {line}\n" for line in lines)))
+
+
+REFUSED = {
+    "scheduler appended": (
+        optimizers(f"o = {OPTIMIZER}", "s = []", f"s.append({SCHEDULER})", "return [o], s"),
+        "may change it",
+    ),
+    "scheduler's dict updated": (
+        optimizers(
+            f"o = {OPTIMIZER}", f's = {{"scheduler": {SCHEDULER}}}', 's.update(interval="step")', "return [o], [s]"
+        ),
+        "may change it",
+    ),
+    "optimizer bound by a loop too": (
+        optimizers(f"o = {OPTIMIZER}", "for o in self.more:", "    pass", "return o"),
+        "not bound once",
+    ),
+    "hook that manual optimization does not call": (
+        changed((SETUP, "    def on_before_zero_grad(self, optimizer):\n        self.ema()\n\n" + SETUP)),
+        "on_before_zero_grad",
+    ),
+    "annotated flag in the class": (
+        changed(("    def __init__", "    automatic_optimization: bool = False\n\n    def __init__")),
+        "else than True",
+    ),
+    "flag as a property": (
+        changed((SETUP, "    @property\n    def automatic_optimization(self):\n        return False\n\n" + SETUP)),
+        "automatic_optimization",
+    ),
+    "step under another name too": (
+        changed((SETUP, "    validation_step = training_step\n\n" + SETUP)),
+        "used by name in line",
+    ),
+    "nested batch": (changed(("x, y = batch", "(x, z), y = batch")), "a sequence itself"),
+    "index named like a variable of the loop": (changed(("batch_idx, hiddens)", "output, hiddens)")), "index"),
+    "hiddens by keyword only": (changed(("batch_idx, hiddens)", "batch_idx, *, hiddens=None)")), "hiddens"),
+    "one Trainer clips, the other does not": (
+        BEFORE + "\n\ndef other(loader):\n    t = Trainer()\n    t.fit(Model(), loader)\n",
+        "some of them do not",
+    ),
+    "clipping in a dict": (changed((CLIP, "**dict(gradient_clip_val=0.5)")), "from where it may reach"),
+    "clipping from the command line": (
+        changed((CLIP, "**options")) + '\n\nparser.add_argument("--gradient_clip_val", type=float)\n',
+        "from where it may reach",
+    ),
+    "subclass of Trainer": (
+        changed(
+            ("class Model", "class MyTrainer(Trainer):\n    pass\n\n\nclass Model"), ("= Trainer(", "= MyTrainer(")
+        ),
+        "from where it may reach",
+    ),
+    "weights averaged": (
+        changed((CLIP, "callbacks=[StochasticWeightAveraging()]")),
+        "replaces the schedulers",
+    ),
+    "name taken": (changed(("class Model", "def apply_to_collection(x):\n    ...\n\n\nclass Model")), "something else"),
+    "class written twice": (BEFORE + "\n\n" + BEFORE, "two classes"),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED.values(), ids=REFUSED.keys())
+def test_refused_with_the_reason(case: tuple[str, str]) -> None:
+    text, reason = case
+    found = refusals({"train.py": text}, "TBP001")
+    assert found
+    assert all(reason in item for item in found)
+
+
+ELSEWHERE = {
+    "callback that reads the outputs": (
+        "from pytorch_lightning import Callback\n\n\nclass Show(Callback):\n"
+        "    def on_train_batch_end(self, trainer, module, outputs, batch, batch_idx):\n        print(outputs)\n",
+        "outputs of the chunks",
+    ),
+    "callback of a hook that is not called": (
+        "from pytorch_lightning.callbacks import ModelCheckpoint\n\n\nclass Show(ModelCheckpoint):\n"
+        "    def on_before_zero_grad(self, trainer, module, optimizer):\n        ...\n",
+        "does not call",
+    ),
+    "caller": ("from train import Model\n\nModel().training_step(None, 0, None)\n", "called by name in more.py"),
+    "subclass behind a star import": (
+        "from train import *\n\n\nclass Child(Model):\n    def optimizer_step(self, *args):\n        ...\n",
+        "Child",
+    ),
+    "mixin beside it in a subclass": (
+        "from train import Model\n\n\nclass Mixin:\n    def tbptt_split_batch(self, batch, k):\n        ...\n\n\n"
+        "class Child(Mixin, Model):\n    pass\n",
+        "Mixin",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", ELSEWHERE.values(), ids=ELSEWHERE.keys())
+def test_other_files_forbid_it(case: tuple[str, str]) -> None:
+    text, reason = case
+    found = refusals({"train.py": BEFORE, "more.py": text}, "TBP001")
+    assert any(reason in item for item in found)
+
+
+def test_base_in_another_file_that_chooses_the_optimization_forbids_it() -> None:
+    base = (
+        "from pytorch_lightning import LightningModule\n\n\nclass Base(LightningModule):\n"
+        "    def __init__(self):\n        super().__init__()\n        self.automatic_optimization = False\n"
+    )
+    text = changed(("(LightningModule)", "(Base)"), ("LightningModule, Trainer", "Trainer\nfrom base import Base"))
+    assert "kind of optimization" in refusals({"train.py": text, "base.py": base}, "TBP001")[0]
+
+
+def test_trainer_of_another_module_in_the_file_keeps_its_clipping() -> None:
+    text = BEFORE + OTHER + "    t = Trainer(gradient_clip_val=0.1)\n    t.fit(Other(), loader)\n"
+    after = rewritten({"train.py": text}, TBP)["train.py"]
+    assert "trainer = Trainer(max_epochs=2)" in after
+    assert "t = Trainer(gradient_clip_val=0.1)" in after
+
+
+@pytest.mark.parametrize("test", ["    t = Trainer()\n    t.test(Model())\n", "    Trainer().predict(Model())\n"])
+def test_trainer_that_only_evaluates_does_not_count(test: str) -> None:
+    after = rewritten({"train.py": BEFORE + "\n\ndef test():\n" + test}, TBP)["train.py"]
+    assert "    gradient_clip_val = 0.5\n" in after
+
+
+def test_old_parameter_of_the_hook_goes_without_clipping_too() -> None:
+    hook = "    def on_before_optimizer_step(self, optimizer, optimizer_idx):\n        self.seen = True\n\n"
+    after = rewritten({"train.py": changed((", gradient_clip_val=0.5", ""), (SETUP, hook + SETUP))}, TBP)["train.py"]
+    assert "def on_before_optimizer_step(self, optimizer):\n" in after
+
+
+def test_rewritten_class_is_no_finding_any_more() -> None:
+    after = rewritten({"train.py": BEFORE}, TBP)
+    assert run_rules(after, TBP).findings == ()
