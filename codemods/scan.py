@@ -330,7 +330,5 @@ def _every(rule: Rule, file: PythonFile | TextFile, facts: Facts) -> Iterator[Ma
 def _silent(rule: Rule, match: Match, file: PythonFile | TextFile, options: Options) -> bool:
     if file.path in options.left_out or f"{rule.code}:{match.row}" in options.ignored_rows:
         return True
-    if not isinstance(file, PythonFile):
-        return False
     ignored = file.ignores.get(match.span.line, frozenset()) | file.ignores.get(match.span.end_line, frozenset())
     return bool({"*", rule.code, f"{rule.code}:{match.row}"} & ignored)

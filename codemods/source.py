@@ -17,7 +17,7 @@ from codemods.nodes import CHILD_FIELDS
 from codemods.scopes import Scope, bind
 
 BOM = b"\xef\xbb\xbf"
-_IGNORE = re.compile(r"#\s*fixer:\s*ignore(?:\[([A-Z0-9:,\s]+)\])?")
+_IGNORE = re.compile(r"#\s*fixer:\s*ignore\b(?:\[([A-Z0-9:,\s]+)\])?")
 
 
 @dataclass(frozen=True)
@@ -60,6 +60,12 @@ class TextFile:
     def encode(self, text: str) -> bytes:
         """The bytes of `text` in the encoding, and with the byte order mark, of the file."""
         return (BOM if self.bom else b"") + text.encode(self.encoding)
+
+    @cached_property
+    def ignores(self) -> Mapping[int, frozenset[str]]:
+        """The codes that a `# fixer: ignore[CODE]` comment switches off, by line; `*` stands for all."""
+        lines = enumerate(self.text.split("\n"), 1)
+        return {number: codes for number, line in lines if (codes := ignored_codes(line))}
 
     def span(self, start: int, end: int) -> Span:
         """The place of the characters `start:end`."""
@@ -232,12 +238,17 @@ class PythonFile:
         found: dict[int, frozenset[str]] = {}
         try:
             for token in tokenize.generate_tokens(io.StringIO(self.text).readline):
-                if token.type == tokenize.COMMENT and (match := _IGNORE.search(token.string)):
-                    codes = match.group(1) or "*"
-                    found[token.start[0]] = frozenset(code.strip() for code in codes.split(","))
+                if token.type == tokenize.COMMENT and (codes := ignored_codes(token.string)):
+                    found[token.start[0]] = codes
         except (tokenize.TokenError, SyntaxError):
             return found
         return found
+
+
+def ignored_codes(comment: str) -> frozenset[str]:
+    """The codes that a comment switches off, `*` for all; none where it says nothing of it."""
+    match = _IGNORE.search(comment)
+    return frozenset(code.strip() for code in (match.group(1) or "*").split(",")) if match else frozenset()
 
 
 def module_name(path: str) -> str:

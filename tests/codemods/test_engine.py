@@ -152,6 +152,12 @@ def test_a_comment_silences_only_what_it_names() -> None:
     assert run_rules({"a.py": f"{line}; s = '# fixer: ignore'\n"}, GPUS).changes
 
 
+def test_a_comment_works_in_requirements_too() -> None:
+    line = "pytorch-lightning==2.6.2"
+    assert run_rules({"requirements.txt": f"{line}\n"}).changes
+    assert run_rules({"requirements.txt": f"{line}  # fixer: ignore[PIN001]\n"}).findings == ()
+
+
 def test_processes_change_nothing_in_the_result(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(scan_module, "POOL_BYTES", 0)
     files = {f"m{number}.py": f"import pytorch_lightning as pl\n\npl.Trainer(gpus={number})\n" for number in range(30)}
