@@ -10,6 +10,7 @@ import pytest
 
 from tests.fixer.git_repos import Repo
 
+HOME = str(Path.home())
 SETTINGS = """
 [user]
   name = A
@@ -61,3 +62,9 @@ def repo(new_repo: Callable[[str], Repo]) -> Repo:
         }
     )
     return made
+
+
+@pytest.fixture
+def own_home(own_git_settings: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """For proofs: the environments kept at home serve again."""
+    monkeypatch.setenv("HOME", HOME)
