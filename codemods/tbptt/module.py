@@ -27,6 +27,7 @@ from codemods.syntax import (
 
 FLAG = "truncated_bptt_steps"
 HELPER = "training_chunk"
+BETWEEN_CHUNKS = ("on_before_backward", "on_after_backward", "on_before_optimizer_step")
 LOOP_NAMES = ("chunk", "optimizer", "output", "pieces", "scheduler", "schedulers")
 IMPORTS = (("torch", None), ("lightning_utilities.core.apply_func", "apply_to_collection"))
 REFUSED_HOOKS = {
@@ -285,6 +286,12 @@ def result_keys(step: Function, value: ast.expr | None) -> set[str] | None:
 
 
 def _judge_hooks(item: ClassNode) -> None:
+    for hook in BETWEEN_CHUNKS:
+        if hook in item.methods and _logs(item.methods[hook]) and _logs_by_epoch(item):
+            raise NotPlain(
+                f"{hook} logs between two chunks, at which 2.x drops what earlier chunks of an epoch's first batch "
+                "logged with on_epoch"
+            )
     end = item.methods.get("on_train_batch_end")
     if end and parameters(end) and uses(end, parameters(end)[0]):
         raise NotPlain("on_train_batch_end reads the step's outputs, which were a list, one a chunk")
@@ -298,3 +305,16 @@ def _judge_hooks(item: ClassNode) -> None:
         raise NotPlain("on_before_optimizer_step uses more than the optimizer")
     if any(is_super_call(node, "on_before_optimizer_step") for node in ast.walk(before)):
         raise NotPlain("on_before_optimizer_step calls its base class")
+
+
+def _logs(node: ast.AST) -> bool:
+    return any(isinstance(inner, ast.Attribute) and inner.attr in ("log", "log_dict") for inner in ast.walk(node))
+
+
+def _logs_by_epoch(item: ClassNode) -> bool:
+    return any(
+        isinstance(node, ast.keyword)
+        and node.arg == "on_epoch"
+        and not (isinstance(node.value, ast.Constant) and node.value.value is False)
+        for node in ast.walk(item.node)
+    )

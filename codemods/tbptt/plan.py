@@ -7,14 +7,15 @@ from dataclasses import dataclass
 
 from codemods.facts import CALLBACK, MODULE, ClassFact, Facts, TrainerFact
 from codemods.family import clash, short_name
-from codemods.tbptt.module import HELPER, REFUSED_HOOKS, TbpttClass
+from codemods.tbptt.module import BETWEEN_CHUNKS, HELPER, REFUSED_HOOKS, TbpttClass
 
 CLIP = ("gradient_clip_val", "gradient_clip_algorithm")
 FULL_PRECISION = (32, 64, "32", "64", "32-true", "64-true", None)
-INHERITED = {"training_step", "configure_optimizers", "on_before_optimizer_step", HELPER, *REFUSED_HOOKS}
+INHERITED = {"training_step", "configure_optimizers", HELPER, *BETWEEN_CHUNKS, *REFUSED_HOOKS}
 UNHEARD = {
     "on_before_zero_grad": "manual optimization does not call",
     "on_train_batch_end": "no longer gets the outputs of the chunks",
+    **dict.fromkeys(BETWEEN_CHUNKS, "may log between two chunks, where 2.x drops what the chunks before logged"),
 }
 UNFIT = {
     b"GradientAccumulationScheduler": "manual optimization refuses it",

@@ -54,6 +54,13 @@ REFUSED = {
         changed((SETUP, "    @property\n    def automatic_optimization(self):\n        return False\n\n" + SETUP)),
         "automatic_optimization",
     ),
+    "logging between chunks": (
+        changed(
+            (SETUP, '    def on_after_backward(self):\n        self.log("norm", self.norm())\n\n' + SETUP),
+            ("loss)\n        return", "loss, on_epoch=True)\n        return"),
+        ),
+        "logs between two chunks",
+    ),
     "step under another name too": (
         changed((SETUP, "    validation_step = training_step\n\n" + SETUP)),
         "used by name in line",
