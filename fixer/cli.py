@@ -35,6 +35,8 @@ def start(argv: Sequence[str]) -> int:
     """Runs the command line and returns the exit code: 0, 1, 2 (errors of use or of fixer) or 130."""
     try:
         code = app(list(argv), standalone_mode=False)
+        if code == INTERRUPTED:
+            raise KeyboardInterrupt
         return code if isinstance(code, int) else 0
     except typer.Exit as error:
         return error.exit_code
@@ -43,7 +45,7 @@ def start(argv: Sequence[str]) -> int:
     except UsageError as error:
         return _failed(argv, str(error))
     except (KeyboardInterrupt, typer.Abort):
-        return _failed(argv, "interrupted", 130)
+        return _failed(argv, "interrupted", INTERRUPTED)
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
@@ -80,6 +82,7 @@ def _failed(argv: Sequence[str], message: str, code: int = 2) -> int:
     return code
 
 
+INTERRUPTED = 130
 COMMANDS = ("run", "check", "diff", "fix", "verify", "demo")
 
 

@@ -57,11 +57,13 @@ def test_a_required_rung(required: Rung, reached: Rung | None) -> None:
 
 
 def test_findings_count_where_they_are_asked_to() -> None:
-    for command in ("run", "fix"):
+    writing: tuple[Command, ...] = ("run", "fix")
+    looking: tuple[Command, ...] = ("check", "diff")
+    for command in writing:
         left = result(command, applied=False)
         assert (exit_code(left), exit_code(left, findings_count=True)) == (0, 1)
         assert exit_code(result(command), findings_count=True) == 0
-    for command in ("check", "diff"):
+    for command in looking:
         assert exit_code(result(command)) == exit_code(result(command, applied=False)) == 1
         assert exit_code(replace(result(command), findings=())) == 0
     assert exit_code(replace(result("run"), error="It went wrong.")) == 2

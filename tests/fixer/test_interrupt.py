@@ -1,0 +1,116 @@
+"""Ctrl-C and the like: nothing is left behind, whatever fixer was doing."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.fixer.command import OLD, environment, old_project
+from tests.fixer.git_repos import Repo
+from tests.support import git
+
+pytestmark = pytest.mark.skipif(not Path("/proc").is_dir(), reason="processes are looked up in /proc")
+
+LARGE = b"# gpus= pytorch_lightning\n" + b"x = [1, 2, 3]\n" * 20_000
+SLEEPING = OLD.replace(b"trainer", b"import time\nopen('started', 'w').close()\ntime.sleep(100)\ntrainer", 1)
+SLEEPING += b"trainer.fit(None)\n"
+
+
+@pytest.fixture
+def reading(tmp_path: Path) -> Path:
+    """A repository that takes a while to read."""
+    files = {f"large{number}.py": LARGE for number in range(60)}
+    return old_project(tmp_path / "project", {"train.py": OLD, **files})
+
+
+@pytest.fixture
+def training(tmp_path: Path, own_home: None) -> Path:
+    """A repository whose script takes a while to train."""
+    return old_project(tmp_path / "project", {"train.py": SLEEPING, "requirements.txt": b"pytorch-lightning==1.8.6\n"})
+
+
+def begin(folder: Path, temporary: Path, *options: str) -> subprocess.Popen[bytes]:
+    temporary.mkdir()
+    command = [sys.executable, "-m", "fixer", "run", str(folder), "--output-format", "json", *options]
+    return subprocess.Popen(
+        command,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=environment({"TMPDIR": str(temporary)}),
+        start_new_session=True,
+    )
+
+
+def ended(started: subprocess.Popen[bytes], folder: Path, temporary: Path, before: dict[str, str]) -> None:
+    """It ended as an interrupted command does, and left nothing."""
+    out, err = started.communicate(timeout=60)
+    assert started.returncode == 130, err
+    assert err.decode().splitlines()[-1:] == ["fixer: interrupted"]
+    assert b"Traceback" not in err, err
+    assert json.loads(out)["error"] == "interrupted"
+    assert git(folder, "for-each-ref", "--format=%(refname)") == "refs/heads/main"
+    assert git(folder, "status", "--porcelain") == ""
+    assert Repo(folder).fingerprint() == before
+    assert [place.name for place in temporary.glob("fixer-*")] == []
+    assert wait(lambda: not list(working_in(temporary, started.pid)))
+
+
+def working_in(temporary: Path, group: int) -> Iterator[int]:
+    """The processes that fixer left: those of its session, and those with its temporary folder in their command."""
+    for place in Path("/proc").glob("[0-9]*"):
+        try:
+            session = int((place / "stat").read_text().rpartition(")")[2].split()[3])
+            if session == group or os.fsencode(temporary) in (place / "cmdline").read_bytes():
+                yield int(place.name)
+        except (OSError, ValueError, IndexError):
+            continue
+
+
+def wait(until: Callable[[], bool], seconds: float = 60) -> bool:
+    deadline = time.monotonic() + seconds
+    while not until():
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(0.05)
+    return True
+
+
+def to_process(pid: int, number: int) -> None:
+    os.kill(pid, number)
+
+
+def to_group(pid: int, number: int) -> None:
+    """As a terminal does."""
+    os.killpg(pid, number)
+
+
+@pytest.mark.parametrize("send", [to_process, to_group])
+@pytest.mark.parametrize("pause", [0.05, 1.0])
+def test_while_reading(reading: Path, tmp_path: Path, send: Callable[[int, int], None], pause: float) -> None:
+    before = Repo(reading).fingerprint()
+    started = begin(reading, tmp_path / "tmp", "--no-verify", "--jobs", "2")
+    assert started.stderr is not None
+    assert started.stderr.readline() == b"reading the repository\n"
+    time.sleep(pause)
+    send(started.pid, signal.SIGINT)
+    ended(started, reading, tmp_path / "tmp", before)
+
+
+@pytest.mark.parametrize(("send", "number"), [(to_group, signal.SIGINT), (to_process, signal.SIGTERM)])
+def test_while_training(
+    training: Path, tmp_path: Path, send: Callable[[int, int], None], number: signal.Signals
+) -> None:
+    before = Repo(training).fingerprint()
+    temporary = tmp_path / "tmp"
+    started = begin(training, temporary)
+    assert wait(lambda: len(list(temporary.glob("fixer-*/*/tree/started"))) == 2), "both trees run"
+    send(started.pid, number)
+    ended(started, training, temporary, before)
