@@ -106,9 +106,19 @@ def without_arguments(call: cst.Call, names: frozenset[str]) -> cst.Call:
         return call.with_changes(args=[], whitespace_before_args=cst.SimpleWhitespace(""))
     if kept[-1] is not call.args[-1]:
         kept[-1] = kept[-1].with_changes(
-            comma=call.args[-1].comma, whitespace_after_arg=call.args[-1].whitespace_after_arg
+            comma=_last_comma(kept[-1].comma, call.args[-1].comma),
+            whitespace_after_arg=call.args[-1].whitespace_after_arg,
         )
     return call.with_changes(args=kept)
+
+
+def _last_comma(own: Any, removed: Any) -> Any:
+    """The comma of an item that becomes the last one: laid out as the removed one's, with its own comment."""
+    lines = m.Comma(whitespace_after=m.ParenthesizedWhitespace())
+    if not (m.matches(own, lines) and m.matches(removed, lines)):
+        return removed
+    line = own.whitespace_after.first_line
+    return removed.with_changes(whitespace_after=removed.whitespace_after.with_changes(first_line=line))
 
 
 def without_parameter(function: cst.FunctionDef, name: str) -> cst.FunctionDef:
@@ -116,5 +126,5 @@ def without_parameter(function: cst.FunctionDef, name: str) -> cst.FunctionDef:
     params = function.params
     kept = [item for item in params.params if item.name.value != name]
     if kept and kept[-1] is not params.params[-1]:
-        kept[-1] = kept[-1].with_changes(comma=params.params[-1].comma)
+        kept[-1] = kept[-1].with_changes(comma=_last_comma(kept[-1].comma, params.params[-1].comma))
     return function.with_changes(params=params.with_changes(params=kept))

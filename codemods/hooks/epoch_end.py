@@ -48,6 +48,7 @@ class Stage:
 
 
 SEES_LOCALS = ("eval", "exec", "locals", "vars")
+BACKWARD = ("backward", "manual_backward", "grad")
 STAGES = (
     Stage("training_epoch_end", "training_step", "M179"),
     Stage("validation_epoch_end", "validation_step", "M180"),
@@ -83,6 +84,8 @@ def _refusal(item: ClassNode, stage: Stage, hook: Function, reads: bool) -> str 
         return f"the class has {stage.new} too, and both would have to be merged"
     if any(is_super_call(node, stage.old) for node in ast.walk(hook)):
         return f"{stage.old} calls its base class"
+    if stage.train and any(isinstance(node, ast.Attribute) and node.attr in BACKWARD for node in ast.walk(hook)):
+        return f"{stage.old} propagates back, for which the outputs would have to keep their history"
     if stage.train and results(hook):
         return f"{stage.old} returns a value, which 1.x refused"
     if _logs_by_return(hook):

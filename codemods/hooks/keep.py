@@ -122,7 +122,7 @@ def _names(node: ast.AST) -> list[str]:
 
 
 def _stored(step: Any, value: ast.expr, name: str, stage: Stage) -> str:
-    """1.x handed training outputs over as dicts of detached tensors, the others as they were returned."""
+    """1.x handed training outputs over as dicts with a detached loss, the others as they were returned."""
     if not stage.train:
         return name
     if train_result(step, value) == "tensor":

@@ -44,7 +44,7 @@ def _context(collected: Any) -> tuple[bytes, ...]:
 
 
 def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
-    if file.path not in facts.files or not facts.uses_lightning:
+    if file.path not in facts.files:
         return
     for item in file.classes:
         fact = facts.files[file.path].find(item.qualname)
@@ -57,7 +57,7 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
             if first and not why:
                 why = f"{first[0].stage.old} of the same class cannot be ({first[1]})"
             yield _match(file, item, hook, why)
-    for name, node, within in _odd(file):
+    for name, node, within in _odd(file) if facts.uses_lightning else ():
         owner = facts.files[file.path].find(within.qualname) if within else None
         if within and not (owner and _may_be_module(facts, owner)):
             continue
@@ -97,7 +97,8 @@ def _bound_below(nodes: list[ast.stmt]) -> Iterator[tuple[str, ast.expr | ast.st
 
 def _may_be_module(facts: Facts, fact: ClassFact) -> bool:
     """Whether a class is, may be, or helps to make a LightningModule."""
-    return facts.kind(fact) in (MODULE, None) or _is_mixin(facts, fact)
+    kind = facts.kind(fact)
+    return kind == MODULE or (facts.uses_lightning and (kind is None or _is_mixin(facts, fact)))
 
 
 def _is_mixin(facts: Facts, fact: ClassFact) -> bool:
@@ -216,7 +217,8 @@ RULE = Rule(
         "Lightning 2.0 removed the hooks that were handed the outputs of every step (guide rows M179-M181, pull "
         "request 16520): fit raises NotImplementedError, and test_epoch_end only when test() runs. The step now "
         "keeps its result in a list on self, and the hook takes the list and leaves an empty one, so that early "
-        "returns and kept references are safe. Training outputs are dicts of detached tensors, as 1.x made them."
+        "returns and kept references are safe. Training outputs are dicts with a detached loss, as 1.x made them; "
+        "their other tensors are detached too, so that no graph is kept for an epoch."
     ),
     fix="safe",
     versions="written for Lightning < 2.0; the result runs on 1.6 and later",

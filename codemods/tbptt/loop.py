@@ -47,7 +47,12 @@ def _split_step(step: cst.FunctionDef, loop: Loop) -> list[Any]:
     this, batch, batch_idx, _ = names
     written = edits.statements(_loop_text(this, batch, batch_idx, loop))[0]
     head = edits.without_parameter(step, "hiddens")
-    driver = written.with_changes(params=head.params, leading_lines=step.leading_lines, returns=_none(step.returns))
+    driver = written.with_changes(
+        params=head.params,
+        whitespace_before_params=step.whitespace_before_params,
+        leading_lines=step.leading_lines,
+        returns=_none(step.returns),
+    )
     helper = step.with_changes(
         name=cst.Name(HELPER), leading_lines=[cst.EmptyLine(indent=False)], lines_after_decorators=[]
     )

@@ -10,6 +10,7 @@ from codemods.family import clash, short_name
 from codemods.tbptt.module import BETWEEN_CHUNKS, HELPER, REFUSED_HOOKS, TbpttClass
 
 CLIP = ("gradient_clip_val", "gradient_clip_algorithm")
+ACCUMULATE = "accumulate_grad_batches"
 FULL_PRECISION = (32, 64, "32", "64", "32-true", "64-true", None)
 INHERITED = {"training_step", "configure_optimizers", HELPER, *BETWEEN_CHUNKS, *REFUSED_HOOKS}
 UNHEARD = {
@@ -22,7 +23,13 @@ UNFIT = {
     b"StochasticWeightAveraging": "it replaces the schedulers that the loop would step",
     b"lr_find": "it steps a scheduler of its own, which manual optimization does not",
 }
-ASKED = (*UNFIT, *(f"def {hook}".encode() for hook in UNHEARD), b".training_step", b"automatic_optimization")
+ASKED = (
+    *UNFIT,
+    *(f"def {hook}".encode() for hook in UNHEARD),
+    b".training_step",
+    b"automatic_optimization",
+    ACCUMULATE.encode(),
+)
 
 
 @dataclass(frozen=True)
@@ -54,7 +61,7 @@ def _judge(facts: Facts, item: TbpttClass, loose: Mapping[str, tuple[int, ...]])
         _relatives(facts, fact)
         or _surroundings(facts, fact)
         or _trainer_refusal(facts, fact, trainers)
-        or _clip_from_elsewhere(facts, fact, trainers, loose)
+        or _from_elsewhere(facts, fact, trainers, loose)
     )
     if refusal:
         return Verdict(item, refusal)
@@ -140,7 +147,7 @@ def _clip(trainer: TrainerFact) -> tuple[str, str | None]:
 def _trainer_refusal(facts: Facts, fact: ClassFact, trainers: tuple[TrainerFact, ...]) -> str | None:
     for trainer in trainers:
         place = f"{trainer.path}:{trainer.line}"
-        accumulate = trainer.argument("accumulate_grad_batches")
+        accumulate = trainer.argument(ACCUMULATE)
         if accumulate and not (accumulate.literal and accumulate.value in (1, None)):
             return (
                 f"the Trainer at {place} accumulates gradients: 1.x lost all but the last chunk of a window's "
@@ -168,11 +175,17 @@ def _fits_only(facts: Facts, fact: ClassFact, trainer: TrainerFact) -> bool:
     return known <= {fact, None} and all(item in family for item in modules)
 
 
-def _clip_from_elsewhere(
+def _from_elsewhere(
     facts: Facts, fact: ClassFact, trainers: tuple[TrainerFact, ...], loose: Mapping[str, tuple[int, ...]]
 ) -> str | None:
-    """A clipping value that reaches a Trainer by a configuration file, a dict or a function cannot be moved."""
-    if _used_elsewhere(facts, fact) or any(trainer.open_ended for trainer in trainers):
+    """What reaches a Trainer by a configuration file, a dict or a function cannot be moved or counted out."""
+    everywhere = _used_elsewhere(facts, fact) or any(trainer.open_ended for trainer in trainers)
+    direct = {trainer.path for trainer in facts.trainers if trainer.argument(ACCUMULATE)}
+    windows = facts.mentions.get(ACCUMULATE.encode(), frozenset()) - direct
+    windows = windows if everywhere else windows & {fact.path}
+    if windows:
+        return f"{ACCUMULATE} stands in {min(windows)}, from where it may reach the Trainer"
+    if everywhere:
         mentioned = facts.mentions.get(CLIP[0].encode(), frozenset())
         paths = set(loose) | {path for path in mentioned if path not in facts.files}
     else:

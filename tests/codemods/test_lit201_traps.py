@@ -63,6 +63,10 @@ REFUSED = {
         training('        return {"loss": self.layer(batch).mean()}\n') + "        return {}\n",
         "which 1.x refused",
     ),
+    "backward at the end": (
+        training('        return {"loss": self.layer(batch).mean()}\n') + '        outputs[0]["loss"].backward()\n',
+        "propagates back",
+    ),
     "dicts joined": (training('        return {"loss": self.layer(batch).mean()} | self.more\n'), "plainly return"),
     "loss that may be None": (
         training(
@@ -171,3 +175,14 @@ def test_imports_only_what_the_kept_results_need() -> None:
 def test_tabs_are_kept() -> None:
     after = rewritten({"model.py": BEFORE.replace("    ", "\t")}, LIT)["model.py"]
     assert "    " not in after
+
+
+def test_class_in_a_function_that_imports_lightning_itself_is_seen() -> None:
+    text = "def make():\n" + "".join(f"    {line}\n" if line else "\n" for line in BEFORE.splitlines())
+    assert "def on_validation_epoch_end(self):" in rewritten({"model.py": text}, LIT)["model.py"]
+
+
+def test_comments_of_parameters_stay_with_them() -> None:
+    head = "(\n        self,  # me\n        outputs,  # all\n    )"
+    after = rewritten({"model.py": BEFORE.replace("(self, outputs)", head)}, LIT)["model.py"]
+    assert "    def on_validation_epoch_end(\n        self,  # me\n    ):\n" in after

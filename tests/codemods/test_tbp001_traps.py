@@ -73,6 +73,10 @@ REFUSED = {
         "some of them do not",
     ),
     "clipping in a dict": (changed((CLIP, "**dict(gradient_clip_val=0.5)")), "from where it may reach"),
+    "accumulation in a dict": (
+        changed((CLIP, "**dict(accumulate_grad_batches=2)")),
+        "accumulate_grad_batches stands in train.py",
+    ),
     "clipping from the command line": (
         changed((CLIP, "**options")) + '\n\nparser.add_argument("--gradient_clip_val", type=float)\n',
         "from where it may reach",
@@ -162,3 +166,10 @@ def test_old_parameter_of_the_hook_goes_without_clipping_too() -> None:
 def test_rewritten_class_is_no_finding_any_more() -> None:
     after = rewritten({"train.py": BEFORE}, TBP)
     assert run_rules(after, TBP).findings == ()
+
+
+def test_parameters_over_several_lines_keep_their_layout() -> None:
+    head = "(\n        self,\n        batch,  # b\n        batch_idx,\n        hiddens,  # h\n    )"
+    after = rewritten({"train.py": changed(("(self, batch, batch_idx, hiddens)", head))}, TBP)["train.py"]
+    assert "    def training_step(\n        self,\n        batch,  # b\n        batch_idx,\n    ):\n" in after
+    assert f"    def training_chunk{head}:\n" in after
