@@ -137,7 +137,7 @@ class Facts:
     def find_class(self, dotted: str, near: str, depth: int = 0) -> ClassFact | None:
         """The project's class of that dotted name, seen from the file `near`, through re-exports."""
         module, _, name = dotted.rpartition(".")
-        path = self._module_path(module, near)
+        path = self.module_path(module, near)
         if path is None:
             return None
         if (path, name) in self._classes:
@@ -145,7 +145,8 @@ class Facts:
         target = self.files[path].exports.get(name)
         return self.find_class(target, path, depth + 1) if target and depth < 8 else None
 
-    def _module_path(self, module: str, near: str) -> str | None:
+    def module_path(self, module: str, near: str) -> str | None:
+        """The file of a dotted module, seen from the file `near`; None where there is none, or several."""
         paths = self._modules.get(module, ())
         if len(paths) > 1:
             folder = near.rpartition("/")[0]
@@ -193,7 +194,7 @@ class Facts:
         """Where a name that a module of the project re-exports comes from, as far as files were read."""
         for _ in range(8):
             module, _, name = dotted.rpartition(".")
-            path = self._module_path(module, near)
+            path = self.module_path(module, near)
             target = self.files[path].exports.get(name) if path else None
             if not path or not target:
                 return dotted

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from codemods.facts import MODULE, ClassFact, Facts
+from codemods.family import definitions
 from codemods.finding import Span
 from codemods.hooks.epoch_end import STAGES, EpochEnd, Stage, read_hook
 from codemods.hooks.relations import Shown, callback_hooks, project_refusal, spellings
@@ -35,9 +36,13 @@ def _collect(file: PythonFile) -> Shown | None:
 
 
 def _context(collected: Any) -> tuple[bytes, ...]:
-    """Files that name a class with an old hook are read, since they may subclass it."""
+    """Files that name a class with an old hook are read, and those that define what clashes with a new one:
+    they may subclass it, under whatever name."""
+    if not any(shown.classes for shown in collected.values()):
+        return ()
     return (
         b"accumulate_grad_batches",
+        *definitions(name for stage in STAGES for name in (stage.step, stage.new, stage.start)),
         *(text for stage in STAGES for name in (stage.old, stage.step) for text in spellings(name)),
         *sorted({name.encode() for shown in collected.values() for name in shown.classes}),
     )

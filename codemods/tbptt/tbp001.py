@@ -6,10 +6,11 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from codemods.facts import Facts, is_trainer_call
+from codemods.family import definitions
 from codemods.rule import Example, Match, NodeEdit, Rule
 from codemods.source import ClassNode, PythonFile
 from codemods.tbptt.module import FLAG, IMPORTS, Shown, is_candidate, loose_clips, read_class
-from codemods.tbptt.plan import ASKED, CLIP, Verdict, verdicts
+from codemods.tbptt.plan import ASKED, CLIP, INHERITED, Verdict, verdicts
 
 if TYPE_CHECKING:
     import libcst as cst
@@ -35,7 +36,11 @@ def _candidates(file: PythonFile) -> list[ClassNode]:
 
 def _context(collected: Mapping[str, Any]) -> tuple[bytes, ...]:
     names = {item.name.rpartition(".")[2].encode() for shown in collected.values() for item in shown.classes}
-    return (b"Trainer", b"LightningCLI", CLIP[0].encode(), *ASKED, *sorted(names)) if names else ()
+    return (
+        (b"Trainer", b"LightningCLI", CLIP[0].encode(), *ASKED, *definitions(INHERITED), *sorted(names))
+        if names
+        else ()
+    )
 
 
 def _present(file: PythonFile) -> bool:

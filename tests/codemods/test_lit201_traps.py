@@ -186,3 +186,20 @@ def test_comments_of_parameters_stay_with_them() -> None:
     head = "(\n        self,  # me\n        outputs,  # all\n    )"
     after = rewritten({"model.py": BEFORE.replace("(self, outputs)", head)}, LIT)["model.py"]
     assert "    def on_validation_epoch_end(\n        self,  # me\n    ):\n" in after
+
+
+CHILD = "class Child(Net):\n    def validation_step(self, batch, batch_idx):\n        ...\n"
+
+
+@pytest.mark.parametrize(
+    ("exports", "imports"),
+    [
+        ("from .model import Model as Net\n", "from pkg import Net\n\n\n"),
+        ("from .model import Model as Net\n", "from pkg import *\n\n\n"),
+        ("from .model import Model\n\nNet = Model\n", "from pkg import Net\n\n\n"),
+    ],
+    ids=["renamed", "renamed behind a star", "assigned"],
+)
+def test_subclass_that_knows_the_class_by_another_name_forbids_it(exports: str, imports: str) -> None:
+    files = {"pkg/__init__.py": exports, "pkg/model.py": BEFORE, "train.py": imports + CHILD}
+    assert any("Child" in reason for reason in refusals(files, "LIT201"))
