@@ -120,8 +120,9 @@ def _used_elsewhere(facts: Facts, fact: ClassFact) -> bool:
 
 
 def _trainers(facts: Facts, fact: ClassFact) -> Iterator[TrainerFact]:
-    """The Trainers that fit the class, or may: all of its own file where no other file names the class."""
-    everywhere = _used_elsewhere(facts, fact)
+    """The Trainers that fit the class, or may: those of its own file, where there are any and no other file names
+    the class."""
+    everywhere = _used_elsewhere(facts, fact) or all(trainer.path != fact.path for trainer in facts.trainers)
     for trainer in facts.trainers:
         if trainer.evaluates or (not everywhere and trainer.path != fact.path):
             continue
@@ -170,7 +171,11 @@ def _fits_only(facts: Facts, fact: ClassFact, trainer: TrainerFact) -> bool:
     known = {_fitted(facts, trainer, name) for name in trainer.fits}
     if known == {fact}:
         return True
-    modules = [item for item in facts.classes() if facts.kind(item) == MODULE]
+    modules = [
+        item
+        for item in facts.classes()
+        if (kind := facts.kind(item)) == MODULE or (kind is None and "training_step" in item.methods)
+    ]
     family = {fact, *(facts.ancestry(fact) or ()), *facts.subclasses(fact)}
     return known <= {fact, None} and all(item in family for item in modules)
 
@@ -179,7 +184,7 @@ def _from_elsewhere(
     facts: Facts, fact: ClassFact, trainers: tuple[TrainerFact, ...], loose: Mapping[str, tuple[int, ...]]
 ) -> str | None:
     """What reaches a Trainer by a configuration file, a dict or a function cannot be moved or counted out."""
-    everywhere = _used_elsewhere(facts, fact) or any(trainer.open_ended for trainer in trainers)
+    everywhere = _used_elsewhere(facts, fact) or not trainers or any(trainer.open_ended for trainer in trainers)
     direct = {trainer.path for trainer in facts.trainers if trainer.argument(ACCUMULATE)}
     windows = facts.mentions.get(ACCUMULATE.encode(), frozenset()) - direct
     windows = windows if everywhere else windows & {fact.path}

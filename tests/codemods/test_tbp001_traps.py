@@ -115,6 +115,16 @@ ELSEWHERE = {
         "    def on_before_zero_grad(self, trainer, module, optimizer):\n        ...\n",
         "does not call",
     ),
+    "subclass of Trainer": (
+        "from pytorch_lightning import Trainer\n\n\nclass Mine(Trainer):\n    def __init__(self):\n"
+        "        super().__init__(gradient_clip_val=0.5)\n",
+        "from where it may reach",
+    ),
+    "another module that the Trainer may fit": (
+        "import pytorch_lightning as pl\n\n\nclass Other(pl.LightningModule):\n    def training_step(self, b, i):\n"
+        "        ...\n",
+        "may train other modules too",
+    ),
     "caller": ("from train import Model\n\nModel().training_step(None, 0, None)\n", "called by name in more.py"),
     "subclass behind a star import": (
         "from train import *\n\n\nclass Child(Model):\n    def optimizer_step(self, *args):\n        ...\n",
@@ -131,7 +141,11 @@ ELSEWHERE = {
 @pytest.mark.parametrize("case", ELSEWHERE.values(), ids=ELSEWHERE.keys())
 def test_other_files_forbid_it(case: tuple[str, str]) -> None:
     text, reason = case
-    found = refusals({"train.py": BEFORE, "more.py": text}, "TBP001")
+    own = {
+        "from where it may reach": changed(("Trainer(max_epochs=2, gradient_clip_val=0.5)", "Mine()")),
+        "may train other modules too": changed(("trainer.fit(Model(), loader)", "trainer.fit(build(), loader)")),
+    }
+    found = refusals({"train.py": own.get(reason, BEFORE), "more.py": text}, "TBP001")
     assert any(reason in item for item in found)
 
 
