@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import builtins
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -181,10 +181,13 @@ class Facts:
                     unknown = unknown or not _plain(base)
         return None if unknown else "other"
 
-    def unresolved_bases(self) -> set[str]:
-        """Dotted names of bases that stand in no file read so far and are not Lightning's own."""
+    def unresolved_bases(self, left_out: Container[str] = ()) -> set[str]:
+        """Dotted names of bases that stand in no file read so far and are not Lightning's own; those of the
+        classes in some files are left out."""
         found = set()
         for item in self._classes.values():
+            if item.path in left_out:
+                continue
             for base in item.bases:
                 if base and base not in KINDS and not self.find_class(base, item.path):
                     found.add(self._through_exports(base, item.path))

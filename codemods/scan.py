@@ -186,12 +186,14 @@ def _collect(
         if (rules := triggered(source, options.rules))
     ]
     read(sorted(first, key=lambda item: (-len(sources[item[0]].data), item[0])))
+    idle = {path for path, _ in first if path not in present}
     kinds = {path: source.kind for path, source in sources.items()}
     mentions: dict[bytes, frozenset[str]] = {}
     while True:
         facts = Facts(files, mentions, kinds=kinds, pins=options.pins, target=options.target)
         mentions = _holders(sources, _asked(options.rules, facts), mentions)
-        wanted = {path for paths in mentions.values() for path in paths} | _base_paths(facts, sources)
+        asked = {path for paths in mentions.values() for path in paths}
+        wanted = asked | _base_paths(facts, sources, idle - asked)
         more = [
             (path, ())
             for path in sorted(wanted)
@@ -230,14 +232,15 @@ def _holders(
     }
 
 
-def _base_paths(facts: Facts, by_path: Mapping[str, Source]) -> set[str]:
-    """Files not read yet that hold a module which a class of a read file takes a base from."""
+def _base_paths(facts: Facts, by_path: Mapping[str, Source], idle: set[str]) -> set[str]:
+    """Files not read yet that hold a module which a class of a read file takes a base from; of `idle` files,
+    in which no rule can match and which no rule asked for, nothing depends on the bases."""
     suffixes: dict[str, list[str]] = {}
     for path in by_path:
         if path.endswith(".py"):
             suffixes.setdefault(path.rpartition("/")[2], []).append(path)
     wanted: set[str] = set()
-    for item in facts.unresolved_bases():
+    for item in facts.unresolved_bases(idle):
         parts = item.split(".")
         for length in range(len(parts) - 1, 0, -1):
             stem = "/".join(parts[:length])

@@ -30,22 +30,25 @@ def _present(file: PythonFile) -> bool:
 
 
 def _collect(file: PythonFile) -> Shown | None:
-    classes = tuple(item.node.name for item in file.classes if any(name in item.methods for name in STAGE_OF))
-    shown = Shown(classes, callback_hooks(file))
+    hooks = [(item, hook) for item in file.classes for stage in STAGES if (hook := read_hook(item, stage))]
+    classes = tuple(dict.fromkeys(item.node.name for item, hook in hooks if not hook.refusal))
+    kinds = frozenset((hook.stage.old, hook.reads) for _, hook in hooks if not hook.refusal)
+    shown = Shown(classes, kinds, callback_hooks(file))
     return shown if shown.classes or shown.callbacks else None
 
 
 def _context(collected: Any) -> tuple[bytes, ...]:
-    """Files that name a class with an old hook are read, and those that define what clashes with a new one:
-    they may subclass it, under whatever name."""
-    if not any(shown.classes for shown in collected.values()):
-        return ()
-    return (
-        b"accumulate_grad_batches",
-        *definitions(name for stage in STAGES for name in (stage.step, stage.new, stage.start)),
-        *(text for stage in STAGES for name in (stage.old, stage.step) for text in spellings(name)),
-        *sorted({name.encode() for shown in collected.values() for name in shown.classes}),
-    )
+    """Files that name a class with an old hook are read, and those that define or name what would clash: they
+    may subclass it, under whatever name."""
+    hooks = {kind for shown in collected.values() for kind in shown.hooks}
+    texts = {name.encode() for shown in collected.values() for name in shown.classes}
+    for name, reads in hooks:
+        stage = STAGE_OF[name]
+        texts |= {*definitions([stage.new]), *spellings(stage.old)}
+        if reads:
+            texts |= {*definitions([stage.step, stage.start]), *spellings(stage.step)}
+            texts |= {b"accumulate_grad_batches"} if stage.train else set()
+    return tuple(sorted(texts))
 
 
 def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:

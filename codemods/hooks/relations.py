@@ -16,10 +16,12 @@ TRAINER_READS = ("current_epoch", "global_rank", "global_step", "is_global_zero"
 
 @dataclass(frozen=True)
 class Shown:
-    """What a file shows to the others: the names of its classes with an old hook, and which of the new hooks
-    a callback of the file has that looks at the module or at what was logged."""
+    """What a file shows to the others: the names of its classes with an old hook that may be rewritten, the
+    old hooks that they have with whether each reads its outputs, and which of the new hooks a callback of the
+    file has that looks at the module or at what was logged."""
 
     classes: tuple[str, ...]
+    hooks: frozenset[tuple[str, bool]]
     callbacks: frozenset[str]
 
 

@@ -91,7 +91,10 @@ def loose_clips(file: PythonFile, name: str) -> tuple[int, ...]:
     """Where a Trainer's argument is spoken of other than in a Trainer's own call."""
     if name not in file.text:
         return ()
-    direct = {id(keyword) for call in file.calls if is_trainer_call(call) for keyword in call.node.keywords}
+    keywords = [keyword for call in file.calls if is_trainer_call(call) for keyword in call.node.keywords]
+    direct = {id(keyword) for keyword in keywords if keyword.arg == name}
+    if file.text.count(name) == len(direct):
+        return ()
     return tuple(
         sorted(
             getattr(node, "lineno", 0)
