@@ -10,7 +10,7 @@ from codemods.facts import MODULE, ClassFact, Facts
 from codemods.family import definitions
 from codemods.finding import Span
 from codemods.hooks.epoch_end import STAGES, EpochEnd, Stage, read_hook
-from codemods.hooks.relations import Shown, callback_hooks, project_refusal, spellings
+from codemods.hooks.relations import Shown, callback_hooks, file_refusal, project_refusal, spellings
 from codemods.hooks.results import train_result
 from codemods.rule import Example, Match, NodeEdit, Rule
 from codemods.source import ClassNode, PythonFile
@@ -31,8 +31,8 @@ def _present(file: PythonFile) -> bool:
 
 def _collect(file: PythonFile) -> Shown | None:
     hooks = [(item, hook) for item in file.classes for stage in STAGES if (hook := read_hook(item, stage))]
-    classes = tuple(dict.fromkeys(item.node.name for item, hook in hooks if not hook.refusal))
-    kinds = frozenset((hook.stage.old, hook.reads) for _, hook in hooks if not hook.refusal)
+    classes = tuple(dict.fromkeys(item.node.name for item, _ in hooks))
+    kinds = frozenset((hook.stage.old, hook.reads) for item, hook in hooks if not file_refusal(file, item, hook))
     shown = Shown(classes, kinds, callback_hooks(file))
     return shown if shown.classes or shown.callbacks else None
 
@@ -165,7 +165,7 @@ def _refusal(file: PythonFile, facts: Facts, item: ClassNode, fact: ClassFact, h
     taken = taken_name(file.scope.bindings, _imports(item, hook))
     if taken:
         return f"the file uses the name `{taken}` for something else"
-    return hook.refusal or project_refusal(file, facts, item, fact, hook)
+    return file_refusal(file, item, hook) or project_refusal(file, facts, item, fact, hook)
 
 
 def _written(node: cst.ClassDef, item: ClassNode, hook: EpochEnd) -> cst.ClassDef:

@@ -16,9 +16,9 @@ TRAINER_READS = ("current_epoch", "global_rank", "global_step", "is_global_zero"
 
 @dataclass(frozen=True)
 class Shown:
-    """What a file shows to the others: the names of its classes with an old hook that may be rewritten, the
-    old hooks that they have with whether each reads its outputs, and which of the new hooks a callback of the
-    file has that looks at the module or at what was logged."""
+    """What a file shows to the others: the names of its classes with an old hook, the old hooks that the file
+    itself does not forbid to rewrite with whether each reads its outputs, and which of the new hooks a callback
+    of the file has that looks at the module or at what was logged."""
 
     classes: tuple[str, ...]
     hooks: frozenset[tuple[str, bool]]
@@ -44,24 +44,36 @@ def _looks(hook: Function) -> bool:
 
 
 def project_refusal(file: PythonFile, facts: Facts, item: ClassNode, fact: ClassFact, hook: EpochEnd) -> str | None:
-    """Why the project forbids the rewrite of a hook that its own class allows."""
+    """Why the project forbids the rewrite of a hook that its own file allows."""
     stage = hook.stage
     return (
-        _used_by_name(file, facts, fact, hook)
+        _used_elsewhere(file, facts, fact, hook)
         or _relative(facts, item, fact, hook)
         or _callback(facts, stage)
         or _accumulation(facts, hook)
     )
 
 
-def _used_by_name(file: PythonFile, facts: Facts, fact: ClassFact, hook: EpochEnd) -> str | None:
-    if sum(other.qualname == fact.name for other in file.classes) > 1:
+def file_refusal(file: PythonFile, item: ClassNode, hook: EpochEnd) -> str | None:
+    """Why the class itself, or the rest of its file, forbids the rewrite of a hook."""
+    if hook.refusal:
+        return hook.refusal
+    if sum(other.qualname == item.qualname for other in file.classes) > 1:
         return "the file defines two classes of that name"
-    naming = facts.mentions.get(short_name(fact).encode(), frozenset()) - {file.path}
-    for name in (hook.stage.old, hook.stage.step) if hook.reads else (hook.stage.old,):
+    for name in _names(hook):
         lines = [*(node.lineno for node in file.attributes(name)), *mentions(file.tree, name)]
         if lines:
             return f"{name} is used by name in line {min(lines)}"
+    return None
+
+
+def _names(hook: EpochEnd) -> tuple[str, ...]:
+    return (hook.stage.old, hook.stage.step) if hook.reads else (hook.stage.old,)
+
+
+def _used_elsewhere(file: PythonFile, facts: Facts, fact: ClassFact, hook: EpochEnd) -> str | None:
+    naming = facts.mentions.get(short_name(fact).encode(), frozenset()) - {file.path}
+    for name in _names(hook):
         for text in spellings(name):
             callers = naming & facts.mentions.get(text, frozenset())
             if callers:

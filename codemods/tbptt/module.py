@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from codemods.facts import is_trainer_call
 from codemods.manual.optimizers import NotPlain, Scheduler, read_optimizers
+from codemods.nodes import every_node
 from codemods.source import ClassNode, PythonFile
 from codemods.syntax import (
     Function,
@@ -98,13 +99,19 @@ def loose_clips(file: PythonFile, name: str) -> tuple[int, ...]:
     return tuple(
         sorted(
             getattr(node, "lineno", 0)
-            for node in ast.walk(file.tree)
-            if name in (getattr(node, "id", None), getattr(node, "attr", None))
-            or (isinstance(node, ast.arg) and node.arg == name)
-            or (isinstance(node, ast.keyword) and node.arg == name and id(node) not in direct)
-            or (isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value.lstrip("-") == name)
+            for node in every_node(file.tree)
+            if _speaks_of(node, name) and id(node) not in direct
         )
     )
+
+
+def _speaks_of(node: ast.AST, name: str) -> bool:
+    """Whether a node is a name, attribute, parameter, keyword or string of that name."""
+    if isinstance(node, ast.Constant):
+        return isinstance(node.value, str) and node.value.lstrip("-") == name
+    if isinstance(node, ast.arg | ast.keyword):
+        return node.arg == name
+    return name == getattr(node, "id", None) or name == getattr(node, "attr", None)
 
 
 def sets_flag(item: ClassNode) -> bool:
