@@ -92,8 +92,8 @@ def loose_clips(file: PythonFile, name: str) -> tuple[int, ...]:
     """Where a Trainer's argument is spoken of other than in a Trainer's own call."""
     if name not in file.text:
         return ()
-    keywords = [keyword for call in file.calls if is_trainer_call(call) for keyword in call.node.keywords]
-    direct = {id(keyword) for keyword in keywords if keyword.arg == name}
+    given = [(keyword, call) for call in file.calls for keyword in call.node.keywords if keyword.arg == name]
+    direct = {id(keyword) for keyword, call in given if is_trainer_call(call)}
     if file.text.count(name) == len(direct):
         return ()
     return tuple(

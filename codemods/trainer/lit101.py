@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
@@ -309,8 +310,13 @@ def _between(call: cst.Call, index: int) -> cst.BaseParenthesizableWhitespace:
     return breaks[0].with_changes(first_line=first_line, empty_lines=[])
 
 
+_GIVEN = re.compile(r"\bgpus\s*=")
+
+
 def collect(file: PythonFile) -> tuple[str, ...] | None:
     """The names by which the file calls what may be the project's own Trainer."""
+    if not _GIVEN.search(file.text):
+        return None
     dotted = {call.scope.resolve(call.node.func) for call in file.calls if _keyword(call.node, "gpus")} - {
         TRAINER,
         None,
@@ -326,7 +332,7 @@ def context(collected: Mapping[str, Any]) -> tuple[bytes, ...]:
 def present(file: PythonFile) -> bool:
     """Whether `gpus` is a keyword of a call or a string of the file."""
     quoted = '"gpus"' in file.text or "'gpus'" in file.text
-    return quoted or any(_keyword(call.node, "gpus") for call in file.calls)
+    return quoted or (_GIVEN.search(file.text) is not None and any(_keyword(call.node, "gpus") for call in file.calls))
 
 
 _IMPORT = "import pytorch_lightning as pl\n\n"

@@ -67,7 +67,7 @@ def test_json_of_the_demo(ask: Ask, tmp_path: Path, monkeypatch: pytest.MonkeyPa
         ("check . --ignore LIT999", "no rule is called 'LIT999'"),
         ("run . --bogus", "No such option: --bogus"),
         ("run . --jobs none", "Invalid value for '--jobs'"),
-        ("diff . --jobs 0", "greater than or equal to 1; see `fixer diff --help`"),
+        ("diff . --jobs 0", "Invalid value for '--jobs': "),
         ("run . --require all", "'all' is not one of 'conforms', 'trains', 'same'"),
         ("fix . more", "unexpected extra argument"),
         ("check nothing", "nothing: No such file or directory; give a file or folder that is there"),
