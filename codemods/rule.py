@@ -77,7 +77,8 @@ class Rule:
     """A codemod: one family of changes, one code, one commit.
 
     `fix` is the best level that a place can have; each match carries its own. `breaks_in` is the Lightning
-    release in which the old code stopped working (None where it did not). `triggers` are byte strings, one
+    release in which the old code stopped working (None where it did not), `needs` the oldest one on which the
+    rewritten code runs. `triggers` are byte strings, one
     of which a file must hold to be parsed at all, for files of the `kinds`.
 
     `present` says, without facts, whether a file can hold a match, which spares it the second look.
@@ -100,6 +101,7 @@ class Rule:
     check: Callable[[PythonFile, Facts], Iterator[Match]] | Callable[[TextFile, Facts], Iterator[Match]]
     examples: tuple[Example, ...]
     breaks_in: str | None = None
+    needs: str | None = None
     collect: Callable[[PythonFile], Any] | None = None
     context: Callable[[Mapping[str, Any]], tuple[bytes, ...]] | None = None
     present: Callable[[PythonFile], bool] | None = None

@@ -239,6 +239,7 @@ RULE = Rule(
         Example(NOT_LIGHTNING, NOT_LIGHTNING),
     ),
     breaks_in="2.0.0",
+    needs="1.6.0",
     collect=_collect,
     context=_context,
     present=_present,

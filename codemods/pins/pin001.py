@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from packaging.requirements import Requirement
+from packaging.version import Version
 
 from codemods.facts import Facts
 from codemods.finding import Finding
@@ -51,8 +52,23 @@ def check(file: TextFile, facts: Facts) -> Iterator[Match]:
 
 
 def _fitting(pin: Pin, area: Area, target: str) -> str | None:
-    """The specifier that the rewritten code needs; None where no code was rewritten, or there is none."""
-    return raised(pin.specifier, target, pin.poetry) if area.rewritten else None
+    """The specifier that the rewritten code needs; None where it needs no other, or there is none."""
+    moves = area.rewritten and not _stays(pin, area)
+    return raised(pin.specifier, target, pin.poetry) if moves else None
+
+
+def _stays(pin: Pin, area: Area) -> bool:
+    """Whether what was rewritten runs on a release that the requirement admits, while other code still waits
+    for a person and would break on the target."""
+    rules = {rule.code: rule for rule in all_rules()}
+    needs = [Version(rules[item.code].needs or "2.0.0") for item in area.rewritten if item.code in rules]
+    return bool(_waiting(area) and needs) and admits_from(pin.specifier, str(max(needs)), pin.poetry)
+
+
+def _waiting(area: Area) -> tuple[Finding, ...]:
+    """The places left to a person that break on the target."""
+    breaking = {rule.code for rule in all_rules() if rule.breaks_in}
+    return tuple(item for item in area.left if item.code in breaking)
 
 
 def _lightning(file: TextFile, pin: Pin, pins: tuple[Pin, ...], area: Area, target: str) -> Match | None:
@@ -108,13 +124,12 @@ def _malicious(pin: Pin, wanted: str) -> tuple[str, str]:
 def _short(pin: Pin, area: Area, target: str) -> tuple[str, str]:
     """That a requirement does not admit the target, and why it stays so."""
     message = f"`{_shown(pin)}` does not admit Lightning {target}"
-    if area.rewritten:
+    if area.rewritten and not _stays(pin, area):
         why = "it excludes that release by name, asks for a newer one or contradicts itself: decide which you mean"
         return message, f"{why}; the rewritten code needs 2.0 or later"
-    breaking = {rule.code for rule in all_rules() if rule.breaks_in}
-    left = tuple(item for item in area.left if item.code in breaking)
+    left = _waiting(area)
     advice = f"raise it when these places are done: {_listed(left)}" if left else "raise it when you want to move"
-    return message, f"fixer rewrote nothing that needs it; {advice}"
+    return message, f"nothing that was rewritten needs it; {advice}"
 
 
 def _beside(file: TextFile, pins: tuple[Pin, ...], target: str) -> Iterator[Match]:
@@ -196,9 +211,10 @@ RULE = Rule(
     summary="requirements on Lightning admit the release that the code was rewritten for, and no malicious one",
     why=(
         "After a rewrite the old requirement installs a Lightning on which the code no longer runs. It is changed as "
-        "little as will do, in its own style, for the code that the manifest is for; where nothing was rewritten only "
-        f"the releases 2.6.2 and 2.6.3 are excluded, which were malicious ({ADVISORY}). Addresses, hashes, "
-        "lock exports and invalid requirements are left to a person."
+        "little as will do, in its own style, for the code that the manifest is for. It waits while other places of "
+        "that code break on the target and what was rewritten still runs on a release that it admits. Where nothing "
+        f"was rewritten only the releases 2.6.2 and 2.6.3 are excluded, which were malicious ({ADVISORY}). "
+        "Addresses, hashes, lock exports and invalid requirements are left to a person."
     ),
     fix="safe",
     versions="Lightning 1.x -> 2.0 and later; 2.6.2 and 2.6.3 in any case",

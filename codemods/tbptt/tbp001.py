@@ -207,6 +207,7 @@ RULE = Rule(
     check=_check,
     examples=(Example(BEFORE, AFTER), Example(DICT_BATCH, DICT_BATCH)),
     breaks_in="2.0.0",
+    needs="2.0.0",
     collect=_collect,
     context=_context,
     present=_present,

@@ -356,6 +356,7 @@ RULE = Rule(
     context=context,
     present=present,
     breaks_in="2.0.0",
+    needs="1.7.0",
     examples=(
         Example(
             f"{_IMPORT}trainer = pl.Trainer(max_epochs=3, gpus=1)\n",

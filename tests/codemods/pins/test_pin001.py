@@ -181,3 +181,25 @@ def test_an_excluded_target_keeps_out_the_malicious_all_the_same() -> None:
     assert found[0][0] == "safe" and "decide which you mean" in found[0][1]
     assert [fix for fix, _ in pinned(text)[1]] == ["manual"]
     assert [fix for fix, _ in pinned("lightning==2.6.3,<2.6.4", NEW)[1]] == ["manual"]
+
+
+HALF = "from pytorch_lightning import Trainer\n\ntrainer = Trainer(gpus=1)\n\n\ndef other(n):\n    return Trainer(gpus=n)\n"
+
+
+@pytest.mark.parametrize(
+    ("pin", "moved"),
+    [
+        ("pytorch-lightning>=1.7,<2", None),
+        ("pytorch-lightning==1.9.5", None),
+        ("pytorch-lightning==1.5.10", "pytorch-lightning==2.6.6"),
+        ("pytorch-lightning>=1.5", "pytorch-lightning>=1.5,!=2.6.2,!=2.6.3"),
+    ],
+)
+def test_a_pin_that_runs_what_was_rewritten_waits_for_what_is_left(pin: str, moved: str | None) -> None:
+    made = run_rules({"train.py": HALF, "requirements.txt": f"{pin}\n"})
+    assert made.bugs == ()
+    assert made.final().get("requirements.txt") == (f"{moved}\n".encode() if moved else None)
+    (finding,) = [finding for finding in made.findings if finding.code == "PIN001"]
+    if not moved:
+        assert finding.fix == "manual"
+        assert "raise it when these places are done: 1 (train.py:7)" in finding.reason
