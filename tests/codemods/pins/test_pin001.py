@@ -183,7 +183,7 @@ def test_an_excluded_target_keeps_out_the_malicious_all_the_same() -> None:
     assert [fix for fix, _ in pinned("lightning==2.6.3,<2.6.4", NEW)[1]] == ["manual"]
 
 
-HALF = "from pytorch_lightning import Trainer\n\ntrainer = Trainer(gpus=1)\n\n\ndef other(n):\n    return Trainer(gpus=n)\n"
+HALF = "from pytorch_lightning import Trainer\n\nTrainer(gpus=1)\n\n\ndef other(n):\n    return Trainer(gpus=n)\n"
 
 
 @pytest.mark.parametrize(
