@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from functools import cached_property
 from pathlib import PurePosixPath
 
-from codemods.nodes import CHILD_FIELDS
+from codemods.nodes import CHILD_FIELDS, every_node
 
 NAMESPACES = ("lightning.pytorch", "pytorch_lightning", "lightning")
 ROOT = "lightning.pytorch"
@@ -173,16 +173,6 @@ def _assigned(statement: ast.stmt) -> Iterator[str]:
 
 def _stored(node: ast.AST) -> Iterator[str]:
     """The names below a node that are written to or deleted."""
-    stack = [node]
-    while stack:
-        inner = stack.pop()
-        if type(inner) is ast.Name:
-            if type(inner.ctx) is not ast.Load:
-                yield inner.id
-            continue
-        for name in CHILD_FIELDS.get(type(inner), ()):
-            value = getattr(inner, name)
-            if type(value) is list:
-                stack.extend(value)
-            else:
-                stack.append(value)
+    for inner in every_node(node):
+        if type(inner) is ast.Name and type(inner.ctx) is not ast.Load:
+            yield inner.id
