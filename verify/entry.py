@@ -55,7 +55,7 @@ def _entry(sources: Sources, path: str, args: tuple[str, ...]) -> Entry:
 
 
 def _configured(root: Path) -> tuple[str, tuple[str, ...]] | None:
-    """`script` and `args` of `[tool.fixer.verify]`."""
+    """`script` and `args` of `[tool.fixer.verify]`. Raises ValueError for a script that is not in the tree."""
     try:
         text = (root / "pyproject.toml").read_text(encoding="utf-8")
         data: Any = tomllib.loads(text)
@@ -67,7 +67,9 @@ def _configured(root: Path) -> tuple[str, tuple[str, ...]] | None:
         return None
     path = PurePosixPath(script)
     inside = not path.is_absolute() and ".." not in path.parts and (root / path).is_file()
-    return (path.as_posix(), tuple(str(arg) for arg in args)) if inside else None
+    if not inside:
+        raise ValueError(f"pyproject.toml: [tool.fixer.verify] names the script '{script}', which is not in the project")
+    return path.as_posix(), tuple(str(arg) for arg in args)
 
 
 def trains(tree: ast.Module | None) -> bool:
