@@ -68,7 +68,7 @@ def _configured(root: Path) -> tuple[str, tuple[str, ...]] | None:
     path = PurePosixPath(script)
     inside = not path.is_absolute() and ".." not in path.parts and (root / path).is_file()
     if not inside:
-        raise ValueError(f"pyproject.toml: [tool.fixer.verify] names the script '{script}', which is not in the project")
+        raise ValueError(f"pyproject.toml: [tool.fixer.verify] names '{script}', which is not in the project")
     return path.as_posix(), tuple(str(arg) for arg in args)
 
 
