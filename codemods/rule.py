@@ -68,7 +68,6 @@ class Example:
     files: tuple[tuple[str, str], ...] = ()
 
 
-Check = Callable[[Any, "Facts"], Iterator[Match]]
 _RULE_MODULE = re.compile(r"codemods\.\w+\.[a-z]+[0-9]+")
 
 

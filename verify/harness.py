@@ -40,7 +40,6 @@ QUIET = {
 DROPPED = frozenset({"Checkpoint", "ModelCheckpoint", "ProgressBar", "ProgressBarBase", "ModelSummary",
                      "DeviceStatsMonitor", "GPUStatsMonitor", "XLAStatsMonitor"})  # fmt: skip
 
-ROLES = ("LightningModule", "LightningDataModule", "Callback", "Trainer")
 
 Wrapped = Callable[..., Any]
 
@@ -252,7 +251,6 @@ class Watch:
         @functools.wraps(original)
         def fit(this: Any, *args: Any, **kwargs: Any) -> Any:
             self.seed()
-            self.record("fit")
             result = original(this, *args, **kwargs)
             self.record("fitted", **self.state(this))
             return result

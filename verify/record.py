@@ -24,13 +24,12 @@ class Weight:
 class Raw:
     """One run: what is reported, and the values that are only compared.
 
-    `began` says whether the run got as far as `fit`; `unusable` why Lightning itself could not be
-    loaded; `ended` why we ended the run; `loaded` which files of the project were executed.
+    `unusable` says why Lightning itself could not be loaded; `ended` why we ended the run; `loaded`
+    which files of the project were executed.
     """
 
     recording: Recording
     weights: tuple[Weight, ...] = ()
-    began: bool = False
     unusable: str | None = None
     ended: str | None = None
     loaded: tuple[str, ...] = ()
@@ -58,8 +57,6 @@ def read(path: Path, script: str) -> Raw:
             raw = replace(raw, unusable=f"{event['type']}: {event['message']}")
         elif kind == "loaded":
             raw = replace(raw, loaded=tuple(event["files"]))
-        elif kind == "fit":
-            raw = replace(raw, began=True)
     weights = tuple(Weight(name, norm, tuple(values)) for name, norm, values in last.get("weights", ()))
     recording = replace(
         raw.recording,

@@ -57,7 +57,6 @@ class TbpttClass:
     path: str
     refusal: str | None
     schedulers: tuple[Scheduler, ...] = ()
-    clip_hook: bool = False
 
 
 @dataclass(frozen=True)
@@ -144,7 +143,7 @@ def read_class(file: PythonFile, item: ClassNode) -> TbpttClass:
         schedulers = read_optimizers(optimizers, item.scope).schedulers
     except NotPlain as error:
         refusal = str(error)
-    return TbpttClass(item.qualname, file.path, refusal, schedulers, "on_before_optimizer_step" in item.methods)
+    return TbpttClass(item.qualname, file.path, refusal, schedulers)
 
 
 def _judge(file: PythonFile, item: ClassNode) -> None:

@@ -24,7 +24,7 @@ RECORDING = Recording(
     precision="32",
     seconds=1.0,
 )
-RAW = Raw(RECORDING, (Weight("w", 1.0, (0.6, 0.8)),), began=True)
+RAW = Raw(RECORDING, (Weight("w", 1.0, (0.6, 0.8)),))
 BOOM = Failure("ValueError", "boom", "train.py:3")
 
 
