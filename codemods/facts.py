@@ -88,7 +88,8 @@ class Facts:
     kind each file of the tree is; `planned`
     holds the findings of the other rules (for a `last` rule only, with `applied` as it will be), `silenced`
     the (code, unit) pairs of which a part is ignored and so the whole is not rewritten, `pins` the
-    requirements found in the project and `target` the Lightning release to move to.
+    requirements found in the project, `forked` whether Lightning comes from an address alone, and `target` the
+    release to move to.
     """
 
     files: Mapping[str, FileFacts]
@@ -97,6 +98,7 @@ class Facts:
     planned: tuple[Finding, ...] = ()
     silenced: frozenset[tuple[str, str]] = frozenset()
     pins: tuple[str, ...] = ()
+    forked: bool = False
     target: str = ""
     _ancestry: dict[str, tuple[str, ...] | None] = field(default_factory=dict, compare=False, repr=False)
 

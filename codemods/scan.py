@@ -22,7 +22,7 @@ KEPT_BYTES = 1_000_000
 class Options:
     """What a run looks for: the rules in order, rows left out (`CODE:ROW`), files that are read for the facts
     but not reported or changed, whether unsafe repairs are applied, the release to move to, the pins found
-    (PEP 508), and how many processes may work."""
+    (PEP 508), whether Lightning comes from an address alone, and how many processes may work."""
 
     rules: tuple[Rule, ...]
     ignored_rows: frozenset[str] = frozenset()
@@ -30,6 +30,7 @@ class Options:
     unsafe: bool = False
     target: str = "2.6.6"
     pins: tuple[str, ...] = ()
+    forked: bool = False
     jobs: int = 1
 
     def applies(self, match: Match) -> bool:
@@ -190,7 +191,7 @@ def _collect(
     kinds = {path: source.kind for path, source in sources.items()}
     mentions: dict[bytes, frozenset[str]] = {}
     while True:
-        facts = Facts(files, mentions, kinds=kinds, pins=options.pins, target=options.target)
+        facts = Facts(files, mentions, kinds=kinds, pins=options.pins, forked=options.forked, target=options.target)
         mentions = _holders(sources, _asked(options.rules, facts), mentions)
         asked = {path for paths in mentions.values() for path in paths}
         wanted = asked | _base_paths(facts, sources, idle - asked)
@@ -327,6 +328,9 @@ def _every(rule: Rule, file: PythonFile | TextFile, facts: Facts) -> Iterator[Ma
         if (rule.code, match.unit) in facts.silenced and match.edits:
             reason = "Not rewritten: a part of the same change is ignored by a comment, or lies outside the given path."
             match = replace(match, fix="manual", reason=reason, edits=())
+        elif facts.forked and rule.breaks_in and match.fix == "safe":
+            reason = f"{match.reason} Lightning comes from an address here: its release, and so the effect, is unknown."
+            match = replace(match, fix="unsafe", reason=reason)
         yield match
 
 

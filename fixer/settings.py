@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from packaging.version import InvalidVersion, Version
 
-from codemods.pins.manifest import find_pins
+from codemods.pins.manifest import LIGHTNING, Unparsable, find_pins, read_pins
 from codemods.rule import all_rules, select_rules
 from codemods.scan import Options
 from codemods.source import Source, TextFile, Unreadable
@@ -43,6 +44,7 @@ def options_for(asked: Asked, project: Project) -> Options:
     except ValueError as error:
         known = ", ".join(rule.code for rule in all_rules())
         raise UsageError(f"no rule is called '{error}'; there are {known} (see `fixer rules`)") from None
+    sources = sources_of(project)
     return Options(
         rules=rules,
         ignored_rows=frozenset(code for code in ignore if ":" in code),
@@ -53,7 +55,8 @@ def options_for(asked: Asked, project: Project) -> Options:
         ),
         unsafe=asked.unsafe_fixes or config.unsafe_fixes,
         target=checked_target(asked.target or config.target or NEWEST),
-        pins=pins_of(sources_of(project)),
+        pins=pins_of(sources),
+        forked=is_forked(sources),
         jobs=asked.jobs or os.cpu_count() or 1,
     )
 
@@ -78,12 +81,22 @@ def sources_of(project: Project) -> tuple[Source, ...]:
 
 def pins_of(sources: Sequence[Source]) -> tuple[str, ...]:
     """Every requirement on Lightning, torch and torchmetrics that the manifests state, in path order."""
-    found: list[str] = []
+    return tuple(
+        pin.requirement for source, text in _manifests(sources) for pin in find_pins(source.path, source.kind, text)
+    )
+
+
+def is_forked(sources: Sequence[Source]) -> bool:
+    """Whether the project takes Lightning from an address, and from nowhere else."""
+    problems: set[str | None] = set()
+    for source, text in _manifests(sources):
+        with suppress(Unparsable):
+            problems |= {pin.problem for pin in read_pins(source.kind, text) if pin.name in LIGHTNING}
+    return problems == {"address"}
+
+
+def _manifests(sources: Sequence[Source]) -> Iterator[tuple[Source, str]]:
     for source in sources:
         if source.kind in ("requirements", "pyproject"):
-            try:
-                text = TextFile.decode(source).text
-            except Unreadable:
-                continue
-            found.extend(pin.requirement for pin in find_pins(source.path, source.kind, text))
-    return tuple(found)
+            with suppress(Unreadable):
+                yield source, TextFile.decode(source).text
