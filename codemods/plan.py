@@ -63,12 +63,12 @@ def plan(sources: Sequence[Source], options: Options, progress: Callable[[int, i
     """
     looked = scan(sources, options, progress)
     rejected: dict[Unit, str] = {}
-    for _ in range(len(options.rules) + 2):
+    while True:
         draft = _rewrite(sources, looked, options, rejected)
         unstable = _unstable(sources, draft, options) if draft.changes else {}
         if not unstable:
             break
-        rejected = {**rejected, **draft.rejected, **unstable}
+        rejected = {**draft.rejected, **unstable}
     findings = tuple(_settle(finding, draft) for finding in looked.findings)
     bugs = tuple(f"{code} in {path}: {why}" for (code, path), why in sorted(draft.rejected.items()))
     return Plan(findings, tuple(draft.changes), looked.skipped, bugs)
@@ -101,22 +101,31 @@ def _apply_rule(
 ) -> tuple[list[Change], dict[Unit, str]]:
     """The rule's changes over all files, or, where one fails, it and the files it shares a unit with."""
     wanted: dict[str, list[Match]] = {}
-    units: dict[str, set[str]] = {}
     for path in sorted(looked.present):
-        if rule.code in looked.present[path] and (rule.code, path) not in draft.rejected:
+        if rule.code in looked.present[path]:
             source = Source(path, kinds[path], draft.data[path])
             wanted[path] = [match for match in _fresh(rule, source, looked.facts, options) if options.applies(match)]
-            for match in wanted[path]:
-                units.setdefault(match.unit, set()).add(path)
+    for path in wanted:
+        why = draft.rejected.get((rule.code, path))
+        torn = {(rule.code, item) for item in _sharing(path, wanted)} - draft.rejected.keys()
+        if why and torn:
+            return [], dict.fromkeys(torn, why)
     changes: list[Change] = []
-    for path in sorted(path for path in wanted if wanted[path]):
+    for path, found in wanted.items():
+        if not found or (rule.code, path) in draft.rejected:
+            continue
         source = Source(path, kinds[path], draft.data[path])
-        after, why = _rewritten(rule, source, wanted[path], looked.facts, options)
+        after, why = _rewritten(rule, source, found, looked.facts, options)
         if why:
-            shared = {path}.union(*(paths for unit, paths in units.items() if unit and path in paths))
-            return [], {(rule.code, item): why for item in shared}
+            return [], {(rule.code, item): why for item in (path, *_sharing(path, wanted))}
         changes.append(Change(rule.code, path, source.data, after))
     return changes, {}
+
+
+def _sharing(path: str, wanted: Mapping[str, Sequence[Match]]) -> set[str]:
+    """The files that hold a part of a change that this file holds a part of."""
+    units = {match.unit for match in wanted[path] if match.unit}
+    return {other for other, found in wanted.items() if units & {match.unit for match in found}}
 
 
 def _fresh(rule: Rule, source: Source, facts: Facts, options: Options) -> list[Match]:
@@ -170,10 +179,8 @@ def _unstable(sources: Sequence[Source], draft: _Draft, options: Options) -> dic
     """What a second run over the result would change."""
     after = [replace_data(source, draft.data[source.path]) for source in sources]
     again = scan(after, replace(options, jobs=1))
-    changed = {(change.code, change.path) for change in draft.changes}
     return {
         (finding.code, finding.path): "a second run would change the result"
         for finding in again.findings
-        if finding.applied
-        and ((finding.code, finding.path) in changed or (finding.code, finding.path) not in draft.rejected)
+        if finding.applied and (finding.code, finding.path) not in draft.rejected
     }

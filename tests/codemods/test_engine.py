@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import libcst as cst
@@ -125,6 +126,26 @@ def test_files_of_one_change_fall_together() -> None:
     made = run_rules({"a.py": "target()\n", "b.py": "target(1)\n", "c.py": "target()\n"}, breaking(change))
     assert made.changes == ()
     assert [finding.applied for finding in made.findings] == [False, False, False]
+
+
+def test_files_of_one_change_fall_together_when_a_second_run_would_change_one() -> None:
+    def check(file: PythonFile, facts: Facts) -> Iterator[Match]:
+        again = not facts.collected("BAD001") and file.path == "b.py"
+        for call in file.calls:
+            name = ast.unparse(call.node.func)
+            if name == "target" or (again and name == "done"):
+                yield Match(file.span(call.node), "m", "safe", "r", edits=(NodeEdit(call.node, done),), unit="together")
+
+    def done(node: cst.Call) -> cst.Call:
+        return node.with_changes(func=cst.Name("done"), args=[*node.args, cst.Arg(cst.Integer("1"))])
+
+    def collect(file: PythonFile) -> bool | None:
+        return any(ast.unparse(call.node.func) == "target" for call in file.calls) or None
+
+    shown = replace(breaking(done), check=check, collect=collect, triggers=(b"target", b"done"))
+    made = run_rules({"a.py": "target()\n", "b.py": "target()\n"}, shown)
+    assert made.changes == ()
+    assert [finding.applied for finding in made.findings] == [False, False]
 
 
 def test_one_file_that_does_not_parse_stops_no_other() -> None:
