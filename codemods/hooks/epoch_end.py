@@ -125,7 +125,7 @@ def _step_refusal(item: ClassNode, stage: Stage, hook: Function) -> str | None:
         return f"{stage.step} calls its base class"
     if stage.train and (sets_flag(item) or {"hiddens", "optimizer_idx"} & set(parameters(step))):
         return f"with {FLAG} or several optimizers the outputs are lists of lists"
-    if stage.train and not all(train_result(step, value) for value in results(step)):
+    if stage.train and not all(train_result(step, value, item.scope) for value in results(step)):
         return f"{stage.step} does not plainly return a loss or a dict with `loss`"
     return _place_refusal(item, stage, hook)
 

@@ -93,8 +93,8 @@ def _kept_lines(
             ]
         )
         lines.append(assign)
-    append = f"self.{stage.kept}.append({_stored(step, value, name, stage)})\n"
-    if not stage.train and needs_guard(step, value) and not always_returns(item, value):
+    append = f"self.{stage.kept}.append({_stored(item, value, name, stage)})\n"
+    if not stage.train and needs_guard(step, value, item.scope) and not always_returns(item, value):
         append = f"if {name} is not None:\n    {append}"
     lines.extend(edits.statements(append))
     before = list(line.body[:-1])
@@ -121,10 +121,10 @@ def _names(node: ast.AST) -> list[str]:
     return node.names if isinstance(node, ast.Global | ast.Nonlocal) else []
 
 
-def _stored(step: Any, value: ast.expr, name: str, stage: Stage) -> str:
+def _stored(item: ClassNode, value: ast.expr, name: str, stage: Stage) -> str:
     """1.x handed training outputs over as dicts with a detached loss, the others as they were returned."""
     if not stage.train:
         return name
-    if train_result(step, value) == "tensor":
+    if train_result(item.methods[stage.step], value, item.scope) == "tensor":
         return f'{{"loss": {name}.detach()}}'
     return f"apply_to_collection({name}, torch.Tensor, torch.Tensor.detach)"

@@ -152,7 +152,7 @@ def _imports(item: ClassNode, hook: EpochEnd) -> tuple[tuple[str, str | None], .
     step = item.methods.get(hook.stage.step)
     if not hook.stage.train or not hook.reads or step is None:
         return ()
-    dicts = any(train_result(step, value) == "dict" for value in results(step))
+    dicts = any(train_result(step, value, item.scope) == "dict" for value in results(step))
     return (("torch", None), (COLLECTION, "apply_to_collection")) if dicts else ()
 
 

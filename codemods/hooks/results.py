@@ -5,20 +5,23 @@ from __future__ import annotations
 import ast
 from typing import TypeGuard
 
+from codemods.scopes import Scope, bind
 from codemods.source import ClassNode
 from codemods.syntax import Function, is_plain, may_return_none, returns
 
 TENSOR_METHODS = ("backward", "clone", "cpu", "detach", "item", "mean", "sum")
 
 
-def train_result(step: Function, value: ast.expr | None) -> str | None:
-    """`dict` or `tensor`: what a training step returns at one place, None where it is not plain."""
+def train_result(step: Function, value: ast.expr | None, scope: Scope) -> str | None:
+    """`dict` or `tensor`: what a training step returns at one place, None where it is not plain. `scope` is the
+    one around the class."""
+    scope = bind(step, scope=scope)
     if not isinstance(value, ast.Name):
-        return _kind(value)
+        return _kind(value, scope)
     bound = _bound(step, value.id)
     if _tested_for_none(step, value.id):
         return None
-    kinds = {_kind(item) for item in bound}
+    kinds = {_kind(item, scope) for item in bound}
     if len(kinds) == 1 and None not in kinds and _bound_only_so(step, value.id, bound):
         return kinds.pop()
     if "dict" in kinds or any(isinstance(item, ast.Constant) for item in bound):
@@ -85,7 +88,7 @@ def _plain_name(node: ast.expr) -> str | None:
     return node.id if isinstance(node, ast.Name) else None
 
 
-def _kind(value: ast.expr | None) -> str | None:
+def _kind(value: ast.expr | None, scope: Scope) -> str | None:
     if isinstance(value, ast.Dict):
         keys = {key.value for key in value.keys if isinstance(key, ast.Constant)}
         return "dict" if "loss" in keys else None
@@ -93,25 +96,27 @@ def _kind(value: ast.expr | None) -> str | None:
         return "dict" if any(keyword.arg == "loss" for keyword in value.keywords) else None
     if _computes(value):
         return "tensor"
-    if isinstance(value, ast.Call) and _is_loss_call(value):
+    if isinstance(value, ast.Call) and _is_loss_call(value, scope):
         return "tensor"
     return None
 
 
-def _is_loss_call(value: ast.Call) -> bool:
+def _is_loss_call(value: ast.Call, scope: Scope) -> bool:
     """A call that can only give a tensor: a function of torch, or a tensor's own reduction."""
-    text = ast.unparse(value.func)
-    return text.startswith(("F.", "torch.", "nn.functional.")) or text.endswith((".mean", ".sum"))
+    if (scope.resolve(value.func) or "").startswith("torch."):
+        return True
+    return isinstance(value.func, ast.Attribute) and value.func.attr in ("mean", "sum")
 
 
-def needs_guard(step: Function, value: ast.expr) -> bool:
-    """Whether a returned expression may be None at run time, which 1.x left out of the outputs."""
-    return not isinstance(value, ast.Dict | ast.BinOp | ast.Tuple | ast.List | ast.JoinedStr) and not (
-        isinstance(value, ast.Name) and _bound_to_something(step, value.id)
-    )
+def needs_guard(step: Function, value: ast.expr, scope: Scope) -> bool:
+    """Whether a returned expression may be None at run time, which 1.x left out of the outputs. `scope` is the
+    one around the class."""
+    if isinstance(value, ast.Name):
+        return not _bound_to_something(step, value.id, bind(step, scope=scope))
+    return not isinstance(value, ast.Dict | ast.BinOp | ast.Tuple | ast.List | ast.JoinedStr)
 
 
-def _bound_to_something(step: Function, name: str) -> bool:
+def _bound_to_something(step: Function, name: str, scope: Scope) -> bool:
     bound = _bound(step, name)
     if _tested_for_none(step, name):
         return False
@@ -122,7 +127,7 @@ def _bound_to_something(step: Function, name: str) -> bool:
         and _bound_only_so(step, name, bound)
         and all(
             isinstance(value, ast.Dict | ast.BinOp | ast.Tuple | ast.List | ast.Compare)
-            or (isinstance(value, ast.Call) and _is_loss_call(value))
+            or (isinstance(value, ast.Call) and _is_loss_call(value, scope))
             for value in bound
         )
     )

@@ -79,6 +79,23 @@ def test_training_outputs_that_are_not_plain_are_left() -> None:
     assert "does not plainly return a loss" in found[0]
 
 
+@pytest.mark.parametrize(
+    ("line", "known"),
+    [
+        ("import torch.nn.functional as F", True),
+        ("from torch.nn import functional as F", True),
+        ("from kit import functions as F", False),
+    ],
+)
+def test_a_loss_function_is_known_by_what_it_is_not_by_its_name(line: str, known: bool) -> None:
+    silent = ('        loss = self.compute(batch)\n        self.log("loss", loss)\n', "        loss = F.loss(*batch)\n")
+    files = changed(TRAIN, silent, ("import torch\n", f"import torch\n{line}\n"))
+    if known:
+        assert '{"loss": loss.detach()}' in rewritten(files, LIT)["model.py"]
+    else:
+        assert "does not plainly return a loss" in refusals(files, "LIT201")[0]
+
+
 def test_accumulation_divides_the_losses_so_it_is_left() -> None:
     text = TRAIN + "\n\ntrainer = Trainer(accumulate_grad_batches=4)\n"
     assert "accumulates gradients" in refusals({"model.py": text}, "LIT201")[0]

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.fixer.command import Ask, asking, old_project
 from tests.fixer.git_repos import Repo
 
 HOME = str(Path.home())
@@ -68,3 +69,15 @@ def repo(new_repo: Callable[[str], Repo]) -> Repo:
 def own_home(own_git_settings: None, monkeypatch: pytest.MonkeyPatch) -> None:
     """For proofs: the environments kept at home serve again."""
     monkeypatch.setenv("HOME", HOME)
+
+
+@pytest.fixture
+def ask(capsysbinary: pytest.CaptureFixture[bytes]) -> Ask:
+    """The command line, in this process."""
+    return asking(capsysbinary)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A repository with a project that one rule repairs."""
+    return old_project(tmp_path / "project")

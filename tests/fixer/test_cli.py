@@ -13,20 +13,10 @@ import pytest
 from fixer import pipeline
 from fixer.cli import COMMANDS
 from fixer.demo import write_demo
-from tests.fixer.command import NEW, OLD, ROOT, Ask, Said, asking, environment, old_project, process
+from tests.fixer.command import NEW, OLD, ROOT, Ask, Said, environment, old_project, process
 from tests.support import git
 
 HEAVY = ("libcst", "torch", "lightning", "pytorch_lightning", "git", "rich")
-
-
-@pytest.fixture
-def ask(capsysbinary: pytest.CaptureFixture[bytes]) -> Ask:
-    return asking(capsysbinary)
-
-
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    return old_project(tmp_path / "project")
 
 
 # One report on standard output

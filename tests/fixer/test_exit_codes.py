@@ -11,17 +11,12 @@ from codemods.finding import Finding, Span
 from fixer import proof
 from fixer.pipeline import exit_code
 from fixer.result import Command, Result
-from tests.fixer.command import NEW, OLD, Ask, Said, asking, old_project
+from tests.fixer.command import NEW, OLD, Ask, Said, old_project
 from tests.support import git
 from verify.evidence import RUNGS, Evidence, Rung, Verdict
 
 BRANCH = "fixer/lightning-2.6.6"
 MANUAL = b"import pytorch_lightning as pl\n\n\ndef make(n):\n    return pl.Trainer(gpus=n)\n"
-
-
-@pytest.fixture
-def ask(capsysbinary: pytest.CaptureFixture[bytes]) -> Ask:
-    return asking(capsysbinary)
 
 
 def result(

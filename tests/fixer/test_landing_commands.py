@@ -9,21 +9,11 @@ from pathlib import Path
 import pytest
 
 from fixer.demo import write_demo
-from tests.fixer.command import NEW, OLD, Ask, asking, environment, old_project, process
+from tests.fixer.command import NEW, OLD, Ask, environment, old_project, process
 from tests.fixer.git_repos import Repo
 from tests.support import commit_all, git
 
 BRANCH = "fixer/lightning-2.6.6"
-
-
-@pytest.fixture
-def ask(capsysbinary: pytest.CaptureFixture[bytes]) -> Ask:
-    return asking(capsysbinary)
-
-
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    return old_project(tmp_path / "project")
 
 
 def refs(folder: Path) -> str:
