@@ -24,6 +24,7 @@ KINDS: dict[type[ast.AST], type[cst.CSTNode]] = {
     ast.Attribute: cst.Attribute,
     ast.Call: cst.Call,
     ast.ClassDef: cst.ClassDef,
+    ast.Compare: cst.Comparison,
     ast.Expr: cst.Expr,
     ast.FunctionDef: cst.FunctionDef,
     ast.Name: cst.Name,
