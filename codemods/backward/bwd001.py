@@ -9,7 +9,7 @@ from typing import Any
 
 from codemods.backward.names import Names
 from codemods.backward.raw import AUTOGRAD, Raw, read_raw
-from codemods.backward.training import ROOTS, Notes, collect, method_around
+from codemods.backward.training import ROOTS, STEPS, Notes, collect, method_around
 from codemods.facts import CALLBACK, MODULE, ClassFact, Facts
 from codemods.family import definitions
 from codemods.rule import Example, Match, NodeEdit, Rule
@@ -21,7 +21,6 @@ MESSAGE = "a backward pass under manual optimization that goes around manual_bac
 WITH_OPTIMIZER = "manual_backward is handed an optimizer, which Lightning 2 passes on as the gradient"
 UNHEARD = {"on_before_backward", "on_after_backward"}
 SCALING = (16, "16", "16-mixed")
-STEPS = frozenset({"training_step"})
 
 
 def _present(file: PythonFile) -> bool:

@@ -15,6 +15,7 @@ FLAG = "automatic_optimization"
 ROOTS = frozenset(
     {"training_step", "on_train_batch_start", "on_train_batch_end", "on_train_epoch_start", "on_train_epoch_end"}
 )
+STEPS = frozenset({"training_step"})
 
 Mode = Literal["manual", "automatic", "unclear"]
 
