@@ -1,0 +1,1 @@
+"""Manual loops that people wrote by hand, in the few ways in which they go wrong."""

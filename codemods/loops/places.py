@@ -1,0 +1,119 @@
+"""What several rules on manual loops ask of a class: who else speaks of a word, and where a line may go."""
+
+from __future__ import annotations
+
+import ast
+import re
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from codemods.facts import CALLBACK
+from codemods.loops.classes import Loop
+from codemods.loops.flow import Event, Flow, Path
+from codemods.manual.optimizers import NotPlain, read_optimizers
+from codemods.rule import NodeEdit
+from codemods.source import PythonFile
+from codemods.syntax import own_nodes
+
+if TYPE_CHECKING:
+    from codemods.loops.steps import Step
+
+CLIPS = re.compile(r"clip_grad|clip_gradients")
+
+
+def edit(flow: Flow, *steps: Step) -> tuple[NodeEdit, ...]:
+    """The edit of a method that makes the steps."""
+    return (NodeEdit(flow.function, partial(_written, steps=steps)),)
+
+
+def _written(node: Any, steps: tuple[Step, ...]) -> Any:
+    from codemods.loops.steps import apply_steps
+
+    return apply_steps(node, steps)
+
+
+def class_text(file: PythonFile, loop: Loop) -> str:
+    """The source of the class."""
+    node = loop.item.node
+    return "".join(file.lines[node.lineno - 1 : node.end_lineno])
+
+
+def said_of(file: PythonFile, loop: Loop, pattern: str, *words: str) -> bool:
+    """Whether the class, one of its relatives, or any callback speaks of something: by `pattern` in its own file,
+    by one of `words` in the files of others (which the rule has to have among its `mentions`)."""
+    near = {item.name for item in loop.relatives if item.path == file.path} | {loop.fact.name}
+    near |= {item.name for item in loop.facts.classes() if item.path == file.path and _watches(loop, item)}
+    for item in file.classes:
+        if item.qualname in near:
+            text = "".join(file.lines[item.node.lineno - 1 : item.node.end_lineno])
+            if re.search(pattern, text):
+                return True
+    watchers = {item.path for item in loop.facts.classes() if item.path != file.path and _watches(loop, item)}
+    relatives = {item.path for item in loop.relatives} - {file.path}
+    mentioned = {path for word in words for path in loop.facts.mentions.get(word.encode(), frozenset())}
+    return bool(mentioned & (watchers | relatives))
+
+
+def _watches(loop: Loop, item: Any) -> bool:
+    return loop.facts.kind(item) == CALLBACK
+
+
+def optimizers(loop: Loop) -> Any:
+    """The optimizer and schedulers of the class's own `configure_optimizers`; a reason where they are not plain."""
+    method = loop.item.methods.get("configure_optimizers")
+    if method is None:
+        return "the class has no configure_optimizers of its own"
+    try:
+        return read_optimizers(method, loop.item.scope)
+    except NotPlain as error:
+        return str(error)
+
+
+def bound_before(flow: Flow, event: Event, path: Path) -> bool:
+    """Whether the optimizer that an event speaks of is known by that name in front of a statement."""
+    place = flow.statement(path).lineno
+    names = {node.id for node in ast.walk(event.receiver) if isinstance(node, ast.Name)}
+    stored = [
+        node.lineno
+        for node in own_nodes(flow.function)
+        if isinstance(node, ast.Name) and node.id in names and not isinstance(node.ctx, ast.Load)
+    ]
+    return all(line < place for line in stored)
+
+
+def before(path: Path, by: int = 1) -> Path:
+    """The path of an earlier statement of the same block."""
+    return (*path[:-1], (path[-1][0], path[-1][1] - by))
+
+
+def direct(flow: Flow, path: Path) -> Event | None:
+    """The event that the statement at `path` itself is."""
+    return next((event for event in flow.events if event.path == path), None)
+
+
+def below(flow: Flow, path: Path) -> list[Event]:
+    """The events in the statement at `path`, itself included."""
+    return [event for event in flow.events if event.path[: len(path)] == path]
+
+
+def behind_clipping(file: PythonFile, flow: Flow, path: Path) -> Path:
+    """The last of the statements behind `path` that clip gradients, or `path` itself."""
+    block, (field, index) = flow.block(path), path[-1]
+    while index + 1 < len(block) and CLIPS.search(file.source_of(block[index + 1])):
+        index += 1
+    return (*path[:-1], (field, index))
+
+
+def handed_on(flow: Flow) -> bool:
+    """Whether an optimizer of the method is given to a function that may zero or step it."""
+    keys = {node.id for event in flow.events for node in ast.walk(event.call.func) if isinstance(node, ast.Name)}
+    for node in own_nodes(flow.function):
+        if not isinstance(node, ast.Call):
+            continue
+        name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+        if "toggle" in name or CLIPS.search(name) or (name.startswith("on_") and "optimizer" in name):
+            continue
+        given = [*node.args, *(keyword.value for keyword in node.keywords)]
+        if any(isinstance(item, ast.Name) and item.id in keys - {"self"} for item in given):
+            return True
+    return False

@@ -1,0 +1,241 @@
+"""TBP106: a state carried from chunk to chunk that is not cut from its history, or only in part."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from codemods.facts import Facts
+from codemods.loops.carried import CUT, Carried, find_carried
+from codemods.loops.classes import FLAG, TRIGGERS, Loop, collect, loops, targets_of
+from codemods.loops.flow import Event, Flow, Path
+from codemods.loops.places import class_text, edit
+from codemods.loops.steps import Change, Put, Step
+from codemods.loops.tbp105 import TRUNCATES
+from codemods.rule import Example, Match, Rule
+from codemods.source import PythonFile
+from codemods.syntax import taken_name
+
+if TYPE_CHECKING:
+    import libcst as cst
+
+CODE = "TBP106"
+IMPORTS: tuple[tuple[str, str | None], ...] = (
+    ("torch", None),
+    ("lightning_utilities.core.apply_func", "apply_to_collection"),
+)
+ADVICE = "Detach the state, whatever its structure, behind the step of each chunk."
+
+
+def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
+    for loop in loops(file, facts, CODE):
+        if not loop.meant and loop.state != "off":
+            continue
+        for flow in loop.flows:
+            for state in find_carried(file, loop.item, flow):
+                yield from _state_match(file, loop, flow, state)
+
+
+def _state_match(file: PythonFile, loop: Loop, flow: Flow, state: Carried) -> Iterator[Match]:
+    named = " and ".join(f"`{name}`" for name in state.names)
+    body = flow.statement(state.loop).body  # type: ignore[attr-defined]
+    if not state.cuts:
+        if not state.certain and _may_be_cut_elsewhere(file, loop, flow, body[state.made]):
+            return
+        message = f"{named} is carried to the next chunk with its whole history"
+        step: Step = Put(_end(flow, state), _cut_text(state))
+    else:
+        found = _wrong_depth(file, flow, state, body)
+        if found is None:
+            return
+        message, step = found
+    yield _judged(file, loop, flow, state, message, step)
+
+
+def _judged(file: PythonFile, loop: Loop, flow: Flow, state: Carried, message: str, step: Step) -> Match:
+    place = file.span(flow.statement(state.loop).body[state.made])  # type: ignore[attr-defined]
+    backwards = _inside(flow, state, "backward")
+    needs = IMPORTS if "apply_to_collection" in str(getattr(step, "text", "apply_to_collection")) else ()
+    taken = taken_name(file.scope.bindings, needs)
+    if not flow.laid_out or taken or len(backwards) != 1:
+        why = f"the file uses the name `{taken}` for something else" if taken else "the loop is not plain enough"
+        return Match(place, message, "manual", f"Not rewritten: {why}. {ADVICE}")
+    if isinstance(step, Put):
+        step = Put(step.path, step.text, after=True)
+    steps: list[Step] = [step]
+    retains = _retains(backwards[0].call)
+    if retains:
+        steps.append(Change(backwards[0].path, _without_retain))
+    if retains and not _inside(flow, state, "step"):
+        reason = (
+            "With retain_graph=True and the step behind the loop this runs, and back-propagates through all chunks."
+        )
+        if not TRUNCATES.search(class_text(file, loop)):
+            return Match(place, message, "manual", f"{reason} If that is not meant: {ADVICE[0].lower()}{ADVICE[1:]}")
+        return Match(
+            place, message, "unsafe", f"{reason} Cut, it does so through one.", edits=edit(flow, *steps), imports=needs
+        )
+    reason = "The second chunk's backward pass fails on the graph of the first; cut, each chunk has its own."
+    if not state.certain:
+        reason += " That the state has a history is not seen here; where it has none, cutting it changes nothing."
+    return Match(place, message, "safe" if state.certain else "unsafe", reason, edits=edit(flow, *steps), imports=needs)
+
+
+def _inside(flow: Flow, state: Carried, kind: str) -> list[Event]:
+    return [event for event in flow.events if event.kind == kind and event.path[: len(state.loop)] == state.loop]
+
+
+def _retains(call: ast.Call) -> bool:
+    return any(keyword.arg == "retain_graph" for keyword in call.keywords)
+
+
+def _without_retain(line: cst.SimpleStatementLine) -> cst.SimpleStatementLine:
+    from codemods.edits import without_arguments
+
+    statement: Any = line.body[0]
+    call = without_arguments(statement.value, frozenset({"retain_graph"}))
+    return line.with_changes(body=[statement.with_changes(value=call)])
+
+
+def _end(flow: Flow, state: Carried) -> Path:
+    """The last statement of the body that the cut has to stand behind: optimizer events, and the state's making."""
+    inner = [event.path[len(state.loop)][1] for event in flow.events if event.path[: len(state.loop)] == state.loop]
+    body = flow.statement(state.loop).body  # type: ignore[attr-defined]
+    last = max([*inner, state.made])
+    while last + 1 < len(body) and "clear_autocast_cache" in ast.unparse(body[last + 1]):
+        last += 1
+    return (*state.loop, ("body", last))
+
+
+def _cut_text(state: Carried) -> str:
+    if set(state.shapes) == {"tensor"}:
+        return f"{', '.join(state.names)} = {', '.join(f'{name}.detach()' for name in state.names)}\n"
+    return "".join(f"{name} = {_cut(name)}\n" for name in state.names)
+
+
+def _cut(name: str) -> str:
+    return f"apply_to_collection({name}, torch.Tensor, torch.Tensor.detach)"
+
+
+def _may_be_cut_elsewhere(file: PythonFile, loop: Loop, flow: Flow, made: ast.stmt) -> bool:
+    """Whether the call that makes the state may give it back without a history."""
+    others = loop.facts.mentions.get(b"detach", frozenset()) | loop.facts.mentions.get(b"no_grad", frozenset())
+    own = "".join(file.source_of(method) for method in loop.item.methods.values() if method is not flow.function)
+    return bool(others - {file.path}) or CUT.search(own) is not None or not loop.known_whole()
+
+
+def _wrong_depth(file: PythonFile, flow: Flow, state: Carried, body: list[ast.stmt]) -> tuple[str, Step] | None:
+    """What is wrong with the one statement that cuts the state, and the right one; None where it may be right."""
+    if len(state.cuts) != 1 or not state.certain:
+        return None
+    index = state.cuts[0]
+    statement = body[index]
+    path = (*state.loop, ("body", index))
+    targets = targets_of(statement)
+    if len(state.names) == 2 and len(targets) == 1 and isinstance(targets[0], ast.Name):
+        return _one_of_two(statement, targets[0].id, state, path)
+    if len(state.names) != 1 or len(targets) != 1 or not isinstance(statement, ast.Assign):
+        return None
+    name, shape = state.names[0], state.shapes[0]
+    if not isinstance(targets[0], ast.Name) or targets[0].id != name:
+        return None
+    depth = _depth(statement.value, name)
+    fails = {
+        "whole": shape in ("pair", "nested"),
+        "each": shape in ("tensor", "nested"),
+        "first": shape in ("pair", "nested"),
+    }
+    if depth is None or not fails[depth]:
+        return None
+    said = {"whole": "as if it were one tensor", "each": "one by one at the wrong depth", "first": "only in part"}
+    message = f"`{name}` is detached {said[depth]}"
+    return message, Change(path, partial(_replaced, text=f"{name}.detach()" if shape == "tensor" else _cut(name)))
+
+
+def _one_of_two(statement: ast.stmt, name: str, state: Carried, path: Path) -> tuple[str, Step] | None:
+    if name not in state.names or _depth(getattr(statement, "value", None), name) != "whole":
+        return None
+    other = next(item for item in state.names if item != name)
+    return f"only `{name}` of the state is detached, `{other}` keeps its whole history", Put(
+        path, f"{other} = {other}.detach()\n"
+    )
+
+
+def _depth(value: ast.expr | None, name: str) -> str | None:
+    """How a statement detaches `name`: as a `whole`, `each` of its elements, or the `first` and not the second."""
+    if value is None:
+        return None
+    text = ast.unparse(value)
+    if text == f"{name}.detach()":
+        return "whole"
+    if isinstance(value, ast.Call) and len(value.args) == 1 and ast.unparse(value.func) in ("tuple", "list"):
+        value = value.args[0]
+    if isinstance(value, ast.ListComp | ast.GeneratorExp) and len(value.generators) == 1:
+        only = value.generators[0]
+        if isinstance(only.target, ast.Name) and not only.ifs and ast.unparse(only.iter) == name:
+            return "each" if ast.unparse(value.elt) == f"{only.target.id}.detach()" else None
+    halves = {f"({name}[0].detach(), {name}[1])", f"({name}[0], {name}[1].detach())"}
+    return "first" if text in halves else None
+
+
+def _replaced(line: cst.SimpleStatementLine, text: str) -> cst.SimpleStatementLine:
+    import libcst as cst
+
+    statement: Any = line.body[0]
+    return line.with_changes(body=[statement.with_changes(value=cst.parse_expression(text))])
+
+
+BEFORE = """\
+import torch
+from lightning.pytorch import LightningModule
+
+
+class Model(LightningModule):
+    def __init__(self):
+        super().__init__()
+        self.automatic_optimization = False
+        self.rnn = torch.nn.LSTM(1, 8, batch_first=True)
+
+    def training_step(self, batch, batch_idx):
+        optimizer = self.optimizers()
+        state = None
+        for chunk in batch.split(4, dim=1):
+            out, state = self.rnn(chunk, state)
+            loss = out.pow(2).mean()
+            optimizer.zero_grad()
+            self.manual_backward(loss, retain_graph=True)
+            optimizer.step()
+
+    def configure_optimizers(self):
+        return torch.optim.SGD(self.parameters(), lr=0.1)
+"""
+STEP = "            optimizer.step()\n"
+DETACH = "            state = apply_to_collection(state, torch.Tensor, torch.Tensor.detach)\n"
+IMPORT = "from lightning.pytorch import LightningModule\n"
+ADDED = f"{IMPORT}from lightning_utilities.core.apply_func import apply_to_collection\n"
+AFTER = BEFORE.replace(STEP, STEP + DETACH).replace(", retain_graph=True", "").replace(IMPORT, ADDED)
+WRONG = BEFORE.replace(STEP, f"{STEP}            state = state.detach()\n").replace(", retain_graph=True", "")
+RIGHT = WRONG.replace("LSTM", "GRU")
+
+RULE = Rule(
+    code=CODE,
+    name="undetached-state",
+    summary="The state that a manual loop carries from chunk to chunk is cut from its history, whatever its structure",
+    why=(
+        "Without a cut the second chunk's backward pass runs into the graph of the first, which is freed ('Trying to "
+        "backward through the graph a second time'); retain_graph=True only changes the error, since the step has "
+        "changed the weights in place, or, with the step behind the loop, keeps all graphs. An LSTM's state is a "
+        "tuple, a GRU's a tensor: detaching at the wrong depth fails or cuts a part."
+    ),
+    fix="safe",
+    versions="any Lightning",
+    triggers=TRIGGERS,
+    check=_check,
+    collect=collect,
+    present=lambda file: FLAG in file.text or "manual_backward" in file.text or ".optimizers(" in file.text,
+    mentions=(b"detach", b"no_grad"),
+    examples=(Example(BEFORE, AFTER), Example(WRONG, AFTER), Example(RIGHT, RIGHT)),
+    references=("https://github.com/Lightning-AI/pytorch-lightning/issues/20517",),
+)
