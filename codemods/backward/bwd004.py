@@ -1,0 +1,423 @@
+"""BWD004: hooks on parameters that are after the accumulated gradient, but run too early for it or by a detour."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Mapping
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from packaging.requirements import InvalidRequirement, Requirement
+
+from codemods.backward.device import Device, empty_list, find_devices
+from codemods.backward.hooks import (
+    Hook,
+    asks_first,
+    body_of,
+    find_hook,
+    gives_back,
+    reads,
+    reads_gradient,
+    takes_anything,
+)
+from codemods.facts import Facts
+from codemods.finding import Fix
+from codemods.nodes import every_node
+from codemods.pins.specifier import admits, admits_from
+from codemods.rule import Example, Match, NodeEdit, Rule
+from codemods.source import CallNode, PythonFile
+
+if TYPE_CHECKING:
+    import libcst as cst
+
+CODE = "BWD004"
+NEW = "register_post_accumulate_grad_hook"
+NODE = "a hook on a parameter's AccumulateGrad node"
+EARLY = "a hook on a parameter runs before the gradient that it reads is accumulated"
+TAKEN = "a hook on a parameter takes its gradient away before it is accumulated"
+STEPPING = "a hook that steps the optimizer runs on every backward pass, while the loop accumulates gradients"
+NODE_REASON = (
+    "register_post_accumulate_grad_hook (torch >= 2.1) runs at the same point, needs no dummy graph and nothing to "
+    "keep alive."
+)
+EARLY_REASON = (
+    "A tensor hook runs before accumulation, when p.grad is None or that of the backward pass before; "
+    "register_post_accumulate_grad_hook (torch >= 2.1) runs after it."
+)
+TAKEN_REASON = (
+    "Not rewritten: the hook keeps the incoming gradient and returns an empty one in its place, once for each backward "
+    "pass. Register it once by register_post_accumulate_grad_hook (torch >= 2.1), read p.grad there, which then holds "
+    "the sum, and set p.grad = None at the end; such a hook gets the parameter and returns nothing."
+)
+STEPPING_REASON = (
+    "Not rewritten: the hook runs after each backward pass, so every micro-batch is a step of its own, with a loss "
+    "that is divided for the sum. Count the passes in the hook and step on the last one, or do not accumulate."
+)
+
+
+def _present(file: PythonFile) -> bool:
+    return "register_hook" in file.text or NEW in file.text
+
+
+def _collect(file: PythonFile) -> tuple[str, ...] | None:
+    """The attributes that keep AccumulateGrad nodes alive in a file."""
+    if "next_functions" not in file.text:
+        return None
+    kept = {
+        found.attr
+        for function in _functions(file)
+        for device in find_devices(function)
+        for found in device.lists
+        if isinstance(found, ast.Attribute)
+    }
+    return tuple(sorted(kept)) or None
+
+
+def _context(collected: Mapping[str, Any]) -> tuple[bytes, ...]:
+    return tuple(sorted({name.encode() for names in collected.values() for name in names}))
+
+
+def _functions(file: PythonFile) -> list[ast.AST]:
+    kinds = (ast.FunctionDef, ast.AsyncFunctionDef)
+    return [file.tree, *(node for node in every_node(file.tree) if isinstance(node, kinds))]
+
+
+def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
+    level, why = _torch(facts)
+    devices = (
+        [device for function in _functions(file) for device in find_devices(function)]
+        if ("next_functions" in file.text)
+        else []
+    )
+    yield from _device_matches(file, facts, devices, level, why)
+    for call in file.calls:
+        function = call.node.func
+        if not isinstance(function, ast.Attribute) or len(call.node.args) != 1:
+            continue
+        if function.attr == "register_hook":
+            yield from _tensor_hook(file, call, function.value, level, why)
+        elif function.attr == NEW and _steps(find_hook(call.node.args[0], call, file)) and _accumulates(file):
+            yield Match(file.span(call.node), STEPPING, "manual", STEPPING_REASON)
+
+
+def _torch(facts: Facts) -> tuple[Fix, str]:
+    """The best level that the project's requirements on torch allow, and why it is not safe."""
+    level: Fix = "safe"
+    why = ""
+    for text in facts.pins:
+        try:
+            pin = Requirement(text)
+        except InvalidRequirement:
+            continue
+        specifier = str(pin.specifier)
+        if pin.name != "torch" or not specifier:
+            continue
+        if not admits_from(specifier, "2.1.0"):
+            return "manual", f"Not rewritten: `{pin}` has no {NEW}; raise it to 2.1 first."
+        if any(admits(specifier, old) for old in ("1.8.0", "1.10.0", "1.13.1", "2.0.0", "2.0.1")):
+            level, why = "unsafe", f"`{pin}` admits releases before 2.1, which do not have it: raise it to >=2.1."
+    return level, why
+
+
+def _device_matches(file: PythonFile, facts: Facts, devices: list[Device], level: Fix, why: str) -> Iterator[Match]:
+    calls = {call.node: call for call in file.calls}
+    appends = [ast.dump(found) for device in devices for found in device.lists]
+    plain = {}
+    for device in devices:
+        if device.calls and not _serves_both(calls[device.calls[0]]):
+            plain[device] = _device_refusal(file, facts, device, calls, appends)
+    for device, refusal in plain.items():
+        stuck = refusal or next((other for other in plain.values() if other), None) if device.lists else refusal
+        place = file.span(device.calls[0])
+        if stuck or level == "manual":
+            yield Match(place, NODE, "manual", f"Not rewritten: {stuck}. {NODE_REASON}" if stuck else why)
+            continue
+        edits = [NodeEdit(call, partial(_registered, parameter=ast.unparse(device.parameter))) for call in device.calls]
+        edits += [NodeEdit(node, _removed) for node in (*device.made, *device.kept)]
+        for found in device.lists:
+            made = empty_list(file, found, appends.count(ast.dump(found)))
+            if made and all(edit.node is not made for edit in edits):
+                edits.append(NodeEdit(made, _removed))
+        yield Match(place, NODE, level, f"{NODE_REASON} {why}".strip(), edits=tuple(edits), unit=file.path)
+
+
+def _serves_both(call: CallNode) -> bool:
+    """Whether the function around a registration also knows the new one, for a newer torch."""
+    return (
+        any(
+            (isinstance(node, ast.Attribute) and node.attr == NEW)
+            or (isinstance(node, ast.Constant) and node.value == NEW)
+            for node in every_node(call.within[-1])
+        )
+        if call.within
+        else False
+    )
+
+
+def _device_refusal(
+    file: PythonFile, facts: Facts, device: Device, calls: Mapping[ast.Call, CallNode], appends: list[str]
+) -> str | None:
+    if device.stray:
+        return "the node is used in another way too"
+    for call in device.calls:
+        hook = find_hook(call.args[0], calls[call], file)
+        if hook is None or not takes_anything(hook):
+            return "what is registered does not plainly ignore its arguments, and the new hook gets the parameter"
+    for found in device.lists:
+        if empty_list(file, found, appends.count(ast.dump(found))) is None:
+            return f"`{ast.unparse(found)}`, which keeps the nodes, is used elsewhere in the file"
+        if isinstance(found, ast.Attribute):
+            others = facts.mentions.get(found.attr.encode(), frozenset()) - {file.path}
+            if others:
+                return f"`{found.attr}`, which keeps the nodes, is named in {min(others)}"
+    return None
+
+
+def _tensor_hook(file: PythonFile, call: CallNode, receiver: ast.expr, level: Fix, why: str) -> Iterator[Match]:
+    hook = find_hook(call.node.args[0], call, file)
+    if hook is None:
+        return
+    left = hook.parameters()
+    if hook.through == "" and left and left[0] == "self":
+        left = left[1:]
+    if left and _returns_empty(hook, left[0]):
+        yield Match(file.span(call.node), TAKEN, "manual", TAKEN_REASON)
+        return
+    if not isinstance(receiver, ast.Name) or not _is_parameter(receiver.id, call, file):
+        return
+    known = [name for name in hook.stands_for(receiver.id) if reads_gradient(hook.function, name)]
+    if not known or not left or reads(hook.function, left[0]) or gives_back(hook.function):
+        return
+    late = hook.through == "" and _runs_over_parameters(receiver.id, call)
+    edits = _edits(file, call, hook, receiver.id if late else "_")
+    if level == "manual" or edits is None:
+        reason = why or f"Not rewritten: the hook is used elsewhere too. {EARLY_REASON} It gets the parameter."
+        yield Match(file.span(call.node), EARLY, "manual", reason)
+        return
+    if late and level == "safe":
+        level, why = "unsafe", f"Until now every hook read the gradient of the loop's last `{receiver.id}`."
+    elif asks_first(hook.function, known[0]) and level == "safe":
+        level, why = "unsafe", "The hook looks whether there is a gradient, so it ran, one backward pass late."
+    yield Match(file.span(call.node), EARLY, level, f"{EARLY_REASON} {why}".strip(), edits=edits)
+
+
+def _is_parameter(name: str, call: CallNode, file: PythonFile) -> bool:
+    """Whether a name runs over `parameters()` or `named_parameters()` at a call, or is what a function gets of it."""
+    if _runs_over_parameters(name, call):
+        return True
+    around = next((node for node in reversed(call.within) if not isinstance(node, ast.ClassDef)), None)
+    if not isinstance(around, ast.FunctionDef):
+        return False
+    names = [item.arg for item in around.args.args if item.arg not in ("self", "cls")]
+    if name not in names:
+        return False
+    given = [
+        other.node.args[names.index(name)]
+        for other in file.calls
+        if (getattr(other.node.func, "id", None) or getattr(other.node.func, "attr", None)) == around.name
+        and len(other.node.args) > names.index(name)
+        and _runs_over_parameters(getattr(other.node.args[names.index(name)], "id", ""), other)
+    ]
+    return bool(given)
+
+
+def _runs_over_parameters(name: str, call: CallNode) -> bool:
+    for place in call.within:
+        for node in every_node(place):
+            if isinstance(node, ast.For | ast.comprehension) and name in {
+                inner.id for inner in every_node(node.target) if isinstance(inner, ast.Name)
+            }:
+                return any(
+                    isinstance(inner, ast.Attribute) and inner.attr in ("parameters", "named_parameters")
+                    for inner in every_node(node.iter)
+                )
+    return False
+
+
+def _edits(file: PythonFile, call: CallNode, hook: Hook, name: str) -> tuple[NodeEdit, ...] | None:
+    """The edits, None where the hook is also used in another way."""
+    function = hook.function
+    if isinstance(function, ast.Lambda):
+        edit = NodeEdit(call.node, partial(_renamed, name=name))
+        return (edit,) if hook.factory is None else None
+    named = [
+        node
+        for node in every_node(file.tree)
+        if (isinstance(node, ast.Name) and node.id == function.name)
+        or (isinstance(node, ast.Attribute) and node.attr == function.name)
+    ]
+    if len(named) != 1:
+        return None
+    if hook.through == "partial":
+        plain = len(hook.given) == (2 if isinstance(hook.given[0], ast.Name) and hook.given[0].id == "self" else 1)
+        if not plain or len(hook.parameters()) != 1:
+            return None
+        return (NodeEdit(call.node, _without_partial), NodeEdit(function, _without_last))
+    if len(hook.parameters()) != 1:
+        return None
+    return (NodeEdit(call.node, partial(_renamed, name=name)), NodeEdit(function, partial(_with_first, name=name)))
+
+
+def _returns_empty(hook: Hook, gradient: str) -> bool:
+    """Whether a hook returns what `empty_like` makes of the gradient it gets."""
+    names = {
+        target.id
+        for node in body_of(hook.function)
+        if isinstance(node, ast.Assign)
+        and isinstance(node.value, ast.Call)
+        and isinstance(node.value.func, ast.Attribute)
+        and node.value.func.attr == "empty_like"
+        for target in node.targets
+        if isinstance(target, ast.Name)
+    }
+    return reads(hook.function, gradient) and any(
+        isinstance(value, ast.Name) and value.id in names for value in gives_back(hook.function)
+    )
+
+
+def _steps(hook: Hook | None) -> bool:
+    return hook is not None and any(
+        isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Attribute)
+        and node.func.attr == "step"
+        and not node.args
+        for node in body_of(hook.function)
+    )
+
+
+def _accumulates(file: PythonFile) -> bool:
+    """Whether a file divides by what it also counts modulo in a condition, and goes backward."""
+    nodes = list(every_node(file.tree))
+    divided = {ast.dump(node.right) for node in nodes if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div)}
+    counted = {
+        ast.dump(inner.right)
+        for node in nodes
+        if isinstance(node, ast.If)
+        for inner in every_node(node.test)
+        if isinstance(inner, ast.BinOp) and isinstance(inner.op, ast.Mod)
+    }
+    return bool(divided & counted) and bool(file.attributes("backward"))
+
+
+def _removed(node: Any) -> cst.RemovalSentinel:
+    import libcst as cst
+
+    return cst.RemoveFromParent()
+
+
+def _registered(node: cst.Call, parameter: str) -> cst.Call:
+    import libcst as cst
+
+    return node.with_changes(func=cst.Attribute(cst.parse_expression(parameter), cst.Name(NEW)))
+
+
+def _renamed(node: cst.Call, name: str) -> cst.Call:
+    import libcst as cst
+
+    function = cst.ensure_type(node.func, cst.Attribute).with_changes(attr=cst.Name(NEW))
+    argument = node.args[0]
+    if isinstance(argument.value, cst.Lambda):
+        argument = argument.with_changes(value=_with_first(argument.value, name))
+    return node.with_changes(func=function, args=[argument])
+
+
+def _with_first(node: Any, name: str) -> Any:
+    import libcst as cst
+
+    first, *rest = node.params.params
+    renamed = first.with_changes(name=cst.Name(name), annotation=None)
+    return node.with_changes(params=node.params.with_changes(params=[renamed, *rest]))
+
+
+def _without_partial(node: cst.Call) -> cst.Call:
+    import libcst as cst
+
+    inner = cst.ensure_type(node.args[0].value, cst.Call)
+    function = cst.ensure_type(node.func, cst.Attribute).with_changes(attr=cst.Name(NEW))
+    return node.with_changes(func=function, args=[node.args[0].with_changes(value=inner.args[0].value)])
+
+
+def _without_last(node: cst.FunctionDef) -> cst.FunctionDef:
+    from codemods.edits import without_parameter
+
+    return without_parameter(node, node.params.params[-1].name.value)
+
+
+BEFORE = """\
+class Reducer:
+    def __init__(self, module, reduce):
+        self.module, self.reduce = module, reduce
+        self.grad_accs = []
+        for p in module.parameters():
+            if p.requires_grad:
+                p_tmp = p.expand_as(p)
+                grad_acc = p_tmp.grad_fn.next_functions[0][0]
+                grad_acc.register_hook(self.make_hook(p))
+                self.grad_accs.append(grad_acc)
+
+    def make_hook(self, p):
+        def hook(*unused):
+            self.reduce(p.grad)
+
+        return hook
+"""
+AFTER = """\
+class Reducer:
+    def __init__(self, module, reduce):
+        self.module, self.reduce = module, reduce
+        for p in module.parameters():
+            if p.requires_grad:
+                p.register_post_accumulate_grad_hook(self.make_hook(p))
+
+    def make_hook(self, p):
+        def hook(*unused):
+            self.reduce(p.grad)
+
+        return hook
+"""
+EARLY_BEFORE = """\
+from functools import partial
+
+
+class Reducer:
+    def attach(self, module):
+        for p in module.parameters():
+            p.register_hook(partial(self.reduce, p))
+
+    def reduce(self, p, grad):
+        self.sums[p] += p.grad.norm()
+"""
+EARLY_AFTER = EARLY_BEFORE.replace("register_hook(partial(self.reduce, p))", f"{NEW}(self.reduce)").replace(
+    "(self, p, grad)", "(self, p)"
+)
+MASK = """\
+def freeze(module, mask):
+    for p in module.parameters():
+        p.register_hook(lambda grad: grad * mask)
+"""
+
+RULE = Rule(
+    code=CODE,
+    name="gradient-hooks",
+    summary="hooks after the accumulated gradient become `register_post_accumulate_grad_hook`",
+    why=(
+        "A hook that `Tensor.register_hook` sets on a parameter gets the incoming gradient before it is accumulated: "
+        "what it reads in `p.grad` is None, or that of the backward pass before. The usual detour is a hook on the "
+        "parameter's AccumulateGrad node, found through a dummy graph, which runs after accumulation as long as "
+        "something keeps the node alive. torch 2.1 has register_post_accumulate_grad_hook for both; it gets the "
+        "parameter and returns nothing. Hooks that read, mask, clip or return the incoming gradient, and hooks on "
+        "activations, are left alone."
+    ),
+    fix="safe",
+    versions="torch 2.1 and later",
+    triggers=(b"register_hook", NEW.encode()),
+    check=_check,
+    examples=(Example(BEFORE, AFTER), Example(EARLY_BEFORE, EARLY_AFTER), Example(MASK, MASK)),
+    collect=_collect,
+    context=_context,
+    present=_present,
+    references=(
+        "https://docs.pytorch.org/docs/stable/generated/torch.Tensor.register_post_accumulate_grad_hook.html",
+        "https://github.com/hpcaitech/ColossalAI/issues/5601",
+    ),
+)
