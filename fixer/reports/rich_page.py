@@ -1,0 +1,83 @@
+"""What the text report is written on at a terminal: colours, and lines that wrap."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Sequence
+
+from rich.console import Console, JustifyMethod
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from fixer.reports.page import Page, Part
+from fixer.reports.words import plain
+
+_PIPE_WIDTH = 120
+
+
+class RichPage(Page):
+    """A page of one width (None: nothing is wrapped), with or without colour."""
+
+    def __init__(self, color: bool, width: int | None) -> None:
+        super().__init__()
+        self._wraps = width is not None
+        self._console = _console(self._stream, color, width or _PIPE_WIDTH)
+
+    def line(self, parts: Sequence[Part], indent: int = 0, hang: int = 2) -> None:
+        text = Text.assemble(*parts)
+        if not self._wraps:
+            self._console.print(Text(" " * indent) + text, soft_wrap=True)
+            return
+        room = max(self._console.width - indent - hang, 20)
+        for number, part in enumerate(text.wrap(self._console, room) if parts else [text]):
+            part.rstrip()
+            self._console.print(Text(" " * (indent + (hang if number else 0))) + part, soft_wrap=True)
+
+    def table(self, rows: Sequence[Sequence[Part]], indent: int, padding: int, right: bool = False) -> None:
+        _print_table(self._console, rows, indent, padding, right)
+
+
+def print_table(stream: io.StringIO, rows: Sequence[Sequence[Part]], indent: int, padding: int, right: bool) -> None:
+    """A table as a plain page shows it."""
+    _print_table(_console(stream, False, _PIPE_WIDTH), rows, indent, padding, right)
+
+
+def _print_table(console: Console, rows: Sequence[Sequence[Part]], indent: int, padding: int, right: bool) -> None:
+    table = Table.grid(padding=(0, padding))
+    for number in range(len(rows[0])):
+        justify: JustifyMethod = "right" if right and number else "left"
+        table.add_column(justify=justify, overflow="fold", no_wrap=right == bool(number))
+    for row in rows:
+        table.add_row(*(Text(text, style) for text, style in row))
+    console.print(Padding(table, (0, 0, 0, indent), expand=False))
+
+
+def _console(stream: io.StringIO, color: bool, width: int) -> Console:
+    return Console(
+        file=stream,
+        width=width,
+        force_terminal=color,
+        color_system="standard" if color else None,
+        no_color=not color,
+        markup=False,
+        highlight=False,
+        emoji=False,
+        legacy_windows=False,
+    )
+
+
+def colored(diffs: str) -> str:
+    """Diffs in colour."""
+    stream = io.StringIO()
+    console = _console(stream, True, _PIPE_WIDTH)
+    for line in diffs.split("\n")[:-1]:
+        shown = "\t".join(plain(part) for part in line.removesuffix("\r").split("\t"))
+        console.print(Text(shown, _style(line)), soft_wrap=True)
+    return stream.getvalue()
+
+
+def _style(line: str) -> str:
+    if line.startswith(("diff --git ", "--- ", "+++ ")):
+        return "bold"
+    return {"@": "cyan", "+": "green", "-": "red"}.get(line[:1], "")
