@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import dataclass
 from typing import Literal
 
@@ -44,6 +43,8 @@ class Finding:
     @property
     def id(self) -> str:
         """A short name that stays the same while rule, file, place and row do."""
+        import hashlib
+
         key = "\0".join(map(str, (self.code, self.row, self.path, self.cell, self.span.line, self.span.column)))
         digest = hashlib.blake2b(key.encode(errors="surrogatepass"), digest_size=4).hexdigest()
         return f"{self.code}-{digest}"

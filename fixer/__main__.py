@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 
@@ -12,10 +13,13 @@ def main() -> None:
     here, home = os.path.realpath(os.curdir), _home()
     sys.path[:] = [entry for entry in sys.path if home == here or os.path.realpath(entry) != here]
     _check_siblings(home)
+    gc.set_threshold(200_000)  # modules and syntax trees are many objects and hardly a cycle: look for them seldom
     from fixer.cli import start
 
     _end_in_order()
-    sys.exit(start(sys.argv[1:]))
+    code = start(sys.argv[1:])
+    gc.freeze()  # what is left ends with the process: no cycles need be searched for in it
+    sys.exit(code)
 
 
 def _home() -> str:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from enum import Enum
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from fixer.reports import OutputFormat
-from verify.evidence import RUNGS, Rung
+
+if TYPE_CHECKING:
+    from verify.evidence import Rung
 
 
 class RequiredRung(str, Enum):
@@ -49,7 +51,7 @@ Require = Annotated[
 
 def rung(required: RequiredRung | None) -> Rung | None:
     """The rung that the user asked for."""
-    return next((name for name in RUNGS if required and name == required.value), None)
+    return required.value if required else None
 
 
 def codes(text: str | None) -> tuple[str, ...] | None:

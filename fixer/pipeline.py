@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from codemods.plan import Plan, find, plan
 from codemods.scan import Options, triggered
@@ -22,7 +23,9 @@ from fixer.project import Project, open_commit, open_tree
 from fixer.reports.diff import unified
 from fixer.result import Command, Commit, FileDiff, Result, Skipped
 from fixer.settings import Asked, options_for, sources_of
-from verify.evidence import RUNGS, Evidence, Rung
+
+if TYPE_CHECKING:
+    from verify.evidence import Evidence, Rung
 
 Progress = Callable[[str], None]
 
@@ -109,6 +112,8 @@ def exit_code(result: Result, *, require: Rung | None = None, findings_count: bo
 
 
 def _reaches(item: Evidence, required: Rung) -> bool:
+    from verify.evidence import RUNGS
+
     return item.rung is not None and RUNGS.index(item.rung) >= RUNGS.index(required)
 
 

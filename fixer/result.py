@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from codemods.finding import Finding
-from verify.evidence import Evidence
+
+if TYPE_CHECKING:
+    from verify.evidence import Evidence
 
 Command = Literal["run", "check", "diff", "fix", "verify", "demo"]
 

@@ -6,11 +6,14 @@ import re
 import shlex
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from codemods.finding import Finding
 from fixer.reports.diff import stat
 from fixer.result import Result
-from verify.evidence import Environment, Evidence, Recording, Role
+
+if TYPE_CHECKING:
+    from verify.evidence import Environment, Evidence, Recording, Role
 
 NONE = "-"
 _CHANGING = ("fix", "run", "demo")
