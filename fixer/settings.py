@@ -10,7 +10,8 @@ from pathlib import Path
 
 from packaging.version import InvalidVersion, Version
 
-from codemods.pins.manifest import LIGHTNING, Unparsable, find_pins, read_pins
+from codemods.pins.manifest import LIGHTNING, find_pins, read_pins
+from codemods.pins.toml import Unparsable
 from codemods.rule import all_rules, select_rules
 from codemods.scan import Options
 from codemods.source import Source, TextFile, Unreadable

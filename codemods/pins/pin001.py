@@ -9,9 +9,10 @@ from packaging.version import Version
 
 from codemods.facts import Facts
 from codemods.finding import Finding
-from codemods.pins.manifest import LIGHTNING, Pin, Problem, Unparsable, read_pins
+from codemods.pins.manifest import LIGHTNING, Pin, Problem, read_pins
 from codemods.pins.reach import MENTIONS, Area, area_of
 from codemods.pins.specifier import MALICIOUS, admits, admits_from, guarded, only_refused, raised
+from codemods.pins.toml import Unparsable
 from codemods.rule import Example, Match, Rule, TextEdit, all_rules
 from codemods.source import TextFile
 
