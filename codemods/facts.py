@@ -100,7 +100,7 @@ class Facts:
     pins: tuple[str, ...] = ()
     forked: bool = False
     target: str = ""
-    _ancestry: dict[str, tuple[str, ...] | None] = field(default_factory=dict, compare=False, repr=False)
+    _ancestry: dict[ClassFact, tuple[ClassFact, ...]] = field(default_factory=dict, compare=False, repr=False)
 
     def collected(self, code: str) -> dict[str, Any]:
         """What a rule's `collect` returned, by path."""
@@ -155,27 +155,30 @@ class Facts:
             paths = tuple(path for path in paths if path.rpartition("/")[0] == folder)
         return paths[0] if len(paths) == 1 else None
 
-    def ancestry(self, item: ClassFact) -> tuple[ClassFact, ...] | None:
-        """The class and its project-local bases, nearest first; None where a base could not be followed
-        to Lightning, to another library's class or to the end."""
-        seen: dict[tuple[str, str], ClassFact] = {}
+    def ancestry(self, item: ClassFact) -> tuple[ClassFact, ...]:
+        """The class and its project-local bases, nearest first, as far as they can be followed."""
+        if item not in self._ancestry:
+            self._ancestry[item] = tuple(self._follow(item))
+        return self._ancestry[item]
+
+    def _follow(self, item: ClassFact) -> Iterator[ClassFact]:
+        seen = set()
         stack = [item]
         while stack:
             current = stack.pop()
             if (current.path, current.name) in seen:
                 continue
-            seen[current.path, current.name] = current
+            seen.add((current.path, current.name))
+            yield current
             for base in current.bases:
-                found = self.find_class(base, current.path) if base else None
-                if found:
+                if base and (found := self.find_class(base, current.path)):
                     stack.append(found)
-        return tuple(seen.values())
 
     def kind(self, item: ClassFact) -> str | None:
         """What a class is: one of KINDS, `other` where no base leads to Lightning, None where it cannot
         be told (a base is unknown, or comes from another library)."""
         unknown = False
-        for member in self.ancestry(item) or ():
+        for member in self.ancestry(item):
             for base in member.bases:
                 if base in KINDS:
                     return base
@@ -209,7 +212,7 @@ class Facts:
     def subclasses(self, item: ClassFact) -> Iterator[ClassFact]:
         """The project's classes that have `item` among their project-local bases."""
         for other in self._classes.values():
-            if other != item and item in (self.ancestry(other) or ()):
+            if other != item and item in self.ancestry(other):
                 yield other
 
 
@@ -262,7 +265,7 @@ def _named(file: PythonFile, *names: str) -> list[CallNode]:
         return []
     return [
         call
-        for call in file.calls
+        for call in file.calls_near(spellings)
         if _word(call.node.func) in spellings
         or (call.node.args and not spellings.isdisjoint(map(_word, call.node.args)))
     ]
@@ -333,22 +336,26 @@ def _trainers(file: PythonFile, candidates: list[CallNode]) -> tuple[TrainerFact
 
 def _evaluates(call: ast.Call, name: str | None, file: PythonFile) -> bool:
     """Whether a Trainer is used at once, or under its plain name alone, and only to evaluate."""
-    used = [
-        item.node.func
-        for item in file.calls
-        if isinstance(item.node.func, ast.Attribute)
-        and (
-            item.node.func.value is call
-            or (isinstance(item.node.func.value, ast.Name) and item.node.func.value.id == name)
-        )
-    ]
-    if not used or any(function.attr not in EVALUATES for function in used):
+    if not _used(call, name, file.calls_near(EVALUATES)):
+        return False
+    used = _used(call, name, file.calls_near([*EVALUATES, *([name] if name else [])]))
+    if any(function.attr not in EVALUATES for function in used):
         return False
     known = {id(function.value) for function in used}
     return not any(
         isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Load) and id(node) not in known
         for node in ast.walk(file.tree)
     )
+
+
+def _used(call: ast.Call, name: str | None, among: list[CallNode]) -> list[ast.Attribute]:
+    """What is called, among some calls, of what a call returns or of the name that this is kept in."""
+    functions = [item.node.func for item in among if isinstance(item.node.func, ast.Attribute)]
+    return [
+        function
+        for function in functions
+        if function.value is call or (isinstance(function.value, ast.Name) and function.value.id == name)
+    ]
 
 
 def _trainer(

@@ -181,10 +181,11 @@ def _collect(
             if result.present:
                 present[path] = result.present
 
+    search = _Search(sources)
     first = [
-        (path, tuple(rule.code for rule in rules))
+        (path, codes)
         for path, source in sources.items()
-        if (rules := triggered(source, options.rules))
+        if (codes := tuple(rule.code for rule in options.rules if search.triggers(rule, source)))
     ]
     read(sorted(first, key=lambda item: (-len(sources[item[0]].data), item[0])))
     idle = {path for path, _ in first if path not in present}
@@ -192,7 +193,7 @@ def _collect(
     mentions: dict[bytes, frozenset[str]] = {}
     while True:
         facts = Facts(files, mentions, kinds=kinds, pins=options.pins, forked=options.forked, target=options.target)
-        mentions = _holders(sources, _asked(options.rules, facts), mentions)
+        mentions = search.holders(_asked(options.rules, facts))
         asked = {path for paths in mentions.values() for path in paths}
         wanted = asked | _base_paths(facts, sources, idle - asked)
         more = [
@@ -202,8 +203,7 @@ def _collect(
         ]
         if not more:
             named = {text for rule in options.rules if _is_present(rule, present) for text in rule.mentions}
-            mentions = mentions | _holders(sources, named, mentions)
-            return replace(facts, mentions=mentions), present, skipped
+            return replace(facts, mentions=mentions | search.holders(named)), present, skipped
         read(more)
 
 
@@ -221,16 +221,28 @@ def _is_present(rule: Rule, present: Mapping[str, tuple[str, ...]]) -> bool:
     return any(rule.code in codes for codes in present.values())
 
 
-def _holders(
-    sources: Mapping[str, Source], texts: set[bytes], known: Mapping[bytes, frozenset[str]]
-) -> dict[bytes, frozenset[str]]:
-    """The files, of any kind, that hold each of the byte strings, as far as that is not known yet."""
-    return {
-        text: known[text]
-        if text in known
-        else frozenset(path for path, source in sources.items() if text in source.data)
-        for text in sorted(texts)
-    }
+class _Search:
+    """Which files, of any kind, hold a byte string. Each is looked for once, and only in the files that are known
+    to hold a part of it."""
+
+    def __init__(self, sources: Mapping[str, Source]) -> None:
+        self._sources = sources
+        self._known: dict[bytes, frozenset[str]] = {}
+
+    def holders(self, texts: set[bytes]) -> dict[bytes, frozenset[str]]:
+        """The files that hold each of some texts."""
+        return {text: self._holding(text) for text in sorted(texts)}
+
+    def triggers(self, rule: Rule, source: Source) -> bool:
+        """Whether a rule may look at a file, going by its kind and bytes."""
+        return source.kind in rule.kinds and any(source.path in self._holding(text) for text in rule.triggers)
+
+    def _holding(self, text: bytes) -> frozenset[str]:
+        if text not in self._known:
+            narrowed = [paths for part, paths in self._known.items() if part in text]
+            among = min(narrowed, key=len) if narrowed else frozenset(self._sources)
+            self._known[text] = frozenset(path for path in among if text in self._sources[path].data)
+        return self._known[text]
 
 
 def _base_paths(facts: Facts, by_path: Mapping[str, Source], idle: set[str]) -> set[str]:

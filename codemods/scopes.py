@@ -6,8 +6,9 @@ import ast
 from collections.abc import Iterator
 from functools import cached_property
 from pathlib import PurePosixPath
+from typing import Any
 
-from codemods.nodes import CHILD_FIELDS, every_node
+from codemods.nodes import CHILD_FIELDS
 
 NAMESPACES = ("lightning.pytorch", "pytorch_lightning", "lightning")
 ROOT = "lightning.pytorch"
@@ -21,11 +22,16 @@ class Scope:
         self.node, self.parent, self.path = node, parent, path
 
     @cached_property
+    def statements(self) -> list[ast.stmt]:
+        """The statements that run in this scope, at any depth of if, try, with, for, while and match."""
+        return list(_statements(getattr(self.node, "body", [])))
+
+    @cached_property
     def bindings(self) -> dict[str, frozenset[str]]:
         """Each name bound here, with the dotted names it may stand for; `?` for what is not an import,
         class or function."""
         found: dict[str, set[str]] = {}
-        for name, target in _bindings(self.node, self.path):
+        for name, target in _bindings(self):
             found.setdefault(name, set()).add(target)
         return {name: frozenset(targets) for name, targets in found.items()}
 
@@ -34,7 +40,7 @@ class Scope:
         """The modules of `from module import *` in this scope."""
         return tuple(
             absolute(node, self.path)
-            for node in _statements(_body(self.node))
+            for node in self.statements
             if isinstance(node, ast.ImportFrom) and node.names[0].name == "*"
         )
 
@@ -106,27 +112,28 @@ def absolute(node: ast.ImportFrom, path: str) -> str:
     return ".".join([*kept, *([node.module] if node.module else [])])
 
 
-def _body(node: ast.AST) -> list[ast.stmt]:
-    return getattr(node, "body", []) if not isinstance(node, ast.Lambda) else []
+_BLOCKS: dict[type, tuple[str, ...]] = {
+    kind: tuple(name for name in ("finalbody", "orelse", "handlers", "cases", "body") if name in fields)
+    for kind, fields in CHILD_FIELDS.items()
+    if issubclass(kind, ast.stmt | ast.ExceptHandler | ast.match_case)
+    and not issubclass(kind, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
+}
+"""The fields of a class of nodes that hold statements of the same scope, last first."""
 
 
 def _statements(body: list[ast.stmt]) -> Iterator[ast.stmt]:
-    """The statements that run in one scope, at any depth of if, try, with, for, while and match."""
-    stack = list(reversed(body))
+    stack: list[Any] = list(reversed(body))
     while stack:
         node = stack.pop()
-        yield node
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-            continue
-        for name in ("finalbody", "orelse", "handlers", "cases", "body"):
-            for child in reversed(getattr(node, name, [])):
-                if isinstance(child, ast.stmt):
-                    stack.append(child)
-                elif isinstance(child, ast.ExceptHandler | ast.match_case):
-                    stack.extend(reversed(child.body))
+        kind = type(node)
+        if kind is not ast.ExceptHandler and kind is not ast.match_case:
+            yield node
+        for name in _BLOCKS.get(kind, ()):
+            stack.extend(reversed(getattr(node, name)))
 
 
-def _bindings(node: ast.AST, path: str) -> Iterator[tuple[str, str]]:
+def _bindings(scope: Scope) -> Iterator[tuple[str, str]]:
+    node, path = scope.node, scope.path
     if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
         arguments = node.args
         every = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
@@ -134,7 +141,8 @@ def _bindings(node: ast.AST, path: str) -> Iterator[tuple[str, str]]:
             yield argument.arg, OPAQUE
     local = isinstance(node, ast.Module)
     module = ".".join(PurePosixPath(path).with_suffix("").parts).removesuffix(".__init__") if local else ""
-    for statement in _statements(_body(node)):
+    others: list[Any] = []
+    for statement in scope.statements:
         if isinstance(statement, ast.Import):
             for alias in statement.names:
                 if alias.asname:
@@ -149,7 +157,8 @@ def _bindings(node: ast.AST, path: str) -> Iterator[tuple[str, str]]:
         elif isinstance(statement, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
             yield statement.name, f"{module}.{statement.name}" if local else OPAQUE
         else:
-            yield from ((name, OPAQUE) for name in _assigned(statement))
+            others.append(statement)
+    yield from ((name, OPAQUE) for name in _assigned(others))
 
 
 _BINDING_FIELDS: dict[type, tuple[str, ...]] = {
@@ -159,20 +168,20 @@ _BINDING_FIELDS: dict[type, tuple[str, ...]] = {
 }
 
 
-def _assigned(statement: ast.stmt) -> Iterator[str]:
-    """Names that a statement binds itself: targets, `for`, `with`, `except`, `del`, walrus."""
-    for name in _BINDING_FIELDS.get(type(statement), ()):
-        part = getattr(statement, name)
-        for node in part if isinstance(part, list) else [part]:
-            if isinstance(node, ast.ExceptHandler):
-                if node.name:
-                    yield node.name
-            elif isinstance(node, ast.AST):
-                yield from _stored(node)
-
-
-def _stored(node: ast.AST) -> Iterator[str]:
-    """The names below a node that are written to or deleted."""
-    for inner in every_node(node):
-        if type(inner) is ast.Name and type(inner.ctx) is not ast.Load:
-            yield inner.id
+def _assigned(statements: list[ast.stmt]) -> Iterator[str]:
+    """Names that statements bind themselves: targets, `for`, `with`, `except`, `del`, walrus."""
+    stack: list[Any] = [getattr(node, name) for node in statements for name in _BINDING_FIELDS.get(type(node), ())]
+    while stack:
+        node = stack.pop()
+        kind = type(node)
+        if kind is list:
+            stack.extend(node)
+        elif kind is ast.Name:
+            if type(node.ctx) is not ast.Load:
+                yield node.id
+        elif kind is ast.ExceptHandler:
+            if node.name:
+                yield node.name
+        else:
+            for name in CHILD_FIELDS.get(kind, ()):
+                stack.append(getattr(node, name))

@@ -6,8 +6,9 @@ import ast
 import io
 import re
 import tokenize
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import PurePosixPath
 from typing import Any, NamedTuple
@@ -108,13 +109,81 @@ class AssignNode(NamedTuple):
     within: tuple[ast.AST, ...]
 
 
-@dataclass
-class _Index:
-    classes: list[ClassNode] = field(default_factory=list)
-    calls: list[CallNode] = field(default_factory=list)
-    attributes: list[ast.Attribute] = field(default_factory=list)
-    assignments: list[AssignNode] = field(default_factory=list)
-    aliases: list[ast.alias] = field(default_factory=list)
+class _Outline:
+    """What statements alone tell of a file, and the scope that each class and function opens."""
+
+    def __init__(self, module: Scope) -> None:
+        self.classes: list[ClassNode] = []
+        self.assignments: list[AssignNode] = []
+        self.aliases: list[ast.alias] = []
+        self.scopes: dict[ast.AST, Scope] = {}
+        self._add(module, (), "")
+
+    def _add(self, scope: Scope, within: tuple[ast.AST, ...], prefix: str) -> None:
+        node: Any
+        for node in scope.statements:
+            kind = type(node)
+            if kind is ast.Assign or kind is ast.AnnAssign:
+                self.assignments.append(AssignNode(node, within))
+            elif kind is ast.Import or kind is ast.ImportFrom:
+                self.aliases.extend(node.names)
+            elif kind is ast.ClassDef:
+                self.classes.append(ClassNode(node, scope, prefix + node.name))
+                self._add(self._open(node, scope), (*within, node), f"{prefix}{node.name}.")
+            elif kind is ast.FunctionDef or kind is ast.AsyncFunctionDef:
+                self._add(self._open(node, scope), (*within, node), prefix)
+
+    def _open(self, node: ast.stmt, scope: Scope) -> Scope:
+        self.scopes[node] = opened = bind(node, scope=scope)
+        return opened
+
+
+class _Expressions:
+    """The calls and attributes of a file, in order: all, or those of the statements on whose lines one of `lines`
+    is."""
+
+    def __init__(self, module: Scope, scopes: Mapping[ast.AST, Scope], lines: Sequence[int] | None = None) -> None:
+        self.calls: list[CallNode] = []
+        self.attributes: list[ast.Attribute] = []
+        self._scopes, self._lines = scopes, lines
+        self._add(getattr(module.node, "body", []), module, ())
+
+    def _add(self, nodes: Sequence[ast.AST], scope: Scope, within: tuple[ast.AST, ...]) -> None:
+        stack: list[Any] = list(reversed(nodes))
+        while stack:
+            node = stack.pop()
+            kind = type(node)
+            fields = CHILD_FIELDS.get(kind)
+            if fields is None or (self._lines is not None and kind in _STATEMENTS and not _holds(node, self._lines)):
+                continue
+            if kind is ast.Call:
+                self.calls.append(CallNode(node, scope, within))
+            elif kind is ast.Attribute:
+                self.attributes.append(node)
+            elif kind is ast.ClassDef:
+                inside = [*node.bases, *node.keywords, *node.body, *node.decorator_list]
+                self._add(inside, self._scopes[node], (*within, node))
+                continue
+            elif kind is ast.FunctionDef or kind is ast.AsyncFunctionDef:
+                self._add(node.body, self._scopes[node], (*within, node))
+                stack.extend([*node.decorator_list, *node.args.defaults, *node.args.kw_defaults])
+                continue
+            for name in fields:
+                value = getattr(node, name)
+                if type(value) is list:
+                    stack.extend(reversed(value))
+                else:
+                    stack.append(value)
+
+
+_STATEMENTS = frozenset(kind for kind in CHILD_FIELDS if issubclass(kind, ast.stmt))
+
+
+def _holds(node: Any, lines: Sequence[int]) -> bool:
+    """Whether a statement stretches over one of some lines, which are in order."""
+    decorators = getattr(node, "decorator_list", None)
+    index = bisect_left(lines, decorators[0].lineno if decorators else node.lineno)
+    return index < len(lines) and lines[index] <= node.end_lineno
 
 
 @dataclass(frozen=True)
@@ -163,22 +232,57 @@ class PythonFile:
         return bind(self.tree, self.path)
 
     @cached_property
-    def _index(self) -> _Index:
-        index = _Index()
-        _add(self.tree.body, self.scope, (), "", index)
-        return index
+    def _outline(self) -> _Outline:
+        return _Outline(self.scope)
+
+    @cached_property
+    def _expressions(self) -> _Expressions:
+        return _Expressions(self.scope, self._outline.scopes)
 
     @property
     def classes(self) -> list[ClassNode]:
-        return self._index.classes
+        return self._outline.classes
 
     @property
     def calls(self) -> list[CallNode]:
-        return self._index.calls
+        return self._expressions.calls
+
+    def calls_near(self, words: Iterable[str]) -> list[CallNode]:
+        """Every call that spells one of some words, and others that share a statement with one: of `calls`, those
+        that can matter to who looks for the words, at a small part of the cost."""
+        return self._near(words).calls
+
+    def _near(self, words: Iterable[str]) -> _Expressions:
+        if "_expressions" in vars(self):
+            return self._expressions
+        asked = frozenset(words)
+        if asked not in self._walked:
+            lines = sorted({line for word in asked for line in self._lines_with(word)})
+            self._walked[asked] = _Expressions(self.scope, self._outline.scopes, lines)
+        return self._walked[asked]
+
+    @cached_property
+    def _walked(self) -> dict[frozenset[str], _Expressions]:
+        return {}
+
+    def _lines_with(self, word: str) -> Iterator[int]:
+        """The lines in which a word stands, counted as `ast` does."""
+        text = self._plain
+        line, start = 1, 0
+        place = text.find(word)
+        while place >= 0:
+            line += text.count("\n", start, place)
+            yield line
+            start, place = place, text.find(word, place + 1)
+
+    @cached_property
+    def _plain(self) -> str:
+        """The text with every line end as one character."""
+        return self.text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in self.text else self.text
 
     @property
     def assignments(self) -> list[AssignNode]:
-        return self._index.assignments
+        return self._outline.assignments
 
     def assignments_to(self, name: str) -> list[AssignNode]:
         """Every statement that assigns to the plain name."""
@@ -187,7 +291,7 @@ class PythonFile:
     @cached_property
     def _assigned(self) -> dict[str, list[AssignNode]]:
         found: dict[str, list[AssignNode]] = {}
-        for item in self._index.assignments:
+        for item in self._outline.assignments:
             targets = item.node.targets if isinstance(item.node, ast.Assign) else [item.node.target]
             for name in {target.id for target in targets if isinstance(target, ast.Name)}:
                 found.setdefault(name, []).append(item)
@@ -195,14 +299,14 @@ class PythonFile:
 
     def attributes(self, name: str) -> list[ast.Attribute]:
         """Every `something.name` of the file."""
-        return [node for node in self._index.attributes if node.attr == name]
+        return [node for node in self._near([name]).attributes if node.attr == name]
 
     def spellings(self, name: str) -> frozenset[str]:
         """The identifiers that may stand for something whose dotted name ends in `name`: it, and what it is
         imported as. Empty where the file does not hold the word."""
         if name not in self.text:
             return frozenset()
-        renamed = (alias.asname for alias in self._index.aliases if alias.name.rpartition(".")[2] == name)
+        renamed = (alias.asname for alias in self._outline.aliases if alias.name.rpartition(".")[2] == name)
         return frozenset({name, *filter(None, renamed)})
 
     def span(self, node: ast.expr | ast.stmt | ast.arg | ast.keyword) -> Span:
@@ -220,6 +324,8 @@ class PythonFile:
         """The text of a node, without what surrounds it."""
         if not isinstance(node, ast.expr | ast.stmt | ast.arg | ast.keyword) or node.end_lineno is None:
             return ""
+        if node.lineno == node.end_lineno and (line := self.lines[node.lineno - 1]).isascii():
+            return line[node.col_offset : node.end_col_offset]
         lines = [line.encode() for line in self.lines[node.lineno - 1 : node.end_lineno]]
         lines[-1] = lines[-1][: node.end_col_offset]
         lines[0] = lines[0][node.col_offset :]
@@ -255,36 +361,3 @@ def module_name(path: str) -> str:
     """`pkg/sub/__init__.py` is `pkg.sub`, `pkg/a.py` is `pkg.a`."""
     parts = PurePosixPath(path).with_suffix("").parts
     return ".".join(parts[:-1] if parts and parts[-1] == "__init__" else parts)
-
-
-def _add(nodes: Sequence[ast.AST], scope: Scope, within: tuple[ast.AST, ...], prefix: str, index: _Index) -> None:
-    """Adds to the index what stands in some nodes, functions and classes inside them included."""
-    stack: list[Any] = list(reversed(nodes))
-    while stack:
-        node = stack.pop()
-        kind = type(node)
-        if kind is ast.Name or kind is ast.Constant:
-            continue
-        if kind is ast.Call:
-            index.calls.append(CallNode(node, scope, within))
-        elif kind is ast.Attribute:
-            index.attributes.append(node)
-        elif kind is ast.Assign or kind is ast.AnnAssign:
-            index.assignments.append(AssignNode(node, within))
-        elif kind is ast.alias:
-            index.aliases.append(node)
-        elif kind is ast.ClassDef:
-            index.classes.append(ClassNode(node, scope, prefix + node.name))
-            inside = [*node.bases, *node.keywords, *node.body, *node.decorator_list]
-            _add(inside, bind(node, scope=scope), (*within, node), f"{prefix}{node.name}.", index)
-            continue
-        elif kind is ast.FunctionDef or kind is ast.AsyncFunctionDef:
-            _add(node.body, bind(node, scope=scope), (*within, node), prefix, index)
-            stack.extend([*node.decorator_list, *node.args.defaults, *node.args.kw_defaults])
-            continue
-        for name in CHILD_FIELDS.get(kind, ()):
-            value = getattr(node, name)
-            if type(value) is list:
-                stack.extend(reversed(value))
-            else:
-                stack.append(value)

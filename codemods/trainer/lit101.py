@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
@@ -310,17 +309,14 @@ def _between(call: cst.Call, index: int) -> cst.BaseParenthesizableWhitespace:
     return breaks[0].with_changes(first_line=first_line, empty_lines=[])
 
 
-_GIVEN = re.compile(r"\bgpus\s*=")
+def _calls(file: PythonFile) -> list[CallNode]:
+    """The calls with the keyword."""
+    return [call for call in file.calls_near(["gpus"]) if _keyword(call.node, "gpus")]
 
 
 def collect(file: PythonFile) -> tuple[str, ...] | None:
     """The names by which the file calls what may be the project's own Trainer."""
-    if not _GIVEN.search(file.text):
-        return None
-    dotted = {call.scope.resolve(call.node.func) for call in file.calls if _keyword(call.node, "gpus")} - {
-        TRAINER,
-        None,
-    }
+    dotted = {call.scope.resolve(call.node.func) for call in _calls(file)} - {TRAINER, None}
     return tuple(sorted(name.rpartition(".")[2] for name in dotted if name)) or None
 
 
@@ -331,8 +327,7 @@ def context(collected: Mapping[str, Any]) -> tuple[bytes, ...]:
 
 def present(file: PythonFile) -> bool:
     """Whether `gpus` is a keyword of a call or a string of the file."""
-    quoted = '"gpus"' in file.text or "'gpus'" in file.text
-    return quoted or (_GIVEN.search(file.text) is not None and any(_keyword(call.node, "gpus") for call in file.calls))
+    return '"gpus"' in file.text or "'gpus'" in file.text or bool(_calls(file))
 
 
 _IMPORT = "import pytorch_lightning as pl\n\n"
