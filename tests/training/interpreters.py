@@ -1,0 +1,49 @@
+"""The interpreters that cases are trained in: named by the environment, the one that runs the tests, or built."""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+from pathlib import Path
+
+from platformdirs import user_cache_dir
+
+from verify.environments import Wanted, baseline, target
+from verify.installer import find
+
+TARGET = "2.6.6"
+WANTED = frozenset({"numpy"})
+
+
+def release_of(name: str) -> str:
+    """The release that a case asked for; `target` is the one that runs the tests."""
+    return TARGET if name == "target" else name
+
+
+def packages_of(release: str) -> tuple[str, ...]:
+    """The packages under which a release of Lightning is imported."""
+    return ("pytorch_lightning",) if release.startswith("1.") else ("pytorch_lightning", "lightning.pytorch")
+
+
+def python_for(release: str) -> Path:
+    """An interpreter with this release of Lightning.
+
+    `FIXER_TEST_PYTHON_1_9_5` names one for 1.9.5, and so on; else it is built into fixer's cache, with the torch of
+    the interpreter that runs the tests. Raises Unavailable where it can be neither found nor built.
+    """
+    if named := os.environ.get(f"FIXER_TEST_PYTHON_{release.replace('.', '_')}"):
+        return Path(named)
+    if release == TARGET:
+        return Path(sys.executable)
+    installer = find(threading.Event())
+    cache = Path(user_cache_dir("fixer")) / "environments"
+    name = "pytorch-lightning" if release.startswith("1.") else "lightning"
+    wanted = Wanted(name, WANTED)
+    after = target(wanted, TARGET, None, installer, cache, _say_nothing)
+    pins = (f"{name}=={release}",)
+    return baseline(wanted, pins, None, after, TARGET, installer, cache, _say_nothing).interpreter.path
+
+
+def _say_nothing(message: str) -> None:
+    assert message
