@@ -97,8 +97,7 @@ def loops(file: PythonFile, facts: Facts, code: str) -> Iterator[Loop]:
     the rule `code`."""
     if "backward" not in file.text and "zero_grad" not in file.text:
         return
-    shown = {(path, item.name): item for path, items in facts.collected(code).items() for item in items}
-    shown.update({(file.path, item.qualname): _shown(item) for item in file.classes})
+    shown = _said(file, facts, code)
     names = [item.qualname for item in file.classes]
     for item in file.classes:
         fact = facts.files[file.path].find(item.qualname) if file.path in facts.files else None
@@ -107,6 +106,17 @@ def loops(file: PythonFile, facts: Facts, code: str) -> Iterator[Loop]:
         flows = tuple(_flows(item, _reached(item, fact, facts, shown)))
         if flows:
             yield Loop(item, fact, facts, _state(fact, facts, shown, file), flows)
+
+
+def _said(file: PythonFile, facts: Facts, code: str) -> dict[tuple[str, str], Shown]:
+    """What every class says, by path and name; those of the file as it is now."""
+    shown = {(path, item.name): item for path, items in facts.collected(code).items() for item in items}
+    return shown | {(file.path, item.qualname): _shown(item) for item in file.classes}
+
+
+def state_of(fact: ClassFact, facts: Facts, code: str, file: PythonFile) -> Flagged:
+    """How a class, of this or another file, is trained."""
+    return _state(fact, facts, _said(file, facts, code), file)
 
 
 def _reached(item: ClassNode, fact: ClassFact, facts: Facts, shown: dict[tuple[str, str], Shown]) -> tuple[str, ...]:
@@ -197,7 +207,8 @@ def flag_index(init: ast.FunctionDef | ast.AsyncFunctionDef) -> int | None:
 
 def _state(fact: ClassFact, facts: Facts, shown: dict[tuple[str, str], Shown], file: PythonFile) -> Flagged:
     """How the class is trained, from what it, its relatives and others who set the flag say."""
-    own = shown[fact.path, fact.name].flag
+    said_itself = shown.get((fact.path, fact.name))
+    own = said_itself.flag if said_itself else ""
     if own in ("off", "unclear"):
         return own
     related = [(other, shown.get((other.path, other.name))) for other in family(facts, fact)]

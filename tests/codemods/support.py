@@ -20,9 +20,9 @@ def sources(files: Mapping[str, str | bytes]) -> list[Source]:
     ]
 
 
-def run_rules(files: Mapping[str, str | bytes], *rules: Rule, jobs: int = 1) -> Plan:
-    """The plan of these rules (all where none is given) over the files."""
-    return plan(sources(files), Options(rules or all_rules(), jobs=jobs))
+def run_rules(files: Mapping[str, str | bytes], *rules: Rule, jobs: int = 1, unsafe: bool = False) -> Plan:
+    """The plan of these rules (all where none is given) over the files, with unsafe repairs if asked for."""
+    return plan(sources(files), Options(rules or all_rules(), jobs=jobs, unsafe=unsafe))
 
 
 def rule(code: str) -> Rule:
@@ -30,9 +30,9 @@ def rule(code: str) -> Rule:
     return next(item for item in all_rules() if item.code == code)
 
 
-def rewritten(files: Mapping[str, str], *rules: Rule) -> dict[str, str]:
+def rewritten(files: Mapping[str, str], *rules: Rule, unsafe: bool = False) -> dict[str, str]:
     """The text of every file after the rules, which must not have been thrown away."""
-    made = run_rules(files, *rules)
+    made = run_rules(files, *rules, unsafe=unsafe)
     assert made.bugs == ()
     final = made.final()
     return {path: final[path].decode() if path in final else text for path, text in files.items()}

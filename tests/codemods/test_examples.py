@@ -20,7 +20,7 @@ CASES = [
 def test_example(rule: Rule, example: Example) -> None:
     files = {example.path: example.before, **dict(example.files)}
     used = all_rules() if rule.last else (rule,)
-    made = run_rules(files, *used)
+    made = run_rules(files, *used, unsafe=rule.fix == "unsafe")
     assert made.bugs == ()
     after = made.final().get(example.path, example.before.encode()).decode()
     assert after == example.after
@@ -29,9 +29,10 @@ def test_example(rule: Rule, example: Example) -> None:
 @pytest.mark.parametrize(("rule", "example"), CASES)
 def test_second_run_changes_nothing(rule: Rule, example: Example) -> None:
     files = {example.path: example.before, **dict(example.files)}
-    first = run_rules(files, rule)
+    unsafe = rule.fix == "unsafe"
+    first = run_rules(files, rule, unsafe=unsafe)
     after = {path: first.final().get(path, text.encode()) for path, text in files.items()}
-    assert run_rules(after, rule).changes == ()
+    assert run_rules(after, rule, unsafe=unsafe).changes == ()
 
 
 @pytest.mark.parametrize(("rule", "example"), CASES)

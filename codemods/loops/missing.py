@@ -1,0 +1,69 @@
+"""Optimizers that a class takes from itself although nobody ever puts them there."""
+
+from __future__ import annotations
+
+import ast
+
+from codemods.loops.classes import Loop
+from codemods.source import PythonFile
+
+NAMES = ("optimizer", "opt", "optim")
+REFLECTED = ("setattr", "hasattr", "getattr", "vars", "__dict__", "__getattr__", "__setattr__", "add_module")
+
+
+SET = tuple(
+    form
+    for name in NAMES
+    for form in (f".{name} =", f".{name}=", f".{name}:", f".{name},", f"def {name}(", f" {name} =", f" {name}:")
+)
+ASKED = tuple(word.encode() for word in (*SET, "setattr", "__getattr__"))
+
+
+def missing_optimizers(file: PythonFile, loop: Loop) -> dict[str, list[ast.Attribute]]:
+    """The uses of `self.optimizer`, and the like, in the methods that training reaches, where no file of the class,
+    its relatives or anybody who holds the name assigns it. By `self.name`."""
+    if not loop.known_whole():
+        return {}
+    found: dict[str, list[ast.Attribute]] = {}
+    for name in NAMES:
+        if name not in file.text or _may_exist(file, loop, name):
+            continue
+        uses = [
+            node
+            for flow in loop.flows
+            for node in ast.walk(flow.function)
+            if isinstance(node, ast.Attribute)
+            and node.attr == name
+            and isinstance(node.value, ast.Name)
+            and node.value.id == flow.function.args.args[0].arg
+        ]
+        if uses:
+            found[f"self.{name}"] = uses
+    return found
+
+
+def _may_exist(file: PythonFile, loop: Loop, name: str) -> bool:
+    forms = [form for form in SET if form.strip(" .=:,(").removeprefix("def ") == name]
+    if loop.elsewhere(*forms, "setattr", "__getattr__") or any(
+        name in other.methods for other in (loop.fact, *loop.relatives)
+    ):
+        return True
+    if any(not isinstance(node.ctx, ast.Load) for node in file.attributes(name)):
+        return True
+    if any(word in file.text for word in REFLECTED if _with_name(file, word, name)):
+        return True
+    return any(_in_class_body(item.node, name) for item in file.classes)
+
+
+def _with_name(file: PythonFile, word: str, name: str) -> bool:
+    """Whether an attribute of that name may be set or asked for in a roundabout way."""
+    return word in file.text and (word.startswith("__") or f'"{name}"' in file.text or f"'{name}'" in file.text)
+
+
+def _in_class_body(node: ast.ClassDef, name: str) -> bool:
+    return any(
+        isinstance(target, ast.Name) and target.id == name
+        for statement in node.body
+        if isinstance(statement, ast.Assign | ast.AnnAssign)
+        for target in (statement.targets if isinstance(statement, ast.Assign) else [statement.target])
+    )

@@ -1,0 +1,102 @@
+"""TBP102: automatic_optimization = False in front of super().__init__(), which switches it on again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+from typing import TYPE_CHECKING
+
+from codemods.facts import MODULE, Facts
+from codemods.loops.classes import FLAG, Loop, collect, flag_index, loops
+from codemods.loops.steps import Move
+from codemods.loops.trainers import WORDS, refusing
+from codemods.rule import Example, Match, NodeEdit, Rule
+from codemods.source import ClassNode, PythonFile
+from codemods.syntax import super_init_index
+
+if TYPE_CHECKING:
+    import libcst as cst
+
+CODE = "TBP102"
+
+
+def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
+    manual = {id(loop.item.node): loop for loop in loops(file, facts, CODE)}
+    for item in file.classes:
+        fact = facts.files[file.path].find(item.qualname)
+        if fact is not None and facts.kind(fact) == MODULE:
+            yield from _class_match(file, item, manual.get(id(item.node)))
+
+
+def _class_match(file: PythonFile, item: ClassNode, loop: Loop | None) -> Iterator[Match]:
+    init = item.methods.get("__init__")
+    flag = flag_index(init) if init else None
+    called = super_init_index(init) if init else None
+    if init is None or flag is None or called is None or flag > called:
+        return
+    if loop is not None and loop.state != "lost":
+        return
+    place = file.span(init.body[flag])
+    message = f"`{FLAG} = False` stands in front of `super().__init__()`, where it is lost"
+    if loop is None or not loop.steps or init.body[flag].lineno == init.body[called].lineno:
+        reason = (
+            "Not rewritten: Lightning optimizes automatically as it is, and the training step is not seen to do so "
+            "itself. Delete the line, or set it behind `super().__init__()` and make the steps in training_step."
+        )
+        yield Match(place, message, "manual", reason)
+        return
+    trainer = refusing(loop.facts, loop.fact)
+    if trainer:
+        yield Match(place, message, "manual", f"Not rewritten: {trainer}. Take that away, then move the line.")
+        return
+    change = partial(_moved, flag=flag, called=called)
+    reason = "The training step makes its own optimizer steps, as the line says."
+    yield Match(place, message, "safe", reason, edits=(NodeEdit(init, change),))
+
+
+def _moved(node: cst.FunctionDef, flag: int, called: int) -> cst.FunctionDef:
+    from codemods.loops.steps import apply_steps
+
+    return apply_steps(node, (Move((("body", flag),), (("body", called),), after=True),))
+
+
+BEFORE = """\
+import torch
+from lightning.pytorch import LightningModule
+
+
+class Model(LightningModule):
+    def __init__(self):
+        self.automatic_optimization = False
+        super().__init__()
+        self.layer = torch.nn.Linear(8, 1)
+
+    def training_step(self, batch, batch_idx):
+        optimizer = self.optimizers()
+        for part in batch.split(4):
+            optimizer.zero_grad()
+            self.manual_backward(self.layer(part).mean())
+            optimizer.step()
+
+    def configure_optimizers(self):
+        return torch.optim.SGD(self.parameters(), lr=0.1)
+"""
+LINES = "        self.automatic_optimization = False\n        super().__init__()\n"
+AFTER = BEFORE.replace(LINES, "".join(reversed(LINES.splitlines(keepends=True))))
+
+RULE = Rule(
+    code=CODE,
+    name="manual-flag-lost",
+    summary="`automatic_optimization = False` moves behind `super().__init__()`",
+    why=(
+        "LightningModule's constructor sets automatic_optimization to True, so that what was set before is lost "
+        "without a word, and Lightning optimizes automatically."
+    ),
+    fix="safe",
+    versions="any Lightning",
+    triggers=(FLAG.encode(), *WORDS),
+    check=_check,
+    collect=collect,
+    present=lambda file: FLAG in file.text,
+    examples=(Example(BEFORE, AFTER), Example(AFTER, AFTER)),
+)

@@ -1,0 +1,210 @@
+"""TBP108: a Trainer that clips or accumulates gradients for a module which optimizes manually."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Mapping
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from codemods.facts import MODULE, ClassFact, Facts, TrainerFact, is_trainer_call
+from codemods.family import clash
+from codemods.loops.classes import FLAG, Shown, collect, state_of
+from codemods.loops.trainers import ACCUMULATE, CLIP, WORDS, fitted, refused, trainers_of
+from codemods.rule import Example, Match, NodeEdit, Rule
+from codemods.source import PythonFile
+
+if TYPE_CHECKING:
+    import libcst as cst
+
+CODE = "TBP108"
+HOOK = "on_before_optimizer_step"
+CLIPPED = "manual optimization refuses Trainer(gradient_clip_val=...)"
+SUMMED = "manual optimization refuses Trainer(accumulate_grad_batches=...)"
+CLIP_ADVICE = f"Clip by `self.clip_gradients` at the end of `{HOOK}`, where gradients are unscaled."
+SUM_ADVICE = (
+    "Divide the loss by the number of batches, step on every one of that number and on the last of the epoch "
+    "(`self.trainer.is_last_batch`), and take the argument away."
+)
+
+
+def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
+    for trainer, fact in _pairs(file, facts):
+        call = _call(file, facts, trainer)
+        if trainer.path == file.path and call is not None:
+            yield from _at_trainer(file, facts, trainer, fact, call)
+        if fact.path == file.path and _refused(trainer, CLIP[0]) and _refusal(facts, trainer, fact) is None:
+            yield from _at_class(file, trainer, fact)
+
+
+def _pairs(file: PythonFile, facts: Facts) -> Iterator[tuple[TrainerFact, ClassFact]]:
+    """Each Trainer that clips or accumulates, with each class that it fits and that optimizes manually."""
+    for trainer in facts.trainers:
+        if not refused(trainer):
+            continue
+        for fact in sorted(filter(None, fitted(facts, trainer)), key=lambda item: (item.path, item.name)):
+            if facts.kind(fact) == MODULE and state_of(fact, facts, CODE, file) == "off":
+                yield trainer, fact
+
+
+def _refused(trainer: TrainerFact, name: str) -> bool:
+    return any(argument.name == name for argument in refused(trainer))
+
+
+def _call(file: PythonFile, facts: Facts, trainer: TrainerFact) -> ast.Call | None:
+    """The call of a Trainer in the file as it is now: the one with as many before it."""
+    if trainer.path != file.path:
+        return None
+    index = next(index for index, other in enumerate(facts.files[file.path].trainers) if other is trainer)
+    calls = [call.node for call in file.calls if is_trainer_call(call)]
+    return calls[index] if index < len(calls) else None
+
+
+def _at_trainer(
+    file: PythonFile, facts: Facts, trainer: TrainerFact, fact: ClassFact, call: ast.Call
+) -> Iterator[Match]:
+    keywords = {keyword.arg: keyword for keyword in call.keywords}
+    if ACCUMULATE in keywords and _refused(trainer, ACCUMULATE):
+        place = file.span(keywords[ACCUMULATE])
+        yield Match(place, SUMMED, "manual", f"Not rewritten: {fact.name} would have to do it itself. {SUM_ADVICE}")
+    if CLIP[0] not in keywords or not _refused(trainer, CLIP[0]):
+        return
+    place = file.span(keywords[CLIP[0]])
+    why = _refusal(facts, trainer, fact)
+    if why:
+        yield Match(place, CLIPPED, "manual", f"Not rewritten: {why}. {CLIP_ADVICE}")
+        return
+    reason = f"fit() raises MisconfigurationException as it is; {fact.name} clips where Lightning would have."
+    yield Match(place, CLIPPED, "safe", reason, edits=(NodeEdit(call, _without_clipping),), unit=_unit(trainer, fact))
+
+
+def _refusal(facts: Facts, trainer: TrainerFact, fact: ClassFact) -> str | None:
+    """Why the clipping of a Trainer does not go into a class, None where it does."""
+    if fitted(facts, trainer) != {fact}:
+        return "this Trainer may train other modules too"
+    clips = [tuple(map(_text, map(other.argument, CLIP))) for other in trainers_of(facts, fact)]
+    if len(clips) > 1:
+        return f"{fact.name} is trained by several Trainers"
+    if not all((argument := trainer.argument(name)) is None or argument.literal for name in CLIP):
+        return "the algorithm is not a literal"
+    if list(facts.subclasses(fact)):
+        return f"{fact.name} has subclasses"
+    found = clash(facts, fact, {HOOK, "configure_gradient_clipping", *CLIP})
+    if found or {HOOK, "configure_gradient_clipping", *CLIP} & fact.methods:
+        return found or f"{fact.name} has hooks of its own around the step"
+    if fact.path in facts.mentions.get(b"clip_grad", frozenset()):
+        return f"{fact.path} clips gradients itself"
+    if fact.path in facts.mentions.get(b"use_pl_optimizer", frozenset()):
+        return f"{fact.path} steps optimizers past Lightning's hooks"
+    return None
+
+
+def _text(argument: Any) -> str | None:
+    return argument.text if argument else None
+
+
+def _unit(trainer: TrainerFact, fact: ClassFact) -> str:
+    return f"{fact.path}:{fact.name}:{trainer.path}"
+
+
+def _at_class(file: PythonFile, trainer: TrainerFact, fact: ClassFact) -> Iterator[Match]:
+    for item in file.classes:
+        if item.qualname != fact.name or HOOK in item.methods:
+            continue
+        value, algorithm = (_text(trainer.argument(name)) for name in CLIP)
+        change = partial(_clipping, value=value or "", algorithm=algorithm)
+        message = f"{fact.name} is trained by a Trainer that clips, which manual optimization refuses"
+        reason = f"The clipping of {trainer.path} moves to the end of {HOOK}, where gradients are unscaled."
+        yield Match(
+            file.head(item.node),
+            message,
+            "safe",
+            reason,
+            edits=(NodeEdit(item.node, change),),
+            unit=_unit(trainer, fact),
+        )
+
+
+def _without_clipping(node: cst.Call) -> cst.Call:
+    from codemods.edits import without_arguments
+
+    return without_arguments(node, frozenset(CLIP))
+
+
+def _clipping(node: cst.ClassDef, value: str, algorithm: str | None) -> cst.ClassDef:
+    from codemods.edits import add_class_statement, add_method
+
+    given = f", gradient_clip_algorithm={algorithm}" if algorithm else ""
+    text = (
+        f"def {HOOK}(self, optimizer):\n"
+        f"    self.clip_gradients(optimizer, gradient_clip_val=self.gradient_clip_val{given})\n"
+    )
+    return add_method(add_class_statement(node, f"gradient_clip_val = {value}\n"), text)
+
+
+def _context(collected: Mapping[str, Any]) -> tuple[bytes, ...]:
+    """With a class that optimizes manually, the files that say which Trainer trains it, and its subclasses."""
+    off = {item.name.rpartition(".")[2] for items in collected.values() for item in items if _is_off(item)}
+    return (f"def {HOOK}".encode(), b"def configure_gradient_clipping", *sorted(map(str.encode, off))) if off else ()
+
+
+def _is_off(item: Shown) -> bool:
+    return item.flag == "off" and bool(item.name)
+
+
+BEFORE = """\
+import torch
+from lightning.pytorch import LightningModule, Trainer
+
+
+class Model(LightningModule):
+    def __init__(self):
+        super().__init__()
+        self.automatic_optimization = False
+        self.layer = torch.nn.Linear(8, 1)
+
+    def training_step(self, batch, batch_idx):
+        optimizer = self.optimizers()
+        optimizer.zero_grad()
+        self.manual_backward(self.layer(batch).mean())
+        optimizer.step()
+
+    def configure_optimizers(self):
+        return torch.optim.SGD(self.parameters(), lr=0.1)
+
+
+def main(loader):
+    trainer = Trainer(max_epochs=2, gradient_clip_val=0.5)
+    trainer.fit(Model(), loader)
+"""
+AFTER = BEFORE.replace(", gradient_clip_val=0.5", "").replace(
+    "(LightningModule):\n", "(LightningModule):\n    gradient_clip_val = 0.5\n\n"
+)
+RETURN = "        return torch.optim.SGD(self.parameters(), lr=0.1)\n"
+AFTER = AFTER.replace(
+    RETURN,
+    f"{RETURN}\n    def {HOOK}(self, optimizer):\n"
+    "        self.clip_gradients(optimizer, gradient_clip_val=self.gradient_clip_val)\n",
+)
+SUMS = BEFORE.replace("gradient_clip_val=0.5", "accumulate_grad_batches=4")
+
+RULE = Rule(
+    code=CODE,
+    name="refused-trainer-arguments",
+    summary="`Trainer(gradient_clip_val=...)` moves into the module that optimizes manually",
+    why=(
+        "With a module under manual optimization, fit() raises MisconfigurationException where the Trainer is given "
+        "gradient_clip_val or accumulate_grad_batches: the module has to do both itself."
+    ),
+    fix="safe",
+    versions="Lightning 1.3 and later; what is written needs 2.0",
+    triggers=(FLAG.encode(), *WORDS),
+    check=_check,
+    collect=collect,
+    context=_context,
+    present=lambda file: FLAG in file.text or any(word.decode() in file.text for word in WORDS),
+    mentions=(b"clip_grad", b"use_pl_optimizer"),
+    needs="2.0.0",
+    examples=(Example(BEFORE, AFTER), Example(SUMS, SUMS)),
+    references=("https://lightning.ai/docs/pytorch/stable/model/manual_optimization.html",),
+)

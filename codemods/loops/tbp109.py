@@ -1,0 +1,157 @@
+"""TBP109: schedulers that configure_optimizers returns and that nobody steps under manual optimization."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Sequence
+
+from codemods.facts import Facts
+from codemods.loops.classes import FLAG, TRIGGERS, Loop, collect, loops
+from codemods.loops.flow import Flow, Path
+from codemods.loops.places import edit, optimizers, said_of
+from codemods.loops.steps import Put
+from codemods.manual.optimizers import Scheduler
+from codemods.rule import Example, Match, Rule
+from codemods.source import PythonFile
+from codemods.syntax import is_none, own_nodes, returns, self_name
+
+CODE = "TBP109"
+MESSAGE = "configure_optimizers returns schedulers, and nobody steps them: the learning rate never changes"
+ADVICE = "Manual optimization leaves them to the module: step `self.lr_schedulers()` where the rate is to change."
+KEY = "lr_scheduler"
+
+
+def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
+    for loop in loops(file, facts, CODE):
+        method = loop.item.methods.get("configure_optimizers")
+        if loop.state != "off" or method is None or not any(flow.of("step") for flow in loop.flows):
+            continue
+        value = next((node.value for node in returns(method) if node.value and _has_schedulers(node.value)), None)
+        if value is None or _stepped(file, loop):
+            continue
+        yield _match(file, loop, value)
+
+
+def _has_schedulers(value: ast.expr) -> bool:
+    """Whether a returned value plainly holds schedulers: a pair of lists, or dicts with `lr_scheduler`."""
+    if isinstance(value, ast.Dict):
+        pairs = zip(value.keys, value.values, strict=True)
+        return any(isinstance(key, ast.Constant) and key.value == KEY and not is_none(item) for key, item in pairs)
+    if not isinstance(value, ast.Tuple | ast.List):
+        return False
+    if any(isinstance(item, ast.Dict) for item in value.elts):
+        return any(_has_schedulers(item) for item in value.elts)
+    if len(value.elts) == 2 and isinstance(value.elts[0], ast.List) and isinstance(value.elts[1], ast.List):
+        return bool(value.elts[1].elts)
+    return False
+
+
+def _stepped(file: PythonFile, loop: Loop) -> bool:
+    """Whether the class, a relative or a callback steps something else than the optimizers that were read."""
+    known = {id(event.call) for flow in loop.flows for event in flow.of("step")}
+    for method in loop.item.methods.values():
+        for node in ast.walk(method):
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+                if node.func.attr == "step" and id(node) not in known:
+                    return True
+                if node.func.attr in ("lr_schedulers", "lr_scheduler_step"):
+                    return True
+    pattern = r"lr_schedulers|lr_scheduler_step|sched\w*(\[[^\]]*\])?\.step|scheduler_configs"
+    return said_of(file, loop, pattern, "lr_schedulers", "scheduler.step", "sched.step", "lr_scheduler_step")
+
+
+def _match(file: PythonFile, loop: Loop, value: ast.expr) -> Match:
+    place = file.span(value)
+    known = optimizers(loop)
+    flow = loop.flows[0]
+    if isinstance(known, str) or not known.schedulers or not loop.known_whole():
+        why = known if isinstance(known, str) else "the class is not seen whole"
+        return Match(place, MESSAGE, "manual", f"Not rewritten: {why}. {ADVICE}")
+    end = _end(flow)
+    if flow.function.name != "training_step" or end is None or not flow.laid_out:
+        return Match(place, MESSAGE, "manual", f"Not rewritten: the end of the training step is not plain. {ADVICE}")
+    path, after = end
+    put = Put(path, "".join(f"{line}\n" for line in lines(self_name(flow.function), known.schedulers)), after=after)
+    reason = (
+        "Stepped where automatic optimization would: at the end of the batch, or of the epoch's last one. What was "
+        "trained so far was trained at a constant rate, and may be tuned for it."
+    )
+    return Match(place, MESSAGE, "unsafe", reason, edits=edit(flow, put))
+
+
+def _end(flow: Flow) -> tuple[Path, bool] | None:
+    """Where the last thing of a training step goes: in front of its only return, or behind its last statement."""
+    body = flow.function.body
+    given = [node for node in own_nodes(flow.function) if isinstance(node, ast.Return)]
+    last: Path = (("body", len(body) - 1),)
+    if not given:
+        return last, True
+    return (last, False) if given == [body[-1]] and _is_plain(given[0].value) else None
+
+
+def _is_plain(value: ast.expr | None) -> bool:
+    return value is None or not any(isinstance(node, ast.Call | ast.Await) for node in ast.walk(value))
+
+
+def lines(this: str, schedulers: Sequence[Scheduler]) -> list[str]:
+    """The statements that step a class's schedulers at the end of its training step, by their intervals."""
+    if len(schedulers) == 1:
+        return _timed(schedulers[0], this, [f"{this}.lr_schedulers().step()"])
+    if len({scheduler.interval for scheduler in schedulers}) == 1:
+        each = [f"for scheduler in {this}.lr_schedulers():", "    scheduler.step()"]
+        return _timed(schedulers[0], this, each)
+    found = []
+    for index, scheduler in enumerate(schedulers):
+        found += _timed(scheduler, this, [f"{this}.lr_schedulers()[{index}].step()"])
+    return found
+
+
+def _timed(scheduler: Scheduler, this: str, step: list[str]) -> list[str]:
+    if scheduler.interval == "step":
+        return step
+    return [f"if {this}.trainer.is_last_batch:", *(f"    {line}" for line in step)]
+
+
+BEFORE = """\
+import torch
+from lightning.pytorch import LightningModule
+
+
+class Model(LightningModule):
+    def __init__(self):
+        super().__init__()
+        self.automatic_optimization = False
+        self.layer = torch.nn.Linear(8, 1)
+
+    def training_step(self, batch, batch_idx):
+        optimizer = self.optimizers()
+        optimizer.zero_grad()
+        self.manual_backward(self.layer(batch).mean())
+        optimizer.step()
+
+    def configure_optimizers(self):
+        optimizer = torch.optim.SGD(self.parameters(), lr=0.1)
+        return [optimizer], [torch.optim.lr_scheduler.StepLR(optimizer, 1)]
+"""
+STEP = "        optimizer.step()\n"
+AFTER = BEFORE.replace(STEP, f"{STEP}        if self.trainer.is_last_batch:\n            self.lr_schedulers().step()\n")
+
+RULE = Rule(
+    code=CODE,
+    name="schedulers-never-stepped",
+    summary="Schedulers of a module under manual optimization are stepped at the end of its training step",
+    why=(
+        "Lightning steps schedulers under automatic optimization alone; under manual optimization what "
+        "configure_optimizers returns is kept and never used, without a word. Where it is plain what was meant the "
+        "steps can be written, but training then differs from all training before."
+    ),
+    fix="unsafe",
+    versions="Lightning 1.3 and later",
+    triggers=TRIGGERS,
+    check=_check,
+    collect=collect,
+    present=lambda file: FLAG in file.text and "configure_optimizers" in file.text,
+    mentions=(b"lr_schedulers", b"scheduler.step", b"sched.step", b"lr_scheduler_step"),
+    examples=(Example(BEFORE, AFTER), Example(AFTER, AFTER)),
+    references=("https://lightning.ai/docs/pytorch/stable/model/manual_optimization.html",),
+)

@@ -1,0 +1,41 @@
+"""The Trainers that train a class: those whose `fit` is seen to be given it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from codemods.facts import Argument, ClassFact, Facts, TrainerFact
+
+CLIP = ("gradient_clip_val", "gradient_clip_algorithm")
+ACCUMULATE = "accumulate_grad_batches"
+WORDS = (CLIP[0].encode(), ACCUMULATE.encode())
+
+
+def trainers_of(facts: Facts, fact: ClassFact) -> Iterator[TrainerFact]:
+    """The Trainers that are given the class, or one below it, to fit."""
+    wanted = {fact, *facts.subclasses(fact)}
+    for trainer in facts.trainers:
+        if wanted & fitted(facts, trainer):
+            yield trainer
+
+
+def fitted(facts: Facts, trainer: TrainerFact) -> set[ClassFact | None]:
+    """The classes that a Trainer is seen to fit; None among them where one cannot be told."""
+    return {facts.find_class(name, trainer.path) if name else None for name in trainer.fits}
+
+
+def refused(trainer: TrainerFact) -> list[Argument]:
+    """The arguments of a Trainer that manual optimization refuses, as far as their values are seen."""
+    clip, window = trainer.argument(CLIP[0]), trainer.argument(ACCUMULATE)
+    return [
+        *([clip] if clip and clip.literal and clip.value else []),
+        *([window] if window and window.literal and window.value not in (1, None) else []),
+    ]
+
+
+def refusing(facts: Facts, fact: ClassFact) -> str | None:
+    """Which Trainer of a class is given what manual optimization refuses, as the middle of a sentence."""
+    for trainer in trainers_of(facts, fact):
+        for argument in refused(trainer):
+            return f"the Trainer at {trainer.path}:{trainer.line} is given {argument.name}, which it would then refuse"
+    return None
