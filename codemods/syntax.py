@@ -173,3 +173,12 @@ def taken_name(bindings: Mapping[str, Collection[str]], imports: Iterable[tuple[
             if bound != dotted and not again:
                 return last
     return None
+
+
+def speaks_of(node: ast.AST, name: str) -> bool:
+    """Whether a node is a name, attribute, parameter, keyword or string of that name."""
+    if isinstance(node, ast.Constant):
+        return isinstance(node.value, str) and node.value.lstrip("-") == name
+    if isinstance(node, ast.arg | ast.keyword):
+        return node.arg == name
+    return name == getattr(node, "id", None) or name == getattr(node, "attr", None)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass
 
-from codemods.facts import is_trainer_call
+from codemods.manual.module import is_manual, judge_callers, judge_constructor
 from codemods.manual.optimizers import NotPlain, Scheduler, read_optimizers
-from codemods.nodes import every_node
+from codemods.manual.trainers import Loose
 from codemods.source import ClassNode, PythonFile
 from codemods.syntax import (
     Function,
@@ -15,13 +15,11 @@ from codemods.syntax import (
     is_self_attribute,
     is_super_call,
     may_return_none,
-    mentions,
     own_nodes,
     parameters,
     returns,
     self_assignments,
     self_name,
-    super_init_index,
     taken_name,
     uses,
 )
@@ -61,11 +59,11 @@ class TbpttClass:
 
 @dataclass(frozen=True)
 class Shown:
-    """What a file shows to the others: its candidate classes, and the lines in which `gradient_clip_val` stands
-    other than as an argument of a Trainer, from where it may reach one."""
+    """What a file shows to the others: its candidate classes, and where Trainer arguments that would have to move
+    stand other than in a Trainer's call."""
 
     classes: tuple[TbpttClass, ...]
-    loose_clips: tuple[int, ...]
+    loose: Loose
 
 
 def is_candidate(item: ClassNode) -> bool:
@@ -73,44 +71,7 @@ def is_candidate(item: ClassNode) -> bool:
     step = item.methods.get("training_step")
     if step is not None and "hiddens" in [*parameters(step), *(argument.arg for argument in step.args.kwonlyargs)]:
         return True
-    return sets_flag(item) and not _is_manual(item)
-
-
-def _is_manual(item: ClassNode) -> bool:
-    return any(
-        isinstance(node, ast.Assign)
-        and isinstance(node.value, ast.Constant)
-        and node.value.value is False
-        and "automatic_optimization"
-        in {getattr(target, "attr", getattr(target, "id", None)) for target in node.targets}
-        for node in ast.walk(item.node)
-    )
-
-
-def loose_clips(file: PythonFile, name: str) -> tuple[int, ...]:
-    """Where a Trainer's argument is spoken of other than in a Trainer's own call."""
-    if name not in file.text:
-        return ()
-    given = [(keyword, call) for call in file.calls for keyword in call.node.keywords if keyword.arg == name]
-    direct = {id(keyword) for keyword, call in given if is_trainer_call(call)}
-    if file.text.count(name) == len(direct):
-        return ()
-    return tuple(
-        sorted(
-            getattr(node, "lineno", 0)
-            for node in every_node(file.tree)
-            if _speaks_of(node, name) and id(node) not in direct
-        )
-    )
-
-
-def _speaks_of(node: ast.AST, name: str) -> bool:
-    """Whether a node is a name, attribute, parameter, keyword or string of that name."""
-    if isinstance(node, ast.Constant):
-        return isinstance(node.value, str) and node.value.lstrip("-") == name
-    if isinstance(node, ast.arg | ast.keyword):
-        return node.arg == name
-    return name == getattr(node, "id", None) or name == getattr(node, "attr", None)
+    return sets_flag(item) and not is_manual(item)
 
 
 def sets_flag(item: ClassNode) -> bool:
@@ -170,8 +131,8 @@ def _judge(file: PythonFile, item: ClassNode) -> None:
         raise NotPlain(f"the file uses the name `{taken}` for something else")
     if sum(other.qualname == item.qualname for other in file.classes) > 1:
         raise NotPlain("the file defines two classes of that name")
-    _judge_callers(file)
-    _judge_constructor(item)
+    judge_callers(file)
+    judge_constructor(item)
     _judge_batch(step)
     _judge_result(step)
     _judge_hooks(item)
@@ -185,40 +146,6 @@ def _flag_off(item: ClassNode) -> bool:
         and any(isinstance(target, ast.Name) and target.id == FLAG for target in node.targets)
     ]
     return any(isinstance(value, ast.Constant) and not value.value for value in values)
-
-
-def _judge_callers(file: PythonFile) -> None:
-    called = {id(call.node.func) for call in file.calls if isinstance(call.node.func, ast.Attribute)}
-    if any(id(node) in called for node in file.attributes("training_step")):
-        raise NotPlain("the file calls training_step itself")
-    named = mentions(file.tree, "training_step")
-    if named:
-        raise NotPlain(f"training_step is used by name in line {named[0]}")
-    plain = {
-        id(target)
-        for item in file.assignments
-        if isinstance(item.node, ast.Assign) and isinstance(item.node.value, ast.Constant)
-        for target in item.node.targets
-        if item.node.value.value is True and is_self_attribute(target, "automatic_optimization")
-    }
-    if mentions(file.tree, "automatic_optimization") or any(
-        not isinstance(node.ctx, ast.Load) and id(node) not in plain
-        for node in file.attributes("automatic_optimization")
-    ):
-        raise NotPlain("automatic_optimization is set to something else than True")
-
-
-def _judge_constructor(item: ClassNode) -> None:
-    init = item.methods.get("__init__")
-    if init:
-        set_there = self_assignments(init, "automatic_optimization")
-        called = super_init_index(init)
-        if not set_there and called is None:
-            raise NotPlain("__init__ has no plain `super().__init__(...)` behind which the flag could go")
-        if called is not None and any(node.lineno < init.body[called].lineno for node in set_there):
-            raise NotPlain("automatic_optimization is set before `super().__init__()`, where it is lost")
-        if self_name(init) != "self":
-            raise NotPlain("__init__ does not call its instance `self`")
 
 
 def _judge_batch(step: Function) -> None:

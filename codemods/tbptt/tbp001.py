@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 from codemods.facts import Facts, is_trainer_call
 from codemods.family import definitions
+from codemods.manual import surroundings
+from codemods.manual.trainers import ACCUMULATE, ASKED, CLIP, MOVED, loose
 from codemods.rule import Example, Match, NodeEdit, Rule
 from codemods.source import ClassNode, PythonFile
-from codemods.tbptt.module import FLAG, IMPORTS, Shown, is_candidate, loose_clips, read_class
-from codemods.tbptt.plan import ASKED, CLIP, INHERITED, Verdict, verdicts
+from codemods.tbptt.module import FLAG, IMPORTS, Shown, is_candidate, read_class
+from codemods.tbptt.plan import INHERITED, UNHEARD, Verdict, verdicts
 
 if TYPE_CHECKING:
     import libcst as cst
@@ -24,8 +26,8 @@ ADVICE = (
 
 def _collect(file: PythonFile) -> Shown | None:
     classes = tuple(read_class(file, item) for item in _candidates(file))
-    shown = Shown(classes, loose_clips(file, CLIP[0]))
-    return shown if shown.classes or shown.loose_clips else None
+    shown = Shown(classes, loose(file))
+    return shown if shown.classes or shown.loose else None
 
 
 def _candidates(file: PythonFile) -> list[ClassNode]:
@@ -36,24 +38,18 @@ def _candidates(file: PythonFile) -> list[ClassNode]:
 
 def _context(collected: Mapping[str, Any]) -> tuple[bytes, ...]:
     names = {item.name.rpartition(".")[2].encode() for shown in collected.values() for item in shown.classes}
-    return (
-        (b"Trainer", b"LightningCLI", CLIP[0].encode(), *ASKED, *definitions(INHERITED), *sorted(names))
-        if names
-        else ()
-    )
+    return (*ASKED, *surroundings.asked(UNHEARD), *definitions(INHERITED), *sorted(names)) if names else ()
 
 
 def _present(file: PythonFile) -> bool:
-    return bool(_candidates(file)) or any(
-        keyword.arg == CLIP[0] for call in file.calls for keyword in call.node.keywords
-    )
+    return bool(_candidates(file)) or any(keyword.arg in MOVED for call in file.calls for keyword in call.node.keywords)
 
 
 def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
     for verdict in verdicts(facts, CODE):
         if verdict.item.path == file.path:
             yield from _class_match(file, verdict)
-        if verdict.refusal is None and verdict.clip:
+        if verdict.refusal is None:
             yield from _trainer_matches(file, facts, verdict)
 
 
@@ -86,14 +82,14 @@ def _unit(verdict: Verdict) -> str:
 def _written(node: cst.ClassDef, verdict: Verdict) -> cst.ClassDef:
     from codemods.tbptt.loop import Loop, write_loop
 
-    return write_loop(node, Loop(verdict.item.schedulers, verdict.clip, verdict.clear_autocast))
+    return write_loop(node, Loop(verdict.item.schedulers, verdict.given.clip, verdict.given.clear_autocast))
 
 
 def _trainer_matches(file: PythonFile, facts: Facts, verdict: Verdict) -> Iterator[Match]:
     """The clipping arguments of the Trainers that train the class: manual optimization refuses them."""
     for index, call in enumerate(filter(is_trainer_call, file.calls)):
         keywords = {keyword.arg: keyword for keyword in call.node.keywords}
-        if (file.path, index) not in verdict.trainers or CLIP[0] not in keywords:
+        if (file.path, index) not in verdict.given.calls or CLIP[0] not in keywords:
             continue
         yield Match(
             file.span(keywords[CLIP[0]]),
@@ -203,7 +199,7 @@ RULE = Rule(
     ),
     fix="safe",
     versions="written for Lightning < 2.0; needs 2.0 or later after the rewrite",
-    triggers=(FLAG.encode(), b"hiddens", CLIP[0].encode()),
+    triggers=(FLAG.encode(), b"hiddens", CLIP[0].encode(), ACCUMULATE.encode()),
     check=_check,
     examples=(Example(BEFORE, AFTER), Example(DICT_BATCH, DICT_BATCH)),
     breaks_in="2.0.0",

@@ -75,7 +75,7 @@ REFUSED = {
     "clipping in a dict": (changed((CLIP, "**dict(gradient_clip_val=0.5)")), "from where it may reach"),
     "accumulation in a dict": (
         changed((CLIP, "**dict(accumulate_grad_batches=2)")),
-        "accumulate_grad_batches stands in train.py",
+        "accumulate_grad_batches also stands in train.py",
     ),
     "clipping from the command line": (
         changed((CLIP, "**options")) + '\n\nparser.add_argument("--gradient_clip_val", type=float)\n',

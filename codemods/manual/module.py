@@ -1,0 +1,63 @@
+"""What a class itself has to show before its training step can be written for manual optimization."""
+
+from __future__ import annotations
+
+import ast
+
+from codemods.manual.optimizers import NotPlain
+from codemods.source import ClassNode, PythonFile
+from codemods.syntax import is_self_attribute, mentions, self_assignments, self_name, super_init_index
+
+AUTOMATIC = "automatic_optimization"
+
+
+def is_manual(item: ClassNode) -> bool:
+    """Whether the class switches automatic optimization off itself."""
+    return any(
+        isinstance(node, ast.Assign)
+        and isinstance(node.value, ast.Constant)
+        and node.value.value is False
+        and AUTOMATIC in {getattr(target, "attr", getattr(target, "id", None)) for target in node.targets}
+        for node in ast.walk(item.node)
+    )
+
+
+def judge_callers(file: PythonFile) -> None:
+    """Raises NotPlain where the file calls or names training_step, or sets automatic_optimization to something
+    else than True."""
+    called = {id(call.node.func) for call in file.calls if isinstance(call.node.func, ast.Attribute)}
+    if any(id(node) in called for node in file.attributes("training_step")):
+        raise NotPlain("the file calls training_step itself")
+    named = mentions(file.tree, "training_step")
+    if named:
+        raise NotPlain(f"training_step is used by name in line {named[0]}")
+    judge_flag(file)
+
+
+def judge_flag(file: PythonFile) -> None:
+    """Raises NotPlain where automatic_optimization is set to something else than True."""
+    plain = {
+        id(target)
+        for item in file.assignments
+        if isinstance(item.node, ast.Assign) and isinstance(item.node.value, ast.Constant)
+        for target in item.node.targets
+        if item.node.value.value is True and is_self_attribute(target, AUTOMATIC)
+    }
+    if mentions(file.tree, AUTOMATIC) or any(
+        not isinstance(node.ctx, ast.Load) and id(node) not in plain for node in file.attributes(AUTOMATIC)
+    ):
+        raise NotPlain("automatic_optimization is set to something else than True")
+
+
+def judge_constructor(item: ClassNode) -> None:
+    """Raises NotPlain where there is no place in `__init__` for the flag."""
+    init = item.methods.get("__init__")
+    if init:
+        set_there = self_assignments(init, AUTOMATIC)
+        called = super_init_index(init)
+        if not set_there and called is None:
+            raise NotPlain("__init__ has no plain `super().__init__(...)` behind which the flag could go")
+        if called is not None and any(node.lineno < init.body[called].lineno for node in set_there):
+            raise NotPlain("automatic_optimization is set before `super().__init__()`, where it is lost")
+        if self_name(init) != "self":
+            raise NotPlain("__init__ does not call its instance `self`")

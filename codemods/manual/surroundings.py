@@ -1,0 +1,55 @@
+"""What relatives, callers and callbacks of a class have to say against manual optimization."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from codemods.facts import CALLBACK, MODULE, ClassFact, Facts
+from codemods.family import clash
+from codemods.manual.trainers import naming
+
+UNFIT = {
+    b"GradientAccumulationScheduler": "manual optimization refuses it",
+    b"StochasticWeightAveraging": "it replaces the schedulers that the loop would step",
+    b"lr_find": "it steps a scheduler of its own, which manual optimization does not",
+}
+ASKED = (*UNFIT, b".training_step", b"automatic_optimization")
+
+
+def asked(unheard: Mapping[str, str]) -> tuple[bytes, ...]:
+    """What a rule's `context` has to name for this module to see it."""
+    return (*ASKED, *(f"def {hook}".encode() for hook in unheard))
+
+
+def relatives(facts: Facts, fact: ClassFact, inherited: set[str]) -> str | None:
+    """Why its bases and subclasses forbid a rewrite of the class: one of them defines one of the `inherited`
+    methods, chooses the kind of optimization or a constructor that comes in between."""
+    if facts.kind(fact) != MODULE:
+        return "its bases do not plainly lead to LightningModule"
+    found = clash(facts, fact, inherited)
+    if found:
+        return found
+    for base in (facts.ancestry(fact) or ())[1:]:
+        if base.path != fact.path and base.path in facts.mentions.get(b"automatic_optimization", frozenset()):
+            return f"its base class {base.name} ({base.path}) may choose the kind of optimization"
+    for child in facts.subclasses(fact):
+        if "__init__" in child.methods:
+            return f"its subclass {child.name} ({child.path}) defines __init__"
+    return None
+
+
+def surroundings(facts: Facts, fact: ClassFact, unheard: Mapping[str, str]) -> str | None:
+    """Why callers in other files, and callbacks that manual optimization would leave without what they need,
+    forbid a rewrite. `unheard` says of the callback hooks in question what becomes of them."""
+    callers = naming(facts, fact) & facts.mentions.get(b".training_step", frozenset()) - {fact.path}
+    if callers:
+        return f"training_step is called by name in {min(callers)}"
+    for word, why in UNFIT.items():
+        paths = facts.mentions.get(word, frozenset())
+        if paths:
+            return f"{word.decode()} stands in {min(paths)}: {why}"
+    for other in facts.classes():
+        hooks = sorted(other.methods & set(unheard))
+        if hooks and facts.kind(other) in (CALLBACK, None):
+            return f"{other.name} ({other.path}) has {hooks[0]}, which {unheard[hooks[0]]}"
+    return None

@@ -1,0 +1,200 @@
+"""What the Trainers of one class give to its optimization, and would refuse to give to a manual one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from codemods.facts import MODULE, ClassFact, Facts, TrainerFact, is_trainer_call
+from codemods.family import short_name
+from codemods.nodes import every_node
+from codemods.source import PythonFile
+from codemods.syntax import speaks_of
+
+CLIP = ("gradient_clip_val", "gradient_clip_algorithm")
+ACCUMULATE = "accumulate_grad_batches"
+MOVED = (*CLIP, ACCUMULATE)
+FULL_PRECISION = (32, 64, "32", "64", "32-true", "64-true", None)
+ASKED = (b"Trainer", b"LightningCLI", CLIP[0].encode(), ACCUMULATE.encode())
+
+Loose = tuple[tuple[str, int], ...]
+Clip = tuple[str, str | None]
+
+
+@dataclass(frozen=True)
+class Given:
+    """What the Trainers of a class say of how it is optimized.
+
+    `clip` is (value, algorithm or None) and `accumulate` the number of batches of a window, as source text,
+    None where there is nothing to carry over; `accumulates` is the place of the Trainer that says so. `calls`
+    are the Trainer calls (path, how many stand before it in the file) that give one of `MOVED` and have to
+    lose it. `clear_autocast` holds unless precision is known to be full. `refusal` says why nothing can be
+    moved, `elsewhere` what may reach a Trainer from where it cannot be moved (manual optimization then fails
+    with a MisconfigurationException, so this is never silent).
+    """
+
+    refusal: str | None = None
+    elsewhere: str | None = None
+    clip: Clip | None = None
+    accumulate: str | None = None
+    accumulates: str = ""
+    calls: tuple[tuple[str, int], ...] = ()
+    clear_autocast: bool = True
+
+
+def loose(file: PythonFile) -> Loose:
+    """Where one of the arguments that must move is spoken of other than in a Trainer's own call, from where it
+    may reach one: (argument, line)."""
+    return tuple((name, line) for name in (CLIP[0], ACCUMULATE) for line in _loose_lines(file, name))
+
+
+def _loose_lines(file: PythonFile, name: str) -> list[int]:
+    if name not in file.text:
+        return []
+    given = [(keyword, call) for call in file.calls for keyword in call.node.keywords if keyword.arg == name]
+    direct = {id(keyword) for keyword, call in given if is_trainer_call(call)}
+    if file.text.count(name) == len(direct):
+        return []
+    return sorted(
+        getattr(node, "lineno", 0) for node in every_node(file.tree) if speaks_of(node, name) and id(node) not in direct
+    )
+
+
+def read_trainers(facts: Facts, fact: ClassFact, spoken: Mapping[str, Loose]) -> Given:
+    """What the Trainers that fit the class, or may, give to it. `spoken` is what `loose` returned, by path."""
+    trainers = tuple(trainers_of(facts, fact))
+    refusal = _refusal(facts, fact, trainers)
+    if refusal:
+        return Given(refusal)
+    clipping = [trainer for trainer in trainers if _clips(trainer)]
+    windows = [trainer for trainer in trainers if _accumulates(trainer)]
+    moved = [trainer for trainer in trainers if any(trainer.argument(name) for name in MOVED)]
+    return Given(
+        None,
+        _elsewhere(facts, fact, trainers, spoken),
+        _clip(clipping[0]) if clipping else None,
+        _text(windows[0], ACCUMULATE) if windows else None,
+        f"{windows[0].path}:{windows[0].line}" if windows else "",
+        tuple((trainer.path, _position(facts, trainer)) for trainer in moved),
+        not full_precision(facts, fact, trainers),
+    )
+
+
+def trainers_of(facts: Facts, fact: ClassFact) -> Iterator[TrainerFact]:
+    """The Trainers that fit the class, or may: those of its own file, where there are any and no other file names
+    the class."""
+    everywhere = used_elsewhere(facts, fact) or all(trainer.path != fact.path for trainer in facts.trainers)
+    for trainer in facts.trainers:
+        if trainer.evaluates or (not everywhere and trainer.path != fact.path):
+            continue
+        known = [_fitted(facts, trainer, name) for name in trainer.fits]
+        if not known or None in known or fact in known:
+            yield trainer
+
+
+def naming(facts: Facts, fact: ClassFact) -> frozenset[str]:
+    """The files that name the class; the rule's `context` has to ask for its name."""
+    return facts.mentions.get(short_name(fact).encode(), frozenset())
+
+
+def used_elsewhere(facts: Facts, fact: ClassFact) -> bool:
+    """Whether a file other than the class's own names it."""
+    return bool(naming(facts, fact) - {fact.path})
+
+
+def full_precision(facts: Facts, fact: ClassFact, trainers: tuple[TrainerFact, ...]) -> bool:
+    """Whether no Trainer of the class can mix precisions, so that autocast's cache is never used."""
+    files = facts.files.values() if used_elsewhere(facts, fact) else [facts.files[fact.path]]
+    if not trainers or any(file.indirect_trainers for file in files):
+        return False
+    for trainer in trainers:
+        precision = trainer.argument("precision")
+        if trainer.open_ended or trainer.argument("plugins"):
+            return False
+        if precision and not (precision.literal and precision.value in FULL_PRECISION):
+            return False
+    return True
+
+
+def _position(facts: Facts, trainer: TrainerFact) -> int:
+    return next(index for index, other in enumerate(facts.files[trainer.path].trainers) if other is trainer)
+
+
+def _fitted(facts: Facts, trainer: TrainerFact, dotted: str | None) -> ClassFact | None:
+    return facts.find_class(dotted, trainer.path) if dotted else None
+
+
+def _text(trainer: TrainerFact, name: str) -> str | None:
+    argument = trainer.argument(name)
+    return argument.text if argument else None
+
+
+def _clips(trainer: TrainerFact) -> bool:
+    argument = trainer.argument(CLIP[0])
+    return argument is not None and not (argument.literal and not argument.value)
+
+
+def _clip(trainer: TrainerFact) -> Clip:
+    return _text(trainer, CLIP[0]) or "", _text(trainer, CLIP[1])
+
+
+def _accumulates(trainer: TrainerFact) -> bool:
+    argument = trainer.argument(ACCUMULATE)
+    return argument is not None and not (argument.literal and argument.value in (1, None))
+
+
+def _refusal(facts: Facts, fact: ClassFact, trainers: tuple[TrainerFact, ...]) -> str | None:
+    for trainer in trainers:
+        place = f"{trainer.path}:{trainer.line}"
+        window = trainer.argument(ACCUMULATE)
+        if window and _accumulates(trainer) and not (window.literal and type(window.value) is int):
+            return f"the Trainer at {place} accumulates gradients over a number of batches that is not a literal"
+        if _clips(trainer) and not all(_is_literal(trainer, name) for name in CLIP):
+            return f"the Trainer at {place} clips by a value that is not a literal"
+        for name, given in ((CLIP[0], _clips(trainer)), (ACCUMULATE, _accumulates(trainer))):
+            if given and not fits_only(facts, fact, trainer):
+                verb = "clips" if name == CLIP[0] else "accumulates"
+                return f"the Trainer at {place} {verb} gradients, and may train other modules too"
+    if len({_clip(trainer) if _clips(trainer) else None for trainer in trainers}) > 1:
+        return "its Trainers clip gradients in different ways, or some of them do not"
+    if len({_text(trainer, ACCUMULATE) if _accumulates(trainer) else None for trainer in trainers}) > 1:
+        return "its Trainers accumulate gradients over different numbers of batches"
+    return None
+
+
+def _is_literal(trainer: TrainerFact, name: str) -> bool:
+    argument = trainer.argument(name)
+    return argument is None or argument.literal
+
+
+def fits_only(facts: Facts, fact: ClassFact, trainer: TrainerFact) -> bool:
+    """Whether a Trainer trains nothing but the class and its family."""
+    known = {_fitted(facts, trainer, name) for name in trainer.fits}
+    if known == {fact}:
+        return True
+    modules = [
+        item
+        for item in facts.classes()
+        if (kind := facts.kind(item)) == MODULE or (kind is None and "training_step" in item.methods)
+    ]
+    family = {fact, *(facts.ancestry(fact) or ()), *facts.subclasses(fact)}
+    return known <= {fact, None} and all(item in family for item in modules)
+
+
+def _elsewhere(
+    facts: Facts, fact: ClassFact, trainers: tuple[TrainerFact, ...], spoken: Mapping[str, Loose]
+) -> str | None:
+    """What reaches a Trainer by a configuration file, a dict or a function cannot be moved or counted out."""
+    everywhere = used_elsewhere(facts, fact) or not trainers or any(trainer.open_ended for trainer in trainers)
+    for name in (ACCUMULATE, CLIP[0]):
+        lines = {path: line for path, found in spoken.items() for word, line in reversed(found) if word == name}
+        if everywhere:
+            mentioned = facts.mentions.get(name.encode(), frozenset())
+            paths = set(lines) | {path for path in mentioned if path not in facts.files}
+        else:
+            paths = {fact.path} & set(lines)
+        if paths:
+            place = min(paths)
+            line = f" line {lines[place]}" if place in lines else ""
+            return f"{name} also stands in {place}{line}, from where it may reach the Trainer"
+    return None
