@@ -22,16 +22,18 @@ KINDS: dict[type[ast.AST], type[cst.CSTNode]] = {
     ast.Assign: cst.Assign,
     ast.AsyncFunctionDef: cst.FunctionDef,
     ast.Attribute: cst.Attribute,
+    ast.BinOp: cst.BinaryOperation,
     ast.Call: cst.Call,
     ast.ClassDef: cst.ClassDef,
     ast.Compare: cst.Comparison,
     ast.Expr: cst.Expr,
+    ast.For: cst.For,
     ast.FunctionDef: cst.FunctionDef,
     ast.Name: cst.Name,
     ast.Return: cst.Return,
     ast.keyword: cst.Arg,
 }
-COMPOUND = (cst.ClassDef, cst.FunctionDef)
+COMPOUND = (cst.ClassDef, cst.For, cst.FunctionDef)
 
 
 class NotLocated(Exception):

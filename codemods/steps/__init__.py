@@ -1,0 +1,1 @@
+"""Rules about what counts steps: max_steps, and the totals that schedulers are given."""

@@ -1,0 +1,80 @@
+"""Reading counts inside the methods of a class."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from codemods.facts import KINDS, MODULE, Facts
+from codemods.rule import Match
+from codemods.source import ClassNode, PythonFile
+from codemods.steps.roles import Reader
+from codemods.syntax import Function, own_nodes, self_name
+
+STEPS = "estimated_stepping_batches"
+
+
+def kind_of(file: PythonFile, facts: Facts, item: ClassNode) -> str | None:
+    """What the class is (see `Facts.kind`)."""
+    known = facts.files[file.path].find(item.qualname) if file.path in facts.files else None
+    return facts.kind(known) if known else None
+
+
+def module_classes(file: PythonFile, facts: Facts) -> Iterator[ClassNode]:
+    """The LightningModules of a file."""
+    return (item for item in file.classes if kind_of(file, facts, item) == MODULE)
+
+
+def loose_classes(file: PythonFile, facts: Facts) -> Iterator[ClassNode]:
+    """The classes of a file that may be a part of a LightningModule: a mixin, one with a base that is unknown."""
+    return (item for item in file.classes if kind_of(file, facts, item) not in KINDS)
+
+
+def assigned(function: ast.AST) -> dict[str, list[ast.expr]]:
+    """What a function assigns to each plain name; names that are bound in another way are left out."""
+    found: dict[str, list[ast.expr]] = {}
+    stored: dict[str, int] = {}
+    for node in own_nodes(function):
+        if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
+            stored[node.id] = stored.get(node.id, 0) + 1
+        targets = (
+            node.targets
+            if isinstance(node, ast.Assign)
+            else [node.target]
+            if isinstance(node, ast.AnnAssign) and node.value
+            else []
+        )
+        for target in targets:
+            if isinstance(target, ast.Name) and node.value is not None:  # type: ignore[attr-defined]
+                found.setdefault(target.id, []).append(node.value)  # type: ignore[attr-defined]
+    return {name: values for name, values in found.items() if len(values) == stored[name]}
+
+
+def reader_of(item: ClassNode, function: Function) -> Reader:
+    """Reads the expressions of a method."""
+    values = assigned(function)
+    me = self_name(function)
+    reader: Reader
+
+    def is_trainer(node: ast.expr) -> bool:
+        if isinstance(node, ast.Name):
+            return any(map(is_trainer, values.get(node.id, []))) and node.id not in reader.reading
+        return (
+            isinstance(node, ast.Attribute)
+            and node.attr == "trainer"
+            and isinstance(node.value, ast.Name)
+            and node.value.id == me
+        )
+
+    reader = Reader(lambda name: values.get(name, []), is_trainer, item.scope.resolve)
+    return reader
+
+
+def parents_of(tree: ast.AST) -> dict[ast.AST, ast.AST]:
+    """The node around each node of a tree."""
+    return {child: node for node in ast.walk(tree) for child in ast.iter_child_nodes(node)}
+
+
+def manual(file: PythonFile, place: ast.expr | ast.stmt | ast.keyword, message: str, reason: str) -> Match:
+    """A finding without a repair."""
+    return Match(file.span(place), message, "manual", reason)

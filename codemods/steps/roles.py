@@ -1,0 +1,261 @@
+"""What a hand-written count of steps is made of: batches, samples, epochs, accumulation, devices."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Literal
+
+Role = Literal["batches", "samples", "epochs", "batch_size", "accumulate", "devices", "limit", "max_steps", "estimated"]
+Origin = Literal["trainer", "loader", "named"]
+
+NAMED: tuple[tuple[Role, re.Pattern[str]], ...] = tuple(
+    (role, re.compile(pattern, re.IGNORECASE))  # type: ignore[misc]
+    for role, pattern in (
+        ("accumulate", r"(?!effective|total)(.*_)?(accum\w*|accm\w*|agb|grad_acc\w*|update_every)"),
+        ("epochs", r"((max|num|n|train|training|total)_)*epochs|(max|num|n|total)_epoch"),
+        ("batch_size", r"(.*_)?batch_?sizes?(_per_(gpu|device))?|bs"),
+        ("devices", r"((num|n)_)?(gpus?|devices?|nodes|processes|tpu_cores)|world_size|ngpus?"),
+        ("limit", r"limit_train_batches|train_percent_check"),
+        ("samples", r"(num|n|len)_(train(ing)?_)?(samples|examples|images)(_per_epoch)?"),
+        ("samples", r"(train(ing)?_)?(dataset|data|set|trainset)_(size|len|length)|train_size"),
+        ("batches", r"((num|n)_)?(train(ing)?_)?(batches|batches_per_epoch)"),
+        ("batches", r"(train(ing)?_)?(steps|iters|iterations)_per_epoch"),
+    )
+)
+"""What an identifier says of the number that it holds, where its value cannot be followed. The first that fits."""
+
+OF_TRAINER: Mapping[str, Role] = {
+    "max_epochs": "epochs",
+    "accumulate_grad_batches": "accumulate",
+    "limit_train_batches": "limit",
+    "num_training_batches": "batches",
+    "max_steps": "max_steps",
+    "estimated_stepping_batches": "estimated",
+    **dict.fromkeys(
+        ("num_gpus", "gpus", "tpu_cores", "num_processes", "devices", "num_devices", "world_size", "num_nodes"),
+        "devices",  # type: ignore[dict-item]
+    ),
+}
+"""Attributes of a Trainer, the removed ones among them (run on 1.8.6, 1.9.5 and 2.6.6)."""
+
+GONE = ("num_gpus", "gpus", "tpu_cores", "num_processes", "devices")
+LOADERS = re.compile(r"(train(ing)?_?)?(data_?)?loaders?|train_dl", re.IGNORECASE)
+DATASETS = re.compile(r"(train(ing)?_?)?(data_?)?set|train(ing)?_?(data|ds)|dataset_train", re.IGNORECASE)
+ROUNDS = {"int": "floor", "floor": "floor", "ceil": "ceil", "round": "round", "float": ""}
+
+
+@dataclass(frozen=True)
+class Leaf:
+    """A factor of a count: what it is, where it stands, and how that is known."""
+
+    role: Role
+    node: ast.expr
+    origin: Origin
+
+
+@dataclass(frozen=True)
+class Count:
+    """A product of factors over others. `marks` say how it is rounded (`floor`, `ceil`, `divided` where it is not)
+    and whether accumulation windows reach over epochs (`spans`); `number` is its literal factor."""
+
+    over: tuple[Leaf, ...] = ()
+    under: tuple[Leaf, ...] = ()
+    marks: frozenset[str] = frozenset()
+    number: float = 1
+
+    @property
+    def shape(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """Its roles above and below the line, limits left out; a limit alone stands for batches."""
+        over = Counter(leaf.role for leaf in self.over if leaf.role != "limit")
+        under = Counter(leaf.role for leaf in self.under if leaf.role != "limit")
+        if not over and not under and self.over:
+            over = Counter(["batches"])
+        both = over & under
+        return tuple(sorted((over - both).elements())), tuple(sorted((under - both).elements()))
+
+    @property
+    def is_number(self) -> bool:
+        return not self.over and not self.under
+
+    @property
+    def is_limit(self) -> bool:
+        """Whether it is `trainer.max_steps` and nothing else."""
+        return [leaf.role for leaf in self.over] == ["max_steps"] and not self.under and self.number == 1
+
+    @property
+    def is_total(self) -> bool:
+        """Whether it is the number of optimizer steps of a whole training, as people write it."""
+        over, under = self.shape
+        if self.number != 1 or len(set(under) - {"devices"}) != len([role for role in under if role != "devices"]):
+            return False
+        if over == ("estimated",) and not under:
+            return len(self.over) > 1
+        allowed = {"accumulate", "devices", "batch_size"}
+        if over == ("batches", "epochs"):
+            return set(under) <= allowed
+        return over == ("epochs", "samples") and {"batch_size"} <= set(under) <= allowed
+
+    def first(self, role: Role) -> Leaf | None:
+        """The first factor of that role, above the line or below."""
+        return next((leaf for leaf in (*self.over, *self.under) if leaf.role == role), None)
+
+    def all(self, role: Role) -> list[Leaf]:
+        return [leaf for leaf in (*self.over, *self.under) if leaf.role == role]
+
+
+class Reader:
+    """Reads expressions as counts. `values` gives what is assigned to a plain name where the expression stands,
+    `is_trainer` whether an expression is a Lightning Trainer, `resolve` the dotted name of a function."""
+
+    def __init__(
+        self,
+        values: Callable[[str], list[ast.expr]],
+        is_trainer: Callable[[ast.expr], bool],
+        resolve: Callable[[ast.expr], str | None],
+    ) -> None:
+        self.values, self.is_trainer, self.resolve = values, is_trainer, resolve
+        self.reading: list[str] = []
+
+    def read(self, node: ast.expr) -> Count | None:
+        """The count that an expression is, None where it is none."""
+        if isinstance(node, ast.Constant):
+            number = type(node.value) in (int, float)
+            return Count(number=node.value) if number else None  # type: ignore[arg-type]
+        if isinstance(node, ast.Name):
+            return self._name(node)
+        if isinstance(node, ast.Attribute):
+            return self._attribute(node)
+        if isinstance(node, ast.Subscript):
+            return self.read(node.value)
+        if isinstance(node, ast.BinOp):
+            return self._operation(node)
+        if isinstance(node, ast.IfExp):
+            return _agreed([self.read(node.body), self.read(node.orelse)])
+        if isinstance(node, ast.BoolOp) and isinstance(node.op, ast.Or):
+            return self.read(node.values[0])
+        return self._call(node) if isinstance(node, ast.Call) else None
+
+    def _name(self, node: ast.Name) -> Count | None:
+        if node.id in self.reading:
+            return Count(marks=frozenset({"itself"}))
+        role = named(node.id)
+        values = [] if role == "accumulate" else self.values(node.id)
+        self.reading.append(node.id)
+        try:
+            found = _agreed([self.read(value) for value in values]) if values else None
+        finally:
+            self.reading.pop()
+        if found is None or found.is_number:
+            return Count((Leaf(role, node, "named"),)) if role else found
+        return found
+
+    def _attribute(self, node: ast.Attribute) -> Count | None:
+        if self.is_trainer(node.value):
+            role = OF_TRAINER.get(node.attr)
+            return Count((Leaf(role, node, "trainer"),)) if role else None
+        role = named(node.attr)
+        return Count((Leaf(role, node, "named"),)) if role else None
+
+    def _operation(self, node: ast.BinOp) -> Count | None:
+        left, right = self.read(node.left), self.read(node.right)
+        if left is None or right is None:
+            return None
+        marks = left.marks | right.marks
+        if isinstance(node.op, ast.Mult):
+            return Count((*left.over, *right.over), (*left.under, *right.under), marks, left.number * right.number)
+        if not isinstance(node.op, ast.Div | ast.FloorDiv) or not right.number:
+            return None
+        marks |= {"floor" if isinstance(node.op, ast.FloorDiv) else "divided"}
+        if "epochs" in left.shape[0] and "accumulate" in right.shape[0]:
+            marks |= {"spans"}
+        number = 1 if left.number == right.number == 1 else left.number / right.number
+        return Count((*left.over, *right.under), (*left.under, *right.over), marks, number)
+
+    def _call(self, node: ast.Call) -> Count | None:
+        name = (self.resolve(node.func) or _last(node.func) or "").rpartition(".")[2]
+        if name == "len" and len(node.args) == 1:
+            return self._length(node)
+        if name in ROUNDS and node.args:
+            found = self.read(node.args[0])
+            if found is None or not ROUNDS[name] or "divided" not in found.marks:
+                return found
+            return replace(found, marks=(found.marks - {"divided"}) | {ROUNDS[name]})
+        if name in ("min", "max") and node.args:
+            return _agreed([self.read(item) for item in node.args])
+        if name == "device_count":
+            return Count((Leaf("devices", node, "named"),))
+        if (
+            name == "get"
+            and node.args
+            and isinstance(node.args[0], ast.Constant)
+            and isinstance(node.args[0].value, str)
+        ):
+            role = named(node.args[0].value)
+            return Count((Leaf(role, node, "named"),)) if role else None
+        return None
+
+    def _length(self, node: ast.Call) -> Count | None:
+        if self.is_loader(node.args[0]):
+            return Count((Leaf("batches", node, "loader"),))
+        if self._is_dataset(node.args[0]):
+            return Count((Leaf("samples", node, "named"),))
+        return None
+
+    def is_loader(self, node: ast.expr) -> bool:
+        """Whether an expression is the training loader."""
+        if isinstance(node, ast.Name):
+            return self._follow(node.id, self.is_loader, LOADERS)
+        if isinstance(node, ast.Call):
+            name = _last(node.func) or ""
+            return name == "train_dataloader" or name.endswith("DataLoader") or name == "dataloader"
+        if isinstance(node, ast.Attribute):
+            fits = LOADERS.fullmatch(node.attr.lstrip("_")) is not None
+            return fits and (node.attr != "loaders" or self.is_loader(node.value))
+        return False
+
+    def _is_dataset(self, node: ast.expr) -> bool:
+        if isinstance(node, ast.Name):
+            return self._follow(node.id, self._is_dataset, DATASETS)
+        if isinstance(node, ast.Call):
+            return (_last(node.func) or "").endswith("Dataset")
+        return isinstance(node, ast.Attribute) and DATASETS.fullmatch(node.attr.lstrip("_")) is not None
+
+    def _follow(self, name: str, asks: Callable[[ast.expr], bool], pattern: re.Pattern[str]) -> bool:
+        values = [] if name in self.reading else self.values(name)
+        self.reading.append(name)
+        try:
+            if any(map(asks, values)):
+                return all(map(asks, values))
+            known = any(self.is_loader(value) or self._is_dataset(value) for value in values)
+            return not known and pattern.fullmatch(name) is not None
+        finally:
+            self.reading.pop()
+
+
+def named(name: str) -> Role | None:
+    """What an identifier says of its number."""
+    return next((role for role, pattern in NAMED if pattern.fullmatch(name.lstrip("_"))), None)
+
+
+def _agreed(counts: Iterable[Count | None]) -> Count | None:
+    """One count for alternatives: those that are a number, `max_steps` or the name itself say nothing, the others
+    have to be of one shape."""
+    found = list(counts)
+    known = [item for item in found if item is not None]
+    if len(known) < len(found):
+        return None
+    telling = [item for item in known if not item.is_number and not item.is_limit]
+    if not telling:
+        return next((item for item in known if item.is_limit), known[0] if known else None)
+    if len({item.shape for item in telling}) > 1 or len({item.number for item in telling}) > 1:
+        return None
+    best = max(telling, key=lambda item: len(item.over) + len(item.under))
+    return replace(best, marks=frozenset[str]().union(*(item.marks for item in known)) - {"itself"})
+
+
+def _last(node: ast.expr) -> str | None:
+    return node.id if isinstance(node, ast.Name) else node.attr if isinstance(node, ast.Attribute) else None

@@ -1,0 +1,417 @@
+"""STP002: the number of training steps, computed by hand inside a LightningModule."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from codemods.facts import KINDS, MODULE, Facts
+from codemods.finding import Fix
+from codemods.rule import Example, Match, NodeEdit, Rule
+from codemods.source import ClassNode, PythonFile
+from codemods.steps.modules import STEPS, assigned, kind_of, parents_of, reader_of
+from codemods.steps.optimization import stepping
+from codemods.steps.roles import GONE, Count, Leaf, Reader
+from codemods.syntax import Function, own_nodes, returns, self_name
+
+if TYPE_CHECKING:
+    import libcst as cst
+
+CODE = "STP002"
+MESSAGE = "The number of training steps is computed by hand"
+ADVICE = f"use self.trainer.{STEPS}, which Lightning computes from the loaders, limits and devices it really uses"
+STEP_NAME = re.compile(r"steps?($|_)|iter(ation)?s?$|t_max|t_total", re.IGNORECASE)
+NO_TOTAL = re.compile(r"epoch|warm|batch|val_|eval|test|log_", re.IGNORECASE)
+TOTALS = ("num_training_steps", "total_steps", "T_max", "t_total", "total_iters", "first_cycle_steps", "max_iters")
+BUILDS = re.compile(r"configure_optimizers|setup|on_(fit|train)_start|.*(sched|optim|step).*", re.IGNORECASE)
+STREAMS = (b"IterableDataset", b"webdataset", b"IterableWrapper", b"WebLoader")
+
+
+@dataclass(frozen=True)
+class Place:
+    """A count of all steps: the method it stands in, the expression (None where the method is nothing else), and
+    the count that it is."""
+
+    item: ClassNode
+    function: Function
+    node: ast.expr | None
+    count: Count
+    reader: Reader
+
+    @property
+    def trainer(self) -> str:
+        return f"{self_name(self.function)}.trainer"
+
+
+def places(file: PythonFile) -> Iterator[Place]:
+    """Every count of all steps in the classes of a file."""
+    for item in file.classes:
+        for function in item.methods.values():
+            if not any(isinstance(node, ast.Attribute | ast.Name) for node in own_nodes(function)):
+                continue
+            reader = reader_of(item, function)
+            whole = whole_method(function, reader)
+            if whole:
+                yield Place(item, function, None, whole, reader)
+            elif BUILDS.fullmatch(function.name):
+                for node, count in _inline(function, reader):
+                    yield Place(item, function, node, count, reader)
+
+
+def whole_method(function: Function, reader: Reader) -> Count | None:
+    """The count that a method or property returns and does nothing else for."""
+    values = [node.value for node in returns(function)]
+    if not values or any(value is None for value in values) or not STEP_NAME.search(function.name):
+        return None
+    if NO_TOTAL.search(function.name) or not all(map(_is_pure, function.body)):
+        return None
+    counts = [reader.read(value) for value in values if value is not None]
+    totals = [count for count in counts if count is not None and count.is_total]
+    known = all(count is not None and (count.is_total or count.is_limit) for count in counts)
+    return totals[0] if totals and known else None
+
+
+def _is_pure(node: ast.stmt) -> bool:
+    """Whether a statement does no more than compute local values."""
+    if isinstance(node, ast.If):
+        return all(map(_is_pure, [*node.body, *node.orelse]))
+    if isinstance(node, ast.Assign):
+        return all(isinstance(target, ast.Name) for target in node.targets)
+    if isinstance(node, ast.AnnAssign):
+        return isinstance(node.target, ast.Name)
+    if isinstance(node, ast.Expr):
+        call = node.value
+        loads = isinstance(call, ast.Call) and ast.unparse(call.func).endswith(".reset_train_dataloader")
+        return loads or isinstance(call, ast.Constant)
+    return isinstance(node, ast.Return | ast.Pass)
+
+
+def _inline(function: Function, reader: Reader) -> Iterator[tuple[ast.expr, Count]]:
+    """The outermost expressions of a method that compute all steps and are kept or handed on as that."""
+    parents = parents_of(function)
+    for node in own_nodes(function):
+        if not isinstance(node, ast.BinOp | ast.Call) or _inside_count(node, parents, reader):
+            continue
+        count = reader.read(node)
+        if count and count.is_total and _serves_as_steps(node, parents):
+            yield node, count
+
+
+def _inside_count(node: ast.expr, parents: Mapping[ast.AST, ast.AST], reader: Reader) -> bool:
+    outer = parents.get(node)
+    if not isinstance(outer, ast.BinOp | ast.Call) or (isinstance(outer, ast.Call) and outer.func is node):
+        return False
+    count = reader.read(outer)
+    return count is not None and count.is_total and not _is_min(outer)
+
+
+def _is_min(node: ast.expr) -> bool:
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in ("min", "max")
+
+
+def _serves_as_steps(node: ast.expr, parents: Mapping[ast.AST, ast.AST]) -> bool:
+    """Whether the value gets a name that says steps, or is a scheduler's argument of that meaning."""
+    if _is_min(node):
+        return False
+    outer = parents.get(node)
+    while isinstance(outer, ast.BinOp | ast.IfExp) or (isinstance(outer, ast.Call) and _is_min(outer)):
+        if isinstance(outer, ast.BinOp):
+            return False
+        outer = parents.get(outer)
+    if isinstance(outer, ast.keyword):
+        return outer.arg in TOTALS
+    targets = (
+        outer.targets if isinstance(outer, ast.Assign) else [outer.target] if isinstance(outer, ast.AnnAssign) else []
+    )
+    names = [target.id if isinstance(target, ast.Name) else getattr(target, "attr", "") for target in targets]
+    return bool(names) and all(STEP_NAME.search(name) and not NO_TOTAL.search(name) for name in names)
+
+
+def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
+    by_class: dict[ast.ClassDef, list[Place]] = {}
+    for place in places(file):
+        by_class.setdefault(place.item.node, []).append(place)
+    for found in by_class.values():
+        item = found[0].item
+        kind = kind_of(file, facts, item)
+        if kind not in (MODULE, None, "other") and kind in KINDS:
+            yield from (
+                _match(file, place, "manual", f"{item.node.name} is no LightningModule; {ADVICE}") for place in found
+            )
+        elif kind != MODULE:
+            ours = [place for place in found if _uses_trainer(place)]
+            why = f"{item.node.name} cannot be shown to be a LightningModule"
+            yield from (
+                _match(file, place, "manual", f"{why}; where it is one, {ADVICE}")
+                for place in ours
+                if facts.uses_lightning
+            )
+        else:
+            yield from _of_module(file, facts, item, found)
+
+
+def _uses_trainer(place: Place) -> bool:
+    return any(leaf.origin == "trainer" for leaf in (*place.count.over, *place.count.under))
+
+
+def _of_module(file: PythonFile, facts: Facts, item: ClassNode, found: list[Place]) -> Iterator[Match]:
+    faulty = [(place, faults(place)) for place in found]
+    if not any(wrong for _, wrong in faulty):
+        return
+    refusals = [why for place, _ in faulty if (why := _refusal(file, facts, item, place))]
+    for place, wrong in faulty:
+        if refusals:
+            yield _match(file, place, "manual", f"Not rewritten: {refusals[0]}; {ADVICE}", wrong)
+            continue
+        level, reason = _level(facts, place)
+        yield _match(file, place, level, reason, wrong)
+
+
+def _match(file: PythonFile, place: Place, level: Fix, reason: str, wrong: tuple[str, ...] = ()) -> Match:
+    message = f"{MESSAGE}: {'; '.join(wrong)}" if wrong else MESSAGE
+    span = file.span(place.node) if place.node is not None else file.head(place.function)
+    if level == "manual":
+        return Match(span, message, level, reason)
+    if place.node is None:
+        dead = _dead_helpers(file, place)
+        edit = NodeEdit(place.function, partial(_short_body, value=f"{place.trainer}.{STEPS}"))
+        named = f" {', '.join(dead)} is not used any more." if dead else ""
+        return Match(span, message, level, reason + named, edits=(edit,), unit=place.item.qualname)
+    edit = NodeEdit(place.node, partial(_value, text=f"{place.trainer}.{STEPS}"))
+    dead = _dead_names(place)
+    named = f" {', '.join(f'`{name}`' for name in dead)} is not used any more." if dead else ""
+    return Match(span, message, level, reason + named, edits=(edit,), unit=place.item.qualname)
+
+
+def faults(place: Place) -> tuple[str, ...]:
+    """What is wrong with a count, in words."""
+    count, body = place.count, list(own_nodes(place.function))
+    over, under = count.shape
+    inside = body if place.node is None else [*ast.walk(place.node), *_feeding(place)]
+    names = {node.attr for node in inside if isinstance(node, ast.Attribute) and place.reader.is_trainer(node.value)}
+    gone = sorted(names & {*GONE, "reset_train_dataloader"})
+    counted = [node for node in inside if isinstance(node, ast.Call) and _called(node) == "device_count"]
+    checks = (
+        (bool(gone), f"{', '.join(f'trainer.{name}' for name in gone)} is gone"),
+        (place.node is None and _tests_limit(place), "trainer.max_steps is -1 by default, which is true"),
+        ("batches" in over and "batch_size" in under, "the number of batches is divided by the batch size again"),
+        (
+            bool(counted),
+            "device_count() counts the machine's GPUs, none on a CPU, not the devices that the Trainer uses",
+        ),
+        ("floor" in count.marks and bool(under), "it rounds down where the last, shorter window steps too"),
+        ("divided" in count.marks, "it is a float"),
+        ("spans" in count.marks and "floor" not in count.marks, "accumulation windows do not reach over epochs"),
+        ("accumulate" not in under and "estimated" not in over, "accumulate_grad_batches is left out"),
+        ("devices" not in under and "estimated" not in over, "several devices are left out"),
+        (over == ("estimated",), "the division rounds down"),
+    )
+    return tuple(dict.fromkeys(text for wrong, text in checks if wrong))
+
+
+def _called(node: ast.Call) -> str:
+    return node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+
+
+def _feeding(place: Place) -> Iterator[ast.AST]:
+    """The nodes of what is assigned to the names that an expression uses, and to those that these use."""
+    values = assigned(place.function)
+    wanted, seen = [place.node], set[str]()
+    while wanted:
+        current = wanted.pop()
+        for node in ast.walk(current) if current is not None else ():
+            if isinstance(node, ast.Name) and node.id in values and node.id not in seen:
+                seen.add(node.id)
+                for value in values[node.id]:
+                    wanted.append(value)
+                    yield from ast.walk(value)
+
+
+def _tests_limit(place: Place) -> bool:
+    """Whether `trainer.max_steps` is tested for truth and nothing else."""
+    for node in own_nodes(place.function):
+        if not isinstance(node, ast.If | ast.IfExp):
+            continue
+        if (
+            isinstance(node.test, ast.Attribute)
+            and node.test.attr == "max_steps"
+            and place.reader.is_trainer(node.test.value)
+        ):
+            return True
+        text = ast.unparse(node.test)
+        below = isinstance(node.test, ast.BoolOp) and isinstance(node.test.op, ast.And)
+        if below and "trainer.max_steps <" in text and "0 <" not in text and "> 0" not in text and "-1" not in text:
+            return True
+    return False
+
+
+def _refusal(file: PythonFile, facts: Facts, item: ClassNode, place: Place) -> str | None:
+    """Why a count is not replaced."""
+    arguments = place.function.args
+    if place.node is None and (
+        len([*arguments.posonlyargs, *arguments.args]) != 1 or arguments.vararg or arguments.kwarg
+    ):
+        return f"{place.function.name} takes arguments"
+    data = place.count.first("batches")
+    if data and data.origin == "named":
+        return f"where `{file.source_of(data.node)}` comes from is not seen"
+    if not data and any(facts.mentions.get(text) for text in STREAMS):
+        return f"a loader without a length, as the project has, makes {STEPS} -1"
+    return stepping(facts, file, item)
+
+
+def _level(facts: Facts, place: Place) -> tuple[Fix, str]:
+    """How sure it is that the module means the training that its Trainer runs."""
+    loose = [leaf for leaf in place.count.all("epochs") if leaf.origin == "named" and not _given(facts, leaf)]
+    if loose:
+        text = ast.unparse(loose[0].node)
+        return (
+            "unsafe",
+            f"`{text}` is taken for the Trainer's max_epochs, which is not seen; then {STEPS} is what it means.",
+        )
+    return "safe", f"Lightning's own count of the optimizer steps of this training, which is what it means. Needs 1.6."
+
+
+def _given(facts: Facts, leaf: Leaf) -> bool:
+    """Whether every Trainer that trains is given this value as its max_epochs, going by how it is written."""
+    wanted = _plain(ast.unparse(leaf.node))
+    given = [trainer.argument("max_epochs") for trainer in facts.trainers if not trainer.evaluates]
+    return bool(given) and all(item is not None and _plain(item.text) == wanted for item in given)
+
+
+def _plain(text: str) -> str:
+    """An attribute chain without the object that holds the settings: `self.hparams.epochs` is `args.epochs`."""
+    parts = re.sub(r"\s+", "", text).split(".")
+    holders = ("self", "args", "hparams", "cfg", "config", "conf", "opt", "opts", "params", "hp")
+    while len(parts) > 1 and parts[0] in holders:
+        parts = parts[1:]
+    return ".".join(parts)
+
+
+def _dead_helpers(file: PythonFile, place: Place) -> list[str]:
+    """Methods of the class that nothing but the old body calls."""
+    inside = {id(node) for node in ast.walk(place.function)}
+    own = {node.attr for node in own_nodes(place.function) if isinstance(node, ast.Attribute)} & set(place.item.methods)
+    hooks = ("train_dataloader", "val_dataloader", "forward")
+    return [
+        name for name in sorted(own) if name not in hooks and all(id(node) in inside for node in file.attributes(name))
+    ]
+
+
+def _dead_names(place: Place) -> list[str]:
+    """Local names that only the replaced expression used."""
+    if place.node is None:
+        return []
+    inside = {id(node) for node in ast.walk(place.node)}
+    own = assigned(place.function)
+    used = [node for node in ast.walk(place.function) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)]
+    here = {node.id for node in used if id(node) in inside} & set(own)
+    return sorted(name for name in here if all(id(node) in inside for node in used if node.id == name))
+
+
+def _short_body(function: cst.FunctionDef, *, value: str) -> cst.FunctionDef:
+    """The function with its docstring and one `return`."""
+    from codemods.edits import after_docstring, body_of, statements, with_body
+
+    body = body_of(function)
+    return with_body(function, [*body[: after_docstring(body)], *statements(f"return {value}")])  # type: ignore[no-any-return]
+
+
+def _value(node: Any, *, text: str) -> cst.BaseExpression:
+    import libcst as cst
+
+    return cst.parse_expression(text)
+
+
+def _collect(file: PythonFile) -> bool | None:
+    return any(True for _ in places(file)) or None
+
+
+def _context(collected: Mapping[str, Any]) -> tuple[bytes, ...]:
+    return (b"Trainer", *STREAMS, b"automatic_optimization") if collected else ()
+
+
+def _present(file: PythonFile) -> bool:
+    return any(True for _ in places(file))
+
+
+BEFORE = '''\
+import torch
+from pytorch_lightning import LightningModule
+
+
+class Model(LightningModule):
+    @property
+    def num_training_steps(self) -> int:
+        """Total training steps inferred from datamodule and devices."""
+        if self.trainer.max_steps:
+            return self.trainer.max_steps
+
+        batches = len(self.train_dataloader())
+        num_devices = max(1, self.trainer.num_gpus, self.trainer.num_processes)
+        if self.trainer.tpu_cores:
+            num_devices = max(num_devices, self.trainer.tpu_cores)
+
+        effective_accum = self.trainer.accumulate_grad_batches * num_devices
+        return (batches // effective_accum) * self.trainer.max_epochs
+'''
+AFTER = '''\
+import torch
+from pytorch_lightning import LightningModule
+
+
+class Model(LightningModule):
+    @property
+    def num_training_steps(self) -> int:
+        """Total training steps inferred from datamodule and devices."""
+        return self.trainer.estimated_stepping_batches
+'''
+INLINE = """\
+import torch
+from lightning.pytorch import LightningModule
+
+
+class Model(LightningModule):
+    def configure_optimizers(self):
+        optimizer = torch.optim.SGD(self.parameters(), lr=0.1)
+        total_steps = len(self.trainer.datamodule.train_dataloader()) * self.trainer.max_epochs
+        scheduler = torch.optim.lr_scheduler.OneCycleLR(optimizer, 0.1, total_steps=total_steps)
+        return [optimizer], [{"scheduler": scheduler, "interval": "step"}]
+"""
+INLINE_AFTER = INLINE.replace(
+    "len(self.trainer.datamodule.train_dataloader()) * self.trainer.max_epochs",
+    "self.trainer.estimated_stepping_batches",
+)
+WARMUP = INLINE.replace("total_steps = len", "warmup_steps = 0.1 * len")
+
+RULE = Rule(
+    code=CODE,
+    name="hand-written-total-steps",
+    summary="a hand-written number of training steps becomes `trainer.estimated_stepping_batches`",
+    why=(
+        "The formulas that people copy were written for Lightning 1.1. `trainer.max_steps` is -1 by default since 1.5, "
+        "so `if self.trainer.max_steps: return self.trainer.max_steps` returns -1; `num_gpus`, `tpu_cores`, "
+        "`num_processes` and `gpus` raise since 1.8 or 2.0; the last accumulation window of an epoch steps although it "
+        "is short, so `//` is too few; `len(loader)` counts batches, so a division by the batch size is one too many; "
+        "inside a module the loader has no distributed sampler yet, so its length is that of all devices together. "
+        "`trainer.estimated_stepping_batches` (1.6, pull request 11599) counts what will be run, limits and "
+        "`max_steps` included."
+    ),
+    fix="safe",
+    versions="needs Lightning 1.6 or later after the rewrite",
+    triggers=(b".max_epochs", b"num_training_steps", b"total_steps"),
+    check=_check,
+    examples=(Example(BEFORE, AFTER), Example(INLINE, INLINE_AFTER), Example(WARMUP, WARMUP)),
+    needs="1.6.0",
+    collect=_collect,
+    context=_context,
+    present=_present,
+    references=(
+        "https://github.com/Lightning-AI/pytorch-lightning/issues/5449",
+        "https://github.com/Lightning-AI/pytorch-lightning/pull/11599",
+    ),
+)
