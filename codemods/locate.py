@@ -31,9 +31,10 @@ KINDS: dict[type[ast.AST], type[cst.CSTNode]] = {
     ast.FunctionDef: cst.FunctionDef,
     ast.Name: cst.Name,
     ast.Return: cst.Return,
+    ast.With: cst.With,
     ast.keyword: cst.Arg,
 }
-COMPOUND = (cst.ClassDef, cst.For, cst.FunctionDef)
+COMPOUND = (cst.ClassDef, cst.For, cst.FunctionDef, cst.With)
 
 
 class NotLocated(Exception):
