@@ -1,0 +1,149 @@
+"""The state of a trace: which weights lie cast in autocast's cache, and under which conditions."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from codemods.autocast.members import Key
+from codemods.autocast.names import Grad, Region
+from codemods.syntax import Function
+
+Condition = tuple[str, bool]
+Conditions = frozenset[Condition]
+
+
+@dataclass(frozen=True)
+class Step:
+    """A statement being executed; `turn` counts executions, so that two runs through a loop differ."""
+
+    statement: ast.stmt
+    turn: int
+    no_grad: bool = False
+
+
+@dataclass(frozen=True)
+class Frame:
+    """A function (None for a module) being executed, and the statements entered in it, outermost first."""
+
+    number: int
+    function: Function | None
+    steps: tuple[Step, ...]
+
+
+@dataclass(frozen=True)
+class Site:
+    """Where something happens: the call, and the frames that lead to it, outermost first."""
+
+    node: ast.AST
+    turn: int
+    frames: tuple[Frame, ...]
+
+
+@dataclass(frozen=True)
+class Cast:
+    """Weights of a module, cast by a forward. `off` holds where that ran without gradient; `changed` is where
+    the weights were changed in place since, `sure` whether that was seen to be these weights."""
+
+    key: Key
+    off: bool
+    conditions: Conditions
+    site: Site
+    changed: Site | None = None
+    sure: bool = True
+
+
+@dataclass
+class State:
+    """What is known at one point of a trace. `toggled` are the modules that an optimizer left trainable (None
+    for all, empty where it cannot be seen)."""
+
+    grad: Grad = Grad(True)
+    grad_text: str = ""
+    regions: tuple[Region, ...] = ()
+    casts: tuple[Cast, ...] = ()
+    conditions: Conditions = frozenset()
+    frozen: frozenset[Key] = frozenset()
+    toggled: frozenset[Key] | None = None
+    env: dict[str, Any] = field(default_factory=dict)
+    versions: dict[str, int] = field(default_factory=dict)
+
+    def copy(self) -> State:
+        return replace(self, env=dict(self.env), versions=dict(self.versions))
+
+    @property
+    def caches(self) -> bool:
+        """Whether a forward reads and fills the cache here."""
+        return bool(self.regions) and self.regions[-1].caches
+
+    def variants(self) -> list[tuple[bool, Conditions]]:
+        """Whether gradients are on, with the conditions under which that is so."""
+        if self.grad.test is None:
+            return [(self.grad.on, self.conditions)]
+        return [(on, self.conditions | {(self.grad_text, on is self.grad.on)}) for on in (True, False)]
+
+    def trains(self, key: Key) -> bool:
+        """Whether the weights of a module may get a gradient here: others are not cached."""
+        if any(related(key, frozen) and len(frozen) <= len(key) for frozen in self.frozen):
+            return False
+        return self.toggled is None or any(related(key, item) for item in self.toggled)
+
+    def cast(self, key: Key, off: bool, conditions: Conditions, site: Site) -> None:
+        """Notes that a forward fills the cache, unless an earlier one certainly did."""
+        earlier = [item for item in self.casts if item.key == key]
+        if any(item.conditions <= conditions for item in earlier):
+            return
+        for item in earlier:
+            if len(rest := item.conditions - conditions) == 1:
+                text, holds = next(iter(rest))
+                conditions |= {(text, not holds)}
+        self.casts = (*self.casts, Cast(key, off, conditions, site))
+
+    def change(self, keys: Iterable[Key] | None, site: Site, sure: bool) -> None:
+        """Notes that weights were changed in place (None: those of some module)."""
+        wanted = None if keys is None else list(keys)
+        self.casts = tuple(
+            replace(item, changed=site, sure=sure)
+            if item.changed is None and (wanted is None or any(related(item.key, key) for key in wanted))
+            else item
+            for item in self.casts
+        )
+
+
+def related(first: Key, second: Key) -> bool:
+    """Whether one of two modules is, or may be a part of, the other."""
+    length = min(len(first), len(second))
+    return first[:length] == second[:length]
+
+
+def exclusive(first: Conditions, second: Conditions) -> bool:
+    """Whether two things cannot both happen."""
+    return any((text, not holds) in second for text, holds in first)
+
+
+def merged(states: list[State]) -> State:
+    """What is known where several ways meet."""
+    first = states[0]
+    if len(states) == 1:
+        return first
+    names = dict.fromkeys(name for other in states for name in other.env)
+    env = {name: first.env.get(name) for name in names}
+    for name in names:
+        if any(name not in other.env or other.env[name] != env[name] for other in states):
+            env[name] = None
+    versions = {
+        name: max(other.versions.get(name, 0) for other in states)
+        for name in sorted({name for other in states for name in other.versions})
+    }
+    same = all(other.toggled == first.toggled for other in states)
+    return replace(
+        first,
+        casts=tuple(dict.fromkeys(item for other in states for item in other.casts)),
+        conditions=frozenset.intersection(*(other.conditions for other in states)),
+        frozen=frozenset.intersection(*(other.frozen for other in states)),
+        toggled=first.toggled if same else None,
+        env=env,
+        versions=versions,
+    )

@@ -1,0 +1,134 @@
+"""Where a project asks for mixed precision of Lightning: the regions that Lightning opens by itself."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from codemods.autocast.script import functions_with_regions
+from codemods.autocast.versions import LIGHTNING, admits_below
+from codemods.facts import MODULE, TRAINER, ClassFact, Facts, literal
+from codemods.source import PythonFile
+
+CACHES_BELOW = "2.5.5"
+"""The standard AMP plugin switches the cache off since 2.5.5 (run: 2.5.4 caches, 2.5.5 and 2.6.6 do not)."""
+
+TORCH_FIXED = "2.11"
+"""A forward without gradient fills the cache up to torch 2.10.0 (run: 2.10.0 does, 2.11.0 does not)."""
+
+MIXED = (16, "16", "16-mixed", "bf16", "bf16-mixed")
+_YAML = tuple(f"precision: {quote}{value}".encode() for quote in ("", "'", '"') for value in ("16", "bf16"))
+_NOT_MIXED = tuple(text + b"-true" for text in _YAML)
+_COMMENTED = tuple(b"# " + text for text in _YAML) + tuple(b"#" + text for text in _YAML)
+MENTIONS = (*_YAML, *_NOT_MIXED, *_COMMENTED)
+
+Certainty = Literal["certain", "possible"]
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A place where Python code sets the precision of a Trainer; `mixed` where it is a mixed one for some runs."""
+
+    line: int
+    mixed: bool
+
+
+@dataclass(frozen=True)
+class Collected:
+    """What other files need to know of one: the precisions that it gives to Lightning's Trainer, and its functions
+    of which it matters whether other files name them."""
+
+    asked: tuple[Asked, ...]
+    functions: tuple[str, ...] = ()
+
+
+def collect(file: PythonFile) -> Collected | None:
+    """What a file says of regions."""
+    asked = tuple(_asked(file)) if "precision" in file.text else ()
+    functions = tuple(functions_with_regions(file))
+    return Collected(asked, functions) if asked or functions else None
+
+
+def context(collected: Mapping[str, Collected]) -> tuple[bytes, ...]:
+    """The names of functions that open regions: whoever names one may call it in a region of his own."""
+    return tuple(sorted({name.encode() for item in collected.values() for name in item.functions}))
+
+
+def _asked(file: PythonFile) -> Iterator[Asked]:
+    for call in file.calls:
+        given = next((item.value for item in call.node.keywords if item.arg == "precision"), None)
+        if given is None:
+            continue
+        dotted = call.scope.resolve(call.node.func)
+        partial = dotted == "functools.partial" and call.node.args and call.scope.resolve(call.node.args[0]) == TRAINER
+        if dotted in (TRAINER, f"{TRAINER}.from_argparse_args") or partial:
+            yield from _judged(given, call.node.lineno)
+    for item in file.assignments:
+        targets = item.node.targets if isinstance(item.node, ast.Assign) else [item.node.target]
+        if item.node.value is not None and any(_is_setting(target) for target in targets):
+            if _is_mixed(item.node.value):
+                yield Asked(item.node.lineno, True)
+
+
+def _is_setting(target: ast.expr) -> bool:
+    """`config.trainer.precision`, but not `self.precision`."""
+    return (
+        isinstance(target, ast.Attribute)
+        and target.attr == "precision"
+        and isinstance(target.value, ast.Attribute)
+        and target.value.attr == "trainer"
+    )
+
+
+def _judged(given: ast.expr, line: int) -> Iterator[Asked]:
+    known, value = literal(given)
+    if not known:
+        yield Asked(line, _is_mixed(given))
+    elif value in MIXED and value is not True:
+        yield Asked(line, True)
+
+
+def _is_mixed(given: ast.expr) -> bool:
+    return any(
+        isinstance(node, ast.Constant) and node.value in MIXED and not isinstance(node.value, bool)
+        for node in ast.walk(given)
+    )
+
+
+def lightning_region(facts: Facts, code: str, item: ClassFact) -> Certainty | None:
+    """Whether Lightning runs the class's `training_step` in a region that caches, as far as Trainers, configuration
+    files and pins tell."""
+    if facts.kind(item) != MODULE or not admits_below(facts, LIGHTNING, CACHES_BELOW):
+        return None
+    found: list[Certainty] = []
+    for path, asked in sorted(facts.collected(code).items()):
+        for place in asked.asked:
+            if _may_train(facts, path, place.line, item):
+                found.append("certain" if place.mixed else "possible")
+    if "certain" in found or _in_configuration(facts.mentions):
+        return "certain"
+    return found[0] if found else None
+
+
+def _may_train(facts: Facts, path: str, line: int, item: ClassFact) -> bool:
+    """Whether the Trainer built there may train the class: it is not seen to train others alone."""
+    known = next((trainer for trainer in facts.files[path].trainers if trainer.line == line), None)
+    if known is None:
+        return True
+    if known.evaluates:
+        return False
+    fitted = [facts.find_class(name, path) if name else None for name in known.fits]
+    if not fitted or any(other is None for other in fitted):
+        return True
+    return any(other and (item in (facts.ancestry(other) or ())) for other in fitted)
+
+
+def _in_configuration(mentions: Mapping[bytes, Any]) -> bool:
+    """Whether a YAML file of the project says `precision: 16`, and not as a comment or as `16-true`."""
+
+    def holders(texts: tuple[bytes, ...]) -> set[str]:
+        return {path for text in texts for path in mentions.get(text, ()) if path.endswith((".yaml", ".yml"))}
+
+    return bool(holders(_YAML) - holders(_NOT_MIXED) - holders(_COMMENTED))

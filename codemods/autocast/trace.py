@@ -1,0 +1,583 @@
+"""Follows a region statement by statement, through the project's own functions, and notes what forwards meet.
+
+Branches are followed apart, loops run twice, contexts nest. A forward is a call of something that may be a
+module; which of them are, and which of the meetings are reported, is for the caller to judge.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from codemods.autocast.casts import Cast, Condition, Frame, Site, State, Step, exclusive, merged, related
+from codemods.autocast.members import Key, Members, freezes
+from codemods.autocast.names import CHECKPOINT, CLEAR, NOT_FORWARD, STEPS, Grad, Region, grad_of, region_of
+from codemods.autocast.values import Context, Local, Module, Optimizer, Parameters, Reader, state_text
+from codemods.facts import Facts
+from codemods.nodes import CHILD_FIELDS
+from codemods.scopes import Scope, bind
+from codemods.source import ClassNode, PythonFile
+from codemods.syntax import Function, is_super_call
+
+DEEPEST = 8
+LONGEST = 20_000
+_INNER = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda | ast.ClassDef
+
+
+class TooLong(Exception):
+    """A trace that takes too many steps."""
+
+
+@dataclass(frozen=True)
+class Meeting:
+    """A forward (`read`) that meets a cast which it must not use. `regions` are those around it."""
+
+    cast: Cast
+    read: Site
+    key: Key
+    regions: tuple[Region, ...]
+    members: Members | None
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a trace is: the scope, the class of `self`, the class that defines the method, and its `self`."""
+
+    scope: Scope
+    members: Members | None = None
+    owner: ClassNode | None = None
+    prefix: Key = ("self",)
+    closure: bool = False
+
+
+class Trace:
+    """One walk through a function, a method or a module, from its first statement to its last."""
+
+    def __init__(self, file: PythonFile, facts: Facts) -> None:
+        self.file = file
+        self.reader = Reader(file, facts)
+        self.state = State()
+        self.poisoned: list[Meeting] = []
+        self.stale: list[Meeting] = []
+        self._frames: list[Frame] = []
+        self._places: list[Place] = []
+        self._turn = 0
+        self._exits: list[list[State]] = []
+        self._breaks: list[list[State]] = []
+        self._running: list[ast.AST] = []
+
+    @property
+    def place(self) -> Place:
+        return self._places[-1]
+
+    def run(self, function: Function | None, place: Place, region: Region | None = None) -> None:
+        """Traces a function, or the file's own statements, inside a region that others open."""
+        if region:
+            self.state.regions = (region,)
+        if place.members:
+            self.state.frozen = place.members.frozen
+        if function is None:
+            self._enter(None, self.file.tree.body, place)
+        else:
+            self._call_function(function, place, {})
+
+    # functions
+
+    def _call_function(self, function: Function, place: Place, given: dict[str, Any]) -> None:
+        arguments = function.args
+        names = [item.arg for item in [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]]
+        if place.owner and names and not _is_static(function):
+            given = {**given, names[0]: Module(place.prefix)}
+        outer = self.state.copy()
+        if self._frames:
+            given = {**(outer.env if place.closure else {}), **dict.fromkeys(names), **given}
+        self.state.env = given
+        decorated = self._decorate(function, place.scope)
+        self._enter(function, function.body, place)
+        self.state.env = outer.env
+        if decorated:
+            self.state.grad, self.state.grad_text = outer.grad, outer.grad_text
+        _leave(self.state, outer.regions)
+
+    def _decorate(self, function: Function, scope: Scope) -> bool:
+        """Sets what the decorators of a function set; returns whether one sets the gradient mode."""
+        found = False
+        for item in function.decorator_list:
+            if means := grad_of(item, scope):
+                self._set_grad(means)
+                found = True
+            elif region := region_of(item, scope):
+                self._open(replace(region, opened=function))
+        return found
+
+    def _enter(self, function: Function | None, body: Sequence[ast.stmt], place: Place) -> None:
+        self._turn += 1
+        self._frames.append(Frame(self._turn, function, ()))
+        self._places.append(place)
+        self._exits.append([])
+        self._running.append(function or self.file.tree)
+        alive = self._block(body)
+        states = [*self._exits.pop(), *([self.state] if alive else [])]
+        if states:
+            self.state = merged(states)
+        self._running.pop()
+        self._places.pop()
+        self._frames.pop()
+
+    # statements
+
+    def _block(self, body: Sequence[ast.stmt]) -> bool:
+        """Executes statements; False where the last one is never left at its end."""
+        return all(self._statement(item) for item in body)
+
+    def _statement(self, node: ast.stmt) -> bool:
+        self._turn += 1
+        if self._turn > LONGEST:
+            raise TooLong
+        frame = self._frames[-1]
+        off = isinstance(node, ast.With | ast.AsyncWith) and self._turns_off(node)
+        self._frames[-1] = replace(frame, steps=(*frame.steps, Step(node, self._turn, off)))
+        handler: Callable[[Any], bool | None] = getattr(self, f"_on_{type(node).__name__.lower()}", self._on_simple)
+        alive = handler(node)
+        self._frames[-1] = frame
+        return alive is not False
+
+    def _turns_off(self, node: ast.With | ast.AsyncWith) -> bool:
+        if not self.state.grad.on and self.state.grad.test is None:
+            return False
+        found = [self._context(item.context_expr) for item in node.items]
+        return any(isinstance(item, Grad) and (not item.on or item.test is not None) for item in found)
+
+    def _on_simple(self, node: ast.stmt) -> None:
+        for inner in ast.iter_child_nodes(node):
+            if isinstance(inner, ast.expr):
+                self._visit(inner)
+        if isinstance(node, ast.AugAssign | ast.Delete):
+            targets = [node.target] if isinstance(node, ast.AugAssign) else node.targets
+            for target in targets:
+                self._bind(target, None)
+        if key := freezes(node):
+            self._freeze(key, True)
+
+    def _on_functiondef(self, node: Function) -> None:
+        self.state.env[node.name] = Local(node)
+
+    _on_asyncfunctiondef = _on_functiondef
+
+    def _on_classdef(self, node: ast.ClassDef) -> None:
+        return None
+
+    def _on_assign(self, node: ast.Assign) -> None:
+        self._visit(node.value)
+        value = self._value(node.value)
+        for target in node.targets:
+            if isinstance(target, ast.Attribute) and target.attr == "requires_grad":
+                self._require(target, node.value)
+            elif isinstance(target, ast.Attribute) and target.attr == "data":
+                self._change(target)
+            else:
+                self._bind(target, value)
+
+    def _on_annassign(self, node: ast.AnnAssign) -> None:
+        if node.value is not None:
+            self._visit(node.value)
+            self._bind(node.target, self._value(node.value))
+
+    def _on_return(self, node: ast.Return) -> bool:
+        if node.value is not None:
+            self._visit(node.value)
+        self._exits[-1].append(self.state.copy())
+        return False
+
+    def _on_raise(self, node: ast.Raise) -> bool:
+        return False
+
+    def _on_break(self, node: ast.Break) -> bool:
+        if self._breaks:
+            self._breaks[-1].append(self.state.copy())
+        return False
+
+    _on_continue = _on_break
+
+    def _on_if(self, node: ast.If) -> bool:
+        self._visit(node.test)
+        return self._branch([(node.test, True, node.body), (node.test, False, node.orelse)])
+
+    def _branch(self, arms: Sequence[tuple[ast.expr | None, bool, Sequence[ast.stmt]]]) -> bool:
+        start, states = self.state, []
+        for test, holds, body in arms:
+            state = start.copy()
+            if test is not None:
+                found = frozenset(_conditions(test, holds, state, self._turn))
+                if exclusive(found, state.conditions):
+                    continue
+                state.conditions |= found
+            self.state = state
+            if self._block(body):
+                states.append(self.state)
+        self.state = merged(states) if states else start
+        return bool(states)
+
+    def _on_match(self, node: ast.Match) -> bool:
+        self._visit(node.subject)
+        return self._branch([(None, True, case.body) for case in node.cases] + [(None, True, ())])
+
+    def _on_for(self, node: ast.For) -> None:
+        self._visit(node.iter)
+        if key := freezes(node):
+            self._freeze(key, True)
+        self._loop(node, lambda: self._bind_loop(node.target, node.iter))
+
+    _on_asyncfor = _on_for
+
+    def _on_while(self, node: ast.While) -> None:
+        self._loop(node, lambda: self._visit(node.test))
+
+    def _loop(self, node: ast.For | ast.AsyncFor | ast.While, before: Callable[[], None]) -> None:
+        for _ in range(2):
+            self._breaks.append([])
+            start = self.state.copy()
+            before()
+            alive = self._block(node.body)
+            states = [*self._breaks.pop(), *([self.state] if alive else [])]
+            self.state = merged(states) if states else start
+        self._block(node.orelse)
+
+    def _on_try(self, node: ast.Try) -> bool:
+        start = self.state.copy()
+        states = []
+        if self._block(node.body) and self._block(node.orelse):
+            states.append(self.state)
+        for handler in node.handlers:
+            self.state = start.copy()
+            if self._block(handler.body):
+                states.append(self.state)
+        self.state = merged(states) if states else self.state
+        return self._block(node.finalbody) and bool(states)
+
+    def _on_with(self, node: ast.With | ast.AsyncWith) -> bool:
+        state = self.state
+        grad, text, regions, toggled = state.grad, state.grad_text, state.regions, state.toggled
+        changed = False
+        for item in node.items:
+            means = self._context(item.context_expr)
+            if isinstance(means, Grad):
+                self._set_grad(means)
+                changed = True
+            elif isinstance(means, Region):
+                self._open(replace(means, opened=node))
+            else:
+                self._visit(item.context_expr)
+            if item.optional_vars is not None:
+                self._bind(item.optional_vars, None)
+        exits, breaks = len(self._exits[-1]), len(self._breaks[-1]) if self._breaks else 0
+        alive = self._block(node.body)
+        left = self._exits[-1][exits:] + (self._breaks[-1][breaks:] if self._breaks else [])
+        for end in [*left, *([self.state] if alive else [])]:
+            end.toggled = toggled
+            if changed:
+                end.grad, end.grad_text = grad, text
+            _leave(end, regions)
+        return alive
+
+    _on_asyncwith = _on_with
+
+    def _context(self, node: ast.expr) -> Grad | Region | None:
+        scope = self._scope()
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "toggle_model":
+            owner = self._value(node.func.value)
+            if isinstance(owner, Optimizer):
+                self.state.toggled = frozenset(owner.keys or ())
+            return None
+        found = grad_of(node, scope) or region_of(node, scope)
+        if found is None:
+            value = self._value(node)
+            found = value.means if isinstance(value, Context) else None
+        return found
+
+    # expressions
+
+    def _visit(self, node: ast.AST) -> None:
+        """Executes the calls of an expression, arguments first."""
+        if isinstance(node, _INNER):
+            return
+        if isinstance(node, ast.IfExp):
+            self._visit(node.test)
+            self._either(node)
+            return
+        if isinstance(node, ast.NamedExpr):
+            self._visit(node.value)
+            self._bind(node.target, self._value(node.value))
+            return
+        if isinstance(node, ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp):
+            self._comprehension(node)
+            return
+        for name in reversed(CHILD_FIELDS.get(type(node), ())):
+            value = getattr(node, name)
+            for child in value if isinstance(value, list) else [value]:
+                if isinstance(child, ast.AST):
+                    self._visit(child)
+        if isinstance(node, ast.Call):
+            self._call(node)
+
+    def _either(self, node: ast.IfExp) -> None:
+        start, states = self.state, []
+        for holds, value in ((True, node.body), (False, node.orelse)):
+            self.state = start.copy()
+            self.state.conditions |= frozenset(_conditions(node.test, holds, self.state, self._turn))
+            self._visit(value)
+            states.append(self.state)
+        self.state = merged(states)
+
+    def _comprehension(self, node: ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp) -> None:
+        env = dict(self.state.env)
+        for generator in node.generators:
+            self._visit(generator.iter)
+            self._bind_loop(generator.target, generator.iter)
+        for part in (node.key, node.value) if isinstance(node, ast.DictComp) else (node.elt,):
+            self._visit(part)
+        self.state.env = env
+
+    def _call(self, node: ast.Call) -> None:
+        function = node.func
+        dotted = self._scope().resolve(function)
+        if dotted == CLEAR:
+            self.state.casts = ()
+        elif dotted in CHECKPOINT and node.args:
+            self._forward(node.args[0], node)
+        elif means := grad_of(node, self._scope()):
+            if dotted and dotted.endswith("set_grad_enabled"):
+                self._set_grad(means)
+        elif dotted == "torch.nn.utils.vector_to_parameters" and len(node.args) > 1:
+            self._changed(self._value(node.args[1]))
+        elif isinstance(function, ast.Attribute) and self._changes(node, function):
+            return
+        else:
+            self._forward(function, node)
+
+    def _changes(self, node: ast.Call, function: ast.Attribute) -> bool:
+        """Whether a call changes weights, or which of them train; notes what it does."""
+        name = function.attr
+        if name in ("toggle_optimizer", "untoggle_optimizer"):
+            given = self._value(node.args[0]) if node.args and name == "toggle_optimizer" else None
+            self.state.toggled = frozenset(given.keys or ()) if isinstance(given, Optimizer) else None
+            return True
+        if name == "requires_grad_":
+            off = any(isinstance(item, ast.Constant) and item.value is False for item in node.args)
+            owner = self._value(function.value)
+            if isinstance(owner, Module | Parameters):
+                self._freeze(owner.key, off)
+            return True
+        if name in STEPS:
+            owner = self._value(function.value)
+            given = self._value(node.args[0]) if node.args else None
+            found = next((item for item in (owner, given) if isinstance(item, Optimizer)), None)
+            if found:
+                self.state.change(found.keys, self._site(node), found.keys is not None)
+            return True
+        if name == "load_state_dict":
+            self._changed(self._value(function.value))
+            return True
+        if name.endswith("_") and not name.endswith("__"):
+            self._change(function.value)
+            return True
+        return False
+
+    def _change(self, node: ast.expr) -> None:
+        """Notes an in-place change of a parameter, or of `module.weight.data`."""
+        value = self._value(node)
+        data = isinstance(node, ast.Attribute) and node.attr == "data"
+        if isinstance(value, Parameters) or (data and isinstance(value, Module)):
+            self._changed(value)
+
+    def _changed(self, value: Any) -> None:
+        if isinstance(value, Module | Parameters):
+            key = value.key[:-1] if value.key[-1] == "data" else value.key
+            sure = isinstance(value, Parameters) or key == value.key or key[-1] in ("weight", "bias")
+            self.state.change([key], self._site(self._frames[-1].steps[-1].statement), sure)
+
+    def _forward(self, function: ast.expr, node: ast.Call) -> None:
+        """A call of a function of the project is followed; one of something that may be a module is a forward."""
+        target = self._function(function)
+        if target is not None:
+            found, place, skip = target
+            self._follow(found, place, node, skip)
+            return
+        value = self._value(function)
+        if not isinstance(value, Module) or value.key[-1] in NOT_FORWARD or len(value.key) > 6:
+            return
+        key = value.key[:-1] if value.key[-1] in ("forward", "__call__") and len(value.key) > 1 else value.key
+        if any(part in NOT_FORWARD for part in key[1:]) or any(part.startswith("<") for part in key[1:]):
+            return
+        self._note(key, node)
+
+    def _note(self, key: Key, node: ast.Call) -> None:
+        state = self.state
+        if not state.caches or not state.trains(key):
+            return
+        site = self._site(node)
+        for on, conditions in state.variants():
+            for cast in state.casts:
+                if not related(cast.key, key) or exclusive(cast.conditions, conditions):
+                    continue
+                meeting = Meeting(cast, site, key, state.regions, self.place.members)
+                if cast.changed is not None:
+                    self.stale.append(meeting)
+                elif cast.off and on:
+                    self.poisoned.append(meeting)
+        for on, conditions in state.variants():
+            state.cast(key, not on, conditions, site)
+
+    def _function(self, node: ast.expr) -> tuple[Function, Place, int] | None:
+        """The project's function that a call runs, its place, and how many parameters `self` takes up."""
+        place = self.place
+        if isinstance(node, ast.Name):
+            local = self.state.env.get(node.id)
+            if isinstance(local, Local):
+                return (
+                    local.node,
+                    replace(place, scope=bind(local.node, scope=self._scope()), owner=None, closure=True),
+                    0,
+                )
+            if node.id not in self.state.env and (found := self._module_function(node)):
+                return found, Place(bind(found, scope=self.file.scope)), 0
+        if not place.members:
+            return None
+        if isinstance(node, ast.Attribute) and is_super_call(ast.Call(node, [], []), node.attr):
+            return self._method(place.members, node.attr, place.prefix, place.owner)
+        value = self._value(node)
+        if not isinstance(value, Module) or value.key[: len(place.prefix)] != place.prefix:
+            return None
+        rest = value.key[len(place.prefix) :]
+        if not rest:
+            return self._method(place.members, "forward", place.prefix)
+        if len(rest) == 1 and (found_method := self._method(place.members, rest[0], place.prefix)):
+            return found_method
+        inner = place.members.inner(rest[0])
+        name = "forward" if len(rest) == 1 else rest[1]
+        if inner is None or len(rest) > 2:
+            return None
+        return self._method(inner, name, (*place.prefix, rest[0]))
+
+    def _method(
+        self, members: Members, name: str, prefix: Key, after: ClassNode | None = None
+    ) -> tuple[Function, Place, int] | None:
+        found = members.method(name, after)
+        if found is None:
+            return None
+        scope = bind(found[1], scope=bind(found[0].node, scope=found[0].scope))
+        return found[1], Place(scope, members, found[0], prefix), 0 if _is_static(found[1]) else 1
+
+    def _module_function(self, node: ast.Name) -> Function | None:
+        dotted = self._scope().lookup(node.id)
+        if dotted != f"{self.file.module}.{node.id}":
+            return None
+        found = [
+            item
+            for item in self.file.tree.body
+            if isinstance(item, ast.FunctionDef | ast.AsyncFunctionDef) and item.name == node.id
+        ]
+        return found[0] if len(found) == 1 else None
+
+    def _follow(self, function: Function, place: Place, node: ast.Call, skip: int) -> None:
+        if function in self._running or len(self._frames) >= DEEPEST:
+            return
+        names = [item.arg for item in [*function.args.posonlyargs, *function.args.args]][skip:]
+        given = {name: self._value(item) for name, item in zip(names, node.args, strict=False)}
+        given |= {item.arg: self._value(item.value) for item in node.keywords if item.arg}
+        self._call_function(function, place, given)
+
+    # names, contexts, sites
+
+    def _scope(self) -> Scope:
+        return self.place.scope
+
+    def _value(self, node: ast.expr) -> Any:
+        return self.reader.value(node, self.state, self._scope(), self.place.members)
+
+    def _bind(self, target: ast.expr, value: Any) -> None:
+        if isinstance(target, ast.Starred):
+            self._bind(target.value, None)
+        elif isinstance(target, ast.Tuple | ast.List):
+            same = isinstance(value, tuple) and len(value) == len(target.elts)
+            for index, item in enumerate(target.elts):
+                self._bind(item, value[index] if same else None)
+        elif isinstance(target, ast.Name):
+            self.state.env[target.id] = value
+            self._renew(target.id)
+        elif isinstance(target, ast.Attribute):
+            self._renew(ast.unparse(target))
+        elif isinstance(target, ast.Subscript):
+            self._bind(target.value, self._value(target.value))
+
+    def _renew(self, name: str) -> None:
+        self._turn += 1
+        self.state.versions[name] = self._turn
+
+    def _bind_loop(self, target: ast.expr, over: ast.expr) -> None:
+        """Binds the target of a loop: items of a module list, or parameters of modules."""
+        if isinstance(over, ast.Call) and isinstance(over.func, ast.Name) and over.func.id in ("enumerate", "zip"):
+            parts = [self._each(item) for item in over.args]
+            self._bind(target, (None, parts[0]) if over.func.id == "enumerate" and parts else tuple(parts))
+        else:
+            each = self._each(over)
+            pair = isinstance(target, ast.Tuple) and isinstance(each, Parameters)
+            self._bind(target, (None, each) if pair else each)
+
+    def _each(self, over: ast.expr) -> Any:
+        value = self._value(over)
+        if isinstance(value, Module) and not value.key[0].startswith("<"):
+            return Module((*value.key, "[*]"))
+        return value if isinstance(value, Parameters) else None
+
+    def _require(self, target: ast.Attribute, value: ast.expr) -> None:
+        owner = self._value(target.value)
+        if isinstance(owner, Parameters) and isinstance(value, ast.Constant):
+            self._freeze(owner.key, value.value is False)
+
+    def _freeze(self, key: Key, off: bool) -> None:
+        value = self._value(ast.Name(key[0], ast.Load()))
+        if isinstance(value, Module):
+            key = (*value.key, *key[1:])
+        self.state.frozen = self.state.frozen | {key} if off else self.state.frozen - {key}
+
+    def _set_grad(self, grad: Grad) -> None:
+        self.state.grad = grad
+        self.state.grad_text = state_text(grad.test, self.state) if grad.test is not None else ""
+
+    def _open(self, region: Region) -> None:
+        if not self.state.regions:
+            self.state.casts = ()
+        self.state.regions = (*self.state.regions, region)
+
+    def _site(self, node: ast.AST) -> Site:
+        return Site(node, self._turn, tuple(self._frames))
+
+
+def _leave(state: State, regions: tuple[Region, ...]) -> None:
+    """Leaves the regions opened since; with the outermost one the cache goes."""
+    state.regions = regions
+    if not regions:
+        state.casts = ()
+
+
+def _is_static(function: Function) -> bool:
+    return any(isinstance(item, ast.Name) and item.id == "staticmethod" for item in function.decorator_list)
+
+
+def _conditions(test: ast.expr, holds: bool, state: State, turn: int) -> Iterator[Condition]:
+    """What holds where a test does, or does not: comparable texts."""
+    if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+        yield from _conditions(test.operand, not holds, state, turn)
+        return
+    if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And) is holds:
+        for part in test.values:
+            yield from _conditions(part, holds, state, turn)
+        return
+    if isinstance(test, ast.Compare) and len(test.ops) == 1 and isinstance(test.ops[0], ast.NotEq | ast.IsNot):
+        op = ast.Eq() if isinstance(test.ops[0], ast.NotEq) else ast.Is()
+        test, holds = ast.Compare(test.left, [op], test.comparators), not holds
+    text = state_text(test, state)
+    yield (f"{text}@{turn}" if "rand" in text else text), holds

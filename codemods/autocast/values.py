@@ -1,0 +1,224 @@
+"""What names stand for while a trace runs: modules, optimizers, parameters, contexts, local functions."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass
+from typing import Any
+
+from codemods.autocast.casts import State
+from codemods.autocast.members import (
+    Key,
+    Members,
+    Verdict,
+    chain_of,
+    classify,
+    looks_weightless,
+    parameters_in,
+    used_as_module,
+)
+from codemods.autocast.names import DEEPCOPY, FABRIC, NOT_MODULES, SAME, WRAPPERS, Grad, Region, grad_of, region_of
+from codemods.facts import Facts
+from codemods.scopes import Scope
+from codemods.source import PythonFile
+from codemods.syntax import Function
+
+
+@dataclass(frozen=True)
+class Module:
+    """Something that may be a module; `key` is the same for two of them only where they are one object."""
+
+    key: Key
+
+
+@dataclass(frozen=True)
+class Optimizer:
+    """An optimizer and the modules whose weights it changes (None where that cannot be seen)."""
+
+    keys: tuple[Key, ...] | None
+
+
+@dataclass(frozen=True)
+class Parameters:
+    """A parameter, or parameters, of a module."""
+
+    key: Key
+
+
+@dataclass(frozen=True)
+class Context:
+    """A context manager kept in a name."""
+
+    means: Grad | Region
+
+
+@dataclass(frozen=True)
+class Local:
+    """A function defined in a function."""
+
+    node: Function
+
+
+class Reader:
+    """Tells what expressions stand for in one file. `verdicts` collects what is known of fresh modules."""
+
+    def __init__(self, file: PythonFile, facts: Facts) -> None:
+        self.file, self.facts = file, facts
+        self.verdicts: dict[str, Verdict] = {}
+        self.steps_and_zeros = _steps_and_zeros(file)
+
+    def value(self, node: ast.expr, state: State, scope: Scope, members: Members | None) -> Any:
+        """The value of an expression, None where it is unknown."""
+        if isinstance(node, ast.Name):
+            return self._name(node.id, state, scope)
+        if isinstance(node, ast.Attribute):
+            return self._attribute(node, state, scope, members)
+        if isinstance(node, ast.Subscript):
+            return self._item(node, state, scope, members)
+        if isinstance(node, ast.Tuple | ast.List):
+            return tuple(self.value(item, state, scope, members) for item in node.elts)
+        if isinstance(node, ast.Call):
+            return self._call(node, state, scope, members)
+        if means := (grad_of(node, scope) or region_of(node, scope)):
+            return Context(means)
+        return None
+
+    def _name(self, name: str, state: State, scope: Scope) -> Any:
+        if name in state.env:
+            return state.env[name]
+        if scope.lookup(name) is not None:
+            return None
+        return Optimizer(None) if name in self.steps_and_zeros else Module((name,))
+
+    def _attribute(self, node: ast.Attribute, state: State, scope: Scope, members: Members | None) -> Any:
+        owner = self.value(node.value, state, scope, members)
+        if isinstance(owner, Parameters):
+            return owner if node.attr == "data" else None
+        if not isinstance(owner, Module):
+            return None
+        if owner.key == ("self",) and members:
+            if node.attr in NOT_MODULES:
+                return None
+            if (found := self._built(node.attr, members)) is not None:
+                return found
+        if node.attr in ("module", "_orig_mod"):
+            return owner
+        return Module((*owner.key, node.attr))
+
+    def _built(self, attribute: str, members: Members) -> Any:
+        """An attribute that is no module but an optimizer, Fabric or a context."""
+        for value, scope in members.assigned.get(attribute, []):
+            if isinstance(value, ast.Call) and (dotted := scope.resolve(value.func)):
+                if dotted in FABRIC:
+                    return _FABRIC
+                if dotted.startswith("torch.optim.") and "lr_scheduler" not in dotted:
+                    return Optimizer(parameters_in(value))
+                if means := region_of(value, scope):
+                    return Context(means)
+        return None
+
+    def _item(self, node: ast.Subscript, state: State, scope: Scope, members: Members | None) -> Any:
+        owner = self.value(node.value, state, scope, members)
+        index = node.slice
+        if isinstance(owner, tuple):
+            position = index.value if isinstance(index, ast.Constant) else None
+            return owner[position] if isinstance(position, int) and -len(owner) <= position < len(owner) else None
+        if isinstance(owner, Optimizer):
+            return owner
+        if not isinstance(owner, Module):
+            return None
+        if isinstance(index, ast.Constant):
+            return Module((*owner.key, f"[{index.value!r}]"))
+        return Module((*owner.key, f"[{state_text(index, state)}]"))
+
+    def _call(self, node: ast.Call, state: State, scope: Scope, members: Members | None) -> Any:
+        function = node.func
+        dotted = scope.resolve(function)
+        first = self.value(node.args[0], state, scope, members) if node.args else None
+        if dotted in WRAPPERS and isinstance(first, Module):
+            return first
+        if dotted in FABRIC:
+            return _FABRIC
+        if means := (grad_of(node, scope) or region_of(node, scope)):
+            return Context(means)
+        if dotted and dotted.startswith("torch.optim.") and "lr_scheduler" not in dotted:
+            return Optimizer(self._given(node, state, scope, members))
+        if isinstance(function, ast.Attribute):
+            owner = self.value(function.value, state, scope, members)
+            if found := self._method(function.attr, owner, first, node, members):
+                return found
+        if dotted in DEEPCOPY:
+            return self._fresh("module", node)
+        return self._fresh(classify(node, scope, self.file, self.facts), node)
+
+    def _method(self, name: str, owner: Any, first: Any, node: ast.Call, members: Members | None) -> Any:
+        if owner is _FABRIC:
+            if name in ("setup", "setup_module", "prepare", "prepare_model"):
+                return first if len(node.args) == 1 else None
+            return Context(Region(True, node)) if name == "autocast" else None
+        if isinstance(owner, Module):
+            if name in SAME:
+                return owner
+            if name in ("parameters", "named_parameters"):
+                return Parameters(owner.key)
+            if owner.key == ("self",) and members and name == "optimizers":
+                return self._optimizers(members)
+        return None
+
+    def _optimizers(self, members: Members) -> Any:
+        known = members.optimized
+        if known is None:
+            return Optimizer(None)
+        return Optimizer(known[0]) if len(known) == 1 else tuple(Optimizer(keys) for keys in known)
+
+    def _given(self, node: ast.Call, state: State, scope: Scope, members: Members | None) -> tuple[Key, ...] | None:
+        """The modules whose parameters an optimizer is given."""
+        found = []
+        for inner in ast.walk(node):
+            if isinstance(inner, ast.Call) and isinstance(inner.func, ast.Attribute):
+                if inner.func.attr in ("parameters", "named_parameters"):
+                    owner = self.value(inner.func.value, state, scope, members)
+                    if not isinstance(owner, Module):
+                        return None
+                    found.append(owner.key)
+        return tuple(found) or None
+
+    def _fresh(self, verdict: Verdict, node: ast.Call) -> Module:
+        name = f"<{len(self.verdicts)}>"
+        self.verdicts[name] = verdict
+        return Module((name,))
+
+    def verdict(self, key: Key, members: Members | None) -> Verdict:
+        """What is known of the module behind a key; what only has the name of a loss or a helper is nothing."""
+        if key[0] in self.verdicts:
+            found = self.verdicts[key[0]]
+        elif key[0] == "self" and members:
+            found = members.verdict(key[1]) if len(key) > 1 else "module"
+            if found == "unknown" and members.frozen and any(key[: len(item)] == item for item in members.frozen):
+                return "nothing"
+        else:
+            found = "module" if used_as_module(self.file, key[:1]) else "unknown"
+        return "nothing" if found == "unknown" and looks_weightless(key[-1]) else found
+
+
+_FABRIC = object()
+
+
+def is_fabric(value: Any) -> bool:
+    return value is _FABRIC
+
+
+def state_text(node: ast.expr, state: State) -> str:
+    """The text of an expression with the versions of the names in it: the same only while none is assigned."""
+    names = sorted({".".join(chain) for inner in ast.walk(node) if (chain := chain_of(inner))} & set(state.versions))
+    tail = ",".join(f"{name}#{state.versions[name]}" for name in names)
+    return f"{ast.unparse(node)}|{tail}" if tail else ast.unparse(node)
+
+
+def _steps_and_zeros(file: PythonFile) -> frozenset[str]:
+    """The plain names on which a file calls both `step()` and `zero_grad()`: optimizers."""
+
+    def owners(name: str) -> set[str]:
+        return {node.value.id for node in file.attributes(name) if isinstance(node.value, ast.Name)}
+
+    return frozenset(owners("step") & owners("zero_grad"))
