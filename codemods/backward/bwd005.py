@@ -69,7 +69,7 @@ def _last(step: Function, reached: frozenset[str]) -> Pass | None:
     looped = {
         id(inner)
         for node in every_node(step)
-        if isinstance(node, ast.For | ast.While | ast.FunctionDef | ast.Lambda | ast.ListComp)
+        if node is not step and isinstance(node, ast.For | ast.While | ast.FunctionDef | ast.Lambda | ast.ListComp)
         for inner in every_node(node)
     }
     passes.sort(key=lambda found: found.call.lineno)
