@@ -17,7 +17,7 @@ class Put:
     """Lines that go in front of, or behind, the statement at `path`."""
 
     path: Path
-    text: str
+    text: str | Callable[[], str]
     after: bool = False
 
 
@@ -61,7 +61,9 @@ def apply_steps(function: cst.FunctionDef, steps: tuple[Step, ...]) -> cst.Funct
     for step in steps:
         node = at_path(function, step.path)
         if isinstance(step, Put):
-            (behind if step.after else before).setdefault(node, []).extend(statements(step.text))
+            (behind if step.after else before).setdefault(node, []).extend(
+                statements(step.text if isinstance(step.text, str) else step.text())
+            )
         elif isinstance(step, Move):
             gone.add(node)
             place = behind if step.after else before

@@ -12,7 +12,7 @@ from codemods.family import clash
 from codemods.loops.classes import FLAG, Shown, collect, state_of
 from codemods.loops.trainers import ACCUMULATE, CLIP, WORDS, fitted, refused, trainers_of
 from codemods.rule import Example, Match, NodeEdit, Rule
-from codemods.source import PythonFile
+from codemods.source import ClassNode, PythonFile
 
 if TYPE_CHECKING:
     import libcst as cst
@@ -89,6 +89,8 @@ def _refusal(facts: Facts, trainer: TrainerFact, fact: ClassFact) -> str | None:
         return "the algorithm is not a literal"
     if list(facts.subclasses(fact)):
         return f"{fact.name} has subclasses"
+    if not fact.methods:
+        return f"{fact.name} has no methods of its own"
     found = clash(facts, fact, {HOOK, "configure_gradient_clipping", *CLIP})
     if found or {HOOK, "configure_gradient_clipping", *CLIP} & fact.methods:
         return found or f"{fact.name} has hooks of its own around the step"
@@ -112,7 +114,7 @@ def _at_class(file: PythonFile, trainer: TrainerFact, fact: ClassFact) -> Iterat
         if item.qualname != fact.name or HOOK in item.methods:
             continue
         value, algorithm = (_text(trainer.argument(name)) for name in CLIP)
-        change = partial(_clipping, value=value or "", algorithm=algorithm)
+        change = partial(_clipping, value=value or "", algorithm=algorithm, before=_place(item))
         message = f"{fact.name} is trained by a Trainer that clips, which manual optimization refuses"
         reason = f"The clipping of {trainer.path} moves to the end of {HOOK}, where gradients are unscaled."
         yield Match(
@@ -125,21 +127,23 @@ def _at_class(file: PythonFile, trainer: TrainerFact, fact: ClassFact) -> Iterat
         )
 
 
+def _place(item: ClassNode) -> str:
+    """The method in front of which the hook goes: the one behind the training step, as far as there is one."""
+    names = list(item.methods)
+    behind = names.index("training_step") + 1 if "training_step" in names else 0
+    return names[min(behind, len(names) - 1)]
+
+
 def _without_clipping(node: cst.Call) -> cst.Call:
     from codemods.edits import without_arguments
 
     return without_arguments(node, frozenset(CLIP))
 
 
-def _clipping(node: cst.ClassDef, value: str, algorithm: str | None) -> cst.ClassDef:
-    from codemods.edits import add_class_statement, add_method
+def _clipping(node: cst.ClassDef, value: str, algorithm: str | None, before: str) -> cst.ClassDef:
+    from codemods.manual.writer import add_clipping
 
-    given = f", gradient_clip_algorithm={algorithm}" if algorithm else ""
-    text = (
-        f"def {HOOK}(self, optimizer):\n"
-        f"    self.clip_gradients(optimizer, gradient_clip_val=self.gradient_clip_val{given})\n"
-    )
-    return add_method(add_class_statement(node, f"gradient_clip_val = {value}\n"), text)
+    return add_clipping(node, value, algorithm, before)
 
 
 def _context(collected: Mapping[str, Any]) -> tuple[bytes, ...]:
@@ -177,15 +181,13 @@ def main(loader):
     trainer = Trainer(max_epochs=2, gradient_clip_val=0.5)
     trainer.fit(Model(), loader)
 """
-AFTER = BEFORE.replace(", gradient_clip_val=0.5", "").replace(
-    "(LightningModule):\n", "(LightningModule):\n    gradient_clip_val = 0.5\n\n"
+SETUP = "    def configure_optimizers(self):\n"
+CLIPPING = (
+    f"    def {HOOK}(self, optimizer):\n"
+    "        self.clip_gradients(optimizer, gradient_clip_val=self.gradient_clip_val)\n\n"
 )
-RETURN = "        return torch.optim.SGD(self.parameters(), lr=0.1)\n"
-AFTER = AFTER.replace(
-    RETURN,
-    f"{RETURN}\n    def {HOOK}(self, optimizer):\n"
-    "        self.clip_gradients(optimizer, gradient_clip_val=self.gradient_clip_val)\n",
-)
+AFTER = BEFORE.replace(", gradient_clip_val=0.5", "").replace(SETUP, CLIPPING + SETUP)
+AFTER = AFTER.replace("(LightningModule):\n", "(LightningModule):\n    gradient_clip_val = 0.5\n\n")
 SUMS = BEFORE.replace("gradient_clip_val=0.5", "accumulate_grad_batches=4")
 
 RULE = Rule(

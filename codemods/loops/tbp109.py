@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
+from functools import partial
 
 from codemods.facts import Facts
 from codemods.loops.classes import FLAG, TRIGGERS, Loop, collect, loops
@@ -13,7 +14,7 @@ from codemods.loops.steps import Put
 from codemods.manual.optimizers import Scheduler
 from codemods.rule import Example, Match, Rule
 from codemods.source import PythonFile
-from codemods.syntax import is_none, own_nodes, returns, self_name
+from codemods.syntax import Function, is_none, own_nodes, returns, self_name
 
 CODE = "TBP109"
 MESSAGE = "configure_optimizers returns schedulers, and nobody steps them: the learning rate never changes"
@@ -26,13 +27,14 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
         method = loop.item.methods.get("configure_optimizers")
         if loop.state != "off" or method is None or not any(flow.of("step") for flow in loop.flows):
             continue
-        value = next((node.value for node in returns(method) if node.value and _has_schedulers(node.value)), None)
+        given = [node.value for node in returns(method) if node.value is not None]
+        value = next((node for node in given if _has_schedulers(node, method)), None)
         if value is None or _stepped(file, loop):
             continue
         yield _match(file, loop, value)
 
 
-def _has_schedulers(value: ast.expr) -> bool:
+def _has_schedulers(value: ast.expr, method: Function) -> bool:
     """Whether a returned value plainly holds schedulers: a pair of lists, or dicts with `lr_scheduler`."""
     if isinstance(value, ast.Dict):
         pairs = zip(value.keys, value.values, strict=True)
@@ -40,10 +42,22 @@ def _has_schedulers(value: ast.expr) -> bool:
     if not isinstance(value, ast.Tuple | ast.List):
         return False
     if any(isinstance(item, ast.Dict) for item in value.elts):
-        return any(_has_schedulers(item) for item in value.elts)
-    if len(value.elts) == 2 and isinstance(value.elts[0], ast.List) and isinstance(value.elts[1], ast.List):
-        return bool(value.elts[1].elts)
-    return False
+        return any(_has_schedulers(item, method) for item in value.elts)
+    lists = [_bound(item, method) for item in value.elts]
+    return len(lists) == 2 and all(isinstance(item, ast.List) and item.elts for item in lists)
+
+
+def _bound(node: ast.expr, method: Function) -> ast.expr:
+    """What a name of the method is assigned, where it is by one statement."""
+    if not isinstance(node, ast.Name):
+        return node
+    values = [
+        statement.value
+        for statement in own_nodes(method)
+        if isinstance(statement, ast.Assign)
+        and any(isinstance(target, ast.Name) and target.id == node.id for target in statement.targets)
+    ]
+    return values[0] if len(values) == 1 else node
 
 
 def _stepped(file: PythonFile, loop: Loop) -> bool:
@@ -71,7 +85,7 @@ def _match(file: PythonFile, loop: Loop, value: ast.expr) -> Match:
     if flow.function.name != "training_step" or end is None or not flow.laid_out:
         return Match(place, MESSAGE, "manual", f"Not rewritten: the end of the training step is not plain. {ADVICE}")
     path, after = end
-    put = Put(path, "".join(f"{line}\n" for line in lines(self_name(flow.function), known.schedulers)), after=after)
+    put = Put(path, partial(_lines, self_name(flow.function), known.schedulers), after=after)
     reason = (
         "Stepped where automatic optimization would: at the end of the batch, or of the epoch's last one. What was "
         "trained so far was trained at a constant rate, and may be tuned for it."
@@ -93,23 +107,10 @@ def _is_plain(value: ast.expr | None) -> bool:
     return value is None or not any(isinstance(node, ast.Call | ast.Await) for node in ast.walk(value))
 
 
-def lines(this: str, schedulers: Sequence[Scheduler]) -> list[str]:
-    """The statements that step a class's schedulers at the end of its training step, by their intervals."""
-    if len(schedulers) == 1:
-        return _timed(schedulers[0], this, [f"{this}.lr_schedulers().step()"])
-    if len({scheduler.interval for scheduler in schedulers}) == 1:
-        each = [f"for scheduler in {this}.lr_schedulers():", "    scheduler.step()"]
-        return _timed(schedulers[0], this, each)
-    found = []
-    for index, scheduler in enumerate(schedulers):
-        found += _timed(scheduler, this, [f"{this}.lr_schedulers()[{index}].step()"])
-    return found
+def _lines(this: str, schedulers: tuple[Scheduler, ...]) -> str:
+    from codemods.manual.writer import scheduler_lines
 
-
-def _timed(scheduler: Scheduler, this: str, step: list[str]) -> list[str]:
-    if scheduler.interval == "step":
-        return step
-    return [f"if {this}.trainer.is_last_batch:", *(f"    {line}" for line in step)]
+    return "".join(f"{line}\n" for line in scheduler_lines(this, schedulers))
 
 
 BEFORE = """\
