@@ -12,23 +12,27 @@ from typing import Any
 from codemods.finding import Finding
 from codemods.scopes import ROOT, Scope, canonical
 from codemods.source import CallNode, PythonFile
+from codemods.syntax import Function, parameters
 
 MODULE = f"{ROOT}.LightningModule"
 TRAINER = f"{ROOT}.Trainer"
 CALLBACK = f"{ROOT}.Callback"
 KINDS = frozenset({MODULE, TRAINER, CALLBACK, f"{ROOT}.LightningDataModule"})
+HOOKS = frozenset({"on_train_batch_end", "on_before_backward", "on_after_backward", "on_before_optimizer_step"})
 EVALUATES = ("test", "validate", "predict")
 
 
 @dataclass(frozen=True)
 class ClassFact:
     """A class of the project. `bases` are dotted names (None where one could not be resolved), `methods`
-    the names of its own methods."""
+    the names of its own methods, `quiet` the hooks around a step among them that neither read the outputs of a
+    training batch nor log."""
 
     name: str
     path: str
     bases: tuple[str | None, ...]
     methods: frozenset[str]
+    quiet: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True)
@@ -211,9 +215,16 @@ class Facts:
 
     def subclasses(self, item: ClassFact) -> Iterator[ClassFact]:
         """The project's classes that have `item` among their project-local bases."""
-        for other in self._classes.values():
-            if other != item and item in self.ancestry(other):
-                yield other
+        return iter(self._below.get(item, ()))
+
+    @cached_property
+    def _below(self) -> Mapping[ClassFact, list[ClassFact]]:
+        """The classes below each class that has some."""
+        found: dict[ClassFact, list[ClassFact]] = {}
+        for item in self._classes.values():
+            for base in self.ancestry(item)[1:]:
+                found.setdefault(base, []).append(item)
+        return found
 
 
 _PLAIN = (
@@ -249,6 +260,7 @@ def collect_file(file: PythonFile, collected: Mapping[str, Any]) -> FileFacts:
                 file.path,
                 tuple(_base(base, item.scope) for base in item.node.bases),
                 frozenset(item.methods),
+                frozenset(name for name in HOOKS & item.methods.keys() if _is_quiet(item.methods[name])),
             )
             for item in file.classes
         ),
@@ -292,6 +304,25 @@ def _is_indirect(call: CallNode) -> bool:
         for argument in call.node.args
         if isinstance(argument, ast.Name | ast.Attribute)
     )
+
+
+def _is_quiet(hook: Function) -> bool:
+    """Whether a hook leaves the outputs of `on_train_batch_end`, the first argument in a module and the third in a
+    callback, unread, and, if it is another one, logs nothing and hands the module to nobody who could."""
+    names = parameters(hook)
+    if hook.args.vararg or hook.args.kwarg or len(names) < 2:
+        return False
+    batch_end = hook.name == "on_train_batch_end"
+    outputs = names[2 if len(names) > 4 else 0]
+    for node in ast.walk(hook):
+        if isinstance(node, ast.Attribute) and node.attr in ("log", "log_dict") and not batch_end:
+            return False
+        if isinstance(node, ast.Name) and batch_end and node.id == outputs:
+            return False
+        given = [*node.args, *(item.value for item in node.keywords)] if isinstance(node, ast.Call) else []
+        if not batch_end and any(isinstance(item, ast.Name) and item.id in names[:2] for item in given):
+            return False
+    return True
 
 
 def _base(node: ast.expr, scope: Scope) -> str | None:

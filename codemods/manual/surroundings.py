@@ -21,9 +21,10 @@ def asked(unheard: Mapping[str, str]) -> tuple[bytes, ...]:
     return (*ASKED, *(f"def {hook}".encode() for hook in unheard))
 
 
-def relatives(facts: Facts, fact: ClassFact, inherited: set[str]) -> str | None:
+def relatives(facts: Facts, fact: ClassFact, inherited: set[str], constructors: bool = True) -> str | None:
     """Why its bases and subclasses forbid a rewrite of the class: one of them defines one of the `inherited`
-    methods, chooses the kind of optimization or a constructor that comes in between."""
+    methods, chooses the kind of optimization or, where `constructors` holds, has a constructor that comes in
+    between."""
     if facts.kind(fact) != MODULE:
         return "its bases do not plainly lead to LightningModule"
     found = clash(facts, fact, inherited)
@@ -33,7 +34,9 @@ def relatives(facts: Facts, fact: ClassFact, inherited: set[str]) -> str | None:
         if base.path != fact.path and base.path in facts.mentions.get(b"automatic_optimization", frozenset()):
             return f"its base class {base.name} ({base.path}) may choose the kind of optimization"
     for child in facts.subclasses(fact):
-        if "__init__" in child.methods:
+        if child.path != fact.path and child.path in facts.mentions.get(b"automatic_optimization", frozenset()):
+            return f"its subclass {child.name} ({child.path}) may choose the kind of optimization"
+        if constructors and "__init__" in child.methods:
             return f"its subclass {child.name} ({child.path}) defines __init__"
     return None
 
@@ -49,7 +52,7 @@ def surroundings(facts: Facts, fact: ClassFact, unheard: Mapping[str, str]) -> s
         if paths:
             return f"{word.decode()} stands in {min(paths)}: {why}"
     for other in facts.classes():
-        hooks = sorted(other.methods & set(unheard))
+        hooks = sorted((other.methods & set(unheard)) - other.quiet)
         if hooks and facts.kind(other) in (CALLBACK, None):
             return f"{other.name} ({other.path}) has {hooks[0]}, which {unheard[hooks[0]]}"
     return None

@@ -15,12 +15,13 @@ HOOK = "on_before_optimizer_step"
 FLAG_OFF = "self.automatic_optimization = False"
 
 
-def switch_off(node: cst.ClassDef) -> cst.ClassDef:
+def switch_off(node: cst.ClassDef, attribute: bool = False) -> cst.ClassDef:
     """The class with automatic optimization off: behind `super().__init__()`, in place of an explicit True, or as a
-    class attribute where there is no constructor."""
-    if not edits.has_method(node, "__init__"):
-        return edits.add_class_statement(node, "automatic_optimization = False\n")
+    class attribute where there is no constructor, or `attribute` asks for one (a subclass whose own constructor
+    comes in between has it too)."""
     target = m.Assign(targets=[m.AssignTarget(m.Attribute(m.Name("self"), m.Name("automatic_optimization")))])
+    if not edits.has_method(node, "__init__") or (attribute and not m.findall(node, target)):
+        return edits.add_class_statement(node, "automatic_optimization = False\n")
 
     def change(init: cst.FunctionDef) -> list[Any]:
         if m.findall(init, target):
