@@ -5,19 +5,31 @@ from __future__ import annotations
 import ast
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from itertools import pairwise
+from typing import Any
+
+from codemods.nodes import CHILD_FIELDS
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
 
 
 def own_nodes(function: ast.AST) -> Iterator[ast.AST]:
-    """The nodes of a function's body in source order, without those of functions and classes inside it."""
-    stack: list[ast.AST] = list(reversed(getattr(function, "body", [])))
+    """The nodes of a function's body in source order, without those of functions and classes inside it, and
+    without operators and contexts."""
+    stack: list[Any] = list(reversed(getattr(function, "body", [])))
     while stack:
         node = stack.pop()
+        if node is None or type(node) is str:
+            continue
         yield node
-        if not isinstance(node, SCOPES):
-            stack.extend(reversed(list(ast.iter_child_nodes(node))))
+        if isinstance(node, SCOPES):
+            continue
+        for name in CHILD_FIELDS.get(type(node), ()):
+            value = getattr(node, name)
+            if type(value) is list:
+                stack.extend(reversed(value))
+            else:
+                stack.append(value)
 
 
 def returns(function: Function) -> list[ast.Return]:
