@@ -170,9 +170,13 @@ def _edited(
 ) -> str:
     from codemods.locate import apply_node_edits, apply_text_edits
 
-    if isinstance(file, PythonFile):
-        return apply_node_edits(file, [edit for edit in edits if isinstance(edit, NodeEdit)], imports)
-    return apply_text_edits(file.text, [edit for edit in edits if isinstance(edit, TextEdit)])
+    nodes = [edit for edit in edits if isinstance(edit, NodeEdit)]
+    texts = [edit for edit in edits if isinstance(edit, TextEdit)]
+    if not isinstance(file, PythonFile) or (texts and not nodes):
+        return apply_text_edits(file.text, texts)
+    if texts:
+        raise ValueError("edits of nodes and of text do not go together")
+    return apply_node_edits(file, nodes, imports)
 
 
 def _unstable(sources: Sequence[Source], draft: _Draft, options: Options) -> dict[Unit, str]:

@@ -1,0 +1,297 @@
+"""LIT001: names and modules of Lightning that moved, or are gone."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections import Counter
+from collections.abc import Iterator
+
+from codemods.facts import Facts
+from codemods.finding import Fix
+from codemods.names.sites import (
+    Sites,
+    dotted_of,
+    is_lightning,
+    read_sites,
+    serves_both,
+    source_module,
+    under_version_check,
+)
+from codemods.names.statement import Place, extent, moved, why_not
+from codemods.names.table import NAMESPACES, Gone, find, spelled, split
+from codemods.rule import Example, Match, Rule, TextEdit
+from codemods.scopes import Scope
+from codemods.source import PythonFile
+
+CODE = "LIT001"
+LAST_PART = re.compile(r"[\w.]+")
+
+
+def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
+    if not any(namespace in file.text for namespace in NAMESPACES) and "lightning import pytorch" not in file.text:
+        return
+    sites = read_sites(file)
+    target = tuple(int(part) for part in facts.target.split(".")[:2]) if facts.target else (2, 6)
+    for node, _, arms in sites.imports:
+        if serves_both(node, arms):
+            continue
+        checked = under_version_check(arms)
+        if isinstance(node, ast.ImportFrom):
+            yield from _from_import(file, facts, sites, node, target, checked)
+        else:
+            yield from _plain_import(file, sites, node, target, checked)
+    yield from _chains(file, sites, target)
+    yield from _strings(file, sites, target)
+
+
+def _look_up(dotted: str, target: tuple[int, ...]) -> tuple[str, Gone] | None:
+    parts = split(dotted)
+    entry = find(parts[1]) if parts else None
+    return (parts[0], entry) if parts and entry and entry.release < target else None
+
+
+def _from_import(
+    file: PythonFile, facts: Facts, sites: Sites, node: ast.ImportFrom, target: tuple[int, ...], checked: bool
+) -> Iterator[Match]:
+    module = source_module(node, file.path)
+    if not is_lightning(module) or node.level:
+        return
+    found = {alias: hit for alias in node.names if (hit := _look_up(f"{module}.{alias.name}", target))}
+    refusal = why_not(file, node)
+    movable = {alias: hit for alias, hit in found.items() if hit[1].new and not refusal and not checked}
+    uses = {alias: _uses(file, sites, facts, alias, module, *hit) for alias, hit in movable.items()}
+    places = {alias: place for alias, (place, _) in uses.items()}
+    edits = (
+        (*moved(file, node, places, _present(sites)), *(edit for _, renames in uses.values() for edit in renames))
+        if places
+        else ()
+    )
+    level: Fix = "unsafe" if any(hit[1].caution for hit in movable.values()) else "safe"
+    for alias, (namespace, entry) in found.items():
+        if alias in movable:
+            yield _moved(file, alias, namespace, entry, level, edits, f"{file.path}:{node.lineno}")
+        else:
+            why = "it stands under a version check" if checked else refusal or ""
+            yield _left(file, alias, namespace, entry, why if entry.new else "")
+
+
+def _present(sites: Sites) -> frozenset[tuple[str, str]]:
+    """What the file imports at the top of the module under its own name."""
+    return frozenset(
+        (node.module or "", alias.name)
+        for node, scope, _ in sites.imports
+        if isinstance(node, ast.ImportFrom) and isinstance(scope.node, ast.Module) and not node.level
+        for alias in node.names
+        if alias.asname in (None, alias.name)
+    )
+
+
+def _uses(
+    file: PythonFile, sites: Sites, facts: Facts, alias: ast.alias, module: str, namespace: str, entry: Gone
+) -> tuple[Place, list[TextEdit]]:
+    """Where a name is imported from now, and the edits of its uses where it has another name there."""
+    new_module, _, name = spelled(entry.new, namespace).rpartition(".")
+    old = alias.asname or alias.name
+    if alias.asname or name == alias.name:
+        return Place(new_module, name, old), []
+    dotted = f"{module}.{alias.name}"
+    written = entry.expression or name
+    uses = [node for node, scope in sites.names if node.id == old and scope.lookup(old) == dotted]
+    spoken = Counter(re.findall(r"\b\w+\b", file.text))[old]
+    imports = sum(old in (item.name, item.asname) for node, _, _ in sites.imports for item in node.names)
+    handed_on = any(
+        target == f"{file.module}.{old}" or target.endswith(f".{file.module}.{old}")
+        for path, other in facts.files.items()
+        if path != file.path
+        for target in other.exports.values()
+    )
+    taken = name in file.scope.bindings and (new_module, name) not in _present(sites)
+    whole = spoken == len(uses) + imports and imports == 1 and not handed_on and not taken
+    if not whole and not entry.expression:
+        return Place(new_module, name, old), []
+    return Place(new_module, name, name), [TextEdit(*extent(file, node), written) for node in uses]
+
+
+def _plain_import(
+    file: PythonFile, sites: Sites, node: ast.Import, target: tuple[int, ...], checked: bool
+) -> Iterator[Match]:
+    for alias in node.names:
+        hit = _look_up(alias.name, target)
+        if not hit:
+            continue
+        namespace, entry = hit
+        if entry.new and not checked:
+            edit = TextEdit(*extent(file, alias), _aliased(spelled(entry.new, namespace), alias))
+            yield _moved(file, alias, namespace, entry, "safe", (edit,), f"{file.path}:{node.lineno}")
+        else:
+            yield _left(
+                file, alias, namespace, entry, "it stands under a version check" if checked and entry.new else ""
+            )
+
+
+def _aliased(module: str, alias: ast.alias) -> str:
+    return f"{module} as {alias.asname}" if alias.asname else module
+
+
+def _chains(file: PythonFile, sites: Sites, target: tuple[int, ...]) -> Iterator[Match]:
+    for chain, scope in sites.chains:
+        hit = _chain_hit(chain, scope, target)
+        if not hit:
+            continue
+        node, namespace, entry = hit
+        root = _written_root(file, node, scope, namespace)
+        if entry.new.startswith("pl.") and root is not None and not entry.expression:
+            edit = TextEdit(*extent(file, node), root + entry.new[len("pl") :])
+            yield _moved(file, node, namespace, entry, "unsafe" if entry.caution else "safe", (edit,), "")
+        else:
+            yield _left(file, node, namespace, entry, "it is reached by a chain of attributes" if entry.new else "")
+
+
+def _chain_hit(chain: ast.Attribute, scope: Scope, target: tuple[int, ...]) -> tuple[ast.Attribute, str, Gone] | None:
+    """The shortest part of a chain that is gone; parts of imported names that are gone themselves are not looked
+    at, since the import is what breaks."""
+    parts: list[ast.Attribute] = []
+    node: ast.expr = chain
+    while isinstance(node, ast.Attribute):
+        parts.insert(0, node)
+        node = node.value
+    base = dotted_of(node, scope)
+    if not base or not is_lightning(base) or _look_up(base, target):
+        return None
+    for part in parts:
+        dotted = dotted_of(part, scope)
+        hit = _look_up(dotted, target) if dotted else None
+        if hit and (hit[1].new or part is parts[-1] or not _deeper(parts, part, scope, target)):
+            return part, *hit
+    return None
+
+
+def _deeper(parts: list[ast.Attribute], part: ast.Attribute, scope: Scope, target: tuple[int, ...]) -> bool:
+    """Whether a longer part of a chain has a new place of its own."""
+    later = parts[parts.index(part) + 1 :]
+    hits = [_look_up(dotted, target) for item in later if (dotted := dotted_of(item, scope))]
+    return any(hit and hit[1].new for hit in hits)
+
+
+def _written_root(file: PythonFile, node: ast.Attribute, scope: Scope, namespace: str) -> str | None:
+    """The text of the part of a chain that stands for the namespace itself."""
+    part: ast.expr = node
+    while isinstance(part, ast.Attribute):
+        part = part.value
+        if dotted_of(part, scope) == namespace:
+            return file.source_of(part)
+    return None
+
+
+def _strings(file: PythonFile, sites: Sites, target: tuple[int, ...]) -> Iterator[Match]:
+    for node in sites.strings:
+        if not (is_lightning(node.value) and LAST_PART.fullmatch(node.value)):
+            continue
+        hit = _look_up(node.value, target)
+        if not hit:
+            continue
+        namespace, entry = hit
+        text = file.source_of(node)
+        if entry.new and not entry.expression and text.count(node.value) == 1:
+            start = extent(file, node)[0] + text.index(node.value)
+            edit = TextEdit(start, start + len(node.value), spelled(entry.new, namespace))
+            yield _moved(file, node, namespace, entry, "unsafe" if entry.caution else "safe", (edit,), "")
+        else:
+            yield _left(file, node, namespace, entry, "")
+
+
+def _message(namespace: str, entry: Gone) -> str:
+    return f"`{spelled(entry.old, namespace)}` is not in Lightning any more (last in {entry.last})"
+
+
+def _moved(
+    file: PythonFile,
+    place: ast.alias | ast.expr,
+    namespace: str,
+    entry: Gone,
+    level: Fix,
+    edits: tuple[TextEdit, ...],
+    unit: str,
+) -> Match:
+    reason = f"It is `{spelled(entry.new, namespace)}` now"
+    reason += f"; {entry.caution}." if entry.caution else "."
+    return Match(file.span(place), _message(namespace, entry), level, reason, entry.row, edits, unit=unit)  # type: ignore[arg-type]
+
+
+def _left(file: PythonFile, place: ast.alias | ast.expr, namespace: str, entry: Gone, why: str) -> Match:
+    if entry.new:
+        reason = f"Not rewritten: {why or 'its place does not allow it'}. It is `{spelled(entry.new, namespace)}` now."
+    else:
+        reason = f"Nothing has its name; {entry.advice}." if entry.advice else "Nothing takes its place."
+    return Match(file.span(place), _message(namespace, entry), "manual", reason, entry.row)  # type: ignore[arg-type]
+
+
+BEFORE = """\
+import pytorch_lightning as pl
+from pytorch_lightning.loggers.base import LightningLoggerBase
+from pytorch_lightning.utilities.distributed import rank_zero_only, sync_ddp
+from pytorch_lightning.utilities.types import EPOCH_OUTPUT, STEP_OUTPUT
+
+
+class Quiet(LightningLoggerBase):
+    @rank_zero_only
+    def log_metrics(self, metrics, step):
+        pass
+
+
+def collect(outputs: EPOCH_OUTPUT) -> STEP_OUTPUT:
+    return outputs[0]
+
+
+@pl.utilities.distributed.rank_zero_only
+def show():
+    print("here")
+"""
+AFTER = """\
+import pytorch_lightning as pl
+from pytorch_lightning.loggers.logger import Logger
+from pytorch_lightning.utilities.distributed import sync_ddp
+from pytorch_lightning.utilities.rank_zero import rank_zero_only
+from pytorch_lightning.utilities.types import STEP_OUTPUT
+
+
+class Quiet(Logger):
+    @rank_zero_only
+    def log_metrics(self, metrics, step):
+        pass
+
+
+def collect(outputs: list[STEP_OUTPUT]) -> STEP_OUTPUT:
+    return outputs[0]
+
+
+@pl.utilities.rank_zero.rank_zero_only
+def show():
+    print("here")
+"""
+BOTH = """\
+try:
+    from pytorch_lightning.utilities.rank_zero import rank_zero_only
+except ImportError:
+    from pytorch_lightning.utilities.distributed import rank_zero_only
+"""
+
+RULE = Rule(
+    code=CODE,
+    name="moved-name",
+    summary="Names and modules that moved are taken from where they are now",
+    why=(
+        "Between 1.0 and 2.6 Lightning moved or removed some 1,800 names that a project can import; each is an "
+        "ImportError or AttributeError on the newest release. The table behind this rule was made from the releases' "
+        "own wheels, its new places written by hand and each tried on the newest. Where a name is gone for good the "
+        "finding says what to use instead."
+    ),
+    fix="safe",
+    versions="every release before the target; each name goes by the last release that had it",
+    triggers=(b"pytorch_lightning", b"lightning.pytorch", b"lightning import pytorch"),
+    check=_check,
+    examples=(Example(BEFORE, AFTER), Example(BOTH, BOTH)),
+    breaks_in="2.0.0",
+    needs="2.0.0",
+)

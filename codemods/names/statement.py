@@ -1,0 +1,116 @@
+"""A `from ... import ...` with some of its names taken from elsewhere, as edits of its text."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from codemods.rule import TextEdit
+from codemods.source import PythonFile
+
+_MODULE = re.compile(r"from\s+([\w.]+)\s+import\b")
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a name is imported from now: `module`, `name` there, and the name it is bound to here."""
+
+    module: str
+    name: str
+    bound: str
+
+    @property
+    def item(self) -> str:
+        return self.name if self.name == self.bound else f"{self.name} as {self.bound}"
+
+
+def offset(file: PythonFile, line: int, column: int) -> int:
+    """The 0-based offset in the text of a line (1-based) and a column in UTF-8 bytes, as `ast` counts."""
+    before = sum(len(text) for text in file.lines[: line - 1])
+    return before + len(file.lines[line - 1].encode()[:column].decode())
+
+
+def extent(file: PythonFile, node: ast.stmt | ast.expr | ast.alias) -> tuple[int, int]:
+    """The offsets between which a node stands."""
+    end_line, end_column = node.end_lineno or node.lineno, node.end_col_offset or 0
+    return offset(file, node.lineno, node.col_offset), offset(file, end_line, end_column)
+
+
+def why_not(file: PythonFile, node: ast.ImportFrom) -> str | None:
+    """What keeps a statement from being edited as text."""
+    start, end = extent(file, node)
+    text = file.text[start:end]
+    if "#" in text:
+        return "a comment stands inside the statement"
+    if "\\" in text:
+        return "the statement goes on behind a backslash"
+    line = file.text.rfind("\n", 0, start) + 1
+    rest = file.text[end:].split("\n", 1)[0].strip()
+    if file.text[line:start].strip() or (rest and not rest.startswith("#")):
+        return "other statements stand on its line"
+    return None
+
+
+def moved(
+    file: PythonFile, node: ast.ImportFrom, places: Mapping[ast.alias, Place], present: frozenset[tuple[str, str]]
+) -> tuple[TextEdit, ...]:
+    """The edits after which the names of `places` come from there, and the others from where they came.
+
+    `present` are (module, name) pairs that the file imports elsewhere under that very name: they are not
+    imported again.
+    """
+    modules = {place.module for place in places.values()}
+    needed = [
+        place for place in places.values() if place.name != place.bound or (place.module, place.name) not in present
+    ]
+    if len(places) == len(node.names) and len(modules) == 1 and len(needed) == len(places):
+        return _in_place(file, node, places)
+    start, end = extent(file, node)
+    indent = file.text[file.text.rfind("\n", 0, start) + 1 : start]
+    newline = "\r\n" if "\r\n" in file.text else "\n"
+    lines = [
+        f"from {module} import {', '.join(sorted({place.item for place in needed if place.module == module}))}"
+        for module in sorted({place.module for place in needed})
+    ]
+    kept = [alias for alias in node.names if alias not in places]
+    if not kept:
+        return _replaced(file, start, end, lines, newline + indent)
+    line_end = end + len(file.text[end:].split("\n", 1)[0].rstrip("\r"))
+    added = "".join(f"{newline}{indent}{line}" for line in lines)
+    return (*_without(file, node, kept), *([TextEdit(line_end, line_end, added)] if added else []))
+
+
+def _in_place(file: PythonFile, node: ast.ImportFrom, places: Mapping[ast.alias, Place]) -> tuple[TextEdit, ...]:
+    start, end = extent(file, node)
+    match = _MODULE.match(file.text, start, end)
+    assert match
+    edits = [TextEdit(match.start(1), match.end(1), next(iter(places.values())).module)]
+    edits += [
+        TextEdit(*extent(file, alias), place.item)
+        for alias, place in places.items()
+        if alias.name != place.name or (alias.asname or alias.name) != place.bound
+    ]
+    return tuple(edits)
+
+
+def _replaced(file: PythonFile, start: int, end: int, lines: list[str], between: str) -> tuple[TextEdit, ...]:
+    if lines:
+        return (TextEdit(start, end, between.join(lines)),)
+    first = file.text.rfind("\n", 0, start) + 1
+    after = file.text.find("\n", end)
+    return (TextEdit(first, len(file.text) if after < 0 else after + 1, ""),)
+
+
+def _without(file: PythonFile, node: ast.ImportFrom, kept: list[ast.alias]) -> list[TextEdit]:
+    """The edits that take out the names that are not kept, with their commas."""
+    extents = [extent(file, alias) for alias in node.names]
+    edits = []
+    last = max(index for index, alias in enumerate(node.names) if alias in kept)
+    for index, alias in enumerate(node.names):
+        if alias not in kept and index < last:
+            edits.append(TextEdit(extents[index][0], extents[index + 1][0], ""))
+    if last + 1 < len(node.names):
+        edits.append(TextEdit(extents[last][1], extents[-1][1], ""))
+    return edits

@@ -1,0 +1,87 @@
+"""Lightning's names that are gone, where they went, and how a project spells them."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+HERE = Path(__file__).parent
+NAMESPACES = ("pytorch_lightning", "lightning.pytorch")
+FABRIC = {"pytorch_lightning": "lightning_fabric", "lightning.pytorch": "lightning.fabric"}
+EXPRESSIONS = {"pl.utilities.types.EPOCH_OUTPUT": ("pl.utilities.types.STEP_OUTPUT", "list[STEP_OUTPUT]")}
+
+
+@dataclass(frozen=True)
+class Gone:
+    """A name that the newest Lightning does not have.
+
+    `old` and `new` begin with `pl`, `fabric` or `utils` for the three packages; `new` is empty where nothing
+    takes its place. `last` is the last release that had it, of those that `gone.csv` was made from, `caution`
+    what makes its new place differ, `expression` what is written for it where that is not the new name alone.
+    """
+
+    old: str
+    last: str
+    new: str
+    row: str | None
+    caution: str
+    advice: str
+    expression: str | None = None
+
+    @property
+    def release(self) -> tuple[int, int]:
+        """The minor release that had it last."""
+        major, minor = self.last.split(".")[:2]
+        return int(major), int(minor)
+
+
+@cache
+def gone() -> Mapping[str, Gone]:
+    """Every name that is gone, by its dotted name under `pl`."""
+    advice = {row["prefix"]: row for row in _rows("advice.csv")}
+    return {row["old"]: _entry(row, advice) for row in _rows("gone.csv")}
+
+
+def _rows(name: str) -> list[dict[str, str]]:
+    with (HERE / name).open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def _entry(row: Mapping[str, str], advice: Mapping[str, Mapping[str, str]]) -> Gone:
+    old = row["old"]
+    new, expression = EXPRESSIONS.get(old, (row["new"], None))
+    parts = old.split(".")
+    prefixes = (".".join(parts[:end]) for end in range(len(parts), 1, -1))
+    told = next((advice[prefix] for prefix in prefixes if prefix in advice), None)
+    code = row["row"] or (told["row"] if told and not new else "")
+    return Gone(old, row["last"], new, code or None, row["caution"], told["advice"] if told else "", expression)
+
+
+def split(dotted: str) -> tuple[str, str] | None:
+    """The namespace that a dotted name is spelled in, and its name under `pl`; None where it is not Lightning's."""
+    for namespace in NAMESPACES:
+        if dotted == namespace or dotted.startswith(namespace + "."):
+            return namespace, "pl" + dotted[len(namespace) :]
+    return None
+
+
+def spelled(short: str, namespace: str) -> str:
+    """The dotted name that `pl...`, `fabric...` or `utils...` is for a project of that namespace."""
+    first, dot, rest = short.partition(".")
+    package = {"pl": namespace, "fabric": FABRIC[namespace], "utils": "lightning_utilities"}[first]
+    return package + dot + rest
+
+
+def find(short: str) -> Gone | None:
+    """The entry of a name, or of the nearest module around it that is gone as a whole."""
+    table = gone()
+    name = short
+    while "." in name:
+        if name in table:
+            found = table[name]
+            return found if name == short or not found.new else None
+        name = name.rpartition(".")[0]
+    return None
