@@ -1,4 +1,4 @@
-"""AMP001: a forward without gradient leaves its weights in autocast's cache, and a later one with gradient uses them."""
+"""AMP001: a forward without gradient leaves weights in autocast's cache, and a later one with gradient uses them."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from codemods.autocast.find import Traced, traced
-from codemods.autocast.members import Key, looks_weightless
+from codemods.autocast.members import looks_weightless
 from codemods.autocast.regions import MENTIONS, TORCH_FIXED, collect, context
 from codemods.autocast.repair import Anchor, anchor_behind, blocks, clearing, shared, splitting
+from codemods.autocast.report import line_of, listed, place_of, shown
 from codemods.autocast.script import is_outermost
 from codemods.autocast.trace import Meeting
 from codemods.autocast.versions import TORCH, admits_below
@@ -72,11 +73,6 @@ def _judge(meeting: Meeting, item: Traced) -> tuple[Fix, str] | None:
     return "safe", ""
 
 
-def shown(key: Key) -> str:
-    """A key as it is written."""
-    return ".".join(key).replace(".[", "[")
-
-
 def _needed(groups: Mapping[ast.AST, list[_Found]]) -> list[ast.AST]:
     """The places, less those whose cast is met only after a later place of the same block has cleared the cache."""
     needed = []
@@ -111,18 +107,13 @@ def _follows(later: Anchor, found: list[_Found]) -> bool:
 
 
 def _match(file: PythonFile, facts: Facts, place: ast.AST, found: list[_Found]) -> Match:
-    names = list(dict.fromkeys(f"`{shown(item.meeting.cast.key)}`" for item in found))
-    listed = ", ".join(names[:3]) + (", ..." if len(names) > 3 else "")
+    names = listed(item.meeting.cast.key for item in found)
     lines = sorted({line_of(item.meeting.read.node) for item in found})
     where = "Lightning's autocast region" if found[0].meeting.regions[0].lightning else "one autocast region"
-    message = f"{listed} runs without gradient, and with gradient at line {lines[0]}, in {where}"
-    assert isinstance(place, ast.stmt | ast.expr)
-    span = file.head(place) if isinstance(place, ast.FunctionDef) else file.span(place)
-    span = type(span)(
-        span.line, span.column, span.line, max(span.column + 1, len(file.lines[span.line - 1].rstrip()) + 1)
-    )
+    message = f"{names} runs without gradient, and with gradient at line {lines[0]}, in {where}"
+    span = place_of(file, place)
     anchor = found[0].anchor
-    best = "safe" if any(item.fix == "safe" for item in found) else "unsafe"
+    best: Fix = "safe" if any(item.fix == "safe" for item in found) else "unsafe"
     doubt = next((item.doubt for item in found if item.fix == best), "")
     if anchor is None:
         return Match(span, message, "manual", f"no line can be put between the two; {ADVICE}")
@@ -135,19 +126,13 @@ def _match(file: PythonFile, facts: Facts, place: ast.AST, found: list[_Found]) 
         return Match(span, message, "safe", reason, edits=edits)
     reason = "up to torch 2.10 the second forward gets weights without gradient: the cache is cleared in between"
     reason += f"; {doubt}" if doubt else ", which changes no number"
-    return Match(
-        span, message, "safe" if best == "safe" else "unsafe", reason, edits=clearing(anchor, CLEARED), imports=IMPORT
-    )
+    return Match(span, message, best, reason, edits=clearing(anchor, CLEARED), imports=IMPORT)
 
 
 ADVICE = (
     "up to torch 2.10 the second gets weights without gradient: call torch.clear_autocast_cache() after the part "
     "without gradient, or run that in torch.autocast(..., cache_enabled=False)"
 )
-
-
-def line_of(node: ast.AST) -> int:
-    return getattr(node, "lineno", 1)
 
 
 def _split_region(file: PythonFile, facts: Facts, found: list[_Found]) -> ast.With | None:
@@ -240,14 +225,15 @@ RULE = Rule(
     summary="a forward under `no_grad` no longer leaves its half-precision weights to the forward that trains them",
     why=(
         "Autocast keeps the half-precision copies of weights until the outermost region ends. Up to torch 2.10 a "
-        "forward under `no_grad` or `inference_mode` fills that cache with copies that have no gradient history, and a "
-        "later forward with gradient uses them: `element 0 of tensors does not require grad`, or, where a layer kept in "
-        "float32 or another weight keeps the loss differentiable, silently no gradient at all for those weights. A "
-        "second region nested around the later forward changes nothing, nor do `enable_grad` and `empty_cache`. The "
-        "cache is cleared after the part without gradient, or the region split in two where it is the user's own and "
-        "certainly the outermost one; the numbers of the forwards stay as they are. Lightning up to 2.5.4 runs the whole "
-        "`training_step` in such a region under mixed precision; 2.5.5 to 2.6.6 open it without a cache. Nothing is "
-        "reported where the pins exclude torch <= 2.10, or, for Lightning's own region, lightning <= 2.5.4."
+        "forward under `no_grad` or `inference_mode` fills that cache with copies that have no gradient history, "
+        "and a later forward with gradient uses them: `element 0 of tensors does not require grad`, or, where a "
+        "layer kept in float32 or another weight keeps the loss differentiable, silently no gradient at all for "
+        "those weights. A second region nested around the later forward changes nothing, nor do `enable_grad` and "
+        "`empty_cache`. The cache is cleared after the part without gradient, or the region split in two where it "
+        "is the user's own and certainly the outermost one; the numbers of the forwards stay as they are. "
+        "Lightning up to 2.5.4 runs the whole `training_step` in such a region under mixed precision; 2.5.5 to "
+        "2.6.6 open it without a cache. Nothing is reported where the pins exclude torch <= 2.10, or, for "
+        "Lightning's own region, lightning <= 2.5.4."
     ),
     fix="safe",
     versions="torch <= 2.10; in Lightning's own region also lightning <= 2.5.4",

@@ -60,7 +60,7 @@ class State:
     """What is known at one point of a trace. `toggled` are the modules that an optimizer left trainable (None
     for all, empty where it cannot be seen)."""
 
-    grad: Grad = Grad(True)
+    grad: Grad = field(default_factory=lambda: Grad(True))
     grad_text: str = ""
     regions: tuple[Region, ...] = ()
     casts: tuple[Cast, ...] = ()

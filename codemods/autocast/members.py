@@ -17,15 +17,18 @@ from codemods.syntax import Function, own_nodes, returns, self_name
 Verdict = Literal["module", "nothing", "unknown"]
 Key = tuple[str, ...]
 
-WEIGHTLESS = frozenset(
-    """
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+WEIGHTLESS = _words("""
     Identity Flatten Unflatten Dropout Dropout1d Dropout2d Dropout3d AlphaDropout ReLU ReLU6 LeakyReLU ELU SELU GELU
     SiLU Mish Sigmoid Tanh Softmax LogSoftmax Softplus Hardtanh Hardswish Hardsigmoid Upsample PixelShuffle
     PixelUnshuffle MaxPool1d MaxPool2d MaxPool3d AvgPool1d AvgPool2d AvgPool3d AdaptiveAvgPool1d AdaptiveAvgPool2d
     AdaptiveAvgPool3d AdaptiveMaxPool1d AdaptiveMaxPool2d CosineSimilarity PairwiseDistance ZeroPad2d ReflectionPad1d
     ReflectionPad2d ReplicationPad2d ConstantPad2d Fold Unfold UpsamplingBilinear2d UpsamplingNearest2d
-    """.split()
-)
+""")
 CONTAINERS = frozenset({"Sequential", "ModuleList", "ModuleDict"})
 HUBS = ("torchvision.models.", "timm.", "segmentation_models_pytorch.", "torch.hub.load", "transformers.")
 WITHOUT = ("torchmetrics.", "torchvision.transforms.", "torch.nn.functional.", "kornia.augmentation.", "torchaudio.")
@@ -92,9 +95,8 @@ class Members:
             for node in own_nodes(function):
                 if isinstance(node, ast.Assign | ast.AnnAssign) and node.value is not None:
                     for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
-                        if chain := chain_of(target):
-                            if len(chain) == 2 and chain[0] == own:
-                                found.setdefault(chain[1], []).append((node.value, scope))
+                        if (chain := chain_of(target)) and len(chain) == 2 and chain[0] == own:
+                            found.setdefault(chain[1], []).append((node.value, scope))
         return found
 
     def verdict(self, attribute: str) -> Verdict:

@@ -8,6 +8,11 @@ from dataclasses import dataclass
 from codemods.facts import literal
 from codemods.scopes import Scope
 
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
 AUTOCAST = frozenset(
     {
         "torch.autocast",
@@ -49,8 +54,7 @@ FABRIC = frozenset(
 SAME = frozenset({"to", "cuda", "cpu", "float", "half", "bfloat16", "double", "train", "eval", "requires_grad_", "xpu"})
 """Methods of a module that return it."""
 
-NOT_FORWARD = SAME | frozenset(
-    """
+NOT_FORWARD = SAME | _words("""
     parameters named_parameters modules named_modules children named_children buffers named_buffers state_dict
     load_state_dict zero_grad apply register_buffer register_parameter register_module add_module register_forward_hook
     register_forward_pre_hook register_full_backward_hook get_submodule get_parameter get_buffer extra_repr compile
@@ -59,16 +63,14 @@ NOT_FORWARD = SAME | frozenset(
     untoggle_optimizer clip_gradients configure_gradient_clipping save_hyperparameters save_checkpoint
     load_from_checkpoint add_to_queue get_from_queue to_onnx to_torchscript optimizer_step optimizer_zero_grad
     append extend keys values items get pop update copy size dim numel item tolist step reset compute
-    """.split()
-)
+    data grad weight bias clone detach mean sum view reshape numpy
+""")
 """Attributes of a module whose call computes nothing with its weights."""
 
-NOT_MODULES = frozenset(
-    """
+NOT_MODULES = _words("""
     trainer logger loggers hparams hparams_initial fabric device dtype training current_epoch global_step global_rank
     local_rank example_input_array automatic_optimization strict_loading device_mesh
-    """.split()
-)
+""")
 """Attributes of a LightningModule that are no modules."""
 
 STEPS = frozenset({"step", "first_step", "second_step", "ascent_step", "descent_step"})

@@ -67,9 +67,9 @@ def _asked(file: PythonFile) -> Iterator[Asked]:
             yield from _judged(given, call.node.lineno)
     for item in file.assignments:
         targets = item.node.targets if isinstance(item.node, ast.Assign) else [item.node.target]
-        if item.node.value is not None and any(_is_setting(target) for target in targets):
-            if _is_mixed(item.node.value):
-                yield Asked(item.node.lineno, True)
+        value = item.node.value
+        if value is not None and any(_is_setting(target) for target in targets) and _is_mixed(value):
+            yield Asked(item.node.lineno, True)
 
 
 def _is_setting(target: ast.expr) -> bool:
@@ -99,30 +99,50 @@ def _is_mixed(given: ast.expr) -> bool:
 
 def lightning_region(facts: Facts, code: str, item: ClassFact) -> Certainty | None:
     """Whether Lightning runs the class's `training_step` in a region that caches, as far as Trainers, configuration
-    files and pins tell."""
+    files and pins tell. Where Trainers are seen to train the class, they alone decide."""
     if facts.kind(item) != MODULE or not admits_below(facts, LIGHTNING, CACHES_BELOW):
         return None
+    relatives = {item, *facts.subclasses(item)}
+    own = {
+        (path, trainer.line)
+        for path, file in facts.files.items()
+        for trainer in file.trainers
+        if any(name and facts.find_class(name, path) in relatives for name in trainer.fits)
+    }
     found: list[Certainty] = []
-    for path, asked in sorted(facts.collected(code).items()):
-        for place in asked.asked:
-            if _may_train(facts, path, place.line, item):
+    for path, collected in sorted(facts.collected(code).items()):
+        for place in collected.asked:
+            if (path, place.line) in own or (not own and _may_train(facts, path, place.line, relatives)):
                 found.append("certain" if place.mixed else "possible")
-    if "certain" in found or _in_configuration(facts.mentions):
+    if "certain" in found or (not own and _in_configuration(facts.mentions)):
         return "certain"
     return found[0] if found else None
 
 
-def _may_train(facts: Facts, path: str, line: int, item: ClassFact) -> bool:
-    """Whether the Trainer built there may train the class: it is not seen to train others alone."""
+def _may_train(facts: Facts, path: str, line: int, relatives: set[ClassFact]) -> bool:
+    """Whether the Trainer built there may train a class: it is not seen to train others, nor is it part of a
+    script that builds modules of its own or imports others alone."""
     known = next((trainer for trainer in facts.files[path].trainers if trainer.line == line), None)
-    if known is None:
-        return True
-    if known.evaluates:
+    if known is not None and (
+        known.evaluates or (known.fits and all(_is_found(facts, path, name) for name in known.fits))
+    ):
         return False
-    fitted = [facts.find_class(name, path) if name else None for name in known.fits]
-    if not fitted or any(other is None for other in fitted):
+    if any(other.path == path for other in relatives):
         return True
-    return any(other and (item in (facts.ancestry(other) or ())) for other in fitted)
+    modules = {other for other in _modules_of(facts, path) if facts.kind(other) == MODULE}
+    return not modules or bool(modules & relatives)
+
+
+def _is_found(facts: Facts, path: str, name: str | None) -> bool:
+    return name is not None and facts.find_class(name, path) is not None
+
+
+def _modules_of(facts: Facts, path: str) -> Iterator[ClassFact]:
+    """The classes that a file defines or imports by name."""
+    yield from facts.files[path].classes
+    for target in facts.files[path].exports.values():
+        if found := facts.find_class(target, path):
+            yield found
 
 
 def _in_configuration(mentions: Mapping[bytes, Any]) -> bool:

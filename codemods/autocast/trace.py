@@ -7,13 +7,14 @@ module; which of them are, and which of the meetings are reported, is for the ca
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from codemods.autocast.casts import Cast, Condition, Frame, Site, State, Step, exclusive, merged, related
+from codemods.autocast.casts import Cast, Frame, Site, State, Step, exclusive, merged, related
 from codemods.autocast.members import Key, Members, freezes
 from codemods.autocast.names import CHECKPOINT, CLEAR, NOT_FORWARD, STEPS, Grad, Region, grad_of, region_of
+from codemods.autocast.truth import Constant, conditions, constant_of, truth
 from codemods.autocast.values import Context, Local, Module, Optimizer, Parameters, Reader, state_text
 from codemods.facts import Facts
 from codemods.nodes import CHILD_FIELDS
@@ -210,8 +211,8 @@ class Trace:
         for test, holds, body in arms:
             state = start.copy()
             if test is not None:
-                found = frozenset(_conditions(test, holds, state, self._turn))
-                if exclusive(found, state.conditions):
+                found = frozenset(conditions(test, holds, state, self._turn))
+                if truth(test, state) is (not holds) or exclusive(found, state.conditions):
                     continue
                 state.conditions |= found
             self.state = state
@@ -325,8 +326,10 @@ class Trace:
     def _either(self, node: ast.IfExp) -> None:
         start, states = self.state, []
         for holds, value in ((True, node.body), (False, node.orelse)):
+            if truth(node.test, start) is (not holds):
+                continue
             self.state = start.copy()
-            self.state.conditions |= frozenset(_conditions(node.test, holds, self.state, self._turn))
+            self.state.conditions |= frozenset(conditions(node.test, holds, self.state, self._turn))
             self._visit(value)
             states.append(self.state)
         self.state = merged(states)
@@ -418,17 +421,17 @@ class Trace:
         if not state.caches or not state.trains(key):
             return
         site = self._site(node)
-        for on, conditions in state.variants():
+        for on, holding in state.variants():
             for cast in state.casts:
-                if not related(cast.key, key) or exclusive(cast.conditions, conditions):
+                if not related(cast.key, key) or exclusive(cast.conditions, holding):
                     continue
                 meeting = Meeting(cast, site, key, state.regions, self.place.members)
                 if cast.changed is not None:
                     self.stale.append(meeting)
                 elif cast.off and on:
                     self.poisoned.append(meeting)
-        for on, conditions in state.variants():
-            state.cast(key, not on, conditions, site)
+        for on, holding in state.variants():
+            state.cast(key, not on, holding, site)
 
     def _function(self, node: ast.expr) -> tuple[Function, Place, int] | None:
         """The project's function that a call runs, its place, and how many parameters `self` takes up."""
@@ -485,9 +488,17 @@ class Trace:
         if function in self._running or len(self._frames) >= DEEPEST:
             return
         names = [item.arg for item in [*function.args.posonlyargs, *function.args.args]][skip:]
-        given = {name: self._value(item) for name, item in zip(names, node.args, strict=False)}
-        given |= {item.arg: self._value(item.value) for item in node.keywords if item.arg}
+        given = _defaults(function) if not any(isinstance(item, ast.Starred) for item in node.args) else {}
+        given |= {name: self._given(item) for name, item in zip(names, node.args, strict=False)}
+        given |= {item.arg: self._given(item.value) for item in node.keywords if item.arg}
+        if any(item.arg is None for item in node.keywords):
+            given = {name: value for name, value in given.items() if not isinstance(value, Constant)}
         self._call_function(function, place, given)
+
+    def _given(self, node: ast.expr) -> Any:
+        if isinstance(node, ast.Name) and isinstance(known := self.state.env.get(node.id), Constant):
+            return known
+        return constant_of(node) or self._value(node)
 
     # names, contexts, sites
 
@@ -563,21 +574,16 @@ def _leave(state: State, regions: tuple[Region, ...]) -> None:
         state.casts = ()
 
 
+def _defaults(function: Function) -> dict[str, Any]:
+    """The parameters of a function that have a literal for a default."""
+    arguments = function.args
+    positional = [*arguments.posonlyargs, *arguments.args]
+    pairs = [
+        *zip(reversed(positional), reversed(arguments.defaults), strict=False),
+        *zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True),
+    ]
+    return {item.arg: found for item, value in pairs if (found := constant_of(value)) is not None}
+
+
 def _is_static(function: Function) -> bool:
     return any(isinstance(item, ast.Name) and item.id == "staticmethod" for item in function.decorator_list)
-
-
-def _conditions(test: ast.expr, holds: bool, state: State, turn: int) -> Iterator[Condition]:
-    """What holds where a test does, or does not: comparable texts."""
-    if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
-        yield from _conditions(test.operand, not holds, state, turn)
-        return
-    if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And) is holds:
-        for part in test.values:
-            yield from _conditions(part, holds, state, turn)
-        return
-    if isinstance(test, ast.Compare) and len(test.ops) == 1 and isinstance(test.ops[0], ast.NotEq | ast.IsNot):
-        op = ast.Eq() if isinstance(test.ops[0], ast.NotEq) else ast.Is()
-        test, holds = ast.Compare(test.left, [op], test.comparators), not holds
-    text = state_text(test, state)
-    yield (f"{text}@{turn}" if "rand" in text else text), holds

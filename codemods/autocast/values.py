@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import builtins
 from dataclasses import dataclass
 from typing import Any
 
@@ -86,7 +87,7 @@ class Reader:
     def _name(self, name: str, state: State, scope: Scope) -> Any:
         if name in state.env:
             return state.env[name]
-        if scope.lookup(name) is not None:
+        if scope.lookup(name) is not None or (hasattr(builtins, name) and not _bound(name, scope)):
             return None
         return Optimizer(None) if name in self.steps_and_zeros else Module((name,))
 
@@ -175,12 +176,12 @@ class Reader:
         """The modules whose parameters an optimizer is given."""
         found = []
         for inner in ast.walk(node):
-            if isinstance(inner, ast.Call) and isinstance(inner.func, ast.Attribute):
-                if inner.func.attr in ("parameters", "named_parameters"):
-                    owner = self.value(inner.func.value, state, scope, members)
-                    if not isinstance(owner, Module):
-                        return None
-                    found.append(owner.key)
+            function = inner.func if isinstance(inner, ast.Call) else None
+            if isinstance(function, ast.Attribute) and function.attr in ("parameters", "named_parameters"):
+                owner = self.value(function.value, state, scope, members)
+                if not isinstance(owner, Module):
+                    return None
+                found.append(owner.key)
         return tuple(found) or None
 
     def _fresh(self, verdict: Verdict, node: ast.Call) -> Module:
@@ -204,8 +205,14 @@ class Reader:
 _FABRIC = object()
 
 
-def is_fabric(value: Any) -> bool:
-    return value is _FABRIC
+def _bound(name: str, scope: Scope) -> bool:
+    """Whether a scope, or one around it, binds a name."""
+    current: Scope | None = scope
+    while current is not None:
+        if name in current.bindings:
+            return True
+        current = current.parent
+    return False
 
 
 def state_text(node: ast.expr, state: State) -> str:

@@ -1,0 +1,33 @@
+"""How the rules on regions name modules and places."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable
+
+from codemods.autocast.members import Key
+from codemods.finding import Span
+from codemods.source import PythonFile
+
+
+def shown(key: Key) -> str:
+    """A module as it is written."""
+    return ".".join(key).replace(".[", "[")
+
+
+def listed(keys: Iterable[Key]) -> str:
+    """The first three of some modules."""
+    names = list(dict.fromkeys(f"`{shown(key)}`" for key in keys))
+    return ", ".join(names[:3]) + (", ..." if len(names) > 3 else "")
+
+
+def line_of(node: ast.AST) -> int:
+    return getattr(node, "lineno", 1)
+
+
+def place_of(file: PythonFile, node: ast.AST) -> Span:
+    """The first line of a statement or expression."""
+    assert isinstance(node, ast.stmt | ast.expr)
+    span = file.span(node)
+    end = len(file.lines[span.line - 1].rstrip()) + 1
+    return Span(span.line, span.column, span.line, max(span.column + 1, end))
