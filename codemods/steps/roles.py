@@ -37,7 +37,7 @@ OF_TRAINER: Mapping[str, Role] = {
     "estimated_stepping_batches": "estimated",
     **dict.fromkeys(
         ("num_gpus", "gpus", "tpu_cores", "num_processes", "devices", "num_devices", "world_size", "num_nodes"),
-        "devices",  # type: ignore[dict-item]
+        "devices",
     ),
 }
 """Attributes of a Trainer, the removed ones among them (run on 1.8.6, 1.9.5 and 2.6.6)."""

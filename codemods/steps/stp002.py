@@ -13,6 +13,7 @@ from codemods.facts import KINDS, MODULE, Facts
 from codemods.finding import Fix
 from codemods.rule import Example, Match, NodeEdit, Rule
 from codemods.source import ClassNode, PythonFile
+from codemods.steps.dead import dead_after
 from codemods.steps.modules import STEPS, assigned, kind_of, parents_of, reader_of
 from codemods.steps.optimization import stepping
 from codemods.steps.roles import GONE, Count, Leaf, Reader
@@ -182,9 +183,8 @@ def _match(file: PythonFile, place: Place, level: Fix, reason: str, wrong: tuple
         named = f" {', '.join(dead)} is not used any more." if dead else ""
         return Match(span, message, level, reason + named, edits=(edit,), unit=place.item.qualname)
     edit = NodeEdit(place.node, partial(_value, text=f"{place.trainer}.{STEPS}"))
-    dead = _dead_names(place)
-    named = f" {', '.join(f'`{name}`' for name in dead)} is not used any more." if dead else ""
-    return Match(span, message, level, reason + named, edits=(edit,), unit=place.item.qualname)
+    gone = dead_after(file, place.function, [place.node])
+    return Match(span, message, level, reason + gone.note, edits=(edit, *gone.edits), unit=place.item.qualname)
 
 
 def faults(place: Place) -> tuple[str, ...]:
@@ -273,7 +273,7 @@ def _level(facts: Facts, place: Place) -> tuple[Fix, str]:
             "unsafe",
             f"`{text}` is taken for the Trainer's max_epochs, which is not seen; then {STEPS} is what it means.",
         )
-    return "safe", f"Lightning's own count of the optimizer steps of this training, which is what it means. Needs 1.6."
+    return "safe", "Lightning's own count of the optimizer steps of this training, which is what it means. Needs 1.6."
 
 
 def _given(facts: Facts, leaf: Leaf) -> bool:
@@ -300,17 +300,6 @@ def _dead_helpers(file: PythonFile, place: Place) -> list[str]:
     return [
         name for name in sorted(own) if name not in hooks and all(id(node) in inside for node in file.attributes(name))
     ]
-
-
-def _dead_names(place: Place) -> list[str]:
-    """Local names that only the replaced expression used."""
-    if place.node is None:
-        return []
-    inside = {id(node) for node in ast.walk(place.node)}
-    own = assigned(place.function)
-    used = [node for node in ast.walk(place.function) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)]
-    here = {node.id for node in used if id(node) in inside} & set(own)
-    return sorted(name for name in here if all(id(node) in inside for node in used if node.id == name))
 
 
 def _short_body(function: cst.FunctionDef, *, value: str) -> cst.FunctionDef:

@@ -1,0 +1,286 @@
+"""STP001: Trainer(max_steps=...) that is computed from samples, batches and epochs."""
+
+from __future__ import annotations
+
+import ast
+import math
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING
+
+from codemods.facts import Facts, is_trainer_call, literal
+from codemods.rule import Example, Match, NodeEdit, Rule
+from codemods.source import PythonFile, TextFile
+from codemods.steps.dead import dead_after
+from codemods.steps.modules import manual
+from codemods.steps.roles import Count
+from codemods.steps.script import Script
+
+if TYPE_CHECKING:
+    import libcst as cst
+
+CODE = "STP001"
+MESSAGE = "`max_steps` is computed from the length of an epoch"
+LIMITS = ("limit_train_batches", "overfit_batches")
+READS = b"trainer.max_steps"
+
+
+@dataclass(frozen=True)
+class Trainers:
+    """A Trainer that is given `max_steps`."""
+
+    script: Script
+    keyword: ast.keyword
+
+    @property
+    def given(self) -> dict[str | None, ast.expr]:
+        return {item.arg: item.value for item in self.script.call.node.keywords}
+
+
+def _check(file: PythonFile | TextFile, facts: Facts) -> Iterator[Match]:
+    if isinstance(file, TextFile):
+        yield from _interpolated(file)
+        return
+    for call in file.calls:
+        keyword = next((item for item in call.node.keywords if item.arg == "max_steps"), None)
+        if keyword and is_trainer_call(call):
+            trainer = Trainers(Script(file, call), keyword)
+            count = trainer.script.reader().read(trainer.script.follow(keyword.value))
+            epochs = _epochs(trainer, count) if count else None
+            if count and epochs and not _is_right(trainer, count):
+                yield _match(file, facts, trainer, count, epochs)
+            elif not epochs:
+                yield from _contradiction(file, trainer)
+    yield from _kept(file, facts)
+
+
+def _epochs(trainer: Trainers, count: Count) -> str | None:
+    """The epochs that a number of steps stands for, as source text; None where it stands for none."""
+    over, under = count.shape
+    leaf = count.first("epochs")
+    if count.is_total and leaf and "estimated" not in over:
+        return trainer.script.file.source_of(leaf.node)
+    whole = count.number >= 1 and count.number == int(count.number)
+    loader = count.first("batches")
+    seen = over == ("batches",) and loader is not None and loader.origin == "loader"
+    data = seen or (over == ("samples",) and "batch_size" in under)
+    return str(int(count.number)) if data and whole and set(under) <= {"accumulate", "devices", "batch_size"} else None
+
+
+def _is_right(trainer: Trainers, count: Count) -> bool:
+    """Whether a count is what one device steps: the windows of an epoch, rounded up, times epochs."""
+    over, under = count.shape
+    accumulates = literal(trainer.given.get("accumulate_grad_batches", ast.Constant(1))) != (True, 1)
+    if "floor" in count.marks or "divided" in count.marks or "spans" in count.marks or "batches" not in over:
+        return False
+    return under == (("accumulate",) if accumulates else ()) and _one_device(trainer)
+
+
+def _one_device(trainer: Trainers) -> bool:
+    given = trainer.given.get("devices", trainer.given.get("gpus"))
+    nodes = literal(trainer.given.get("num_nodes", ast.Constant(1)))
+    return given is not None and literal(given) in ((True, 1), (True, [0])) and nodes == (True, 1)
+
+
+def _match(file: PythonFile, facts: Facts, trainer: Trainers, count: Count, epochs: str) -> Match:
+    place, call = trainer.keyword, trainer.script.call.node
+    message = f"{MESSAGE}: it means max_epochs={epochs}"
+    refusal = _refusal(trainer, count)
+    if refusal:
+        return manual(file, place, message, f"Not rewritten: {refusal}; give the Trainer max_epochs={epochs} alone")
+    reason = "max_epochs ends at the same place on any number of devices, with accumulation and drop_last as they are."
+    level = "unsafe" if not count.first("batches") and not _is_length(count) else "safe"
+    if level == "unsafe":
+        reason += " The number of samples is taken to be that of the training set."
+    known = trainer.given.get("max_epochs")
+    same = known is not None and file.source_of(known) == epochs
+    if known is not None and not same and literal(known) not in ((True, None), (True, -1)):
+        return manual(
+            file, place, message, "Not rewritten: max_epochs is given too, and what comes first ends training; keep one"
+        )
+    if any(facts.mentions.get(READS, ())):
+        return _computed(file, trainer, count, epochs, message)
+    dead = dead_after(file, trainer.script.space, [place.value])
+    change = partial(_as_epochs, epochs=None if same else epochs)
+    return Match(file.span(place), message, level, reason + dead.note, edits=(NodeEdit(call, change), *dead.edits))  # type: ignore[arg-type]
+
+
+def _is_length(count: Count) -> bool:
+    samples = count.first("samples")
+    return samples is not None and isinstance(samples.node, ast.Call)
+
+
+def _refusal(trainer: Trainers, count: Count) -> str | None:
+    call = trainer.script.call.node
+    if call.args or None in trainer.given:
+        return "the call takes arguments by position or `**`, which may hold max_epochs"
+    limit = next((name for name in LIMITS if name in trainer.given), None)
+    if limit:
+        return f"{limit} makes an epoch shorter than what is counted here"
+    leaf = count.first("epochs")
+    if leaf and isinstance(trainer.script.constant(leaf.node), float):
+        return "the number of epochs is not whole"
+    if leaf and isinstance(leaf.node, ast.Name) and len(trainer.script.values(leaf.node.id)) > 1:
+        return f"`{leaf.node.id}` is assigned several times"
+    return _other_loader(trainer, count)
+
+
+def _other_loader(trainer: Trainers, count: Count) -> str | None:
+    """Why the loader that is counted is not the one that is trained on."""
+    leaf = count.first("batches")
+    counted = leaf.node.args[0] if leaf and isinstance(leaf.node, ast.Call) and leaf.node.args else None
+    trained = trainer.script.trained_on()
+    if not isinstance(counted, ast.Name):
+        return None
+    if isinstance(trained, ast.Name) and trained.id != counted.id and trainer.script.reader().is_loader(trained):
+        return f"`{counted.id}` is counted, but `{trained.id}` is trained on"
+    return None
+
+
+def _computed(file: PythonFile, trainer: Trainers, count: Count, epochs: str, message: str) -> Match:
+    """The right number of steps, for one device, where something reads `trainer.max_steps`."""
+    leaf = count.first("batches")
+    if not _one_device(trainer) or not leaf or leaf.origin != "loader":
+        reason = "Not rewritten: the project reads trainer.max_steps, and how many devices there will be is not known; "
+        advice = f"read trainer.estimated_stepping_batches there and give max_epochs={epochs}"
+        return manual(file, trainer.keyword, message, reason + advice)
+    accumulate = trainer.given.get("accumulate_grad_batches")
+    batches = file.source_of(leaf.node)
+    inner = batches if accumulate is None else f"math.ceil({batches} / {_atom(file.source_of(accumulate))})"
+    text = f"{_atom(epochs)} * {inner}"
+    change = partial(_with_value, text=text)
+    dead = dead_after(file, trainer.script.space, [trainer.keyword.value])
+    reason = (
+        "The steps of one device: the windows of an epoch, the last short one with them, times epochs. The project "
+        "reads trainer.max_steps, so it stays."
+    )
+    imports = (("math", None),) if accumulate is not None else ()
+    edits = (NodeEdit(trainer.keyword, change),)
+    return Match(file.span(trainer.keyword), message, "safe", reason + dead.note, edits=edits, imports=imports)
+
+
+def _atom(text: str) -> str:
+    return text if re.fullmatch(r"[\w.]+(\(.*\))?|\[.*\]", text) else f"({text})"
+
+
+def _as_epochs(call: cst.Call, *, epochs: str | None) -> cst.Call:
+    """The call with `max_epochs` in the place of `max_steps`, or without it where `max_epochs` is there already."""
+    import libcst as cst
+
+    from codemods.edits import without_arguments
+
+    if epochs is None:
+        return without_arguments(call, frozenset({"max_steps"}))
+    call = without_arguments(call, frozenset({"max_epochs"}))
+    args = [
+        item.with_changes(keyword=cst.Name("max_epochs"), value=cst.parse_expression(epochs))
+        if item.keyword and item.keyword.value == "max_steps"
+        else item
+        for item in call.args
+    ]
+    return call.with_changes(args=args)
+
+
+def _with_value(node: cst.Arg, *, text: str) -> cst.Arg:
+    import libcst as cst
+
+    return node.with_changes(value=cst.parse_expression(text))
+
+
+def _contradiction(file: PythonFile, trainer: Trainers) -> Iterator[Match]:
+    """Two limits of which the file alone shows that `max_steps` ends training before `max_epochs` does."""
+    script, given = trainer.script, trainer.given
+    steps, epochs = script.constant(trainer.keyword.value), script.constant(given.get("max_epochs"))
+    window = script.constant(given.get("accumulate_grad_batches", ast.Constant(1)))
+    batches = script.trained_batches()
+    if any(type(item) is not int or item < 1 for item in (steps, epochs, window, batches)) or set(LIMITS) & set(given):
+        return
+    each = math.ceil(batches / window)
+    if steps < each * epochs:
+        full, rest = divmod(steps, each)
+        place = f"after {full} epochs" + (f" and {rest} of {each} steps" if rest else "")
+        message = f"max_steps={steps} ends training {place}, before max_epochs={epochs} ({each * epochs} steps)"
+        reason = f"On one device an epoch is {batches} batches and {each} steps; keep the limit that you mean."
+        yield manual(file, trainer.keyword, message, reason)
+
+
+def _kept(file: PythonFile, facts: Facts) -> Iterator[Match]:
+    """Totals that are kept as `something.max_steps`, for a scheduler or a Trainer elsewhere."""
+    for item in file.assignments:
+        target = item.node.targets[0] if isinstance(item.node, ast.Assign) else item.node.target
+        if not isinstance(target, ast.Attribute) or target.attr != "max_steps" or item.node.value is None:
+            continue
+        call = next((call for call in file.calls if call.within == item.within), None)
+        count = Script(file, call).reader().read(item.node.value) if call else None
+        if count and count.is_total and facts.uses_lightning and count.marks & {"floor", "divided", "spans"}:
+            reason = (
+                "Rounding down leaves out the last, shorter accumulation window of each epoch, which steps too. Not "
+                "rewritten: what reads it is not seen; a scheduler in the module takes "
+                "self.trainer.estimated_stepping_batches, a Trainer max_epochs alone."
+            )
+            yield manual(file, item.node, f"`{ast.unparse(target)}` is too small: it counts whole windows only", reason)
+
+
+_FROM_EPOCHS = re.compile(
+    r"^[ \t]*max_steps:[ \t]*(?P<value>[^#\n]*\$\{[^#\n]*epoch[^#\n]*)", re.MULTILINE | re.IGNORECASE
+)
+
+
+def _interpolated(file: TextFile) -> Iterator[Match]:
+    """`max_steps` that a configuration computes from epochs."""
+    for found in _FROM_EPOCHS.finditer(file.text):
+        span = file.span(found.start("value"), found.end("value"))
+        reason = "Not rewritten: write max_epochs for it, right for any number of devices and any accumulation."
+        yield Match(span, MESSAGE, "manual", reason)
+
+
+def _present(file: PythonFile) -> bool:
+    return any(item.arg == "max_steps" for call in file.calls for item in call.node.keywords) or bool(
+        file.attributes("max_steps")
+    )
+
+
+_HEAD = "from lightning.pytorch import Trainer\nfrom torch.utils.data import DataLoader\n\n\n"
+BEFORE = (
+    (
+        _HEAD
+        + """\
+def main(model, dataset, epochs, accumulate):
+    loader = DataLoader(dataset, batch_size=64, drop_last=True)
+    max_steps = len(dataset) // (64 * accumulate) * epochs
+    trainer = Trainer(max_steps=max_steps, accumulate_grad_batches=accumulate)
+    trainer.fit(model, loader)
+"""
+    )
+    .replace("64 * accumulate", "batch_size * accumulate")
+    .replace("batch_size=64", "batch_size=batch_size")
+    .replace("accumulate):", "accumulate, batch_size):")
+)
+AFTER = BEFORE.replace("    max_steps = len(dataset) // (batch_size * accumulate) * epochs\n", "").replace(
+    "max_steps=max_steps", "max_epochs=epochs"
+)
+BUDGET = _HEAD + "trainer = Trainer(max_steps=100000, max_epochs=-1)\n"
+
+RULE = Rule(
+    code=CODE,
+    name="computed-max-steps",
+    summary="`Trainer(max_steps=...)` computed from samples, batches and epochs becomes `max_epochs=`",
+    why=(
+        "An epoch steps ceil(batches / accumulate_grad_batches) times on each device: the last, shorter window steps, "
+        "and `drop_last` makes batches a floor. `samples // (batch_size * accumulate) * epochs` is another number: "
+        "with 2500 samples, batch 64 and accumulation 8 training ends after epoch 8 of 10. Where a Trainer is built "
+        "the distributed sampler is not there yet, so `len(loader)` is the length for all devices together and a "
+        "`max_steps` made of it trains n times as long on n devices. `max_epochs` is right in every case. A plain "
+        "number stays: it is a budget."
+    ),
+    fix="safe",
+    versions="every Lightning",
+    triggers=(b"max_steps",),
+    check=_check,
+    examples=(Example(BEFORE, AFTER), Example(BUDGET, BUDGET)),
+    present=_present,
+    mentions=(READS,),
+    kinds=("python", "yaml"),
+)
