@@ -238,7 +238,9 @@ def followed(use: Use, known: Mapping[str, tuple[Helper, ...]]) -> Use:
             for helper in known.get(method, ())
         ]
         if whole and not given:
-            every.append(Use(refusal=f"the batch is handed to `{method}`, which does not show what it is made of"))
+            every.append(
+                Use(refusal=f"the batch is handed as a whole to `{method}`, which is not to be seen; {OWN_SPLIT}")
+            )
         for found in given:
             every.append(found if whole else _as_part(found))
             queue += [(handed, whole) for handed in found.whole]

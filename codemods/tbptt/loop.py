@@ -8,41 +8,51 @@ from typing import Any
 import libcst as cst
 
 from codemods import edits
-from codemods.manual.optimizers import Scheduler
+from codemods.manual.optimizers import Optimization
 from codemods.manual.writer import HOOK, add_clipping, scheduler_lines, switch_off
-from codemods.tbptt.module import HELPER
+from codemods.tbptt.batch import Use
+from codemods.tbptt.module import FLAG, HELPER, SPLIT, several
+from codemods.tbptt.step import Step
 
 
 @dataclass(frozen=True)
 class Loop:
-    """What the loop has to carry over. `clip` is (value, algorithm or None) as source text."""
+    """What the loop has to carry over. `clip` is (value, algorithm or None) and `steps` the flag that goes from the
+    Trainer to the class, as source text."""
 
-    schedulers: tuple[Scheduler, ...]
+    step: Step
+    optimization: Optimization
+    batch: Use
     clip: tuple[str, str | None] | None
     clear_autocast: bool
+    calls_split: bool
+    by_class: bool
+    steps: str | None
 
 
 def write_loop(node: cst.ClassDef, loop: Loop) -> cst.ClassDef:
     """The class with `training_step` turned into a loop over chunks, its old body kept as `training_chunk`.
 
-    Order of one chunk: forward, zero_grad, backward, step, as in automatic optimization; clipping goes to
-    the end of `on_before_optimizer_step`, where gradients are unscaled (source: Lightning 1.9.5 and 2.6.6,
-    `loops/optimization`, run side by side).
+    Order of one chunk, for each optimizer: forward, zero_grad, backward, step, as in automatic optimization;
+    clipping goes to the end of `on_before_optimizer_step`, where gradients are unscaled (source: Lightning 1.9.5 and
+    2.6.6, `loops/optimization`, run side by side).
     """
     node = edits.change_method(node, "training_step", lambda step: _split_step(step, loop))
-    node = switch_off(node)
+    node = switch_off(node, loop.by_class)
     if edits.has_method(node, HOOK):
         node = edits.change_method(node, HOOK, lambda hook: [edits.without_parameter(hook, "optimizer_idx")])
     if loop.clip:
         node = add_clipping(node, *loop.clip, before=HELPER)
+    if loop.steps:
+        node = edits.add_class_statement(node, f"{FLAG} = {loop.steps}\n")
     return node
 
 
 def _split_step(step: cst.FunctionDef, loop: Loop) -> list[Any]:
-    names = [param.name.value for param in step.params.params]
-    this, batch, batch_idx, _ = names
-    written = edits.statements(_loop_text(this, batch, batch_idx, loop))[0]
-    head = edits.without_parameter(step, "hiddens")
+    written = edits.statements("\n".join(_loop_lines(loop)) + "\n")[0]
+    head = step
+    for param in step.params.params[3:]:
+        head = edits.without_parameter(head, param.name.value)
     driver = written.with_changes(
         params=head.params,
         whitespace_before_params=step.whitespace_before_params,
@@ -59,21 +69,72 @@ def _none(returns: cst.Annotation | None) -> cst.Annotation | None:
     return returns.with_changes(annotation=cst.Name("None")) if returns else None
 
 
-def _loop_text(this: str, batch: str, batch_idx: str, loop: Loop) -> str:
-    lines = [
+def _loop_lines(loop: Loop) -> list[str]:
+    this, state = loop.step.this, loop.step.state
+    many = several(loop.optimization)
+    name = "optimizers" if many else "optimizer"
+    head = [
         f"def training_step({this}):",
         '    """Truncated back-propagation through time: one optimizer step for each chunk of the batch."""',
-        f"    optimizer = {this}.optimizers()",
-        "    hiddens = None",
-        f"    pieces = [part.split({this}.truncated_bptt_steps, dim=1) for part in {batch}]",
-        "    for chunk in zip(*pieces, strict=True):",
-        f"        output = {this}.{HELPER}(chunk, {batch_idx}, hiddens)",
-        "        optimizer.zero_grad()",
-        f'        {this}.manual_backward(output["loss"])',
-        "        optimizer.step()",
+        f"    {name} = {this}.optimizers()",
+        f"    {state} = None",
     ]
-    if loop.clear_autocast:
-        lines.append("        torch.clear_autocast_cache()  # the next chunk must see the new weights")
-    lines.append('        hiddens = apply_to_collection(output["hiddens"], torch.Tensor, torch.Tensor.detach)')
-    lines += [f"    {line}" for line in scheduler_lines(this, loop.schedulers)]
-    return "\n".join(lines) + "\n"
+    body = _several(loop) if many else _one(loop)
+    return [
+        *head,
+        *(f"    {line}" for line in _chunks(loop)),
+        *(f"        {line}" for line in body),
+        *(f"    {line}" for line in scheduler_lines(this, loop.optimization.schedulers)),
+    ]
+
+
+def _chunks(loop: Loop) -> list[str]:
+    """The head of the loop over the chunks, which are cut as 1.x's default split cut them, or by the class."""
+    this, batch = loop.step.this, loop.step.batch
+    if loop.calls_split:
+        return [f"for chunk in {this}.{SPLIT}({batch}, {this}.{FLAG}):"]
+    if loop.batch.sequences:
+        return [
+            f"steps = {this}.{FLAG}",
+            f"for start in range(0, len({batch}[0][0]), steps):",
+            "    chunk = [  # tensors are cut along their second dimension, sequences sample by sample",
+            "        part[:, start : start + steps]",
+            "        if isinstance(part, torch.Tensor)",
+            "        else [sample[start : start + steps] for sample in part]",
+            f"        for part in {batch}",
+            "    ]",
+        ]
+    chunks = "map(list, zip(*pieces, strict=True))" if loop.batch.changed else "zip(*pieces, strict=True)"
+    return [f"pieces = [part.split({this}.{FLAG}, dim=1) for part in {batch}]", f"for chunk in {chunks}:"]
+
+
+def _one(loop: Loop) -> list[str]:
+    step = loop.step
+    return [
+        f"output = {step.this}.{HELPER}(chunk, {step.index}, {step.state})",
+        "optimizer.zero_grad()",
+        f'{step.this}.manual_backward(output["loss"])',
+        "optimizer.step()",
+        *_after_step(loop),
+    ]
+
+
+def _several(loop: Loop) -> list[str]:
+    """One forward for each optimizer, after the one before has stepped, with the state that it left."""
+    step = loop.step
+    return [
+        f"for {step.optimizer}, optimizer in enumerate(optimizers):",
+        f"    {step.this}.toggle_optimizer(optimizer)",
+        f"    output = {step.this}.{HELPER}(chunk, {step.index}, {step.optimizer}, {step.state})",
+        "    optimizer.zero_grad()",
+        f'    {step.this}.manual_backward(output["loss"])',
+        "    optimizer.step()",
+        f"    {step.this}.untoggle_optimizer(optimizer)",
+        *(f"    {line}" for line in _after_step(loop)),
+    ]
+
+
+def _after_step(loop: Loop) -> list[str]:
+    clear = "torch.clear_autocast_cache()  # the next forward must see the new weights"
+    detach = f'{loop.step.state} = apply_to_collection(output["hiddens"], torch.Tensor, torch.Tensor.detach)'
+    return [clear, detach] if loop.clear_autocast else [detach]

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from codemods.manual.module import is_manual, judge_callers, judge_constructor
-from codemods.manual.optimizers import NotPlain, Scheduler, read_optimizers
+from codemods.manual.optimizers import NotPlain, Optimization, read_optimizers
 from codemods.manual.trainers import Loose
 from codemods.source import ClassNode, PythonFile
 from codemods.syntax import (
-    Function,
     is_plain,
     is_self_attribute,
     is_super_call,
-    may_return_none,
     own_nodes,
     parameters,
     returns,
@@ -23,21 +22,21 @@ from codemods.syntax import (
     taken_name,
     uses,
 )
+from codemods.tbptt.batch import Helper, Use, as_batch, helpers
+from codemods.tbptt.step import STATE, Step, is_idle, judge_result, read_step, takes_state, third_parameter
 
 FLAG = "truncated_bptt_steps"
+SPLIT = "tbptt_split_batch"
 HELPER = "training_chunk"
 BETWEEN_CHUNKS = ("on_before_backward", "on_after_backward", "on_before_optimizer_step")
-LOOP_NAMES = ("chunk", "optimizer", "output", "pieces", "scheduler", "schedulers")
 IMPORTS = (("torch", None), ("lightning_utilities.core.apply_func", "apply_to_collection"))
 REFUSED_HOOKS = {
     "automatic_optimization": "it says itself which optimization it is trained by",
     "on_before_zero_grad": "manual optimization does not call it",
-    "tbptt_split_batch": "it is overridden: the batch has a shape of its own",
     "optimizer_step": "overridden, its place in a manual loop is not plain",
     "optimizer_zero_grad": "overridden, its place in a manual loop is not plain",
     "configure_gradient_clipping": "overridden, its place in a manual loop is not plain",
     "backward": "overridden, and manual_backward would call it with other arguments",
-    "training_epoch_end": "it reads a list of lists of outputs, one a chunk",
     "training_step_end": "it is no longer called",
     "lr_scheduler_step": "overridden, its place in a manual loop is not plain",
 }
@@ -47,85 +46,168 @@ REFUSED_HOOKS = {
 class TbpttClass:
     """A class that used 1.x's truncated back-propagation, or a part of it.
 
-    `refusal` is why it cannot be rewritten, by what the class itself shows (None where it can), `schedulers`
-    what its `configure_optimizers` returns besides the optimizer.
+    `refusal` is why it cannot be rewritten, by what the class itself shows (None where it can). `step` is None
+    where it has no training step that takes a state. `named` says that the state has the name that only a state
+    has, `idle` that the step trains without one: it is None where nobody gives it, and none is returned. `batch`
+    is how the step uses the batch, `flagged` whether the class sets the flag.
     """
 
     name: str
     path: str
     refusal: str | None
-    schedulers: tuple[Scheduler, ...] = ()
+    step: Step | None = None
+    named: bool = False
+    idle: bool = False
+    batch: Use = field(default_factory=Use)
+    flagged: bool = False
 
 
 @dataclass(frozen=True)
 class Shown:
-    """What a file shows to the others: its candidate classes, and where Trainer arguments that would have to move
-    stand other than in a Trainer's call."""
+    """What a file shows to the others.
 
-    classes: tuple[TbpttClass, ...]
-    loose: Loose
+    `classes` are its candidates, `loose` where Trainer arguments that would have to move stand other than in a
+    Trainer's call, `flags` the classes that set the flag, `outside` where it is set on something else than self,
+    `optimizers` what the classes' `configure_optimizers` return, or why that is not plain, `helpers` how their
+    methods use what they are given.
+    """
+
+    classes: tuple[TbpttClass, ...] = ()
+    loose: Loose = ()
+    flags: frozenset[str] = frozenset()
+    outside: tuple[tuple[int, str | None], ...] = ()
+    optimizers: Mapping[str, Optimization | str] = field(default_factory=dict)
+    helpers: tuple[Helper, ...] = ()
 
 
-def is_candidate(item: ClassNode) -> bool:
-    """Whether a class takes `hiddens` in its training step, or sets the flag and trains automatically."""
+def candidates(file: PythonFile) -> list[ClassNode]:
+    """The classes whose training step takes, or may take, a state, and those that set the flag and train
+    automatically."""
+    if FLAG not in file.text and STATE not in file.text:
+        return []
+    return [item for item in file.classes if _is_candidate(item)]
+
+
+def _is_candidate(item: ClassNode) -> bool:
     step = item.methods.get("training_step")
-    if step is not None and "hiddens" in [*parameters(step), *(argument.arg for argument in step.args.kwonlyargs)]:
+    if step is not None and (takes_state(step) or third_parameter(step)):
         return True
     return sets_flag(item) and not is_manual(item)
+
+
+def show(file: PythonFile, loose: Loose) -> Shown | None:
+    """What a file shows to the others, None for nothing."""
+    found = candidates(file)
+    if not found and not loose and FLAG not in file.text and STATE not in file.text:
+        return None
+    return Shown(
+        tuple(read_class(file, item) for item in found),
+        loose,
+        frozenset(item.qualname for item in file.classes if sets_flag(item)) if FLAG in file.text else frozenset(),
+        tuple(_outside(file)) if FLAG in file.text else (),
+        {
+            item.qualname: _optimization(item)
+            for item in file.classes
+            if "configure_optimizers" in item.methods and (FLAG in file.text or STATE in file.text)
+        },
+        tuple(helpers(file.classes)) if STATE in file.text else (),
+    )
+
+
+def several(optimization: Optimization) -> bool:
+    """Whether there are several optimizers."""
+    return getattr(optimization, "count", 1) > 1
+
+
+def _optimization(item: ClassNode) -> Optimization | str:
+    try:
+        return read_optimizers(item.methods["configure_optimizers"], item.scope)
+    except NotPlain as error:
+        return str(error)
+
+
+def _outside(file: PythonFile) -> list[tuple[int, str | None]]:
+    """Where the flag is set on something else than `self`: the line, and the class that it was built from."""
+    return [
+        (item.node.lineno, _built_from(file, target.value.id))
+        for item in file.assignments
+        for target in (item.node.targets if isinstance(item.node, ast.Assign) else [item.node.target])
+        if isinstance(target, ast.Attribute) and target.attr == FLAG and isinstance(target.value, ast.Name)
+        if not any(isinstance(node, ast.ClassDef) for node in item.within)
+    ]
+
+
+def _built_from(file: PythonFile, name: str) -> str | None:
+    built = [item.node.value for item in file.assignments_to(name)]
+    calls = [call for call in file.calls if call.node in built]
+    return calls[0].scope.resolve(calls[0].node.func) if len(built) == len(calls) == 1 else None
+
+
+def flag_values(item: ClassNode) -> list[ast.expr]:
+    """What the class gives the flag, on self or in its body."""
+    on_self = [node.value for method in item.methods.values() for node in self_assignments(method, FLAG)]
+    in_body = [
+        node.value
+        for node in item.node.body
+        if isinstance(node, ast.Assign | ast.AnnAssign)
+        and any(
+            isinstance(target, ast.Name) and target.id == FLAG
+            for target in (node.targets if isinstance(node, ast.Assign) else [node.target])
+        )
+    ]
+    return [value for value in (*on_self, *in_body) if value is not None]
 
 
 def sets_flag(item: ClassNode) -> bool:
     """Whether a class gives `truncated_bptt_steps` a value: on self, in its body, or as a property."""
     return (
         FLAG in item.methods
+        or bool(flag_values(item))
         or any(
-            is_self_attribute(target, FLAG, self_name(method))
+            is_self_attribute(element, FLAG, self_name(method))
             for method in item.methods.values()
             for node in own_nodes(method)
-            if isinstance(node, ast.Assign | ast.AnnAssign)
-            for target in (node.targets if isinstance(node, ast.Assign) else [node.target])
-        )
-        or any(
-            isinstance(target, ast.Name) and target.id == FLAG
-            for node in item.node.body
-            if isinstance(node, ast.Assign | ast.AnnAssign)
-            for target in (node.targets if isinstance(node, ast.Assign) else [node.target])
+            if isinstance(node, ast.Assign)
+            for target in node.targets
+            if isinstance(target, ast.Tuple | ast.List)
+            for element in target.elts
         )
     )
 
 
 def read_class(file: PythonFile, item: ClassNode) -> TbpttClass:
     """What the class shows; its relatives and Trainers are judged with the facts of the project."""
-    schedulers: tuple[Scheduler, ...] = ()
-    refusal = None
+    method = item.methods.get("training_step")
+    refusal, step = None, None
     try:
+        if method is not None:
+            step = read_step(method)
         _judge(file, item)
-        optimizers = item.methods["configure_optimizers"]
-        schedulers = read_optimizers(optimizers, item.scope).schedulers
     except NotPlain as error:
         refusal = str(error)
-    return TbpttClass(item.qualname, file.path, refusal, schedulers)
+    return TbpttClass(
+        item.qualname,
+        file.path,
+        refusal,
+        step,
+        method is not None and takes_state(method),
+        method is not None and is_idle(method),
+        as_batch(method, step.batch) if method and step else Use(),
+        sets_flag(item),
+    )
 
 
 def _judge(file: PythonFile, item: ClassNode) -> None:
     step = item.methods.get("training_step")
-    if step is None or "hiddens" not in parameters(step):
+    if step is None or not third_parameter(step):
         raise NotPlain(f"`{FLAG}` is set, but the class has no training_step with `hiddens`")
-    if not sets_flag(item):
-        raise NotPlain(f"training_step takes `hiddens`, but the class does not set `{FLAG}`")
     if _flag_off(item):
         raise NotPlain(f"`{FLAG}` is 0 or None, so Lightning 1.x never split a batch")
-    if not is_plain(step) or len(parameters(step)) != 3 or parameters(step)[2] != "hiddens":
-        raise NotPlain("training_step is not a plain method of (self, batch, batch_idx, hiddens)")
     for hook, why in REFUSED_HOOKS.items():
         if hook in item.methods:
             raise NotPlain(f"`{hook}` is defined in the class: {why}")
-    if "configure_optimizers" not in item.methods:
-        raise NotPlain("the class has no configure_optimizers of its own")
     if HELPER in item.methods:
         raise NotPlain(f"the class already has a method `{HELPER}`")
-    if parameters(step)[1] in LOOP_NAMES:
-        raise NotPlain(f"training_step takes the index of the batch as `{parameters(step)[1]}`")
     taken = taken_name(file.scope.bindings, IMPORTS)
     if taken:
         raise NotPlain(f"the file uses the name `{taken}` for something else")
@@ -133,92 +215,20 @@ def _judge(file: PythonFile, item: ClassNode) -> None:
         raise NotPlain("the file defines two classes of that name")
     judge_callers(file)
     judge_constructor(item)
-    _judge_batch(step)
-    _judge_result(step)
+    judge_result(step)
+    _judge_split(item)
     _judge_hooks(item)
 
 
 def _flag_off(item: ClassNode) -> bool:
-    values = [node.value for method in item.methods.values() for node in self_assignments(method, FLAG)] + [
-        node.value
-        for node in item.node.body
-        if isinstance(node, ast.Assign)
-        and any(isinstance(target, ast.Name) and target.id == FLAG for target in node.targets)
-    ]
-    return any(isinstance(value, ast.Constant) and not value.value for value in values)
+    values = flag_values(item)
+    return bool(values) and all(isinstance(value, ast.Constant) and not value.value for value in values)
 
 
-def _judge_batch(step: Function) -> None:
-    """The default split cut the elements of a tuple or list: the body has to show that the batch is one."""
-    batch = parameters(step)[0]
-    parents = {child: node for node in ast.walk(step) for child in ast.iter_child_nodes(node)}
-    shown = False
-    for use in uses(step, batch):
-        parent = parents.get(use)
-        if not isinstance(use.ctx, ast.Load):
-            raise NotPlain(f"training_step rebinds `{batch}`")
-        if isinstance(parent, ast.Subscript) and isinstance(parent.slice, ast.Constant):
-            if isinstance(parent.slice.value, str):
-                raise NotPlain("the batch is a dict, on which 1.x's default split failed")
-            shown = shown or isinstance(parent.slice.value, int)
-        elif isinstance(parent, ast.Assign) and isinstance(parent.targets[0], ast.Tuple | ast.List):
-            if any(isinstance(element, ast.Tuple | ast.List) for element in parent.targets[0].elts):
-                raise NotPlain("an element of the batch is a sequence itself, which 1.x cut along another dimension")
-            shown = True
-        elif isinstance(parent, ast.Starred):
-            shown = True
-        elif isinstance(parent, ast.Attribute):
-            raise NotPlain("the batch is an object with attributes, on which 1.x's default split failed")
-        else:
-            raise NotPlain("the batch is used as a whole: 1.x's default split cut a bare tensor along its features")
-    if not shown:
-        raise NotPlain("training_step does not show what the batch is made of")
-    if any(_packs_lengths(node, step) for node in own_nodes(step)):
-        raise NotPlain("the batch holds lengths, and 1.x's default split failed on a tensor of one dimension")
-
-
-def _packs_lengths(node: ast.AST, step: Function) -> bool:
-    if not isinstance(node, ast.Call) or not ast.unparse(node.func).endswith("pack_padded_sequence"):
-        return False
-    given = node.args[1] if len(node.args) > 1 else None
-    batch = parameters(step)[0]
-    unpacked = {
-        element.id
-        for statement in own_nodes(step)
-        if isinstance(statement, ast.Assign) and uses(statement.value, batch)
-        for target in statement.targets
-        if isinstance(target, ast.Tuple | ast.List)
-        for element in target.elts
-        if isinstance(element, ast.Name)
-    }
-    return given is not None and any(isinstance(name, ast.Name) and name.id in unpacked for name in ast.walk(given))
-
-
-def _judge_result(step: Function) -> None:
-    if may_return_none(step):
-        raise NotPlain("training_step can end without a result, and a skipped chunk has no plain equal")
-    for node in returns(step):
-        keys = result_keys(step, node.value)
-        if keys is None or not {"loss", "hiddens"} <= keys:
-            raise NotPlain("training_step does not plainly return a dict with `loss` and `hiddens`")
-
-
-def result_keys(step: Function, value: ast.expr | None) -> set[str] | None:
-    """The keys of a returned dict display or `dict(...)` call, through one name; None where not plain."""
-    if isinstance(value, ast.Name):
-        bound = [
-            node.value
-            for node in own_nodes(step)
-            if isinstance(node, ast.Assign)
-            and any(isinstance(target, ast.Name) and target.id == value.id for target in node.targets)
-        ]
-        return result_keys(step, bound[0]) if len(bound) == 1 and not isinstance(bound[0], ast.Name) else None
-    if isinstance(value, ast.Dict):
-        names = [key.value for key in value.keys if isinstance(key, ast.Constant)]
-        return {str(name) for name in names} if len(names) == len(value.keys) else None
-    if isinstance(value, ast.Call) and isinstance(value.func, ast.Name) and value.func.id == "dict":
-        return {keyword.arg for keyword in value.keywords if keyword.arg} if not value.args else None
-    return None
+def _judge_split(item: ClassNode) -> None:
+    split = item.methods.get(SPLIT)
+    if split and any(is_super_call(node, SPLIT) for node in ast.walk(split)):
+        raise NotPlain(f"`{SPLIT}` calls that of LightningModule, which 2.x has no more: write the cut out")
 
 
 def _judge_hooks(item: ClassNode) -> None:
@@ -228,9 +238,10 @@ def _judge_hooks(item: ClassNode) -> None:
                 f"{hook} logs between two chunks, at which 2.x drops what earlier chunks of an epoch's first batch "
                 "logged with on_epoch"
             )
-    end = item.methods.get("on_train_batch_end")
-    if end and parameters(end) and uses(end, parameters(end)[0]):
-        raise NotPlain("on_train_batch_end reads the step's outputs, which were a list, one a chunk")
+    for name, what in (("on_train_batch_end", "list, one"), ("training_epoch_end", "list of lists, a batch and")):
+        hook_method = item.methods.get(name)
+        if hook_method and parameters(hook_method) and uses(hook_method, parameters(hook_method)[0]):
+            raise NotPlain(f"{name} reads the step's outputs, which were a {what} a chunk")
     before = item.methods.get("on_before_optimizer_step")
     if before is None:
         return

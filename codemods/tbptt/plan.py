@@ -3,65 +3,237 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
-from codemods.facts import ClassFact, Facts
+from codemods.facts import MODULE, ClassFact, Facts, TrainerFact
+from codemods.family import family
+from codemods.manual.optimizers import NotPlain, Optimization
 from codemods.manual.surroundings import relatives, surroundings
-from codemods.manual.trainers import Given, Loose, read_trainers, trainers_of
-from codemods.tbptt.module import BETWEEN_CHUNKS, FLAG, HELPER, REFUSED_HOOKS, TbpttClass
+from codemods.manual.trainers import Given, fits_only, read_trainers, trainers_of
+from codemods.tbptt.batch import Helper, Use, followed
+from codemods.tbptt.module import BETWEEN_CHUNKS, FLAG, HELPER, REFUSED_HOOKS, SPLIT, Shown, TbpttClass, several
 
-INHERITED = {"training_step", "configure_optimizers", HELPER, *BETWEEN_CHUNKS, *REFUSED_HOOKS}
+INHERITED = {"training_step", HELPER, *BETWEEN_CHUNKS, *REFUSED_HOOKS}
 UNHEARD = {
     "on_before_zero_grad": "manual optimization does not call",
     "on_train_batch_end": "no longer gets the outputs of the chunks",
     **dict.fromkeys(BETWEEN_CHUNKS, "may log between two chunks, where 2.x drops what the chunks before logged"),
 }
+COUNTS = (b"max_steps", b"min_steps", b"every_n_train_steps", b"global_step")
+ACCUMULATES = (
+    "accumulates gradients: 1.x lost all but the last chunk of a window's batches, so there is no training to be the "
+    "same as"
+)
+MISPLACED = (
+    "configure_optimizers returns one optimizer, for which 1.x passed no `optimizer_idx`: the state went to the "
+    "parameter `optimizer_idx`, and `{state}` never got it. Drop `optimizer_idx` if the state is to be carried"
+)
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """What is to be done with one class: rewrite it (`refusal` is None) with what its Trainers give, or not."""
+    """What is to be done with one class: rewrite it (`refusal` is None) with what its Trainers give, or not.
+
+    `steps` is the flag that its Trainers give it, as source text, and `flagged` are these Trainers (path, how many
+    stand before it in the file). `calls_split` says that the class cuts the batch itself, `by_class` that the flag
+    of manual optimization has to be one of the class. `counts` is where something counts optimizer steps.
+    """
 
     item: TbpttClass
     refusal: str | None
-    given: Given
+    given: Given = field(default_factory=Given)
+    optimization: Optimization = field(default_factory=Optimization)
+    batch: Use = field(default_factory=Use)
+    steps: str | None = None
+    flagged: tuple[tuple[str, int], ...] = ()
+    calls_split: bool = False
+    by_class: bool = False
+    counts: str | None = None
 
 
 def verdicts(facts: Facts, code: str) -> tuple[Verdict, ...]:
-    """One verdict for each candidate class, in path order."""
-    collected = facts.collected(code)
-    items = [item for path in sorted(collected) for item in collected[path].classes]
-    spoken = {path: shown.loose for path, shown in collected.items() if shown.loose}
-    return tuple(_judge(facts, item, spoken) for item in items)
+    """One verdict for each class that has something to do with truncated back-propagation, in path order."""
+    shown: dict[str, Shown] = facts.collected(code)
+    items = [item for path in sorted(shown) for item in shown[path].classes]
+    found = (_verdict(facts, shown, item) for item in items)
+    return tuple(verdict for verdict in found if verdict is not None)
 
 
-def _judge(facts: Facts, item: TbpttClass, spoken: Mapping[str, Loose]) -> Verdict:
+def _verdict(facts: Facts, shown: Mapping[str, Shown], item: TbpttClass) -> Verdict | None:
     fact = facts.files[item.path].find(item.name)
-    if item.refusal or fact is None:
-        return Verdict(item, item.refusal or "the class is not at the top of its module", Given())
-    given = read_trainers(facts, fact, spoken)
+    if fact is None:
+        return Verdict(item, "the class is not at the top of its module") if item.named or item.flagged else None
+    if facts.kind(fact) not in (MODULE, None):
+        return None
+    own = _sets_flag(facts, shown, item, fact)
+    given = _giving(facts, fact)
+    if not own and not given and not _concerns(item):
+        return None
+    if item.step is None and any(_has_step(shown, other) for other in family(facts, fact)):
+        return None
+    try:
+        return _plain(facts, shown, item, fact, own)
+    except NotPlain as error:
+        return Verdict(item, str(error))
+
+
+def _concerns(item: TbpttClass) -> bool:
+    """Whether the training step needs a state although nothing says that it gets one."""
+    return item.named and not item.idle
+
+
+def _has_step(shown: Mapping[str, Shown], fact: ClassFact) -> bool:
+    classes = shown[fact.path].classes if fact.path in shown else ()
+    return any(item.name == fact.name and item.step is not None for item in classes)
+
+
+def _sets_flag(facts: Facts, shown: Mapping[str, Shown], item: TbpttClass, fact: ClassFact) -> bool:
+    """Whether the class, a relative, or somebody who holds an instance sets the flag."""
+    relations = (fact, *family(facts, fact))
+    if item.flagged or any(other.path in shown and other.name in shown[other.path].flags for other in relations):
+        return True
+    for path, seen in shown.items():
+        for _, dotted in seen.outside:
+            built = facts.find_class(dotted, path) if dotted else None
+            if built in relations or (dotted is None and item.named):
+                return True
+    return False
+
+
+def _giving(facts: Facts, fact: ClassFact) -> list[TrainerFact]:
+    """The Trainers of the class that are given the flag, as 1.x took it before 1.5."""
+    return [
+        trainer
+        for trainer in trainers_of(facts, fact)
+        if (argument := trainer.argument(FLAG)) and not (argument.literal and not argument.value)
+    ]
+
+
+def _plain(facts: Facts, shown: Mapping[str, Shown], item: TbpttClass, fact: ClassFact, own: bool) -> Verdict:
+    """The verdict on a class that can be rewritten. Raises NotPlain with the reason where it cannot."""
+    if item.refusal:
+        raise NotPlain(item.refusal)
+    giving = _giving(facts, fact)
+    steps = _steps(facts, fact, own, giving)
+    optimization = _optimization(facts, shown, fact)
+    _judge_index(item, optimization)
+    split = _judge_split(facts, item, fact)
+    batch = Use() if split else _batch(facts, shown, item, fact)
+    _judge_outputs(facts, fact)
+    given = read_trainers(facts, fact, {path: seen.loose for path, seen in shown.items() if seen.loose})
     refusal = (
-        relatives(facts, fact, INHERITED)
+        relatives(facts, fact, INHERITED, constructors=False)
         or surroundings(facts, fact, UNHEARD)
-        or _flag_on_trainer(facts, fact)
-        or _accumulation(given)
+        or (f"the Trainer at {given.accumulates} {ACCUMULATES}" if given.accumulate else None)
         or given.refusal
         or given.elsewhere
     )
-    return Verdict(item, refusal, given)
-
-
-def _accumulation(given: Given) -> str | None:
-    if given.accumulate is None:
-        return None
-    return (
-        f"the Trainer at {given.accumulates} accumulates gradients: 1.x lost all but the last chunk of a window's "
-        "batches, so there is no training to be the same as"
+    if refusal:
+        raise NotPlain(refusal)
+    return Verdict(
+        item,
+        None,
+        given,
+        optimization,
+        batch,
+        steps,
+        tuple((trainer.path, facts.files[trainer.path].trainers.index(trainer)) for trainer in giving),
+        split,
+        any("__init__" in child.methods for child in facts.subclasses(fact)),
+        _counting(facts) if steps else None,
     )
 
 
-def _flag_on_trainer(facts: Facts, fact: ClassFact) -> str | None:
-    for trainer in trainers_of(facts, fact):
-        if trainer.argument(FLAG):
-            return f"the Trainer at {trainer.path}:{trainer.line} is given truncated_bptt_steps too"
-    return None
+def _steps(facts: Facts, fact: ClassFact, own: bool, giving: list[TrainerFact]) -> str | None:
+    """The flag that the class's Trainers give it, None where it is set on the module."""
+    for trainer in giving:
+        place = f"{trainer.path}:{trainer.line}"
+        argument = trainer.argument(FLAG)
+        if own:
+            raise NotPlain(f"the Trainer at {place} is given truncated_bptt_steps too")
+        if argument is None or not argument.literal:
+            text = argument.text if argument else ""
+            raise NotPlain(
+                f"the Trainer at {place} is given truncated_bptt_steps={text}, which is not a literal: set "
+                f"self.{FLAG} from it in the module, and drop it from the call"
+            )
+        if not fits_only(facts, fact, trainer):
+            raise NotPlain(f"the Trainer at {place} is given truncated_bptt_steps, and may train other modules too")
+    if own:
+        return None
+    if not giving:
+        raise NotPlain(f"training_step takes a state, but the project does not set `{FLAG}` for the class")
+    values = {
+        argument.text for trainer in trainers_of(facts, fact) for argument in [trainer.argument(FLAG)] if argument
+    }
+    if len(values) > 1 or len(giving) != len(tuple(trainers_of(facts, fact))):
+        raise NotPlain("its Trainers are given different truncated_bptt_steps, or some of them none")
+    return min(values)
+
+
+def _counting(facts: Facts) -> str | None:
+    paths = sorted(path for word in COUNTS for path in facts.mentions.get(word, ()) if path in facts.files)
+    return paths[0] if paths else None
+
+
+def _optimization(facts: Facts, shown: Mapping[str, Shown], fact: ClassFact) -> Optimization:
+    """What every instance of the class and its subclasses is optimized by."""
+    own = "configure_optimizers" in fact.methods
+    makers = [
+        other
+        for other in (fact, *family(facts, fact))
+        if "configure_optimizers" in other.methods
+        and (not own or other == fact or fact in (facts.ancestry(other) or ()))
+    ]
+    if not makers:
+        raise NotPlain("the class has no configure_optimizers of its own, nor a relative that has one")
+    found: list[Optimization] = []
+    for maker in makers:
+        seen = shown[maker.path].optimizers.get(maker.name) if maker.path in shown else None
+        if not isinstance(seen, Optimization):
+            where = "" if maker == fact else f" (in {maker.name}, {maker.path})"
+            raise NotPlain(f"{seen or 'configure_optimizers of a relative was not read'}{where}")
+        found.append(seen)
+    if any(seen != found[0] for seen in found):
+        raise NotPlain(
+            f"{makers[0].name} and {makers[-1].name} share the training step, but not how they are optimized"
+        )
+    return found[0]
+
+
+def _judge_index(item: TbpttClass, optimization: Optimization) -> None:
+    assert item.step is not None
+    if several(optimization) and item.step.optimizer is None:
+        raise NotPlain("configure_optimizers returns several optimizers, but training_step takes no `optimizer_idx`")
+    if not several(optimization) and item.step.optimizer is not None:
+        raise NotPlain(MISPLACED.format(state=item.step.state))
+
+
+def _judge_split(facts: Facts, item: TbpttClass, fact: ClassFact) -> bool:
+    """Whether the class or a base of it cuts the batch itself."""
+    if any(SPLIT in other.methods for other in facts.ancestry(fact) or (fact,)):
+        return True
+    for other in family(facts, fact):
+        if SPLIT in other.methods:
+            raise NotPlain(f"{other.name} ({other.path}), a relative of the class, defines {SPLIT}")
+    return False
+
+
+def _batch(facts: Facts, shown: Mapping[str, Shown], item: TbpttClass, fact: ClassFact) -> Use:
+    known: dict[str, tuple[Helper, ...]] = {}
+    for other in (fact, *family(facts, fact)):
+        for helper in shown[other.path].helpers if other.path in shown else ():
+            if helper.owner == other.name:
+                known[helper.name] = (*known.get(helper.name, ()), helper)
+    use = followed(item.batch, known)
+    if use.refusal:
+        raise NotPlain(use.refusal)
+    if not use.shown:
+        raise NotPlain("training_step does not show what the batch is made of")
+    return use
+
+
+def _judge_outputs(facts: Facts, fact: ClassFact) -> None:
+    for other in family(facts, fact):
+        if "on_train_batch_end" in other.methods - other.quiet:
+            raise NotPlain(f"{other.name} ({other.path}), a relative of the class, reads the outputs of a batch")

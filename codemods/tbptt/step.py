@@ -142,6 +142,12 @@ def is_dead(step: Function) -> bool:
     )
 
 
+def is_idle(step: Function) -> bool:
+    """Whether a `training_step` does without a state: None where nobody gives one, and it plainly returns none."""
+    keys = [result_keys(step, node.value) for node in returns(step)]
+    return is_optional(step) and not any(STATE in known for known in keys if known)
+
+
 def is_optional(step: Function) -> bool:
     """Whether `hiddens` is None where nobody gives it."""
     names = [argument.arg for argument in step.args.args]

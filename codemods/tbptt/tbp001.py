@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from codemods.facts import Facts, is_trainer_call
@@ -10,39 +11,40 @@ from codemods.family import definitions
 from codemods.manual import surroundings
 from codemods.manual.trainers import ACCUMULATE, ASKED, CLIP, MOVED, loose
 from codemods.rule import Example, Match, NodeEdit, Rule
-from codemods.source import ClassNode, PythonFile
-from codemods.tbptt.module import FLAG, IMPORTS, Shown, is_candidate, read_class
-from codemods.tbptt.plan import INHERITED, UNHEARD, Verdict, verdicts
+from codemods.source import PythonFile
+from codemods.tbptt.module import FLAG, IMPORTS, SPLIT, Shown, candidates, show
+from codemods.tbptt.plan import COUNTS, INHERITED, UNHEARD, Verdict, verdicts
+from codemods.tbptt.step import STATE
 
 if TYPE_CHECKING:
     import libcst as cst
+
+    from codemods.finding import Fix
 
 CODE = "TBP001"
 ADVICE = (
     "Set `self.automatic_optimization = False` and loop over the chunks in training_step: forward, zero_grad, "
     "self.manual_backward, step, detach the hidden state."
 )
+MESSAGES = {
+    CLIP[0]: "manual optimization refuses Trainer(gradient_clip_val=...)",
+    FLAG: "Trainer(truncated_bptt_steps=...) was removed in Lightning 1.5",
+}
 
 
 def _collect(file: PythonFile) -> Shown | None:
-    classes = tuple(read_class(file, item) for item in _candidates(file))
-    shown = Shown(classes, loose(file))
-    return shown if shown.classes or shown.loose else None
-
-
-def _candidates(file: PythonFile) -> list[ClassNode]:
-    if FLAG not in file.text and "hiddens" not in file.text:
-        return []
-    return [item for item in file.classes if is_candidate(item)]
+    return show(file, loose(file))
 
 
 def _context(collected: Mapping[str, Any]) -> tuple[bytes, ...]:
     names = {item.name.rpartition(".")[2].encode() for shown in collected.values() for item in shown.classes}
-    return (*ASKED, *surroundings.asked(UNHEARD), *definitions(INHERITED), *sorted(names)) if names else ()
+    inherited = {*INHERITED, SPLIT, "configure_optimizers"}
+    return (*ASKED, *COUNTS, *surroundings.asked(UNHEARD), *definitions(inherited), *sorted(names)) if names else ()
 
 
 def _present(file: PythonFile) -> bool:
-    return bool(_candidates(file)) or any(keyword.arg in MOVED for call in file.calls for keyword in call.node.keywords)
+    moved = (*MOVED, FLAG)
+    return bool(candidates(file)) or any(keyword.arg in moved for call in file.calls for keyword in call.node.keywords)
 
 
 def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
@@ -50,11 +52,11 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
         if verdict.item.path == file.path:
             yield from _class_match(file, verdict)
         if verdict.refusal is None:
-            yield from _trainer_matches(file, facts, verdict)
+            yield from _trainer_matches(file, verdict)
 
 
 def _class_match(file: PythonFile, verdict: Verdict) -> Iterator[Match]:
-    for item in _candidates(file):
+    for item in candidates(file):
         if item.qualname != verdict.item.name:
             continue
         step = item.methods.get("training_step")
@@ -62,17 +64,23 @@ def _class_match(file: PythonFile, verdict: Verdict) -> Iterator[Match]:
         message = f"{item.node.name} relies on `{FLAG}`, which Lightning 2 no longer acts on"
         if verdict.refusal:
             yield Match(place, message, "manual", f"Not rewritten: {verdict.refusal}. {ADVICE}", "M259")
-        elif step and "hiddens" in [argument.arg for argument in step.args.args]:
+        else:
+            edits = (NodeEdit(item.node, lambda node: _written(node, verdict)),)
+            fix: Fix = "unsafe" if verdict.counts else "safe"
             yield Match(
-                place,
-                message,
-                "safe",
-                "The loop makes the same steps in the same order as automatic optimization did on 1.x.",
-                "M259",
-                edits=(NodeEdit(item.node, lambda node: _written(node, verdict)),),
-                imports=IMPORTS,
-                unit=_unit(verdict),
+                place, message, fix, _reason(verdict), "M259", edits=edits, imports=IMPORTS, unit=_unit(verdict)
             )
+
+
+def _reason(verdict: Verdict) -> str:
+    reason = "The loop makes the same steps in the same order as automatic optimization did on 1.x."
+    if verdict.steps:
+        reason += (
+            " The Trainer's flag is of Lightning before 1.5, which counted one global_step for a batch; it now counts "
+            "one for a chunk, as 1.6 to 1.9 did"
+        )
+        reason += f": see what counts steps, as {verdict.counts} may." if verdict.counts else "."
+    return reason
 
 
 def _unit(verdict: Verdict) -> str:
@@ -82,30 +90,53 @@ def _unit(verdict: Verdict) -> str:
 def _written(node: cst.ClassDef, verdict: Verdict) -> cst.ClassDef:
     from codemods.tbptt.loop import Loop, write_loop
 
-    return write_loop(node, Loop(verdict.item.schedulers, verdict.given.clip, verdict.given.clear_autocast))
+    assert verdict.item.step is not None
+    return write_loop(
+        node,
+        Loop(
+            verdict.item.step,
+            verdict.optimization,
+            verdict.batch,
+            verdict.given.clip,
+            verdict.given.clear_autocast,
+            verdict.calls_split,
+            verdict.by_class,
+            verdict.steps,
+        ),
+    )
 
 
-def _trainer_matches(file: PythonFile, facts: Facts, verdict: Verdict) -> Iterator[Match]:
-    """The clipping arguments of the Trainers that train the class: manual optimization refuses them."""
+def _trainer_matches(file: PythonFile, verdict: Verdict) -> Iterator[Match]:
+    """The arguments that move from the Trainers into the class."""
     for index, call in enumerate(filter(is_trainer_call, file.calls)):
-        keywords = {keyword.arg: keyword for keyword in call.node.keywords}
-        if (file.path, index) not in verdict.given.calls or CLIP[0] not in keywords:
+        keywords = {keyword.arg: keyword for keyword in call.node.keywords if keyword.arg}
+        moved = {name for name in CLIP if name in keywords and (file.path, index) in verdict.given.calls}
+        if (file.path, index) in verdict.flagged:
+            moved |= {FLAG} & keywords.keys()
+        if CLIP[0] not in moved and FLAG not in moved:
             continue
+        first = CLIP[0] if CLIP[0] in moved else FLAG
+        reasons = {
+            CLIP[
+                0
+            ]: f"{verdict.item.name} clips at the end of on_before_optimizer_step, as automatic optimization did.",
+            FLAG: f"{verdict.item.name} keeps it, and cuts its batches by it.",
+        }
         yield Match(
-            file.span(keywords[CLIP[0]]),
-            "manual optimization refuses Trainer(gradient_clip_val=...)",
-            "safe",
-            f"{verdict.item.name} clips at the end of on_before_optimizer_step, as automatic optimization did.",
+            file.span(keywords[first]),
+            MESSAGES[first],
+            "unsafe" if verdict.counts else "safe",
+            reasons[first],
             "M259",
-            edits=(NodeEdit(call.node, _without_clipping),),
+            edits=(NodeEdit(call.node, partial(_without, names=frozenset(moved))),),
             unit=_unit(verdict),
         )
 
 
-def _without_clipping(node: cst.Call) -> cst.Call:
+def _without(node: cst.Call, names: frozenset[str]) -> cst.Call:
     from codemods.edits import without_arguments
 
-    return without_arguments(node, frozenset(CLIP))
+    return without_arguments(node, names)
 
 
 BEFORE = """\
@@ -199,7 +230,7 @@ RULE = Rule(
     ),
     fix="safe",
     versions="written for Lightning < 2.0; needs 2.0 or later after the rewrite",
-    triggers=(FLAG.encode(), b"hiddens", CLIP[0].encode(), ACCUMULATE.encode()),
+    triggers=(FLAG.encode(), STATE.encode(), CLIP[0].encode(), ACCUMULATE.encode()),
     check=_check,
     examples=(Example(BEFORE, AFTER), Example(DICT_BATCH, DICT_BATCH)),
     breaks_in="2.0.0",

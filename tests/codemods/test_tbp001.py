@@ -37,14 +37,17 @@ REFUSED = {
         "several optimizers",
     ),
     "closure": (("torch.optim.SGD(self.parameters(), lr=0.1)", "torch.optim.LBFGS(self.parameters())"), "closure"),
-    "optimizer index": (("batch_idx, hiddens)", "batch_idx, optimizer_idx, hiddens)"), "plain method"),
+    "optimizer index": (("batch_idx, hiddens)", "batch_idx, optimizer_idx, hiddens)"), "the state went to"),
+    "optimizer index last": (("batch_idx, hiddens)", "batch_idx, hiddens, optimizer_idx)"), "third argument"),
+    "no index of the batch": (("batch, batch_idx, hiddens)", "batch, hiddens)"), "in that order"),
+    "everything by star": (("batch_idx, hiddens)", "batch_idx, *hiddens)"), "plain method"),
     "flag off": (("truncated_bptt_steps = 4", "truncated_bptt_steps = 0"), "0 or None"),
     "no flag": (("        self.truncated_bptt_steps = 4\n", ""), "does not set"),
     "accumulation": (("max_epochs=2", "max_epochs=2, accumulate_grad_batches=2"), "accumulates"),
     "clip by variable": (("gradient_clip_val=0.5", "gradient_clip_val=loader.clip"), "not a literal"),
-    "own split": (
-        (STEP, "    def tbptt_split_batch(self, batch, k):\n        return [batch]\n\n" + STEP),
-        "tbptt_split",
+    "own split by the one of 1.x": (
+        (STEP, "    def tbptt_split_batch(self, b, k):\n        return super().tbptt_split_batch(b[:2], k)\n\n" + STEP),
+        "write the cut out",
     ),
     "manual already": (
         ("super().__init__()", "super().__init__()\n        self.automatic_optimization = False"),

@@ -66,7 +66,10 @@ REFUSED = {
         "used by name in line",
     ),
     "nested batch": (changed(("x, y = batch", "(x, z), y = batch")), "a sequence itself"),
-    "index named like a variable of the loop": (changed(("batch_idx, hiddens)", "output, hiddens)")), "index"),
+    "index named like a variable of the loop": (
+        changed(("batch_idx, hiddens)", "output, hiddens)")),
+        "a name that the loop needs",
+    ),
     "hiddens by keyword only": (changed(("batch_idx, hiddens)", "batch_idx, *, hiddens=None)")), "hiddens"),
     "one Trainer clips, the other does not": (
         BEFORE + "\n\ndef other(loader):\n    t = Trainer()\n    t.fit(Model(), loader)\n",

@@ -1,0 +1,220 @@
+"""TBP001: what trained on Lightning 1.x trains the same after the rewrite, chunk by chunk."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.codemods.support import rewritten, rule
+from tests.training import same
+
+TBP = rule("TBP001")
+IMPORTS = """\
+import torch
+import torch.nn.functional as F
+from pytorch_lightning import LightningModule, Trainer
+from torch.utils.data import DataLoader, TensorDataset
+
+
+"""
+NETWORK = """\
+        self.rnn = torch.nn.GRU(1, 3, batch_first=True)
+        self.head = torch.nn.Linear(3, 1)
+"""
+FLAG = """\
+        super().__init__()
+        self.truncated_bptt_steps = 4
+"""
+INIT = "    def __init__(self):\n" + FLAG + NETWORK
+STEP = """
+    def training_step(self, batch, batch_idx, hiddens):
+        x, y = batch
+        out, hiddens = self.rnn(x, hiddens)
+        loss = F.mse_loss(self.head(out), y)
+        self.log("loss", loss, on_step=True, on_epoch=True)
+        return {"loss": loss, "hiddens": hiddens}
+"""
+SGD = """
+    def configure_optimizers(self):
+        return torch.optim.SGD(self.parameters(), lr=0.1)
+"""
+LOADER = """
+
+def loader():
+    return DataLoader(TensorDataset(torch.rand(6, 10, 1), torch.rand(6, 10, 1)), batch_size=2)
+"""
+MAIN = """
+
+if __name__ == "__main__":
+    trainer = Trainer(max_epochs=2)
+    trainer.fit(Model(), loader())
+"""
+
+
+def program(
+    *parts: str, head: str = "class Model(LightningModule):\n", loader: str = LOADER, main: str = MAIN
+) -> dict[str, str]:
+    return {"train.py": IMPORTS + head + "".join(parts) + loader + main}
+
+
+def samples(collate: str) -> str:
+    return f"""
+
+def collate(samples):
+    {collate}
+
+
+def loader():
+    return DataLoader([(torch.rand(10, 1), torch.rand(10, 1)) for _ in range(6)], batch_size=2, collate_fn=collate)
+"""
+
+
+def optimizers(*lines: str) -> str:
+    return "\n    def configure_optimizers(self):\n" + "".join(f"        {line}\n" for line in lines)
+
+
+LSTMS = """\
+        self.one = torch.nn.LSTM(1, 3, batch_first=True)
+        self.two = torch.nn.LSTM(1, 3, batch_first=True)
+        self.head = torch.nn.Linear(6, 1)
+"""
+NESTED = """
+    def training_step(self, batch, batch_idx, state=None):
+        first, second = state if state is not None else (None, None)
+        one, first = self.one(batch[0], first)
+        two, second = self.two(batch[0], second)
+        loss = F.mse_loss(self.head(torch.cat([one, two], -1)), batch[1])
+        return dict(loss=loss, hiddens=(tuple(part.detach() for part in first), second))
+"""
+OWN_SPLIT = """
+    def tbptt_split_batch(self, batch, split_size):
+        chunks = []
+        for start in range(0, batch["x"].shape[1], split_size):
+            part = slice(start, start + split_size)
+            chunks.append({"x": batch["x"][:, part], "y": batch["y"][:, part], "lengths": batch["lengths"]})
+        return chunks
+
+    def training_step(self, batch, batch_idx, hiddens):
+        out, hiddens = self.rnn(batch["x"], hiddens)
+        loss = (self.head(out) - batch["y"]).pow(2).sum() / batch["lengths"].sum()
+        return {"loss": loss, "hiddens": hiddens}
+"""
+DICT_LOADER = samples(
+    'return {"x": torch.stack([x for x, _ in samples]), "y": torch.stack([y for _, y in samples]), '
+    '"lengths": torch.tensor([10, 9])}'
+)
+LIST_STEP = STEP.replace(
+    "        x, y = batch\n", "        x, rows = batch\n        y = torch.stack([row * 1 for row in rows])\n"
+)
+LIST_LOADER = samples("return torch.stack([x for x, _ in samples]), [y for _, y in samples]")
+HELPER_STEP = """
+    def training_step(self, batch, batch_idx, hiddens):
+        loss, hiddens = self.compute_loss(batch, hiddens)
+        return {"loss": loss, "hiddens": hiddens}
+
+    def compute_loss(self, batch, hiddens):
+        raise NotImplementedError
+"""
+CHILD = """
+
+class Model(Base):
+    def __init__(self, width=3):
+        super().__init__()
+        self.truncated_bptt_steps = width
+
+    def compute_loss(self, batch, hiddens):
+        x, y = batch
+        out, hiddens = self.rnn(x, hiddens)
+        return F.mse_loss(self.head(out), y), hiddens
+"""
+WARM = """
+    def tbptt_split_batch(self, batch, split_size):
+        pieces = [[part[:, :2] for part in batch]]
+        return pieces + [[part[:, t : t + split_size] for part in batch] for t in range(2, 10, split_size)]
+
+    def training_step(self, batch, batch_idx, hiddens):
+        warm_up = hiddens is None
+        x, y = batch
+        out, hiddens = self.rnn(x, hiddens)
+        loss = torch.zeros(1, requires_grad=True) if warm_up else F.mse_loss(self.head(out), y)
+        return {"loss": loss, "hiddens": hiddens}
+"""
+STATELESS = STEP.replace("self.rnn(x, hiddens)", "self.rnn(x)").replace('"hiddens": hiddens}', '"hiddens": None}')
+GAN_STEP = """
+    def training_step(self, batch, batch_idx, optimizer_idx, hiddens):
+        x, y = batch
+        out, hiddens = self.rnn(x, hiddens)
+        loss = F.mse_loss(self.head(out), y) * (optimizer_idx + 1)
+        return {"loss": loss, "hiddens": hiddens}
+"""
+TWO = optimizers(
+    "one = torch.optim.SGD(self.rnn.parameters(), lr=0.1)",
+    "two = torch.optim.Adam(self.head.parameters(), lr=0.02)",
+    "return [one, two]",
+)
+PROPERTY = """\
+    def __init__(self, steps=3):
+        super().__init__()
+        self.save_hyperparameters()
+        self.rnn = torch.nn.GRU(1, 3, batch_first=True)
+        self.head = torch.nn.Linear(3, 1)
+
+    @property
+    def truncated_bptt_steps(self):
+        return self.hparams.steps
+"""
+CLIPPED = MAIN.replace("max_epochs=2", "max_epochs=2, gradient_clip_val=0.05")
+SCHEDULED = optimizers(
+    "optimizer = torch.optim.SGD(self.parameters(), lr=0.1)",
+    "scheduler = torch.optim.lr_scheduler.ExponentialLR(optimizer, 0.5)",
+    'return {"optimizer": optimizer, "lr_scheduler": {"scheduler": scheduler, "interval": "step", "frequency": 2}}',
+)
+
+PROGRAMS = {
+    "one tensor": program(INIT, STEP, SGD),
+    "clipped": program(INIT, STEP, SGD, main=CLIPPED),
+    "nested, half detached, another name": program("    def __init__(self):\n", FLAG, LSTMS, NESTED, SGD),
+    "own split of dicts, lengths left whole": program(INIT, OWN_SPLIT, SGD, loader=DICT_LOADER),
+    "own split with a warm-up chunk": program(INIT, WARM, SGD),
+    "list of samples": program(INIT, LIST_STEP, SGD, loader=LIST_LOADER),
+    "no state": program(INIT, STATELESS, SGD),
+    "loss in a subclass with a constructor": program(
+        INIT, HELPER_STEP, SGD, CHILD, head="class Base(LightningModule):\n"
+    ),
+    "a property": program(PROPERTY, STEP, SGD),
+    "flag changed per batch": program(
+        INIT,
+        "\n    def on_train_batch_start(self, batch, batch_idx):\n        self.truncated_bptt_steps = 3 + batch_idx\n",
+        STEP,
+        SGD,
+    ),
+    "flag from outside": program(
+        INIT.replace("        self.truncated_bptt_steps = 4\n", ""),
+        STEP,
+        SGD,
+        main=MAIN.replace(
+            "    trainer.fit(Model(), loader())",
+            "    model = Model()\n    model.truncated_bptt_steps = 3\n    trainer.fit(model, loader())",
+        ),
+    ),
+    "chunk written to": program(
+        INIT, STEP.replace("        x, y = batch\n", "        batch[0] = batch[0] * 2\n        x, y = batch\n"), SGD
+    ),
+}
+
+
+@pytest.mark.parametrize("files", PROGRAMS.values(), ids=PROGRAMS.keys())
+def test_trains_as_it_did(files: dict[str, str]) -> None:
+    after = rewritten(files, TBP)
+    assert after != files
+    old, _ = same(files, after)
+    assert len(old.steps) >= 18
+
+
+def test_flag_of_the_trainer_trains_as_the_flag_of_the_module_did() -> None:
+    """Trainer(truncated_bptt_steps=) went in 1.5; from 1.3 on the module's own flag did the same."""
+    own = program(INIT, STEP, SGD)
+    text = own["train.py"].replace("        self.truncated_bptt_steps = 4\n", "")
+    given = {"train.py": text.replace("Trainer(max_epochs=2)", "Trainer(max_epochs=2, truncated_bptt_steps=4)")}
+    after = rewritten(given, TBP)
+    assert "Trainer(max_epochs=2)" in after["train.py"]
+    same(own, after)
