@@ -228,9 +228,9 @@ def _of_value(item: ClassNode, method: Function, node: ast.expr | None, rest: Pl
         for target in targets_of(statement)
         if node.id in dict(_places(target))
     ]
-    if len(made) != 1:
+    if not made or made[-1][0] not in method.body:
         return ""
-    statement, at = made[0]
+    statement, at = made[-1]
     value = getattr(statement, "value", None)
     return _shape(item, value, (*at, *rest), depth + 1) if isinstance(value, ast.Call) else ""
 

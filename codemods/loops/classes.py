@@ -16,7 +16,8 @@ from codemods.source import ClassNode, PythonFile
 from codemods.syntax import is_self_attribute, own_nodes, self_name, super_init_index
 
 FLAG = "automatic_optimization"
-TRIGGERS = (FLAG.encode(), b"manual_backward", b".optimizers(")
+NAMES = ("optimizer", "opt", "optim")
+TRIGGERS = (FLAG.encode(), b"manual_backward", b".optimizers(", *(f"self.{name}.step(".encode() for name in NAMES))
 PLAIN = ("torch.", "abc.", "typing.", "object")
 Flagged = Literal["", "off", "lost", "unclear"]
 
@@ -83,6 +84,11 @@ class Loop:
         return self.facts.find_class(base, member.path) is not None
 
 
+def present(file: PythonFile) -> bool:
+    """Whether a file may hold a class whose training has optimizer events of its own."""
+    return ("backward" in file.text or "zero_grad" in file.text) and "def " in file.text
+
+
 def collect(file: PythonFile) -> tuple[Shown, ...] | None:
     """What the classes of a file say to others, where there is anything to say."""
     shown = [_shown(item) for item in file.classes]
@@ -95,7 +101,7 @@ def collect(file: PythonFile) -> tuple[Shown, ...] | None:
 def loops(file: PythonFile, facts: Facts, code: str) -> Iterator[Loop]:
     """The classes of a file whose training has optimizer events of its own. What other files say was collected by
     the rule `code`."""
-    if "backward" not in file.text and "zero_grad" not in file.text:
+    if not present(file):
         return
     shown = _said(file, facts, code)
     names = [item.qualname for item in file.classes]

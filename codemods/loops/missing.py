@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import ast
 
-from codemods.loops.classes import Loop
+from codemods.loops.classes import NAMES, Loop
 from codemods.source import PythonFile
 
-NAMES = ("optimizer", "opt", "optim")
 REFLECTED = ("setattr", "hasattr", "getattr", "vars", "__dict__", "__getattr__", "__setattr__", "add_module")
 
 

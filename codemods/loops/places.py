@@ -106,7 +106,8 @@ def behind_clipping(file: PythonFile, flow: Flow, path: Path) -> Path:
 
 def handed_on(flow: Flow) -> bool:
     """Whether an optimizer of the method is given to a function that may zero or step it."""
-    keys = {node.id for event in flow.events for node in ast.walk(event.call.func) if isinstance(node, ast.Name)}
+    receivers = [event.receiver for event in flow.events if event.optimizer]
+    keys = {node.id for receiver in receivers for node in ast.walk(receiver) if isinstance(node, ast.Name)}
     for node in own_nodes(flow.function):
         if not isinstance(node, ast.Call):
             continue

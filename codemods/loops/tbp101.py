@@ -25,7 +25,7 @@ ADVICE = "Set `self.automatic_optimization = False` behind `super().__init__()`.
 
 def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
     for loop in loops(file, facts, CODE):
-        if loop.state == "" and loop.steps and _by_hand(file, loop) and (_fails(loop) or _repeats(loop)):
+        if loop.state == "" and loop.steps and _by_hand(file, loop) and (_fails(file, loop) or _repeats(loop)):
             yield _match(file, loop)
 
 
@@ -47,8 +47,8 @@ def _match(file: PythonFile, loop: Loop) -> Match:
     if why:
         return Match(place, message, "manual", f"Not rewritten: {why}. {ADVICE}")
     change = NodeEdit(init, _behind_super) if init is not None else NodeEdit(node, _in_class)
-    if _fails(loop):
-        reason = "Automatic optimization refuses manual_backward, or goes backward a second time: this cannot have run."
+    if _fails(file, loop):
+        reason = "It fails as it is, by manual_backward, a second backward pass, or an optimizer that is not there."
         return Match(place, message, "safe", reason, edits=(change,))
     known = optimizers(loop)
     if isinstance(known, str) or (known.schedulers and not said_of(file, loop, r"lr_schedulers|sched\w*\.step")):
@@ -74,8 +74,11 @@ def _always(flow: Flow) -> bool:
     )
 
 
-def _fails(loop: Loop) -> bool:
-    """Whether it fails as it is: manual_backward is refused, and a loss that is returned too goes backward twice."""
+def _fails(file: PythonFile, loop: Loop) -> bool:
+    """Whether it fails as it is: manual_backward is refused, a loss that is returned too goes backward twice, and an
+    optimizer that nobody sets is not there."""
+    if missing_optimizers(file, loop):
+        return True
     calls = [event.call.func for flow in loop.flows for event in flow.of("backward")]
     if any(isinstance(function, ast.Attribute) and function.attr == "manual_backward" for function in calls):
         return True
@@ -141,7 +144,7 @@ RULE = Rule(
     ),
     fix="safe",
     versions="any Lightning",
-    triggers=(*TRIGGERS, *WORDS, b"self.optimizer.", b"self.opt.", b"self.optim."),
+    triggers=(*TRIGGERS, *WORDS),
     check=_check,
     collect=collect,
     present=lambda file: "backward" in file.text and "training_step" in file.text,

@@ -8,8 +8,8 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from codemods.facts import Facts
-from codemods.loops.classes import TRIGGERS, Loop, collect, loops
-from codemods.loops.missing import ASKED, NAMES, missing_optimizers
+from codemods.loops.classes import NAMES, TRIGGERS, Loop, collect, loops
+from codemods.loops.missing import ASKED, missing_optimizers
 from codemods.loops.places import optimizers
 from codemods.rule import Example, Match, NodeEdit, Rule
 from codemods.source import PythonFile
@@ -79,7 +79,7 @@ RULE = Rule(
     ),
     fix="safe",
     versions="any Lightning",
-    triggers=(*TRIGGERS, b"self.optimizer.", b"self.opt.", b"self.optim."),
+    triggers=TRIGGERS,
     check=_check,
     collect=collect,
     present=lambda file: "backward" in file.text and any(f".{name}" in file.text for name in NAMES),

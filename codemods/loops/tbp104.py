@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from codemods.facts import Facts
-from codemods.loops.classes import FLAG, TRIGGERS, Loop, collect, loops
+from codemods.loops.classes import TRIGGERS, Loop, collect, loops, present
 from codemods.loops.flow import Event, Flow, Path
 from codemods.loops.places import before, below, bound_before, direct, edit, handed_on, optimizers, said_of
 from codemods.loops.steps import Drop, Move, Put, Step
@@ -172,7 +172,7 @@ RULE = Rule(
     triggers=TRIGGERS,
     check=_check,
     collect=collect,
-    present=lambda file: FLAG in file.text or "manual_backward" in file.text or ".optimizers(" in file.text,
+    present=present,
     mentions=(b"zero_grad", b".grad"),
     examples=(Example(BEFORE, AFTER), Example(BEFORE.replace(ZERO, ""), AFTER), Example(AFTER, AFTER)),
     references=("https://lightning.ai/docs/pytorch/stable/model/manual_optimization.html",),

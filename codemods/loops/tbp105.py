@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from codemods.facts import Facts
 from codemods.loops.carried import find_carried
-from codemods.loops.classes import FLAG, TRIGGERS, Loop, collect, loops
+from codemods.loops.classes import TRIGGERS, Loop, collect, loops, present
 from codemods.loops.flow import Event, Flow, Path
 from codemods.loops.places import (
     CLIPS,
@@ -151,7 +151,7 @@ RULE = Rule(
     triggers=TRIGGERS,
     check=_check,
     collect=collect,
-    present=lambda file: FLAG in file.text or "manual_backward" in file.text or ".optimizers(" in file.text,
+    present=present,
     mentions=(b".step(", b"optimizer_step"),
     examples=(Example(BEFORE, AFTER), Example(OUTSIDE, AFTER), Example(AFTER, AFTER)),
     references=("https://lightning.ai/docs/pytorch/stable/model/manual_optimization.html",),

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from codemods.facts import Facts
 from codemods.loops.carried import CUT, Carried, find_carried
-from codemods.loops.classes import FLAG, TRIGGERS, Loop, collect, loops, targets_of
+from codemods.loops.classes import TRIGGERS, Loop, collect, loops, present, targets_of
 from codemods.loops.flow import Event, Flow, Path
 from codemods.loops.places import class_text, edit
 from codemods.loops.steps import Change, Put, Step
@@ -78,9 +78,18 @@ def _judged(file: PythonFile, loop: Loop, flow: Flow, state: Carried, message: s
             place, message, "unsafe", f"{reason} Cut, it does so through one.", edits=edit(flow, *steps), imports=needs
         )
     reason = "The second chunk's backward pass fails on the graph of the first; cut, each chunk has its own."
+    if state.cuts:
+        reason = f"It fails as it is; this cuts the state that `{_call_text(file, flow, state)}` gives back, all of it."
     if not state.certain:
         reason += " That the state has a history is not seen here; where it has none, cutting it changes nothing."
     return Match(place, message, "safe" if state.certain else "unsafe", reason, edits=edit(flow, *steps), imports=needs)
+
+
+def _call_text(file: PythonFile, flow: Flow, state: Carried) -> str:
+    """The function whose call makes the state, as it is written."""
+    made = flow.statement(state.loop).body[state.made]  # type: ignore[attr-defined]
+    calls = [node for node in ast.walk(made) if isinstance(node, ast.Call)]
+    return file.source_of(calls[0].func) if calls else "the loop"
 
 
 def _inside(flow: Flow, state: Carried, kind: str) -> list[Event]:
@@ -234,7 +243,7 @@ RULE = Rule(
     triggers=TRIGGERS,
     check=_check,
     collect=collect,
-    present=lambda file: FLAG in file.text or "manual_backward" in file.text or ".optimizers(" in file.text,
+    present=present,
     mentions=(b"detach", b"no_grad"),
     examples=(Example(BEFORE, AFTER), Example(WRONG, AFTER), Example(RIGHT, RIGHT)),
     references=("https://github.com/Lightning-AI/pytorch-lightning/issues/20517",),

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from codemods.facts import Facts
 from codemods.loops.carried import RECURRENT, built
-from codemods.loops.classes import FLAG, TRIGGERS, Loop, collect, loops, targets_of
+from codemods.loops.classes import TRIGGERS, Loop, collect, loops, present, targets_of
 from codemods.loops.flow import Flow
 from codemods.rule import Example, Match, NodeEdit, Rule
 from codemods.source import PythonFile
@@ -223,7 +223,7 @@ RULE = Rule(
     triggers=TRIGGERS,
     check=_check,
     collect=collect,
-    present=lambda file: FLAG in file.text or "manual_backward" in file.text or ".optimizers(" in file.text,
+    present=present,
     examples=(Example(BEFORE, AFTER), Example(NUMBER, NUMBER), Example(OVER_INT, OVER_INT)),
     references=("https://lightning.ai/docs/pytorch/stable/common/tbptt.html",),
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from codemods.autocast.versions import LIGHTNING, admits_below, is_open
 from codemods.facts import Facts
 from codemods.loops.classes import FLAG, TRIGGERS, Loop, collect, loops
 from codemods.loops.flow import Event, Flow
@@ -88,9 +89,8 @@ def _lightning_caches(loop: Loop) -> str | None:
 
 
 def _admits_caching(facts: Facts) -> bool:
-    from codemods.autocast.versions import admits_below
-
-    return admits_below(facts, ("lightning", "pytorch-lightning"), "2.5.5")
+    """Whether a pin says that such a release may run; an open pin leads to the newest one, which does not cache."""
+    return not is_open(facts, LIGHTNING) and admits_below(facts, LIGHTNING, "2.5.5")
 
 
 BEFORE = """\
@@ -136,5 +136,4 @@ RULE = Rule(
     collect=collect,
     present=lambda file: FLAG in file.text,
     examples=(Example(BEFORE, AFTER), Example(PLAIN, PLAIN)),
-    references=("https://github.com/Lightning-AI/pytorch-lightning/pull/21219",),
 )
