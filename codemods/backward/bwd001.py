@@ -79,16 +79,15 @@ def _class_matches(
 
 def _read(call: CallNode, item: ClassNode, method: Function, fact: ClassFact, facts: Facts) -> Raw | None:
     """What to do with a call, given also the rest of its class."""
-    names = Names(method)
-    raw = read_raw(call, item, method, names)
+    if any(isinstance(node, ast.Name) and node.id == "staticmethod" for node in method.decorator_list):
+        return (
+            None
+            if call.node.args
+            else Raw(call, "manual", "It stands in a static method, which has no module to call.")
+        )
+    raw = read_raw(call, item, method, Names(method))
     if raw is None or raw.change is None:
         return raw
-    if method.decorator_list and any(
-        isinstance(node, ast.Name) and node.id == "staticmethod" for node in method.decorator_list
-    ):
-        return replace(
-            raw, level="manual", reason="It stands in a static method, which has no module to call.", change=None
-        )
     function = call.node.func
     if isinstance(function, ast.Attribute) and is_self_attribute(function, "backward", self_name(method)):
         owner = _overrides(facts, fact)

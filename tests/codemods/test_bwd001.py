@@ -1,0 +1,184 @@
+"""BWD001: the spellings of a raw backward pass, and what they do under DDP and loss scaling before and after."""
+
+from __future__ import annotations
+
+import pytest
+
+from codemods.backward.bwd001 import AFTER, BEFORE, RULE
+from tests.codemods.support import rewritten, run_rules
+from tests.training import train
+
+RAW = "loss.backward()"
+MANUAL = "self.manual_backward(loss)"
+
+SPELLINGS = {
+    "kept arguments": (
+        "loss.backward(retain_graph=True, inputs=[w])",
+        "self.manual_backward(loss, retain_graph=True, inputs=[w])",
+    ),
+    "sum": ("(loss + 1).backward()", "self.manual_backward(loss + 1)"),
+    "item of a dict": (
+        'losses = {"g": loss}\n        losses["g"].backward()',
+        'losses = {"g": loss}\n        self.manual_backward(losses["g"])',
+    ),
+    "call": ("loss.mean().backward()", "self.manual_backward(loss.mean())"),
+    "hook": ("self.backward(loss, retain_graph=True)", "self.manual_backward(loss, retain_graph=True)"),
+    "hook with the optimizer of 1.0": ("self.backward(loss, optimizer)", MANUAL),
+    "hook with optimizer and index": ("self.backward(loss, optimizer, 0)", MANUAL),
+    "optimizer of 1.0": (
+        "self.manual_backward(loss, optimizer, retain_graph=True)",
+        "self.manual_backward(loss, retain_graph=True)",
+    ),
+    "closure": (
+        "def closure():\n            loss.backward()\n\n        optimizer.step(closure)",
+        "def closure():\n            self.manual_backward(loss)\n\n        optimizer.step(closure)",
+    ),
+    "loss that grows": ("loss += 1\n        loss.backward()", f"loss += 1\n        {MANUAL}"),
+    "loop over losses": (
+        "for part in [loss, loss * 2]:\n            part.backward(retain_graph=True)",
+        "for part in [loss, loss * 2]:\n            self.manual_backward(part, retain_graph=True)",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", SPELLINGS)
+def test_spelling(name: str) -> None:
+    before, after = SPELLINGS[name]
+    files = rewritten({"train.py": BEFORE.replace(RAW, before)}, RULE)
+    assert files["train.py"] == BEFORE.replace(RAW, after)
+
+
+def test_autograd_backward_of_written_losses_is_that_of_their_sum() -> None:
+    text = "import torch\n" + BEFORE.replace(RAW, "torch.autograd.backward([loss, loss if batch_idx else 2 * loss])")
+    after = rewritten({"train.py": text}, RULE)["train.py"]
+    assert "self.manual_backward(loss + (loss if batch_idx else 2 * loss))" in after
+
+
+def test_autograd_backward_of_a_name_is_unsafe() -> None:
+    text = "import torch\n" + BEFORE.replace(RAW, "torch.autograd.backward(loss, retain_graph=True)")
+    assert [finding.fix for finding in run_rules({"train.py": text}, RULE).findings] == ["unsafe"]
+    after = rewritten({"train.py": text}, RULE, unsafe=True)["train.py"]
+    assert "self.manual_backward(loss, retain_graph=True)" in after
+
+
+def test_helper_that_the_step_calls() -> None:
+    text = BEFORE.replace(RAW, "self.descend(loss, optimizer)")
+    text += "\n    def descend(this, value, optimizer):\n        value.backward()\n"
+    after = rewritten({"train.py": text}, RULE)["train.py"]
+    assert after == text.replace("value.backward()", "this.manual_backward(value)")
+
+
+BASE = """\
+from lightning.pytorch import LightningModule
+
+
+class Base(LightningModule):
+    automatic_optimization = False
+"""
+
+
+def test_flag_and_caller_in_a_base_of_another_file() -> None:
+    base = BASE + "\n    def training_step(self, batch, batch_idx):\n        self.descend(self.net(batch).mean())\n"
+    child = "from base import Base\n\n\nclass Child(Base):\n    def descend(self, loss):\n        loss.backward()\n"
+    after = rewritten({"base.py": base, "child.py": child}, RULE)
+    assert after == {"base.py": base, "child.py": child.replace("loss.backward()", MANUAL)}
+
+
+def test_own_scaler_goes_on_scaling() -> None:
+    text = "import torch\n" + BEFORE.replace(RAW, "self.scaler.scale(loss).backward()").replace(
+        "self.net = net", "self.net, self.scaler = net, 1\n        self.scaler = torch.amp.GradScaler()"
+    ).replace("self.net, self.scaler = net, 1", "self.net = net")
+    after = rewritten({"train.py": text}, RULE)["train.py"]
+    assert "self.manual_backward(self.scaler.scale(loss))" in after
+    mixed = text + "\n\nimport lightning.pytorch as pl\n\ntrainer = pl.Trainer(precision='16-mixed')\n"
+    made = run_rules({"train.py": mixed}, RULE)
+    assert made.changes == ()
+    assert "scales the loss too" in made.findings[0].reason
+
+
+PROGRAM = """\
+import torch
+from lightning.pytorch import LightningModule, Trainer
+
+
+class Model(LightningModule):
+    def __init__(self):
+        super().__init__()
+        self.automatic_optimization = False
+        self.net = torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.Tanh(), torch.nn.Linear(4, 1))
+
+    def training_step(self, batch, batch_idx):
+        optimizer = self.optimizers()
+        loss = self.net(batch[0] * (1 + self.global_rank)).pow(2).mean()
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+
+    def configure_optimizers(self):
+        return torch.optim.SGD(self.parameters(), lr=0.1)
+
+
+def main():
+    data = torch.utils.data.TensorDataset(torch.randn(8, 3))
+    trainer = Trainer(max_epochs=1, accelerator="cpu"MORE)
+    trainer.fit(Model(), torch.utils.data.DataLoader(data, batch_size=2))
+
+
+if __name__ == "__main__":
+    main()
+"""
+DDP = PROGRAM.replace("MORE", ', devices=2, strategy="ddp"')
+SCALED = PROGRAM.replace(
+    "MORE",
+    ', plugins=MixedPrecision("16-mixed", "cpu", scaler=torch.amp.GradScaler("cpu", init_scale=256.0))',
+).replace("\n\n\nclass", "\nfrom lightning.pytorch.plugins import MixedPrecision\n\n\nclass", 1)
+RAWS = (RAW, "self.backward(loss)", "torch.autograd.backward([loss])")
+
+
+@pytest.mark.parametrize("raw", RAWS)
+def test_ranks_train_apart_before_and_together_after(raw: str) -> None:
+    files = {"train.py": DDP.replace(RAW, raw)}
+    apart = train(files, processes=2)
+    together = train(rewritten(files, RULE), processes=2)
+    assert apart.failure is None and together.failure is None
+    assert apart.weights != apart.ranks[0].weights
+    assert [step.gradient for step in apart.steps] != [step.gradient for step in apart.ranks[0].steps]
+    assert together.weights == together.ranks[0].weights
+    assert [step.gradient for step in together.steps] == [step.gradient for step in together.ranks[0].steps]
+
+
+def test_scaler_refuses_before_and_trains_after() -> None:
+    files = {"train.py": SCALED}
+    broken, whole = train(files), train(rewritten(files, RULE))
+    assert broken.failure is not None and "_scale is None" in broken.failure.message
+    assert whole.failure is None and whole.global_step == 4
+
+
+def test_on_one_device_nothing_changes() -> None:
+    files = {"train.py": PROGRAM.replace("MORE", "")}
+    before, after = train(files), train(rewritten(files, RULE))
+    assert before.failure is None and after.failure is None
+    assert before.weights == after.weights and before.steps == after.steps
+
+
+def test_optimizer_as_an_argument_fails_before() -> None:
+    files = {"train.py": PROGRAM.replace("MORE", "").replace(RAW, "self.manual_backward(loss, optimizer)")}
+    broken, whole = train(files), train(rewritten(files, RULE))
+    assert broken.failure is not None and broken.failure.type == "TypeError"
+    assert whole.failure is None and whole.global_step == 4
+
+
+def test_own_scaler_trains_the_same() -> None:
+    own = (
+        PROGRAM.replace("MORE", "")
+        .replace(RAW, "self.scaler.scale(loss).backward()")
+        .replace("optimizer.step()", "self.scaler.step(optimizer)\n        self.scaler.update()")
+        .replace("self.net =", 'self.scaler = torch.amp.GradScaler("cpu", init_scale=64.0)\n        self.net =')
+    )
+    before, after = train({"train.py": own}), train(rewritten({"train.py": own}, RULE))
+    assert before.failure is None and after.failure is None
+    assert before.weights == after.weights
+
+
+def test_example_is_what_the_page_shows() -> None:
+    assert rewritten({"train.py": BEFORE}, RULE) == {"train.py": AFTER}
