@@ -6,6 +6,7 @@ import ast
 import re
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 
 from codemods.facts import Facts
 from codemods.finding import Fix
@@ -25,7 +26,7 @@ from codemods.scopes import Scope
 from codemods.source import PythonFile
 
 CODE = "LIT001"
-LAST_PART = re.compile(r"[\w.]+")
+DOTTED = re.compile(r"[\w.]+")
 
 
 def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
@@ -59,7 +60,11 @@ def _from_import(
         return
     found = {alias: hit for alias in node.names if (hit := _look_up(f"{module}.{alias.name}", target))}
     refusal = why_not(file, node)
-    movable = {alias: hit for alias, hit in found.items() if hit[1].new and not refusal and not checked}
+    movable = {
+        alias: hit
+        for alias, hit in found.items()
+        if hit[1].new and not refusal and not checked and _kept_together(sites, f"{module}.{alias.name}", hit[1])
+    }
     uses = {alias: _uses(file, sites, facts, alias, module, *hit) for alias, hit in movable.items()}
     places = {alias: place for alias, (place, _) in uses.items()}
     edits = (
@@ -74,6 +79,20 @@ def _from_import(
         else:
             why = "it stands under a version check" if checked else refusal or ""
             yield _left(file, alias, namespace, entry, why if entry.new else "")
+
+
+def _kept_together(sites: Sites, dotted: str, entry: Gone) -> bool:
+    """Whether everything that a file reaches through a moved module is in its new place under the same name."""
+    if entry.is_name:
+        return True
+    for chain, scope in sites.chains:
+        spelling = dotted_of(chain, scope) or ""
+        if spelling.startswith(dotted + "."):
+            child = spelling[len(dotted) + 1 :].split(".")[0]
+            there = find(f"{entry.old}.{child}")
+            if there is None or there.new != f"{entry.new}.{child}":
+                return False
+    return True
 
 
 def _present(sites: Sites) -> frozenset[tuple[str, str]]:
@@ -121,7 +140,7 @@ def _plain_import(
         if not hit:
             continue
         namespace, entry = hit
-        if entry.new and not checked:
+        if entry.new and not checked and (not alias.asname or _kept_together(sites, alias.name, entry)):
             edit = TextEdit(*extent(file, alias), _aliased(spelled(entry.new, namespace), alias))
             yield _moved(file, alias, namespace, entry, "safe", (edit,), f"{file.path}:{node.lineno}")
         else:
@@ -149,29 +168,24 @@ def _chains(file: PythonFile, sites: Sites, target: tuple[int, ...]) -> Iterator
 
 
 def _chain_hit(chain: ast.Attribute, scope: Scope, target: tuple[int, ...]) -> tuple[ast.Attribute, str, Gone] | None:
-    """The shortest part of a chain that is gone; parts of imported names that are gone themselves are not looked
-    at, since the import is what breaks."""
+    """The longest part of a chain that the table speaks of itself, or the first that is gone; none where the import
+    that it begins with is what breaks."""
     parts: list[ast.Attribute] = []
     node: ast.expr = chain
     while isinstance(node, ast.Attribute):
-        parts.insert(0, node)
+        parts.append(node)
         node = node.value
     base = dotted_of(node, scope)
     if not base or not is_lightning(base) or _look_up(base, target):
         return None
-    for part in parts:
-        dotted = dotted_of(part, scope)
-        hit = _look_up(dotted, target) if dotted else None
-        if hit and (hit[1].new or part is parts[-1] or not _deeper(parts, part, scope, target)):
-            return part, *hit
-    return None
-
-
-def _deeper(parts: list[ast.Attribute], part: ast.Attribute, scope: Scope, target: tuple[int, ...]) -> bool:
-    """Whether a longer part of a chain has a new place of its own."""
-    later = parts[parts.index(part) + 1 :]
-    hits = [_look_up(dotted, target) for item in later if (dotted := dotted_of(item, scope))]
-    return any(hit and hit[1].new for hit in hits)
+    hits = [(part, *hit) for part in parts if (dotted := dotted_of(part, scope)) and (hit := _look_up(dotted, target))]
+    own = [
+        (part, name, entry) for part, name, entry in hits if split(dotted_of(part, scope) or "") == (name, entry.old)
+    ]
+    if not own or own[0][0] is parts[0] or own[0][2].is_name:
+        return own[0] if own else None
+    part, name, entry = own[0]
+    return part, name, replace(entry, new="", advice=f"look for it in {spelled(entry.new, name)}" if entry.new else "")
 
 
 def _written_root(file: PythonFile, node: ast.Attribute, scope: Scope, namespace: str) -> str | None:
@@ -185,17 +199,17 @@ def _written_root(file: PythonFile, node: ast.Attribute, scope: Scope, namespace
 
 
 def _strings(file: PythonFile, sites: Sites, target: tuple[int, ...]) -> Iterator[Match]:
-    for node in sites.strings:
-        if not (is_lightning(node.value) and LAST_PART.fullmatch(node.value)):
+    for node, value in sites.strings:
+        if not (is_lightning(value) and DOTTED.fullmatch(value)):
             continue
-        hit = _look_up(node.value, target)
+        hit = _look_up(value, target)
         if not hit:
             continue
         namespace, entry = hit
         text = file.source_of(node)
-        if entry.new and not entry.expression and text.count(node.value) == 1:
-            start = extent(file, node)[0] + text.index(node.value)
-            edit = TextEdit(start, start + len(node.value), spelled(entry.new, namespace))
+        if entry.new and not entry.expression and text.count(value) == 1:
+            start = extent(file, node)[0] + text.index(value)
+            edit = TextEdit(start, start + len(value), spelled(entry.new, namespace))
             yield _moved(file, node, namespace, entry, "unsafe" if entry.caution else "safe", (edit,), "")
         else:
             yield _left(file, node, namespace, entry, "")

@@ -147,6 +147,7 @@ def _listed(module: str, name: str, origin: str, package: bool) -> bool:
     """Whether a project may have taken a name from there: no private ones, and of what a module imported itself
     only what a package or the utilities hand on."""
     utilities = module.startswith("pytorch_lightning.utilities")
+    package = package or module.split(".")[1:2] in (["callbacks"], ["core"], ["loggers"])
     private = name.startswith("__") or (name.startswith("_") and not utilities)
     private = private or name.startswith(("new_", "New"))
     return not private and "_graveyard" not in module and (not origin or package or utilities)

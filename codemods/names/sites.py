@@ -22,7 +22,7 @@ class Sites:
     )
     chains: list[tuple[ast.Attribute, Scope]] = field(default_factory=list)
     names: list[tuple[ast.Name, Scope]] = field(default_factory=list)
-    strings: list[ast.Constant] = field(default_factory=list)
+    strings: list[tuple[ast.Constant, str]] = field(default_factory=list)
 
 
 def read_sites(file: PythonFile) -> Sites:
@@ -41,7 +41,7 @@ def _walk(nodes: list[Any], scope: Scope, arms: tuple[tuple[ast.stmt, str], ...]
             found.names.append((node, scope))
         elif kind is ast.Constant:
             if type(node.value) is str:
-                found.strings.append(node)
+                found.strings.append((node, node.value))
         elif kind is ast.Attribute and _root(node):
             found.chains.append((node, scope))
             stack.append(_root(node))

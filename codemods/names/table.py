@@ -32,6 +32,11 @@ class Gone:
     expression: str | None = None
 
     @property
+    def is_name(self) -> bool:
+        """Whether it is a name that a module defines, rather than a module."""
+        return self.old not in _modules()
+
+    @property
     def release(self) -> tuple[int, int]:
         """The minor release that had it last."""
         major, minor = self.last.split(".")[:2]
@@ -43,6 +48,11 @@ def gone() -> Mapping[str, Gone]:
     """Every name that is gone, by its dotted name under `pl`."""
     advice = {row["prefix"]: row for row in _rows("advice.csv")}
     return {row["old"]: _entry(row, advice) for row in _rows("gone.csv")}
+
+
+@cache
+def _modules() -> frozenset[str]:
+    return frozenset(name.rpartition(".")[0] for name in gone())
 
 
 def _rows(name: str) -> list[dict[str, str]]:

@@ -1,0 +1,148 @@
+"""LIT001: what it rewrites, what it leaves, and that its table tells the truth about the newest Lightning."""
+
+from __future__ import annotations
+
+import importlib
+import warnings
+
+import pytest
+
+from codemods.names.table import FABRIC, Gone, gone, spelled
+from tests.codemods.support import refusals, rewritten, rule, run_rules
+
+
+def text(before: str, *, path: str = "train.py") -> str:
+    return rewritten({path: before}, rule("LIT001"))[path]
+
+
+def exists(dotted: str) -> bool:
+    module, _, name = dotted.rpartition(".")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            importlib.import_module(dotted)
+        except ImportError:
+            return hasattr(importlib.import_module(module), name)
+    return True
+
+
+@pytest.mark.parametrize("namespace", FABRIC)
+def test_every_new_place_is_in_the_newest_release(namespace: str) -> None:
+    missing = [entry.old for entry in gone().values() if entry.new and not exists(spelled(entry.new, namespace))]
+    assert missing == []
+
+
+def fails(entry: Gone) -> bool:
+    module, _, name = spelled(entry.old, "pytorch_lightning").rpartition(".")
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            found = getattr(importlib.import_module(module), name, None)
+        except ImportError:
+            return True
+    aliased = "_graveyard" in str(getattr(found, "__module__", "")) or entry.new.endswith(
+        getattr(found, "__name__", "?")
+    )
+    return found is None or aliased or bool(caught) or name == "logging"
+
+
+def test_every_old_name_fails_or_is_deprecated_in_the_newest_release() -> None:
+    assert [entry.old for entry in gone().values() if not fails(entry)] == []
+
+
+def test_one_statement_becomes_two_and_keeps_its_comment() -> None:
+    before = "from pytorch_lightning.utilities.distributed import rank_zero_only, sync_ddp  # noqa: E402\n"
+    assert text(before) == (
+        "from pytorch_lightning.utilities.distributed import sync_ddp  # noqa: E402\n"
+        "from pytorch_lightning.utilities.rank_zero import rank_zero_only\n"
+    )
+
+
+def test_names_in_parentheses_are_taken_out_line_by_line() -> None:
+    before = (
+        "def main():\r\n    from pytorch_lightning.utilities.distributed import (\r\n        rank_zero_only,\r\n"
+        "        sync_ddp,\r\n    )\r\n"
+    )
+    assert text(before) == (
+        "def main():\r\n    from pytorch_lightning.utilities.distributed import (\r\n        sync_ddp,\r\n    )\r\n"
+        "    from pytorch_lightning.utilities.rank_zero import rank_zero_only\r\n"
+    )
+
+
+def test_the_namespace_stays() -> None:
+    before = "from lightning.pytorch.utilities.apply_func import apply_to_collection, move_data_to_device\n"
+    assert text(before) == (
+        "from lightning.fabric.utilities import move_data_to_device\n"
+        "from lightning_utilities.core.apply_func import apply_to_collection\n"
+    )
+
+
+def test_an_alias_stays() -> None:
+    before = "from pytorch_lightning.loggers.base import LightningLoggerBase as Base\n\n\nclass Mine(Base):\n    pass\n"
+    assert text(before).splitlines()[0] == "from pytorch_lightning.loggers.logger import Logger as Base"
+
+
+def test_a_renamed_class_keeps_its_old_name_where_others_take_it_from_here() -> None:
+    files = {
+        "pkg/log.py": "from pytorch_lightning.loggers import LightningLoggerBase\n",
+        "pkg/use.py": "from pkg.log import LightningLoggerBase\nimport pytorch_lightning\n",
+    }
+    after = rewritten(files, rule("LIT001"))
+    assert after["pkg/log.py"] == "from pytorch_lightning.loggers import Logger as LightningLoggerBase\n"
+    assert after["pkg/use.py"] == files["pkg/use.py"]
+
+
+def test_a_renamed_class_keeps_its_old_name_where_its_new_one_is_taken() -> None:
+    before = (
+        "from pytorch_lightning.loggers import LightningLoggerBase\n\n\nclass Logger(LightningLoggerBase):\n    pass\n"
+    )
+    assert text(before).splitlines()[0] == "from pytorch_lightning.loggers import Logger as LightningLoggerBase"
+
+
+def test_a_module_moves_with_what_is_reached_through_it() -> None:
+    before = "from pytorch_lightning import profiler\n\nchosen = profiler.SimpleProfiler()\n"
+    assert text(before) == "from pytorch_lightning import profilers\n\nchosen = profilers.SimpleProfiler()\n"
+
+
+def test_a_module_stays_where_something_of_it_went_elsewhere() -> None:
+    before = "from pytorch_lightning import profiler\n\n\nclass Mine(profiler.AbstractProfiler):\n    pass\n"
+    assert len(refusals({"a.py": before}, "LIT001")) == 1
+
+
+def test_the_longest_known_part_of_a_chain_decides() -> None:
+    before = "import pytorch_lightning as pl\n\nkind = pl.profiler.BaseProfiler\n"
+    assert text(before) == "import pytorch_lightning as pl\n\nkind = pl.profilers.Profiler\n"
+
+
+def test_strings_that_are_import_paths() -> None:
+    before = 'import pytorch_lightning\n\npatch("pytorch_lightning.utilities.distributed.rank_zero_only")\n'
+    assert 'patch("pytorch_lightning.utilities.rank_zero.rank_zero_only")' in text(before)
+
+
+@pytest.mark.parametrize(
+    "before",
+    [
+        "try:\n    from pytorch_lightning.loggers.base import DummyLogger\nexcept ImportError:\n"
+        "    from pytorch_lightning.loggers.logger import DummyLogger\n",
+        "import polars as pl\n\npl.utilities.seed.seed_everything(1)  # pytorch_lightning\n",
+        "import pytorch_lightning as pl\n\n\ndef f(pl):\n    return pl.utilities.seed.seed_everything(1)\n",
+        "from pytorch_lightning.utilities.rank_zero import rank_zero_only\nfrom pytorch_lightning import Trainer\n",
+        '"""Uses pytorch_lightning.utilities.distributed.rank_zero_only, see there."""\n',
+        "from mine.pytorch_lightning.utilities.distributed import rank_zero_only\n",
+    ],
+    ids=["serves-both", "other-library", "hidden-by-parameter", "current", "prose", "other-package"],
+)
+def test_left_alone(before: str) -> None:
+    made = run_rules({"a.py": before}, rule("LIT001"))
+    assert made.findings == () and made.changes == ()
+
+
+def test_a_comment_inside_the_statement_is_a_finding() -> None:
+    before = "from pytorch_lightning.utilities.distributed import (\n    rank_zero_only,  # for logging\n)\n"
+    [reason] = refusals({"a.py": before}, "LIT001")
+    assert "a comment stands inside" in reason and "rank_zero.rank_zero_only" in reason
+
+
+def test_what_is_gone_for_good_is_explained() -> None:
+    [reason] = refusals({"a.py": "from pytorch_lightning.loggers import TestTubeLogger\n"}, "LIT001")
+    assert "TensorBoardLogger" in reason
