@@ -29,6 +29,8 @@ KINDS: dict[type[ast.AST], type[cst.CSTNode]] = {
     ast.Expr: cst.Expr,
     ast.For: cst.For,
     ast.FunctionDef: cst.FunctionDef,
+    ast.Import: cst.Import,
+    ast.ImportFrom: cst.ImportFrom,
     ast.Name: cst.Name,
     ast.Return: cst.Return,
     ast.With: cst.With,
