@@ -41,13 +41,15 @@ def relatives(facts: Facts, fact: ClassFact, inherited: set[str], constructors: 
     return None
 
 
-def surroundings(facts: Facts, fact: ClassFact, unheard: Mapping[str, str]) -> str | None:
+def surroundings(
+    facts: Facts, fact: ClassFact, unheard: Mapping[str, str], unfit: Mapping[bytes, str] = UNFIT
+) -> str | None:
     """Why callers in other files, and callbacks that manual optimization would leave without what they need,
-    forbid a rewrite. `unheard` says of the callback hooks in question what becomes of them."""
+    forbid a rewrite. `unheard` says of the callback hooks in question what becomes of them, `unfit` of words."""
     callers = naming(facts, fact) & facts.mentions.get(b".training_step", frozenset()) - {fact.path}
     if callers:
         return f"training_step is called by name in {min(callers)}"
-    for word, why in UNFIT.items():
+    for word, why in unfit.items():
         paths = facts.mentions.get(word, frozenset())
         if paths:
             return f"{word.decode()} stands in {min(paths)}: {why}"

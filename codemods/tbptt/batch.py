@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
@@ -27,6 +28,7 @@ ELEMENT_DICT = (
     "an element of the batch is a dict, for which 1.x's default split gave the chunk of the element before it: "
     f"{OWN_SPLIT}"
 )
+LENGTH = re.compile(r"(^|_)len(gth)?s?($|_)", re.IGNORECASE)
 SEQUENCE_MAKERS = frozenset({
     "tensor", "as_tensor", "IntTensor", "LongTensor", "FloatTensor", "BoolTensor", "stack", "cat", "pad_sequence",
     "pack_sequence", "zip", "enumerate", "len", "list", "tuple", "sorted", "map", "array", "chain",
@@ -78,8 +80,9 @@ def as_batch(function: Function, name: str) -> Use:
     """How a function uses a parameter that holds the batch."""
     parents = _parents(function)
     found = [_batch_use(use, parents, function) for use in uses(function, name)]
-    elements = {element for use in uses(function, name) for element in _elements(use, parents)}
-    return merged([*found, *(_as_part(as_element(function, element)) for element in sorted(elements))])
+    elements = sorted({element for use in uses(function, name) for element in _elements(use, parents)})
+    found += [Use(refusal=LENGTHS) for element in elements if LENGTH.search(element)]
+    return merged([*found, *(_as_part(as_element(function, element)) for element in elements)])
 
 
 def _as_part(use: Use) -> Use:

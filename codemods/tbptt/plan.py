@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
 
 from codemods.facts import MODULE, ClassFact, Facts, TrainerFact
 from codemods.family import family
 from codemods.manual.optimizers import NotPlain, Optimization
-from codemods.manual.surroundings import relatives, surroundings
+from codemods.manual.surroundings import UNFIT, relatives, surroundings
 from codemods.manual.trainers import Given, fits_only, read_trainers, trainers_of
-from codemods.tbptt.batch import Helper, Use, followed
+from codemods.tbptt.batch import OWN_SPLIT, Helper, Use, followed
 from codemods.tbptt.module import BETWEEN_CHUNKS, FLAG, HELPER, REFUSED_HOOKS, SPLIT, Shown, TbpttClass, several
 
 INHERITED = {"training_step", HELPER, *BETWEEN_CHUNKS, *REFUSED_HOOKS}
@@ -24,6 +24,7 @@ ACCUMULATES = (
     "accumulates gradients: 1.x lost all but the last chunk of a window's batches, so there is no training to be the "
     "same as"
 )
+LR_FIND = b"lr_find"
 MISPLACED = (
     "configure_optimizers returns one optimizer, for which 1.x passed no `optimizer_idx`: the state went to the "
     "parameter `optimizer_idx`, and `{state}` never got it. Drop `optimizer_idx` if the state is to be carried"
@@ -36,7 +37,7 @@ class Verdict:
 
     `steps` is the flag that its Trainers give it, as source text, and `flagged` are these Trainers (path, how many
     stand before it in the file). `calls_split` says that the class cuts the batch itself, `by_class` that the flag
-    of manual optimization has to be one of the class. `counts` is where something counts optimizer steps.
+    of manual optimization has to be one of the class. `doubts` are what may be otherwise than before.
     """
 
     item: TbpttClass
@@ -48,7 +49,7 @@ class Verdict:
     flagged: tuple[tuple[str, int], ...] = ()
     calls_split: bool = False
     by_class: bool = False
-    counts: str | None = None
+    doubts: tuple[str, ...] = ()
 
 
 def verdicts(facts: Facts, code: str) -> tuple[Verdict, ...]:
@@ -116,14 +117,16 @@ def _plain(facts: Facts, shown: Mapping[str, Shown], item: TbpttClass, fact: Cla
     giving = _giving(facts, fact)
     steps = _steps(facts, fact, own, giving)
     optimization = _optimization(facts, shown, fact)
-    _judge_index(item, optimization)
-    split = _judge_split(facts, item, fact)
+    split = _judge_split(facts, fact)
     batch = Use() if split else _batch(facts, shown, item, fact)
+    reasons = [reason for reason in (_misplaced(item, optimization), batch.refusal) if reason]
+    if reasons:
+        raise NotPlain(". Also, ".join(reasons))
     _judge_outputs(facts, fact)
     given = read_trainers(facts, fact, {path: seen.loose for path, seen in shown.items() if seen.loose})
     refusal = (
         relatives(facts, fact, INHERITED, constructors=False)
-        or surroundings(facts, fact, UNHEARD)
+        or surroundings(facts, fact, UNHEARD, {word: why for word, why in UNFIT.items() if word != LR_FIND})
         or (f"the Trainer at {given.accumulates} {ACCUMULATES}" if given.accumulate else None)
         or given.refusal
         or given.elsewhere
@@ -140,7 +143,7 @@ def _plain(facts: Facts, shown: Mapping[str, Shown], item: TbpttClass, fact: Cla
         tuple((trainer.path, facts.files[trainer.path].trainers.index(trainer)) for trainer in giving),
         split,
         any("__init__" in child.methods for child in facts.subclasses(fact)),
-        _counting(facts) if steps else None,
+        tuple(_doubts(facts, steps)),
     )
 
 
@@ -171,9 +174,13 @@ def _steps(facts: Facts, fact: ClassFact, own: bool, giving: list[TrainerFact]) 
     return min(values)
 
 
-def _counting(facts: Facts) -> str | None:
-    paths = sorted(path for word in COUNTS for path in facts.mentions.get(word, ()) if path in facts.files)
-    return paths[0] if paths else None
+def _doubts(facts: Facts, steps: str | None) -> Iterator[str]:
+    counting = sorted(path for word in COUNTS for path in facts.mentions.get(word, ()) if path in facts.files)
+    if steps and counting:
+        yield f"{counting[0]} may count steps."
+    searching = facts.mentions.get(LR_FIND)
+    if searching:
+        yield f"The search for a learning rate in {min(searching)} steps a scheduler that manual optimization does not."
 
 
 def _optimization(facts: Facts, shown: Mapping[str, Shown], fact: ClassFact) -> Optimization:
@@ -201,15 +208,17 @@ def _optimization(facts: Facts, shown: Mapping[str, Shown], fact: ClassFact) -> 
     return found[0]
 
 
-def _judge_index(item: TbpttClass, optimization: Optimization) -> None:
+def _misplaced(item: TbpttClass, optimization: Optimization) -> str | None:
+    """Why 1.x did not give the state to the parameter that stands for it."""
     assert item.step is not None
     if several(optimization) and item.step.optimizer is None:
-        raise NotPlain("configure_optimizers returns several optimizers, but training_step takes no `optimizer_idx`")
+        return "configure_optimizers returns several optimizers, but training_step takes no `optimizer_idx`"
     if not several(optimization) and item.step.optimizer is not None:
-        raise NotPlain(MISPLACED.format(state=item.step.state))
+        return MISPLACED.format(state=item.step.state)
+    return None
 
 
-def _judge_split(facts: Facts, item: TbpttClass, fact: ClassFact) -> bool:
+def _judge_split(facts: Facts, fact: ClassFact) -> bool:
     """Whether the class or a base of it cuts the batch itself."""
     if any(SPLIT in other.methods for other in facts.ancestry(fact) or (fact,)):
         return True
@@ -226,10 +235,8 @@ def _batch(facts: Facts, shown: Mapping[str, Shown], item: TbpttClass, fact: Cla
             if helper.owner == other.name:
                 known[helper.name] = (*known.get(helper.name, ()), helper)
     use = followed(item.batch, known)
-    if use.refusal:
-        raise NotPlain(use.refusal)
-    if not use.shown:
-        raise NotPlain("training_step does not show what the batch is made of")
+    if not use.refusal and not use.shown:
+        return replace(use, refusal=f"training_step does not show what the batch is made of: {OWN_SPLIT}")
     return use
 
 

@@ -66,10 +66,20 @@ def _class_match(file: PythonFile, verdict: Verdict) -> Iterator[Match]:
             yield Match(place, message, "manual", f"Not rewritten: {verdict.refusal}. {ADVICE}", "M259")
         else:
             edits = (NodeEdit(item.node, lambda node: _written(node, verdict)),)
-            fix: Fix = "unsafe" if verdict.counts else "safe"
             yield Match(
-                place, message, fix, _reason(verdict), "M259", edits=edits, imports=IMPORTS, unit=_unit(verdict)
+                place,
+                message,
+                _level(verdict),
+                _reason(verdict),
+                "M259",
+                edits=edits,
+                imports=IMPORTS,
+                unit=_unit(verdict),
             )
+
+
+def _level(verdict: Verdict) -> Fix:
+    return "unsafe" if verdict.doubts else "safe"
 
 
 def _reason(verdict: Verdict) -> str:
@@ -77,10 +87,9 @@ def _reason(verdict: Verdict) -> str:
     if verdict.steps:
         reason += (
             " The Trainer's flag is of Lightning before 1.5, which counted one global_step for a batch; it now counts "
-            "one for a chunk, as 1.6 to 1.9 did"
+            "one for a chunk, as 1.6 to 1.9 did."
         )
-        reason += f": see what counts steps, as {verdict.counts} may." if verdict.counts else "."
-    return reason
+    return " ".join((reason, *verdict.doubts))
 
 
 def _unit(verdict: Verdict) -> str:
@@ -125,7 +134,7 @@ def _trainer_matches(file: PythonFile, verdict: Verdict) -> Iterator[Match]:
         yield Match(
             file.span(keywords[first]),
             MESSAGES[first],
-            "unsafe" if verdict.counts else "safe",
+            _level(verdict),
             reasons[first],
             "M259",
             edits=(NodeEdit(call.node, partial(_without, names=frozenset(moved))),),
