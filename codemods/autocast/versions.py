@@ -60,3 +60,14 @@ def _named(requirement: Requirement) -> list[Version]:
 _RELEASES = tuple(
     Version(f"{major}.{minor}.{patch}") for major, minors in _MINORS.items() for minor in minors for patch in range(11)
 )
+
+
+def admits_from(facts: Facts, names: Iterable[str], limit: str) -> bool:
+    """Whether the pins on those packages admit a release from `limit` on; where none says a version, they do."""
+    bound = Version(limit)
+    specifiers = _specifiers(facts, frozenset(names))
+    return not specifiers or any(
+        version >= bound and item.specifier.contains(version, prereleases=True)
+        for item in specifiers
+        for version in (*_RELEASES, *_named(item))
+    )
