@@ -93,7 +93,7 @@ class Facts:
     holds the findings of the other rules (for a `last` rule only, with `applied` as it will be), `silenced`
     the (code, unit) pairs of which a part is ignored and so the whole is not rewritten, `pins` the
     requirements found in the project, `forked` whether Lightning comes from an address alone, and `target` the
-    release to move to.
+    release to move to. `families` keeps what `codemods.family` works out.
     """
 
     files: Mapping[str, FileFacts]
@@ -104,7 +104,12 @@ class Facts:
     pins: tuple[str, ...] = ()
     forked: bool = False
     target: str = ""
-    _ancestry: dict[ClassFact, tuple[ClassFact, ...]] = field(default_factory=dict, compare=False, repr=False)
+    families: dict[ClassFact, tuple[ClassFact, ...]] = field(
+        default_factory=dict, init=False, compare=False, repr=False
+    )
+    _ancestry: dict[ClassFact, tuple[ClassFact, ...]] = field(
+        default_factory=dict, init=False, compare=False, repr=False
+    )
 
     def collected(self, code: str) -> dict[str, Any]:
         """What a rule's `collect` returned, by path."""

@@ -10,6 +10,12 @@ from codemods.facts import ClassFact, Facts
 def family(facts: Facts, item: ClassFact) -> tuple[ClassFact, ...]:
     """Its bases, its subclasses with all their other bases, and classes of which it may be a base, since one of
     theirs cannot be told. The class itself is left out."""
+    if item not in facts.families:
+        facts.families[item] = _family(facts, item)
+    return facts.families[item]
+
+
+def _family(facts: Facts, item: ClassFact) -> tuple[ClassFact, ...]:
     below = [*facts.subclasses(item), *_perhaps_below(facts, item)]
     every = [other for start in (item, *below) for other in facts.ancestry(start) or (start,)]
     return tuple(other for other in dict.fromkeys(every) if other != item)
