@@ -9,9 +9,11 @@ import libcst as cst
 import libcst.matchers as m
 
 from codemods import edits
+from codemods.manual.configured import Configured, Schedule
 from codemods.manual.optimizers import Scheduler
 
 HOOK = "on_before_optimizer_step"
+EPOCH_END = "on_train_epoch_end"
 FLAG_OFF = "self.automatic_optimization = False"
 
 
@@ -31,25 +33,99 @@ def switch_off(node: cst.ClassDef, attribute: bool = False) -> cst.ClassDef:
     return edits.change_method(node, "__init__", change)
 
 
-def add_clipping(node: cst.ClassDef, value: str, algorithm: str | None, before: str) -> cst.ClassDef:
+def add_clipping(
+    node: cst.ClassDef, value: str, algorithm: str | None, before: str, through: bool = False
+) -> cst.ClassDef:
     """The class with clipping at the end of `on_before_optimizer_step`, where gradients are unscaled, as automatic
-    optimization clips. The hook goes before the method `before` where there is none; the value becomes a class
-    attribute, so that old checkpoints load."""
+    optimization clips: by `clip_gradients`, or, with `through`, by the class's own `configure_gradient_clipping`.
+
+    The hook goes before the method `before` where there is none; the value becomes a class attribute, so that old
+    checkpoints load.
+    """
     node = edits.add_class_statement(node, f"gradient_clip_val = {value}\n")
-    given = f", gradient_clip_algorithm={algorithm}" if algorithm else ""
+
+    def call(this: str, optimizer: str) -> str:
+        method = "configure_gradient_clipping" if through else "clip_gradients"
+        given = algorithm or ("None" if through else "")
+        last = f", gradient_clip_algorithm={given}" if given else ""
+        return f"{this}.{method}({optimizer}, gradient_clip_val={this}.gradient_clip_val{last})\n"
+
     if not edits.has_method(node, HOOK):
-        text = (
-            f"def {HOOK}(self, optimizer):\n"
-            f"    self.clip_gradients(optimizer, gradient_clip_val=self.gradient_clip_val{given})\n"
-        )
+        text = f"def {HOOK}(self, optimizer):\n    {call('self', 'optimizer')}"
         return edits.add_method(node, text, before=before)
 
     def change(method: cst.FunctionDef) -> list[Any]:
         this, optimizer = (param.name.value for param in method.params.params)
-        call = f"{this}.clip_gradients({optimizer}, gradient_clip_val={this}.gradient_clip_val{given})\n"
-        return [edits.with_body(method, [*edits.body_of(method), *edits.statements(call)])]
+        return [edits.with_body(method, [*edits.body_of(method), *edits.statements(call(this, optimizer))])]
 
     return edits.change_method(node, HOOK, change)
+
+
+def schedule_lines(this: str, batch_idx: str, configured: Configured, stepped: str = "") -> list[str]:
+    """The statements that step schedulers where automatic optimization did, to stand at the end of a training step.
+
+    `stepped` is the condition under which the optimizers made a step in this batch, where they do not in every one.
+    Schedulers that wait for a metric are left to `add_plateaus`.
+    """
+    schedules = configured.schedules
+    if not configured.fixed:
+        step = [f"for config in {this}.trainer.lr_scheduler_configs:", "    config.scheduler.step()"]
+        return _guarded(_due(schedules[0], this, batch_idx, stepped), step) if schedules else []
+    if len(set(schedules)) == 1 and schedules[0].monitor is None:
+        step = [f"{this}.lr_schedulers().step()"]
+        if len(schedules) > 1:
+            step = [f"for scheduler in {this}.lr_schedulers():", "    scheduler.step()"]
+        return _guarded(_due(schedules[0], this, batch_idx, stepped), step)
+    lines: list[str] = []
+    for index, schedule in enumerate(schedules):
+        if schedule.monitor is None:
+            step = [f"schedulers[{index}].step()"]
+            lines += _guarded(_due(schedule, this, batch_idx, stepped), step)
+    return [f"schedulers = {this}.lr_schedulers()", *lines] if lines else []
+
+
+def _due(schedule: Schedule, this: str, batch_idx: str, stepped: str) -> str:
+    """When a scheduler is stepped, at the end of a training step; empty for always."""
+    every = schedule.frequency
+    if schedule.interval == "step":
+        counted = f"({batch_idx} + 1) % {every} == 0" if every > 1 else ""
+        return " and ".join(filter(None, (stepped, counted)))
+    counted = f"({this}.current_epoch + 1) % {every} == 0" if every > 1 else ""
+    return " and ".join(filter(None, (f"{this}.trainer.is_last_batch", counted)))
+
+
+def _guarded(condition: str, lines: list[str]) -> list[str]:
+    return [f"if {condition}:", *(f"    {line}" for line in lines)] if condition else lines
+
+
+def add_plateaus(node: cst.ClassDef, configured: Configured, after: str) -> cst.ClassDef:
+    """The class with the schedulers that wait for a metric stepped at the end of `on_train_epoch_end`, which comes
+    after validation as automatic optimization's own step of them does. A hook that is not there yet goes behind the
+    method `after`."""
+    schedules = configured.schedules
+    if all(schedule.monitor is None for schedule in schedules):
+        return node
+
+    def lines(this: str) -> str:
+        found: list[str] = []
+        for index, schedule in enumerate(schedules):
+            if schedule.monitor is not None:
+                taken = f"{this}.lr_schedulers()" if len(schedules) == 1 else f"{this}.lr_schedulers()[{index}]"
+                step = f"{taken}.step({this}.trainer.callback_metrics[{schedule.monitor}])"
+                due = f"({this}.current_epoch + 1) % {schedule.frequency} == 0" if schedule.frequency > 1 else ""
+                found += _guarded(due, [step])
+        return "\n".join(found) + "\n"
+
+    if edits.has_method(node, EPOCH_END):
+
+        def change(method: cst.FunctionDef) -> list[Any]:
+            body = [*edits.body_of(method), *edits.statements(lines(method.params.params[0].name.value))]
+            return [edits.with_body(method, body)]
+
+        return edits.change_method(node, EPOCH_END, change)
+    text = f"def {EPOCH_END}(self):\n" + "".join(f"    {line}\n" for line in lines("self").splitlines())
+    added = edits.spaced(edits.statements(text)[0])
+    return edits.change_method(node, after, lambda method: [method, added])
 
 
 def scheduler_lines(this: str, schedulers: Sequence[Scheduler]) -> list[str]:
