@@ -8,7 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from codemods.facts import CALLBACK
-from codemods.loops.classes import Loop
+from codemods.loops.classes import Loop, targets_of
 from codemods.loops.flow import Event, Flow, Path
 from codemods.manual.optimizers import NotPlain, read_optimizers
 from codemods.rule import NodeEdit
@@ -107,14 +107,23 @@ def behind_clipping(file: PythonFile, flow: Flow, path: Path) -> Path:
 def handed_on(flow: Flow) -> bool:
     """Whether an optimizer of the method is given to a function that may zero or step it."""
     receivers = [event.receiver for event in flow.events if event.optimizer]
-    keys = {node.id for receiver in receivers for node in ast.walk(receiver) if isinstance(node, ast.Name)}
+    keys = {node.id for receiver in receivers for node in ast.walk(receiver) if isinstance(node, ast.Name)} - {"self"}
     for node in own_nodes(flow.function):
-        if not isinstance(node, ast.Call):
-            continue
-        name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
-        if "toggle" in name or CLIPS.search(name) or (name.startswith("on_") and "optimizer" in name):
-            continue
-        given = [*node.args, *(keyword.value for keyword in node.keywords)]
-        if any(isinstance(item, ast.Name) and item.id in keys - {"self"} for item in given):
-            return True
-    return False
+        if targets_of(node) and any(map(_is_optimizers, ast.walk(node))):
+            keys |= {name.id for target in targets_of(node) for name in ast.walk(target) if isinstance(name, ast.Name)}
+    return any(
+        (isinstance(item, ast.Name) and item.id in keys) or any(map(_is_optimizers, ast.walk(item)))
+        for node in own_nodes(flow.function)
+        if isinstance(node, ast.Call) and not _known_to_keep(node)
+        for item in [*node.args, *(keyword.value for keyword in node.keywords)]
+    )
+
+
+def _is_optimizers(node: ast.AST) -> bool:
+    return isinstance(node, ast.Attribute) and node.attr == "optimizers"
+
+
+def _known_to_keep(call: ast.Call) -> bool:
+    """Whether a function that is given an optimizer neither zeroes nor steps it."""
+    name = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
+    return "toggle" in name or CLIPS.search(name) is not None or (name.startswith("on_") and "optimizer" in name)

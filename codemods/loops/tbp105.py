@@ -31,7 +31,10 @@ CODE = "TBP105"
 NEVER = "no optimizer ever steps, so the model is not trained"
 BEHIND = "the optimizer steps once, behind the loop in which each chunk's gradient was set to zero"
 ADVICE = "Order of one step: forward, zero_grad, backward, step."
-STEPS = r"(?<!sched)(?<!scheduler)(?<!schedulers\(\))\.step\b|optimizer_step|super\(\S*\.training_step|register_\w*hook"
+STEPS = (
+    r"(?<!sched)(?<!scheduler)(?<!schedulers\(\))\.step\b|optimizer_step|super\(\S*\.training_step|register_\w*hook"
+    r"|\.grad\b"
+)
 TRUNCATES = re.compile(r"bptt", re.IGNORECASE)
 
 
@@ -46,7 +49,7 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
 
 def _never(file: PythonFile, loop: Loop) -> Iterator[Match]:
     flow = next((flow for flow in loop.flows if flow.of("backward")), None)
-    if flow is None or said_of(file, loop, STEPS, ".step(", "optimizer_step") or handed_on(flow):
+    if flow is None or said_of(file, loop, STEPS, ".step(", "optimizer_step", ".grad") or handed_on(flow):
         return
     if not loop.known_whole() or isinstance(optimizers(loop), str):
         return
@@ -70,7 +73,7 @@ def _same_block(first: Event, second: Event) -> bool:
 
 def _behind(file: PythonFile, loop: Loop, flow: Flow) -> Iterator[Match]:
     steps = flow.of("step")
-    if len(steps) != 1 or flow.single is None or handed_on(flow):
+    if len(steps) != 1 or flow.single is None or handed_on(flow) or re.search(r"\.grad\b", class_text(file, loop)):
         return
     above, moved = _loop_before(file, flow, steps[0].path)
     if above is None:
@@ -152,7 +155,7 @@ RULE = Rule(
     check=_check,
     collect=collect,
     present=present,
-    mentions=(b".step(", b"optimizer_step"),
+    mentions=(b".step(", b"optimizer_step", b".grad"),
     examples=(Example(BEFORE, AFTER), Example(OUTSIDE, AFTER), Example(AFTER, AFTER)),
     references=("https://lightning.ai/docs/pytorch/stable/model/manual_optimization.html",),
 )

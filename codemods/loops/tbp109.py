@@ -142,7 +142,7 @@ RULE = Rule(
     name="schedulers-never-stepped",
     summary="Schedulers of a module under manual optimization are stepped at the end of its training step",
     why=(
-        "Lightning steps schedulers under automatic optimization alone; under manual optimization what "
+        "Since 1.3 Lightning steps schedulers under automatic optimization alone; under manual optimization what "
         "configure_optimizers returns is kept and never used, without a word. Where it is plain what was meant the "
         "steps can be written, but training then differs from all training before."
     ),
@@ -154,5 +154,5 @@ RULE = Rule(
     present=lambda file: FLAG in file.text and "configure_optimizers" in file.text,
     mentions=(b"lr_schedulers", b"scheduler.step", b"sched.step", b"lr_scheduler_step"),
     examples=(Example(BEFORE, AFTER), Example(AFTER, AFTER)),
-    references=("https://lightning.ai/docs/pytorch/stable/model/manual_optimization.html",),
+    references=("https://github.com/Lightning-AI/pytorch-lightning/pull/6825",),
 )
