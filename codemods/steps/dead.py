@@ -14,7 +14,28 @@ from codemods.steps.modules import parents_of
 if TYPE_CHECKING:
     import libcst as cst
 
-PURE = frozenset({"len", "int", "float", "round", "ceil", "floor", "min", "max", "device_count", "is_available", "get"})
+# fmt: off
+PURE = frozenset({
+    "ceil", "dataloader", "device_count", "float", "floor", "get", "int", "is_available", "len", "max", "min", "round",
+    "train_dataloader",
+})
+# fmt: on
+    {
+        "train_dataloader",
+        "dataloader",
+        "len",
+        "int",
+        "float",
+        "round",
+        "ceil",
+        "floor",
+        "min",
+        "max",
+        "device_count",
+        "is_available",
+        "get",
+    }
+)
 
 
 @dataclass(frozen=True)
@@ -62,12 +83,14 @@ def dead_after(file: PythonFile, space: ast.AST, gone: Sequence[ast.AST]) -> Dea
 
 
 def _can_go(file: PythonFile, node: ast.Assign, parents: dict[ast.AST, ast.AST]) -> bool:
-    """Whether a statement does nothing but compute a number, stands among others, and has no comment."""
+    """Whether a statement does nothing but get the loader or compute a number, stands among others, and has no comment
+    but one on the loader."""
     around = parents.get(node)
     siblings = getattr(around, "body", [])
     calls = [item for item in ast.walk(node.value) if isinstance(item, ast.Call)]
     lines = file.lines[max(node.lineno - 2, 0) : node.end_lineno]
-    commented = any("#" in line for line in lines[1:]) or lines[0].lstrip().startswith("#")
+    above = lines[0].lstrip()
+    commented = any("#" in line for line in lines[1:]) or (above.startswith("#") and "loader" not in above)
     return (
         len(node.targets) == 1
         and isinstance(siblings, list)

@@ -193,7 +193,8 @@ def faults(place: Place) -> tuple[str, ...]:
     over, under = count.shape
     inside = body if place.node is None else [*ast.walk(place.node), *_feeding(place)]
     names = {node.attr for node in inside if isinstance(node, ast.Attribute) and place.reader.is_trainer(node.value)}
-    gone = sorted(names & {*GONE, "reset_train_dataloader"})
+    names |= {node.attr for node in inside if isinstance(node, ast.Attribute)} & {"_train_dataloader_source"}
+    gone = sorted(names & {*GONE, "reset_train_dataloader", "_train_dataloader_source"})
     counted = [node for node in inside if isinstance(node, ast.Call) and _called(node) == "device_count"]
     checks = (
         (bool(gone), f"{', '.join(f'trainer.{name}' for name in gone)} is gone"),
@@ -256,12 +257,21 @@ def _refusal(file: PythonFile, facts: Facts, item: ClassNode, place: Place) -> s
         len([*arguments.posonlyargs, *arguments.args]) != 1 or arguments.vararg or arguments.kwarg
     ):
         return f"{place.function.name} takes arguments"
-    data = place.count.first("batches")
-    if data and data.origin == "named":
+    data = place.count.first("batches") or _of_loader(place)
+    if data and data.role == "batches" and data.origin == "named":
         return f"where `{file.source_of(data.node)}` comes from is not seen"
+    if not data and place.function.name == "setup":
+        return "setup runs before a test too, where there is no training loader"
     if not data and any(facts.mentions.get(text) for text in STREAMS):
         return f"a loader without a length, as the project has, makes {STEPS} -1"
     return stepping(facts, file, item)
+
+
+def _of_loader(place: Place) -> Leaf | None:
+    """The `len(loader.dataset)` that a count is made of."""
+    leaf = place.count.first("samples")
+    given = leaf.node.args[0] if leaf and isinstance(leaf.node, ast.Call) else None
+    return leaf if isinstance(given, ast.Attribute) and place.reader.is_loader(given.value) else None
 
 
 def _level(facts: Facts, place: Place) -> tuple[Fix, str]:
@@ -280,6 +290,8 @@ def _given(facts: Facts, leaf: Leaf) -> bool:
     """Whether every Trainer that trains is given this value as its max_epochs, going by how it is written."""
     wanted = _plain(ast.unparse(leaf.node))
     given = [trainer.argument("max_epochs") for trainer in facts.trainers if not trainer.evaluates]
+    if not given and wanted == "max_epochs":
+        return any(item.indirect_trainers for item in facts.files.values())
     return bool(given) and all(item is not None and _plain(item.text) == wanted for item in given)
 
 

@@ -14,6 +14,7 @@ from codemods.steps.modules import STEPS, assigned, kind_of, manual, parents_of,
 from codemods.steps.optimization import is_manual, optimizer_steps, optimizers_of
 from codemods.steps.roles import Reader
 from codemods.steps.script import Script
+from codemods.steps.stp002 import whole_method
 from codemods.syntax import Function, is_self_attribute, own_nodes, self_name
 
 if TYPE_CHECKING:
@@ -30,6 +31,7 @@ OF_EPOCHS = (
     f"math.ceil(self.trainer.{STEPS} / steps of an epoch), those being "
     "math.ceil(self.trainer.num_training_batches / self.trainer.accumulate_grad_batches)."
 )
+UNTOLD = f"It is -1 where none was given, since Lightning 1.5. Not rewritten: self.trainer.{STEPS} knows both limits"
 DOUBLE = f"{STEPS} counts optimizer steps already, as global_step does"
 
 
@@ -42,9 +44,12 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
             reader = reader_of(item, function)
             yield from _counted_twice(file, function, reader)
             yield from _limits_of_batches(file, function, reader)
+            if not whole_method(function, reader):
+                yield from _untold(file, function, reader)
         if kind == MODULE:
             yield from _several_steps(file, item)
             yield from _raw_optimizers(file, facts, item)
+    yield from _untold_elsewhere(file, facts)
     yield from _long_windows(file)
 
 
@@ -58,6 +63,15 @@ def _counted_twice(file: PythonFile, function: Function, reader: Reader) -> Iter
     for node in own_nodes(function):
         if not isinstance(node, ast.BinOp):
             continue
+        if (
+            isinstance(node.op, ast.Div | ast.FloorDiv)
+            and _is(reader, node.left, "max_steps")
+            and _counted(reader, node.right)
+        ):
+            message = f"trainer.max_steps is divided by `{ast.unparse(node.right)}`, which it has counted already"
+            yield manual(
+                file, node, message, "max_steps is a number of optimizer steps of each device; use it as it is."
+            )
         total = next((side for side in (node.left, node.right) if _is(reader, side, STEPS)), None)
         if total is None:
             continue
@@ -133,6 +147,47 @@ def _limits_of_batches(file: PythonFile, function: Function, reader: Reader) -> 
             count = reader.read(node.right)
             if _is(reader, node.left, "max_steps") and count and "batches" in count.shape[0]:
                 yield manual(file, node, "trainer.max_steps over batches is taken for a number of epochs", OF_EPOCHS)
+
+
+def _untold(file: PythonFile, function: Function, reader: Reader) -> Iterator[Match]:
+    """`trainer.max_steps` tested as if it were None or 0 without a limit."""
+    for node in own_nodes(function):
+        tests = (
+            [node.test] if isinstance(node, ast.If | ast.IfExp) else node.values if isinstance(node, ast.BoolOp) else []
+        )
+        for test in tests:
+            bare = test.operand if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not) else test
+            if _is(reader, bare, "max_steps") and not _has_sign(node):
+                yield manual(
+                    file, bare, "trainer.max_steps is tested for truth", f"{UNTOLD}; it is true without a limit."
+                )
+        if isinstance(node, ast.Compare) and _is(reader, node.left, "max_steps") and _with_none(node):
+            yield manual(file, node, "trainer.max_steps is compared with None", f"{UNTOLD}; it is never None.")
+
+
+def _untold_elsewhere(file: PythonFile, facts: Facts) -> Iterator[Match]:
+    """The same in a function that is handed the module: `pl_module.trainer.max_steps is None`."""
+    if not facts.uses_lightning:
+        return
+    classes = {id(node) for item in file.classes for method in item.methods.values() for node in ast.walk(method)}
+    for limit in file.attributes("max_steps"):
+        owner = limit.value
+        if id(limit) in classes or not (isinstance(owner, ast.Attribute) and owner.attr == "trainer"):
+            continue
+        for node in ast.walk(file.tree):
+            if isinstance(node, ast.Compare) and node.left is limit and _with_none(node):
+                yield manual(file, node, "trainer.max_steps is compared with None", f"{UNTOLD}; it is never None.")
+
+
+def _with_none(node: ast.Compare) -> bool:
+    other = node.comparators[0]
+    return isinstance(other, ast.Constant) and other.value is None
+
+
+def _has_sign(node: ast.AST) -> bool:
+    """Whether a test also asks for the sign: `trainer.max_steps and trainer.max_steps > 0`."""
+    whole = node.test if isinstance(node, ast.If | ast.IfExp) else node
+    return any(isinstance(part, ast.Compare) and "max_steps" in ast.unparse(part) for part in ast.walk(whole))
 
 
 def _several_steps(file: PythonFile, item: ClassNode) -> Iterator[Match]:
