@@ -20,22 +20,6 @@ PURE = frozenset({
     "train_dataloader",
 })
 # fmt: on
-    {
-        "train_dataloader",
-        "dataloader",
-        "len",
-        "int",
-        "float",
-        "round",
-        "ceil",
-        "floor",
-        "min",
-        "max",
-        "device_count",
-        "is_available",
-        "get",
-    }
-)
 
 
 @dataclass(frozen=True)

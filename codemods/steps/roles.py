@@ -20,7 +20,7 @@ NAMED: tuple[tuple[Role, re.Pattern[str]], ...] = tuple(
         ("batch_size", r"(.*_)?batch_?sizes?(_per_(gpu|device))?|bs"),
         ("devices", r"((num|n)_)?(gpus?|devices?|nodes|processes|tpu_cores)|world_size|ngpus?"),
         ("limit", r"limit_train_batches|train_percent_check"),
-        ("samples", r"(num|n|len)_(train(ing)?_)?(samples|examples|images)(_per_epoch)?"),
+        ("samples", r"(num|n|len)_(train(ing)?_)?(samples|examples|images|data)(_per_epoch)?"),
         ("samples", r"(train(ing)?_)?(dataset|data|set|trainset)_(size|len|length)|train_size"),
         ("batches", r"((num|n)_)?(train(ing)?_)?(batches|batches_per_epoch)"),
         ("batches", r"(train(ing)?_)?(steps|iters|iterations)_per_epoch"),
@@ -82,6 +82,16 @@ class Count:
         return not self.over and not self.under
 
     @property
+    def epochs_cancel(self) -> bool:
+        """Whether epochs stand above the line and below it."""
+        return all(any(leaf.role == "epochs" for leaf in side) for side in (self.over, self.under))
+
+    @property
+    def is_epoch(self) -> bool:
+        """Whether it is the number of optimizer steps of one epoch."""
+        return not self.epochs_cancel and replace(self, over=(*self.over, *_EPOCHS)).is_total
+
+    @property
     def is_limit(self) -> bool:
         """Whether it is `trainer.max_steps` and nothing else."""
         return [leaf.role for leaf in self.over] == ["max_steps"] and not self.under and self.number == 1
@@ -90,10 +100,12 @@ class Count:
     def is_total(self) -> bool:
         """Whether it is the number of optimizer steps of a whole training, as people write it."""
         over, under = self.shape
+        if self.epochs_cancel:
+            over = tuple(sorted((*over, "epochs")))
         if self.number != 1 or len(set(under) - {"devices"}) != len([role for role in under if role != "devices"]):
             return False
-        if over == ("estimated",) and not under:
-            return len(self.over) > 1
+        if not under and over in (("estimated",), ("epochs", "estimated")):
+            return self.epochs_cancel
         allowed = {"accumulate", "devices", "batch_size"}
         if over == ("batches", "epochs"):
             return set(under) <= allowed
@@ -105,6 +117,9 @@ class Count:
 
     def all(self, role: Role) -> list[Leaf]:
         return [leaf for leaf in (*self.over, *self.under) if leaf.role == role]
+
+
+_EPOCHS = (Leaf("epochs", ast.Name("epochs", ast.Load()), "named"),)
 
 
 class Reader:

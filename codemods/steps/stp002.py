@@ -26,6 +26,7 @@ CODE = "STP002"
 MESSAGE = "The number of training steps is computed by hand"
 ADVICE = f"use self.trainer.{STEPS}, which Lightning computes from the loaders, limits and devices it really uses"
 STEP_NAME = re.compile(r"steps?($|_)|iter(ation)?s?$|t_max|t_total", re.IGNORECASE)
+TOTAL_NAME = re.compile(r"(total|num_train\w*)_(training_)?steps?$", re.IGNORECASE)
 NO_TOTAL = re.compile(r"epoch|warm|batch|val_|eval|test|log_", re.IGNORECASE)
 TOTALS = ("num_training_steps", "total_steps", "T_max", "t_total", "total_iters", "first_cycle_steps", "max_iters")
 BUILDS = re.compile(r"configure_optimizers|setup|on_(fit|train)_start|.*(sched|optim|step).*", re.IGNORECASE)
@@ -98,7 +99,9 @@ def _inline(function: Function, reader: Reader) -> Iterator[tuple[ast.expr, Coun
         if not isinstance(node, ast.BinOp | ast.Call) or _inside_count(node, parents, reader):
             continue
         count = reader.read(node)
-        if count and count.is_total and _serves_as_steps(node, parents):
+        if (count and count.is_total and _serves_as_steps(node, parents)) or (
+            count and count.is_epoch and count.under and _serves_as_steps(node, parents, TOTAL_NAME)
+        ):
             yield node, count
 
 
@@ -107,14 +110,14 @@ def _inside_count(node: ast.expr, parents: Mapping[ast.AST, ast.AST], reader: Re
     if not isinstance(outer, ast.BinOp | ast.Call) or (isinstance(outer, ast.Call) and outer.func is node):
         return False
     count = reader.read(outer)
-    return count is not None and count.is_total and not _is_min(outer)
+    return count is not None and (count.is_total or count.is_epoch) and not _is_min(outer)
 
 
 def _is_min(node: ast.expr) -> bool:
     return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in ("min", "max")
 
 
-def _serves_as_steps(node: ast.expr, parents: Mapping[ast.AST, ast.AST]) -> bool:
+def _serves_as_steps(node: ast.expr, parents: Mapping[ast.AST, ast.AST], pattern: re.Pattern[str] = STEP_NAME) -> bool:
     """Whether the value gets a name that says steps, or is a scheduler's argument of that meaning."""
     if _is_min(node):
         return False
@@ -129,7 +132,7 @@ def _serves_as_steps(node: ast.expr, parents: Mapping[ast.AST, ast.AST]) -> bool
         outer.targets if isinstance(outer, ast.Assign) else [outer.target] if isinstance(outer, ast.AnnAssign) else []
     )
     names = [target.id if isinstance(target, ast.Name) else getattr(target, "attr", "") for target in targets]
-    return bool(names) and all(STEP_NAME.search(name) and not NO_TOTAL.search(name) for name in names)
+    return bool(names) and all(pattern.search(name) and not NO_TOTAL.search(name) for name in names)
 
 
 def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
@@ -210,6 +213,8 @@ def faults(place: Place) -> tuple[str, ...]:
         ("accumulate" not in under and "estimated" not in over, "accumulate_grad_batches is left out"),
         ("devices" not in under and "estimated" not in over, "several devices are left out"),
         (over == ("estimated",), "the division rounds down"),
+        (count.epochs_cancel and over != ("estimated",), "the epochs cancel"),
+        (count.is_epoch, "it counts one epoch"),
     )
     return tuple(dict.fromkeys(text for wrong, text in checks if wrong))
 
@@ -257,6 +262,8 @@ def _refusal(file: PythonFile, facts: Facts, item: ClassNode, place: Place) -> s
         len([*arguments.posonlyargs, *arguments.args]) != 1 or arguments.vararg or arguments.kwarg
     ):
         return f"{place.function.name} takes arguments"
+    if place.count.is_epoch:
+        return "it counts the steps of one epoch, and which of the two is meant is not seen"
     data = place.count.first("batches") or _of_loader(place)
     if data and data.role == "batches" and data.origin == "named":
         return f"where `{file.source_of(data.node)}` comes from is not seen"

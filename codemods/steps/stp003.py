@@ -58,30 +58,21 @@ def _is(reader: Reader, node: ast.AST, name: str) -> bool:
 
 
 def _counted_twice(file: PythonFile, function: Function, reader: Reader) -> Iterator[Match]:
-    """`estimated_stepping_batches` times or by what it has counted already."""
+    """`estimated_stepping_batches` or `max_steps` times or by what it has counted already."""
     parents = parents_of(function)
     for node in own_nodes(function):
         if not isinstance(node, ast.BinOp):
             continue
-        if (
-            isinstance(node.op, ast.Div | ast.FloorDiv)
-            and _is(reader, node.left, "max_steps")
-            and _counted(reader, node.right)
-        ):
-            message = f"trainer.max_steps is divided by `{ast.unparse(node.right)}`, which it has counted already"
-            yield manual(
-                file, node, message, "max_steps is a number of optimizer steps of each device; use it as it is."
-            )
-        total = next((side for side in (node.left, node.right) if _is(reader, side, STEPS)), None)
-        if total is None:
-            continue
-        other = node.right if total is node.left else node.left
-        if isinstance(node.op, ast.Mult) and _is(reader, other, "accumulate_grad_batches"):
-            yield from _times_window(file, function, node, total, parents)
-        elif isinstance(node.op, ast.Div | ast.FloorDiv) and total is node.left and _counted(reader, other):
-            what = ast.unparse(other)
-            message = f"{STEPS} is divided by `{what}`, which it has counted already"
+        divides = isinstance(node.op, ast.Div | ast.FloorDiv) and _counted(reader, node.right)
+        name = next((name for name in (STEPS, "max_steps") if _is(reader, node.left, name)), None)
+        if divides and name:
+            message = f"trainer.{name} is divided by `{ast.unparse(node.right)}`, which it has counted already"
             yield manual(file, node, message, "It is the number of optimizer steps of each device; use it as it is.")
+        elif isinstance(node.op, ast.Mult):
+            total = next((side for side in (node.left, node.right) if _is(reader, side, STEPS)), None)
+            other = node.right if total is node.left else node.left
+            if total is not None and _is(reader, other, "accumulate_grad_batches"):
+                yield from _times_window(file, function, node, total, parents)
 
 
 def _counted(reader: Reader, node: ast.expr) -> bool:
@@ -152,15 +143,11 @@ def _limits_of_batches(file: PythonFile, function: Function, reader: Reader) -> 
 def _untold(file: PythonFile, function: Function, reader: Reader) -> Iterator[Match]:
     """`trainer.max_steps` tested as if it were None or 0 without a limit."""
     for node in own_nodes(function):
-        tests = (
-            [node.test] if isinstance(node, ast.If | ast.IfExp) else node.values if isinstance(node, ast.BoolOp) else []
-        )
-        for test in tests:
+        tests = [node.test] if isinstance(node, ast.If | ast.IfExp) else []
+        for test in node.values if isinstance(node, ast.BoolOp) else tests:
             bare = test.operand if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not) else test
             if _is(reader, bare, "max_steps") and not _has_sign(node):
-                yield manual(
-                    file, bare, "trainer.max_steps is tested for truth", f"{UNTOLD}; it is true without a limit."
-                )
+                yield manual(file, bare, "trainer.max_steps is tested for truth", f"{UNTOLD}; -1 is true.")
         if isinstance(node, ast.Compare) and _is(reader, node.left, "max_steps") and _with_none(node):
             yield manual(file, node, "trainer.max_steps is compared with None", f"{UNTOLD}; it is never None.")
 

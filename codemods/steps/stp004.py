@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from codemods.facts import TRAINER, Facts, is_trainer_call
 from codemods.rule import Example, Match, NodeEdit, Rule, TextEdit
 from codemods.source import CallNode, PythonFile, TextFile
+from codemods.steps.script import Script
 from codemods.syntax import is_none, own_nodes
 
 if TYPE_CHECKING:
@@ -47,7 +48,7 @@ def _without_none(file: PythonFile, call: CallNode, node: ast.expr) -> str | Non
             return rest
         return f"-1 if {test} else {rest}" if is_none(node.body) else f"{rest} if {test} else -1"
     text = file.source_of(node)
-    if isinstance(node, ast.Name) and _defaults_to_none(call, node.id):
+    if isinstance(node, ast.Name) and (_defaults_to_none(call, node.id) or _may_be_none(file, call, node.id)):
         return f"-1 if {text} is None else {text}"
     if (
         isinstance(node, ast.Attribute)
@@ -76,6 +77,14 @@ def _defaults_to_none(call: CallNode, name: str) -> bool:
         for node in own_nodes(functions[-1])
     )
     return name in defaults and is_none(defaults[name]) and not stored
+
+
+def _may_be_none(file: PythonFile, call: CallNode, name: str) -> bool:
+    """Whether a name is assigned once, and None in one of two cases."""
+    values = Script(file, call).values(name)
+    return (
+        len(values) == 1 and isinstance(values[0], ast.IfExp) and is_none(values[0].body) != is_none(values[0].orelse)
+    )
 
 
 def _argument_defaults_to_none(file: PythonFile, name: str) -> bool:
