@@ -127,7 +127,8 @@ def test_hooks_that_were_never_called_make_it_unsafe() -> None:
     made = run_rules({"train.py": hooked}, RULE)
     assert [finding.fix for finding in made.findings] == ["unsafe"]
     assert "on_after_backward of Model" in made.findings[0].reason
-    callback = "from lightning.pytorch import Callback\n\n\nclass Watch(Callback):\n    def on_before_backward(self, *args):\n        pass\n"
+    callback = "from lightning.pytorch import Callback\n\n\nclass Watch(Callback):\n"
+    callback += "    def on_before_backward(self, *args):\n        pass\n"
     made = run_rules({"train.py": BEFORE, "watch.py": callback}, RULE)
     assert "on_before_backward of Watch (watch.py)" in made.findings[0].reason
 

@@ -1,0 +1,278 @@
+"""BWD002: passes through one graph made one, what is named, and the gradient before and after."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+
+from codemods.backward.bwd001 import RULE as RAW
+from codemods.backward.bwd002 import BEFORE, RULE
+from codemods.backward.bwd005 import RULE as NEEDLESS
+from codemods.finding import Finding
+from tests.codemods.support import rewritten, run_rules
+from tests.training import assert_same, train
+
+PAIR = "        self.manual_backward(fit, retain_graph=True)\n        self.manual_backward(0.1 * penalty)\n"
+
+
+def changed(lines: str) -> str:
+    assert PAIR in BEFORE
+    return BEFORE.replace(PAIR, lines)
+
+
+MERGED = {
+    "three": (
+        PAIR.replace("penalty)", "penalty, retain_graph=True)") + "        self.manual_backward(fit - penalty)\n",
+        "        self.manual_backward(fit + 0.1 * penalty + (fit - penalty))\n",
+    ),
+    "graph that is kept on": (
+        PAIR.replace("penalty)", "penalty, retain_graph=True)"),
+        "        self.manual_backward(fit + 0.1 * penalty, retain_graph=True)\n",
+    ),
+    "conditional loss": (
+        "        self.manual_backward(-fit, retain_graph=True)\n        self.manual_backward(penalty)\n",
+        "        self.manual_backward((-fit) + penalty)\n",
+    ),
+    "raw": (
+        "        fit.backward(retain_graph=True)\n        penalty.backward()\n",
+        "        (fit + penalty).backward()\n",
+    ),
+    "in a branch": (
+        "        if batch_idx:\n            self.manual_backward(fit, retain_graph=True)\n"
+        "            self.manual_backward(penalty)\n",
+        "        if batch_idx:\n            self.manual_backward(fit + penalty)\n",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", MERGED)
+def test_merged(name: str) -> None:
+    before, after = MERGED[name]
+    assert rewritten({"train.py": changed(before)}, RULE)["train.py"] == changed(after)
+
+
+def test_a_loop_over_kept_losses_is_unsafe_since_it_may_be_empty() -> None:
+    text = changed(
+        '        losses = {"fit": fit, "penalty": penalty}\n        for loss in losses.values():\n'
+        "            self.manual_backward(loss, retain_graph=True)\n"
+    )
+    assert [finding.fix for finding in run_rules({"train.py": text}, RULE).findings] == ["unsafe"]
+    after = rewritten({"train.py": text}, RULE, unsafe=True)["train.py"]
+    assert "        self.manual_backward(sum(losses.values()), retain_graph=True)\n" in after
+
+
+def test_raw_passes_become_one_manual_pass() -> None:
+    text = changed(MERGED["raw"][0])
+    after = rewritten({"train.py": text}, RAW, RULE, NEEDLESS)["train.py"]
+    assert after == changed("        self.manual_backward(fit + penalty)\n")
+
+
+def test_hooks_that_see_each_pass_make_it_unsafe() -> None:
+    hooked = BEFORE + "\n    def on_after_backward(self):\n        self.count += 1\n"
+    assert [finding.fix for finding in run_rules({"train.py": hooked}, RULE).findings] == ["unsafe"]
+    watched = BEFORE + "\n    def setup(self, stage):\n        self.w.register_hook(self.note)\n"
+    assert [finding.fix for finding in run_rules({"train.py": watched}, RULE).findings] == ["unsafe"]
+
+
+KEPT = "            self.manual_backward(loss, retain_graph=True)\n"
+LEFT = {
+    "nothing shared": PAIR.replace(", retain_graph=True", ""),
+    "logging between": PAIR.replace(
+        "        self.manual_backward(0", '        self.log("a", fit)\n        self.manual_backward(0'
+    ),
+    "step between": PAIR.replace(
+        "        self.manual_backward(0", "        optimizer.step()\n        self.manual_backward(0"
+    ),
+    "zero_grad between": PAIR.replace(
+        "        self.manual_backward(0", "        optimizer.zero_grad()\n        self.manual_backward(0"
+    ),
+    "second loss computed by a module": PAIR.replace("0.1 * penalty", "self.penalty(batch)"),
+    "second loss made of a gradient": PAIR.replace("0.1 * penalty", "self.w.grad.norm() * penalty"),
+    "other arguments": PAIR.replace("True)", "True, create_graph=True)"),
+    "argument that is no literal": PAIR.replace("True", "self.keep"),
+    "a comment of its own": PAIR.replace(
+        "        self.manual_backward(0", "        # the penalty\n        self.manual_backward(0"
+    ),
+    "forward passes in a loop": "        for part in batch:\n            self.manual_backward(self.net(part))\n",
+    "losses made one by one": f"        for loss in self.losses(batch):\n{KEPT}",
+    "loop variable read later": f'        for loss in (fit, penalty):\n{KEPT}        self.log("loss", loss)\n',
+}
+
+
+@pytest.mark.parametrize("name", LEFT)
+def test_left_alone(name: str) -> None:
+    made = run_rules({"train.py": changed(LEFT[name])}, RULE, unsafe=True)
+    assert made.changes == () and made.findings == ()
+
+
+def test_automatic_optimization_is_left_alone() -> None:
+    text = BEFORE.replace("    automatic_optimization = False\n\n", "")
+    assert run_rules({"train.py": text}, RULE, unsafe=True).findings == ()
+
+
+GAN = """\
+import torch
+from lightning.pytorch import LightningModule
+
+
+class GAN(LightningModule):
+    def __init__(self):
+        super().__init__()
+        self.automatic_optimization = False
+        self.generator = torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.Tanh(), torch.nn.Linear(4, 3))
+        self.critic = torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.Tanh(), torch.nn.Linear(4, 1))
+
+    def training_step(self, batch, batch_idx):
+        g, d = self.optimizers()
+        fake = self.generator(batch[0])
+        g.zero_grad()
+        self.manual_backward(-self.critic(fake).mean(), retain_graph=True)
+        g.step()
+        judged = self.critic(fake)
+        d_loss = judged.mean() - self.critic(batch[0]).mean()
+        d.zero_grad()
+        self.manual_backward(d_loss)
+        d.step()
+
+    def configure_optimizers(self):
+        g = torch.optim.SGD(self.generator.parameters(), lr=0.1)
+        d = torch.optim.SGD(self.critic.parameters(), lr=0.1)
+        return [g, d], []
+"""
+RUN = """
+
+if __name__ == "__main__":
+    from lightning.pytorch import Trainer
+
+    data = torch.utils.data.TensorDataset(torch.randn(8, 3))
+    Trainer(max_epochs=1, accelerator="cpu").fit(MODEL(), torch.utils.data.DataLoader(data, batch_size=2))
+"""
+
+
+def stale(text: str) -> list[Finding]:
+    made = run_rules({"train.py": text}, RULE, unsafe=True)
+    assert made.changes == ()
+    return list(made.findings)
+
+
+def test_a_pass_through_weights_that_were_stepped_is_named_and_fails() -> None:
+    (finding,) = stale(GAN)
+    assert finding.span.line == 21
+    assert "`fake` was computed through self.generator before the step in line 17" in finding.reason
+    broken = train({"train.py": GAN + RUN.replace("MODEL", "GAN")})
+    assert broken.failure is not None and "inplace operation" in broken.failure.message
+
+
+FINE = {
+    "detached": ("judged = self.critic(fake)", "judged = self.critic(fake.detach())"),
+    "computed anew": ("judged = self.critic(fake)", "judged = self.critic(self.generator(batch[0]))"),
+    "no gradient": (
+        "        fake = self.generator(batch[0])\n",
+        "        with torch.no_grad():\n            fake = self.generator(batch[0])\n",
+    ),
+    "shared through the other network alone": ("judged = self.critic(fake)", "judged = self.critic(batch[0])"),
+    "stepped later": ("        g.step()\n        judged", "        judged"),
+    "weights not seen": ("self.generator.parameters()", "self.weights()"),
+}
+
+
+@pytest.mark.parametrize("name", FINE)
+def test_what_torch_accepts_or_cannot_be_told_is_not_named(name: str) -> None:
+    old, new = FINE[name]
+    assert old in GAN
+    assert stale(GAN.replace(old, new)) == []
+
+
+def test_a_shared_real_pass_does_train() -> None:
+    text = GAN.replace(
+        "fake = self.generator(batch[0])\n", "fake = self.generator(batch[0])\n        real = self.critic(batch[0])\n"
+    )
+    text = text.replace("-self.critic(fake).mean()", "real.mean() - self.critic(fake).mean()")
+    text = text.replace("judged = self.critic(fake)", "judged = self.critic(fake.detach())")
+    text = text.replace("self.critic(batch[0]).mean()\n        d.zero", "real.mean()\n        d.zero")
+    assert stale(text) == []
+    assert train({"train.py": text + RUN.replace("MODEL", "GAN")}).failure is None
+
+
+HOOK = """\
+from lightning.pytorch import LightningModule
+
+
+class Keeps(LightningModule):
+    def training_step(self, batch, batch_idx):
+        return self.net(batch).mean()
+
+    def backward(self, loss, *args):
+        loss.backward(retain_graph=True)
+"""
+
+
+def test_a_hook_that_keeps_every_graph_is_named() -> None:
+    made = run_rules({"train.py": HOOK}, RULE)
+    assert [(finding.span.line, finding.fix) for finding in made.findings] == [(9, "manual")]
+    assert run_rules({"train.py": HOOK.replace("retain_graph=True", "")}, RULE).findings == ()
+
+
+PROGRAM = """\
+import torch
+from lightning.pytorch import LightningModule
+
+
+class Model(LightningModule):
+    def __init__(self):
+        super().__init__()
+        self.automatic_optimization = False
+        self.net = torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.Tanh(), torch.nn.Linear(4, 1))
+
+    def training_step(self, batch, batch_idx):
+        optimizer = self.optimizers()
+        out = self.net(batch[0])
+        fit, penalty = (out - 1).pow(2).mean(), out.abs().mean()
+        optimizer.zero_grad()
+        self.manual_backward(fit, retain_graph=True)
+        self.manual_backward(0.1 * penalty)
+        optimizer.step()
+
+    def configure_optimizers(self):
+        return torch.optim.Adam(self.parameters(), lr=0.1)
+"""
+
+
+def test_one_pass_trains_the_same() -> None:
+    before = {"train.py": PROGRAM + RUN.replace("MODEL", "Model")}
+    after = rewritten(before, RULE)
+    assert after != before
+    old, new = train(before), train(after)
+    assert (len(old.losses), len(new.losses)) == (8, 4)
+    assert old.global_step == new.global_step == 4
+    for name, values in old.weights.items():
+        assert new.weights[name] == pytest.approx(values, abs=1e-6)
+    assert [step.gradient for step in new.steps] == pytest.approx([step.gradient for step in old.steps], abs=1e-6)
+
+
+def test_one_pass_keeps_ranks_together() -> None:
+    run = RUN.replace("MODEL", "Model").replace('"cpu"', '"cpu", devices=2, strategy="ddp"')
+    before = {"train.py": PROGRAM + run}
+    old, new = train(before, processes=2), train(rewritten(before, RULE), processes=2)
+    assert new.failure is None and new.weights == new.ranks[0].weights
+    for name, values in old.weights.items():
+        assert new.weights[name] == pytest.approx(values, abs=1e-6)
+
+
+def test_needless_retain_graph_goes_where_the_step_shows_everything() -> None:
+    text = PROGRAM.replace("        self.manual_backward(0.1 * penalty)\n", "")
+    after = rewritten({"train.py": text}, NEEDLESS)["train.py"]
+    assert after == text.replace("self.manual_backward(fit, retain_graph=True)", "self.manual_backward(fit)")
+    run = RUN.replace("MODEL", "Model")
+    assert_same(train({"train.py": text + run}), train({"train.py": after + run}))
+
+
+def test_sum_has_the_gradient_of_the_passes() -> None:
+    torch.manual_seed(0)
+    x, w = torch.randn(8, 3), torch.nn.Parameter(torch.randn(3, 1))
+    out = (x @ w).tanh()
+    out.mean().backward(retain_graph=True)
+    (0.1 * out.pow(2).mean()).backward(retain_graph=True)
+    both, w.grad = w.grad, None
+    (out.mean() + 0.1 * out.pow(2).mean()).backward()
+    assert torch.allclose(both, w.grad, atol=1e-6)

@@ -1,0 +1,239 @@
+"""BWD003: accumulation by hand told from a critic's turn, and the steps it makes before and after."""
+
+from __future__ import annotations
+
+import pytest
+
+from codemods.backward.bwd003 import AFTER, BEFORE, RULE
+from tests.codemods.support import rewritten, run_rules
+from tests.training import train
+
+TEST = "(batch_idx + 1) % self.window == 0"
+TAIL = "self.trainer.is_last_batch"
+
+
+def changed(old: str, new: str, text: str = BEFORE) -> str:
+    assert old in text
+    return text.replace(old, new)
+
+
+TESTS = {
+    "last of a window": (
+        "batch_idx % self.window == self.window - 1",
+        f"batch_idx % self.window == self.window - 1 or {TAIL}",
+    ),
+    "first of a window": ("batch_idx % self.window == 0", f"batch_idx % self.window == 0 or {TAIL}"),
+    "literal": ("(batch_idx + 1) % 4 == 0", f"(batch_idx + 1) % 4 == 0 or {TAIL}"),
+    "in parentheses": (f"({TEST})", f"({TEST}) or {TAIL}"),
+}
+
+
+@pytest.mark.parametrize("name", TESTS)
+def test_spelling(name: str) -> None:
+    before, after = TESTS[name]
+    made = rewritten({"train.py": changed(TEST, before)}, RULE)["train.py"]
+    assert made == changed(TEST, after)
+
+
+def test_named_condition() -> None:
+    text = changed(f"        if {TEST}:", f"        full = {TEST}\n        if full:")
+    assert f"        full = {TEST} or {TAIL}\n        if full:" in rewritten({"train.py": text}, RULE)["train.py"]
+
+
+def test_two_branches_of_one_window() -> None:
+    text = changed(
+        "            optimizer.step()\n",
+        f"            optimizer.step()\n        if {TEST}:\n            optimizer.step()\n",
+    )
+    assert rewritten({"train.py": text}, RULE)["train.py"].count(TAIL) == 2
+
+
+UNDIVIDED = changed(" / self.window", "")
+
+
+def test_a_loss_that_is_not_divided_is_unsafe() -> None:
+    made = run_rules({"train.py": UNDIVIDED}, RULE)
+    assert sorted(finding.fix for finding in made.findings) == ["safe", "unsafe"]
+    after = rewritten({"train.py": UNDIVIDED}, RULE, unsafe=True)["train.py"]
+    assert "self.manual_backward(loss / self.window)\n" in after
+    raw = changed("self.manual_backward(loss)", "(loss + 1).backward()", UNDIVIDED)
+    assert "((loss + 1) / self.window).backward()\n" in rewritten({"train.py": raw}, RULE, unsafe=True)["train.py"]
+
+
+DIVIDED = {
+    "in place": changed("        self.manual", "        loss /= self.window\n        self.manual", UNDIVIDED),
+    "by a name of its own": changed(
+        "        self.manual", "        loss = loss / self.parts\n        self.manual", UNDIVIDED
+    ),
+    "by a method": changed("        self.manual", "        loss = loss.div(n)\n        self.manual", UNDIVIDED),
+    "in a helper": changed("self.net(batch).mean()", "self.loss(batch)", UNDIVIDED)
+    + "\n    def loss(self, batch):\n        return self.net(batch).mean() / self.window\n",
+}
+
+
+@pytest.mark.parametrize("name", DIVIDED)
+def test_a_loss_that_may_be_divided_is_left(name: str) -> None:
+    assert [finding.fix for finding in run_rules({"train.py": DIVIDED[name]}, RULE).findings] == ["safe"]
+
+
+CRITICS = {
+    "step of one network alone": """\
+        critic, generator = self.optimizers()
+        self.manual_backward(self.net(batch).mean())
+        critic.step()
+        critic.zero_grad()
+        if batch_idx % 5 == 0:
+            generator.step()
+            generator.zero_grad()
+""",
+    "one or the other": """\
+        critic, generator = self.optimizers()
+        self.manual_backward(self.net(batch).mean())
+        if batch_idx % 2 == 0:
+            critic.step()
+            critic.zero_grad()
+        else:
+            generator.step()
+            generator.zero_grad()
+""",
+    "forward, backward and step": """\
+        critic, generator = self.optimizers()
+        if batch_idx % 5 == 0:
+            self.manual_backward(self.net(batch).mean())
+            generator.step()
+            generator.zero_grad()
+""",
+    "backward by turns": """\
+        optimizer = self.optimizers()
+        if batch_idx % 2:
+            self.manual_backward(self.net(batch).mean())
+        if (batch_idx + 1) % 4 == 0:
+            optimizer.step()
+            optimizer.zero_grad()
+""",
+    "scheduler by turns": """\
+        optimizer = self.optimizers()
+        optimizer.zero_grad()
+        self.manual_backward(self.net(batch).mean())
+        optimizer.step()
+        if (batch_idx + 1) % 4 == 0:
+            self.lr_schedulers().step()
+""",
+    "end handled by length": """\
+        optimizer = self.optimizers()
+        self.manual_backward(self.net(batch).mean() / 4)
+        if (batch_idx + 1) % 4 == 0 or batch_idx + 1 == self.trainer.num_training_batches:
+            optimizer.step()
+            optimizer.zero_grad()
+""",
+    "counter of its own": """\
+        optimizer = self.optimizers()
+        self.manual_backward(self.net(batch).mean() / 4)
+        self.seen += 1
+        if self.seen % 4 == 0:
+            optimizer.step()
+            optimizer.zero_grad()
+""",
+    "window of one": """\
+        optimizer = self.optimizers()
+        self.manual_backward(self.net(batch).mean())
+        if batch_idx % 1 == 0:
+            optimizer.step()
+            optimizer.zero_grad()
+""",
+    "optimizer of torch alone": """\
+        self.manual_backward(self.net(batch).mean() / 4)
+        if (batch_idx + 1) % 4 == 0:
+            self.own.step()
+            self.own.zero_grad()
+""",
+}
+HEAD = BEFORE[: BEFORE.index("        optimizer = self.optimizers()")]
+
+
+@pytest.mark.parametrize("name", CRITICS)
+def test_what_is_no_accumulation_is_left_alone(name: str) -> None:
+    made = run_rules({"train.py": HEAD + CRITICS[name]}, RULE, unsafe=True)
+    assert made.findings == () and made.changes == ()
+
+
+def test_automatic_optimization_is_left_alone() -> None:
+    text = BEFORE.replace("    automatic_optimization = False\n", "")
+    assert run_rules({"train.py": text}, RULE).findings == ()
+    assert run_rules({"train.py": AFTER}, RULE).findings == ()
+
+
+NAMED = {
+    "zeroed on every batch": (
+        changed("        self.manual", "        optimizer.zero_grad()\n        self.manual"),
+        "those of the last batch alone",
+    ),
+    "counting steps": (changed("(batch_idx + 1)", "(self.global_step + 1)"), "stands still"),
+    "more than a window": (changed(TEST, f"batch_idx > 0 and {TEST}"), "more than a full window"),
+}
+
+
+@pytest.mark.parametrize("name", NAMED)
+def test_named_and_left(name: str) -> None:
+    text, reason = NAMED[name]
+    made = run_rules({"train.py": text}, RULE, unsafe=True)
+    assert made.changes == () and [finding.fix for finding in made.findings] == ["manual"]
+    assert reason in made.findings[0].reason
+
+
+PROGRAM = """\
+import torch
+from lightning.pytorch import LightningModule, Trainer
+
+
+class Model(LightningModule):
+    def __init__(self):
+        super().__init__()
+        self.automatic_optimization = False
+        self.net = torch.nn.Linear(3, 1)
+
+    def training_step(self, batch, batch_idx):
+        optimizer = self.optimizers()
+        loss = self.net(batch[0]).pow(2).mean()
+        self.manual_backward(loss)
+        if (batch_idx + 1) % 3 == 0:
+            optimizer.step()
+            optimizer.zero_grad()
+
+    def configure_optimizers(self):
+        return torch.optim.SGD(self.parameters(), lr=0.1)
+
+
+if __name__ == "__main__":
+    data = torch.utils.data.TensorDataset(torch.randn(10, 3))
+    Trainer(max_epochs=2, accelerator="cpu").fit(Model(), torch.utils.data.DataLoader(data, batch_size=2))
+"""
+AUTOMATIC = (
+    PROGRAM.replace("        self.automatic_optimization = False\n", "")
+    .replace(
+        "        self.manual_backward(loss)\n        if (batch_idx + 1) % 3 == 0:\n            optimizer.step()\n"
+        "            optimizer.zero_grad()\n",
+        "        return loss\n",
+    )
+    .replace("        optimizer = self.optimizers()\n", "")
+    .replace("max_epochs=2", "max_epochs=2, accumulate_grad_batches=3")
+)
+
+
+def test_it_then_trains_as_automatic_accumulation_does() -> None:
+    """Five batches in windows of three: two steps an epoch, where the loop by hand made one."""
+    before = {"train.py": PROGRAM}
+    dropped, whole, automatic = (
+        train(before),
+        train(rewritten(before, RULE, unsafe=True)),
+        train({"train.py": AUTOMATIC}),
+    )
+    assert (dropped.global_step, whole.global_step, automatic.global_step) == (2, 4, 4)
+    for name, values in automatic.weights.items():
+        assert whole.weights[name] == pytest.approx(values, abs=1e-6)
+        assert dropped.weights[name] != pytest.approx(values, abs=1e-3)
+
+
+def test_counting_steps_never_steps() -> None:
+    counted = train({"train.py": PROGRAM.replace("(batch_idx + 1)", "(self.global_step + 1)")})
+    assert counted.failure is None and counted.global_step == 0
