@@ -19,6 +19,8 @@ NEEDS = {"autocast": "1.13", "GradScaler": "2.3"}
 later releases, and older ones were not looked at."""
 
 OTHER_DTYPE = (b"bfloat16", b"bf16")
+RECENT = (b"torch.compile", b"torch.amp", b"torch.autocast", b"from torch import autocast", b"lightning")
+"""What a project mentions that has a torch with the new autocast, or is moved to a Lightning that needs one."""
 
 
 def check(file: PythonFile, facts: Facts) -> Iterator[Match]:
@@ -118,8 +120,9 @@ def _level(facts: Facts, names: set[str], half: bool) -> tuple[Fix, str]:
         reason += "; float16 was its own default, and the new name takes that of an outer region"
     for name in sorted(names):
         least = NEEDS[name]
-        if admits_below(facts, TORCH, least) and not (name == "autocast" and is_open(facts, TORCH)):
-            return "unsafe", f"torch.amp.{name} needs torch {least}, and the pins do not ask for it"
+        recent = name == "autocast" and is_open(facts, TORCH) and any(facts.mentions.get(text) for text in RECENT)
+        if admits_below(facts, TORCH, least) and not recent:
+            return "unsafe", f"torch.amp.{name} needs torch {least}, and the project does not ask for it"
     return "safe", reason
 
 
@@ -156,28 +159,32 @@ class Net(nn.Linear):
 _IMPORTED_AFTER = _IMPORTED.replace("torch.cuda.amp", "torch.amp").replace("(enabled=False)", '("cuda", enabled=False)')
 _VALUE = "from contextlib import nullcontext\n\nfrom torch.cuda.amp import autocast\n\n\ndef scope(half):\n"
 _VALUE += "    chosen = autocast if half else nullcontext\n    with chosen(), autocast():\n        pass\n"
+_LIGHTNING = (("requirements.txt", "lightning>=2.5\n"),)
 
 RULE = Rule(
     code="AMP004",
     name="amp-spellings",
     summary='`torch.cuda.amp.autocast(...)` and `GradScaler(...)` become `torch.amp.autocast("cuda", ...)`',
     why=(
-        "torch 2.4 deprecated torch.cuda.amp.autocast, torch.cuda.amp.GradScaler and their twins in torch.cpu.amp: "
-        "each use is a FutureWarning. The new names take the device first, and autocast then dtype before enabled, so "
-        "positional arguments become keywords. The old CUDA context is float16 by itself, the new one takes the dtype "
-        "of the region around it: where the project mentions bfloat16, float16 is written out. torch.amp.GradScaler "
-        "exists since torch 2.3, which the pins must ask for. Nothing is reported where they exclude torch 2.4."
+        "torch 2.4 deprecated torch.cuda.amp.autocast, torch.cuda.amp.GradScaler and their twins in "
+        "torch.cpu.amp: each use is a FutureWarning. The new names take the device first, and autocast then dtype "
+        "before enabled, so positional arguments become keywords. The old CUDA context is float16 by itself, the "
+        "new one takes the dtype of the region around it: where the project mentions bfloat16, float16 is written "
+        "out. torch.amp.GradScaler exists since torch 2.3, which the pins must ask for; where nothing says which "
+        "torch is used, autocast is rewritten unasked only in a project that uses Lightning or names of torch 2. "
+        "Nothing is reported where the pins exclude torch 2.4."
     ),
     fix="safe",
     versions="torch 2.4 and later",
     triggers=(b"cuda.amp", b"cpu.amp", b"from torch.cuda import", b"from torch.cpu import"),
     check=check,
     present=present,
-    mentions=OTHER_DTYPE,
+    mentions=(*OTHER_DTYPE, *RECENT),
     examples=(
-        Example(_DIRECT, _DIRECT_AFTER),
-        Example(_IMPORTED, _IMPORTED_AFTER),
-        Example(_VALUE, _VALUE),
+        Example(_DIRECT, _DIRECT_AFTER, files=_LIGHTNING),
+        Example(_IMPORTED, _IMPORTED_AFTER, files=_LIGHTNING),
+        Example(_VALUE, _VALUE, files=_LIGHTNING),
+        Example(_DIRECT, _DIRECT),
     ),
     references=("https://docs.pytorch.org/docs/stable/amp.html",),
 )

@@ -99,9 +99,15 @@ def _is_mixed(given: ast.expr) -> bool:
 
 def lightning_region(facts: Facts, code: str, item: ClassFact) -> Certainty | None:
     """Whether Lightning runs the class's `training_step` in a region that caches, as far as Trainers, configuration
-    files and pins tell. Where Trainers are seen to train the class, they alone decide."""
+    files and pins tell."""
     if facts.kind(item) != MODULE or not admits_below(facts, LIGHTNING, CACHES_BELOW):
         return None
+    return mixed_precision(facts, code, item)
+
+
+def mixed_precision(facts: Facts, code: str, item: ClassFact) -> Certainty | None:
+    """Whether a Trainer trains the class in mixed precision, by what its calls and configuration files say. Where
+    Trainers are seen to train the class, they alone decide."""
     relatives = {item, *facts.subclasses(item)}
     own = {
         (path, trainer.line)
