@@ -15,6 +15,7 @@ from codemods.source import PythonFile
 from codemods.tbptt.module import FLAG, IMPORTS, SPLIT, Shown, candidates, show
 from codemods.tbptt.plan import COUNTS, INHERITED, UNHEARD, Verdict, verdicts
 from codemods.tbptt.step import STATE
+from codemods.tbptt.trainer import GIVEN, leftover
 
 if TYPE_CHECKING:
     import libcst as cst
@@ -28,7 +29,7 @@ ADVICE = (
 )
 MESSAGES = {
     CLIP[0]: "manual optimization refuses Trainer(gradient_clip_val=...)",
-    FLAG: "Trainer(truncated_bptt_steps=...) was removed in Lightning 1.5",
+    FLAG: GIVEN,
 }
 
 
@@ -44,15 +45,18 @@ def _context(collected: Mapping[str, Any]) -> tuple[bytes, ...]:
 
 def _present(file: PythonFile) -> bool:
     moved = (*MOVED, FLAG)
-    return bool(candidates(file)) or any(keyword.arg in moved for call in file.calls for keyword in call.node.keywords)
+    given = (keyword.arg in moved for call in file.calls for keyword in call.node.keywords)
+    return bool(candidates(file)) or any(given) or bool(file.attributes(FLAG))
 
 
 def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
-    for verdict in verdicts(facts, CODE):
+    found = verdicts(facts, CODE)
+    for verdict in found:
         if verdict.item.path == file.path:
             yield from _class_match(file, verdict)
         if verdict.refusal is None:
             yield from _trainer_matches(file, verdict)
+    yield from leftover(file, facts, found)
 
 
 def _class_match(file: PythonFile, verdict: Verdict) -> Iterator[Match]:
