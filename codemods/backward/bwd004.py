@@ -26,6 +26,7 @@ from codemods.nodes import every_node
 from codemods.pins.specifier import admits, admits_from
 from codemods.rule import Example, Match, NodeEdit, Rule
 from codemods.source import CallNode, PythonFile
+from codemods.syntax import own_nodes
 
 if TYPE_CHECKING:
     import libcst as cst
@@ -222,8 +223,8 @@ def _is_parameter(name: str, call: CallNode, file: PythonFile) -> bool:
 
 
 def _runs_over_parameters(name: str, call: CallNode) -> bool:
-    for place in call.within:
-        for node in every_node(place):
+    for place in reversed(call.within):
+        for node in own_nodes(place):
             if isinstance(node, ast.For | ast.comprehension) and name in {
                 inner.id for inner in every_node(node.target) if isinstance(inner, ast.Name)
             }:
@@ -231,6 +232,8 @@ def _runs_over_parameters(name: str, call: CallNode) -> bool:
                     isinstance(inner, ast.Attribute) and inner.attr in ("parameters", "named_parameters")
                     for inner in every_node(node.iter)
                 )
+        if isinstance(place, ast.FunctionDef) and name in {item.arg for item in place.args.args}:
+            return False
     return False
 
 

@@ -1,0 +1,71 @@
+"""BWD005: retain_graph on the last backward pass of a step."""
+
+from __future__ import annotations
+
+import pytest
+
+from codemods.backward.bwd005 import BEFORE, GIVEN, KEPT, RULE
+from tests.codemods.support import rewritten, run_rules
+
+CALL = "self.manual_backward(self.net(batch).mean(), retain_graph=True)"
+FREED = CALL.replace(", retain_graph=True", "")
+
+
+def levels(text: str) -> list[str]:
+    return [finding.fix for finding in run_rules({"train.py": text}, RULE).findings]
+
+
+def changed(old: str, new: str, text: str = BEFORE) -> str:
+    assert old in text
+    return text.replace(old, new)
+
+
+def test_what_a_step_shows_whole_is_safe_and_the_rest_is_not() -> None:
+    assert levels(BEFORE) == ["safe"]
+    assert levels(GIVEN) == ["unsafe"]
+    assert rewritten({"train.py": GIVEN}, RULE, unsafe=True)["train.py"] == changed(CALL, FREED, GIVEN)
+
+
+UNSAFE = {
+    "module of the project": changed("torch.nn.ReLU()", "Memory()"),
+    "function of the project": changed("self.net(batch).mean()", "criterion(self.net(batch))"),
+    "subclass": BEFORE + "\n\nclass Child(Model):\n    def forward(self, x):\n        return x\n",
+}
+
+
+@pytest.mark.parametrize("name", UNSAFE)
+def test_something_else_may_keep_a_tensor(name: str) -> None:
+    assert levels(UNSAFE[name]) == ["unsafe"]
+
+
+def test_state_kept_on_the_module_is_named() -> None:
+    made = run_rules({"train.py": KEPT}, RULE, unsafe=True)
+    assert made.changes == () and "keeps something of this batch" in made.findings[0].reason
+    cut = changed("self.net(batch)\n", "self.net(batch).detach()\n", KEPT)
+    assert levels(cut) == ["safe"]
+
+
+NEEDED = {
+    "pass behind it": f"{CALL}\n        self.manual_backward(self.net(batch).sum())",
+    "gradient behind it": f"{CALL}\n        torch.autograd.grad(self.net(batch).sum(), self.w)",
+    "helper behind it": f"{CALL}\n        self.descend()",
+    "loop": f"for _ in range(2):\n            {CALL}",
+    "closure": f"def closure():\n            {CALL}\n\n        optimizer.step(closure)",
+    "argument that is no literal": CALL.replace("True", "self.keep"),
+    "nothing kept": FREED,
+}
+HELPER = "\n    def descend(self):\n        self.manual_backward(self.net(1).sum())\n"
+
+
+@pytest.mark.parametrize("name", NEEDED)
+def test_left_alone(name: str) -> None:
+    assert levels(changed(CALL, NEEDED[name]) + HELPER) == []
+
+
+def test_other_classes_are_left_alone() -> None:
+    assert levels(BEFORE.replace("    automatic_optimization = False\n", "")) == []
+    assert (
+        levels(BEFORE.replace("lightning.pytorch import LightningModule", "torch.nn import Module as LightningModule"))
+        == []
+    )
+    assert levels(BEFORE + "\n    def twice(self, batch):\n        self.training_step(batch, 0)\n") == []
