@@ -10,7 +10,7 @@ from typing import Literal
 
 from codemods.facts import MODULE, ClassFact, Facts
 from codemods.family import family
-from codemods.loops.flow import WHOLE, Flow, calls_on_self, read_flow
+from codemods.loops.flow import Flow, calls_on_self, read_flow
 from codemods.scopes import bind
 from codemods.source import ClassNode, PythonFile
 from codemods.syntax import is_self_attribute, own_nodes, self_name, super_init_index
@@ -46,18 +46,6 @@ class Loop:
     facts: Facts
     state: Flagged
     flows: tuple[Flow, ...]
-
-    @property
-    def meant(self) -> bool:
-        """Whether the class is trained manually or is plainly meant to be, and nothing else trains it."""
-        return self.state == "off" or (self.state in ("", "lost") and self.steps)
-
-    @property
-    def steps(self) -> bool:
-        """Whether it makes backward passes, and steps an optimizer that Lightning gave it."""
-        events = [event for flow in self.flows for event in flow.events]
-        own = any(event.kind == "step" and event.optimizer.startswith((WHOLE, "self.")) for event in events)
-        return own and any(event.kind == "backward" for event in events)
 
     @cached_property
     def relatives(self) -> tuple[ClassFact, ...]:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from codemods.facts import Facts
 from codemods.loops.classes import FLAG, TRIGGERS, Loop, collect, loops
-from codemods.loops.flow import WHOLE, Flow
-from codemods.loops.missing import ASKED, missing_optimizers
+from codemods.loops.flow import Flow
+from codemods.loops.intent import ASKED, missing_optimizers, steps_itself
 from codemods.loops.places import optimizers, said_of
 from codemods.loops.trainers import WORDS, refusing
 from codemods.rule import Example, Match, NodeEdit, Rule
@@ -25,14 +25,8 @@ ADVICE = "Set `self.automatic_optimization = False` behind `super().__init__()`.
 
 def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
     for loop in loops(file, facts, CODE):
-        if loop.state == "" and loop.steps and _by_hand(file, loop) and (_fails(file, loop) or _repeats(loop)):
+        if loop.state == "" and steps_itself(file, loop) and (_fails(file, loop) or _repeats(loop)):
             yield _match(file, loop)
-
-
-def _by_hand(file: PythonFile, loop: Loop) -> bool:
-    """Whether the optimizer that is stepped is Lightning's: asked for, or an attribute that nobody sets."""
-    stepped = {event.optimizer for flow in loop.flows for event in flow.of("step")}
-    return any(key.startswith(WHOLE) for key in stepped) or bool(stepped & set(missing_optimizers(file, loop)))
 
 
 def _match(file: PythonFile, loop: Loop) -> Match:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from codemods.facts import MODULE, Facts
 from codemods.loops.classes import FLAG, Loop, collect, flag_index, loops
+from codemods.loops.intent import ASKED, steps_itself
 from codemods.loops.steps import Move
 from codemods.loops.trainers import WORDS, refusing
 from codemods.rule import Example, Match, NodeEdit, Rule
@@ -38,7 +39,7 @@ def _class_match(file: PythonFile, item: ClassNode, loop: Loop | None) -> Iterat
         return
     place = file.span(init.body[flag])
     message = f"`{FLAG} = False` stands in front of `super().__init__()`, where it is lost"
-    if loop is None or not loop.steps or init.body[flag].lineno == init.body[called].lineno:
+    if loop is None or not steps_itself(file, loop) or init.body[flag].lineno == init.body[called].lineno:
         reason = (
             "Not rewritten: Lightning optimizes automatically as it is, and the training step is not seen to do so "
             "itself. Delete the line, or set it behind `super().__init__()` and make the steps in training_step."
@@ -98,5 +99,6 @@ RULE = Rule(
     check=_check,
     collect=collect,
     present=lambda file: FLAG in file.text,
+    mentions=ASKED,
     examples=(Example(BEFORE, AFTER), Example(AFTER, AFTER)),
 )

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from codemods.facts import Facts
 from codemods.loops.classes import NAMES, TRIGGERS, Loop, collect, loops
-from codemods.loops.missing import ASKED, missing_optimizers
+from codemods.loops.intent import ASKED, is_meant, missing_optimizers
 from codemods.loops.places import optimizers
 from codemods.rule import Example, Match, NodeEdit, Rule
 from codemods.source import PythonFile
@@ -22,7 +22,7 @@ CODE = "TBP103"
 
 def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
     for loop in loops(file, facts, CODE):
-        if not loop.meant or not any(flow.of("backward") for flow in loop.flows):
+        if not is_meant(file, loop) or not any(flow.of("backward") for flow in loop.flows):
             continue
         for name, nodes in missing_optimizers(file, loop).items():
             yield from (_match(file, loop, name, node) for node in nodes)

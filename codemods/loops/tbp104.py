@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from codemods.facts import Facts
 from codemods.loops.classes import TRIGGERS, Loop, collect, loops, present
 from codemods.loops.flow import Event, Flow, Path
+from codemods.loops.intent import ASKED, is_meant
 from codemods.loops.places import before, below, bound_before, direct, edit, handed_on, optimizers, said_of
 from codemods.loops.steps import Drop, Move, Put, Step
 from codemods.rule import Example, Match, Rule
@@ -20,7 +21,7 @@ ADVICE = "Order of one step: forward, zero_grad, backward, step."
 
 def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
     for loop in loops(file, facts, CODE):
-        if not loop.meant:
+        if not is_meant(file, loop):
             continue
         for flow in loop.flows:
             wiped = [event for event in reversed(flow.of("zero")) if _step_behind(flow, event)]
@@ -173,7 +174,7 @@ RULE = Rule(
     check=_check,
     collect=collect,
     present=present,
-    mentions=(b"zero_grad", b".grad"),
+    mentions=(*ASKED, b"zero_grad", b".grad"),
     examples=(Example(BEFORE, AFTER), Example(BEFORE.replace(ZERO, ""), AFTER), Example(AFTER, AFTER)),
     references=("https://lightning.ai/docs/pytorch/stable/model/manual_optimization.html",),
 )

@@ -6,10 +6,11 @@ import ast
 import re
 from collections.abc import Iterator
 
-from codemods.facts import Facts
+from codemods.facts import MODULE, Facts
 from codemods.loops.carried import find_carried
-from codemods.loops.classes import TRIGGERS, Loop, collect, loops, present
+from codemods.loops.classes import FLAG, TRIGGERS, Loop, collect, loops, present, state_of
 from codemods.loops.flow import Event, Flow, Path
+from codemods.loops.intent import ASKED, is_meant
 from codemods.loops.places import (
     CLIPS,
     before,
@@ -26,9 +27,12 @@ from codemods.loops.places import (
 from codemods.loops.steps import Move, Put
 from codemods.rule import Example, Match, Rule
 from codemods.source import PythonFile
+from codemods.syntax import Function, results, self_name
 
 CODE = "TBP105"
 NEVER = "no optimizer ever steps, so the model is not trained"
+UNUSED = "automatic optimization is off, and nobody goes backward through the loss that is returned"
+TRAINS = r"backward|\.step\b|optimizer_step|super\(\S*\.training_step|\.grad\b|autograd|optimizers\(\)|fabric"
 BEHIND = "the optimizer steps once, behind the loop in which each chunk's gradient was set to zero"
 ADVICE = "Order of one step: forward, zero_grad, backward, step."
 STEPS = (
@@ -42,9 +46,42 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
     for loop in loops(file, facts, CODE):
         if loop.state == "off" and not any(flow.of("step") for flow in loop.flows):
             yield from _never(file, loop)
-        elif loop.meant:
+        elif is_meant(file, loop):
             for flow in loop.flows:
                 yield from _behind(file, loop, flow)
+    if FLAG in file.text:
+        yield from _untrained(file, facts)
+
+
+def _untrained(file: PythonFile, facts: Facts) -> Iterator[Match]:
+    """Classes that return a loss under manual optimization, where nobody goes backward through it."""
+    for item in file.classes:
+        step, fact = item.methods.get("training_step"), facts.files[file.path].find(item.qualname)
+        if step is None or fact is None or facts.kind(fact) != MODULE or not results(step):
+            continue
+        if state_of(fact, facts, CODE, file) != "off":
+            continue
+        loop = Loop(item, fact, facts, "off", ())
+        if isinstance(optimizers(loop), str) or not loop.known_whole() or _hands_itself_on(step):
+            continue
+        if not said_of(file, loop, TRAINS, "backward", ".step(", "optimizer_step", ".grad"):
+            reason = (
+                "Not rewritten: what was meant is not plain. Delete `automatic_optimization = False`, and Lightning "
+                "optimizes the returned loss; or call zero_grad, self.manual_backward and step in the training step."
+            )
+            yield Match(file.head(step), UNUSED, "manual", reason)
+
+
+def _hands_itself_on(step: Function) -> bool:
+    """Whether a method gives its instance, or a function of it, to somebody who may train it."""
+    this = self_name(step)
+    return any(
+        isinstance(part, ast.Name | ast.Attribute) and ast.unparse(part).partition(".")[0] == this
+        for node in ast.walk(step)
+        if isinstance(node, ast.Call)
+        for part in [*node.args, *(keyword.value for keyword in node.keywords)]
+        if isinstance(part, ast.Name) or ast.unparse(part).endswith(("optimizers", "model", "net"))
+    )
 
 
 def _never(file: PythonFile, loop: Loop) -> Iterator[Match]:
@@ -154,8 +191,8 @@ RULE = Rule(
     triggers=TRIGGERS,
     check=_check,
     collect=collect,
-    present=present,
-    mentions=(b".step(", b"optimizer_step", b".grad"),
+    present=lambda file: FLAG in file.text or present(file),
+    mentions=(*ASKED, b"backward", b".step(", b"optimizer_step", b".grad"),
     examples=(Example(BEFORE, AFTER), Example(OUTSIDE, AFTER), Example(AFTER, AFTER)),
     references=("https://lightning.ai/docs/pytorch/stable/model/manual_optimization.html",),
 )

@@ -11,6 +11,7 @@ from codemods.facts import Facts
 from codemods.loops.carried import CUT, Carried, find_carried
 from codemods.loops.classes import TRIGGERS, Loop, collect, loops, present, targets_of
 from codemods.loops.flow import Event, Flow, Path
+from codemods.loops.intent import ASKED, is_meant
 from codemods.loops.places import class_text, edit
 from codemods.loops.steps import Change, Put, Step
 from codemods.loops.tbp105 import TRUNCATES
@@ -31,7 +32,7 @@ ADVICE = "Detach the state, whatever its structure, behind the step of each chun
 
 def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
     for loop in loops(file, facts, CODE):
-        if not loop.meant and loop.state != "off":
+        if not is_meant(file, loop) and loop.state != "off":
             continue
         for flow in loop.flows:
             for state in find_carried(file, loop.item, flow):
@@ -244,7 +245,7 @@ RULE = Rule(
     check=_check,
     collect=collect,
     present=present,
-    mentions=(b"detach", b"no_grad"),
+    mentions=(*ASKED, b"detach", b"no_grad"),
     examples=(Example(BEFORE, AFTER), Example(WRONG, AFTER), Example(RIGHT, RIGHT)),
     references=("https://github.com/Lightning-AI/pytorch-lightning/issues/20517",),
 )

@@ -11,6 +11,7 @@ from codemods.facts import Facts
 from codemods.loops.carried import RECURRENT, built
 from codemods.loops.classes import TRIGGERS, Loop, collect, loops, present, targets_of
 from codemods.loops.flow import Flow
+from codemods.loops.intent import ASKED, is_meant
 from codemods.rule import Example, Match, NodeEdit, Rule
 from codemods.source import PythonFile
 from codemods.syntax import own_nodes, self_assignments
@@ -26,7 +27,7 @@ PERHAPS = re.compile(r"(seq|sequence|chunk|segment|window)_(len|length|size)$|^s
 
 def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
     for loop in loops(file, facts, CODE):
-        if not loop.meant:
+        if not is_meant(file, loop):
             continue
         for flow in loop.flows:
             training = _loops(flow)
@@ -224,6 +225,7 @@ RULE = Rule(
     check=_check,
     collect=collect,
     present=present,
+    mentions=ASKED,
     examples=(Example(BEFORE, AFTER), Example(NUMBER, NUMBER), Example(OVER_INT, OVER_INT)),
     references=("https://lightning.ai/docs/pytorch/stable/common/tbptt.html",),
 )

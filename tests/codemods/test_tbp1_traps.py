@@ -357,6 +357,8 @@ self.scaler.step(optimizer)
 self.scaler.update()
 optimizer.zero_grad()
 """),
+    "a loss that somebody else uses": step("return self.agent.update(self, batch)"),
+    "nothing to optimize": step("return self.loss(batch)", (SGD, "        return None\n")),
     "super does the rest": changed(
         (ZERO, ""),
         ("        x, y = batch\n", "        super().training_step(batch, batch_idx)\n        x, y = batch\n"),
@@ -496,6 +498,11 @@ else:
         "TBP104",
         "not plain",
     ),
+    "a returned loss that nobody uses": (
+        step("return self.loss(batch)"),
+        "TBP105",
+        "Delete `automatic_optimization = False`",
+    ),
     "no step and no zero_grad": (changed((ZERO + BACKWARD + STEP, BACKWARD)), "TBP105", "not plain"),
     "step behind a loop that carries nothing": (
         step("""
@@ -602,6 +609,18 @@ def test_is_left_to_a_person(text: str, code: str, why: str) -> None:
     reasons = [item.reason for item in made.findings if item.fix == "manual"]
     assert len(reasons) == len(made.findings) > 0
     assert any(why in reason for reason in reasons)
+
+
+UNSEEN = changed((DETACH, ""), ("self.rnn(part, hiddens)", "self.network(part, hiddens)"))
+
+
+def test_a_state_of_unseen_origin_is_cut_only_when_asked_for() -> None:
+    assert run_rules({"train.py": UNSEEN}, *RULES).changes == ()
+    made = run_rules({"train.py": UNSEEN}, *RULES, unsafe=True)
+    assert [item.fix for item in made.findings] == ["unsafe"]
+    assert "apply_to_collection(hiddens," in made.final()["train.py"].decode()
+    elsewhere = {"train.py": UNSEEN, "network.py": "def run(x, state):\n    return x, state.detach()\n"}
+    assert run_rules(elsewhere, *RULES, unsafe=True).findings == ()
 
 
 def mixed(pin: str) -> list[str]:

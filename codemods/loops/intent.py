@@ -1,10 +1,12 @@
-"""Optimizers that a class takes from itself although nobody ever puts them there."""
+"""Whether a class is meant to be trained by its own loop, and the optimizers that it takes from itself although nobody
+ever puts them there."""
 
 from __future__ import annotations
 
 import ast
 
 from codemods.loops.classes import NAMES, Loop
+from codemods.loops.flow import WHOLE
 from codemods.source import PythonFile
 
 REFLECTED = ("setattr", "hasattr", "getattr", "vars", "__dict__", "__getattr__", "__setattr__", "add_module")
@@ -16,6 +18,20 @@ SET = tuple(
     for form in (f".{name} =", f".{name}=", f".{name}:", f".{name},", f"def {name}(", f" {name} =", f" {name}:")
 )
 ASKED = tuple(word.encode() for word in (*SET, "setattr", "__getattr__"))
+
+
+def is_meant(file: PythonFile, loop: Loop) -> bool:
+    """Whether a class is trained manually, or is plainly meant to be."""
+    return loop.state == "off" or (loop.state in ("", "lost") and steps_itself(file, loop))
+
+
+def steps_itself(file: PythonFile, loop: Loop) -> bool:
+    """Whether a class makes backward passes and steps an optimizer of Lightning's: one that it asks for, or one that
+    it takes from itself although nobody sets it."""
+    if not any(flow.of("backward") for flow in loop.flows):
+        return False
+    stepped = {event.optimizer for flow in loop.flows for event in flow.of("step")}
+    return any(key.startswith(WHOLE) for key in stepped) or not stepped.isdisjoint(missing_optimizers(file, loop))
 
 
 def missing_optimizers(file: PythonFile, loop: Loop) -> dict[str, list[ast.Attribute]]:
