@@ -10,6 +10,7 @@ import os
 import re
 import shutil
 import subprocess
+import tempfile
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -140,8 +141,6 @@ class Repository:
 
     def _batch(self, ids: list[str], limit: int) -> Iterator[Blob]:
         """Read objects until the first one at which git gives up, as it does on a corrupt one."""
-        import tempfile
-
         with tempfile.TemporaryFile() as request:
             request.write("".join(f"{id}\n" for id in ids).encode())
             request.seek(0)
@@ -192,11 +191,12 @@ class Repository:
         return sorted({os.fsdecode(key) for key in keys.split(b"\0") if key})
 
     def _command(self, *arguments: str) -> list[str]:
-        return _command(self.root, *arguments)
+        settings = [part for setting in _OVERRIDES for part in ("-c", setting)]
+        return ["git", "--no-pager", "-C", os.fspath(self.root), *settings, *arguments]
 
     def _error(self, verb: str, stderr: bytes) -> GitError:
-        reason = _reason(stderr)
-        return GitError(f"{self.root}: git {verb} failed: {reason}", reason)
+        reason = "; ".join(stderr.decode("utf-8", "replace").split("\n")).strip("; ")
+        return GitError(f"{self.root}: git {verb} failed: {reason or 'it gave no reason'}", reason)
 
 
 def git_is_installed() -> bool:
@@ -208,51 +208,39 @@ def find_repository(path: Path) -> Repository | None:
     """The repository that a file or folder lies in, or None; a bare one is an error of use."""
     if not git_is_installed():
         raise UsageError("the git program is not on the PATH; install git (https://git-scm.com)")
+    import git
+
     start = path if path.is_dir() else path.parent
-    asked = ("rev-parse", "--absolute-git-dir", "--git-common-dir", "--show-toplevel")
-    done = subprocess.run(_command(start, *asked), capture_output=True, env=_environment())
-    if done.returncode:
-        _check_absent(path, _reason(done.stderr))
+    try:
+        with git.Repo(start, search_parent_directories=True, expand_vars=False) as repository:
+            directory, common, root = repository.git_dir, repository.common_dir, repository.working_tree_dir
+    except git.InvalidGitRepositoryError:
         return None
-    lines = os.fsdecode(done.stdout).split("\n")
-    if len(lines) != len(asked):
-        raise UsageError(f"{path!r}: the path of the repository holds a line break; rename that folder")
-    directory, common, root = (Path(start, line).resolve() for line in lines[:-1])
-    if _directory_of(root) != directory:
-        raise UsageError(f"{path}: the repository keeps its files in {root} (core.worktree); run fixer there")
-    return Repository(root, directory, common)
-
-
-def _directory_of(root: Path) -> Path:
-    """The git directory that the `.git` of a work tree is, or names."""
-    mark = root / ".git"
-    if mark.is_file():
-        mark = root / os.fsdecode(mark.read_bytes()).removeprefix("gitdir:").strip()
-    return mark.resolve()
-
-
-def _check_absent(path: Path, reason: str) -> None:
-    """Raises UsageError unless git's reason is that there is no repository, rather than one that it cannot use."""
-    if "not a git repository (or any" in reason:
-        return
-    if "must be run in a work tree" in reason:
+    except Exception as error:
+        raise UsageError(f"{path}: cannot open the repository: {error}; look at its .git/config") from error
+    if root is None:
         raise UsageError(f"{path}: a bare repository has no files to work on; clone it, then use the clone")
-    if owned := re.search("dubious ownership in repository at '(.*?)'", reason):
+    found = Repository(Path(root).resolve(), Path(directory).resolve(), Path(common).resolve())
+    _check_readable(found)
+    return found
+
+
+def _check_readable(repository: Repository) -> None:
+    """Ask git itself whether it reads the repository, and whether that is the one that was found."""
+    root = repository.root
+    try:
+        top = os.fsdecode(repository.git("rev-parse", "--show-toplevel")).rstrip("\n")
+    except GitError as error:
+        if "dubious ownership" in error.reason:
+            raise UsageError(
+                f"{root}: the repository belongs to another user and git refuses to read it; "
+                f"if you trust it, run: git config --global --add safe.directory {root}"
+            ) from error
         raise UsageError(
-            f"{owned[1]}: the repository belongs to another user and git refuses to read it; "
-            f"if you trust it, run: git config --global --add safe.directory {owned[1]}"
-        )
-    raise UsageError(f"{path}: git cannot read the repository: {reason}; repair it or clone it afresh")
-
-
-def _command(folder: Path, *arguments: str) -> list[str]:
-    settings = [part for setting in _OVERRIDES for part in ("-c", setting)]
-    return ["git", "--no-pager", "-C", os.fspath(folder), *settings, *arguments]
-
-
-def _reason(stderr: bytes) -> str:
-    """What git gave as the reason for a failure, on one line."""
-    return "; ".join(stderr.decode("utf-8", "replace").split("\n")).strip("; ") or "it gave no reason"
+            f"{root}: git cannot read the repository: {error.reason}; repair it or clone it afresh"
+        ) from error
+    if Path(top).resolve() != root:
+        raise UsageError(f"{root}: the repository keeps its files in {top} (core.worktree); run fixer there")
 
 
 def _environment(extra: Mapping[str, str] | None = None) -> dict[str, str]:
