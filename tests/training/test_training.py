@@ -61,7 +61,11 @@ def test_a_program_that_needs_no_change_trains_the_same(release: str) -> None:
         ("max_epochs=2", "max_epochs=2, accumulate_grad_batches=2", "global_step: 6, then 4"),
         ('log("train_loss"', 'log("loss"', "metrics: ['train_loss'], then ['loss']"),
         ("Dropout(0.5)", "Dropout(0.4)", "losses, first at 0"),
-        ("return loss", "loss = loss * 1\n        loss.backward(retain_graph=True)\n        return loss", "losses: 6 of them"),
+        (
+            "return loss",
+            "loss = loss * 1\n        loss.backward(retain_graph=True)\n        return loss",
+            "losses: 6 of them",
+        ),
     ],
 )
 def test_what_differs_is_named(old: str, new: str, seen: str) -> None:
