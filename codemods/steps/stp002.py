@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -14,10 +13,12 @@ from codemods.finding import Fix
 from codemods.rule import Example, Match, NodeEdit, Rule
 from codemods.source import ClassNode, PythonFile
 from codemods.steps.dead import dead_after
-from codemods.steps.modules import STEPS, assigned, kind_of, parents_of, reader_of
+from codemods.steps.modules import STEPS, assigned, kind_of
+from codemods.steps.onecycle import with_total
 from codemods.steps.optimization import stepping
-from codemods.steps.roles import GONE, Count, Leaf, Reader
-from codemods.syntax import Function, own_nodes, returns, self_name
+from codemods.steps.roles import GONE, Leaf
+from codemods.steps.totals import Place, places
+from codemods.syntax import own_nodes
 
 if TYPE_CHECKING:
     import libcst as cst
@@ -25,114 +26,7 @@ if TYPE_CHECKING:
 CODE = "STP002"
 MESSAGE = "The number of training steps is computed by hand"
 ADVICE = f"use self.trainer.{STEPS}, which Lightning computes from the loaders, limits and devices it really uses"
-STEP_NAME = re.compile(r"steps?($|_)|iter(ation)?s?$|t_max|t_total", re.IGNORECASE)
-TOTAL_NAME = re.compile(r"(total|num_train\w*)_(training_)?steps?$", re.IGNORECASE)
-NO_TOTAL = re.compile(r"epoch|warm|batch|val_|eval|test|log_", re.IGNORECASE)
-TOTALS = ("num_training_steps", "total_steps", "T_max", "t_total", "total_iters", "first_cycle_steps", "max_iters")
-BUILDS = re.compile(r"configure_optimizers|setup|on_(fit|train)_start|.*(sched|optim|step).*", re.IGNORECASE)
 STREAMS = (b"IterableDataset", b"webdataset", b"IterableWrapper", b"WebLoader")
-
-
-@dataclass(frozen=True)
-class Place:
-    """A count of all steps: the method it stands in, the expression (None where the method is nothing else), and
-    the count that it is."""
-
-    item: ClassNode
-    function: Function
-    node: ast.expr | None
-    count: Count
-    reader: Reader
-
-    @property
-    def trainer(self) -> str:
-        return f"{self_name(self.function)}.trainer"
-
-
-def places(file: PythonFile) -> Iterator[Place]:
-    """Every count of all steps in the classes of a file."""
-    for item in file.classes:
-        for function in item.methods.values():
-            if not any(isinstance(node, ast.Attribute | ast.Name) for node in own_nodes(function)):
-                continue
-            reader = reader_of(item, function)
-            whole = whole_method(function, reader)
-            if whole:
-                yield Place(item, function, None, whole, reader)
-            elif BUILDS.fullmatch(function.name):
-                for node, count in _inline(function, reader):
-                    yield Place(item, function, node, count, reader)
-
-
-def whole_method(function: Function, reader: Reader) -> Count | None:
-    """The count that a method or property returns and does nothing else for."""
-    values = [node.value for node in returns(function)]
-    if not values or any(value is None for value in values) or not STEP_NAME.search(function.name):
-        return None
-    if NO_TOTAL.search(function.name) or not all(map(_is_pure, function.body)):
-        return None
-    counts = [reader.read(value) for value in values if value is not None]
-    totals = [count for count in counts if count is not None and count.is_total]
-    known = all(count is not None and (count.is_total or count.is_limit) for count in counts)
-    return totals[0] if totals and known else None
-
-
-def _is_pure(node: ast.stmt) -> bool:
-    """Whether a statement does no more than compute local values."""
-    if isinstance(node, ast.If):
-        return all(map(_is_pure, [*node.body, *node.orelse]))
-    if isinstance(node, ast.Assign):
-        return all(isinstance(target, ast.Name) for target in node.targets)
-    if isinstance(node, ast.AnnAssign):
-        return isinstance(node.target, ast.Name)
-    if isinstance(node, ast.Expr):
-        call = node.value
-        loads = isinstance(call, ast.Call) and ast.unparse(call.func).endswith(".reset_train_dataloader")
-        return loads or isinstance(call, ast.Constant)
-    return isinstance(node, ast.Return | ast.Pass)
-
-
-def _inline(function: Function, reader: Reader) -> Iterator[tuple[ast.expr, Count]]:
-    """The outermost expressions of a method that compute all steps and are kept or handed on as that."""
-    parents = parents_of(function)
-    for node in own_nodes(function):
-        if not isinstance(node, ast.BinOp | ast.Call) or _inside_count(node, parents, reader):
-            continue
-        count = reader.read(node)
-        if (count and count.is_total and _serves_as_steps(node, parents)) or (
-            count and count.is_epoch and count.under and _serves_as_steps(node, parents, TOTAL_NAME)
-        ):
-            yield node, count
-
-
-def _inside_count(node: ast.expr, parents: Mapping[ast.AST, ast.AST], reader: Reader) -> bool:
-    outer = parents.get(node)
-    if not isinstance(outer, ast.BinOp | ast.Call) or (isinstance(outer, ast.Call) and outer.func is node):
-        return False
-    count = reader.read(outer)
-    return count is not None and (count.is_total or count.is_epoch) and not _is_min(outer)
-
-
-def _is_min(node: ast.expr) -> bool:
-    return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in ("min", "max")
-
-
-def _serves_as_steps(node: ast.expr, parents: Mapping[ast.AST, ast.AST], pattern: re.Pattern[str] = STEP_NAME) -> bool:
-    """Whether the value gets a name that says steps, or is a scheduler's argument of that meaning."""
-    if _is_min(node):
-        return False
-    outer = parents.get(node)
-    while isinstance(outer, ast.BinOp | ast.IfExp) or (isinstance(outer, ast.Call) and _is_min(outer)):
-        if isinstance(outer, ast.BinOp):
-            return False
-        outer = parents.get(outer)
-    if isinstance(outer, ast.keyword):
-        return outer.arg in TOTALS
-    targets = (
-        outer.targets if isinstance(outer, ast.Assign) else [outer.target] if isinstance(outer, ast.AnnAssign) else []
-    )
-    names = [target.id if isinstance(target, ast.Name) else getattr(target, "attr", "") for target in targets]
-    return bool(names) and all(pattern.search(name) and not NO_TOTAL.search(name) for name in names)
 
 
 def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
@@ -185,8 +79,12 @@ def _match(file: PythonFile, place: Place, level: Fix, reason: str, wrong: tuple
         edit = NodeEdit(place.function, partial(_short_body, value=f"{place.trainer}.{STEPS}"))
         named = f" {', '.join(dead)} is not used any more." if dead else ""
         return Match(span, message, level, reason + named, edits=(edit,), unit=place.item.qualname)
-    edit = NodeEdit(place.node, partial(_value, text=f"{place.trainer}.{STEPS}"))
-    gone = dead_after(file, place.function, [place.node])
+    text, spent = f"{place.trainer}.{STEPS}", [place.node]
+    edit = NodeEdit(place.node, partial(_value, text=text))
+    if isinstance(place.node, ast.Call) and any(item.arg == "steps_per_epoch" for item in place.node.keywords):
+        edit = NodeEdit(place.node, partial(with_total, text=text))
+        spent = [item.value for item in place.node.keywords if item.arg in ("epochs", "steps_per_epoch")]
+    gone = dead_after(file, place.function, spent)
     return Match(span, message, level, reason + gone.note, edits=(edit, *gone.edits), unit=place.item.qualname)
 
 
@@ -200,7 +98,7 @@ def faults(place: Place) -> tuple[str, ...]:
     gone = sorted(names & {*GONE, "reset_train_dataloader", "_train_dataloader_source"})
     counted = [node for node in inside if isinstance(node, ast.Call) and _called(node) == "device_count"]
     checks = (
-        (bool(gone), f"{', '.join(f'trainer.{name}' for name in gone)} is gone"),
+        (bool(gone), f"{', '.join(f'trainer.{name}' for name in gone)} {'are' if len(gone) > 1 else 'is'} gone"),
         (place.node is None and _tests_limit(place), "trainer.max_steps is -1 by default, which is true"),
         ("batches" in over and "batch_size" in under, "the number of batches is divided by the batch size again"),
         (
@@ -269,9 +167,16 @@ def _refusal(file: PythonFile, facts: Facts, item: ClassNode, place: Place) -> s
         return f"where `{file.source_of(data.node)}` comes from is not seen"
     if not data and place.function.name == "setup":
         return "setup runs before a test too, where there is no training loader"
-    if not data and any(facts.mentions.get(text) for text in STREAMS):
+    if not data and _streams(file, facts):
         return f"a loader without a length, as the project has, makes {STEPS} -1"
     return stepping(facts, file, item)
+
+
+def _streams(file: PythonFile, facts: Facts) -> bool:
+    """Whether the training may have a loader without a length: one is spoken of in the project, or, where the file
+    trains its own modules, in the file."""
+    holders = {path for text in STREAMS for path in facts.mentions.get(text, ())}
+    return file.path in holders if facts.files[file.path].trainers else bool(holders)
 
 
 def _of_loader(place: Place) -> Leaf | None:

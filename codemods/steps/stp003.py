@@ -14,7 +14,7 @@ from codemods.steps.modules import STEPS, assigned, kind_of, manual, parents_of,
 from codemods.steps.optimization import is_manual, optimizer_steps, optimizers_of
 from codemods.steps.roles import Reader
 from codemods.steps.script import Script
-from codemods.steps.stp002 import whole_method
+from codemods.steps.totals import whole_method
 from codemods.syntax import Function, is_self_attribute, own_nodes, self_name
 
 if TYPE_CHECKING:

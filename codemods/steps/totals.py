@@ -1,0 +1,123 @@
+"""Where the methods of a class compute the number of steps of a whole training."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from codemods.source import ClassNode, PythonFile
+from codemods.steps.modules import parents_of, reader_of
+from codemods.steps.onecycle import one_cycles
+from codemods.steps.roles import Count, Reader
+from codemods.syntax import Function, own_nodes, returns, self_name
+
+STEP_NAME = re.compile(r"steps?($|_)|iter(ation)?s?$|t_max|t_total", re.IGNORECASE)
+TOTAL_NAME = re.compile(r"(total|num_train\w*)_(training_)?steps?$", re.IGNORECASE)
+NO_TOTAL = re.compile(r"epoch|warm|batch|val_|eval|test|log_", re.IGNORECASE)
+TOTALS = ("num_training_steps", "total_steps", "T_max", "t_total", "total_iters", "first_cycle_steps", "max_iters")
+BUILDS = re.compile(r"configure_optimizers|setup|on_(fit|train)_start|.*(sched|optim|step).*", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class Place:
+    """A count of all steps: the method it stands in, the expression (None where the method is nothing else), and
+    the count that it is."""
+
+    item: ClassNode
+    function: Function
+    node: ast.expr | None
+    count: Count
+    reader: Reader
+
+    @property
+    def trainer(self) -> str:
+        return f"{self_name(self.function)}.trainer"
+
+
+def places(file: PythonFile) -> Iterator[Place]:
+    """Every count of all steps in the classes of a file."""
+    for item in file.classes:
+        for function in item.methods.values():
+            if not any(isinstance(node, ast.Attribute | ast.Name) for node in own_nodes(function)):
+                continue
+            reader = reader_of(item, function)
+            whole = whole_method(function, reader)
+            if whole:
+                yield Place(item, function, None, whole, reader)
+            elif BUILDS.fullmatch(function.name):
+                for node, count in _inline(function, reader):
+                    yield Place(item, function, node, count, reader)
+
+
+def whole_method(function: Function, reader: Reader) -> Count | None:
+    """The count that a method or property returns and does nothing else for."""
+    values = [node.value for node in returns(function)]
+    if not values or any(value is None for value in values) or not STEP_NAME.search(function.name):
+        return None
+    if NO_TOTAL.search(function.name) or not all(map(_is_pure, function.body)):
+        return None
+    counts = [reader.read(value) for value in values if value is not None]
+    totals = [count for count in counts if count is not None and count.is_total]
+    known = all(count is not None and (count.is_total or count.is_limit) for count in counts)
+    return totals[0] if totals and known else None
+
+
+def _is_pure(node: ast.stmt) -> bool:
+    """Whether a statement does no more than compute local values."""
+    if isinstance(node, ast.If):
+        return all(map(_is_pure, [*node.body, *node.orelse]))
+    if isinstance(node, ast.Assign):
+        return all(isinstance(target, ast.Name) for target in node.targets)
+    if isinstance(node, ast.AnnAssign):
+        return isinstance(node.target, ast.Name)
+    if isinstance(node, ast.Expr):
+        call = node.value
+        loads = isinstance(call, ast.Call) and ast.unparse(call.func).endswith(".reset_train_dataloader")
+        return loads or isinstance(call, ast.Constant)
+    return isinstance(node, ast.Return | ast.Pass)
+
+
+def _inline(function: Function, reader: Reader) -> Iterator[tuple[ast.expr, Count]]:
+    """The outermost expressions of a method that compute all steps and are kept or handed on as that."""
+    parents = parents_of(function)
+    for node in own_nodes(function):
+        if not isinstance(node, ast.BinOp | ast.Call) or _inside_count(node, parents, reader):
+            continue
+        count = reader.read(node)
+        if not count or not (count.is_total or (count.is_epoch and count.under)):
+            continue
+        if _serves_as_steps(node, parents, STEP_NAME if count.is_total else TOTAL_NAME):
+            yield node, count
+    yield from one_cycles(function, reader)
+
+
+def _inside_count(node: ast.expr, parents: Mapping[ast.AST, ast.AST], reader: Reader) -> bool:
+    outer = parents.get(node)
+    if not isinstance(outer, ast.BinOp | ast.Call) or (isinstance(outer, ast.Call) and outer.func is node):
+        return False
+    count = reader.read(outer)
+    return count is not None and (count.is_total or count.is_epoch) and not _is_min(outer)
+
+
+def _is_min(node: ast.expr) -> bool:
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in ("min", "max")
+
+
+def _serves_as_steps(node: ast.expr, parents: Mapping[ast.AST, ast.AST], pattern: re.Pattern[str]) -> bool:
+    """Whether the value gets a name that says steps, or is a scheduler's argument of that meaning."""
+    if _is_min(node):
+        return False
+    outer = parents.get(node)
+    while isinstance(outer, ast.BinOp | ast.IfExp) or (isinstance(outer, ast.Call) and _is_min(outer)):
+        if isinstance(outer, ast.BinOp):
+            return False
+        outer = parents.get(outer)
+    if isinstance(outer, ast.keyword):
+        return outer.arg in TOTALS
+    targets = (
+        outer.targets if isinstance(outer, ast.Assign) else [outer.target] if isinstance(outer, ast.AnnAssign) else []
+    )
+    names = [target.id if isinstance(target, ast.Name) else getattr(target, "attr", "") for target in targets]
+    return bool(names) and all(pattern.search(name) and not NO_TOTAL.search(name) for name in names)
