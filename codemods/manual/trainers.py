@@ -30,11 +30,12 @@ class Given:
     are the Trainer calls (path, how many stand before it in the file) that give one of `MOVED` and have to
     lose it. `clear_autocast` holds unless precision is known to be full. `refusal` says why nothing can be
     moved, `elsewhere` what may reach a Trainer from where it cannot be moved (manual optimization then fails
-    with a MisconfigurationException, so this is never silent).
+    with a MisconfigurationException, so this is never silent); `left` are the arguments that either is about.
     """
 
     refusal: str | None = None
     elsewhere: str | None = None
+    left: tuple[str, ...] = ()
     clip: Clip | None = None
     accumulate: str | None = None
     accumulates: str = ""
@@ -63,20 +64,24 @@ def _loose_lines(file: PythonFile, name: str) -> list[int]:
 def read_trainers(facts: Facts, fact: ClassFact, spoken: Mapping[str, Loose]) -> Given:
     """What the Trainers that fit the class, or may, give to it. `spoken` is what `loose` returned, by path."""
     trainers = tuple(trainers_of(facts, fact))
-    refusal = _refusal(facts, fact, trainers)
-    if refusal:
-        return Given(refusal)
+    full = full_precision(facts, fact, trainers)
+    elsewhere = dict(_elsewhere(facts, fact, trainers, spoken))
+    refusals = dict(_refusals(facts, fact, trainers))
+    if refusals:
+        names = tuple(sorted(refusals.keys() | elsewhere.keys()))
+        return Given(next(iter(refusals.values())), None, names, clear_autocast=not full)
     clipping = [trainer for trainer in trainers if _clips(trainer)]
     windows = [trainer for trainer in trainers if _accumulates(trainer)]
     moved = [trainer for trainer in trainers if any(trainer.argument(name) for name in MOVED)]
     return Given(
         None,
-        _elsewhere(facts, fact, trainers, spoken),
+        next(iter(elsewhere.values()), None),
+        tuple(elsewhere),
         _clip(clipping[0]) if clipping else None,
         _text(windows[0], ACCUMULATE) if windows else None,
         f"{windows[0].path}:{windows[0].line}" if windows else "",
         tuple((trainer.path, _position(facts, trainer)) for trainer in moved),
-        not full_precision(facts, fact, trainers),
+        not full,
     )
 
 
@@ -143,23 +148,26 @@ def _accumulates(trainer: TrainerFact) -> bool:
     return argument is not None and not (argument.literal and argument.value in (1, None))
 
 
-def _refusal(facts: Facts, fact: ClassFact, trainers: tuple[TrainerFact, ...]) -> str | None:
+def _refusals(facts: Facts, fact: ClassFact, trainers: tuple[TrainerFact, ...]) -> Iterator[tuple[str, str]]:
+    """(argument, why it cannot be moved to the class)."""
     for trainer in trainers:
         place = f"{trainer.path}:{trainer.line}"
         window = trainer.argument(ACCUMULATE)
         if window and _accumulates(trainer) and not (window.literal and type(window.value) is int):
-            return f"the Trainer at {place} accumulates gradients over a number of batches that is not a literal"
+            yield (
+                ACCUMULATE,
+                f"the Trainer at {place} accumulates gradients over a number of batches that is not a literal",
+            )
         if _clips(trainer) and not all(_is_literal(trainer, name) for name in CLIP):
-            return f"the Trainer at {place} clips by a value that is not a literal"
+            yield CLIP[0], f"the Trainer at {place} clips by a value that is not a literal"
         for name, given in ((CLIP[0], _clips(trainer)), (ACCUMULATE, _accumulates(trainer))):
             if given and not fits_only(facts, fact, trainer):
                 verb = "clips" if name == CLIP[0] else "accumulates"
-                return f"the Trainer at {place} {verb} gradients, and may train other modules too"
+                yield name, f"the Trainer at {place} {verb} gradients, and may train other modules too"
     if len({_clip(trainer) if _clips(trainer) else None for trainer in trainers}) > 1:
-        return "its Trainers clip gradients in different ways, or some of them do not"
+        yield CLIP[0], "its Trainers clip gradients in different ways, or some of them do not"
     if len({_text(trainer, ACCUMULATE) if _accumulates(trainer) else None for trainer in trainers}) > 1:
-        return "its Trainers accumulate gradients over different numbers of batches"
-    return None
+        yield ACCUMULATE, "its Trainers accumulate gradients over different numbers of batches"
 
 
 def _is_literal(trainer: TrainerFact, name: str) -> bool:
@@ -183,8 +191,9 @@ def fits_only(facts: Facts, fact: ClassFact, trainer: TrainerFact) -> bool:
 
 def _elsewhere(
     facts: Facts, fact: ClassFact, trainers: tuple[TrainerFact, ...], spoken: Mapping[str, Loose]
-) -> str | None:
-    """What reaches a Trainer by a configuration file, a dict or a function cannot be moved or counted out."""
+) -> Iterator[tuple[str, str]]:
+    """(argument, from where else it may reach a Trainer): a configuration file, a dict or a function, from which
+    it cannot be moved, and where it cannot be counted out."""
     everywhere = used_elsewhere(facts, fact) or not trainers or any(trainer.open_ended for trainer in trainers)
     for name in (ACCUMULATE, CLIP[0]):
         lines = {path: line for path, found in spoken.items() for word, line in reversed(found) if word == name}
@@ -196,5 +205,4 @@ def _elsewhere(
         if paths:
             place = min(paths)
             line = f" line {lines[place]}" if place in lines else ""
-            return f"{name} also stands in {place}{line}, from where it may reach the Trainer"
-    return None
+            yield name, f"{name} also stands in {place}{line}, from where it may reach the Trainer"

@@ -1,0 +1,1 @@
+"""Several optimizers under automatic optimization, which Lightning 2 left to manual optimization."""

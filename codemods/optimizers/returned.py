@@ -1,0 +1,159 @@
+"""What a training step returns for each optimizer: a tensor or a dict, or nothing at all."""
+
+from __future__ import annotations
+
+import ast
+import operator
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from codemods.hooks.results import train_result
+from codemods.source import ClassNode
+from codemods.syntax import Function, is_none, may_return_none, results
+
+COMPARED: dict[type[ast.cmpop], Callable[[Any, Any], Any]] = {
+    ast.Eq: operator.eq,
+    ast.NotEq: operator.ne,
+    ast.Lt: operator.lt,
+    ast.LtE: operator.le,
+    ast.Gt: operator.gt,
+    ast.GtE: operator.ge,
+    ast.In: lambda index, other: index in other,
+    ast.NotIn: lambda index, other: index not in other,
+}
+FALLS, NOTHING, SOMETHING, LEAVES = "falls", "nothing", "something", "leaves"
+
+
+def result_kind(item: ClassNode, step: Function) -> str:
+    """`tensor` or `dict` where every return plainly gives that, else an empty text."""
+    kinds = {train_result(step, value, item.scope) for value in results(step)}
+    return (kinds.pop() or "") if len(kinds) == 1 else ""
+
+
+def may_skip(item: ClassNode, step: Function, name: str, most: int | None) -> bool:
+    """Whether a step may return None for one of the first `most` values of its parameter `name` (for any where
+    None), as far as its own statements and the class's own methods show."""
+    if most is None:
+        return NOTHING in _Walk(item, name, None).run(step)
+    return any(NOTHING in _Walk(item, name, index).run(step) for index in range(most))
+
+
+@dataclass
+class _Walk:
+    """A walk over all ways through a step for one value of the index; `empty` are the names that may be None."""
+
+    item: ClassNode
+    name: str
+    index: int | None
+    empty: set[str] = field(default_factory=set)
+
+    def run(self, step: Function) -> set[str]:
+        """How the step may end."""
+        ends = self.block(step.body)
+        return {NOTHING if end == FALLS else end for end in ends}
+
+    def block(self, body: Iterable[ast.stmt]) -> set[str]:
+        ends: set[str] = set()
+        for statement in body:
+            found = self.statement(statement)
+            ends |= found - {FALLS}
+            if FALLS not in found:
+                return ends
+        return ends | {FALLS}
+
+    def statement(self, node: ast.stmt) -> set[str]:
+        if isinstance(node, ast.Return):
+            return {NOTHING if self.is_empty(node.value) else SOMETHING}
+        if isinstance(node, ast.Raise | ast.Break | ast.Continue):
+            return {LEAVES if isinstance(node, ast.Raise) else FALLS}
+        if isinstance(node, ast.If):
+            known = self.truth(node.test)
+            taken = [node.body] if known else [node.orelse] if known is False else [node.body, node.orelse]
+            return self.either(taken)
+        if isinstance(node, ast.With | ast.AsyncWith):
+            return self.block(node.body)
+        if isinstance(node, ast.For | ast.AsyncFor | ast.While):
+            return self.either([[*node.body, *node.orelse], node.orelse])
+        if isinstance(node, ast.Try):
+            tried = self.either([[*node.body, *node.orelse], *(handler.body for handler in node.handlers)])
+            last = self.block(node.finalbody)
+            return tried if FALLS in last else last
+        if isinstance(node, ast.Match):
+            return self.either([*(case.body for case in node.cases), []])
+        for name, value in _assigned(node):
+            if self.is_empty(value):
+                self.empty.add(name)
+            else:
+                self.empty.discard(name)
+        return {FALLS}
+
+    def either(self, blocks: list[list[ast.stmt]]) -> set[str]:
+        """All ends of some blocks of which one runs; what is None after one of them may be None after all."""
+        before, after, ends = set(self.empty), set[str](), set[str]()
+        for body in blocks:
+            self.empty = set(before)
+            found = self.block(body)
+            ends |= found
+            if FALLS in found:
+                after |= self.empty
+        self.empty = after
+        return ends
+
+    def is_empty(self, value: ast.expr | None) -> bool:
+        """Whether an expression may be None."""
+        if value is None or is_none(value):
+            return True
+        if isinstance(value, ast.Name):
+            return value.id in self.empty
+        if isinstance(value, ast.IfExp):
+            return self.is_empty(value.body) or self.is_empty(value.orelse)
+        if isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute):
+            called = value.func
+            method = self.item.methods.get(called.attr)
+            own = isinstance(called.value, ast.Name) and called.value.id == "self"
+            return own and method is not None and may_return_none(method)
+        return False
+
+    def truth(self, test: ast.expr) -> bool | None:
+        """The value of a test on the index, None where it depends on something else."""
+        if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+            inner = self.truth(test.operand)
+            return None if inner is None else not inner
+        if isinstance(test, ast.BoolOp):
+            values = [self.truth(value) for value in test.values]
+            stops = isinstance(test.op, ast.Or)
+            return stops if stops in values else None if None in values else not stops
+        if isinstance(test, ast.Name) and test.id == self.name and self.index is not None:
+            return bool(self.index)
+        return self.compared(test) if isinstance(test, ast.Compare) and len(test.ops) == 1 else None
+
+    def compared(self, test: ast.Compare) -> bool | None:
+        if self.index is None or not (isinstance(test.left, ast.Name) and test.left.id == self.name):
+            return None
+        try:
+            other = ast.literal_eval(test.comparators[0])
+        except (ValueError, TypeError, SyntaxError):
+            return None
+        try:
+            return _holds(test.ops[0], self.index, other)
+        except TypeError:
+            return None
+
+
+def _holds(sign: ast.cmpop, index: int, other: Any) -> bool | None:
+    if isinstance(sign, ast.Is | ast.IsNot):
+        return isinstance(sign, ast.IsNot) if other is None else None
+    return bool(COMPARED[type(sign)](index, other))
+
+
+def _assigned(node: ast.stmt) -> Iterator[tuple[str, ast.expr]]:
+    """The plain names that a statement binds, each with its value."""
+    if isinstance(node, ast.Assign):
+        for target in node.targets:
+            if isinstance(target, ast.Name):
+                yield target.id, node.value
+            elif isinstance(target, ast.Tuple | ast.List):
+                yield from ((name.id, node) for name in target.elts if isinstance(name, ast.Name))  # type: ignore[misc]
+    elif isinstance(node, ast.AnnAssign | ast.AugAssign) and node.value and isinstance(node.target, ast.Name):
+        yield node.target.id, node.value
