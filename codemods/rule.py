@@ -42,7 +42,8 @@ class Match:
     """A place that a rule names, and the edits that repair it (none where `fix` is `manual`).
 
     `imports` are (module, name or None) pairs that the edits need: `("torch", None)` is `import torch`.
-    Matches of one file with the same `unit` are rewritten together or not at all.
+    Matches of one file with the same `unit` are rewritten together or not at all. `needs` is the oldest
+    Lightning on which the rewritten place runs, where that is not the rule's own.
     """
 
     span: Span
@@ -53,6 +54,7 @@ class Match:
     edits: tuple[NodeEdit | TextEdit, ...] = ()
     imports: tuple[tuple[str, str | None], ...] = ()
     unit: str = ""
+    needs: str | None = None
 
 
 @dataclass(frozen=True)

@@ -322,6 +322,7 @@ def _check(desk: Desk, item: tuple[str, tuple[str, ...]]) -> Checked:
             match.reason,
             match.row,
             applied=options.applies(match),
+            needs=match.needs,
         )
         for rule, match in every
         if not _silent(rule, match, file, options)

@@ -309,7 +309,7 @@ class PythonFile:
         renamed = (alias.asname for alias in self._outline.aliases if alias.name.rpartition(".")[2] == name)
         return frozenset({name, *filter(None, renamed)})
 
-    def span(self, node: ast.expr | ast.stmt | ast.arg | ast.keyword) -> Span:
+    def span(self, node: ast.expr | ast.stmt | ast.arg | ast.keyword | ast.alias) -> Span:
         """The place of a node: 1-based, in code points (`ast` counts UTF-8 bytes)."""
         end_line = node.end_lineno or node.lineno
         end = node.end_col_offset if node.end_col_offset is not None else node.col_offset

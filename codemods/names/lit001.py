@@ -11,6 +11,7 @@ from dataclasses import replace
 from codemods.facts import Facts
 from codemods.finding import Fix
 from codemods.names.sites import (
+    Arms,
     Sites,
     dotted_of,
     is_lightning,
@@ -26,6 +27,7 @@ from codemods.scopes import Scope
 from codemods.source import PythonFile
 
 CODE = "LIT001"
+IDLE_DECORATORS = ("pl.data_loader", "pl.core.decorators.data_loader", "pl.core.decorators.parameter_validation")
 DOTTED = re.compile(r"[\w.]+")
 
 
@@ -85,7 +87,7 @@ def _kept_together(sites: Sites, dotted: str, entry: Gone) -> bool:
     """Whether everything that a file reaches through a moved module is in its new place under the same name."""
     if entry.is_name:
         return True
-    for chain, scope in sites.chains:
+    for chain, scope, _ in sites.chains:
         spelling = dotted_of(chain, scope) or ""
         if spelling.startswith(dotted + "."):
             child = spelling[len(dotted) + 1 :].split(".")[0]
@@ -154,17 +156,50 @@ def _aliased(module: str, alias: ast.alias) -> str:
 
 
 def _chains(file: PythonFile, sites: Sites, target: tuple[int, ...]) -> Iterator[Match]:
-    for chain, scope in sites.chains:
+    for chain, scope, arms in sites.chains:
         hit = _chain_hit(chain, scope, target)
         if not hit:
             continue
         node, namespace, entry = hit
+        if under_version_check(arms):
+            if not _both_arms(sites, arms):
+                yield _left(file, node, namespace, entry, "it stands under a version check")
+            continue
+        if entry.old in IDLE_DECORATORS and chain in sites.decorators and node is chain:
+            yield _idle(file, chain, namespace, entry)
+            continue
         root = _written_root(file, node, scope, namespace)
         if entry.new.startswith("pl.") and root is not None and not entry.expression:
             edit = TextEdit(*extent(file, node), root + entry.new[len("pl") :])
             yield _moved(file, node, namespace, entry, "unsafe" if entry.caution else "safe", (edit,), "")
         else:
             yield _left(file, node, namespace, entry, "it is reached by a chain of attributes" if entry.new else "")
+
+
+def _both_arms(sites: Sites, arms: Arms) -> bool:
+    """Whether the other arm of the version check around a place speaks of Lightning too."""
+    outer, part = next((item, name) for item, name in arms if isinstance(item, ast.If))
+    other = {
+        inner
+        for name in ("body", "orelse")
+        if name != part
+        for item in getattr(outer, name)
+        for inner in ast.walk(item)
+    }
+    chains = any(node in other and "lightning" in (dotted_of(node, scope) or "") for node, scope, _ in sites.chains)
+    return chains or any(node in other for node, _, _ in sites.imports)
+
+
+def _idle(file: PythonFile, chain: ast.Attribute, namespace: str, entry: Gone) -> Match:
+    """A decorator that did nothing any more: its line goes."""
+    start, end = extent(file, chain)
+    first = file.text.rfind("\n", 0, start) + 1
+    after = file.text.find("\n", end)
+    message, reason = _message(namespace, entry), "The decorator did nothing any more: it goes."
+    if file.text[first:start].strip() != "@" or file.text[end:after].strip():
+        return _left(file, chain, namespace, entry, "")
+    edit = TextEdit(first, after + 1, "")
+    return Match(file.span(chain), message, "safe", reason, entry.row, (edit,), needs="1.0.0")
 
 
 def _chain_hit(chain: ast.Attribute, scope: Scope, target: tuple[int, ...]) -> tuple[ast.Attribute, str, Gone] | None:
@@ -230,7 +265,9 @@ def _moved(
 ) -> Match:
     reason = f"It is `{spelled(entry.new, namespace)}` now"
     reason += f"; {entry.caution}." if entry.caution else "."
-    return Match(file.span(place), _message(namespace, entry), level, reason, entry.row, edits, unit=unit)  # type: ignore[arg-type]
+    return Match(
+        file.span(place), _message(namespace, entry), level, reason, entry.row, edits, unit=unit, needs=entry.since
+    )
 
 
 def _left(file: PythonFile, place: ast.alias | ast.expr, namespace: str, entry: Gone, why: str) -> Match:
@@ -238,7 +275,7 @@ def _left(file: PythonFile, place: ast.alias | ast.expr, namespace: str, entry: 
         reason = f"Not rewritten: {why or 'its place does not allow it'}. It is `{spelled(entry.new, namespace)}` now."
     else:
         reason = f"Nothing has its name; {entry.advice}." if entry.advice else "Nothing takes its place."
-    return Match(file.span(place), _message(namespace, entry), "manual", reason, entry.row)  # type: ignore[arg-type]
+    return Match(file.span(place), _message(namespace, entry), "manual", reason, entry.row)
 
 
 BEFORE = """\

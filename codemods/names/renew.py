@@ -118,7 +118,7 @@ def main(folder: Path) -> None:
     moved = {row["old"]: row for row in csv.DictReader((HERE / "moved.csv").open(encoding="utf-8"))}
     with (HERE / "gone.csv").open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(["old", "last", "new", "row", "caution"])
+        writer.writerow(["old", "last", "new", "row", "caution", "since"])
         for dotted, version in sorted(last.items()):
             if (
                 version < versions[-1]
@@ -126,7 +126,17 @@ def main(folder: Path) -> None:
                 and (short(dotted) in moved or not here(dotted))
             ):
                 place = new_place(dotted, tables[version], moved, newest)
-                writer.writerow([short(dotted), version, place["new"], place["row"], place["caution"]])
+                since = first(place["new"], versions, tables) if place["new"] else ""
+                writer.writerow([short(dotted), version, place["new"], place["row"], place["caution"], since])
+
+
+def first(new: str, versions: list[Version], tables: Mapping[Version, Table]) -> str:
+    """The first release that had a name in its new place."""
+    package, _, rest = new.partition(".")
+    if package != "pl":
+        return {"fabric": "2.0.0", "utils": "1.8.0"}[package]
+    module, _, last = f"pytorch_lightning.{rest}".rpartition(".")
+    return str(next(version for version in versions if last in tables[version].get(module, {})))
 
 
 def here(dotted: str) -> bool:

@@ -11,18 +11,19 @@ from codemods.nodes import CHILD_FIELDS
 from codemods.scopes import Scope, absolute, bind
 from codemods.source import PythonFile
 
+Arms = tuple[tuple[ast.stmt, str], ...]
+
 
 @dataclass
 class Sites:
-    """What one walk finds. `chains` are whole attribute chains that begin with a name, `arms` the `try` and `if`
-    statements around an import, each with the part that the import stands in, outermost first."""
+    """What one walk finds: imports and whole attribute chains, with the `try` and `if` statements around each and
+    the part of it that each stands in, outermost first; names, strings and decorators."""
 
-    imports: list[tuple[ast.ImportFrom | ast.Import, Scope, tuple[tuple[ast.stmt, str], ...]]] = field(
-        default_factory=list
-    )
-    chains: list[tuple[ast.Attribute, Scope]] = field(default_factory=list)
+    imports: list[tuple[ast.ImportFrom | ast.Import, Scope, Arms]] = field(default_factory=list)
+    chains: list[tuple[ast.Attribute, Scope, Arms]] = field(default_factory=list)
     names: list[tuple[ast.Name, Scope]] = field(default_factory=list)
     strings: list[tuple[ast.Constant, str]] = field(default_factory=list)
+    decorators: set[ast.expr] = field(default_factory=set)
 
 
 def read_sites(file: PythonFile) -> Sites:
@@ -32,7 +33,7 @@ def read_sites(file: PythonFile) -> Sites:
     return found
 
 
-def _walk(nodes: list[Any], scope: Scope, arms: tuple[tuple[ast.stmt, str], ...], found: Sites) -> None:
+def _walk(nodes: list[Any], scope: Scope, arms: Arms, found: Sites) -> None:
     stack: list[Any] = list(reversed(nodes))
     while stack:
         node = stack.pop()
@@ -43,12 +44,13 @@ def _walk(nodes: list[Any], scope: Scope, arms: tuple[tuple[ast.stmt, str], ...]
             if type(node.value) is str:
                 found.strings.append((node, node.value))
         elif kind is ast.Attribute and _root(node):
-            found.chains.append((node, scope))
+            found.chains.append((node, scope, arms))
             stack.append(_root(node))
         elif kind is ast.ImportFrom or kind is ast.Import:
             found.imports.append((node, scope, arms))
         elif kind in (ast.FunctionDef, ast.AsyncFunctionDef):
             _walk(node.body, bind(node, scope=scope), arms, found)
+            found.decorators.update(node.decorator_list)
             stack += [*node.decorator_list, node.args, *([node.returns] if node.returns else [])]
         elif kind is ast.ClassDef:
             _walk(node.body, bind(node, scope=scope), arms, found)
@@ -92,7 +94,7 @@ def is_lightning(dotted: str) -> bool:
     return any(dotted == name or dotted.startswith(name + ".") for name in NAMESPACES)
 
 
-def serves_both(node: ast.ImportFrom | ast.Import, arms: tuple[tuple[ast.stmt, str], ...]) -> bool:
+def serves_both(node: ast.ImportFrom | ast.Import, arms: Arms) -> bool:
     """Whether another arm of a `try` or version check around an import binds the same names."""
     bound = {alias.asname or alias.name for alias in node.names}
     for outer, part in arms:
@@ -110,6 +112,6 @@ def serves_both(node: ast.ImportFrom | ast.Import, arms: tuple[tuple[ast.stmt, s
     return False
 
 
-def under_version_check(arms: tuple[tuple[ast.stmt, str], ...]) -> bool:
+def under_version_check(arms: Arms) -> bool:
     """Whether an `if` around an import asks about a version."""
     return any(isinstance(outer, ast.If) and "version" in ast.unparse(outer.test).lower() for outer, _ in arms)

@@ -19,8 +19,9 @@ class Gone:
     """A name that the newest Lightning does not have.
 
     `old` and `new` begin with `pl`, `fabric` or `utils` for the three packages; `new` is empty where nothing
-    takes its place. `last` is the last release that had it, of those that `gone.csv` was made from, `caution`
-    what makes its new place differ, `expression` what is written for it where that is not the new name alone.
+    takes its place. `last` is the last release that had it, of those that `gone.csv` was made from, `since` the
+    first that had the new name, `caution` what makes the new one differ, `expression` what is written where that
+    is not the new name alone.
     """
 
     old: str
@@ -29,6 +30,7 @@ class Gone:
     row: str | None
     caution: str
     advice: str
+    since: str
     expression: str | None = None
 
     @property
@@ -67,7 +69,9 @@ def _entry(row: Mapping[str, str], advice: Mapping[str, Mapping[str, str]]) -> G
     prefixes = (".".join(parts[:end]) for end in range(len(parts), 1, -1))
     told = next((advice[prefix] for prefix in prefixes if prefix in advice), None)
     code = row["row"] or (told["row"] if told and not new else "")
-    return Gone(old, row["last"], new, code or None, row["caution"], told["advice"] if told else "", expression)
+    return Gone(
+        old, row["last"], new, code or None, row["caution"], told["advice"] if told else "", row["since"], expression
+    )
 
 
 def split(dotted: str) -> tuple[str, str] | None:

@@ -59,11 +59,13 @@ def _fitting(pin: Pin, area: Area, target: str) -> str | None:
 
 
 def _stays(pin: Pin, area: Area) -> bool:
-    """Whether what was rewritten runs on a release that the requirement admits, while other code still waits
-    for a person and would break on the target."""
+    """Whether what was rewritten runs on a release that the requirement admits, and nothing of it was for the
+    target's sake, or other code still waits for a person and would break there."""
     rules = {rule.code: rule for rule in all_rules()}
-    needs = [Version(rules[item.code].needs or "2.0.0") for item in area.rewritten if item.code in rules]
-    return bool(_waiting(area) and needs) and admits_from(pin.specifier, str(max(needs)), pin.poetry)
+    moved = [rules[item.code] for item in area.rewritten if item.code in rules]
+    needs = [Version(item.needs or rules[item.code].needs or "1.0.0") for item in area.rewritten if item.code in rules]
+    settled = _waiting(area) or not any(rule.breaks_in for rule in moved)
+    return bool(settled and needs) and admits_from(pin.specifier, str(max(needs)), pin.poetry)
 
 
 def _waiting(area: Area) -> tuple[Finding, ...]:

@@ -146,3 +146,47 @@ def test_a_comment_inside_the_statement_is_a_finding() -> None:
 def test_what_is_gone_for_good_is_explained() -> None:
     [reason] = refusals({"a.py": "from pytorch_lightning.loggers import TestTubeLogger\n"}, "LIT001")
     assert "TensorBoardLogger" in reason
+
+
+def test_an_idle_decorator_goes() -> None:
+    before = "import pytorch_lightning as pl\n\n\nclass A:\n    @pl.data_loader\n    def train_dataloader(self):\n        pass\n"
+    assert text(before) == before.replace("    @pl.data_loader\n", "")
+
+
+GONE_FOR_GOOD = "from pytorch_lightning.loggers import TestTubeLogger\n"
+VERSIONED = """\
+import pytorch_lightning as pl
+
+if int(pl.__version__[0]) < 2:
+    pl.utilities.seed.seed_everything(1)
+"""
+
+
+def test_a_version_check_with_both_arms_is_left_alone() -> None:
+    both = VERSIONED + "else:\n    import lightning_fabric\n\n    lightning_fabric.seed_everything(1)\n"
+    made = run_rules({"a.py": both}, rule("LIT001"))
+    assert made.findings == () and made.changes == ()
+
+
+def test_a_version_check_with_one_arm_is_a_finding() -> None:
+    [reason] = refusals({"a.py": VERSIONED}, "LIT001")
+    assert "under a version check" in reason
+
+
+def test_a_pin_stays_while_the_new_name_is_in_what_it_asks_for_and_other_places_wait() -> None:
+    files = {
+        "requirements.txt": "pytorch-lightning==1.8.6\n",
+        "a.py": "from pytorch_lightning.profiler import SimpleProfiler\n" + GONE_FOR_GOOD,
+    }
+    after = rewritten(files)
+    assert after["requirements.txt"] == files["requirements.txt"]
+    assert "profilers" in after["a.py"]
+
+
+def test_a_pin_moves_where_the_new_name_is_newer() -> None:
+    files = {
+        "requirements.txt": "pytorch-lightning==1.8.6\n",
+        "a.py": "from pytorch_lightning.utilities.seed import reset_seed\n" + GONE_FOR_GOOD,
+    }
+    after = rewritten(files)
+    assert after["requirements.txt"] == "pytorch-lightning==2.6.6\n"
