@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from packaging.requirements import InvalidRequirement, Requirement
 
+from codemods.backward import taking
 from codemods.backward.device import Device, empty_list, find_devices
 from codemods.backward.hooks import (
     Hook,
@@ -20,6 +21,7 @@ from codemods.backward.hooks import (
     reads_gradient,
     takes_anything,
 )
+from codemods.backward.taking import emptied
 from codemods.facts import Facts
 from codemods.finding import Fix
 from codemods.nodes import every_node
@@ -33,9 +35,9 @@ if TYPE_CHECKING:
 
 CODE = "BWD004"
 NEW = "register_post_accumulate_grad_hook"
+OLD_TORCH = ("1.8.0", "1.10.0", "1.13.1", "2.0.0", "2.0.1")
 NODE = "a hook on a parameter's AccumulateGrad node"
 EARLY = "a hook on a parameter runs before the gradient that it reads is accumulated"
-TAKEN = "a hook on a parameter takes its gradient away before it is accumulated"
 STEPPING = "a hook that steps the optimizer runs on every backward pass, while the loop accumulates gradients"
 NODE_REASON = (
     "register_post_accumulate_grad_hook (torch >= 2.1) runs at the same point, needs no dummy graph and nothing to "
@@ -44,11 +46,6 @@ NODE_REASON = (
 EARLY_REASON = (
     "A tensor hook runs before accumulation, when p.grad is None or that of the backward pass before; "
     "register_post_accumulate_grad_hook (torch >= 2.1) runs after it."
-)
-TAKEN_REASON = (
-    "Not rewritten: the hook keeps the incoming gradient and returns an empty one in its place, once for each backward "
-    "pass. Register it once by register_post_accumulate_grad_hook (torch >= 2.1), read p.grad there, which then holds "
-    "the sum, and set p.grad = None at the end; such a hook gets the parameter and returns nothing."
 )
 STEPPING_REASON = (
     "Not rewritten: the hook runs after each backward pass, so every micro-batch is a step of its own, with a loss "
@@ -102,22 +99,25 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
 
 
 def _torch(facts: Facts) -> tuple[Fix, str]:
-    """The best level that the project's requirements on torch allow, and why it is not safe."""
-    level: Fix = "safe"
-    why = ""
-    for text in facts.pins:
-        try:
-            pin = Requirement(text)
-        except InvalidRequirement:
-            continue
-        specifier = str(pin.specifier)
-        if pin.name != "torch" or not specifier:
-            continue
-        if not admits_from(specifier, "2.1.0"):
-            return "manual", f"Not rewritten: `{pin}` has no {NEW}; raise it to 2.1 first."
-        if any(admits(specifier, old) for old in ("1.8.0", "1.10.0", "1.13.1", "2.0.0", "2.0.1")):
-            level, why = "unsafe", f"`{pin}` admits releases before 2.1, which do not have it: raise it to >=2.1."
-    return level, why
+    """The best level that the project's requirements on torch allow, and why it is not safe.
+
+    Requirements may be those of an example: one that excludes torch 2.1 decides nothing beside one that admits it.
+    """
+    found = [pin for pin in map(_requirement, facts.pins) if pin and pin.name == "torch" and str(pin.specifier)]
+    late = [pin for pin in found if admits_from(str(pin.specifier), "2.1.0")]
+    if found and not late:
+        return "manual", f"Not rewritten: `{found[0]}` has no {NEW}; raise it to 2.1 first."
+    for pin in found:
+        if pin not in late or any(admits(str(pin.specifier), old) for old in OLD_TORCH):
+            return "unsafe", f"`{pin}` admits releases before 2.1, which do not have it: raise it to >=2.1."
+    return "safe", ""
+
+
+def _requirement(text: str) -> Requirement | None:
+    try:
+        return Requirement(text)
+    except InvalidRequirement:
+        return None
 
 
 def _device_matches(file: PythonFile, facts: Facts, devices: list[Device], level: Fix, why: str) -> Iterator[Match]:
@@ -181,8 +181,9 @@ def _tensor_hook(file: PythonFile, call: CallNode, receiver: ast.expr, level: Fi
     left = hook.parameters()
     if hook.through == "" and left and left[0] == "self":
         left = left[1:]
-    if left and _returns_empty(hook, left[0]):
-        yield Match(file.span(call.node), TAKEN, "manual", TAKEN_REASON)
+    empty = emptied(hook, left[0]) if left else None
+    if empty:
+        yield _taking(file, call, hook, empty, level, why)
         return
     if not isinstance(receiver, ast.Name) or not _is_parameter(receiver.id, call, file):
         return
@@ -261,21 +262,14 @@ def _edits(file: PythonFile, call: CallNode, hook: Hook, name: str) -> tuple[Nod
     return (NodeEdit(call.node, partial(_renamed, name=name)), NodeEdit(function, partial(_with_first, name=name)))
 
 
-def _returns_empty(hook: Hook, gradient: str) -> bool:
-    """Whether a hook returns what `empty_like` makes of the gradient it gets."""
-    names = {
-        target.id
-        for node in body_of(hook.function)
-        if isinstance(node, ast.Assign)
-        and isinstance(node.value, ast.Call)
-        and isinstance(node.value.func, ast.Attribute)
-        and node.value.func.attr == "empty_like"
-        for target in node.targets
-        if isinstance(target, ast.Name)
-    }
-    return reads(hook.function, gradient) and any(
-        isinstance(value, ast.Name) and value.id in names for value in gives_back(hook.function)
-    )
+def _taking(file: PythonFile, call: CallNode, hook: Hook, empty: str, level: Fix, why: str) -> Match:
+    place = file.span(call.node)
+    found = taking.edits(file, call, hook, empty)
+    if level == "manual" or isinstance(found, str):
+        reason = f"Not rewritten: {found}. {taking.ADVICE}" if isinstance(found, str) else why
+        return Match(place, taking.MESSAGE, "manual", reason)
+    doubt = "The same as long as p.grad is None before the pass, and no other file looks at p.grad after it."
+    return Match(place, taking.MESSAGE, "unsafe", f"{taking.ADVICE} {doubt} {why}".strip(), edits=found)
 
 
 def _steps(hook: Hook | None) -> bool:

@@ -117,7 +117,7 @@ SILENT = {
     + "        def hook(grad):\n            for q in module.parameters():\n                reduce(q.grad)\n\n"
     "        p.register_hook(hook)\n",
     "flag": LOOP + "        p.register_hook(lambda grad: reduce(name))\n",
-    "activation": "def watch(out, seen):\n    out = out * 2\n    out.register_hook(lambda grad: seen.append(out.grad))\n",
+    "activation": "def watch(out, seen):\n    out.register_hook(lambda grad: seen.append(out.grad))\n",
     "runner": "def build(runner, hook):\n    runner.register_hook(hook)\n",
     "right already": LOOP + f"        p.{NEW}(lambda p: reduce(p.grad))\n",
 }
@@ -176,6 +176,7 @@ def test_hook_used_elsewhere_is_left() -> None:
 def test_torch_requirement_sets_the_level(pin: str, level: str) -> None:
     assert [finding.fix for finding in findings(BEFORE, pin)] == [level]
     assert [finding.fix for finding in findings(EARLY_BEFORE, pin)] == [level]
+    assert [finding.fix for finding in findings(BEFORE, pin, "torch>=2.2")] == [{"manual": "unsafe"}.get(level, level)]
 
 
 TAKES = """\
@@ -196,10 +197,64 @@ class Offload:
 """
 
 
-def test_hook_that_takes_the_gradient_away_is_named() -> None:
-    (finding,) = findings(TAKES)
-    assert finding.fix == "manual" and "set p.grad = None" in finding.reason
+TAKEN = """\
+from functools import partial
+
+import torch
+
+
+class Offload:
+    def attach(self):
+        for p in self.model.parameters():
+            self.hooks.append(p.register_post_accumulate_grad_hook(self.take))
+
+    def take(self, p):
+        grad = p.grad
+        self.regions[p].copy_(grad)
+        p.grad = None
+"""
+
+
+def test_hook_that_takes_the_gradient_away() -> None:
+    assert [finding.fix for finding in findings(TAKES)] == ["unsafe"]
+    assert rewritten({"hooks.py": TAKES}, RULE, unsafe=True)["hooks.py"] == TAKEN
     assert findings(changed("empty_like", "zeros_like", TAKES)) == []
+
+
+NOT_TAKEN = {
+    "gradient read elsewhere": TAKES
+    + "\n    def sizes(self):\n        return [p.grad.numel() for p in self.model.parameters()]\n",
+    "hook used elsewhere": TAKES + "\n    def again(self, p):\n        self.take(p, self.old)\n",
+    "empty tensor used": changed("        return empty", "        self.last = empty\n        return empty", TAKES),
+    "left early": changed(
+        "        self.regions", "        if self.off:\n            return grad\n        self.regions", TAKES
+    ),
+    "hook of a function": changed("partial(self.take, p)", "lambda grad: self.take(p, grad)", TAKES)
+    + "\n\ndef attach(p, keep):\n    def hook(grad):\n        empty = torch.empty_like(grad)\n        return empty\n\n"
+    "    p.register_hook(hook)\n",
+}
+
+
+@pytest.mark.parametrize("name", NOT_TAKEN)
+def test_hook_that_takes_the_gradient_away_and_is_not_plain(name: str) -> None:
+    assert [finding.fix for finding in findings(NOT_TAKEN[name])] == ["manual"]
+
+
+def test_what_is_taken_stays_the_same() -> None:
+    """Two passes: each gradient by itself, as the hook before accumulation saw it."""
+    seen = []
+    for text in (TAKES, TAKEN):
+        space: dict[str, Any] = {}
+        exec(text, space)
+        offload = space["Offload"]()
+        offload.model, offload.hooks = torch.nn.Linear(2, 1, bias=False), []
+        offload.regions = {p: torch.zeros_like(p) for p in offload.model.parameters()}
+        offload.attach()
+        for scale in (1.0, 3.0):
+            offload.model.zero_grad()
+            torch.autograd.backward(offload.model(torch.full((1, 2), scale)).sum())
+        seen.append([region.tolist() for region in offload.regions.values()])
+    assert seen[0] == seen[1] == [[[3.0, 3.0]]]
 
 
 STEPPING = f"""\
@@ -232,7 +287,7 @@ def run(text: str, reduce: Any, passes: int) -> Any:
     module.p = torch.nn.Parameter(torch.ones(2))
     reducer = space["Reducer"](module, reduce)
     for _ in range(passes):
-        (3 * module.p).sum().backward()
+        torch.autograd.backward((3 * module.p).sum())
     return reducer
 
 
