@@ -19,7 +19,9 @@ RECURRENT = {
     "torch.nn.GRU": "tensor",
     "torch.nn.RNN": "tensor",
 }
-CUT = re.compile(r"detach|repackage|no_grad|inference_mode|\.data\b|apply_to_collection|tree_map|truncate(?!d)|stop_grad")
+CUT = re.compile(
+    r"detach|repackage|no_grad|inference_mode|\.data\b|apply_to_collection|tree_map|truncate(?!d)|stop_grad"
+)
 STATE = re.compile(r"hid|state|^hx|_hx$|mem|carry|cell|^[hc]s?$|^[hc][_0-9]|_[hc]$|^h0|^c0|^hc")
 
 

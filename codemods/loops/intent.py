@@ -5,6 +5,8 @@ from __future__ import annotations
 
 import ast
 
+from codemods.backward.names import Names
+from codemods.backward.raw import Raw, read_raw
 from codemods.loops.classes import NAMES, Loop
 from codemods.loops.flow import WHOLE
 from codemods.source import PythonFile
@@ -32,6 +34,31 @@ def steps_itself(file: PythonFile, loop: Loop) -> bool:
         return False
     stepped = {event.optimizer for flow in loop.flows for event in flow.of("step")}
     return any(key.startswith(WHOLE) for key in stepped) or not stepped.isdisjoint(missing_optimizers(file, loop))
+
+
+def raw_backwards(file: PythonFile, loop: Loop) -> list[Raw]:
+    """The backward passes of a class that go around manual_backward, which it is to call once the flag is set."""
+    methods = {flow.function for flow in loop.flows}
+    found = []
+    for call in file.calls:
+        method = next((node for node in reversed(call.within) if node in methods), None)
+        if isinstance(method, ast.FunctionDef) and call.within[-1] is method:
+            found.append(read_raw(call, loop.item, method, Names(method)))
+    return [raw for raw in found if raw is not None]
+
+
+def not_plain(file: PythonFile, loop: Loop) -> str | None:
+    """Why a class that is meant to be trained manually is not switched over, as the middle of a sentence: what other
+    rules repair in a manual loop they see only once the flag is set."""
+    if any(raw.change is None or raw.level != "safe" or raw.own_scaler for raw in raw_backwards(file, loop)):
+        return "a backward pass of it has no plain equal under manual optimization"
+    for flow in loop.flows:
+        kinds = "".join(event.kind[0] for event in flow.events)
+        if "bb" in kinds.replace("z", ""):
+            return "it goes backward several times for one step; set the flag, and run fixer again for the rest"
+        if any(isinstance(node, ast.If) for event in flow.of("step") for _, node in flow.around(event.path)):
+            return "it steps on some batches only; set the flag, and run fixer again for the rest"
+    return None
 
 
 def missing_optimizers(file: PythonFile, loop: Loop) -> dict[str, list[ast.Attribute]]:

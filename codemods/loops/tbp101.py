@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from codemods.facts import Facts
 from codemods.loops.classes import FLAG, TRIGGERS, Loop, collect, loops
 from codemods.loops.flow import Flow
-from codemods.loops.intent import ASKED, missing_optimizers, steps_itself
+from codemods.loops.intent import ASKED, missing_optimizers, not_plain, raw_backwards, steps_itself
 from codemods.loops.places import optimizers, said_of
 from codemods.loops.trainers import WORDS, refusing
 from codemods.rule import Example, Match, NodeEdit, Rule
@@ -35,20 +35,22 @@ def _match(file: PythonFile, loop: Loop) -> Match:
     place = file.head(step if step else node)
     message = f"{node.name} steps its optimizer itself, but automatic optimization is on"
     init = loop.item.methods.get("__init__")
-    why = _refusal(loop)
+    raws = raw_backwards(file, loop)
+    why = _refusal(loop) or not_plain(file, loop)
     if init is not None and (super_init_index(init) is None or self_name(init) != "self"):
         why = why or "__init__ has no plain `super().__init__(...)` behind which the flag could go"
     if why:
         return Match(place, message, "manual", f"Not rewritten: {why}. {ADVICE}")
-    change = NodeEdit(init, _behind_super) if init is not None else NodeEdit(node, _in_class)
+    flag = NodeEdit(init, _behind_super) if init is not None else NodeEdit(node, _in_class)
+    change = (flag, *(NodeEdit(raw.call.node, raw.change) for raw in raws if raw.change))
     if _fails(file, loop):
         reason = "It fails as it is, by manual_backward, a second backward pass, or an optimizer that is not there."
-        return Match(place, message, "safe", reason, edits=(change,))
+        return Match(place, message, "safe", reason, edits=change)
     known = optimizers(loop)
     if isinstance(known, str) or (known.schedulers and not said_of(file, loop, r"lr_schedulers|sched\w*\.step")):
         reason = "Lightning then no longer repeats the step, and no longer steps schedulers where there are any."
-        return Match(place, message, "unsafe", reason, edits=(change,))
-    return Match(place, message, "safe", "Lightning repeated each step that the loop had made.", edits=(change,))
+        return Match(place, message, "unsafe", reason, edits=change)
+    return Match(place, message, "safe", "Lightning repeated each step that the loop had made.", edits=change)
 
 
 def _refusal(loop: Loop) -> str | None:

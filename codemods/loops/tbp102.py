@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from codemods.facts import MODULE, Facts
 from codemods.loops.classes import FLAG, Loop, collect, flag_index, loops
-from codemods.loops.intent import ASKED, steps_itself
+from codemods.loops.intent import ASKED, not_plain, raw_backwards, steps_itself
 from codemods.loops.steps import Move
 from codemods.loops.trainers import WORDS, refusing
 from codemods.rule import Example, Match, NodeEdit, Rule
@@ -46,13 +46,15 @@ def _class_match(file: PythonFile, item: ClassNode, loop: Loop | None) -> Iterat
         )
         yield Match(place, message, "manual", reason)
         return
-    trainer = refusing(loop.facts, loop.fact)
-    if trainer:
-        yield Match(place, message, "manual", f"Not rewritten: {trainer}. Take that away, then move the line.")
+    why = refusing(loop.facts, loop.fact) or not_plain(file, loop)
+    if why:
+        yield Match(place, message, "manual", f"Not rewritten: {why}.")
         return
     change = partial(_moved, flag=flag, called=called)
+    raws = raw_backwards(file, loop)
+    backwards = tuple(NodeEdit(raw.call.node, raw.change) for raw in raws if raw.change)
     reason = "The training step makes its own optimizer steps, as the line says."
-    yield Match(place, message, "safe", reason, edits=(NodeEdit(init, change),))
+    yield Match(place, message, "safe", reason, edits=(NodeEdit(init, change), *backwards))
 
 
 def _moved(node: cst.FunctionDef, flag: int, called: int) -> cst.FunctionDef:

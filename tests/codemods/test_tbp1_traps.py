@@ -465,6 +465,35 @@ else:
         "TBP101",
         "gradient_clip_val",
     ),
+    "a window of batches": (
+        step(
+            """
+optimizer = self.optimizers()
+self.manual_backward(self.loss(batch))
+if (batch_idx + 1) % 4 == 0:
+    optimizer.step()
+    optimizer.zero_grad()
+""",
+            (FLAG, ""),
+        ),
+        "TBP101",
+        "some batches only",
+    ),
+    "several backward passes": (
+        step(
+            """
+optimizer = self.optimizers()
+optimizer.zero_grad()
+first, second = self.losses(batch)
+self.manual_backward(first, retain_graph=True)
+self.manual_backward(second)
+optimizer.step()
+""",
+            (SUPER + FLAG, FLAG + SUPER),
+        ),
+        "TBP102",
+        "several times",
+    ),
     "a lost flag that nothing answers": (
         changed((SUPER + FLAG, FLAG + SUPER), (ZERO + BACKWARD + STEP, ""), (SETUP, "        return loss\n\n" + SETUP)),
         "TBP102",
@@ -621,6 +650,38 @@ def test_a_state_of_unseen_origin_is_cut_only_when_asked_for() -> None:
     assert "apply_to_collection(hiddens," in made.final()["train.py"].decode()
     elsewhere = {"train.py": UNSEEN, "network.py": "def run(x, state):\n    return x, state.detach()\n"}
     assert run_rules(elsewhere, *RULES, unsafe=True).findings == ()
+
+
+WITH_ALL = {
+    "no flag": changed((FLAG, ""), (BACKWARD, "            loss.backward()\n")),
+    "no flag, self.backward": changed((FLAG, ""), ("manual_backward", "backward")),
+    "no flag, retain_graph": changed((FLAG, ""), (BACKWARD, BACKWARD.replace("loss)", "loss, retain_graph=True)"))),
+    "nothing is right": changed(
+        (FLAG, ""),
+        (ASKED, ""),
+        (
+            ZERO + BACKWARD + STEP + DETACH,
+            "            self.backward(loss)\n            self.optimizer.step()\n"
+            "            self.optimizer.zero_grad()\n",
+        ),
+        ("x.split", "x.tensor_split"),
+        ("y.split", "y.tensor_split"),
+    ),
+    "lost flag, raw backward": changed((SUPER + FLAG, FLAG + SUPER), (BACKWARD, "            loss.backward()\n")),
+    "wiped, raw and retained": changed(
+        (ZERO + BACKWARD, "            loss.backward(retain_graph=True)\n" + ZERO), (DETACH, "")
+    ),
+}
+
+
+@pytest.mark.parametrize("text", WITH_ALL.values(), ids=WITH_ALL)
+def test_goes_with_all_other_rules(text: str) -> None:
+    made = run_rules({"train.py": text})
+    assert made.bugs == ()
+    after = made.final()["train.py"].decode()
+    assert "self.manual_backward(loss" in after
+    assert after.count("automatic_optimization = False") == 1
+    assert after.index(SUPER) < after.index(FLAG)
 
 
 def mixed(pin: str) -> list[str]:
