@@ -8,10 +8,10 @@ from typing import Any
 import libcst as cst
 
 from codemods import edits
-from codemods.manual.optimizers import Optimization
-from codemods.manual.writer import HOOK, add_clipping, scheduler_lines, switch_off
+from codemods.manual.configured import Configured
+from codemods.manual.writer import HOOK, add_clipping, add_plateaus, schedule_lines, switch_off
 from codemods.tbptt.batch import Use
-from codemods.tbptt.module import FLAG, HELPER, SPLIT, several
+from codemods.tbptt.module import FLAG, HELPER, SPLIT
 from codemods.tbptt.step import Step
 
 
@@ -21,7 +21,7 @@ class Loop:
     Trainer to the class, as source text."""
 
     step: Step
-    optimization: Optimization
+    configured: Configured
     batch: Use
     clip: tuple[str, str | None] | None
     clear_autocast: bool
@@ -43,6 +43,7 @@ def write_loop(node: cst.ClassDef, loop: Loop) -> cst.ClassDef:
         node = edits.change_method(node, HOOK, lambda hook: [edits.without_parameter(hook, "optimizer_idx")])
     if loop.clip:
         node = add_clipping(node, *loop.clip, before=HELPER)
+    node = add_plateaus(node, loop.configured, after=HELPER)
     if loop.steps:
         node = edits.add_class_statement(node, f"{FLAG} = {loop.steps}\n")
     return node
@@ -71,20 +72,20 @@ def _none(returns: cst.Annotation | None) -> cst.Annotation | None:
 
 def _loop_lines(loop: Loop) -> list[str]:
     this, state = loop.step.this, loop.step.state
-    many = several(loop.optimization)
-    name = "optimizers" if many else "optimizer"
+    several = loop.configured.count != 1
+    name = "optimizers" if several else "optimizer"
     head = [
         f"def training_step({this}):",
         '    """Truncated back-propagation through time: one optimizer step for each chunk of the batch."""',
         f"    {name} = {this}.optimizers()",
         f"    {state} = None",
     ]
-    body = _several(loop) if many else _one(loop)
+    body = _several(loop) if several else _one(loop)
     return [
         *head,
         *(f"    {line}" for line in _chunks(loop)),
         *(f"        {line}" for line in body),
-        *(f"    {line}" for line in scheduler_lines(this, loop.optimization.schedulers)),
+        *(f"    {line}" for line in schedule_lines(this, loop.step.index, loop.configured)),
     ]
 
 

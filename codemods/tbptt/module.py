@@ -6,11 +6,13 @@ import ast
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from codemods.manual.configured import Configured, read_configured
 from codemods.manual.module import is_manual, judge_callers, judge_constructor
-from codemods.manual.optimizers import NotPlain, Optimization, read_optimizers
+from codemods.manual.optimizers import NotPlain
 from codemods.manual.trainers import Loose
 from codemods.source import ClassNode, PythonFile
 from codemods.syntax import (
+    Function,
     is_plain,
     is_self_attribute,
     is_super_call,
@@ -49,7 +51,8 @@ class TbpttClass:
     `refusal` is why it cannot be rewritten, by what the class itself shows (None where it can). `step` is None
     where it has no training step that takes a state. `named` says that the state has the name that only a state
     has, `idle` that the step trains without one: it is None where nobody gives it, and none is returned. `batch`
-    is how the step uses the batch, `flagged` whether the class sets the flag.
+    is how the step uses the batch, `flagged` whether the class sets the flag, `ends_early` whether a line at the end
+    of its on_train_epoch_end may not be reached.
     """
 
     name: str
@@ -60,6 +63,7 @@ class TbpttClass:
     idle: bool = False
     batch: Use = field(default_factory=Use)
     flagged: bool = False
+    ends_early: bool = False
 
 
 @dataclass(frozen=True)
@@ -76,7 +80,7 @@ class Shown:
     loose: Loose = ()
     flags: frozenset[str] = frozenset()
     outside: tuple[tuple[int, str | None], ...] = ()
-    optimizers: Mapping[str, Optimization | str] = field(default_factory=dict)
+    optimizers: Mapping[str, Configured | str] = field(default_factory=dict)
     helpers: tuple[Helper, ...] = ()
 
 
@@ -106,7 +110,7 @@ def show(file: PythonFile, loose: Loose) -> Shown | None:
         frozenset(item.qualname for item in file.classes if sets_flag(item)) if FLAG in file.text else frozenset(),
         tuple(_outside(file)) if FLAG in file.text else (),
         {
-            item.qualname: _optimization(item)
+            item.qualname: _configured(item)
             for item in file.classes
             if "configure_optimizers" in item.methods and (FLAG in file.text or STATE in file.text)
         },
@@ -114,14 +118,9 @@ def show(file: PythonFile, loose: Loose) -> Shown | None:
     )
 
 
-def several(optimization: Optimization) -> bool:
-    """Whether there are several optimizers."""
-    return getattr(optimization, "count", 1) > 1
-
-
-def _optimization(item: ClassNode) -> Optimization | str:
+def _configured(item: ClassNode) -> Configured | str:
     try:
-        return read_optimizers(item.methods["configure_optimizers"], item.scope)
+        return read_configured(item.methods["configure_optimizers"], item.scope)
     except NotPlain as error:
         return str(error)
 
@@ -194,7 +193,12 @@ def read_class(file: PythonFile, item: ClassNode) -> TbpttClass:
         method is not None and is_idle(method),
         as_batch(method, step.batch) if method and step else Use(),
         sets_flag(item),
+        _ends_early(item.methods.get("on_train_epoch_end")),
     )
+
+
+def _ends_early(hook: Function | None) -> bool:
+    return hook is not None and (not is_plain(hook) or bool(parameters(hook)) or bool(returns(hook)))
 
 
 def _judge(file: PythonFile, item: ClassNode) -> None:

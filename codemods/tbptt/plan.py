@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 from codemods.facts import MODULE, ClassFact, Facts, TrainerFact
 from codemods.family import family
-from codemods.manual.optimizers import NotPlain, Optimization
+from codemods.manual.configured import Configured
+from codemods.manual.optimizers import NotPlain
 from codemods.manual.surroundings import UNFIT, relatives, surroundings
 from codemods.manual.trainers import Given, fits_only, read_trainers, trainers_of
 from codemods.tbptt.batch import OWN_SPLIT, Helper, Use, followed
-from codemods.tbptt.module import BETWEEN_CHUNKS, FLAG, HELPER, REFUSED_HOOKS, SPLIT, Shown, TbpttClass, several
+from codemods.tbptt.module import BETWEEN_CHUNKS, FLAG, HELPER, REFUSED_HOOKS, SPLIT, Shown, TbpttClass
 
 INHERITED = {"training_step", HELPER, *BETWEEN_CHUNKS, *REFUSED_HOOKS}
 UNHEARD = {
@@ -19,6 +21,7 @@ UNHEARD = {
     "on_train_batch_end": "no longer gets the outputs of the chunks",
     **dict.fromkeys(BETWEEN_CHUNKS, "may log between two chunks, where 2.x drops what the chunks before logged"),
 }
+EPOCH_ENDS = {"on_train_epoch_end", "training_epoch_end"}
 COUNTS = (b"max_steps", b"min_steps", b"every_n_train_steps", b"global_step")
 ACCUMULATES = (
     "accumulates gradients: 1.x lost all but the last chunk of a window's batches, so there is no training to be the "
@@ -43,7 +46,7 @@ class Verdict:
     item: TbpttClass
     refusal: str | None
     given: Given = field(default_factory=Given)
-    optimization: Optimization = field(default_factory=Optimization)
+    configured: Configured = field(default_factory=partial(Configured, 1, 1))
     batch: Use = field(default_factory=Use)
     steps: str | None = None
     flagged: tuple[tuple[str, int], ...] = ()
@@ -116,10 +119,11 @@ def _plain(facts: Facts, shown: Mapping[str, Shown], item: TbpttClass, fact: Cla
         raise NotPlain(item.refusal)
     giving = _giving(facts, fact)
     steps = _steps(facts, fact, own, giving)
-    optimization = _optimization(facts, shown, fact)
+    configured = _configured(facts, shown, fact)
+    _judge_configured(facts, item, fact, configured)
     split = _judge_split(facts, fact)
     batch = Use() if split else _batch(facts, shown, item, fact)
-    reasons = [reason for reason in (_misplaced(item, optimization), batch.refusal) if reason]
+    reasons = [reason for reason in (_misplaced(item, configured), batch.refusal) if reason]
     if reasons:
         raise NotPlain(". Also, ".join(reasons))
     _judge_outputs(facts, fact)
@@ -137,13 +141,13 @@ def _plain(facts: Facts, shown: Mapping[str, Shown], item: TbpttClass, fact: Cla
         item,
         None,
         given,
-        optimization,
+        configured,
         batch,
         steps,
         tuple((trainer.path, facts.files[trainer.path].trainers.index(trainer)) for trainer in giving),
         split,
         any("__init__" in child.methods for child in facts.subclasses(fact)),
-        tuple(_doubts(facts, steps)),
+        (*configured.doubts, *_doubts(facts, steps)),
     )
 
 
@@ -183,7 +187,7 @@ def _doubts(facts: Facts, steps: str | None) -> Iterator[str]:
         yield f"The search for a learning rate in {min(searching)} steps a scheduler that manual optimization does not."
 
 
-def _optimization(facts: Facts, shown: Mapping[str, Shown], fact: ClassFact) -> Optimization:
+def _configured(facts: Facts, shown: Mapping[str, Shown], fact: ClassFact) -> Configured:
     """What every instance of the class and its subclasses is optimized by."""
     own = "configure_optimizers" in fact.methods
     makers = [
@@ -194,10 +198,10 @@ def _optimization(facts: Facts, shown: Mapping[str, Shown], fact: ClassFact) -> 
     ]
     if not makers:
         raise NotPlain("the class has no configure_optimizers of its own, nor a relative that has one")
-    found: list[Optimization] = []
+    found: list[Configured] = []
     for maker in makers:
         seen = shown[maker.path].optimizers.get(maker.name) if maker.path in shown else None
-        if not isinstance(seen, Optimization):
+        if not isinstance(seen, Configured):
             where = "" if maker == fact else f" (in {maker.name}, {maker.path})"
             raise NotPlain(f"{seen or 'configure_optimizers of a relative was not read'}{where}")
         found.append(seen)
@@ -208,12 +212,28 @@ def _optimization(facts: Facts, shown: Mapping[str, Shown], fact: ClassFact) -> 
     return found[0]
 
 
-def _misplaced(item: TbpttClass, optimization: Optimization) -> str | None:
+def _judge_configured(facts: Facts, item: TbpttClass, fact: ClassFact, configured: Configured) -> None:
+    """Raises NotPlain where the loop cannot step the optimizers and schedulers as 1.x did."""
+    waiting = any(schedule.monitor is not None for schedule in configured.schedules)
+    if configured.count is None:
+        raise NotPlain("configure_optimizers returns one optimizer or several")
+    if configured.frequencies:
+        raise NotPlain("the optimizers have a frequency, by which 1.x took one of them for all chunks of a batch")
+    if not configured.fixed and (waiting or len(set(configured.schedules)) > 1):
+        raise NotPlain("configure_optimizers returns different schedulers, which step at different times")
+    ends = [other for other in (fact, *family(facts, fact)) if other.methods & EPOCH_ENDS]
+    if waiting and ends and (item.ends_early or ends != [fact] or "training_epoch_end" in fact.methods):
+        raise NotPlain(
+            f"ReduceLROnPlateau would step in on_train_epoch_end, which {ends[-1].name} has its own way with"
+        )
+
+
+def _misplaced(item: TbpttClass, configured: Configured) -> str | None:
     """Why 1.x did not give the state to the parameter that stands for it."""
     assert item.step is not None
-    if several(optimization) and item.step.optimizer is None:
+    if configured.count != 1 and item.step.optimizer is None:
         return "configure_optimizers returns several optimizers, but training_step takes no `optimizer_idx`"
-    if not several(optimization) and item.step.optimizer is not None:
+    if configured.count == 1 and item.step.optimizer is not None:
         return MISPLACED.format(state=item.step.state)
     return None
 

@@ -108,7 +108,7 @@ def _written(node: cst.ClassDef, verdict: Verdict) -> cst.ClassDef:
         node,
         Loop(
             verdict.item.step,
-            verdict.optimization,
+            verdict.configured,
             verdict.batch,
             verdict.given.clip,
             verdict.given.clear_autocast,

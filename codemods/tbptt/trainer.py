@@ -90,7 +90,7 @@ def _none_by_default(value: ast.expr, call: CallNode) -> ast.arg | None:
         return None
     bound = [use for use in uses(function, value.id) if not isinstance(use.ctx, ast.Load)]
     given = [*function.args.posonlyargs, *function.args.args]
-    optional = [*zip(given[::-1], function.args.defaults[::-1], strict=False)]
+    optional: list[tuple[ast.arg, ast.expr | None]] = [*zip(given[::-1], function.args.defaults[::-1], strict=False)]
     optional += zip(function.args.kwonlyargs, function.args.kw_defaults, strict=True)
     for parameter, default in optional:
         if parameter.arg == value.id and default is not None and is_none(default) and not bound:

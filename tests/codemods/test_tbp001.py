@@ -33,8 +33,11 @@ REFUSED = {
     ),
     "no hiddens": (('"hiddens": hiddens}', '"state": hiddens}'), "does not plainly return"),
     "two optimizers": (
-        ("return torch.optim.SGD(self.parameters(), lr=0.1)", "return [a, b]"),
-        "several optimizers",
+        (
+            "return torch.optim.SGD(self.parameters(), lr=0.1)",
+            "return [torch.optim.SGD(self.rnn.parameters()), torch.optim.SGD(self.head.parameters())]",
+        ),
+        "several optimizers, but training_step takes no `optimizer_idx`",
     ),
     "closure": (("torch.optim.SGD(self.parameters(), lr=0.1)", "torch.optim.LBFGS(self.parameters())"), "closure"),
     "optimizer index": (("batch_idx, hiddens)", "batch_idx, optimizer_idx, hiddens)"), "the state went to"),
@@ -53,7 +56,7 @@ REFUSED = {
         ("super().__init__()", "super().__init__()\n        self.automatic_optimization = False"),
         "else",
     ),
-    "plateau": (
+    "plateau without a metric": (
         (
             "return torch.optim.SGD(self.parameters(), lr=0.1)",
             "o = torch.optim.SGD(self.parameters(), lr=0.1)\n"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.codemods.support import rewritten, rule
-from tests.training import same
+from tests.training import same, train
 
 TBP = rule("TBP001")
 IMPORTS = """\
@@ -168,6 +168,31 @@ SCHEDULED = optimizers(
     "scheduler = torch.optim.lr_scheduler.ExponentialLR(optimizer, 0.5)",
     'return {"optimizer": optimizer, "lr_scheduler": {"scheduler": scheduler, "interval": "step", "frequency": 2}}',
 )
+GROWN = optimizers(
+    "optimizers, schedulers = [torch.optim.SGD(self.parameters(), lr=0.1)], []",
+    "schedulers.append(torch.optim.lr_scheduler.ExponentialLR(optimizers[0], 0.5))",
+    "return optimizers, schedulers",
+)
+VALIDATED = """
+    def validation_step(self, batch, batch_idx):
+        x, y = batch
+        self.log("val", F.mse_loss(self.head(self.rnn(x)[0]), y))
+"""
+WAITING = optimizers(
+    "optimizer = torch.optim.SGD(self.parameters(), lr=0.1)",
+    "scheduler = torch.optim.lr_scheduler.ReduceLROnPlateau(optimizer, patience=0, threshold=0.5)",
+    'return {"optimizer": optimizer, "lr_scheduler": {"scheduler": scheduler, "monitor": "val"}}',
+)
+NESTED_GAN = NESTED.replace("batch_idx, state=None", "batch_idx, optimizer_idx, state").replace(
+    "batch[1])\n", "batch[1]) * (optimizer_idx + 1)\n"
+)
+TWO_SCHEDULED = optimizers(
+    "one = torch.optim.SGD([*self.one.parameters(), *self.head.parameters()], lr=0.1)",
+    "two = torch.optim.Adam(self.two.parameters(), lr=0.02)",
+    "slow = torch.optim.lr_scheduler.StepLR(one, 1, 0.5)",
+    "quick = torch.optim.lr_scheduler.ExponentialLR(two, 0.9)",
+    'return [one, two], [slow, {"scheduler": quick, "interval": "step"}]',
+)
 
 PROGRAMS = {
     "one tensor": program(INIT, STEP, SGD),
@@ -199,6 +224,20 @@ PROGRAMS = {
     "chunk written to": program(
         INIT, STEP.replace("        x, y = batch\n", "        batch[0] = batch[0] * 2\n        x, y = batch\n"), SGD
     ),
+    "two optimizers": program(INIT, GAN_STEP, TWO),
+    "two optimizers, clipped": program(INIT, GAN_STEP, TWO, main=CLIPPED),
+    "scheduler every second batch": program(INIT, STEP, SCHEDULED),
+    "scheduler every epoch, grown list": program(INIT, STEP, GROWN),
+    "waiting for a metric": program(
+        INIT,
+        STEP,
+        VALIDATED,
+        WAITING,
+        main=MAIN.replace("loader())", "loader(), loader())").replace("max_epochs=2", "max_epochs=4"),
+    ),
+    "two optimizers with schedulers, nested": program(
+        "    def __init__(self):\n", FLAG, LSTMS, NESTED_GAN, TWO_SCHEDULED
+    ),
 }
 
 
@@ -218,3 +257,23 @@ def test_flag_of_the_trainer_trains_as_the_flag_of_the_module_did() -> None:
     after = rewritten(given, TBP)
     assert "Trainer(max_epochs=2)" in after["train.py"]
     same(own, after)
+
+
+def test_ranks_stay_equal() -> None:
+    main = MAIN.replace("max_epochs=2", 'max_epochs=2, devices=2, accelerator="cpu", strategy="ddp"')
+    files = program(INIT, STEP, SGD, main=main)
+    old, new = same(files, rewritten(files, TBP), processes=2)
+    assert [step.gradient for step in new.steps] == [step.gradient for step in new.ranks[0].steps]
+    assert len(old.steps) == len(new.steps) > 6
+
+
+@pytest.mark.parametrize("release", ["2.5.4", "target"])
+def test_every_chunk_sees_the_weights_that_the_one_before_left(release: str) -> None:
+    """2.5.4 caches half-precision weights for the whole training step; clearing the cache is what differs here."""
+    main = MAIN.replace("max_epochs=2", "max_epochs=2, precision='bf16-mixed'")
+    after = rewritten(program(INIT, STEP, SGD, main=main), TBP)
+    assert "torch.clear_autocast_cache()" in after["train.py"]
+    mixed = train(after, release)
+    full = train({"train.py": after["train.py"].replace("'bf16-mixed'", "32")}, release)
+    assert mixed.failure is None and full.failure is None
+    assert mixed.losses == pytest.approx(full.losses, abs=0.02)

@@ -28,19 +28,15 @@ def optimizers(*lines: str) -> str:
 
 
 REFUSED = {
-    "scheduler appended": (
-        optimizers(f"o = {OPTIMIZER}", "s = []", f"s.append({SCHEDULER})", "return [o], s"),
-        "may change it",
-    ),
     "scheduler's dict updated": (
         optimizers(
             f"o = {OPTIMIZER}", f's = {{"scheduler": {SCHEDULER}}}', 's.update(interval="step")', "return [o], [s]"
         ),
-        "may change it",
+        "what it is cannot be told",
     ),
     "optimizer bound by a loop too": (
         optimizers(f"o = {OPTIMIZER}", "for o in self.more:", "    pass", "return o"),
-        "not bound once",
+        "what it is cannot be told",
     ),
     "hook that manual optimization does not call": (
         changed((SETUP, "    def on_before_zero_grad(self, optimizer):\n        self.ema()\n\n" + SETUP)),
