@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from codemods.autocast.find import Traced, traced
-from codemods.autocast.members import looks_weightless
+from codemods.autocast.members import Key, looks_weightless
 from codemods.autocast.regions import MENTIONS, TORCH_FIXED, collect, context
 from codemods.autocast.repair import Anchor, anchor_behind, blocks, clearing, shared, splitting
 from codemods.autocast.report import line_of, listed, place_of, shown
@@ -63,14 +63,21 @@ def _judge(meeting: Meeting, item: Traced) -> tuple[Fix, str] | None:
     if verdict == "nothing":
         return None
     if cast != key:
-        if looks_weightless(max(cast, key, key=len)[-1]):
+        if abs(len(cast) - len(key)) > 1 or looks_weightless(max(cast, key, key=len)[-1]):
             return None
         return "unsafe", f"`{shown(cast)}` and `{shown(key)}` may share weights, which cannot be seen here"
     if verdict == "unknown":
         return "unsafe", f"what `{shown(key)}` is cannot be seen here: it may have no weights"
+    if meeting.members and (line := _freezing(meeting.members.freezable, key)):
+        return "unsafe", f"`{shown(key)}` may be frozen (line {line}), and then there is nothing to lose"
     if item.region == "possible" and meeting.regions[0].lightning:
         return "unsafe", "the Trainer's precision is known only when the program runs"
     return "safe", ""
+
+
+def _freezing(freezable: Mapping[Key, int], key: Key) -> int | None:
+    """The line at which the weights of a module, or of what it is a part of, are frozen."""
+    return next((line for frozen, line in freezable.items() if key[: len(frozen)] == frozen), None)
 
 
 def _needed(groups: Mapping[ast.AST, list[_Found]]) -> list[ast.AST]:
@@ -107,13 +114,13 @@ def _follows(later: Anchor, found: list[_Found]) -> bool:
 
 
 def _match(file: PythonFile, facts: Facts, place: ast.AST, found: list[_Found]) -> Match:
-    names = listed(item.meeting.cast.key for item in found)
+    best: Fix = "safe" if any(item.fix == "safe" for item in found) else "unsafe"
+    names = listed(item.meeting.cast.key for item in found if item.fix == best)
     lines = sorted({line_of(item.meeting.read.node) for item in found})
     where = "Lightning's autocast region" if found[0].meeting.regions[0].lightning else "one autocast region"
     message = f"{names} runs without gradient, and with gradient at line {lines[0]}, in {where}"
     span = place_of(file, place)
     anchor = found[0].anchor
-    best: Fix = "safe" if any(item.fix == "safe" for item in found) else "unsafe"
     doubt = next((item.doubt for item in found if item.fix == best), "")
     if anchor is None:
         return Match(span, message, "manual", f"no line can be put between the two; {ADVICE}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from codemods.autocast.spelling import Binding, Spelled, binding_edit, call_edit, needs_half, obstacle, spelled
+from codemods.autocast.spelling import OLD, Binding, Spelled, binding_edit, call_edit, needs_half, obstacle, spelled
 from codemods.autocast.versions import TORCH, admits_below, admits_from, is_open
 from codemods.facts import Facts
 from codemods.finding import Fix
@@ -36,6 +36,26 @@ def check(file: PythonFile, facts: Facts) -> Iterator[Match]:
     for statement, binding in bindings.items():
         group = [item for item in found if item.binding and item.binding.statement is statement]
         yield from _together(file, facts, binding, group, other)
+
+    yield from _kept(file, {id(item.call.node.func) for item in found})
+
+
+def _kept(file: PythonFile, called: set[int]) -> Iterator[Match]:
+    """Old names that are used without being called: handed on, kept in a name, asked for by `hasattr`."""
+    scopes = {id(call.node): call.scope for call in file.calls}
+    for name in ("autocast", "GradScaler"):
+        spellings = file.spellings(name)
+        nodes = [node for node in ast.walk(file.tree) if isinstance(node, ast.IfExp | ast.Call)]
+        for node in nodes:
+            parts = [node.body, node.orelse] if isinstance(node, ast.IfExp) else node.args
+            for part in parts:
+                word = part.id if isinstance(part, ast.Name) else part.attr if isinstance(part, ast.Attribute) else ""
+                scope = scopes.get(id(node), file.scope)
+                if word in spellings and id(part) not in called and (dotted := scope.resolve(part)) in OLD:
+                    device, known = OLD[dotted]
+                    message = f"`torch.{device}.amp.{known}` is deprecated since torch {DEPRECATED}"
+                    reason = "it is handed on without being called; write functools.partial(torch.amp."
+                    yield Match(file.span(part), message, "manual", f'{reason}{known}, "{device}")')
 
 
 def _message(item: Spelled) -> str:

@@ -35,7 +35,7 @@ WITHOUT = ("torchmetrics.", "torchvision.transforms.", "torch.nn.functional.", "
 _TOOLS = re.compile(r"(?:Tokenizer\w*|Processor|FeatureExtractor|Config|Scheduler|Loss|Criterion|Metric)$")
 _LOSS_NAME = re.compile(
     r"loss|criteri|metric|accuracy|^acc(_|$)|transform|augment|normali[sz]e|tokeni[sz]|scheduler|noise|sampl(er|e_)"
-    r"|preprocess|postprocess|mask|^(log|get|set|update|compute|calc|check|make|build|plot)_",
+    r"|preprocess|postprocess|mask|freeze|^(log|get|set|update|compute|calc|check|make|build|plot)_",
     re.IGNORECASE,
 )
 _USES = ("parameters", "named_parameters", "zero_grad", "state_dict", "load_state_dict", "requires_grad_")
@@ -144,6 +144,16 @@ class Members:
                     if key := freezes(statement):
                         found.add(key)
         return frozenset(found)
+
+    @cached_property
+    def freezable(self) -> dict[Key, int]:
+        """The attributes whose weights some method freezes, with the line."""
+        found: dict[Key, int] = {}
+        for function, _ in self._functions():
+            for node in own_nodes(function):
+                if isinstance(node, ast.stmt) and (key := freezes(node)):
+                    found.setdefault(key, node.lineno)
+        return found
 
     @cached_property
     def optimized(self) -> tuple[tuple[Key, ...] | None, ...] | None:

@@ -63,7 +63,7 @@ NOT_FORWARD = SAME | _words("""
     untoggle_optimizer clip_gradients configure_gradient_clipping save_hyperparameters save_checkpoint
     load_from_checkpoint add_to_queue get_from_queue to_onnx to_torchscript optimizer_step optimizer_zero_grad
     append extend keys values items get pop update copy size dim numel item tolist step reset compute
-    data grad weight bias clone detach mean sum view reshape numpy
+    data grad weight bias clone detach mean sum view reshape numpy exp log sqrt softmax sigmoid clamp setdefault
 """)
 """Attributes of a module whose call computes nothing with its weights."""
 

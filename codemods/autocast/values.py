@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import builtins
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from codemods.autocast.casts import State
@@ -18,7 +18,18 @@ from codemods.autocast.members import (
     parameters_in,
     used_as_module,
 )
-from codemods.autocast.names import DEEPCOPY, FABRIC, NOT_MODULES, SAME, WRAPPERS, Grad, Region, grad_of, region_of
+from codemods.autocast.names import (
+    AUTOCAST,
+    DEEPCOPY,
+    FABRIC,
+    NOT_MODULES,
+    SAME,
+    WRAPPERS,
+    Grad,
+    Region,
+    grad_of,
+    region_of,
+)
 from codemods.facts import Facts
 from codemods.scopes import Scope
 from codemods.source import PythonFile
@@ -54,6 +65,13 @@ class Context:
 
 
 @dataclass(frozen=True)
+class Opener:
+    """What opens a region when it is called: `autocast` kept in a name."""
+
+    region: Region
+
+
+@dataclass(frozen=True)
 class Local:
     """A function defined in a function."""
 
@@ -70,6 +88,8 @@ class Reader:
 
     def value(self, node: ast.expr, state: State, scope: Scope, members: Members | None) -> Any:
         """The value of an expression, None where it is unknown."""
+        if opener := _opener(node, scope):
+            return opener
         if isinstance(node, ast.Name):
             return self._name(node.id, state, scope)
         if isinstance(node, ast.Attribute):
@@ -109,6 +129,8 @@ class Reader:
     def _built(self, attribute: str, members: Members) -> Any:
         """An attribute that is no module but an optimizer, Fabric or a context."""
         for value, scope in members.assigned.get(attribute, []):
+            if opener := _opener(value, scope):
+                return opener
             if isinstance(value, ast.Call) and (dotted := scope.resolve(value.func)):
                 if dotted in FABRIC:
                     return _FABRIC
@@ -144,6 +166,9 @@ class Reader:
             return Context(means)
         if dotted and dotted.startswith("torch.optim.") and "lr_scheduler" not in dotted:
             return Optimizer(self._given(node, state, scope, members))
+        opener = self.value(function, state, scope, members) if not isinstance(function, ast.Call) else None
+        if isinstance(opener, Opener):
+            return Context(replace(opener.region, opened=node))
         if isinstance(function, ast.Attribute):
             owner = self.value(function.value, state, scope, members)
             if found := self._method(function.attr, owner, first, node, members):
@@ -198,11 +223,20 @@ class Reader:
             if found == "unknown" and members.frozen and any(key[: len(item)] == item for item in members.frozen):
                 return "nothing"
         else:
-            found = "module" if used_as_module(self.file, key[:1]) else "unknown"
+            found = "module" if used_as_module(self.file, key[:1]) else "unknown" if len(key) == 1 else "nothing"
         return "nothing" if found == "unknown" and looks_weightless(key[-1]) else found
 
 
 _FABRIC = object()
+
+
+def _opener(node: ast.expr, scope: Scope) -> Opener | None:
+    """What `autocast`, or `autocast if half else nullcontext`, stands for when it is not called."""
+    if isinstance(node, ast.IfExp):
+        return _opener(node.body, scope) or _opener(node.orelse, scope)
+    if isinstance(node, ast.Name | ast.Attribute) and scope.resolve(node) in AUTOCAST:
+        return Opener(Region(True, node))
+    return None
 
 
 def _bound(name: str, scope: Scope) -> bool:
