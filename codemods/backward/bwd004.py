@@ -21,6 +21,7 @@ from codemods.backward.hooks import (
     reads_gradient,
     takes_anything,
 )
+from codemods.backward.imports import unused
 from codemods.backward.taking import emptied
 from codemods.facts import Facts
 from codemods.finding import Fix
@@ -256,7 +257,9 @@ def _edits(file: PythonFile, call: CallNode, hook: Hook, name: str) -> tuple[Nod
         plain = len(hook.given) == (2 if isinstance(hook.given[0], ast.Name) and hook.given[0].id == "self" else 1)
         if not plain or len(hook.parameters()) != 1:
             return None
-        return (NodeEdit(call.node, _without_partial), NodeEdit(function, _without_last))
+        inner = call.node.args[0]
+        name = inner.func.id if isinstance(inner, ast.Call) and isinstance(inner.func, ast.Name) else ""
+        return (NodeEdit(call.node, _without_partial), NodeEdit(function, _without_last), *unused(file, {name: 1}))
     if len(hook.parameters()) != 1:
         return None
     return (NodeEdit(call.node, partial(_renamed, name=name)), NodeEdit(function, partial(_with_first, name=name)))
@@ -373,6 +376,7 @@ class Reducer:
         return hook
 """
 EARLY_BEFORE = """\
+import math
 from functools import partial
 
 
@@ -382,10 +386,12 @@ class Reducer:
             p.register_hook(partial(self.reduce, p))
 
     def reduce(self, p, grad):
-        self.sums[p] += p.grad.norm()
+        self.sums[p] += math.log(p.grad.norm())
 """
-EARLY_AFTER = EARLY_BEFORE.replace("register_hook(partial(self.reduce, p))", f"{NEW}(self.reduce)").replace(
-    "(self, p, grad)", "(self, p)"
+EARLY_AFTER = (
+    EARLY_BEFORE.replace("register_hook(partial(self.reduce, p))", f"{NEW}(self.reduce)")
+    .replace("(self, p, grad)", "(self, p)")
+    .replace("from functools import partial\n", "")
 )
 MASK = """\
 def freeze(module, mask):

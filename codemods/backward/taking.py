@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import ast
+from collections import Counter
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from codemods.backward.hooks import Hook, body_of, gives_back, reads
+from codemods.backward.imports import unused
 from codemods.nodes import every_node
 from codemods.rule import NodeEdit
 from codemods.source import CallNode, PythonFile
@@ -53,10 +55,25 @@ def edits(file: PythonFile, call: CallNode, hook: Hook, empty: str) -> tuple[Nod
         return "p.grad is read elsewhere in the file"
     if not _is_thrown_away(function, empty) or _rebinds(function, names[1:]):
         return "what it returns is used otherwise too"
+    freeing = Counter(
+        statement.value.func.id
+        for statement in function.body
+        if _concerns(statement, empty)
+        and isinstance(statement, ast.Expr)
+        and isinstance(statement.value, ast.Call)
+        and isinstance(statement.value.func, ast.Name)
+    )
     return (
         NodeEdit(call.node, _registered),
         NodeEdit(function, partial(_reading, parameter=names[1], gradient=names[2], empty=empty)),
+        *unused(file, freeing + Counter(_bound_by(call))),
     )
+
+
+def _bound_by(call: CallNode) -> list[str]:
+    """`partial`, as the file calls it."""
+    inner = call.node.args[0]
+    return [inner.func.id] if isinstance(inner, ast.Call) and isinstance(inner.func, ast.Name) else []
 
 
 def _is_thrown_away(function: ast.FunctionDef, empty: str) -> bool:

@@ -180,6 +180,7 @@ def test_torch_requirement_sets_the_level(pin: str, level: str) -> None:
 
 
 TAKES = """\
+import math
 from functools import partial
 
 import torch
@@ -198,7 +199,7 @@ class Offload:
 
 
 TAKEN = """\
-from functools import partial
+import math
 
 import torch
 
@@ -219,6 +220,12 @@ def test_hook_that_takes_the_gradient_away() -> None:
     assert [finding.fix for finding in findings(TAKES)] == ["unsafe"]
     assert rewritten({"hooks.py": TAKES}, RULE, unsafe=True)["hooks.py"] == TAKEN
     assert findings(changed("empty_like", "zeros_like", TAKES)) == []
+
+
+def test_an_import_stays_where_the_file_would_begin_with_a_hole() -> None:
+    text = changed("import math\n", "", TAKES)
+    after = rewritten({"hooks.py": text}, RULE, unsafe=True)["hooks.py"]
+    assert after.startswith("from functools import partial\n\nimport torch\n")
 
 
 NOT_TAKEN = {
