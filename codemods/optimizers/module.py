@@ -1,0 +1,320 @@
+"""What one class says about its several optimizers: enough for a rewrite, or the reason against one."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from codemods.manual.configured import Configured, read_configured
+from codemods.manual.module import AUTOMATIC, is_manual
+from codemods.manual.optimizers import NotPlain
+from codemods.optimizers.returned import may_skip, result_kind
+from codemods.optimizers.signature import HOOKS, index_parameter, old_parameters, read_elsewhere
+from codemods.source import ClassNode, PythonFile
+from codemods.syntax import (
+    Function,
+    is_plain,
+    is_self_attribute,
+    is_super_call,
+    own_nodes,
+    parameters,
+    returns,
+    self_name,
+    super_init_index,
+    taken_name,
+    uses,
+)
+
+INDEX = "optimizer_idx"
+HELPER = "training_step_for"
+STEP = "training_step"
+IMPORTS: tuple[tuple[str, str | None], ...] = (("torch", None),)
+LOOP_NAMES = frozenset({
+    "optimizer", "optimizers", "loss", "output", "scheduler", "schedulers", "config", "stepping", "turns", "closure",
+})  # fmt: skip
+REFUSED = {
+    "training_step_end": "it is no longer called",
+    "lr_scheduler_step": "overridden, its place in a manual loop is not plain",
+    "toggle_optimizer": "overridden, and the loop calls it",
+    "untoggle_optimizer": "overridden, and the loop calls it",
+    "optimizers": "overridden, and the loop calls it",
+    "manual_backward": "overridden, and the loop calls it",
+}
+GIVEN = ("optimizer_step", "optimizer_zero_grad")
+CARRIED = ("optimizer_step", "optimizer_zero_grad", "on_before_zero_grad", "configure_gradient_clipping", "backward")
+WATCHED = frozenset({*REFUSED, *CARRIED, STEP, HELPER, "configure_optimizers", "training_epoch_end", AUTOMATIC})
+
+
+@dataclass(frozen=True)
+class Several:
+    """A class whose training step takes `optimizer_idx`.
+
+    `unread` holds where the step does not use it, `default` is the source text of its default, empty where there is
+    none. `configured` is what its configure_optimizers returns, None where that cannot be told, or there is none.
+    `refusal` is why it cannot be rewritten by what the class itself shows. `follows` holds for a class that does
+    nothing but replace or extend the step of its base. `kind` and `skips` say what the step returns, `repeats`
+    whether an overridden optimizer_step may make other than one step; `reads` are the overridden hooks that read the
+    index, `hooks` those that the loop has to do with, `constructor` whether the flag has a place in `__init__`.
+    """
+
+    name: str
+    path: str
+    refusal: str | None
+    configured: Configured | None = None
+    unread: bool = False
+    default: str = ""
+    follows: bool = False
+    kind: str = ""
+    skips: bool = False
+    manual: bool = False
+    repeats: bool = False
+    reads: frozenset[str] = frozenset()
+    hooks: frozenset[str] = frozenset()
+    constructor: bool = True
+
+
+@dataclass(frozen=True)
+class Names:
+    """What the training step calls its parameters."""
+
+    this: str
+    batch: str
+    batch_idx: str
+
+
+def candidates(file: PythonFile) -> list[ClassNode]:
+    """The classes whose training step takes `optimizer_idx`."""
+    if INDEX not in file.text or STEP not in file.text:
+        return []
+    return [item for item in file.classes if STEP in item.methods and _index_of(item.methods[STEP]) is not None]
+
+
+def _index_of(step: Function) -> ast.arg | None:
+    arguments = [*step.args.posonlyargs, *step.args.args, *step.args.kwonlyargs]
+    return next((argument for argument in arguments if argument.arg == INDEX), None)
+
+
+def read_class(file: PythonFile, item: ClassNode) -> Several | None:
+    """What the class shows; None for one that trains by TBPTT too, which is another rule's."""
+    step = item.methods[STEP]
+    if "hiddens" in parameters(step):
+        return None
+    refusal, configured = None, None
+    try:
+        configured = _configured(item)
+    except NotPlain as error:
+        refusal = str(error)
+    try:
+        _judge(file, item, step)
+    except NotPlain as error:
+        refusal = str(error)
+    most = configured.most if configured else None
+    return Several(
+        item.qualname,
+        file.path,
+        refusal,
+        configured,
+        not uses(step, INDEX),
+        _default(step),
+        _follows(file, item, step),
+        result_kind(item, step),
+        may_skip(item, step, INDEX, most),
+        is_manual(item),
+        _repeats(item),
+        frozenset(name for name in GIVEN if name in item.methods and _reads_index(item.methods[name], name)),
+        frozenset(item.methods) & {*CARRIED, "on_before_optimizer_step", "on_train_epoch_end"},
+        _plain_constructor(item),
+    )
+
+
+def _configured(item: ClassNode) -> Configured:
+    method = item.methods.get("configure_optimizers")
+    if method is None:
+        raise NotPlain("the class has no configure_optimizers of its own")
+    configured = read_configured(method, item.scope)
+    if not configured.fixed and (
+        len(configured.schedules) > 1 or any(schedule.monitor for schedule in configured.schedules)
+    ):
+        raise NotPlain("configure_optimizers returns schedulers of several kinds, or none, as it goes")
+    if configured.frequencies and configured.schedules:
+        raise NotPlain(
+            "its optimizers have a frequency, and 1.x took the turns of their schedulers from another count of batches"
+        )
+    return configured
+
+
+def _default(step: Function) -> str:
+    positional = [*step.args.posonlyargs, *step.args.args]
+    given = dict(zip([argument.arg for argument in reversed(positional)], reversed(step.args.defaults), strict=False))
+    given |= {
+        argument.arg: value
+        for argument, value in zip(step.args.kwonlyargs, step.args.kw_defaults, strict=True)
+        if value
+    }
+    return ast.unparse(given[INDEX]) if INDEX in given else ""
+
+
+def names_of(step: Function) -> Names:
+    """Raises NotPlain where the step is not a plain method of (self, batch, batch_idx, optimizer_idx)."""
+    names = parameters(step)
+    if not is_plain(step) or len(names) != 3 or names[2] != INDEX:
+        raise NotPlain(f"training_step is not a plain method of (self, batch, batch_idx, {INDEX})")
+    found = Names(self_name(step), names[0], names[1])
+    for name in (found.this, found.batch, found.batch_idx):
+        if name in LOOP_NAMES:
+            raise NotPlain(f"training_step takes a parameter `{name}`")
+    return found
+
+
+def _judge(file: PythonFile, item: ClassNode, step: Function) -> None:
+    names_of(step)
+    for hook, why in REFUSED.items():
+        if hook in item.methods:
+            raise NotPlain(f"`{hook}` is defined in the class: {why}")
+    if HELPER in item.methods:
+        raise NotPlain(f"the class already has a method `{HELPER}`")
+    taken = taken_name(file.scope.bindings, IMPORTS)
+    if taken:
+        raise NotPlain(f"the file uses the name `{taken}` for something else")
+    if sum(other.qualname == item.qualname for other in file.classes) > 1:
+        raise NotPlain("the file defines two classes of that name")
+    _judge_flag(item)
+    _judge_names(file)
+    _judge_hooks(item)
+    _judge_outputs(item)
+
+
+def _judge_flag(item: ClassNode) -> None:
+    for node in ast.walk(item.node):
+        named = isinstance(node, ast.Name) and node.id == AUTOMATIC
+        if named or (isinstance(node, ast.Constant) and node.value == AUTOMATIC) or AUTOMATIC in item.methods:
+            raise NotPlain(f"the class sets {AUTOMATIC} in a way of its own")
+    for target, value in _set_on_self(item, AUTOMATIC):
+        if not (isinstance(value, ast.Constant) and value.value is True):
+            raise NotPlain(f"{AUTOMATIC} is set to something else than True in line {target.lineno}")
+
+
+def _set_on_self(item: ClassNode, name: str) -> Iterator[tuple[ast.expr, ast.expr | None]]:
+    for node in ast.walk(item.node):
+        if isinstance(node, ast.Assign | ast.AnnAssign):
+            for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
+                if is_self_attribute(target, name):
+                    yield target, node.value
+
+
+def _judge_names(file: PythonFile) -> None:
+    """Calls of `training_step`: on `self` and `super()` inside a candidate they are renamed, others forbid it."""
+    followed = {id(node) for item in candidates(file) for node in _own_calls(item)}
+    for node in file.attributes(STEP):
+        if id(node) not in followed:
+            raise NotPlain(f"training_step is called or taken by name in line {node.lineno}")
+    for inner in ast.walk(file.tree):
+        if (isinstance(inner, ast.Constant) and inner.value == STEP) or (
+            isinstance(inner, ast.Name) and inner.id == STEP
+        ):
+            raise NotPlain(f"training_step is used by name in line {inner.lineno}")
+
+
+def _own_calls(item: ClassNode) -> Iterator[ast.Attribute]:
+    """The functions of calls `self.training_step(...)` and `super().training_step(...)` that give the index or may
+    leave it out as before."""
+    step = item.methods[STEP]
+    least = 2 if _default(step) else 3
+    for method in item.methods.values():
+        for node in ast.walk(method):
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == STEP:
+                given = len(node.args) + len(node.keywords)
+                plain = not any(isinstance(item, ast.Starred) for item in node.args)
+                own = is_self_attribute(node.func, STEP, self_name(method)) or is_super_call(node, STEP)
+                if own and plain and least <= given <= 3 and all(keyword.arg for keyword in node.keywords):
+                    yield node.func
+
+
+def _judge_hooks(item: ClassNode) -> None:
+    for name, hook in HOOKS.items():
+        method = item.methods.get(name)
+        if method is None:
+            continue
+        try:
+            dead = old_parameters(method, hook)
+            index = index_parameter(method, hook)
+        except NotPlain as error:
+            raise NotPlain(f"`{name}` is overridden, and {error}") from None
+        read = [item for item in read_elsewhere(method, name, dead) if name not in GIVEN or item != index]
+        if method.args.vararg and name != "on_before_optimizer_step":
+            read += read_elsewhere(method, name, (method.args.vararg.arg,))
+        if read:
+            raise NotPlain(f"`{name}` reads `{read[0]}`, which 2.x does not give it")
+    before = item.methods.get("on_before_optimizer_step")
+    if before and (not is_plain(before) or returns(before)):
+        raise NotPlain("on_before_optimizer_step is not a plain method, so clipping has no place at its end")
+    end = item.methods.get("on_train_epoch_end")
+    if end and (not is_plain(end) or returns(end)) and _monitors(item):
+        raise NotPlain("on_train_epoch_end is not a plain method, so the scheduler's step has no place at its end")
+
+
+def _reads_index(method: Function, name: str) -> bool:
+    try:
+        index = index_parameter(method, HOOKS[name])
+    except NotPlain:
+        return False
+    return index is not None and bool(read_elsewhere(method, name, (index,)))
+
+
+def _monitors(item: ClassNode) -> bool:
+    return any(schedule.monitor for schedule in _configured(item).schedules)
+
+
+def _judge_outputs(item: ClassNode) -> None:
+    for hook in ("training_epoch_end", "on_train_batch_end"):
+        method = item.methods.get(hook)
+        if method is None:
+            continue
+        arguments = method.args
+        names = [*parameters(method)[:1], *(each.arg for each in (arguments.vararg, arguments.kwarg) if each)]
+        if any(uses(method, name) for name in names):
+            raise NotPlain(f"{hook} reads the step's outputs, which were lists of one for each optimizer")
+
+
+def _follows(file: PythonFile, item: ClassNode, step: Function) -> bool:
+    try:
+        names_of(step)
+        _judge_names(file)
+        _judge_outputs(item)
+    except NotPlain:
+        return False
+    return not frozenset(item.methods) & (WATCHED - {STEP})
+
+
+def _repeats(item: ClassNode) -> bool:
+    """Whether an overridden optimizer_step may make no step, or several, which 1.x counted as one."""
+    method = item.methods.get("optimizer_step")
+    if method is None:
+        return False
+    steps = [
+        node
+        for statement in method.body
+        if isinstance(statement, ast.Expr | ast.Assign | ast.Return)
+        for node in ast.walk(statement)
+        if is_super_call(node, "optimizer_step") or _is_step(node, parameters(method))
+    ]
+    every = [node for node in own_nodes(method) if is_super_call(node, "optimizer_step") or _is_step(node, None)]
+    return len(steps) != 1 or len(every) != 1
+
+
+def _is_step(node: ast.AST, names: list[str] | None) -> bool:
+    return (
+        isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Attribute)
+        and node.func.attr == "step"
+        and (names is None or (isinstance(node.func.value, ast.Name) and node.func.value.id in names))
+    )
+
+
+def _plain_constructor(item: ClassNode) -> bool:
+    """Whether the flag can go behind `super().__init__()`, or in place of an explicit True."""
+    init = item.methods.get("__init__")
+    if init is None:
+        return True
+    return self_name(init) == "self" and super_init_index(init) is not None

@@ -1,0 +1,251 @@
+"""OPT001: several optimizers under automatic optimization, by `optimizer_idx`, as Lightning 1.x had them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+from codemods.facts import Facts, is_trainer_call
+from codemods.family import definitions
+from codemods.manual import surroundings
+from codemods.manual.trainers import ACCUMULATE, ASKED, CLIP, MOVED, loose
+from codemods.optimizers.module import IMPORTS, STEP, WATCHED, candidates, names_of, read_class
+from codemods.optimizers.plan import UNHEARD, Shown, Verdict, verdicts
+from codemods.optimizers.signature import HOOKS, index_parameter, old_parameters, read_elsewhere
+from codemods.rule import Example, Match, NodeEdit, Rule
+from codemods.source import ClassNode, PythonFile
+
+if TYPE_CHECKING:
+    import libcst as cst
+
+    from codemods.optimizers.loop import Shape
+
+CODE = "OPT001"
+SAME = "The loop makes the same steps in the same order as automatic optimization did on 1.x."
+RESUMED = "Resuming an old checkpoint with it restarts global_step at 0."
+ADVICE = (
+    "Set `self.automatic_optimization = False` and loop over self.optimizers() in training_step: toggle_optimizer, "
+    "forward, zero_grad, self.manual_backward, step, untoggle_optimizer."
+)
+
+
+def collect(file: PythonFile) -> Shown | None:
+    """The candidate classes of a file, and Trainer arguments that stand where they cannot be moved."""
+    classes = tuple(found for item in candidates(file) if (found := read_class(file, item)))
+    shown = Shown(classes, loose(file))
+    return shown if shown.classes or shown.loose else None
+
+
+def context(collected: Mapping[str, Any]) -> tuple[bytes, ...]:
+    """What other files have to be asked where there is a candidate."""
+    names = {item.name.rpartition(".")[2].encode() for shown in collected.values() for item in shown.classes}
+    if not names:
+        return ()
+    return (*ASKED, *surroundings.asked(UNHEARD), *definitions(set(WATCHED)), *sorted(names))
+
+
+def _present(file: PythonFile) -> bool:
+    return bool(candidates(file)) or any(keyword.arg in MOVED for call in file.calls for keyword in call.node.keywords)
+
+
+def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
+    for verdict in verdicts(facts, CODE):
+        if verdict.item.path == file.path and verdict.what != "drop":
+            yield from _class_match(file, verdict)
+        if verdict.what == "loop":
+            yield from _trainer_matches(file, verdict)
+
+
+def _class_match(file: PythonFile, verdict: Verdict) -> Iterator[Match]:
+    for item in candidates(file):
+        if item.qualname != verdict.item.name:
+            continue
+        place = file.head(item.methods[STEP])
+        message = f"{item.node.name} trains several optimizers by `optimizer_idx`, which Lightning 2 refuses"
+        if verdict.what == "none":
+            yield Match(place, message, "manual", f"Not rewritten: {verdict.refusal}. {ADVICE}", "M214")
+            continue
+        reason = " ".join([f"Look at this: {'; '.join(verdict.doubts)}." if verdict.doubts else SAME, RESUMED])
+        loop = verdict.what == "loop"
+        yield Match(
+            place,
+            message,
+            "unsafe" if verdict.doubts else "safe",
+            reason,
+            "M214",
+            edits=(NodeEdit(item.node, _loop_edit(item, verdict) if loop else _follower_edit),),
+            imports=IMPORTS if loop and _clears(verdict) else (),
+            unit=verdict.unit,
+        )
+
+
+def _clears(verdict: Verdict) -> bool:
+    return verdict.given.clear_autocast and not verdict.configured.frequencies
+
+
+def _loop_edit(item: ClassNode, verdict: Verdict) -> Any:
+    def write(node: cst.ClassDef) -> cst.ClassDef:
+        from codemods.optimizers.loop import write_loop
+
+        return write_loop(node, verdict, _shape(item))
+
+    return write
+
+
+def _shape(item: ClassNode) -> Shape:
+    from codemods.optimizers.loop import Shape
+
+    dead, kept = [], []
+    for name, hook in HOOKS.items():
+        method = item.methods.get(name)
+        if method is None:
+            continue
+        old = old_parameters(method, hook)
+        read = read_elsewhere(method, name, old)
+        index = index_parameter(method, hook)
+        dead.append((name, tuple(each for each in old if each not in read)))
+        kept.append((name, tuple(each for each in old if each in read and each == index)))
+    return Shape(names_of(item.methods[STEP]), tuple(dead), tuple(kept))
+
+
+def _follower_edit(node: cst.ClassDef) -> cst.ClassDef:
+    from codemods.optimizers.loop import write_follower
+
+    return write_follower(node)
+
+
+def _trainer_matches(file: PythonFile, verdict: Verdict) -> Iterator[Match]:
+    """The arguments of the Trainers that train the class and that manual optimization refuses."""
+    for index, call in enumerate(filter(is_trainer_call, file.calls)):
+        keywords = {keyword.arg: keyword for keyword in call.node.keywords}
+        given = [keywords[name] for name in (CLIP[0], ACCUMULATE) if name in keywords]
+        if (file.path, index) not in verdict.given.calls or not given:
+            continue
+        yield Match(
+            file.span(given[0]),
+            f"manual optimization refuses Trainer({given[0].arg}=...)",
+            "unsafe" if verdict.doubts else "safe",
+            f"{verdict.item.name} does it itself, where automatic optimization did.",
+            "M214",
+            edits=(NodeEdit(call.node, _without_moved),),
+            unit=verdict.unit,
+        )
+
+
+def _without_moved(node: cst.Call) -> cst.Call:
+    from codemods.edits import without_arguments
+
+    return without_arguments(node, frozenset(MOVED))
+
+
+BEFORE = """\
+import torch
+import torch.nn.functional as F
+from pytorch_lightning import LightningModule, Trainer
+
+
+class GAN(LightningModule):
+    def __init__(self):
+        super().__init__()
+        self.generator = torch.nn.Linear(4, 4)
+        self.discriminator = torch.nn.Linear(4, 1)
+
+    def training_step(self, batch, batch_idx, optimizer_idx):
+        noise = torch.randn(len(batch), 4, device=self.device)
+        if optimizer_idx == 0:
+            loss = F.softplus(-self.discriminator(self.generator(noise))).mean()
+            self.log("g_loss", loss)
+            return loss
+        fake = self.generator(noise).detach()
+        loss = F.softplus(self.discriminator(fake)).mean() + F.softplus(-self.discriminator(batch)).mean()
+        self.log("d_loss", loss)
+        return loss
+
+    def configure_optimizers(self):
+        generator = torch.optim.Adam(self.generator.parameters(), lr=0.01)
+        discriminator = torch.optim.Adam(self.discriminator.parameters(), lr=0.01)
+        return [generator, discriminator], []
+
+
+def main(loader):
+    trainer = Trainer(max_epochs=2, gradient_clip_val=0.5)
+    trainer.fit(GAN(), loader)
+"""
+AFTER = '''\
+import torch
+import torch.nn.functional as F
+from pytorch_lightning import LightningModule, Trainer
+
+
+class GAN(LightningModule):
+    gradient_clip_val = 0.5
+
+    def __init__(self):
+        super().__init__()
+        self.automatic_optimization = False
+        self.generator = torch.nn.Linear(4, 4)
+        self.discriminator = torch.nn.Linear(4, 1)
+
+    def training_step(self, batch, batch_idx):
+        """One step of each optimizer in turn, as automatic optimization made them."""
+        for optimizer_idx, optimizer in enumerate(self.optimizers()):
+            self.toggle_optimizer(optimizer)
+            loss = self.training_step_for(batch, batch_idx, optimizer_idx)
+            optimizer.zero_grad()
+            self.manual_backward(loss)
+            optimizer.step()
+            self.untoggle_optimizer(optimizer)
+
+    def on_before_optimizer_step(self, optimizer):
+        self.clip_gradients(optimizer, gradient_clip_val=self.gradient_clip_val)
+
+    def training_step_for(self, batch, batch_idx, optimizer_idx):
+        noise = torch.randn(len(batch), 4, device=self.device)
+        if optimizer_idx == 0:
+            loss = F.softplus(-self.discriminator(self.generator(noise))).mean()
+            self.log("g_loss", loss)
+            return loss
+        fake = self.generator(noise).detach()
+        loss = F.softplus(self.discriminator(fake)).mean() + F.softplus(-self.discriminator(batch)).mean()
+        self.log("d_loss", loss)
+        return loss
+
+    def configure_optimizers(self):
+        generator = torch.optim.Adam(self.generator.parameters(), lr=0.01)
+        discriminator = torch.optim.Adam(self.discriminator.parameters(), lr=0.01)
+        return [generator, discriminator], []
+
+
+def main(loader):
+    trainer = Trainer(max_epochs=2)
+    trainer.fit(GAN(), loader)
+'''
+READ_OUTPUTS = BEFORE.replace(
+    "    def configure", "    def training_epoch_end(self, outputs):\n        print(outputs[0])\n\n    def configure"
+)
+
+RULE = Rule(
+    code=CODE,
+    name="automatic-several-optimizers",
+    summary="Several optimizers under automatic optimization become a manual loop over them",
+    why=(
+        "Lightning 2.0 removed the `optimizer_idx` argument (guide row M214, pull request 16539): a training step "
+        "that takes it is a RuntimeError, even with a default. On 1.x the step ran once for each optimizer, the "
+        "second time after the first one's step, with the parameters of the others toggled off. The loop written "
+        "here does the same and keeps the old body as a method of its own, so that every shape of `if optimizer_idx "
+        "== 0` trains as it did; clipping, accumulation and schedulers, which manual optimization leaves to the "
+        "module, come along. What is computed for each optimizer again stays so: to compute it once would be another "
+        "program."
+    ),
+    fix="safe",
+    versions="written for Lightning < 2.0; needs 2.0 or later after the rewrite",
+    triggers=(b"optimizer_idx", CLIP[0].encode(), ACCUMULATE.encode()),
+    check=_check,
+    examples=(Example(BEFORE, AFTER), Example(READ_OUTPUTS, READ_OUTPUTS)),
+    breaks_in="2.0.0",
+    needs="2.0.0",
+    collect=collect,
+    context=context,
+    present=_present,
+    references=("https://github.com/Lightning-AI/pytorch-lightning/pull/16539",),
+)

@@ -1,0 +1,190 @@
+"""Which classes of the project can be rewritten, once relatives and Trainers are known, and what moves."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+from codemods.facts import ClassFact, Facts
+from codemods.family import family
+from codemods.manual.configured import Configured
+from codemods.manual.surroundings import UNFIT, relatives, surroundings
+from codemods.manual.trainers import ACCUMULATE, CLIP, Given, Loose, read_trainers
+from codemods.optimizers.module import WATCHED, Several
+
+UNHEARD = {
+    "on_before_zero_grad": "manual optimization does not call",
+    "on_train_batch_end": "no longer gets the outputs of the steps",
+}
+EMPTY = Configured(None, None)
+
+
+@dataclass(frozen=True)
+class Shown:
+    """What a file shows to the others: its candidate classes, and where Trainer arguments that would have to move
+    stand other than in a Trainer's call."""
+
+    classes: tuple[Several, ...]
+    loose: Loose
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What is to be done with one class.
+
+    `what` is `loop` for a class that gets the loop, `follow` for one that only renames its step with its base's,
+    `drop` where the parameter alone goes, `none` where `refusal` says why nothing is done. `base` is the class of
+    the loop that a follower belongs to.
+    """
+
+    item: Several
+    what: str
+    refusal: str = ""
+    given: Given = field(default_factory=Given)
+    kind: str = ""
+    skips: bool = False
+    attribute: bool = False
+    doubts: tuple[str, ...] = ()
+    base: Several | None = None
+
+    @property
+    def configured(self) -> Configured:
+        return self.item.configured or EMPTY
+
+    @property
+    def unit(self) -> str:
+        owner = self.base or self.item
+        return f"{owner.path}:{owner.name}"
+
+
+def verdicts(facts: Facts, code: str) -> tuple[Verdict, ...]:
+    """One verdict for each candidate class, in path order."""
+    collected: dict[str, Shown] = facts.collected(code)
+    spoken = {path: shown.loose for path, shown in collected.items() if shown.loose}
+    items = {(item.path, item.name): item for path in sorted(collected) for item in collected[path].classes}
+    found: dict[tuple[str, str], Verdict] = {}
+    for key, item in items.items():
+        verdict = _judge(facts, item, items, spoken)
+        found.setdefault(key, verdict)
+        if verdict.what == "loop":
+            found.update({(each.path, each.name): _follower(each, verdict) for each in _followers(facts, item, items)})
+    return tuple(found[key] for key in items)
+
+
+def _follower(item: Several, base: Verdict) -> Verdict:
+    return Verdict(item, "follow", doubts=base.doubts, base=base.item)
+
+
+def _followers(facts: Facts, item: Several, items: Mapping[tuple[str, str], Several]) -> list[Several]:
+    fact = facts.files[item.path].find(item.name)
+    below = facts.subclasses(fact) if fact else ()
+    return [items[each.path, each.name] for each in below if (each.path, each.name) in items]
+
+
+def _judge(
+    facts: Facts, item: Several, items: Mapping[tuple[str, str], Several], spoken: Mapping[str, Loose]
+) -> Verdict:
+    fact = facts.files[item.path].find(item.name)
+    if fact is None:
+        return Verdict(item, "none", "the class is not at the top of its module")
+    alone = _alone(facts, item, fact)
+    if alone:
+        return alone
+    if item.refusal:
+        return Verdict(item, "none", item.refusal)
+    if item.default not in ("", "0", "None") or ((item.configured or EMPTY).count is None and item.default == "None"):
+        return Verdict(item, "none", f"the index is {item.default} where there is one optimizer, which a loop counts 0")
+    followers = _followers(facts, item, items)
+    refusal = (
+        relatives(facts, fact, set(), constructors=False)
+        or _clash(facts, fact, followers)
+        or surroundings(facts, fact, UNHEARD, {word: UNFIT[word] for word in UNFIT if word != b"lr_find"})
+    )
+    if refusal:
+        return Verdict(item, "none", refusal)
+    given = read_trainers(facts, fact, spoken)
+    kinds = {item.kind, *(each.kind for each in followers)}
+    verdict = Verdict(
+        item,
+        "loop",
+        given=given,
+        kind=kinds.pop() if len(kinds) == 1 else "",
+        skips=item.skips or any(each.skips for each in followers),
+        attribute=not item.constructor or any("__init__" in child.methods for child in facts.subclasses(fact)),
+    )
+    return _doubted(facts, verdict)
+
+
+def _alone(facts: Facts, item: Several, fact: ClassFact) -> Verdict | None:
+    """The verdict on a class with one optimizer, or with a step that does not look at the index."""
+    count = item.configured.count if item.configured else None
+    if not item.unread or not (count == 1 or item.manual or (item.configured is None and item.default)):
+        if count == 1 or item.manual:
+            return Verdict(item, "none", _one(item))
+        return None
+    if any("training_step" in other.methods for other in family(facts, fact)):
+        return Verdict(item, "none", "a relative of the class defines training_step too")
+    doubts = (
+        ()
+        if count == 1 or item.manual
+        else (
+            "how many optimizers the class has cannot be told: with several, 1.x trained each on the same loss, and "
+            "2.x refuses them aloud",
+        )
+    )
+    return Verdict(item, "drop", doubts=doubts)
+
+
+def _one(item: Several) -> str:
+    if item.manual:
+        return "the class optimizes by hand already, and 1.x refused the parameter there too"
+    if item.default:
+        return f"there is one optimizer, so the index is always {item.default}: put that in its place"
+    return "there is one optimizer, and 1.x gave no index then, so the step failed"
+
+
+def _clash(facts: Facts, fact: ClassFact, followers: list[Several]) -> str | None:
+    """Which relative of the class defines one of the methods that the loop has to do with."""
+    free = {(each.path, each.name) for each in followers if each.follows}
+    for other in family(facts, fact):
+        watched = WATCHED - {"training_step"} if (other.path, other.name) in free else WATCHED
+        found = sorted(other.methods & watched)
+        if found:
+            return f"{other.name} ({other.path}), a relative of the class, defines {found[0]}"
+    return None
+
+
+def _doubted(facts: Facts, verdict: Verdict) -> Verdict:
+    """The verdict with what keeps the rewrite from being the same without a look."""
+    given, doubts = verdict.given, list(verdict.configured.doubts)
+    reason = given.refusal or given.elsewhere
+    if reason:
+        names = " and ".join(given.left)
+        doubts.append(
+            f"{reason}; manual optimization refuses {names} there, so give the value to the class's own attribute"
+        )
+    if verdict.configured.frequencies and (ACCUMULATE in given.left or given.accumulate):
+        return Verdict(verdict.item, "none", "its optimizers take turns, and the Trainer accumulates gradients")
+    if verdict.item.repeats:
+        doubts.append(
+            "its optimizer_step may make more or fewer than one step at a time: each counts in global_step now, where "
+            "1.x counted one"
+        )
+    elif verdict.skips and given.clear_autocast:
+        doubts.append("a step that returns None is left out of global_step, in which 1.x counted it")
+    searching = facts.mentions.get(b"lr_find", frozenset())
+    if searching:
+        doubts.append(f"the search for a learning rate in {min(searching)} steps nothing in manual optimization")
+    return replace(verdict, doubts=tuple(doubts))
+
+
+def clip_of(given: Given) -> tuple[str, str | None] | None:
+    """The value and algorithm that the class is to clip by; 0.0, which is not at all, where a person has to say."""
+    if CLIP[0] in given.left:
+        return "0.0", None
+    return given.clip
+
+
+def window_of(given: Given) -> str | None:
+    """How many batches the class is to accumulate; 1 where a person has to say."""
+    return "1" if ACCUMULATE in given.left else given.accumulate
