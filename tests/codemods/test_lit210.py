@@ -1,0 +1,130 @@
+"""LIT210: against the newest signatures, and what it leaves alone."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from lightning.pytorch import Callback, LightningModule
+
+from codemods.hooks.lit210 import OPTIONAL, PREFIX, SHORTER
+from tests.codemods.support import refusals, rewritten, rule, run_rules
+
+OWNERS = {"lightning.pytorch.LightningModule": LightningModule, "lightning.pytorch.Callback": Callback}
+
+
+@pytest.mark.parametrize("kind", PREFIX)
+@pytest.mark.parametrize("name", [*SHORTER, *OPTIONAL])
+def test_the_newest_release_gives_what_the_table_says(kind: str, name: str) -> None:
+    taken = list(inspect.signature(getattr(OWNERS[kind], name)).parameters.values())[1:]
+    count = SHORTER[name].count if name in SHORTER else OPTIONAL[name].index + 1
+    assert len(taken) == count + PREFIX[kind]
+    assert name in SHORTER or (taken[-1].name, taken[-1].default) == ("dataloader_idx", 0)
+
+
+MODULE = "from pytorch_lightning import LightningModule\n\n\nclass Model(LightningModule):\n"
+CALLBACK = "from pytorch_lightning import Callback\n\n\nclass Watch(Callback):\n"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        MODULE + "    def on_train_batch_end(self, outputs, batch, batch_idx, unused=0):\n        pass\n",
+        MODULE + "    def on_train_batch_end(self, *args):\n        pass\n",
+        MODULE + "    def on_before_optimizer_step(self, optimizer):\n        pass\n",
+        MODULE + "    def on_validation_batch_end(self, outputs, batch, batch_idx, dataloader_idx=0):\n        pass\n",
+        MODULE + "    def on_validation_batch_end(self, outputs, batch, batch_idx):\n        pass\n",
+        CALLBACK + "    def on_train_batch_end(self, trainer, pl_module, outputs, batch, batch_idx):\n        pass\n",
+        CALLBACK + "    def on_train_epoch_end(self, trainer, pl_module):\n        pass\n",
+        "class Plain:\n    def on_train_epoch_end(self, outputs):\n        pass\n",
+    ],
+)
+def test_left_alone(text: str) -> None:
+    made = run_rules({"a.py": text}, rule("LIT210"))
+    assert made.findings == () and made.changes == ()
+
+
+def test_outputs_with_a_default_that_are_read_are_silent_today() -> None:
+    text = MODULE + "    def on_train_epoch_end(self, outputs=None):\n        print(outputs)\n"
+    [reason] = refusals({"a.py": text}, "LIT210")
+    assert "all that 2.x gives it" in reason
+
+
+def test_a_relative_with_the_hook_makes_it_unsafe() -> None:
+    text = (
+        CALLBACK
+        + "    def on_train_epoch_end(self, trainer, pl_module, outputs):\n        pass\n\n\nclass Child(Watch):\n"
+        + "    def on_train_epoch_end(self, trainer, pl_module, outputs):\n        print(outputs)\n"
+    )
+    made = run_rules({"a.py": text}, rule("LIT210"))
+    assert [finding.fix for finding in made.findings] == ["unsafe", "manual"] and made.changes == ()
+
+
+SCRIPT = """
+import json, warnings
+import torch
+import lightning.pytorch as pl
+
+warnings.simplefilter("ignore")
+from hooks import Watch
+
+class Model(pl.LightningModule):
+    def __init__(self):
+        super().__init__()
+        self.layer = torch.nn.Linear(1, 1)
+    def training_step(self, batch, batch_idx):
+        return self.layer(batch).sum()
+    def validation_step(self, batch, batch_idx):
+        pass
+    def configure_optimizers(self):
+        return torch.optim.SGD(self.parameters(), lr=0.1)
+
+watch = Watch()
+data = torch.utils.data.DataLoader(torch.ones(4, 1))
+trainer = pl.Trainer(
+    max_epochs=1, accelerator="cpu", logger=False, enable_checkpointing=False, enable_progress_bar=False,
+    enable_model_summary=False, callbacks=[watch], num_sanity_val_steps=0,
+)
+try:
+    trainer.fit(Model(), data, data)
+except TypeError as error:
+    print(json.dumps(str(error)))
+else:
+    print(json.dumps(watch.seen))
+"""
+HOOKS = """
+from lightning.pytorch import Callback
+
+
+class Watch(Callback):
+    seen = []
+
+    def on_train_batch_end(self, trainer, pl_module, outputs, batch, batch_idx, dataloader_idx):
+        self.seen.append(("train", batch_idx))
+
+    def on_validation_batch_end(self, trainer, pl_module, outputs, batch, batch_idx, dataloader_idx):
+        self.seen.append(("validation", batch_idx, dataloader_idx))
+
+    def on_train_epoch_end(self, trainer, pl_module, outputs):
+        self.seen.append(("epoch",))
+"""
+
+
+def fit(folder: Path, hooks: str) -> object:
+    (folder / "hooks.py").write_text(hooks)
+    (folder / "run.py").write_text(SCRIPT)
+    made = subprocess.run([sys.executable, "run.py"], cwd=folder, capture_output=True, text=True, timeout=300)
+    assert made.returncode == 0, made.stderr
+    return json.loads(made.stdout.splitlines()[-1])
+
+
+def test_fails_before_and_is_called_after(tmp_path: Path) -> None:
+    assert "dataloader_idx" in str(fit(tmp_path, HOOKS))
+    after = rewritten({"hooks.py": HOOKS}, rule("LIT210"))["hooks.py"]
+    steps = [["train", index] for index in range(4)]
+    checks = [["validation", index, 0] for index in range(4)]
+    assert fit(tmp_path, after) == [*steps, *checks, ["epoch"]]
