@@ -9,6 +9,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from codemods.backward.passes import Pass, is_looped, is_plain, runs
+from codemods.backward.raw import on_tensor
 from codemods.backward.stale import find_stale
 from codemods.backward.training import ROOTS, Notes, collect
 from codemods.facts import CALLBACK, MODULE, Facts
@@ -67,7 +68,7 @@ def _merged(file: PythonFile, facts: Facts, item: ClassNode, method: Function) -
     level, why = _level(file, facts)
     unit = f"{file.path}:{item.qualname}"
     for run in runs(method):
-        if _commented(file, run):
+        if _commented(file, run) or not all(on_tensor(file, found.call, item, method) for found in run):
             continue
         others = tuple(ast.unparse(found.loss) for found in run[1:])
         retain = bool(run[-1].retains)

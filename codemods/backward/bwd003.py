@@ -8,6 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from codemods.backward.names import Names
+from codemods.backward.raw import on_tensor
 from codemods.backward.training import STEPS, Notes, collect
 from codemods.backward.windows import Accumulation, Window, is_divided, loss_of, read_accumulation
 from codemods.facts import MODULE, Facts
@@ -96,6 +97,8 @@ def _counts_steps(node: ast.expr) -> bool:
 def _undivided(file: PythonFile, item: ClassNode, method: Function, found: Accumulation, size: str) -> Iterator[Match]:
     names = Names(method)
     losses = [loss_of(call, method) for call in found.backwards]
+    if not all(on_tensor(file, call, item, method) for call in found.backwards):
+        return
     if any(loss is None or is_divided(loss, found.window.size, item, names) for loss in losses):
         return
     known = not isinstance(found.window.size, ast.Name) or all(

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from codemods.backward.names import Names
 from codemods.backward.passes import Pass, blocks, read_pass
+from codemods.backward.raw import on_tensor
 from codemods.backward.training import ROOTS, Notes, collect
 from codemods.facts import MODULE, Facts
 from codemods.nodes import every_node
@@ -54,7 +55,8 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
         for name, method in item.methods.items():
             if name in reached:
                 for found in _reads(method):
-                    yield _match(file, found)
+                    if on_tensor(file, found.made.call, item, method):
+                        yield _match(file, found)
 
 
 def _reads(method: Function) -> Iterator[Read]:

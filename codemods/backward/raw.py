@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from codemods.backward.names import Names
 from codemods.finding import Fix
 from codemods.scopes import Scope
-from codemods.source import CallNode, ClassNode
+from codemods.source import CallNode, ClassNode, PythonFile
 from codemods.syntax import Function, self_assignments, self_name
 
 if TYPE_CHECKING:
@@ -52,6 +52,15 @@ def read_raw(call: CallNode, item: ClassNode, method: Function, names: Names) ->
     if isinstance(receiver, ast.Name) and receiver.id == own:
         return _own(call, names)
     return _tensor(call, item, method, names, receiver)
+
+
+def on_tensor(file: PythonFile, node: ast.Call, item: ClassNode, method: Function) -> bool:
+    """Whether a call is `self.manual_backward(...)`, or a raw one that is plainly made on a tensor."""
+    if isinstance(node.func, ast.Attribute) and node.func.attr == "manual_backward":
+        return True
+    call = next(found for found in file.calls if found.node is node)
+    raw = read_raw(call, item, method, Names(method))
+    return raw is not None and raw.change is not None
 
 
 def _with_optimizer(call: CallNode, names: Names) -> Raw | None:
