@@ -25,11 +25,12 @@ from codemods.syntax import (
     uses,
 )
 from codemods.tbptt.batch import Helper, Use, as_batch, helpers
-from codemods.tbptt.step import STATE, Step, is_idle, judge_result, read_step, takes_state, third_parameter
+from codemods.tbptt.step import STATE, Step, is_idle, is_optional, judge_result, read_step, takes_state, third_parameter
 
 FLAG = "truncated_bptt_steps"
 SPLIT = "tbptt_split_batch"
 HELPER = "training_chunk"
+WORDS = (FLAG, SPLIT, STATE)
 BETWEEN_CHUNKS = ("on_before_backward", "on_after_backward", "on_before_optimizer_step")
 IMPORTS = (("torch", None), ("lightning_utilities.core.apply_func", "apply_to_collection"))
 REFUSED_HOOKS = {
@@ -52,7 +53,7 @@ class TbpttClass:
     where it has no training step that takes a state. `named` says that the state has the name that only a state
     has, `idle` that the step trains without one: it is None where nobody gives it, and none is returned. `batch`
     is how the step uses the batch, `flagged` whether the class sets the flag, `ends_early` whether a line at the end
-    of its on_train_epoch_end may not be reached.
+    of its on_train_epoch_end may not be reached, `may_be_off` whether it may leave the flag unset, or set it to None.
     """
 
     name: str
@@ -64,6 +65,7 @@ class TbpttClass:
     batch: Use = field(default_factory=Use)
     flagged: bool = False
     ends_early: bool = False
+    may_be_off: bool = False
 
 
 @dataclass(frozen=True)
@@ -87,22 +89,27 @@ class Shown:
 def candidates(file: PythonFile) -> list[ClassNode]:
     """The classes whose training step takes, or may take, a state, and those that set the flag and train
     automatically."""
-    if FLAG not in file.text and STATE not in file.text:
+    if not any(word in file.text for word in WORDS):
         return []
-    return [item for item in file.classes if _is_candidate(item)]
+    return [item for item in file.classes if _is_candidate(file, item)]
 
 
-def _is_candidate(item: ClassNode) -> bool:
+def _is_candidate(file: PythonFile, item: ClassNode) -> bool:
     step = item.methods.get("training_step")
-    if step is not None and (takes_state(step) or third_parameter(step)):
+    if step is not None and _is_chunked(step):
         return True
-    return sets_flag(item) and not is_manual(item)
+    return not is_manual(item) and (sets_flag(item) or (SPLIT in item.methods and not file.attributes(SPLIT)))
+
+
+def _is_chunked(step: Function) -> bool:
+    """Whether a training step takes, or may take, a state."""
+    return takes_state(step) or third_parameter(step)
 
 
 def show(file: PythonFile, loose: Loose) -> Shown | None:
     """What a file shows to the others, None for nothing."""
     found = candidates(file)
-    if not found and not loose and FLAG not in file.text and STATE not in file.text:
+    if not found and not loose and not any(word in file.text for word in WORDS):
         return None
     return Shown(
         tuple(read_class(file, item) for item in found),
@@ -112,7 +119,7 @@ def show(file: PythonFile, loose: Loose) -> Shown | None:
         {
             item.qualname: _configured(item)
             for item in file.classes
-            if "configure_optimizers" in item.methods and (FLAG in file.text or STATE in file.text)
+            if "configure_optimizers" in item.methods and any(word in file.text for word in WORDS)
         },
         tuple(helpers(file.classes)) if STATE in file.text else (),
     )
@@ -179,7 +186,7 @@ def read_class(file: PythonFile, item: ClassNode) -> TbpttClass:
     method = item.methods.get("training_step")
     refusal, step = None, None
     try:
-        if method is not None:
+        if method is not None and _is_chunked(method):
             step = read_step(method)
         _judge(file, item)
     except NotPlain as error:
@@ -189,12 +196,30 @@ def read_class(file: PythonFile, item: ClassNode) -> TbpttClass:
         file.path,
         refusal,
         step,
-        method is not None and takes_state(method),
+        (method is not None and takes_state(method)) or SPLIT in item.methods,
         method is not None and is_idle(method),
         as_batch(method, step.batch) if method and step else Use(),
         sets_flag(item),
         _ends_early(item.methods.get("on_train_epoch_end")),
+        method is not None and is_optional(method) and _may_be_off(item),
     )
+
+
+def _may_be_off(item: ClassNode) -> bool:
+    """Whether `__init__` gives the flag under a condition alone, or from a parameter that is None or 0 by default."""
+    init = item.methods.get("__init__")
+    if init is None:
+        return False
+    names = [argument.arg for argument in init.args.args]
+    defaults = dict(zip(names[::-1], init.args.defaults[::-1], strict=False))
+    given = self_assignments(init, FLAG)
+    off = [
+        isinstance(node.value, ast.Name)
+        and isinstance(default := defaults.get(node.value.id), ast.Constant)
+        and not default.value
+        for node in given
+    ]
+    return any(off) or (bool(given) and not any(node in init.body for node in given))
 
 
 def _ends_early(hook: Function | None) -> bool:
@@ -203,8 +228,9 @@ def _ends_early(hook: Function | None) -> bool:
 
 def _judge(file: PythonFile, item: ClassNode) -> None:
     step = item.methods.get("training_step")
-    if step is None or not third_parameter(step):
-        raise NotPlain(f"`{FLAG}` is set, but the class has no training_step with `hiddens`")
+    if step is None or not _is_chunked(step):
+        what = f"`{FLAG}` is set" if sets_flag(item) else f"`{SPLIT}` is there, which nothing calls any more"
+        raise NotPlain(f"{what}, but the class has no training_step with `hiddens`")
     if _flag_off(item):
         raise NotPlain(f"`{FLAG}` is 0 or None, so Lightning 1.x never split a batch")
     for hook, why in REFUSED_HOOKS.items():

@@ -147,7 +147,7 @@ def _plain(facts: Facts, shown: Mapping[str, Shown], item: TbpttClass, fact: Cla
         tuple((trainer.path, facts.files[trainer.path].trainers.index(trainer)) for trainer in giving),
         split,
         any("__init__" in child.methods for child in facts.subclasses(fact)),
-        (*configured.doubts, *_doubts(facts, steps)),
+        (*configured.doubts, *_doubts(facts, item, steps)),
     )
 
 
@@ -178,7 +178,9 @@ def _steps(facts: Facts, fact: ClassFact, own: bool, giving: list[TrainerFact]) 
     return min(values)
 
 
-def _doubts(facts: Facts, steps: str | None) -> Iterator[str]:
+def _doubts(facts: Facts, item: TbpttClass, steps: str | None) -> Iterator[str]:
+    if item.may_be_off:
+        yield f"Without a value for `{FLAG}`, Lightning up to 1.4 trained on whole batches; the loop needs one."
     counting = sorted(path for word in COUNTS for path in facts.mentions.get(word, ()) if path in facts.files)
     if steps and counting:
         yield f"{counting[0]} may count steps."

@@ -243,7 +243,7 @@ RULE = Rule(
     ),
     fix="safe",
     versions="written for Lightning < 2.0; needs 2.0 or later after the rewrite",
-    triggers=(FLAG.encode(), STATE.encode(), CLIP[0].encode(), ACCUMULATE.encode()),
+    triggers=(FLAG.encode(), STATE.encode(), SPLIT.encode(), CLIP[0].encode(), ACCUMULATE.encode()),
     check=_check,
     examples=(Example(BEFORE, AFTER), Example(DICT_BATCH, DICT_BATCH)),
     breaks_in="2.0.0",
