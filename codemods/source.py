@@ -227,6 +227,11 @@ class PythonFile:
         return list(io.StringIO(self.text, newline=""))
 
     @cached_property
+    def memo(self) -> dict[str, Any]:
+        """What the rules of a family worked out of the file, kept for one another under a name of theirs."""
+        return {}
+
+    @cached_property
     def scope(self) -> Scope:
         """The module's own names."""
         return bind(self.tree, self.path)

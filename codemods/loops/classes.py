@@ -10,7 +10,7 @@ from typing import Literal
 
 from codemods.facts import MODULE, ClassFact, Facts
 from codemods.family import family
-from codemods.loops.flow import Flow, calls_on_self, read_flow
+from codemods.loops.flow import EVENTS, Flow, calls_on_self, read_flow
 from codemods.scopes import bind
 from codemods.source import ClassNode, PythonFile
 from codemods.syntax import is_self_attribute, own_nodes, self_name, super_init_index
@@ -79,8 +79,7 @@ def present(file: PythonFile) -> bool:
 
 def collect(file: PythonFile) -> tuple[Shown, ...] | None:
     """What the classes of a file say to others, where there is anything to say."""
-    shown = [_shown(item) for item in file.classes]
-    told = [item for item in shown if item.flag or item.reached]
+    told = [item for item in _shown(file).values() if item.flag or item.reached]
     if _set_from_outside(file):
         told.append(Shown("", "unclear", frozenset()))
     return tuple(told) or None
@@ -89,38 +88,70 @@ def collect(file: PythonFile) -> tuple[Shown, ...] | None:
 def loops(file: PythonFile, facts: Facts, code: str) -> Iterator[Loop]:
     """The classes of a file whose training has optimizer events of its own. What other files say was collected by
     the rule `code`."""
-    if not present(file):
+    if not present(file) or file.path not in facts.files:
         return
-    shown = _said(file, facts, code)
     names = [item.qualname for item in file.classes]
     for item in file.classes:
-        fact = facts.files[file.path].find(item.qualname) if file.path in facts.files else None
+        eventful = _flows(file, item)
+        fact = facts.files[file.path].find(item.qualname) if eventful else None
         if fact is None or names.count(item.qualname) > 1 or facts.kind(fact) != MODULE:
             continue
-        flows = tuple(_flows(item, _reached(item, fact, facts, shown)))
+        reached = _reached(item, fact, facts, code, file)
+        flows = tuple(flow for name, flow in eventful if name in reached)
         if flows:
-            yield Loop(item, fact, facts, _state(fact, facts, shown, file), flows)
+            yield Loop(item, fact, facts, state_of(fact, facts, code, file), flows)
 
 
-def _said(file: PythonFile, facts: Facts, code: str) -> dict[tuple[str, str], Shown]:
-    """What every class says, by path and name; those of the file as it is now."""
-    shown = {(path, item.name): item for path, items in facts.collected(code).items() for item in items}
-    return shown | {(file.path, item.qualname): _shown(item) for item in file.classes}
+def _told(fact: ClassFact, facts: Facts, code: str, file: PythonFile) -> Shown | None:
+    """What a class says: one of the file as it is now, of another as it was when it was read."""
+    if fact.path == file.path:
+        return _shown(file).get(fact.name)
+    found = facts.files[fact.path].collected.get(code) or ()
+    return next((item for item in found if item.name == fact.name), None)
 
 
-def state_of(fact: ClassFact, facts: Facts, code: str, file: PythonFile) -> Flagged:
-    """How a class, of this or another file, is trained."""
-    return _state(fact, facts, _said(file, facts, code), file)
+def _shown(file: PythonFile) -> dict[str, Shown]:
+    """What the classes of a file say, by name."""
+    known: dict[str, Shown] | None = file.memo.get("loops.shown")
+    if known is None:
+        known = file.memo["loops.shown"] = {item.qualname: _read(file, item) for item in file.classes}
+    return known
 
 
-def _reached(item: ClassNode, fact: ClassFact, facts: Facts, shown: dict[tuple[str, str], Shown]) -> tuple[str, ...]:
+def _read(file: PythonFile, item: ClassNode) -> Shown:
+    reached = _closure(item, {"training_step"}) - {"training_step"} if "training_step" in item.methods else set()
+    return Shown(item.qualname, _flag(item) if FLAG in file.text else "", frozenset(reached))
+
+
+def _flows(file: PythonFile, item: ClassNode) -> list[tuple[str, Flow]]:
+    """The methods of a class that have optimizer events, by name, the training step first."""
+    known: dict[int, list[tuple[str, Flow]]] = file.memo.setdefault("loops.flows", {})
+    if id(item.node) not in known:
+        eventful = _eventful(file)
+        methods = [(name, method) for name, method in item.methods.items() if id(method) in eventful]
+        read = [(name, read_flow(method, bind(method, scope=item.scope))) for name, method in methods]
+        found = [(name, flow) for name, flow in read if flow]
+        known[id(item.node)] = sorted(found, key=lambda pair: (pair[0] != "training_step", pair[0]))
+    return known[id(item.node)]
+
+
+def _eventful(file: PythonFile) -> set[int]:
+    """The functions of a file that hold a call of an optimizer event, at any depth."""
+    found: set[int] | None = file.memo.get("loops.eventful")
+    if found is None:
+        found = file.memo["loops.eventful"] = {
+            id(function)
+            for call in file.calls
+            if isinstance(call.node.func, ast.Attribute) and call.node.func.attr in EVENTS
+            for function in call.within
+        }
+    return found
+
+
+def _reached(item: ClassNode, fact: ClassFact, facts: Facts, code: str, file: PythonFile) -> set[str]:
     """The class's own methods that training runs: the training step, and what it or a base's training step calls."""
-    own = shown[fact.path, fact.name].reached
-    for base in (facts.ancestry(fact) or ())[1:]:
-        told = shown.get((base.path, base.name))
-        own = own | told.reached if told else own
-    reached = _closure(item, {"training_step", *own})
-    return tuple(sorted(reached & item.methods.keys(), key=lambda name: (name != "training_step", name)))
+    told = [_told(member, facts, code, file) for member in facts.ancestry(fact) or ()]
+    return _closure(item, {"training_step"}.union(*(shown.reached for shown in told if shown)))
 
 
 def _closure(item: ClassNode, names: set[str]) -> set[str]:
@@ -132,19 +163,6 @@ def _closure(item: ClassNode, names: set[str]) -> set[str]:
             method = item.methods.get(name)
             names |= calls_on_self(method) - found if method else set()
     return found
-
-
-def _flows(item: ClassNode, names: tuple[str, ...]) -> Iterator[Flow]:
-    for name in names:
-        method = item.methods[name]
-        flow = read_flow(method, bind(method, scope=item.scope))
-        if flow:
-            yield flow
-
-
-def _shown(item: ClassNode) -> Shown:
-    reached = _closure(item, {"training_step"}) - {"training_step"} if "training_step" in item.methods else set()
-    return Shown(item.qualname, _flag(item), frozenset(reached))
 
 
 def _flag(item: ClassNode) -> Flagged:
@@ -199,25 +217,31 @@ def flag_index(init: ast.FunctionDef | ast.AsyncFunctionDef) -> int | None:
     return found[0] if len(found) == 1 else None
 
 
-def _state(fact: ClassFact, facts: Facts, shown: dict[tuple[str, str], Shown], file: PythonFile) -> Flagged:
-    """How the class is trained, from what it, its relatives and others who set the flag say."""
-    said_itself = shown.get((fact.path, fact.name))
-    own = said_itself.flag if said_itself else ""
+def state_of(fact: ClassFact, facts: Facts, code: str, file: PythonFile) -> Flagged:
+    """How a class, of this or another file, is trained, from what it, its relatives and others who set the flag say."""
+    itself = _told(fact, facts, code, file)
+    own: Flagged = itself.flag if itself else ""
     if own in ("off", "unclear"):
         return own
-    related = [(other, shown.get((other.path, other.name))) for other in family(facts, fact)]
-    said: set[str] = {told.flag for _, told in related if told and told.flag}
-    above = facts.ancestry(fact) or ()
-    said |= {told.flag for (_, name), told in shown.items() if not name}
-    if "unclear" in said or _set_from_outside(file):
+    related = [
+        (other, told) for other in family(facts, fact) if (told := _told(other, facts, code, file)) and told.flag
+    ]
+    if any(told.flag == "unclear" for _, told in related) or _set_from_outside(file) or _set_elsewhere(facts, code):
         return "unclear"
-    if any(told and told.flag == "off" for other, told in related if other in above):
+    above = facts.ancestry(fact) or ()
+    if any(told.flag == "off" for other, told in related if other in above):
         return "off"
-    return "unclear" if said else own
+    return "unclear" if related else own
+
+
+def _set_elsewhere(facts: Facts, code: str) -> bool:
+    return any(not item.name for items in facts.collected(code).values() for item in items)
 
 
 def _set_from_outside(file: PythonFile) -> bool:
     """Whether the flag is set on something else than self, or given to a call, in the file."""
+    if FLAG not in file.text:
+        return False
     stored = any(
         not isinstance(node.ctx, ast.Load) and not (isinstance(node.value, ast.Name) and node.value.id == "self")
         for node in file.attributes(FLAG)

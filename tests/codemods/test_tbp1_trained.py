@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from codemods.plan import plan
+from codemods.scan import Options
 from tests.codemods.loop_programs import (
     BACKWARD,
     DETACH,
@@ -17,7 +19,7 @@ from tests.codemods.loop_programs import (
     ZERO,
     changed,
 )
-from tests.codemods.support import rewritten, rule
+from tests.codemods.support import rewritten, rule, sources
 from tests.training import Record, assert_same, differences, train
 
 RULES = tuple(rule(f"TBP{number}") for number in range(101, 111))
@@ -204,6 +206,16 @@ def test_each_chunk_sees_the_weights_of_the_step_before() -> None:
     expected = trained(fresh)
     assert list(differences(trained(stale), expected))
     assert_same(trained(repaired(stale)), expected, 1e-6)
+
+
+def test_on_a_release_that_caches_the_repair_trains_as_on_one_that_does_not() -> None:
+    mixed = changed((TRAINER, 'Trainer(max_epochs=2, precision="bf16-mixed")'))
+    made = plan(sources({"train.py": mixed}), Options((rule("TBP110"),), pins=("lightning>=2.0",)))
+    cleared = made.final()["train.py"].decode()
+    old, new = trained(mixed, on="2.5.4"), trained(cleared, on="2.5.4")
+    assert list(differences(old, trained(mixed)))
+    assert_same(new, trained(mixed), 1e-6)
+    assert_same(trained(cleared), trained(mixed), 1e-6)
 
 
 def test_what_is_right_stays() -> None:
