@@ -87,7 +87,7 @@ def _judge(
     fact = facts.files[item.path].find(item.name)
     if fact is None:
         return Verdict(item, "none", "the class is not at the top of its module")
-    alone = _alone(facts, item, fact)
+    alone = _alone(facts, item, fact, items)
     if alone:
         return alone
     if item.refusal:
@@ -103,7 +103,7 @@ def _judge(
     if refusal:
         return Verdict(item, "none", refusal)
     given = read_trainers(facts, fact, spoken)
-    kinds = {item.kind, *(each.kind for each in followers)}
+    kinds = {item.kind, *(each.kind for each in followers if each.kind != "same")}
     verdict = Verdict(
         item,
         "loop",
@@ -115,15 +115,17 @@ def _judge(
     return _doubted(facts, verdict)
 
 
-def _alone(facts: Facts, item: Several, fact: ClassFact) -> Verdict | None:
+def _alone(facts: Facts, item: Several, fact: ClassFact, items: Mapping[tuple[str, str], Several]) -> Verdict | None:
     """The verdict on a class with one optimizer, or with a step that does not look at the index."""
     count = item.configured.count if item.configured else None
     if not item.unread or not (count == 1 or item.manual or (item.configured is None and item.default)):
         if count == 1 or item.manual:
             return Verdict(item, "none", _one(item))
         return None
-    if any("training_step" in other.methods for other in family(facts, fact)):
-        return Verdict(item, "none", "a relative of the class defines training_step too")
+    for other in family(facts, fact):
+        shown = items.get((other.path, other.name))
+        if "training_step" in other.methods and not (shown and shown.unread and shown.default):
+            return Verdict(item, "none", f"{other.name} ({other.path}), a relative, defines training_step too")
     doubts = (
         ()
         if count == 1 or item.manual

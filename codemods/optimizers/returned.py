@@ -10,7 +10,7 @@ from typing import Any
 
 from codemods.hooks.results import train_result
 from codemods.source import ClassNode
-from codemods.syntax import Function, is_none, may_return_none, results
+from codemods.syntax import Function, is_none, is_super_call, may_return_none, own_nodes, results, uses
 
 COMPARED: dict[type[ast.cmpop], Callable[[Any, Any], Any]] = {
     ast.Eq: operator.eq,
@@ -26,9 +26,46 @@ FALLS, NOTHING, SOMETHING, LEAVES = "falls", "nothing", "something", "leaves"
 
 
 def result_kind(item: ClassNode, step: Function) -> str:
-    """`tensor` or `dict` where every return plainly gives that, else an empty text."""
-    kinds = {train_result(step, value, item.scope) for value in results(step)}
-    return (kinds.pop() or "") if len(kinds) == 1 else ""
+    """`tensor` or `dict` where every return plainly gives that, `same` where each is what the base class returns,
+    else an empty text."""
+    kinds = {_kind(item, step, value, 0) for value in results(step)}
+    return kinds.pop() if len(kinds) == 1 else ""
+
+
+def _kind(item: ClassNode, step: Function, value: ast.expr, depth: int) -> str:
+    plain = train_result(step, value, item.scope)
+    if plain or depth > 4:
+        return plain or ""
+    if isinstance(value, ast.Name):
+        bound = _bound(step, value.id)
+        kinds = {_kind(item, step, each, depth + 1) for each in bound or [] if not is_none(each)}
+        return kinds.pop() if len(kinds) == 1 else ""
+    if is_super_call(value, step.name):
+        return "same"
+    method = item.methods.get(value.func.attr) if isinstance(value, ast.Call) and _on_self(value) else None  # type: ignore[attr-defined]
+    if method is None or not results(method):
+        return ""
+    kinds = {_kind(item, method, each, depth + 1) for each in results(method)}
+    return kinds.pop() if len(kinds) == 1 else ""
+
+
+def _on_self(call: ast.Call) -> bool:
+    function = call.func
+    return isinstance(function, ast.Attribute) and isinstance(function.value, ast.Name) and function.value.id == "self"
+
+
+def _bound(step: Function, name: str) -> list[ast.expr] | None:
+    """What a name is bound to, None where something else than `name = value` binds it too."""
+    values = [
+        value
+        for node in own_nodes(step)
+        if isinstance(node, ast.Assign)
+        for target in node.targets
+        if isinstance(target, ast.Name) and target.id == name
+        for value in [node.value]
+    ]
+    stored = [use for use in uses(step, name) if not isinstance(use.ctx, ast.Load)]
+    return values if len(stored) == len(values) else None
 
 
 def may_skip(item: ClassNode, step: Function, name: str, most: int | None) -> bool:
@@ -108,11 +145,9 @@ class _Walk:
             return value.id in self.empty
         if isinstance(value, ast.IfExp):
             return self.is_empty(value.body) or self.is_empty(value.orelse)
-        if isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute):
-            called = value.func
-            method = self.item.methods.get(called.attr)
-            own = isinstance(called.value, ast.Name) and called.value.id == "self"
-            return own and method is not None and may_return_none(method)
+        if isinstance(value, ast.Call) and _on_self(value):
+            method = self.item.methods.get(value.func.attr)  # type: ignore[attr-defined]
+            return method is not None and may_return_none(method)
         return False
 
     def truth(self, test: ast.expr) -> bool | None:
