@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from codemods.autocast.find import Traced, traced
-from codemods.autocast.members import Key, looks_weightless
+from codemods.autocast.members import looks_weightless
 from codemods.autocast.regions import MENTIONS, TORCH_FIXED, collect, context
 from codemods.autocast.repair import Anchor, anchor_behind, blocks, clearing, shared, splitting
 from codemods.autocast.report import line_of, listed, place_of, shown
@@ -47,10 +47,16 @@ def check(file: PythonFile, facts: Facts) -> Iterator[Match]:
         for meeting in item.poisoned:
             if (judged := _judge(meeting, item)) is not None:
                 anchor = anchor_behind(meeting.cast.site, meeting.read)
-                place = anchor.statement if anchor else meeting.cast.site.node
+                place = anchor.statement if anchor else _nearest(meeting)
                 groups.setdefault(place, []).append(_Found(meeting, item, *judged, anchor))
     for place in _needed(groups):
         yield _match(file, facts, place, groups[place])
+
+
+def _nearest(meeting: Meeting) -> ast.AST:
+    """The statement that runs the forward without gradient, in the call that holds both."""
+    steps = shared(meeting.cast.site, meeting.read)[0].steps
+    return steps[-1].statement if steps else meeting.cast.site.node
 
 
 def _judge(meeting: Meeting, item: Traced) -> tuple[Fix, str] | None:
@@ -59,7 +65,7 @@ def _judge(meeting: Meeting, item: Traced) -> tuple[Fix, str] | None:
     cast, key = meeting.cast.key, meeting.key
     if ("self",) in (cast, key):
         return None
-    verdict = item.trace.reader.verdict(min(cast, key, key=len), meeting.members)
+    verdict = item.trace.reader.verdict(min(cast, key, key=len), meeting.members, meeting.prefix)
     if verdict == "nothing":
         return None
     if cast != key:
@@ -68,16 +74,18 @@ def _judge(meeting: Meeting, item: Traced) -> tuple[Fix, str] | None:
         return "unsafe", f"`{shown(cast)}` and `{shown(key)}` may share weights, which cannot be seen here"
     if verdict == "unknown":
         return "unsafe", f"what `{shown(key)}` is cannot be seen here: it may have no weights"
-    if meeting.members and (line := _freezing(meeting.members.freezable, key)):
+    if (line := _freezing(meeting)) is not None:
         return "unsafe", f"`{shown(key)}` may be frozen (line {line}), and then there is nothing to lose"
     if item.region == "possible" and meeting.regions[0].lightning:
         return "unsafe", "the Trainer's precision is known only when the program runs"
     return "safe", ""
 
 
-def _freezing(freezable: Mapping[Key, int], key: Key) -> int | None:
-    """The line at which the weights of a module, or of what it is a part of, are frozen."""
-    return next((line for frozen, line in freezable.items() if key[: len(frozen)] == frozen), None)
+def _freezing(meeting: Meeting) -> int | None:
+    """The line at which the weights of a module, or of what it is a part of, may be frozen."""
+    rest = ("self", *meeting.key[len(meeting.prefix) :])
+    freezable = meeting.members.freezable if meeting.members else {}
+    return next((line for frozen, line in freezable.items() if rest[: len(frozen)] == frozen), None)
 
 
 def _needed(groups: Mapping[ast.AST, list[_Found]]) -> list[ast.AST]:

@@ -52,7 +52,7 @@ def _judge(meeting: Meeting, item: Traced) -> tuple[Fix, str] | None:
     cast = meeting.cast
     if cast.key != meeting.key or cast.key == ("self",):
         return None
-    verdict = item.trace.reader.verdict(cast.key, meeting.members)
+    verdict = item.trace.reader.verdict(cast.key, meeting.members, meeting.prefix)
     if verdict == "nothing":
         return None
     if verdict == "unknown":

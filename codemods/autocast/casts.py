@@ -58,7 +58,7 @@ class Cast:
 @dataclass
 class State:
     """What is known at one point of a trace. `toggled` are the modules that an optimizer left trainable (None
-    for all, empty where it cannot be seen)."""
+    for all, empty where it cannot be seen), `clears` counts how often the cache was cleared by hand."""
 
     grad: Grad = field(default_factory=lambda: Grad(True))
     grad_text: str = ""
@@ -67,6 +67,7 @@ class State:
     conditions: Conditions = frozenset()
     frozen: frozenset[Key] = frozenset()
     toggled: frozenset[Key] | None = None
+    clears: int = 0
     env: dict[str, Any] = field(default_factory=dict)
     versions: dict[str, int] = field(default_factory=dict)
 
@@ -124,7 +125,7 @@ def exclusive(first: Conditions, second: Conditions) -> bool:
 
 
 def merged(states: list[State]) -> State:
-    """What is known where several ways meet."""
+    """What is known where several ways meet. Where one of them cleared the cache, its author has seen to it."""
     first = states[0]
     if len(states) == 1:
         return first
@@ -137,10 +138,13 @@ def merged(states: list[State]) -> State:
         name: max(other.versions.get(name, 0) for other in states)
         for name in sorted({name for other in states for name in other.versions})
     }
+    clears = max(other.clears for other in states)
+    kept = [other for other in states if other.clears == clears]
     same = all(other.toggled == first.toggled for other in states)
     return replace(
         first,
-        casts=tuple(dict.fromkeys(item for other in states for item in other.casts)),
+        casts=tuple(dict.fromkeys(item for other in kept for item in other.casts)),
+        clears=clears,
         conditions=frozenset.intersection(*(other.conditions for other in states)),
         frozen=frozenset.intersection(*(other.frozen for other in states)),
         toggled=first.toggled if same else None,

@@ -28,7 +28,11 @@ WEIGHTLESS = _words("""
     PixelUnshuffle MaxPool1d MaxPool2d MaxPool3d AvgPool1d AvgPool2d AvgPool3d AdaptiveAvgPool1d AdaptiveAvgPool2d
     AdaptiveAvgPool3d AdaptiveMaxPool1d AdaptiveMaxPool2d CosineSimilarity PairwiseDistance ZeroPad2d ReflectionPad1d
     ReflectionPad2d ReplicationPad2d ConstantPad2d Fold Unfold UpsamplingBilinear2d UpsamplingNearest2d
+    LayerNorm GroupNorm RMSNorm BatchNorm1d BatchNorm2d BatchNorm3d SyncBatchNorm InstanceNorm1d InstanceNorm2d
+    InstanceNorm3d LocalResponseNorm Embedding EmbeddingBag
 """)
+"""Modules without weights, or with weights that autocast does not cast."""
+
 CONTAINERS = frozenset({"Sequential", "ModuleList", "ModuleDict"})
 HUBS = ("torchvision.models.", "timm.", "segmentation_models_pytorch.", "torch.hub.load", "transformers.")
 WITHOUT = ("torchmetrics.", "torchvision.transforms.", "torch.nn.functional.", "kornia.augmentation.", "torchaudio.")

@@ -9,7 +9,8 @@ from typing import Any, Literal
 
 from codemods.autocast.script import functions_with_regions
 from codemods.autocast.versions import LIGHTNING, admits_below
-from codemods.facts import MODULE, TRAINER, ClassFact, Facts, literal
+from codemods.facts import MODULE, TRAINER, ClassFact, Facts, TrainerFact, literal
+from codemods.family import short_name
 from codemods.source import PythonFile
 
 CACHES_BELOW = "2.5.5"
@@ -129,9 +130,7 @@ def _may_train(facts: Facts, path: str, line: int, relatives: set[ClassFact]) ->
     """Whether the Trainer built there may train a class: it is not seen to train others, nor is it part of a
     script that builds modules of its own or imports others alone."""
     known = next((trainer for trainer in facts.files[path].trainers if trainer.line == line), None)
-    if known is not None and (
-        known.evaluates or (known.fits and all(_is_found(facts, path, name) for name in known.fits))
-    ):
+    if known is not None and (known.evaluates or _fits_others(known, relatives)):
         return False
     if any(other.path == path for other in relatives):
         return True
@@ -139,8 +138,10 @@ def _may_train(facts: Facts, path: str, line: int, relatives: set[ClassFact]) ->
     return not modules or bool(modules & relatives)
 
 
-def _is_found(facts: Facts, path: str, name: str | None) -> bool:
-    return name is not None and facts.find_class(name, path) is not None
+def _fits_others(trainer: TrainerFact, relatives: set[ClassFact]) -> bool:
+    """Whether all that a Trainer is seen to fit has names that none of some classes has."""
+    names = {short_name(other) for other in relatives}
+    return bool(trainer.fits) and all(name and name.rpartition(".")[2] not in names for name in trainer.fits)
 
 
 def _modules_of(facts: Facts, path: str) -> Iterator[ClassFact]:

@@ -40,6 +40,7 @@ class Meeting:
     key: Key
     regions: tuple[Region, ...]
     members: Members | None
+    prefix: Key
 
 
 @dataclass(frozen=True)
@@ -347,7 +348,7 @@ class Trace:
         function = node.func
         dotted = self._scope().resolve(function)
         if dotted == CLEAR:
-            self.state.casts = ()
+            self.state.casts, self.state.clears = (), self.state.clears + 1
         elif dotted in CHECKPOINT and node.args:
             self._forward(node.args[0], node)
         elif means := grad_of(node, self._scope()):
@@ -425,7 +426,7 @@ class Trace:
             for cast in state.casts:
                 if not related(cast.key, key) or exclusive(cast.conditions, holding):
                     continue
-                meeting = Meeting(cast, site, key, state.regions, self.place.members)
+                meeting = Meeting(cast, site, key, state.regions, self.place.members, self.place.prefix)
                 if cast.changed is not None:
                     self.stale.append(meeting)
                 elif cast.off and on:

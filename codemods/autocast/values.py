@@ -214,16 +214,20 @@ class Reader:
         self.verdicts[name] = verdict
         return Module((name,))
 
-    def verdict(self, key: Key, members: Members | None) -> Verdict:
-        """What is known of the module behind a key; what only has the name of a loss or a helper is nothing."""
+    def verdict(self, key: Key, members: Members | None, prefix: Key) -> Verdict:
+        """What is known of the module behind a key; what only has the name of a loss or a helper is nothing.
+
+        `members` is the class whose `self` stands for `prefix`.
+        """
         if key[0] in self.verdicts:
             found = self.verdicts[key[0]]
-        elif key[0] == "self" and members:
-            found = members.verdict(key[1]) if len(key) > 1 else "module"
-            if found == "unknown" and members.frozen and any(key[: len(item)] == item for item in members.frozen):
-                return "nothing"
+        elif members and key[: len(prefix)] == prefix:
+            rest = key[len(prefix) :]
+            found = members.verdict(rest[0]) if rest else "module"
+        elif key[0] != "self" and used_as_module(self.file, key[:1]):
+            found = "module"
         else:
-            found = "module" if used_as_module(self.file, key[:1]) else "unknown" if len(key) == 1 else "nothing"
+            found = "unknown" if key[0] == "self" or len(key) == 1 else "nothing"
         return "nothing" if found == "unknown" and looks_weightless(key[-1]) else found
 
 
