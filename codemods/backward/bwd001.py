@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from codemods.backward.names import Names
-from codemods.backward.raw import AUTOGRAD, Raw, read_raw
+from codemods.backward.raw import AUTOGRAD, Raw, built_by, read_raw
 from codemods.backward.training import ROOTS, STEPS, Notes, collect, method_around
 from codemods.facts import CALLBACK, MODULE, ClassFact, Facts
 from codemods.family import definitions
@@ -74,7 +74,8 @@ def _class_matches(
             else "automatic_optimization is not plainly False here and in every subclass."
         )
         found = [replace(raw, level="manual", reason=f"{why} {raw.reason}", change=None) for raw in found]
-    yield from (_match(file, raw, item) for raw in _together(_settled(found, facts)))
+    stepped = _unwrapped_step(file, item, reached)
+    yield from (_match(file, raw, item) for raw in _together(_settled(found, facts, stepped)))
 
 
 def _read(call: CallNode, item: ClassNode, method: Function, fact: ClassFact, facts: Facts) -> Raw | None:
@@ -85,9 +86,13 @@ def _read(call: CallNode, item: ClassNode, method: Function, fact: ClassFact, fa
             if call.node.args
             else Raw(call, "manual", "It stands in a static method, which has no module to call.")
         )
-    raw = read_raw(call, item, method, Names(method))
+    names = Names(method)
+    raw = read_raw(call, item, method, names)
     if raw is None or raw.change is None:
         return raw
+    if names.instance_is_hidden:
+        reason = f"`{self_name(method)}` is bound again in this method, and may not be the module here."
+        return replace(raw, level="manual", reason=reason, change=None)
     function = call.node.func
     if isinstance(function, ast.Attribute) and is_self_attribute(function, "backward", self_name(method)):
         owner = _overrides(facts, fact)
@@ -149,7 +154,7 @@ def _reads_gradient(method: Function) -> str | None:
     return "input" if read & asked else "weights"
 
 
-def _settled(found: list[Raw], facts: Facts) -> Iterator[Raw]:
+def _settled(found: list[Raw], facts: Facts, stepped: int | None) -> Iterator[Raw]:
     """The calls of a class, with what Trainers and hooks elsewhere in the project say."""
     heard = _heard(facts)
     scaling = next(
@@ -167,12 +172,51 @@ def _settled(found: list[Raw], facts: Facts) -> Iterator[Raw]:
                 "and update, and call self.manual_backward(loss)."
             )
             yield replace(raw, level="manual", reason=reason, change=None)
+        elif stepped and raw.change and not _is_manual(raw) and not raw.own_scaler:
+            reason = (
+                f"The step in line {stepped} is that of a plain torch optimizer, which does not unscale the gradients: "
+                "under 16-mixed take it from self.optimizers() too."
+            )
+            if scaling:
+                yield replace(raw, level="manual", reason=f"Not rewritten: {reason}", change=None)
+            else:
+                yield replace(raw, level="unsafe", reason=f"{raw.reason} {reason}")
         elif raw.level == "safe" and heard and not _is_manual(raw):
             yield replace(
                 raw, level="unsafe", reason=f"{raw.reason} {heard} is called by it, and was not called before."
             )
         else:
             yield raw
+
+
+def _unwrapped_step(file: PythonFile, item: ClassNode, reached: frozenset[str]) -> int | None:
+    """The line of a step that Lightning has no part in: of a torch optimizer that the module keeps itself, or got
+    by `optimizers(use_pl_optimizer=False)`."""
+    for call in file.calls:
+        place = method_around(call)
+        function = call.node.func
+        if place is None or place[0] is not item.node or place[1].name not in reached or call.node.args:
+            continue
+        if isinstance(function, ast.Attribute) and function.attr == "step":
+            built = built_by(function.value, item, place[1], Names(place[1]), call.scope)
+            plain = any(
+                name.startswith("torch.optim.") and not name.startswith("torch.optim.lr_scheduler.") for name in built
+            )
+            if plain or _is_unwrapped(function.value, Names(place[1])):
+                return call.node.lineno
+    return None
+
+
+def _is_unwrapped(node: ast.expr, names: Names) -> bool:
+    if isinstance(node, ast.Attribute):
+        return node.attr == "optimizer" and names.is_optimizer(node.value)
+    bound = names.bound.get(node.id, []) if isinstance(node, ast.Name) else []
+    return any(
+        isinstance(inner, ast.keyword) and inner.arg == "use_pl_optimizer" and names.is_optimizer(item.value)
+        for item in bound
+        for inner in ast.walk(item.value)
+        if not (isinstance(inner, ast.keyword) and isinstance(inner.value, ast.Constant) and inner.value.value is True)
+    )
 
 
 def _heard(facts: Facts) -> str | None:

@@ -43,6 +43,13 @@ class Names:
         """The names of parameters, those of functions inside the method included."""
         return frozenset(node.arg for node in ast.walk(self.method) if isinstance(node, ast.arg))
 
+    @property
+    def instance_is_hidden(self) -> bool:
+        """Whether the name of the instance may stand for something else in a part of the method."""
+        own = self_name(self.method)
+        given = sum(isinstance(node, ast.arg) and node.arg == own for node in ast.walk(self.method))
+        return given > 1 or own in self.bound
+
     def is_optimizer(self, node: ast.expr, depth: int = 0) -> bool:
         """Whether an expression is what `self.optimizers()` gave, or one of several that it gave."""
         if isinstance(node, ast.Call):

@@ -180,7 +180,7 @@ def _on_self(node: ast.expr, own: str) -> bool:
 
 def _scaled(call: CallNode, item: ClassNode, method: Function, names: Names, scaler: ast.expr) -> Raw:
     own = self_name(method)
-    if not any(built in SCALERS for built in _built_by(scaler, item, method, names, call.scope)):
+    if not any(built in SCALERS for built in built_by(scaler, item, method, names, call.scope)):
         reason = "What scales the loss is not known: let the Trainer scale it, and call self.manual_backward(loss)."
         return Raw(call, "manual", reason)
     reason = (
@@ -190,7 +190,7 @@ def _scaled(call: CallNode, item: ClassNode, method: Function, names: Names, sca
     return Raw(call, "safe", reason, lambda node: from_tensor(node, own), own_scaler=True)
 
 
-def _built_by(node: ast.expr, item: ClassNode, method: Function, names: Names, scope: Scope) -> set[str]:
+def built_by(node: ast.expr, item: ClassNode, method: Function, names: Names, scope: Scope) -> set[str]:
     """What builds the object that a name, or an attribute of the instance, holds."""
     own = self_name(method)
     values: list[ast.expr | None] = []
@@ -211,20 +211,22 @@ def renamed(node: cst.Call) -> cst.Call:
 
 def without_extra(node: cst.Call, count: int) -> cst.Call:
     """The call without `count` arguments behind the first one."""
-    import libcst as cst
-
     kept = [node.args[0], *node.args[1 + count :]]
-    if count and len(kept) == 1:
-        kept[0] = kept[0].with_changes(comma=cst.MaybeSentinel.DEFAULT)
+    if kept[-1] is not node.args[-1]:
+        last = node.args[-1]
+        kept[-1] = kept[-1].with_changes(comma=last.comma, whitespace_after_arg=last.whitespace_after_arg)
     return node.with_changes(args=kept)
 
 
 def from_tensor(node: cst.Call, own: str) -> cst.Call:
-    """`loss.backward(...)` as `self.manual_backward(loss, ...)`."""
+    """`loss.backward(...)` as `self.manual_backward(loss, ...)`; parentheses over several lines become the call's."""
     import libcst as cst
 
-    function = cst.ensure_type(node.func, cst.Attribute)
-    return node.with_changes(func=_manual(own), args=[cst.Arg(bare(function.value)), *node.args])
+    value = cst.ensure_type(node.func, cst.Attribute).value
+    if bare(value).lpar and len(value.lpar) == 1 and not node.args and not isinstance(value, cst.Tuple):
+        first = cst.Arg(value.with_changes(lpar=[], rpar=[]), whitespace_after_arg=value.rpar[0].whitespace_before)
+        return node.with_changes(func=_manual(own), args=[first], whitespace_before_args=value.lpar[0].whitespace_after)
+    return node.with_changes(func=_manual(own), args=[cst.Arg(bare(value)), *node.args])
 
 
 def from_autograd(node: cst.Call, own: str, summed: bool) -> cst.Call:

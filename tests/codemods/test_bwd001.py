@@ -17,6 +17,14 @@ SPELLINGS = {
         "self.manual_backward(loss, retain_graph=True, inputs=[w])",
     ),
     "sum": ("(loss + 1).backward()", "self.manual_backward(loss + 1)"),
+    "lines": (
+        "(\n            loss  # main\n            + 1\n        ).backward()",
+        "self.manual_backward(\n            loss  # main\n            + 1\n        )",
+    ),
+    "optimizer on a line of its own": (
+        "self.manual_backward(\n            loss,\n            optimizer,\n        )",
+        "self.manual_backward(\n            loss,\n        )",
+    ),
     "item of a dict": (
         'losses = {"g": loss}\n        losses["g"].backward()',
         'losses = {"g": loss}\n        self.manual_backward(losses["g"])',

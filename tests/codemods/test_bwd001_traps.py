@@ -91,6 +91,10 @@ NAMED = {
         raw("self.go(loss)") + "\n    @staticmethod\n    def go(loss):\n        loss.backward()\n",
         "static method",
     ),
+    "another self": (
+        raw("def go(self):\n            loss.backward()\n\n        go(1)"),
+        "may not be the module",
+    ),
     "list of losses": (
         "import torch\n" + raw("losses = [loss]\n        torch.autograd.backward(losses)"),
         "several tensors",
@@ -131,6 +135,28 @@ def test_hooks_that_were_never_called_make_it_unsafe() -> None:
     callback += "    def on_before_backward(self, *args):\n        pass\n"
     made = run_rules({"train.py": BEFORE, "watch.py": callback}, RULE)
     assert "on_before_backward of Watch (watch.py)" in made.findings[0].reason
+
+
+PLAIN_STEPS = {
+    "kept by the module": (
+        "import torch\n"
+        + BEFORE.replace("optimizer.step()", "self.own.step()")
+        + "\n    def setup(self, stage):\n        self.own = torch.optim.SGD(self.parameters(), 0.1)\n"
+    ),
+    "unwrapped": BEFORE.replace("self.optimizers()", "self.optimizers(use_pl_optimizer=False)"),
+    "inner": BEFORE.replace("optimizer.step()", "optimizer.optimizer.step()"),
+}
+
+
+@pytest.mark.parametrize("name", PLAIN_STEPS)
+def test_steps_that_do_not_unscale(name: str) -> None:
+    """Loss scaling that only one half of the pair knows of would make the step as many times as large."""
+    made = run_rules({"train.py": PLAIN_STEPS[name]}, RULE)
+    assert [finding.fix for finding in made.findings] == ["unsafe"]
+    assert "does not unscale" in made.findings[0].reason
+    trainer = "import lightning.pytorch as pl\n\ntrainer = pl.Trainer(precision='16-mixed')\n"
+    made = run_rules({"train.py": PLAIN_STEPS[name], "run.py": trainer}, RULE, unsafe=True)
+    assert [finding.fix for finding in made.findings] == ["manual"]
 
 
 def test_gradients_read_by_hand_make_it_unsafe() -> None:

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 import torch
 
-from codemods.backward.bwd004 import BEFORE, EARLY_AFTER, EARLY_BEFORE, NEW, RULE
+from codemods.backward.bwd004 import BEFORE, EARLY_AFTER, EARLY_BEFORE, RULE
+from codemods.backward.early import NEW
 from codemods.finding import Finding
 from codemods.plan import plan
 from codemods.scan import Options
