@@ -268,7 +268,7 @@ def _agreed(counts: Iterable[Count | None]) -> Count | None:
         return next((item for item in known if item.is_limit), known[0] if known else None)
     if len({item.shape for item in telling}) > 1 or len({item.number for item in telling}) > 1:
         return None
-    best = max(telling, key=lambda item: len(item.over) + len(item.under))
+    best = max(telling, key=lambda item: sum(leaf.role != "limit" for leaf in (*item.over, *item.under)))
     return replace(best, marks=frozenset[str]().union(*(item.marks for item in known)) - {"itself"})
 
 

@@ -1,0 +1,86 @@
+"""STP001: what is a budget, or not provable, stays as it is."""
+
+from __future__ import annotations
+
+import pytest
+
+from codemods.steps.stp001 import RULE
+from tests.codemods.support import run_rules
+from tests.codemods.test_stp001 import HEAD, levels, program
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        "max_steps=100000",
+        "max_steps=100_000, max_epochs=-1",
+        "max_steps=args.max_steps",
+        "max_steps=10 * 1000",
+        "max_steps=-1",
+        "max_steps=args.max_steps or -1",
+        "max_steps=len(dataset)",
+        "max_steps=warmup + len(train_loader) * epochs",
+        "max_steps=len(train_loader) // 10",
+        "max_steps=0.5 * len(train_loader) * epochs",
+        "max_steps=len(val_loader) * epochs",
+        "max_steps=math.ceil(len(train_loader) / accumulate) * epochs, accumulate_grad_batches=accumulate, devices=1",
+        "max_steps=epochs * len(train_loader), devices=1",
+    ],
+)
+def test_left_alone(arguments: str) -> None:
+    assert levels(program(arguments)) == []
+
+
+@pytest.mark.parametrize(
+    ("arguments", "reason"),
+    [
+        ("max_steps=len(train_loader) * epochs, max_epochs=7", "max_epochs is given too"),
+        ("max_steps=len(train_loader) * epochs, limit_train_batches=0.1", "limit_train_batches"),
+        ("max_steps=len(train_loader) * epochs, overfit_batches=2", "overfit_batches"),
+        ("max_steps=len(train_loader) * epochs, **args", "`**`"),
+    ],
+)
+def test_refused(arguments: str, reason: str) -> None:
+    found = levels(program(arguments))
+    assert [level for level, _ in found] == ["manual"]
+    assert reason in found[0][1]
+
+
+def test_fractions_of_epochs_are_refused() -> None:
+    found = levels(program("max_steps=int(len(train_loader) * EPOCHS)").replace("\n\ndef", "EPOCHS = 2.5\n\n\ndef"))
+    assert [level for level, _ in found] == ["manual"]
+    assert "not whole" in found[0][1]
+
+
+def test_another_loader_than_the_one_that_is_trained_on() -> None:
+    text = program("max_steps=len(small_loader) * epochs", "small_loader = DataLoader(args.small)")
+    found = levels(text)
+    assert [level for level, _ in found] == ["manual"]
+    assert "`train_loader` is trained on" in found[0][1]
+
+
+def test_several_devices_and_a_reader_of_the_number() -> None:
+    found = levels(program("max_steps=len(train_loader) * epochs"), other="def f(trainer):\n    trainer.max_steps\n")
+    assert [level for level, _ in found] == ["manual"]
+    assert "trainer.max_steps" in found[0][1]
+
+
+def test_another_trainer() -> None:
+    text = program("max_steps=len(train_loader) * epochs").replace("pytorch_lightning", "transformers")
+    assert levels(text) == []
+
+
+def test_limits_that_agree_or_cannot_be_computed() -> None:
+    head = HEAD + "import torch\nfrom torch.utils.data import TensorDataset\n\n"
+    made = "loader = DataLoader(TensorDataset(torch.randn({}, 3)), batch_size=64)\n"
+    fit = "trainer = Trainer(max_epochs=2, max_steps={})\ntrainer.fit(model, loader)\n"
+    assert levels(head + made.format("640") + fit.format("20")) == []
+    assert levels(head + made.format("size") + fit.format("5")) == []
+    assert levels(head + made.format("640") + fit.format("5").replace("max_epochs=2, ", "")) == []
+    assert levels(head + made.format("640").replace("64)", "64, sampler=s)") + fit.format("5")) == []
+    assert len(levels(head + made.format("640") + fit.format("5"))) == 1
+
+
+@pytest.mark.parametrize("value", ["100000", "null", "-1", "${steps}", "${trainer.steps}  # epochs"])
+def test_plain_configurations(value: str) -> None:
+    assert run_rules({"conf.yaml": f"trainer:\n  max_steps: {value}\n"}, RULE).findings == ()

@@ -1,0 +1,134 @@
+"""STP002: counts that are something else, right, or not provable."""
+
+from __future__ import annotations
+
+import pytest
+
+from codemods.steps.stp002 import RULE
+from tests.codemods.support import run_rules
+from tests.codemods.test_stp002 import CONFIGURED, EST, HEAD, LIMITED, PROPERTY, levels, method, trainer
+
+TOTAL = "len(self.train_dataloader()) * self.trainer.max_epochs"
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        (f"warmup_steps = {TOTAL}",),
+        (f"total_batches = {TOTAL}",),
+        (f"length = {TOTAL}",),
+        (f"total_steps = 0.1 * {TOTAL}",),
+        (f"total_steps = {TOTAL} + 1",),
+        ("total_steps = len(self.val_dataloader()) * self.trainer.max_epochs",),
+        ("total_steps = len(self.train_dataloader()) * self.trainer.max_epochs ** 2",),
+        ("total_steps = self.trainer.max_epochs * 100",),
+        ("total_steps = len(self.train_dataloader()) * self.current_epoch",),
+        ("steps_per_epoch = len(self.train_dataloader())",),
+        (f"total_steps = {EST}",),
+        (f"total_steps = int({EST} * 0.9)",),
+        ("total_steps = self.hparams.total_steps",),
+        ("total_steps = self.trainer.max_steps",),
+        ("size = len(self.train_dataloader())", "size += 1", "total_steps = size * self.trainer.max_epochs"),
+        ("scheduler = OneCycleLR(optimizer, 0.1, epochs=10, steps_per_epoch=100)",),
+        ("scheduler = OneCycleLR(optimizer, 0.1, epochs=self.epochs, steps_per_epoch=len(self.train_dataloader()))",),
+    ],
+)
+def test_left_alone(lines: tuple[str, ...]) -> None:
+    assert levels(method(*lines)) == []
+
+
+def test_hooks_that_build_nothing_are_left_alone() -> None:
+    assert levels(method(f"steps = {TOTAL}", name="forward")) == []
+
+
+def test_a_right_count_is_left_alone() -> None:
+    per_device = "self.trainer.accumulate_grad_batches * self.trainer.world_size"
+    total = f"math.ceil(len(self.train_dataloader()) / ({per_device})) * self.trainer.max_epochs"
+    assert levels(method(f"total_steps = {total}")) == []
+
+
+def test_another_kind_of_class() -> None:
+    plain = method(f"total_steps = {TOTAL}").replace("(LightningModule)", "(torch.nn.Module)")
+    found = run_rules({"train.py": plain}, RULE)
+    assert found.changes == ()
+    assert [finding.fix for finding in found.findings] == ["manual"]
+    without = plain.replace("from pytorch_lightning import LightningModule\n", "")
+    assert run_rules({"train.py": without}, RULE).findings == ()
+
+
+@pytest.mark.parametrize("module", ["LightningDataModule", "Callback"])
+def test_other_lightning_classes_are_named(module: str) -> None:
+    text = (HEAD + PROPERTY + LIMITED).replace("LightningModule", module)
+    found = levels(text)
+    assert [level for level, _, _ in found] == ["manual"]
+
+
+def refusal(text: str, **others: str) -> str:
+    found = levels(text, **others)
+    assert {level for level, _, _ in found} == {"manual"}
+    return found[0][2]
+
+
+def test_batches_from_elsewhere() -> None:
+    text = method("total_steps = self.train_iters_per_epoch * self.trainer.max_epochs")
+    assert "`self.train_iters_per_epoch`" in refusal(text)
+
+
+def test_a_method_with_arguments() -> None:
+    text = HEAD + PROPERTY.replace("(self)", "(self, scale)").replace("    @property\n", "") + LIMITED
+    assert "takes arguments" in refusal(text)
+
+
+def test_one_epoch_under_the_name_of_all() -> None:
+    text = method("total_steps = len(self.train_dataloader()) // self.trainer.accumulate_grad_batches")
+    assert "one epoch" in refusal(text)
+
+
+MANUAL = """\
+
+    def __init__(self):
+        super().__init__()
+        self.automatic_optimization = False
+
+    def training_step(self, batch, batch_idx):
+{step}"""
+ONE = "        optimizer = self.optimizers()\n        optimizer.step()\n"
+TWO = "        first, second = self.optimizers()\n        first.step()\n        second.step()\n"
+LOOP = "        optimizer = self.optimizers()\n        for part in batch:\n            optimizer.step()\n"
+SOMETIMES = "        optimizer = self.optimizers()\n        if batch_idx % 4 == 3:\n            optimizer.step()\n"
+HIDDEN = "        self.update(batch)\n"
+
+
+@pytest.mark.parametrize(
+    ("step", "reason"),
+    [(TWO, "several optimizers"), (LOOP, "in a loop"), (SOMETIMES, "not step in every"), (HIDDEN, "is not seen")],
+)
+def test_manual_optimization_that_is_not_one_step_a_batch(step: str, reason: str) -> None:
+    assert reason in refusal(HEAD + PROPERTY + LIMITED + MANUAL.format(step=step))
+
+
+def test_manual_optimization_with_one_step_a_batch() -> None:
+    found = levels(HEAD + PROPERTY + LIMITED + MANUAL.format(step=ONE))
+    assert [level for level, _, _ in found] == ["safe"]
+
+
+def test_several_optimizers_of_1x() -> None:
+    step = "\n    def training_step(self, batch, batch_idx, optimizer_idx):\n        return None\n"
+    assert "several optimizers" in refusal(HEAD + PROPERTY + LIMITED + step)
+
+
+def test_a_subclass_that_optimizes_by_hand() -> None:
+    other = "from train import Model\n\n\nclass Gan(Model):\n    def __init__(self):\n        super().__init__()\n"
+    other += "        self.automatic_optimization = False\n"
+    assert "Gan (gan.py)" in refusal(HEAD + PROPERTY + LIMITED, gan=other)
+
+
+def test_samples_of_a_stream() -> None:
+    data = "from torch.utils.data import IterableDataset\n"
+    reason = refusal(CONFIGURED, main=trainer("max_epochs=config.max_epochs"), data=data)
+    assert "without a length" in reason
+
+
+def test_samples_of_a_configuration_in_setup() -> None:
+    text = CONFIGURED.replace("configure_optimizers", "setup")
+    assert "before a test" in refusal(text, main=trainer("max_epochs=config.max_epochs"))
