@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
@@ -13,6 +14,7 @@ from codemods.syntax import speaks_of
 
 CLIP = ("gradient_clip_val", "gradient_clip_algorithm")
 ACCUMULATE = "accumulate_grad_batches"
+CLIPPING = "configure_gradient_clipping"
 MOVED = (*CLIP, ACCUMULATE)
 FULL_PRECISION = (32, 64, "32", "64", "32-true", "64-true", None)
 ASKED = (b"Trainer", b"LightningCLI", CLIP[0].encode(), ACCUMULATE.encode())
@@ -53,12 +55,19 @@ def _loose_lines(file: PythonFile, name: str) -> list[int]:
     if name not in file.text:
         return []
     given = [(keyword, call) for call in file.calls for keyword in call.node.keywords if keyword.arg == name]
-    direct = {id(keyword) for keyword, call in given if is_trainer_call(call)}
+    direct = {id(keyword) for keyword, call in given if is_trainer_call(call) or _clips_itself(call.node)}
     if file.text.count(name) == len(direct):
         return []
+    for item in file.classes:
+        hook = item.methods.get(CLIPPING)
+        direct |= {id(node) for node in every_node(hook)} if hook else set()
     return sorted(
         getattr(node, "lineno", 0) for node in every_node(file.tree) if speaks_of(node, name) and id(node) not in direct
     )
+
+
+def _clips_itself(call: ast.Call) -> bool:
+    return isinstance(call.func, ast.Attribute) and call.func.attr in ("clip_gradients", CLIPPING)
 
 
 def read_trainers(facts: Facts, fact: ClassFact, spoken: Mapping[str, Loose]) -> Given:

@@ -10,7 +10,7 @@ from codemods.family import definitions
 from codemods.manual import surroundings
 from codemods.manual.trainers import ACCUMULATE, ASKED, CLIP, MOVED, loose
 from codemods.optimizers.module import IMPORTS, STEP, WATCHED, candidates, names_of, read_class
-from codemods.optimizers.plan import UNHEARD, Shown, Verdict, verdicts
+from codemods.optimizers.plan import UNHEARD, Shown, Verdict, verdicts, window_of
 from codemods.optimizers.signature import HOOKS, index_parameter, old_parameters, read_elsewhere
 from codemods.rule import Example, Match, NodeEdit, Rule
 from codemods.source import ClassNode, PythonFile
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 CODE = "OPT001"
 SAME = "The loop makes the same steps in the same order as automatic optimization did on 1.x."
 RESUMED = "Resuming an old checkpoint with it restarts global_step at 0."
+WINDOWS = "Loggers count batches from now on, where automatic optimization counted windows of several."
 ADVICE = (
     "Set `self.automatic_optimization = False` and loop over self.optimizers() in training_step: toggle_optimizer, "
     "forward, zero_grad, self.manual_backward, step, untoggle_optimizer."
@@ -65,7 +66,8 @@ def _class_match(file: PythonFile, verdict: Verdict) -> Iterator[Match]:
         if verdict.what == "none":
             yield Match(place, message, "manual", f"Not rewritten: {verdict.refusal}. {ADVICE}", "M214")
             continue
-        reason = " ".join([f"Look at this: {'; '.join(verdict.doubts)}." if verdict.doubts else SAME, RESUMED])
+        doubts = f"Look at this: {'; '.join(verdict.doubts)}." if verdict.doubts else SAME
+        reason = " ".join([doubts, *([WINDOWS] if window_of(verdict.given) else []), RESUMED])
         loop = verdict.what == "loop"
         yield Match(
             place,

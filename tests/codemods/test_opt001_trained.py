@@ -1,0 +1,339 @@
+"""OPT001, executed: the old text on Lightning 1.9.5 and the rewritten one on the target train the same."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from codemods.plan import plan
+from codemods.scan import Options
+from tests.codemods.support import rule, sources
+from tests.training import Record, assert_same, train
+
+PROGRAM = """\
+import torch
+import torch.nn.functional as F
+from pytorch_lightning import LightningModule, Trainer
+
+
+class GAN(LightningModule):
+    def __init__(self):
+        super().__init__()
+        self.generator = torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.Dropout(0.2), torch.nn.Linear(4, 3))
+        self.discriminator = torch.nn.Linear(3, 1)
+        self.third = torch.nn.Linear(3, 1)
+
+    def g_loss(self, batch):
+        noise = torch.randn(len(batch), 3)
+        return F.softplus(-self.discriminator(self.generator(noise))).mean()
+
+    def d_loss(self, batch):
+        fake = self.generator(torch.randn(len(batch), 3)).detach()
+        return F.softplus(self.discriminator(fake)).mean() + F.softplus(-self.discriminator(batch)).mean()
+
+    # STEP
+
+    # CONFIGURE
+
+    # MORE
+
+
+def main():
+    data = torch.randn(10, 3)
+    trainer = Trainer(max_epochs=2, TRAINER)
+    loader = torch.utils.data.DataLoader(data, batch_size=2, shuffle=True)
+    trainer.fit(GAN(), loader, VALIDATION)
+
+
+if __name__ == "__main__":
+    main()
+"""
+STEP = """\
+def training_step(self, batch, batch_idx, optimizer_idx):
+    if optimizer_idx == 0:
+        loss = self.g_loss(batch)
+        self.log("g_loss", loss, on_step=True, on_epoch=True)
+        return loss
+    elif optimizer_idx == 1:
+        loss = self.d_loss(batch)
+        self.log("d_loss", loss)
+        return loss
+"""
+PAIR = """\
+g = torch.optim.Adam(self.generator.parameters(), lr=0.05)
+d = torch.optim.SGD(self.discriminator.parameters(), lr=0.1, momentum=0.9)
+"""
+CONFIGURE = f"def configure_optimizers(self):\n{PAIR}return [g, d], []\n"
+
+
+def configured(returned: str, made: str = "") -> str:
+    body = "".join(f"    {line}\n" for line in (PAIR + made + f"return {returned}").splitlines())
+    return f"def configure_optimizers(self):\n{body}"
+
+
+def indented(text: str) -> str:
+    return "\n".join(f"    {line}" if line else line for line in text.splitlines()).strip()
+
+
+def program(
+    step: str = STEP, configure: str = "", more: str = "", trainer: str = "", validation: str = ""
+) -> dict[str, str]:
+    text = PROGRAM.replace("# STEP", indented(step))
+    text = text.replace("# CONFIGURE", indented(configure or configured("[g, d], []")))
+    text = text.replace("    # MORE\n", f"    {indented(more)}\n" if more else "")
+    text = text.replace("max_epochs=2, TRAINER", f"max_epochs=2, {trainer}" if trainer else "max_epochs=2")
+    return {"train.py": text.replace(", VALIDATION", validation)}
+
+
+def changed(files: dict[str, str], level: str = "safe") -> dict[str, str]:
+    """The files after OPT001, all of whose findings must be of that level."""
+    made = plan(sources(files), Options((rule("OPT001"),), unsafe=True))
+    assert made.bugs == ()
+    assert {finding.fix for finding in made.findings} == {level}, [finding.reason for finding in made.findings]
+    return {path: made.final()[path].decode() if path in made.final() else text for path, text in files.items()}
+
+
+def both(files: dict[str, str], level: str = "safe", windows: bool = False) -> tuple[Record, Record]:
+    """Old and new trained, which must be the same; with `windows` of several batches, loggers count otherwise."""
+    old, new = train(files, on="1.9.5"), train(changed(files, level))
+    assert_same(replace(old, logged=()) if windows else old, replace(new, logged=()) if windows else new)
+    assert old.automatic
+    assert new.automatic is False
+    assert len(old.steps) >= 4
+    return old, new
+
+
+SHARED = """\
+def training_step(self, batch, batch_idx, optimizer_idx):
+    fake = self.generator(torch.randn(len(batch), 3))
+    if optimizer_idx in (0,):
+        loss = F.softplus(-self.discriminator(fake)).mean()
+        self.log("loss", loss, on_step=True, on_epoch=True)
+        return {"loss": loss, "fake": fake.detach()}
+    loss = F.softplus(self.discriminator(fake.detach())).mean() - self.discriminator(batch).mean()
+    self.log("loss", loss, on_step=True, on_epoch=True)
+    return {"loss": loss, "fake": fake.detach()}
+"""
+MIXED = '''\
+def training_step(self, batch, batch_idx, optimizer_idx=None):
+    """The results of the two are not of one kind."""
+    self.log("step", float(self.global_step))
+    if not optimizer_idx:
+        return self.g_loss(batch)
+    return {"loss": self.d_loss(batch), "global_step": self.global_step}
+'''
+HANDED = """\
+def losses(self, batch, index):
+    return [self.g_loss, self.d_loss][index](batch)
+
+def training_step(self, batch, batch_idx, optimizer_idx):
+    return self.losses(batch, optimizer_idx)
+"""
+SKIPPED = """\
+def training_step(self, batch, batch_idx, optimizer_idx):
+    if optimizer_idx == 1 and batch_idx % 2 == 0:
+        return None
+    return self.g_loss(batch) if optimizer_idx == 0 else self.d_loss(batch)
+"""
+THREE = """\
+def training_step(self, batch, batch_idx, optimizer_idx):
+    if optimizer_idx == 2:
+        return self.third(batch).pow(2).mean()
+    return self.g_loss(batch) if optimizer_idx == 0 else self.d_loss(batch)
+"""
+WITH_THIRD = "t = torch.optim.RMSprop(self.third.parameters(), lr=0.01)\n"
+SHAPES = {
+    "if and elif": program(),
+    "prefix shared, same key logged twice": program(SHARED),
+    "default None, results of two kinds": program(MIXED),
+    "index handed on": program(HANDED),
+    "a tuple of optimizers": program(configure=configured("g, d")),
+    "three of them": program(THREE, configured("[g, d, t]", WITH_THIRD)),
+    "a step left out": program(SKIPPED),
+    "a number that varies": program(
+        configure=configured("optimizers", "optimizers = [g]\nif hasattr(self, 'third'):\n    optimizers.append(d)\n")
+    ),
+    "turns": program(configure=configured('({"optimizer": g, "frequency": 1}, {"optimizer": d, "frequency": 2})')),
+    "turns of three": program(
+        THREE,
+        configured(
+            '[{"optimizer": g, "frequency": 2}, {"optimizer": d, "frequency": 1}, {"optimizer": t, "frequency": 1}]',
+            WITH_THIRD,
+        ),
+    ),
+}
+
+
+@pytest.mark.parametrize("files", SHAPES.values(), ids=SHAPES.keys())
+def test_shapes(files: dict[str, str]) -> None:
+    both(files)
+
+
+STEPPED = "torch.optim.lr_scheduler.StepLR(g, 1, gamma=0.8)"
+OTHER = "torch.optim.lr_scheduler.ExponentialLR(d, gamma=0.9)"
+PLATEAU = "torch.optim.lr_scheduler.ReduceLROnPlateau(g, patience=0, threshold=10.0)"
+VALIDATES = """\
+def validation_step(self, batch, batch_idx):
+    self.log("val_loss", self.discriminator(batch).pow(2).mean())
+"""
+VAL = ", torch.utils.data.DataLoader(torch.randn(4, 3), batch_size=2)"
+SCHEDULED = {
+    "every epoch": program(configure=configured(f"[g, d], [{STEPPED}, {OTHER}]")),
+    "one alone": program(configure=configured(f"[g, d], [{STEPPED}]")),
+    "every step": program(
+        configure=configured(
+            f'[g, d], [{{"scheduler": {STEPPED}, "interval": "step"}}, {{"scheduler": {OTHER}, "interval": "step"}}]'
+        )
+    ),
+    "one every second step, one every epoch": program(
+        configure=configured(f'[g, d], [{{"scheduler": {STEPPED}, "interval": "step", "frequency": 2}}, {OTHER}]')
+    ),
+    "every second epoch": program(configure=configured(f'[g, d], [{{"scheduler": {STEPPED}, "frequency": 2}}]')),
+    "in the optimizers' dicts": program(
+        configure=configured(
+            f'[{{"optimizer": g, "lr_scheduler": {STEPPED}}}, {{"optimizer": d, "lr_scheduler": {{"scheduler": {OTHER},'
+            ' "interval": "step"}}]'
+        )
+    ),
+    "some runs have none": program(
+        configure=configured("[g, d], schedulers", f"schedulers = []\nif self.third:\n    schedulers = [{STEPPED}]\n")
+    ),
+    "on a plateau, beside another": program(
+        configure=configured(f'[g, d], [{{"scheduler": {PLATEAU}, "monitor": "val_loss"}}, {OTHER}]'),
+        more=VALIDATES,
+        validation=VAL,
+    ),
+    "on a plateau of a training metric": program(
+        configure=configured(f'[g, d], [{{"scheduler": {PLATEAU}, "monitor": "g_loss_epoch"}}]')
+    ),
+    "on a plateau, with a hook there": program(
+        configure=configured(f'[g, d], [{{"scheduler": {PLATEAU}, "monitor": "val_loss"}}]'),
+        more=VALIDATES + '\ndef on_train_epoch_end(self):\n    self.log("seen", 1.0)\n',
+        validation=VAL,
+    ),
+    "with part of the batches": program(
+        configure=configured(f"[g, d], [{STEPPED}, {OTHER}]"), trainer="limit_train_batches=3"
+    ),
+}
+
+
+@pytest.mark.parametrize("files", SCHEDULED.values(), ids=SCHEDULED.keys())
+def test_schedulers(files: dict[str, str]) -> None:
+    old, _ = both(files)
+    assert len({step.rates for step in old.steps}) > 1
+
+
+def _hook(text: str, **more: str) -> dict[str, str]:
+    return program(more=text, **more)
+
+
+OLD_STEP = "def optimizer_step(self, epoch, batch_idx, optimizer, optimizer_idx, optimizer_closure, on_tpu=False, "
+WARM = (
+    OLD_STEP
+    + """\
+using_native_amp=False, using_lbfgs=False):
+    if self.global_step < 6:
+        for group in optimizer.param_groups:
+            group["lr"] = 0.01 * (self.global_step + 1)
+    optimizer.step(closure=optimizer_closure)
+"""
+)
+ONCE = (
+    OLD_STEP
+    + """\
+using_native_amp=False, using_lbfgs=False):
+    if optimizer_idx == 0 and batch_idx % 2:
+        optimizer_closure()
+    else:
+        super().optimizer_step(
+            epoch, batch_idx, optimizer, optimizer_idx, optimizer_closure, on_tpu=on_tpu, using_lbfgs=using_lbfgs
+        )
+"""
+)
+ZERO = """\
+def optimizer_zero_grad(self, epoch, batch_idx, optimizer, optimizer_idx):
+    if optimizer_idx == 0 or batch_idx % 2 == 0:
+        optimizer.zero_grad(set_to_none=True)
+"""
+OWN_CLIP = """\
+def configure_gradient_clipping(self, optimizer, optimizer_idx, gradient_clip_val, gradient_clip_algorithm):
+    self.clip_gradients(optimizer, gradient_clip_val=gradient_clip_val, gradient_clip_algorithm="value")
+"""
+HOOKS = {
+    "clipping by norm": program(trainer="gradient_clip_val=0.05"),
+    "clipping by value": program(trainer='gradient_clip_val=0.01, gradient_clip_algorithm="value"'),
+    "clipping of its own": program(more=OWN_CLIP, trainer="gradient_clip_val=0.01"),
+    "clipping behind a hook": program(
+        more='def on_before_optimizer_step(self, optimizer, optimizer_idx):\n    self.log("lr", '
+        'optimizer.param_groups[0]["lr"])\n',
+        trainer="gradient_clip_val=0.05",
+    ),
+    "warm-up": program(more=WARM),
+    "zero_grad of its own": program(more=ZERO),
+    "before zero_grad": program(
+        more="def on_before_zero_grad(self, optimizer):\n    with torch.no_grad():\n"
+        "        self.third.weight.mul_(0.9)\n"
+    ),
+    "backward of its own": program(
+        more="def backward(self, loss, optimizer, optimizer_idx):\n    (loss * 2).backward()\n"
+    ),
+}
+WINDOWS = {
+    "accumulation": program(trainer="accumulate_grad_batches=2"),
+    "accumulation, clipping, scheduler": program(
+        configure=configured(f'[g, d], [{{"scheduler": {STEPPED}, "interval": "step"}}, {OTHER}]'),
+        trainer="accumulate_grad_batches=3, gradient_clip_val=0.05",
+    ),
+    "accumulation, some left out": program(SKIPPED, trainer="accumulate_grad_batches=2"),
+    "accumulation, warm-up": program(more=WARM, trainer="accumulate_grad_batches=2"),
+}
+
+
+@pytest.mark.parametrize("files", HOOKS.values(), ids=HOOKS.keys())
+def test_hooks_and_trainer_arguments(files: dict[str, str]) -> None:
+    both(files)
+
+
+@pytest.mark.parametrize("files", WINDOWS.values(), ids=WINDOWS.keys())
+def test_several_batches_make_a_step(files: dict[str, str]) -> None:
+    both(files, windows=True)
+
+
+def test_the_same_weights_but_another_count_where_a_hook_leaves_steps_out() -> None:
+    files = program(more=ONCE)
+    old, new = train(files, on="1.9.5"), train(changed(files, "unsafe"))
+    assert old.failure is None
+    assert new.failure is None
+    assert old.global_step == 20
+    assert new.global_step == 16
+    assert old.losses == pytest.approx(new.losses, abs=1e-6)
+
+
+def test_subclass_that_extends_the_step() -> None:
+    files = program(more="\n\nX = 1\n")
+    text = files["train.py"].replace("    X = 1\n", "").replace("trainer.fit(GAN()", "trainer.fit(Child()")
+    child = """\
+class Child(GAN):
+    def training_step(self, batch, batch_idx, optimizer_idx):
+        loss = super().training_step(batch, batch_idx, optimizer_idx)
+        if optimizer_idx == 0:
+            self.log("child", loss)
+        return loss
+
+
+def main"""
+    both({"train.py": text.replace("def main", child)})
+
+
+def test_with_the_old_text_the_target_refuses() -> None:
+    broken = train(program())
+    assert broken.failure is not None
+    assert "optimizer_idx" in broken.failure.message
+
+
+def test_differences_would_be_seen() -> None:
+    old = train(program(SHARED), on="1.9.5")
+    other = train(changed(program()))
+    with pytest.raises(AssertionError):
+        assert_same(old, other, 1e-6)
