@@ -1,0 +1,277 @@
+"""LIT211: hooks that Lightning does not call any more, without a word."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING
+
+from codemods.facts import CALLBACK, MODULE, ClassFact, Facts
+from codemods.family import family
+from codemods.finding import Fix
+from codemods.rule import Example, Match, NodeEdit, Rule
+from codemods.scopes import ROOT
+from codemods.source import ClassNode, PythonFile
+from codemods.syntax import Function, parameters
+
+if TYPE_CHECKING:
+    import libcst as cst
+
+DATA = f"{ROOT}.LightningDataModule"
+
+
+@dataclass(frozen=True)
+class Unheard:
+    """A hook that is not called since `since`.
+
+    `new` is the hook that takes its place, empty where there is none; `takes` the parameters of the old one and
+    `adds` those that the new one gets besides. `level` is that of the rename, `reason` why, or the advice where
+    there is no new hook. `only` wraps the body in `if only:`; `needs` is the first release that calls the new
+    hook, where that is not the rule's.
+    """
+
+    kinds: tuple[str, ...]
+    since: str
+    row: str
+    reason: str
+    new: str = ""
+    takes: int = 0
+    adds: tuple[str, ...] = ()
+    level: Fix = "safe"
+    only: str = ""
+    needs: str | None = None
+
+
+BOTH = (MODULE, CALLBACK)
+_STAGES = "It ran at the start or end of training, validation and test epochs alike, before 1.2 of training alone"
+_BATCHES = "It ran for training, validation and test batches alike"
+_LOADER = "Do it in {0}(), or in setup()"
+HOOKS: dict[str, Unheard] = {
+    "on_pretrain_routine_start": Unheard(
+        BOTH, "1.8", "M101", "on_fit_start is called at the same point of fit, before the sanity check.", "on_fit_start"
+    ),
+    "on_pretrain_routine_end": Unheard(
+        BOTH, "1.8", "M101", "on_fit_start is called at the same point of fit, before the sanity check.", "on_fit_start"
+    ),
+    "on_epoch_start": Unheard(
+        BOTH, "1.8", "M100", f"{_STAGES}; training is taken to be meant.", "on_train_epoch_start", level="unsafe"
+    ),
+    "on_epoch_end": Unheard(
+        BOTH, "1.8", "M100", f"{_STAGES}; training is taken to be meant.", "on_train_epoch_end", level="unsafe"
+    ),
+    "on_batch_start": Unheard(
+        (CALLBACK,),
+        "1.8",
+        "M098",
+        f"{_BATCHES}; training is taken to be meant.",
+        "on_train_batch_start",
+        adds=("batch", "batch_idx"),
+        level="unsafe",
+    ),
+    "on_batch_end": Unheard(
+        (CALLBACK,),
+        "1.8",
+        "M099",
+        f"{_BATCHES}; training is taken to be meant.",
+        "on_train_batch_end",
+        adds=("outputs", "batch", "batch_idx"),
+        level="unsafe",
+    ),
+    "on_keyboard_interrupt": Unheard(
+        (CALLBACK,),
+        "1.7",
+        "M059",
+        "on_exception is called for every exception, an interrupt among them.",
+        "on_exception",
+        adds=("exception",),
+        only="isinstance(exception, KeyboardInterrupt)",
+    ),
+    "on_before_accelerator_backend_setup": Unheard(
+        (CALLBACK,), "1.8", "M097", "setup is called at the same point.", "setup", adds=("stage",)
+    ),
+    "on_hpc_save": Unheard(
+        (MODULE,), "1.8", "M087", "on_save_checkpoint is called for these checkpoints too.", "on_save_checkpoint", 1
+    ),
+    "on_hpc_load": Unheard(
+        (MODULE,), "1.8", "M086", "on_load_checkpoint is called for these checkpoints too.", "on_load_checkpoint", 1
+    ),
+    "on_init_start": Unheard((CALLBACK,), "1.8", "M102", "The Trainer is being built then: do it before you build it"),
+    "on_init_end": Unheard((CALLBACK,), "1.8", "M103", "Do it in setup(self, trainer, pl_module, stage)"),
+    "on_configure_sharded_model": Unheard(
+        (CALLBACK,), "1.8", "M096", "Do it in setup(self, trainer, pl_module, stage)"
+    ),
+    "on_train_dataloader": Unheard(BOTH, "1.7", "M055", _LOADER.format("train_dataloader")),
+    "on_val_dataloader": Unheard(BOTH, "1.7", "M056", _LOADER.format("val_dataloader")),
+    "on_test_dataloader": Unheard(BOTH, "1.7", "M057", _LOADER.format("test_dataloader")),
+    "on_predict_dataloader": Unheard(BOTH, "1.7", "M058", _LOADER.format("predict_dataloader")),
+    "on_post_move_to_device": Unheard(
+        (MODULE,), "1.7", "M068", "Parameters stay tied by themselves: delete it if that is all it does"
+    ),
+    "get_progress_bar_dict": Unheard(
+        (MODULE,), "1.7", "M067", "Override get_metrics of a progress bar, and give that to the Trainer as a callback"
+    ),
+    "training_step_end": Unheard((MODULE,), "2.0", "M233", "Call it from training_step, or do there what it does"),
+    "validation_step_end": Unheard((MODULE,), "2.0", "M234", "Call it from validation_step, or do there what it does"),
+    "test_step_end": Unheard((MODULE,), "2.0", "M235", "Call it from test_step, or do there what it does"),
+    "training_end": Unheard((MODULE,), "1.0", "", "Do in training_step what it does"),
+    "validation_end": Unheard(
+        (MODULE,),
+        "1.0",
+        "",
+        "Keep what validation_step returns in a list on self, and read it in on_validation_epoch_end",
+    ),
+    "test_end": Unheard(
+        (MODULE,), "1.0", "", "Keep what test_step returns in a list on self, and read it in on_test_epoch_end"
+    ),
+    "tng_dataloader": Unheard((MODULE,), "1.0", "", "It is train_dataloader"),
+    "configure_sharded_model": Unheard(
+        (MODULE,),
+        "2.1",
+        "G18004",
+        "configure_model is called at the same point, and may be called again.",
+        "configure_model",
+        needs="2.1.0",
+    ),
+}
+DATA_HOOKS = {
+    "on_save_checkpoint": Unheard((DATA,), "2.0", "M084", "Return what is to be kept from state_dict(self)"),
+    "on_load_checkpoint": Unheard((DATA,), "2.0", "M085", "Take what was kept in load_state_dict(self, state_dict)"),
+}
+
+
+def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
+    for item in file.classes:
+        old = [name for name in item.methods if name in HOOKS or name in DATA_HOOKS]
+        fact = facts.files[file.path].find(item.qualname) if old and file.path in facts.files else None
+        kind = facts.kind(fact) if fact else None
+        for name in old:
+            hook = (DATA_HOOKS if kind == DATA else HOOKS).get(name)
+            if fact and hook and kind in hook.kinds and not _called(file, name):
+                yield _match(file, facts, fact, item, name, hook, kind)
+
+
+def _called(file: PythonFile, name: str) -> bool:
+    """Whether the file calls the method itself, so that it is not for Lightning alone."""
+    return any(
+        isinstance(call.node.func, ast.Attribute)
+        and call.node.func.attr == name
+        and not (isinstance(call.node.func.value, ast.Call) and ast.unparse(call.node.func.value) == "super()")
+        for call in file.calls_near([name])
+    )
+
+
+def _match(
+    file: PythonFile, facts: Facts, fact: ClassFact, item: ClassNode, name: str, hook: Unheard, kind: str
+) -> Match:
+    method = item.methods[name]
+    message = f"{name} is not called since Lightning {hook.since}"
+    row = hook.row or None
+    if not hook.new:
+        return Match(file.head(method), message, "manual", f"{hook.reason}.", row)
+    refusal = _refusal(facts, fact, item, name, method, hook, kind)
+    if refusal:
+        reason = f"Not rewritten: {refusal}. {hook.reason} Move it to {hook.new}."
+        return Match(file.head(method), message, "manual", reason, row)
+    edit = NodeEdit(method, partial(_renamed, hook=hook))
+    unit = f"{file.path}:{item.qualname}"
+    return Match(file.head(method), message, hook.level, hook.reason, row, (edit,), unit=unit, needs=hook.needs)
+
+
+def _refusal(
+    facts: Facts, fact: ClassFact, item: ClassNode, name: str, method: Function, hook: Unheard, kind: str
+) -> str | None:
+    if hook.new in item.methods:
+        return f"the class has {hook.new} already"
+    twins = [other for other in item.methods if other != name and (twin := HOOKS.get(other)) and twin.new == hook.new]
+    if twins:
+        return f"{twins[0]} of the same class would become {hook.new} too"
+    for other in family(facts, fact):
+        clashing = sorted({name, hook.new} & other.methods)
+        if clashing:
+            return f"{other.name} ({other.path}), a relative of the class, defines {clashing[0]}"
+    expected = hook.takes + (2 if kind == CALLBACK else 0)
+    if len(parameters(method)) != expected or method.args.vararg or method.args.kwonlyargs or method.decorator_list:
+        return "it is not a plain method with the parameters that it was given"
+    if set(hook.adds) & {node.id for node in ast.walk(method) if isinstance(node, ast.Name)}:
+        return "it uses the name of a parameter that the new hook gets"
+    if any(isinstance(node, ast.Name) and node.id == "super" for node in ast.walk(method)):
+        return "it calls its base class"
+    return None
+
+
+def _renamed(node: cst.FunctionDef, *, hook: Unheard) -> cst.FunctionDef:
+    import libcst as cst
+
+    from codemods.edits import body_of, statements, with_body
+
+    added = [cst.Param(name=cst.Name(name)) for name in hook.adds]
+    params = [*node.params.params, *added]
+    params = [param.with_changes(comma=cst.MaybeSentinel.DEFAULT) if param in added else param for param in params]
+    if added and node.params.params:
+        last = node.params.params[-1]
+        comma = cst.Comma(whitespace_after=cst.SimpleWhitespace(" "))
+        params[len(node.params.params) - 1] = last.with_changes(comma=comma)
+    node = node.with_changes(name=cst.Name(hook.new), params=node.params.with_changes(params=params))
+    if not hook.only:
+        return node
+    guard = statements(f"if {hook.only}:\n    pass\n")[0]
+    return with_body(node, [guard.with_changes(body=cst.IndentedBlock(body=body_of(node)))])  # type: ignore[no-any-return]
+
+
+BEFORE = """\
+from pytorch_lightning import Callback, LightningModule
+
+
+class Model(LightningModule):
+    def on_pretrain_routine_start(self):
+        self.seen = 0
+
+
+class Stop(Callback):
+    def on_keyboard_interrupt(self, trainer, pl_module):
+        print("stopped")
+"""
+AFTER = """\
+from pytorch_lightning import Callback, LightningModule
+
+
+class Model(LightningModule):
+    def on_fit_start(self):
+        self.seen = 0
+
+
+class Stop(Callback):
+    def on_exception(self, trainer, pl_module, exception):
+        if isinstance(exception, KeyboardInterrupt):
+            print("stopped")
+"""
+SHARED = BEFORE.split("\n\n\nclass Stop")[0] + "\n\n    def on_fit_start(self):\n        pass\n"
+EVERY_STAGE = """\
+from pytorch_lightning import Callback
+
+
+class Count(Callback):
+    def on_epoch_end(self, trainer, pl_module):
+        print(trainer.current_epoch)
+"""
+
+RULE = Rule(
+    code="LIT211",
+    name="unheard-hook",
+    summary="Hooks that Lightning stopped to call become those that it calls",
+    why=(
+        "Lightning removed some thirty hooks between 1.6 and 2.1 and calls none of them now. Nothing fails: the "
+        "method stands there and is not called (guide rows M055-M059, M067, M068, M084-M087, M096-M103, M233-M235). "
+        "Where another hook is called at the same point the method takes its name; where it ran more often than "
+        "that one, or has no equal, a person has to say what is meant."
+    ),
+    fix="safe",
+    versions="written for Lightning < 2.0",
+    triggers=tuple(f"def {name}".encode() for name in (*HOOKS, *DATA_HOOKS)),
+    check=_check,
+    examples=(Example(BEFORE, AFTER), Example(SHARED, SHARED), Example(EVERY_STAGE, EVERY_STAGE)),
+    breaks_in="2.0.0",
+    needs="1.7.0",
+)

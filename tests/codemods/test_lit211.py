@@ -1,0 +1,124 @@
+"""LIT211: its table against the newest release by reflection, the hooks called, and what it leaves alone."""
+
+from __future__ import annotations
+
+import inspect
+
+import pytest
+import torch
+from lightning.pytorch import Callback, LightningDataModule, LightningModule, Trainer
+
+from codemods.facts import CALLBACK, MODULE
+from codemods.hooks.lit211 import DATA, DATA_HOOKS, HOOKS
+from tests.codemods.support import refusals, rewritten, rule, run_rules
+
+OWNERS: dict[str, type] = {MODULE: LightningModule, CALLBACK: Callback, DATA: LightningDataModule}
+DEPRECATED = {"configure_sharded_model"}
+HEAD = "from lightning.pytorch import Callback, LightningDataModule, LightningModule\n\n\n"
+
+
+@pytest.mark.parametrize("name", [*HOOKS, *DATA_HOOKS])
+def test_the_newest_release_has_the_new_hook_alone(name: str) -> None:
+    hook = HOOKS.get(name) or DATA_HOOKS[name]
+    for kind in hook.kinds:
+        assert not hasattr(OWNERS[kind], name) or name in DEPRECATED
+        if hook.new:
+            taken = len(inspect.signature(getattr(OWNERS[kind], hook.new)).parameters) - 1
+            assert taken == hook.takes + len(hook.adds) + (2 if kind == CALLBACK else 0)
+
+
+def stop(text: str) -> list[str]:
+    """What a callback of that text says of a training that is interrupted in its second batch."""
+    space: dict[str, object] = {}
+    exec(text, space)
+
+    class Model(LightningModule):
+        def __init__(self) -> None:
+            super().__init__()
+            self.layer = torch.nn.Linear(1, 1)
+
+        def training_step(self, batch: torch.Tensor, batch_idx: int) -> torch.Tensor:
+            if batch_idx == 1:
+                raise KeyboardInterrupt
+            return self.layer(batch).sum()
+
+        def configure_optimizers(self) -> torch.optim.Optimizer:
+            return torch.optim.SGD(self.parameters(), lr=0.1)
+
+    watch = space["Watch"]()  # type: ignore[operator]
+    trainer = Trainer(
+        max_epochs=1,
+        accelerator="cpu",
+        logger=False,
+        enable_checkpointing=False,
+        enable_progress_bar=False,
+        enable_model_summary=False,
+        callbacks=[watch],
+    )
+    with pytest.raises(SystemExit):
+        trainer.fit(Model(), torch.utils.data.DataLoader(torch.ones(3, 1)))
+    said: list[str] = watch.said
+    return said
+
+
+WATCH = (
+    HEAD
+    + """class Watch(Callback):
+    def __init__(self):
+        self.said = []
+
+    def on_pretrain_routine_start(self, trainer, pl_module):
+        self.said.append("start")
+
+    def on_keyboard_interrupt(self, trainer, pl_module):
+        self.said.append("interrupted")
+"""
+)
+
+
+def test_silent_before_and_called_after() -> None:
+    assert stop(WATCH) == []
+    assert stop(rewritten({"a.py": WATCH}, rule("LIT211"))["a.py"]) == ["start", "interrupted"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "class Plain:\n    def on_epoch_end(self):\n        pass\n",
+        HEAD + "class A(Callback):\n    def on_train_epoch_end(self, trainer, pl_module):\n        pass\n",
+        HEAD + "class A(LightningModule):\n    def on_batch_end(self):\n        pass\n",
+        HEAD + "class A(LightningModule):\n    def on_epoch_end(self):\n        pass\n\n"
+        "    def on_train_epoch_end(self):\n        self.on_epoch_end()\n",
+        HEAD + "class A(LightningModule):\n    def on_save_checkpoint(self, checkpoint):\n        pass\n",
+    ],
+    ids=["no-lightning-class", "current", "callback-hook-in-module", "called-by-itself", "module-checkpoint"],
+)
+def test_left_alone(text: str) -> None:
+    made = run_rules({"a.py": text}, rule("LIT211"))
+    assert made.findings == () and made.changes == ()
+
+
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        (
+            "    def on_hpc_save(self, state):\n        ...\n\n    def on_save_checkpoint(self, state):\n        ...\n",
+            "already",
+        ),
+        (
+            "    def on_pretrain_routine_start(self):\n        ...\n\n    def on_pretrain_routine_end(self):\n        ...\n",
+            "too",
+        ),
+        ("    def on_pretrain_routine_start(self):\n        super().on_pretrain_routine_start()\n", "base class"),
+        ("    def training_step_end(self, output):\n        return output\n", "Call it from training_step"),
+    ],
+)
+def test_findings(body: str, said: str) -> None:
+    reasons = refusals({"a.py": f"{HEAD}class A(LightningModule):\n{body}"}, "LIT211")
+    assert reasons and said in reasons[0]
+
+
+def test_data_modules_keep_their_state_elsewhere() -> None:
+    text = HEAD + "class A(LightningDataModule):\n    def on_save_checkpoint(self, checkpoint):\n        pass\n"
+    [reason] = refusals({"a.py": text}, "LIT211")
+    assert "state_dict" in reason
