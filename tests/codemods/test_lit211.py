@@ -106,7 +106,7 @@ def test_left_alone(text: str) -> None:
             "already",
         ),
         (
-            "    def on_pretrain_routine_start(self):\n        ...\n\n    def on_pretrain_routine_end(self):\n        ...\n",
+            "".join(f"    def on_pretrain_routine_{end}(self):\n        ...\n\n" for end in ("start", "end")),
             "too",
         ),
         ("    def on_pretrain_routine_start(self):\n        super().on_pretrain_routine_start()\n", "base class"),
