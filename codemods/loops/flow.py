@@ -70,18 +70,7 @@ class Flow:
     @cached_property
     def laid_out(self) -> bool:
         """Whether each statement of the method has a line of its own, so that lines can be put between."""
-        for node in [self.function, *own_nodes(self.function)]:
-            if not isinstance(node, ast.stmt):
-                continue
-            for field in ("body", "orelse", "finalbody"):
-                block = getattr(node, field, None)
-                if not isinstance(block, list) or not block or isinstance(node, ast.ClassDef):
-                    continue
-                if field == "body" and block[0].lineno <= (_head_end(node) or 0):
-                    return False
-                if any(second.lineno <= (first.end_lineno or 0) for first, second in pairwise(block)):
-                    return False
-        return True
+        return is_laid_out(self.function)
 
     def block(self, path: Path) -> list[ast.stmt]:
         """The statements among which the one at `path` stands."""
@@ -122,6 +111,22 @@ class Flow:
         if isinstance(call.func, ast.Name):
             return call.func.id in BUILTINS and self.scope.lookup(call.func.id) is None
         return isinstance(call.func, ast.Attribute) and call.func.attr in HARMLESS_METHODS
+
+
+def is_laid_out(function: Function) -> bool:
+    """Whether each statement of a method has a line of its own."""
+    for node in [function, *own_nodes(function)]:
+        if not isinstance(node, ast.stmt) or isinstance(node, ast.ClassDef):
+            continue
+        for field in ("body", "orelse", "finalbody"):
+            block = getattr(node, field, None)
+            if not isinstance(block, list) or not block:
+                continue
+            if field == "body" and block[0].lineno <= _head_end(node):
+                return False
+            if any(second.lineno <= (first.end_lineno or 0) for first, second in pairwise(block)):
+                return False
+    return True
 
 
 def _head_end(node: ast.stmt) -> int:

@@ -19,7 +19,8 @@ SET = tuple(
     for name in NAMES
     for form in (f".{name} =", f".{name}=", f".{name}:", f".{name},", f"def {name}(", f" {name} =", f" {name}:")
 )
-ASKED = tuple(word.encode() for word in (*SET, "setattr", "__getattr__"))
+OUTSIDE = tuple(f"{owner}.{name} =" for name in NAMES for owner in ("model", "module", "net", "system", "learner"))
+ASKED = tuple(word.encode() for word in (*SET, *OUTSIDE, "setattr", "__getattr__"))
 
 
 def is_meant(file: PythonFile, loop: Loop) -> bool:
@@ -89,6 +90,8 @@ def _may_exist(file: PythonFile, loop: Loop, name: str) -> bool:
     if loop.elsewhere(*forms, "setattr", "__getattr__") or any(
         name in other.methods for other in (loop.fact, *loop.relatives)
     ):
+        return True
+    if any(loop.facts.mentions.get(word.encode()) for word in OUTSIDE if word.endswith(f".{name} =")):
         return True
     if any(not isinstance(node.ctx, ast.Load) for node in file.attributes(name)):
         return True

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from codemods.facts import Facts
 from codemods.loops.classes import FLAG, TRIGGERS, Loop, collect, loops
-from codemods.loops.flow import Flow
+from codemods.loops.flow import Flow, is_laid_out
 from codemods.loops.intent import ASKED, missing_optimizers, not_plain, raw_backwards, steps_itself
 from codemods.loops.places import optimizers, said_of
 from codemods.loops.trainers import WORDS, refusing
@@ -37,7 +37,7 @@ def _match(file: PythonFile, loop: Loop) -> Match:
     init = loop.item.methods.get("__init__")
     raws = raw_backwards(file, loop)
     why = _refusal(loop) or not_plain(file, loop)
-    if init is not None and (super_init_index(init) is None or self_name(init) != "self"):
+    if init is not None and (super_init_index(init) is None or self_name(init) != "self" or not is_laid_out(init)):
         why = why or "__init__ has no plain `super().__init__(...)` behind which the flag could go"
     if why:
         return Match(place, message, "manual", f"Not rewritten: {why}. {ADVICE}")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from codemods.facts import MODULE, Facts
 from codemods.loops.classes import FLAG, Loop, collect, flag_index, loops
+from codemods.loops.flow import is_laid_out
 from codemods.loops.intent import ASKED, not_plain, raw_backwards, steps_itself
 from codemods.loops.steps import Move
 from codemods.loops.trainers import WORDS, refusing
@@ -39,7 +40,7 @@ def _class_match(file: PythonFile, item: ClassNode, loop: Loop | None) -> Iterat
         return
     place = file.span(init.body[flag])
     message = f"`{FLAG} = False` stands in front of `super().__init__()`, where it is lost"
-    if loop is None or not steps_itself(file, loop) or init.body[flag].lineno == init.body[called].lineno:
+    if loop is None or not steps_itself(file, loop):
         reason = (
             "Not rewritten: Lightning optimizes automatically as it is, and the training step is not seen to do so "
             "itself. Delete the line, or set it behind `super().__init__()` and make the steps in training_step."
@@ -47,6 +48,8 @@ def _class_match(file: PythonFile, item: ClassNode, loop: Loop | None) -> Iterat
         yield Match(place, message, "manual", reason)
         return
     why = refusing(loop.facts, loop.fact) or not_plain(file, loop)
+    if not is_laid_out(init):
+        why = "two statements of the constructor share a line"
     if why:
         yield Match(place, message, "manual", f"Not rewritten: {why}.")
         return

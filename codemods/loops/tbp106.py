@@ -245,6 +245,7 @@ RULE = Rule(
     check=_check,
     collect=collect,
     present=present,
+    needs="1.8.0",
     mentions=(*ASKED, b"detach", b"no_grad"),
     examples=(Example(BEFORE, AFTER), Example(WRONG, AFTER), Example(RIGHT, RIGHT)),
     references=("https://github.com/Lightning-AI/pytorch-lightning/issues/20517",),

@@ -152,6 +152,7 @@ RULE = Rule(
     check=_check,
     collect=collect,
     present=lambda file: FLAG in file.text and "configure_optimizers" in file.text,
+    needs="1.3.0",
     mentions=(b"lr_schedulers", b"scheduler.step", b"sched.step", b"lr_scheduler_step"),
     examples=(Example(BEFORE, AFTER), Example(AFTER, AFTER)),
     references=("https://github.com/Lightning-AI/pytorch-lightning/pull/6825",),

@@ -465,6 +465,16 @@ else:
         "TBP101",
         "gradient_clip_val",
     ),
+    "two statements on a line": (
+        changed((SUPER + FLAG, "        self.n = 1; self.automatic_optimization = False\n" + SUPER)),
+        "TBP102",
+        "share a line",
+    ),
+    "two statements on a line of the step": (
+        changed((ZERO + BACKWARD, "            self.manual_backward(loss); optimizer.zero_grad()\n")),
+        "TBP104",
+        "not plain",
+    ),
     "a window of batches": (
         step(
             """
@@ -652,6 +662,23 @@ def test_a_state_of_unseen_origin_is_cut_only_when_asked_for() -> None:
     assert run_rules(elsewhere, *RULES, unsafe=True).findings == ()
 
 
+WIPED = changed((ZERO + BACKWARD, BACKWARD + ZERO), (DETACH, ""))
+
+
+@pytest.mark.parametrize(
+    "text", [WIPED.replace("\n", "\r\n"), WIPED.replace("    ", "\t"), WIPED.replace("    ", "  ")]
+)
+def test_lines_are_laid_out_as_those_around_them(old: str, new: str) -> None:
+    text = WIPED.replace(old, new)
+    made = run_rules({"train.py": text}, *RULES)
+    assert made.bugs == ()
+    after = made.final()["train.py"].decode()
+    assert "apply_to_collection(hiddens" in after
+    assert after.count("\r") == (after.count("\n") if "\r" in text else 0)
+    assert ("\n    " in after) == ("\n    " in text)
+    assert after.index("zero_grad()") < after.index("manual_backward(loss)") < after.index("optimizer.step()")
+
+
 WITH_ALL = {
     "no flag": changed((FLAG, ""), (BACKWARD, "            loss.backward()\n")),
     "no flag, self.backward": changed((FLAG, ""), ("manual_backward", "backward")),
@@ -716,6 +743,13 @@ def test_the_flag_of_a_base_class_in_another_file_counts() -> None:
     alone = base.replace("        self.automatic_optimization = False\n", "")
     found = run_rules({"base.py": alone, "train.py": text}, *RULES).findings
     assert {item.code for item in found} == {"TBP101"}
+
+
+def test_an_optimizer_that_somebody_else_sets_is_there() -> None:
+    text = changed((ASKED, ""), (ZERO, ZERO.replace("opt", "self.opt")), (STEP, STEP.replace("opt", "self.opt")))
+    script = "from train import Model\n\nmodel = Model()\nmodel.optimizer = build(model)\n"
+    assert run_rules({"train.py": text, "other.py": script}, *RULES).findings == ()
+    assert run_rules({"train.py": text, "other.py": ""}, *RULES).findings != ()
 
 
 def test_the_clipping_of_a_trainer_in_another_file_moves_with_it() -> None:
