@@ -46,6 +46,7 @@ def dead_after(file: PythonFile, space: ast.AST, gone: Sequence[ast.AST]) -> Dea
     for node in ast.walk(space):
         if isinstance(node, ast.Name):
             uses.setdefault(node.id, []).append(node)
+    watched = _watched(space)
     away = {id(node) for item in gone for node in ast.walk(item)}
     statements: list[ast.Assign] = []
     names: list[str] = []
@@ -57,13 +58,29 @@ def dead_after(file: PythonFile, space: ast.AST, gone: Sequence[ast.AST]) -> Dea
         if loads or not stores or name in names:
             continue
         statement = parents.get(stores[0]) if len(stores) == 1 else None
-        if isinstance(statement, ast.Assign) and _can_go(file, statement, parents):
+        if (
+            isinstance(statement, ast.Assign)
+            and name not in watched
+            and "*" not in watched
+            and _can_go(file, statement, parents)
+        ):
             statements.append(statement)
             away |= {id(node) for node in ast.walk(statement)}
             todo += sorted({node.id for node in ast.walk(statement.value) if isinstance(node, ast.Name)})
         else:
             names.append(name)
     return Dead(tuple(statements), tuple(names))
+
+
+def _watched(space: ast.AST) -> set[str]:
+    """Names that are declared global or nonlocal, and `*` where all of them may be looked up by name."""
+    found = set[str]()
+    for node in ast.walk(space):
+        if isinstance(node, ast.Global | ast.Nonlocal):
+            found |= set(node.names)
+        elif isinstance(node, ast.Call) and _name(node) in ("locals", "vars", "globals", "eval", "exec"):
+            found.add("*")
+    return found
 
 
 def _can_go(file: PythonFile, node: ast.Assign, parents: dict[ast.AST, ast.AST]) -> bool:

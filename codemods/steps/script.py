@@ -47,6 +47,17 @@ class Script:
         )
         return [] if bound else assigned(self.file.tree).get(name, [])
 
+    def sees(self, node: ast.Name) -> bool:
+        """Whether a name means the same where the call stands as where it is written, in this function or at the
+        module's top."""
+        if self.space is self.file.tree or any(inner is node for inner in ast.walk(self.space)):
+            return True
+        return not any(
+            (isinstance(inner, ast.arg) and inner.arg == node.id)
+            or (isinstance(inner, ast.Name) and inner.id == node.id and not isinstance(inner.ctx, ast.Load))
+            for inner in ast.walk(self.space)
+        )
+
     def reader(self) -> Reader:
         return Reader(self.values, lambda node: False, self.call.scope.resolve)
 
@@ -70,6 +81,7 @@ class Script:
             item.node.value
             for item in self.file.assignments
             if isinstance(item.node, ast.Assign)
+            and item.within == self.call.within
             and any(isinstance(target, ast.Attribute) and ast.unparse(target) == text for target in item.node.targets)
         ]
 

@@ -122,6 +122,8 @@ def _refusal(trainer: Trainers, count: Count) -> str | None:
     leaf = count.first("epochs")
     if leaf and isinstance(trainer.script.constant(leaf.node), float):
         return "the number of epochs is not whole"
+    if leaf and any(isinstance(part, ast.Name) and not trainer.script.sees(part) for part in ast.walk(leaf.node)):
+        return f"`{ast.unparse(leaf.node)}` is another name where the Trainer is built"
     if leaf and isinstance(leaf.node, ast.Name) and len(trainer.script.values(leaf.node.id)) > 1:
         return f"`{leaf.node.id}` is assigned several times"
     return _other_loader(trainer, count)

@@ -17,7 +17,7 @@ from codemods.steps.modules import STEPS, assigned, kind_of
 from codemods.steps.onecycle import with_total
 from codemods.steps.optimization import stepping
 from codemods.steps.roles import GONE, Leaf
-from codemods.steps.totals import Place, places
+from codemods.steps.totals import Place, places, reaches_scheduler
 from codemods.syntax import own_nodes
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ def _of_module(file: PythonFile, facts: Facts, item: ClassNode, found: list[Plac
         if refusals:
             yield _match(file, place, "manual", f"Not rewritten: {refusals[0]}; {ADVICE}", wrong)
             continue
-        level, reason = _level(facts, place)
+        level, reason = _level(file, facts, place)
         yield _match(file, place, level, reason, wrong)
 
 
@@ -186,7 +186,7 @@ def _of_loader(place: Place) -> Leaf | None:
     return leaf if isinstance(given, ast.Attribute) and place.reader.is_loader(given.value) else None
 
 
-def _level(facts: Facts, place: Place) -> tuple[Fix, str]:
+def _level(file: PythonFile, facts: Facts, place: Place) -> tuple[Fix, str]:
     """How sure it is that the module means the training that its Trainer runs."""
     loose = [leaf for leaf in place.count.all("epochs") if leaf.origin == "named" and not _given(facts, leaf)]
     if loose:
@@ -195,6 +195,9 @@ def _level(facts: Facts, place: Place) -> tuple[Fix, str]:
             "unsafe",
             f"`{text}` is taken for the Trainer's max_epochs, which is not seen; then {STEPS} is what it means.",
         )
+    over, under = place.count.shape
+    if "accumulate" not in under and "estimated" not in over and not reaches_scheduler(file, place):
+        return "unsafe", "Lightning's own count of optimizer steps; where batches are counted, it is not what is meant."
     return "safe", "Lightning's own count of the optimizer steps of this training, which is what it means. Needs 1.6."
 
 

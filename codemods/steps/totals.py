@@ -16,6 +16,7 @@ from codemods.syntax import Function, own_nodes, returns, self_name
 STEP_NAME = re.compile(r"steps?($|_)|iter(ation)?s?$|t_max|t_total", re.IGNORECASE)
 TOTAL_NAME = re.compile(r"(total|num_train\w*)_(training_)?steps?$", re.IGNORECASE)
 NO_TOTAL = re.compile(r"epoch|warm|batch|val_|eval|test|log_", re.IGNORECASE)
+SCHEDULES = re.compile(r"sched|lr(_|$)|LR|cosine|cycl|decay|anneal|warm", re.IGNORECASE)
 TOTALS = ("num_training_steps", "total_steps", "T_max", "t_total", "total_iters", "first_cycle_steps", "max_iters")
 BUILDS = re.compile(r"configure_optimizers|setup|on_(fit|train)_start|.*(sched|optim|step).*", re.IGNORECASE)
 
@@ -88,6 +89,8 @@ def _inline(function: Function, reader: Reader) -> Iterator[tuple[ast.expr, Coun
         count = reader.read(node)
         if not count or not (count.is_total or (count.is_epoch and count.under)):
             continue
+        if _is_min(node) and not is_limited(node, reader):
+            continue
         if _serves_as_steps(node, parents, STEP_NAME if count.is_total else TOTAL_NAME):
             yield node, count
     yield from one_cycles(function, reader)
@@ -98,7 +101,17 @@ def _inside_count(node: ast.expr, parents: Mapping[ast.AST, ast.AST], reader: Re
     if not isinstance(outer, ast.BinOp | ast.Call) or (isinstance(outer, ast.Call) and outer.func is node):
         return False
     count = reader.read(outer)
-    return count is not None and (count.is_total or count.is_epoch) and not _is_min(outer)
+    return (
+        count is not None and (count.is_total or count.is_epoch) and (not _is_min(outer) or is_limited(outer, reader))
+    )
+
+
+def is_limited(node: ast.expr, reader: Reader) -> bool:
+    """Whether an expression is the lesser of `trainer.max_steps` and a count."""
+    if not (isinstance(node, ast.Call) and _is_min(node) and len(node.args) == 2 and not node.keywords):
+        return False
+    counts = [reader.read(item) for item in node.args]
+    return ast.unparse(node.func) == "min" and [bool(count and count.is_limit) for count in counts].count(True) == 1
 
 
 def _is_min(node: ast.expr) -> bool:
@@ -107,8 +120,6 @@ def _is_min(node: ast.expr) -> bool:
 
 def _serves_as_steps(node: ast.expr, parents: Mapping[ast.AST, ast.AST], pattern: re.Pattern[str]) -> bool:
     """Whether the value gets a name that says steps, or is a scheduler's argument of that meaning."""
-    if _is_min(node):
-        return False
     outer = parents.get(node)
     while isinstance(outer, ast.BinOp | ast.IfExp) or (isinstance(outer, ast.Call) and _is_min(outer)):
         if isinstance(outer, ast.BinOp):
@@ -121,3 +132,36 @@ def _serves_as_steps(node: ast.expr, parents: Mapping[ast.AST, ast.AST], pattern
     )
     names = [target.id if isinstance(target, ast.Name) else getattr(target, "attr", "") for target in targets]
     return bool(names) and all(pattern.search(name) and not NO_TOTAL.search(name) for name in names)
+
+
+def reaches_scheduler(file: PythonFile, place: Place) -> bool:
+    """Whether the value is seen to be an argument of something that schedules: itself, or by the name that it gets."""
+    parents = parents_of(place.item.node)
+    if isinstance(place.node, ast.Call) and any(item.arg == "steps_per_epoch" for item in place.node.keywords):
+        return True
+    uses: list[ast.AST]
+    if place.node is None:
+        uses = [*file.attributes(place.function.name)]
+        parents = parents_of(file.tree)
+    else:
+        outer = parents.get(place.node)
+        target = outer.targets[0] if isinstance(outer, ast.Assign) else getattr(outer, "target", None)
+        if isinstance(target, ast.Name):
+            uses = [node for node in own_nodes(place.function) if isinstance(node, ast.Name) and node.id == target.id]
+        elif isinstance(target, ast.Attribute):
+            uses = [*file.attributes(target.attr)]
+            parents = parents_of(file.tree)
+        else:
+            uses = [place.node]
+    return any(_is_scheduled(use, parents) for use in uses)
+
+
+def _is_scheduled(node: ast.AST, parents: Mapping[ast.AST, ast.AST]) -> bool:
+    outer = parents.get(node)
+    while isinstance(outer, ast.expr | ast.keyword):
+        if isinstance(outer, ast.keyword) and outer.arg in TOTALS:
+            return True
+        if isinstance(outer, ast.Call) and outer.func is not node and SCHEDULES.search(ast.unparse(outer.func)):
+            return True
+        node, outer = outer, parents.get(outer)
+    return False

@@ -84,3 +84,24 @@ def test_limits_that_agree_or_cannot_be_computed() -> None:
 @pytest.mark.parametrize("value", ["100000", "null", "-1", "${steps}", "${trainer.steps}  # epochs"])
 def test_plain_configurations(value: str) -> None:
     assert run_rules({"conf.yaml": f"trainer:\n  max_steps: {value}\n"}, RULE).findings == ()
+
+
+def test_names_of_another_function_or_hidden_by_a_parameter() -> None:
+    away = program("max_steps=args.max_steps").replace(
+        "\n\ndef main",
+        "\n\ndef count(args, train_loader, n_epochs):\n    args.max_steps = len(train_loader) * n_epochs\n\n\ndef main",
+    )
+    assert [level for level, _ in levels(away) if level != "manual"] == []
+    hidden = program("max_steps=max_steps").replace(
+        "\n\ndef main",
+        "train_loader = DataLoader(data)\nepochs = 3\nmax_steps = len(train_loader) * epochs\n\n\ndef main",
+    )
+    found = levels(hidden)
+    assert [level for level, _ in found] == ["manual"]
+    assert "another name" in found[0][1]
+
+
+def test_names_that_are_looked_up_stay() -> None:
+    text = program("max_steps=max_steps", "max_steps = len(train_loader) * epochs", "log(locals())")
+    made = run_rules({"train.py": text}, RULE)
+    assert "    max_steps = len(train_loader) * epochs\n" in made.final()["train.py"].decode()

@@ -132,3 +132,24 @@ def test_samples_of_a_stream() -> None:
 def test_samples_of_a_configuration_in_setup() -> None:
     text = CONFIGURED.replace("configure_optimizers", "setup")
     assert "before a test" in refusal(text, main=trainer("max_epochs=config.max_epochs"))
+
+
+@pytest.mark.parametrize(
+    ("use", "level"),
+    [
+        ("return get_schedule(total_steps)", "safe"),
+        ("return CosineAnnealingLR(self.optimizer, int(0.9 * total_steps))", "safe"),
+        ("return self.seen_batches / total_steps", "unsafe"),
+        ("self.bar = Bar(total_steps)", "unsafe"),
+    ],
+)
+def test_a_count_without_accumulation_is_safe_for_a_schedule_alone(use: str, level: str) -> None:
+    assert [found for found, _, _ in levels(method(f"total_steps = {TOTAL}", use))] == [level]
+    windows = TOTAL.replace(" *", " // self.trainer.accumulate_grad_batches *")
+    assert [found for found, _, _ in levels(method(f"total_steps = {windows}", use))] == ["safe"]
+
+
+def test_names_that_are_looked_up_stay() -> None:
+    lines = (f"size = {TOTAL}", "total_steps = size", "return get_schedule(total_steps, **locals())")
+    text = method(*lines)
+    assert f"size = {TOTAL}" in run_rules({"train.py": text}, RULE).final().get("train.py", text.encode()).decode()
