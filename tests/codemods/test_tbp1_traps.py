@@ -665,9 +665,7 @@ def test_a_state_of_unseen_origin_is_cut_only_when_asked_for() -> None:
 WIPED = changed((ZERO + BACKWARD, BACKWARD + ZERO), (DETACH, ""))
 
 
-@pytest.mark.parametrize(
-    "text", [WIPED.replace("\n", "\r\n"), WIPED.replace("    ", "\t"), WIPED.replace("    ", "  ")]
-)
+@pytest.mark.parametrize(("old", "new"), [("\n", "\r\n"), ("    ", "\t"), ("    ", "  ")])
 def test_lines_are_laid_out_as_those_around_them(old: str, new: str) -> None:
     text = WIPED.replace(old, new)
     made = run_rules({"train.py": text}, *RULES)
