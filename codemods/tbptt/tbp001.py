@@ -228,6 +228,67 @@ def main(loader):
     trainer.fit(Model(), loader)
 '''
 DICT_BATCH = BEFORE.replace("x, y = batch", 'x, y = batch["x"], batch["y"]')
+OWN_SPLIT_BEFORE = """\
+import torch
+from pytorch_lightning import LightningModule
+
+
+class Model(LightningModule):
+    truncated_bptt_steps = 16
+
+    def tbptt_split_batch(self, batch, split_size):
+        return batch.split(split_size)
+
+    def training_step(self, batch, batch_idx, optimizer_idx, state):
+        loss, state = self.losses[optimizer_idx](batch.x, batch.lengths, state)
+        return {"loss": loss, "hiddens": state}
+
+    def configure_optimizers(self):
+        return torch.optim.Adam(self.encoder.parameters()), torch.optim.Adam(self.decoder.parameters())
+"""
+OWN_SPLIT_AFTER = '''\
+import torch
+from pytorch_lightning import LightningModule
+from lightning_utilities.core.apply_func import apply_to_collection
+
+
+class Model(LightningModule):
+    automatic_optimization = False
+    truncated_bptt_steps = 16
+
+    def tbptt_split_batch(self, batch, split_size):
+        return batch.split(split_size)
+
+    def training_step(self, batch, batch_idx):
+        """Truncated back-propagation through time: one optimizer step for each chunk of the batch."""
+        optimizers = self.optimizers()
+        state = None
+        for chunk in self.tbptt_split_batch(batch, self.truncated_bptt_steps):
+            for optimizer_idx, optimizer in enumerate(optimizers):
+                self.toggle_optimizer(optimizer)
+                output = self.training_chunk(chunk, batch_idx, optimizer_idx, state)
+                optimizer.zero_grad()
+                self.manual_backward(output["loss"])
+                optimizer.step()
+                self.untoggle_optimizer(optimizer)
+                torch.clear_autocast_cache()  # the next forward must see the new weights
+                state = apply_to_collection(output["hiddens"], torch.Tensor, torch.Tensor.detach)
+
+    def training_chunk(self, batch, batch_idx, optimizer_idx, state):
+        loss, state = self.losses[optimizer_idx](batch.x, batch.lengths, state)
+        return {"loss": loss, "hiddens": state}
+
+    def configure_optimizers(self):
+        return torch.optim.Adam(self.encoder.parameters()), torch.optim.Adam(self.decoder.parameters())
+'''
+FORWARDED_BEFORE = """\
+from pytorch_lightning import Trainer
+
+
+def make_trainer(epochs, tbptt=None):
+    return Trainer(max_epochs=epochs, truncated_bptt_steps=tbptt)
+"""
+FORWARDED_AFTER = FORWARDED_BEFORE.replace(", truncated_bptt_steps=tbptt", "")
 
 RULE = Rule(
     code=CODE,
@@ -236,16 +297,23 @@ RULE = Rule(
     why=(
         "Lightning 2.0 removed `truncated_bptt_steps`, `tbptt_split_batch` and the `hiddens` argument (guide rows "
         "M259-M261, pull request 16172). A required `hiddens` parameter is a TypeError there; a bare flag or a "
-        "`hiddens=None` is silent, and the model trains on whole sequences. The loop written here splits the "
-        "batch into chunks of k steps along dimension 1, makes one optimizer step a chunk, detaches the hidden "
-        "state whatever its structure, clips and steps schedulers where automatic optimization did. A batch on "
-        "which 1.x's default split failed has no old behaviour to keep and is left to a person."
+        "`hiddens=None` is silent, and the model trains on whole sequences. The loop written here cuts the batch as "
+        "1.x did, or calls the class's own `tbptt_split_batch`, makes one step of each optimizer for a chunk, detaches "
+        "the state whatever its structure and name, clips and steps schedulers where automatic optimization did. The "
+        "flag may be set in the class, by a relative, on an instance, or, before 1.5, on the Trainer. A batch on which "
+        "1.x's default split failed or cut the wrong dimension has no old behaviour to keep and is left to a person, "
+        "as are accumulated gradients, of which 1.x lost all but the last chunk."
     ),
     fix="safe",
     versions="written for Lightning < 2.0; needs 2.0 or later after the rewrite",
     triggers=(FLAG.encode(), STATE.encode(), SPLIT.encode(), CLIP[0].encode(), ACCUMULATE.encode()),
     check=_check,
-    examples=(Example(BEFORE, AFTER), Example(DICT_BATCH, DICT_BATCH)),
+    examples=(
+        Example(BEFORE, AFTER),
+        Example(OWN_SPLIT_BEFORE, OWN_SPLIT_AFTER),
+        Example(FORWARDED_BEFORE, FORWARDED_AFTER),
+        Example(DICT_BATCH, DICT_BATCH),
+    ),
     breaks_in="2.0.0",
     needs="2.0.0",
     collect=_collect,

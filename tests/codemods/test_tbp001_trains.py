@@ -245,8 +245,17 @@ PROGRAMS = {
 def test_trains_as_it_did(files: dict[str, str]) -> None:
     after = rewritten(files, TBP)
     assert after != files
-    old, _ = same(files, after)
+    old, new = same(files, after)
     assert len(old.steps) >= 18
+    assert len(old.logged) == len(new.logged)
+    for (step, was), (now, value) in zip(old.logged, new.logged, strict=True):
+        assert step == now
+        assert dict(value) == pytest.approx(dict(was), abs=1e-6)
+
+
+@pytest.mark.parametrize("name", ["one tensor", "two optimizers, clipped"])
+def test_trains_as_it_did_on_1_8_6(name: str) -> None:
+    same(PROGRAMS[name], rewritten(PROGRAMS[name], TBP), old="1.8.6")
 
 
 def test_flag_of_the_trainer_trains_as_the_flag_of_the_module_did() -> None:
