@@ -3,37 +3,50 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from codemods.facts import TRAINER, Facts, literal
+from codemods.finding import Fix
 from codemods.rule import Example, Match, NodeEdit, Rule
 from codemods.source import CallNode, PythonFile
 from codemods.syntax import is_super_call
+from codemods.trainer.calls import builds_trainer, is_commented, keyword, keywords, replaced, with_value
 from codemods.trainer.guards import guard_of
+from codemods.trainer.options import Options, read_options
+from codemods.trainer.strategies import is_strategy, named
+from codemods.trainer.values import bound_once, is_repeatable, kind_of
 
 if TYPE_CHECKING:
     import libcst as cst
 
+CODE = "LIT101"
 MESSAGE = "`gpus=` of Trainer was removed in Lightning 2.0"
-COUNTS_OTHERS = ("num_processes", "tpu_cores", "ipus", "hpus")
+COUNTS_OTHERS = ("num_processes", "tpu_cores", "num_tpu_cores", "ipus", "hpus")
+IDLE = {"num_processes": (None, 1), "tpu_cores": (None,), "num_tpu_cores": (None,), "ipus": (None,), "hpus": (None,)}
 GPU_NAMES = ("gpu", "cuda")
 NEW_ACCELERATORS = (*GPU_NAMES, "auto", "cpu", "tpu", "hpu", "ipu", "mps")
+FEW = 6
+"""So many arguments by position never reached the hardware, in any release: `logger` and the like come first."""
 
 
 @dataclass(frozen=True)
 class Devices:
-    """What a literal `gpus=` asks for. `devices` is its new text (None: as written, `""`: no such keyword)."""
+    """What `gpus=` asks for, as the texts of two keywords. `accelerator` is "cpu", "gpu" or an expression, `devices`
+    None for the value as it is written and "" for no such keyword."""
 
     accelerator: str
     devices: str | None
     several: bool = False
     row: str = "M164"
+    level: Fix = "safe"
+    why: str = ""
 
 
 CPU = Devices("cpu", "")
+UNSEEN = "it is taken to be None, a number, a list, or text with a comma"
 
 
 @dataclass(frozen=True)
@@ -47,41 +60,39 @@ class Rewrite:
 
 def check(file: PythonFile, facts: Facts) -> Iterator[Match]:
     """Every place where `gpus` is given to Lightning's Trainer, or to what passes it on."""
+    known = tuple(item.options for item in facts.collected(CODE).values())
     for call in file.calls:
         dotted = call.scope.resolve(call.node.func)
-        keyword = _keyword(call.node, "gpus")
-        if dotted == TRAINER:
-            guard = guard_of(file, call, "gpus") if keyword else "none"
-            if keyword and guard == "unclear":
-                yield _manual(file, keyword, "it stands under a version check", "if 2.x never gets here, leave it")
-            elif keyword and guard == "none":
-                yield _trainer_call(file, call, keyword)
+        given = keyword(call.node, "gpus")
+        if builds_trainer(call):
+            guard = guard_of(file, call, "gpus") if given else "none"
+            if given and guard == "unclear":
+                yield _manual(file, given, "it stands under a version check", "if 2.x never gets here, leave it")
+            elif given and guard == "none":
+                yield _trainer_call(file, call, given, known)
             yield from _expanded(file, call)
-        elif keyword and (through := _passed_on(file, call, dotted, facts)):
-            yield _manual(file, keyword, *through)
+        elif given and (through := _passed_on(file, call, dotted, facts)):
+            yield _manual(file, given, *through)
 
 
-def _trainer_call(file: PythonFile, call: CallNode, keyword: ast.keyword) -> Match:
-    arguments = {item.arg: item.value for item in call.node.keywords if item.arg}
-    if call.node.args or any(item.arg is None for item in call.node.keywords):
-        why = "the call also takes arguments by position, `*` or `**`, which may hold `accelerator` or `devices`"
-        return _manual(file, keyword, why, 'if they do not, write accelerator="gpu", devices=... for gpus=')
-    asked = read_gpus(keyword.value)
+def _trainer_call(file: PythonFile, call: CallNode, given: ast.keyword, known: Sequence[Options]) -> Match:
+    arguments = keywords(call.node)
+    if len(call.node.args) > FEW or any(isinstance(item, ast.Starred) for item in call.node.args):
+        why = "the call also takes arguments by position or `*`, which may hold `accelerator` or `devices`"
+        return _manual(file, given, why, 'if they do not, write accelerator="gpu", devices=... for gpus=')
+    asked = read_gpus(given.value) if literal(given.value)[0] else read_value(file, call, given.value, known)
     if asked is None:
-        return _unreadable(file, keyword, arguments)
-    planned = plan_rewrite(asked, keyword.value, arguments)
+        return _unreadable(file, given, arguments)
+    planned = plan_rewrite(file, asked, given.value, arguments)
     if isinstance(planned, tuple):
-        return _manual(file, keyword, *planned, row=asked.row)
-    if not planned.instead and _commented(file, call.node, keyword):
-        return _manual(file, keyword, "it says nothing any more, but a comment stands beside it", "delete it by hand")
-    return Match(
-        file.span(keyword),
-        MESSAGE,
-        "safe",
-        _reason(asked, arguments, planned),
-        asked.row,
-        (NodeEdit(call.node, partial(apply, planned=planned)),),
-    )
+        return _manual(file, given, *planned, row=asked.row)
+    if not planned.instead and is_commented(file, call.node, given):
+        return _manual(file, given, "it says nothing any more, but a comment stands beside it", "delete it by hand")
+    level, reason = asked.level, _reason(asked, arguments, planned)
+    if any(item.arg is None for item in call.node.keywords):
+        level, reason = "unsafe", f"{reason}; what `**` brings is taken to hold neither accelerator nor devices"
+    edit = NodeEdit(call.node, partial(apply, planned=planned))
+    return Match(file.span(given), MESSAGE, level, reason, asked.row, (edit,))
 
 
 def read_gpus(node: ast.expr) -> Devices | None:
@@ -118,9 +129,74 @@ def _are_ids(ids: list[Any]) -> bool:
     return bool(ids) and all(type(item) is int and item >= 0 for item in ids) and len(set(ids)) == len(ids)
 
 
-def plan_rewrite(asked: Devices, value: ast.expr, arguments: Mapping[str, ast.expr]) -> Rewrite | tuple[str, str]:
+def read_value(file: PythonFile, call: CallNode, node: ast.expr, known: Sequence[Options]) -> Devices | None:
+    """What a value that is known only when the program runs asks for, None where it cannot be written twice."""
+    if isinstance(node, ast.IfExp):
+        return _read_choice(file, call, node, known)
+    text = file.source_of(node)
+    if _asks_for_one(call, node):
+        return Devices('"gpu" if torch.cuda.is_available() else "cpu"', "1")
+    kind = kind_of(file, call, node, known)
+    if kind == "ids":
+        return Devices("gpu", None, True)
+    bound = bound_once(file, call, node.id) if isinstance(node, ast.Name) else None
+    if bound is not None and (asked := read_gpus(bound)) and asked.accelerator == "gpu" and asked.devices is None:
+        return Devices("gpu", None, asked.several)
+    if not is_repeatable(node):
+        return None
+    if "\n" in text:
+        return None
+    if kind in ("int", "gpus"):
+        return Devices(f'"gpu" if {text} else "cpu"', f"{text} or 1", True)
+    if kind not in ("str", "?"):
+        return None
+    why = 'it is text, and "1" was an id before 1.4 where it is a count now' if kind == "str" else UNSEEN
+    return Devices(f'"gpu" if {text} else "cpu"', f'{text} or "auto"', True, level="unsafe", why=why)
+
+
+def _asks_for_one(call: CallNode, node: ast.expr) -> bool:
+    """`int(torch.cuda.is_available())`, `min(1, torch.cuda.device_count())`."""
+    if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name) or call.scope.lookup(node.func.id):
+        return False
+    names = [call.scope.resolve(item.func) for item in node.args if isinstance(item, ast.Call)]
+    if node.func.id == "int":
+        return names == ["torch.cuda.is_available"]
+    one = any(literal(item) == (True, 1) for item in node.args)
+    return node.func.id == "min" and one and len(node.args) == 2 and names == ["torch.cuda.device_count"]
+
+
+def _read_choice(file: PythonFile, call: CallNode, node: ast.IfExp, known: Sequence[Options]) -> Devices | None:
+    """`1 if torch.cuda.is_available() else 0` and its like."""
+    test = file.source_of(node.test)
+    arms = []
+    for arm in (node.body, node.orelse):
+        asked = read_gpus(arm) if literal(arm)[0] else read_value(file, call, arm, known)
+        if asked is None or "\n" in file.source_of(node):
+            return None
+        if isinstance(arm, ast.Name | ast.Attribute) and kind_of(file, call, arm, known) == "str":
+            asked = Devices("gpu", None, True, level="unsafe", why=asked.why)
+        if asked.accelerator not in ("cpu", "gpu"):
+            return None
+        arms.append(asked)
+    (first, one), (second, two) = [
+        (item, "1" if item is CPU else item.devices or file.source_of(arm))
+        for item, arm in zip(arms, (node.body, node.orelse), strict=True)
+    ]
+    if first is CPU and second is CPU:
+        return CPU
+    same = first.accelerator == second.accelerator
+    accelerator = first.accelerator if same else f'"{first.accelerator}" if {test} else "{second.accelerator}"'
+    devices = one if one == two else f"{one} if {test} else {two}"
+    unsafe = next((item for item in arms if item.level != "safe"), None)
+    level: Fix = "unsafe" if unsafe else "safe"
+    return Devices(accelerator, devices, first.several or second.several, level=level, why=unsafe.why if unsafe else "")
+
+
+def plan_rewrite(
+    file: PythonFile, asked: Devices, value: ast.expr, arguments: Mapping[str, ast.expr]
+) -> Rewrite | tuple[str, str]:
     """The rewrite, or why there is none and what to do, given the call's other keywords."""
-    others = [name for name in COUNTS_OTHERS if name in arguments and literal(arguments[name]) != (True, None)]
+    others = [name for name in COUNTS_OTHERS if name in arguments and not _is_idle(name, arguments[name])]
     given = arguments.get("accelerator")
     known, accelerator = literal(given) if given else (True, None)
     if literal(value) == (True, None) and (others or (given and accelerator is not None) or not known):
@@ -129,6 +205,8 @@ def plan_rewrite(asked: Devices, value: ast.expr, arguments: Mapping[str, ast.ex
         return f"`{others[0]}=` is given too, and which of the two counts differs by version", "keep the one you mean"
     if "devices" in arguments:
         return "`devices=` is given too; 1.x let `gpus=` win where it was set", "keep the one you mean"
+    if given is not None and is_strategy(given):
+        return _with_strategy(file, asked, given, arguments)
     if not known or not (accelerator is None or isinstance(accelerator, str)):
         return "`accelerator=` is no literal", "say by it which hardware to use, and give the number as devices="
     if accelerator is None:
@@ -139,18 +217,41 @@ def plan_rewrite(asked: Devices, value: ast.expr, arguments: Mapping[str, ast.ex
         return Rewrite(())
     if accelerator in NEW_ACCELERATORS:
         return (
-            f'it contradicts accelerator="{accelerator}"',
+            f'it contradicts accelerator="{accelerator}", or may',
             "keep the hardware you mean, and give its number as devices=",
         )
-    return (
-        f'accelerator="{accelerator}" is how older releases named the strategy',
-        f'write strategy="{accelerator}", accelerator="{asked.accelerator}"'
-        + (", devices=..." if asked.devices != "" else ""),
-    )
+    return f'no release had accelerator="{accelerator}"', "say what hardware to use"
+
+
+def _is_idle(name: str, node: ast.expr) -> bool:
+    """Whether an argument that counts other devices asks for none."""
+    known, value = literal(node)
+    return known and value in IDLE[name] and type(value) is not bool
+
+
+def _with_strategy(
+    file: PythonFile, asked: Devices, given: ast.expr, arguments: Mapping[str, ast.expr]
+) -> Rewrite | tuple[str, str]:
+    """`accelerator="ddp"` said how the devices work together, which is strategy= since 1.5."""
+    old = file.source_of(given)
+    other = next((name for name in ("strategy", "distributed_backend") if name in arguments), None)
+    strategy = named(file, given)
+    if other:
+        return f"accelerator={old} and {other}= both name a strategy", "keep one of them as strategy="
+    if strategy.text is None or "ddp_cpu" in old:
+        why = strategy.why or 'it means processes on the CPU: accelerator="cpu", strategy="ddp_spawn"'
+        return f"accelerator={old} named a strategy", why
+    replaced_by = (("accelerator", _accelerator(asked)),)
+    devices = (("devices", asked.devices),) if asked.devices != "" else ()
+    return Rewrite((*devices, ("strategy", strategy.text)), replaced_by)
+
+
+def _accelerator(asked: Devices) -> str:
+    return f'"{asked.accelerator}"' if asked.accelerator in ("cpu", "gpu") else asked.accelerator
 
 
 def _without_accelerator(asked: Devices, spelled: bool) -> Rewrite:
-    accelerator = ("accelerator", f'"{asked.accelerator}"')
+    accelerator = ("accelerator", _accelerator(asked))
     devices = (("devices", asked.devices),) if asked.devices != "" else ()
     return Rewrite(devices, (accelerator,)) if spelled else Rewrite((accelerator, *devices))
 
@@ -161,26 +262,28 @@ def _reason(asked: Devices, arguments: Mapping[str, ast.expr], planned: Rewrite)
             return "it was the default and changed nothing"
         return "1.x trained on the CPU here; without accelerator= 2.x takes every accelerator it finds"
     reason = "the same devices, under the keywords that 1.7 and later have for them"
-    if asked.several and not {"strategy", "distributed_backend"} & set(arguments):
+    if any(name == "strategy" for name, _ in planned.instead):
+        reason += "; strategy= names what accelerator= did; it no longer looks for unused parameters by itself"
+    elif asked.several and not {"strategy", "distributed_backend", "plugins"} & set(arguments):
         reason += '; several devices start by "ddp" since 2.0 (1.x: strategy="ddp_spawn")'
-    return reason
+    return f"{asked.why}; {reason}" if asked.why else reason
 
 
-def _unreadable(file: PythonFile, keyword: ast.keyword, arguments: Mapping[str, ast.expr]) -> Match:
-    known, value = literal(keyword.value)
+def _unreadable(file: PythonFile, given: ast.keyword, arguments: Mapping[str, ast.expr]) -> Match:
+    known, value = literal(given.value)
     if known:
         why = f"what gpus={value!r} asks for is not the same in every 1.x release, or nothing"
-        return _manual(file, keyword, why, 'write accelerator="gpu", devices=n (a number) or [i, j] (ids)', "M016")
-    text = file.source_of(keyword.value)
+        return _manual(file, given, why, 'write accelerator="gpu", devices=n (a number) or [i, j] (ids)', "M016")
+    text = file.source_of(given.value)
     short = text if len(text) <= 60 and "\n" not in text else "n"
-    if not isinstance(keyword.value, ast.Name | ast.Attribute | ast.Call | ast.Subscript) and short != "n":
+    if not isinstance(given.value, ast.Name | ast.Attribute | ast.Call | ast.Subscript) and short != "n":
         short = f"({short})"
     advice = f'write accelerator="gpu" if {short} else "cpu", devices={short} or "auto"'
     if short == "n":
         advice += ", where n is that value"
     if "accelerator" in arguments:
         advice = "give the number as devices=, the hardware as accelerator=, and how they work together as strategy="
-    return _manual(file, keyword, "its value is not known before the program runs", advice)
+    return _manual(file, given, "its value is not known before the program runs", advice)
 
 
 def _expanded(file: PythonFile, call: CallNode) -> Iterator[Match]:
@@ -188,33 +291,11 @@ def _expanded(file: PythonFile, call: CallNode) -> Iterator[Match]:
     for item in call.node.keywords:
         if item.arg is not None:
             continue
-        given = _bound_once(call, item.value.id, file) if isinstance(item.value, ast.Name) else item.value
+        given = bound_once(file, call, item.value.id) if isinstance(item.value, ast.Name) else item.value
         key = _key(given, call) if given else None
         if key is not None:
             advice = 'write "accelerator" and "devices" keys for it'
             yield _manual(file, key, "it reaches Trainer through a dictionary", advice)
-
-
-def _bound_once(call: CallNode, name: str, file: PythonFile) -> ast.expr | None:
-    """The value of a name that the call's own scope binds by one assignment, None otherwise."""
-    space = next((item for item in reversed(call.within) if not isinstance(item, ast.ClassDef)), file.tree)
-    stores = [
-        node
-        for node in ast.walk(space)
-        if isinstance(node, ast.Name) and node.id == name and type(node.ctx) is ast.Store
-    ]
-    values = [
-        node.value
-        for node in ast.walk(space)
-        if isinstance(node, ast.Assign | ast.AnnAssign)
-        and node.value is not None
-        and any(isinstance(target, ast.Name) and target.id == name for target in _targets(node))
-    ]
-    return values[0] if len(stores) == len(values) == 1 else None
-
-
-def _targets(node: ast.Assign | ast.AnnAssign) -> list[ast.expr]:
-    return node.targets if isinstance(node, ast.Assign) else [node.target]
 
 
 def _key(node: ast.expr, call: CallNode) -> ast.expr | ast.keyword | None:
@@ -222,7 +303,7 @@ def _key(node: ast.expr, call: CallNode) -> ast.expr | ast.keyword | None:
         return next((key for key in node.keys if isinstance(key, ast.Constant) and key.value == "gpus"), None)
     is_dict = isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "dict"
     hidden = call.scope.lookup("dict") is not None
-    return _keyword(node, "gpus") if is_dict and not hidden and isinstance(node, ast.Call) else None
+    return keyword(node, "gpus") if is_dict and not hidden and isinstance(node, ast.Call) else None
 
 
 def _passed_on(file: PythonFile, call: CallNode, dotted: str | None, facts: Facts) -> tuple[str, str] | None:
@@ -230,8 +311,8 @@ def _passed_on(file: PythonFile, call: CallNode, dotted: str | None, facts: Fact
     by_hand = 'give accelerator="gpu", devices=... instead'
     if dotted == "functools.partial" and call.node.args and call.scope.resolve(call.node.args[0]) == TRAINER:
         return "a partial may get other arguments later", by_hand
-    if dotted in (f"{TRAINER}.from_argparse_args", f"{TRAINER}.__init__"):
-        return f"it reaches Trainer through `{dotted.rpartition('.')[2]}`", by_hand
+    if dotted == f"{TRAINER}.__init__":
+        return "it reaches Trainer through its constructor", by_hand
     if is_super_call(call.node, "__init__"):
         owner = next((item for item in reversed(call.within) if isinstance(item, ast.ClassDef)), None)
         name = next((item.qualname for item in file.classes if item.node is owner), None)
@@ -246,83 +327,36 @@ def _manual(file: PythonFile, place: ast.keyword | ast.expr, why: str, advice: s
     return Match(file.span(place), MESSAGE, "manual", f"{why}; {advice}", row)
 
 
-def _keyword(call: ast.Call, name: str) -> ast.keyword | None:
-    return next((item for item in call.keywords if item.arg == name), None)
-
-
-def _commented(file: PythonFile, call: ast.Call, keyword: ast.keyword) -> bool:
-    """Whether a comment stands between the neighbours of an argument, which goes with it when it is deleted."""
-    index = call.keywords.index(keyword)
-    first = call.keywords[index - 1].value if index else call.func
-    last = call.keywords[index + 1].lineno - 1 if index + 1 < len(call.keywords) else call.end_lineno
-    between = file.lines[(first.end_lineno or 1) - 1 : last]
-    return any("#" in line for line in between)
-
-
 def apply(call: cst.Call, *, planned: Rewrite) -> cst.Call:
     """The call with its new keywords, laid out like the one that they replace."""
-    import libcst as cst
-
-    from codemods.edits import without_arguments
-
-    values = dict(planned.values)
-    args = [
-        item.with_changes(value=cst.parse_expression(values[item.keyword.value]))
-        if item.keyword and item.keyword.value in values
-        else item
-        for item in call.args
-    ]
-    if not planned.instead:
-        return without_arguments(call.with_changes(args=args), frozenset({"gpus"}))
-    index = next(i for i, item in enumerate(args) if item.keyword and item.keyword.value == "gpus")
-    old = args[index]
-    new = [
-        old.with_changes(
-            keyword=cst.Name(name),
-            value=old.value if text is None else cst.parse_expression(text),
-            comma=cst.Comma(whitespace_after=_between(call, index)),
-            whitespace_after_arg=cst.SimpleWhitespace(""),
-        )
-        for name, text in planned.instead
-    ]
-    new[-1] = new[-1].with_changes(comma=old.comma, whitespace_after_arg=old.whitespace_after_arg)
-    return call.with_changes(args=[*args[:index], *new, *args[index + 1 :]])
+    for name, text in planned.values:
+        call = with_value(call, name, text)
+    return replaced(call, "gpus", planned.instead)
 
 
-def _between(call: cst.Call, index: int) -> cst.BaseParenthesizableWhitespace:
-    """What separates two arguments at that place: a line break where each argument has a line of its own."""
-    import libcst as cst
+@dataclass(frozen=True)
+class Known:
+    """What a file tells the others: the names by which it calls what may be the project's own Trainer, and what its
+    command line says."""
 
-    def space(position: int) -> cst.BaseParenthesizableWhitespace | None:
-        if position < 0:
-            return call.whitespace_before_args
-        comma = call.args[position].comma
-        return comma.whitespace_after if isinstance(comma, cst.Comma) else None
-
-    before, after = space(index - 1), space(index) if index + 1 < len(call.args) else None
-    breaks = [item for item in (before, after) if isinstance(item, cst.ParenthesizedWhitespace)]
-    alone_before = index == 0 or isinstance(before, cst.ParenthesizedWhitespace)
-    alone_after = index + 1 == len(call.args) or isinstance(after, cst.ParenthesizedWhitespace)
-    if not breaks or not alone_before or not alone_after:
-        return cst.SimpleWhitespace(" ")
-    first_line = cst.TrailingWhitespace(newline=breaks[0].first_line.newline)
-    return breaks[0].with_changes(first_line=first_line, empty_lines=[])
+    names: tuple[str, ...]
+    options: Options
 
 
 def _calls(file: PythonFile) -> list[CallNode]:
     """The calls with the keyword."""
-    return [call for call in file.calls_near(["gpus"]) if _keyword(call.node, "gpus")]
+    return [call for call in file.calls_near(["gpus"]) if keyword(call.node, "gpus")]
 
 
-def collect(file: PythonFile) -> tuple[str, ...] | None:
-    """The names by which the file calls what may be the project's own Trainer."""
+def collect(file: PythonFile) -> Known:
+    """What the check of other files asks of this one."""
     dotted = {call.scope.resolve(call.node.func) for call in _calls(file)} - {TRAINER, None}
-    return tuple(sorted(name.rpartition(".")[2] for name in dotted if name)) or None
+    return Known(tuple(sorted(name.rpartition(".")[2] for name in dotted if name)), read_options(file))
 
 
-def context(collected: Mapping[str, Any]) -> tuple[bytes, ...]:
+def context(collected: Mapping[str, Known]) -> tuple[bytes, ...]:
     """Files that hold one of those names are read, so that its class is found."""
-    return tuple(sorted({name.encode() for names in collected.values() for name in names}))
+    return tuple(sorted({name.encode() for known in collected.values() for name in known.names}))
 
 
 def present(file: PythonFile) -> bool:
@@ -340,8 +374,9 @@ RULE = Rule(
         "Lightning 1.7 deprecated `gpus=` and 2.0 removed it: the call is a TypeError (guide row M164, pull request "
         "16171). None and 0 asked for the CPU, which 1.x also took by default and 2.x does not, so they become "
         '`accelerator="cpu"`. Strings with a comma were ids (M016, pull request 6388); a string without one was an id '
-        "before 1.4 and a count after, and is left to a person, as is every value that is known only when the program "
-        "runs."
+        "before 1.4 and a count after, and is left to a person. A value that is known only when the program runs "
+        'becomes `accelerator="gpu" if value else "cpu", devices=value or 1`: safely where it is seen to be a number, '
+        "as an option with `type=int` is, and unsafely where it may be text."
     ),
     fix="safe",
     versions="Lightning 1.x -> 2.0 and later",
@@ -371,8 +406,18 @@ RULE = Rule(
             f'{_IMPORT}trainer = pl.Trainer(accelerator="cpu")\n',
         ),
         Example(
-            f"{_IMPORT}trainer = pl.Trainer(gpus=args.gpus)\n",
-            f"{_IMPORT}trainer = pl.Trainer(gpus=args.gpus)\n",
+            f"{_IMPORT}import torch\n\ntrainer = pl.Trainer(gpus=1 if torch.cuda.is_available() else 0)\n",
+            f"{_IMPORT}import torch\n\n"
+            'trainer = pl.Trainer(accelerator="gpu" if torch.cuda.is_available() else "cpu", devices=1)\n',
+        ),
+        Example(
+            f"{_IMPORT}def build(gpus: int = 0):\n    return pl.Trainer(gpus=gpus, accelerator='ddp')\n",
+            f"{_IMPORT}def build(gpus: int = 0):\n"
+            '    return pl.Trainer(devices=gpus or 1, strategy=\'ddp\', accelerator="gpu" if gpus else "cpu")\n',
+        ),
+        Example(
+            f"{_IMPORT}trainer = pl.Trainer(gpus=find_gpus())\n",
+            f"{_IMPORT}trainer = pl.Trainer(gpus=find_gpus())\n",
         ),
         Example(
             "from cluster import Trainer\n\ntrainer = Trainer(gpus=1)\n",
