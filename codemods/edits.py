@@ -126,5 +126,8 @@ def without_parameter(function: cst.FunctionDef, name: str) -> cst.FunctionDef:
     params = function.params
     kept = [item for item in params.params if item.name.value != name]
     if kept and kept[-1] is not params.params[-1]:
-        kept[-1] = kept[-1].with_changes(comma=_last_comma(kept[-1].comma, params.params[-1].comma))
+        last = params.params[-1]
+        kept[-1] = kept[-1].with_changes(
+            comma=_last_comma(kept[-1].comma, last.comma), whitespace_after_param=last.whitespace_after_param
+        )
     return function.with_changes(params=params.with_changes(params=kept))

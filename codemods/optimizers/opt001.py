@@ -51,7 +51,7 @@ def _present(file: PythonFile) -> bool:
 
 def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
     for verdict in verdicts(facts, CODE):
-        if verdict.item.path == file.path and verdict.what != "drop":
+        if verdict.item.path == file.path and verdict.what not in ("drop", "keep"):
             yield from _class_match(file, verdict)
         if verdict.what == "loop":
             yield from _trainer_matches(file, verdict)

@@ -33,7 +33,8 @@ class Verdict:
     """What is to be done with one class.
 
     `what` is `loop` for a class that gets the loop, `follow` for one that only renames its step with its base's,
-    `drop` where the parameter alone goes, `none` where `refusal` says why nothing is done. `base` is the class of
+    `drop` where the parameter alone goes, `none` where `refusal` says why nothing is done, `keep` where it says why
+    the one parameter of a class with one optimizer stays. `base` is the class of
     the loop that a follower belongs to.
     """
 
@@ -120,12 +121,12 @@ def _alone(facts: Facts, item: Several, fact: ClassFact, items: Mapping[tuple[st
     count = item.configured.count if item.configured else None
     if not item.unread or not (count == 1 or item.manual or (item.configured is None and item.default)):
         if count == 1 or item.manual:
-            return Verdict(item, "none", _one(item))
+            return Verdict(item, "keep", _one(item))
         return None
     for other in family(facts, fact):
         shown = items.get((other.path, other.name))
         if "training_step" in other.methods and not (shown and shown.unread and shown.default):
-            return Verdict(item, "none", f"{other.name} ({other.path}), a relative, defines training_step too")
+            return Verdict(item, "keep", f"{other.name} ({other.path}), a relative, defines training_step too")
     doubts = (
         ()
         if count == 1 or item.manual

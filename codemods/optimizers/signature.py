@@ -43,15 +43,21 @@ def old_parameters(method: Function, hook: Hook) -> tuple[str, ...]:
 
     A hook that takes `*args` passes on whatever it gets, and has no old signature.
     """
+    arguments = method.args
     names = parameters(method)
-    keywords = [argument.arg for argument in method.args.kwonlyargs]
-    spoken = [name for name in (*names, *keywords) if name in hook.keywords]
+    spoken = [name for name in (*names, *(each.arg for each in arguments.kwonlyargs)) if name in hook.keywords]
     positional = [name for name in names if name not in hook.keywords]
-    if len(positional) < hook.arguments and not set(positional) & set(INDICES):
+    indexed = bool(set(positional) & set(INDICES))
+    if len(positional) < hook.arguments and not indexed:
         return tuple(spoken)
-    if len(positional) < hook.arguments and max(hook.gone) >= len(positional):
+    if max(hook.gone) >= len(positional):
         raise NotPlain("it does not take the arguments that 1.x gave it")
-    return (*(positional[index] for index in hook.gone), *spoken)
+    gone = tuple(positional[index] for index in hook.gone)
+    defaulted = set(names[len(names) - len(arguments.defaults) :]) if arguments.defaults else set()
+    optional = hook.gone[-1] == hook.arguments - 1 and set(gone) <= defaulted
+    if not indexed and (optional or any("closure" in name for name in gone)):
+        return tuple(spoken)
+    return (*gone, *spoken)
 
 
 def read_elsewhere(method: Function, name: str, dead: tuple[str, ...]) -> list[str]:
