@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Literal
 
 from codemods.facts import ClassFact, Facts
@@ -30,11 +31,14 @@ class Noted:
     names: Mapping[str, frozenset[str]]
 
 
+@lru_cache(maxsize=1)
 def collect(file: PythonFile) -> tuple[Noted, ...] | None:
-    """What the classes of a file say of the way they train."""
+    """What the classes of a file say of the way they train; the last file's answer serves each rule that asks."""
     modes = _modes(file)
     named: dict[ast.AST, dict[str, set[str]]] = {}
     for call in file.calls:
+        if not call.within or not _names_anything(call.node):
+            continue
         place = method_around(call)
         if place:
             named.setdefault(place[0], {}).setdefault(place[1].name, set()).update(_own_names(call.node, place[1]))
@@ -60,6 +64,14 @@ def method_around(call: CallNode) -> tuple[ast.ClassDef, Function] | None:
             inner = call.within[index + 1] if index + 1 < len(call.within) else None
             return (node, inner) if isinstance(inner, ast.FunctionDef | ast.AsyncFunctionDef) else None
     return None
+
+
+def _names_anything(call: ast.Call) -> bool:
+    """Whether a call, or what it is given, is an attribute of a plain name: perhaps of the instance."""
+    return any(
+        isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name)
+        for node in (call.func, *call.args, *(keyword.value for keyword in call.keywords))
+    )
 
 
 def _own_names(call: ast.Call, method: Function) -> Iterator[str]:
