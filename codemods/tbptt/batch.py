@@ -101,8 +101,13 @@ def _batch_use(use: ast.Name, parents: Mapping[ast.AST, ast.AST], function: Func
     if isinstance(parent, ast.Subscript) and parent.value is use:
         if isinstance(parent.slice, ast.Constant) and isinstance(parent.slice.value, str):
             return Use(refusal=DICT)
-        number = isinstance(parent.slice, ast.Slice) or isinstance(_number(parent.slice), int)
-        return Use(shown=True, changed=not isinstance(parent.ctx, ast.Load)) if number else Use(refusal=WHOLE)
+        if isinstance(parent.slice, ast.Slice):
+            return Use(shown=True)
+        if not isinstance(_number(parent.slice), int):
+            return Use(refusal=WHOLE)
+        if not isinstance(parent.ctx, ast.Load):
+            return Use(shown=True, changed=True)
+        return merged([Use(shown=True), _as_part(_element_use(parent, parents, function))])
     if isinstance(parent, ast.Assign) and isinstance(parent.targets[0], ast.Tuple | ast.List):
         nested = any(isinstance(element, ast.Tuple | ast.List) for element in parent.targets[0].elts)
         return Use(refusal=NESTED) if nested else Use(shown=True)
@@ -170,7 +175,7 @@ def as_element(function: Function, name: str) -> Use:
     return merged(_element_use(use, parents, function) for use in loaded)
 
 
-def _element_use(use: ast.Name, parents: Mapping[ast.AST, ast.AST], function: Function) -> Use:
+def _element_use(use: ast.expr, parents: Mapping[ast.AST, ast.AST], function: Function) -> Use:
     parent = parents.get(use)
     if isinstance(parent, ast.Subscript) and parent.value is use:
         key = parent.slice.value if isinstance(parent.slice, ast.Constant) else None
@@ -192,7 +197,7 @@ def _element_use(use: ast.Name, parents: Mapping[ast.AST, ast.AST], function: Fu
     return Use(whole=(handed,)) if handed else Use()
 
 
-def _are_lengths(use: ast.Name, parents: Mapping[ast.AST, ast.AST]) -> bool:
+def _are_lengths(use: ast.expr, parents: Mapping[ast.AST, ast.AST]) -> bool:
     """Whether a value, or something computed of it, is the second argument of `pack_padded_sequence`."""
     node: ast.AST = use
     while isinstance(parent := parents.get(node), ast.expr | ast.keyword):

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from codemods.manual.configured import Configured, read_configured
-from codemods.manual.module import is_manual, judge_callers, judge_constructor
+from codemods.manual.module import AUTOMATIC, is_manual, judge_callers, judge_constructor
 from codemods.manual.optimizers import NotPlain
 from codemods.manual.trainers import Loose
 from codemods.source import ClassNode, PythonFile
@@ -73,14 +73,15 @@ class Shown:
     """What a file shows to the others.
 
     `classes` are its candidates, `loose` where Trainer arguments that would have to move stand other than in a
-    Trainer's call, `flags` the classes that set the flag, `outside` where it is set on something else than self,
-    `optimizers` what the classes' `configure_optimizers` return, or why that is not plain, `helpers` how their
-    methods use what they are given.
+    Trainer's call, `flags` the classes that set the flag, `manual` those that switch automatic optimization off,
+    `outside` where the flag is set on something else than self, `optimizers` what the classes'
+    `configure_optimizers` return, or why that is not plain, `helpers` how their methods use what they are given.
     """
 
     classes: tuple[TbpttClass, ...] = ()
     loose: Loose = ()
     flags: frozenset[str] = frozenset()
+    manual: frozenset[str] = frozenset()
     outside: tuple[tuple[int, str | None], ...] = ()
     optimizers: Mapping[str, Configured | str] = field(default_factory=dict)
     helpers: tuple[Helper, ...] = ()
@@ -115,6 +116,7 @@ def show(file: PythonFile, loose: Loose) -> Shown | None:
         tuple(read_class(file, item) for item in found),
         loose,
         frozenset(item.qualname for item in file.classes if sets_flag(item)) if FLAG in file.text else frozenset(),
+        frozenset(item.qualname for item in file.classes if is_manual(item)) if AUTOMATIC in file.text else frozenset(),
         tuple(_outside(file)) if FLAG in file.text else (),
         {
             item.qualname: _configured(item)

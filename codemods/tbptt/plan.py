@@ -73,7 +73,7 @@ def _verdict(facts: Facts, shown: Mapping[str, Shown], item: TbpttClass) -> Verd
     given = _giving(facts, fact)
     if not own and not given and not _concerns(item):
         return None
-    if item.step is None and any(_has_step(shown, other) for other in family(facts, fact)):
+    if item.step is None and any(_has_step(shown, other) or _is_manual(shown, other) for other in family(facts, fact)):
         return None
     try:
         return _plain(facts, shown, item, fact, own)
@@ -89,6 +89,10 @@ def _concerns(item: TbpttClass) -> bool:
 def _has_step(shown: Mapping[str, Shown], fact: ClassFact) -> bool:
     classes = shown[fact.path].classes if fact.path in shown else ()
     return any(item.name == fact.name and item.step is not None for item in classes)
+
+
+def _is_manual(shown: Mapping[str, Shown], fact: ClassFact) -> bool:
+    return fact.path in shown and fact.name in shown[fact.path].manual
 
 
 def _sets_flag(facts: Facts, shown: Mapping[str, Shown], item: TbpttClass, fact: ClassFact) -> bool:

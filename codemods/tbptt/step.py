@@ -11,7 +11,18 @@ from codemods.syntax import Function, is_none, is_plain, may_return_none, own_no
 STATE = "hiddens"
 INDEX = "optimizer_idx"
 ANY = frozenset({"loss", STATE})
-LOOP_NAMES = ("chunk", "optimizer", "optimizers", "output", "pieces", "scheduler", "schedulers", "start", "steps")
+LOOP_NAMES = (
+    "chunk",
+    "config",
+    "optimizer",
+    "optimizers",
+    "output",
+    "pieces",
+    "scheduler",
+    "schedulers",
+    "start",
+    "steps",
+)
 
 
 @dataclass(frozen=True)

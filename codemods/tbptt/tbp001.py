@@ -27,6 +27,7 @@ ADVICE = (
     "Set `self.automatic_optimization = False` and loop over the chunks in training_step: forward, zero_grad, "
     "self.manual_backward, step, detach the hidden state."
 )
+RESUMED = "Resuming an old checkpoint with it restarts global_step at 0."
 MESSAGES = {
     CLIP[0]: "manual optimization refuses Trainer(gradient_clip_val=...)",
     FLAG: GIVEN,
@@ -93,7 +94,7 @@ def _reason(verdict: Verdict) -> str:
             " The Trainer's flag is of Lightning before 1.5, which counted one global_step for a batch; it now counts "
             "one for a chunk, as 1.6 to 1.9 did."
         )
-    return " ".join((reason, *verdict.doubts))
+    return " ".join((reason, *verdict.doubts, RESUMED))
 
 
 def _unit(verdict: Verdict) -> str:

@@ -54,6 +54,13 @@ def test_element_that_may_be_a_list_is_cut_sample_by_sample(use: str) -> None:
     assert "                else [sample[start : start + steps] for sample in part]\n" in text
 
 
+def test_element_that_is_used_where_it_stands_is_seen() -> None:
+    text = after((UNPACK, "        x, y = batch[0], torch.stack(batch[1])\n"))
+    assert "for sample in part]" in text
+    found = refusals({"train.py": changed((UNPACK, '        x, y = batch[0], batch[1]["labels"]\n'))}, "TBP001")
+    assert "the element before it" in found[0]
+
+
 def test_chunk_that_is_written_to_is_a_list() -> None:
     text = after((UNPACK, "        batch[0] = batch[0] + 1\n" + UNPACK))
     assert "for chunk in map(list, zip(*pieces, strict=True)):" in text

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.codemods.support import rewritten, rule
+from tests.codemods.support import rewritten, rule, run_rules
 from tests.training import same, train
 
 TBP = rule("TBP001")
@@ -245,6 +245,7 @@ PROGRAMS = {
 def test_trains_as_it_did(files: dict[str, str]) -> None:
     after = rewritten(files, TBP)
     assert after != files
+    assert run_rules(after, TBP).findings == ()
     old, new = same(files, after)
     assert len(old.steps) >= 18
     assert len(old.logged) == len(new.logged)
