@@ -34,7 +34,7 @@ class Names:
         for node in every_node(self.method):
             for target, value in _pairs(node):
                 for name in every_node(target):
-                    if isinstance(name, ast.Name):
+                    if isinstance(name, ast.Name) and isinstance(name.ctx, ast.Store):
                         found.setdefault(name.id, []).append(Bound(value, name is target, node))
         return found
 

@@ -25,6 +25,10 @@ SPELLINGS = {
         "self.manual_backward(\n            loss,\n            optimizer,\n        )",
         "self.manual_backward(\n            loss,\n        )",
     ),
+    "attribute set before": (
+        "self.seen = batch_idx\n        loss.backward()",
+        "self.seen = batch_idx\n        self.manual_backward(loss)",
+    ),
     "item of a dict": (
         'losses = {"g": loss}\n        losses["g"].backward()',
         'losses = {"g": loss}\n        self.manual_backward(losses["g"])',
