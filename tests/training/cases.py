@@ -54,9 +54,10 @@ def same(
     old: str = "1.9.5",
     new: str = "target",
     tolerance: float = 1e-6,
+    logged: bool = True,
     **how: Any,
 ) -> tuple[Record, Record]:
     """Train one program on an old release and another on a new one; they must train the same."""
     was, is_now = train_many([(Case(before, **how), old), (Case(after, **how), new)])
-    assert_same(was, is_now, tolerance)
+    assert_same(was, is_now, tolerance, logged)
     return was, is_now
