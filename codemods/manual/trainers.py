@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
 from dataclasses import dataclass
 
 from codemods.facts import MODULE, ClassFact, Facts, TrainerFact, is_trainer_call
@@ -16,6 +16,7 @@ CLIP = ("gradient_clip_val", "gradient_clip_algorithm")
 ACCUMULATE = "accumulate_grad_batches"
 CLIPPING = "configure_gradient_clipping"
 MOVED = (*CLIP, ACCUMULATE)
+OFF = {CLIP[0]: "0.0", ACCUMULATE: "1"}
 FULL_PRECISION = (32, 64, "32", "64", "32-true", "64-true", None)
 ASKED = (b"Trainer", b"LightningCLI", CLIP[0].encode(), ACCUMULATE.encode())
 
@@ -27,12 +28,15 @@ Clip = tuple[str, str | None]
 class Given:
     """What the Trainers of a class say of how it is optimized.
 
-    `clip` is (value, algorithm or None) and `accumulate` the number of batches of a window, as source text,
-    None where there is nothing to carry over; `accumulates` is the place of the Trainer that says so. `calls`
-    are the Trainer calls (path, how many stand before it in the file) that give one of `MOVED` and have to
-    lose it. `clear_autocast` holds unless precision is known to be full. `refusal` says why nothing can be
-    moved, `elsewhere` what may reach a Trainer from where it cannot be moved (manual optimization then fails
-    with a MisconfigurationException, so this is never silent); `left` are the arguments that either is about.
+    `clip` is (value, algorithm or None) and `accumulate` the number of batches of a window, as source text, None
+    where there is nothing to carry over; `accumulates` is the place of the Trainer that says so. `calls` are the
+    Trainer calls (path, how many stand before it in the file) that give one of `MOVED` and have to lose it;
+    `carried` are the arguments that differ from one to the other, or are known only when the program runs, and so
+    have to be set on the model beside each Trainer. `clear_autocast` holds unless precision is known to be full.
+
+    `refusal` says why nothing can be moved, `elsewhere` what may reach a Trainer from where it cannot be moved
+    (manual optimization then fails with a MisconfigurationException, so this is never silent); `left` are the
+    arguments that either is about.
     """
 
     refusal: str | None = None
@@ -42,6 +46,7 @@ class Given:
     accumulate: str | None = None
     accumulates: str = ""
     calls: tuple[tuple[str, int], ...] = ()
+    carried: tuple[str, ...] = ()
     clear_autocast: bool = True
 
 
@@ -70,12 +75,19 @@ def _clips_itself(call: ast.Call) -> bool:
     return isinstance(call.func, ast.Attribute) and call.func.attr in ("clip_gradients", CLIPPING)
 
 
-def read_trainers(facts: Facts, fact: ClassFact, spoken: Mapping[str, Loose]) -> Given:
-    """What the Trainers that fit the class, or may, give to it. `spoken` is what `loose` returned, by path."""
+def read_trainers(
+    facts: Facts,
+    fact: ClassFact,
+    spoken: Mapping[str, Loose],
+    carrying: Container[tuple[str, int]] = (),
+) -> Given:
+    """What the Trainers that fit the class, or may, give to it. `spoken` is what `loose` returned, by path;
+    `carrying` are the Trainer calls (path, how many stand before it) beside which the model can be given it."""
     trainers = tuple(trainers_of(facts, fact))
     full = full_precision(facts, fact, trainers)
     elsewhere = dict(_elsewhere(facts, fact, trainers, spoken))
-    refusals = dict(_refusals(facts, fact, trainers))
+    carried = tuple(_carried(facts, trainers, carrying))
+    refusals = dict(_refusals(facts, fact, trainers, carried))
     if refusals:
         names = tuple(sorted(refusals.keys() | elsewhere.keys()))
         return Given(next(iter(refusals.values())), None, names, clear_autocast=not full)
@@ -86,10 +98,11 @@ def read_trainers(facts: Facts, fact: ClassFact, spoken: Mapping[str, Loose]) ->
         None,
         next(iter(elsewhere.values()), None),
         tuple(elsewhere),
-        _clip(clipping[0]) if clipping else None,
-        _text(windows[0], ACCUMULATE) if windows else None,
+        (_value(clipping[0], CLIP[0], carried), _text(clipping[0], CLIP[1])) if clipping else None,
+        _value(windows[0], ACCUMULATE, carried) if windows else None,
         f"{windows[0].path}:{windows[0].line}" if windows else "",
         tuple((trainer.path, _position(facts, trainer)) for trainer in moved),
+        carried,
         not full,
     )
 
@@ -143,6 +156,27 @@ def _text(trainer: TrainerFact, name: str) -> str | None:
     return argument.text if argument else None
 
 
+def _value(trainer: TrainerFact, name: str, carried: tuple[str, ...]) -> str:
+    return OFF[name] if name in carried else _text(trainer, name) or ""
+
+
+def _carried(facts: Facts, trainers: tuple[TrainerFact, ...], carrying: Container[tuple[str, int]]) -> Iterator[str]:
+    """The arguments that have to be, and can be, set beside each Trainer."""
+    for name, gives in ((CLIP[0], _clips), (ACCUMULATE, _accumulates)):
+        giving = [trainer for trainer in trainers if gives(trainer)]
+        plain = all(_is_literal(trainer, name) for trainer in giving)
+        same = len({_text(trainer, name) if gives(trainer) else None for trainer in trainers}) == 1
+        ways = {_text(trainer, CLIP[1]) for trainer in giving} if name == CLIP[0] else {None}
+        if (
+            giving
+            and not (plain and same)
+            and all((trainer.path, _position(facts, trainer)) in carrying for trainer in giving)
+            and len(ways) == 1
+            and all(_is_literal(trainer, CLIP[1]) for trainer in giving)
+        ):
+            yield name
+
+
 def _clips(trainer: TrainerFact) -> bool:
     argument = trainer.argument(CLIP[0])
     return argument is not None and not (argument.literal and not argument.value)
@@ -157,25 +191,29 @@ def _accumulates(trainer: TrainerFact) -> bool:
     return argument is not None and not (argument.literal and argument.value in (1, None))
 
 
-def _refusals(facts: Facts, fact: ClassFact, trainers: tuple[TrainerFact, ...]) -> Iterator[tuple[str, str]]:
+def _refusals(
+    facts: Facts, fact: ClassFact, trainers: tuple[TrainerFact, ...], carried: tuple[str, ...]
+) -> Iterator[tuple[str, str]]:
     """(argument, why it cannot be moved to the class)."""
     for trainer in trainers:
         place = f"{trainer.path}:{trainer.line}"
         window = trainer.argument(ACCUMULATE)
-        if window and _accumulates(trainer) and not (window.literal and type(window.value) is int):
+        counted = window is None or (window.literal and type(window.value) is int) or ACCUMULATE in carried
+        if _accumulates(trainer) and not counted:
             yield (
                 ACCUMULATE,
                 f"the Trainer at {place} accumulates gradients over a number of batches that is not a literal",
             )
-        if _clips(trainer) and not all(_is_literal(trainer, name) for name in CLIP):
+        if _clips(trainer) and CLIP[0] not in carried and not all(_is_literal(trainer, name) for name in CLIP):
             yield CLIP[0], f"the Trainer at {place} clips by a value that is not a literal"
         for name, given in ((CLIP[0], _clips(trainer)), (ACCUMULATE, _accumulates(trainer))):
             if given and not fits_only(facts, fact, trainer):
                 verb = "clips" if name == CLIP[0] else "accumulates"
                 yield name, f"the Trainer at {place} {verb} gradients, and may train other modules too"
-    if len({_clip(trainer) if _clips(trainer) else None for trainer in trainers}) > 1:
+    if CLIP[0] not in carried and len({_clip(trainer) if _clips(trainer) else None for trainer in trainers}) > 1:
         yield CLIP[0], "its Trainers clip gradients in different ways, or some of them do not"
-    if len({_text(trainer, ACCUMULATE) if _accumulates(trainer) else None for trainer in trainers}) > 1:
+    windows = {_text(trainer, ACCUMULATE) if _accumulates(trainer) else None for trainer in trainers}
+    if ACCUMULATE not in carried and len(windows) > 1:
         yield ACCUMULATE, "its Trainers accumulate gradients over different numbers of batches"
 
 

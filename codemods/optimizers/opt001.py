@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Any
 from codemods.facts import Facts, is_trainer_call
 from codemods.family import definitions
 from codemods.manual import surroundings
+from codemods.manual.carriers import add_attributes, carriers, function_of
 from codemods.manual.trainers import ACCUMULATE, ASKED, CLIP, MOVED, loose
 from codemods.optimizers.module import IMPORTS, STEP, WATCHED, candidates, names_of, read_class
 from codemods.optimizers.plan import UNHEARD, Shown, Verdict, verdicts, window_of
 from codemods.optimizers.signature import HOOKS, index_parameter, old_parameters, read_elsewhere
 from codemods.rule import Example, Match, NodeEdit, Rule
-from codemods.source import ClassNode, PythonFile
+from codemods.source import CallNode, ClassNode, PythonFile
 
 if TYPE_CHECKING:
     import libcst as cst
@@ -33,8 +34,9 @@ ADVICE = (
 def collect(file: PythonFile) -> Shown | None:
     """The candidate classes of a file, and Trainer arguments that stand where they cannot be moved."""
     classes = tuple(found for item in candidates(file) if (found := read_class(file, item)))
-    shown = Shown(classes, loose(file))
-    return shown if shown.classes or shown.loose else None
+    given = any(keyword.arg in MOVED for call in file.calls for keyword in call.node.keywords)
+    shown = Shown(classes, loose(file), carriers(file) if given else ())
+    return shown if shown.classes or shown.loose or shown.carriers else None
 
 
 def context(collected: Mapping[str, Any]) -> tuple[bytes, ...]:
@@ -51,7 +53,7 @@ def _present(file: PythonFile) -> bool:
 
 def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
     for verdict in verdicts(facts, CODE):
-        if verdict.item.path == file.path and verdict.what not in ("drop", "keep"):
+        if verdict.item.path == file.path and verdict.what in ("loop", "follow", "none"):
             yield from _class_match(file, verdict)
         if verdict.what == "loop":
             yield from _trainer_matches(file, verdict)
@@ -129,9 +131,21 @@ def _trainer_matches(file: PythonFile, verdict: Verdict) -> Iterator[Match]:
             "unsafe" if verdict.doubts else "safe",
             f"{verdict.item.name} does it itself, where automatic optimization did.",
             "M214",
-            edits=(NodeEdit(call.node, _without_moved),),
+            edits=(NodeEdit(call.node, _without_moved), *_set_beside(file, verdict, index, call)),
             unit=verdict.unit,
         )
+
+
+def _set_beside(file: PythonFile, verdict: Verdict, index: int, call: CallNode) -> Iterator[NodeEdit]:
+    """The function around a Trainer with its values given to the model, where they cannot stand in the class."""
+    values = tuple(
+        (str(keyword.arg), file.source_of(keyword.value))
+        for keyword in call.node.keywords
+        if keyword.arg in verdict.given.carried
+    )
+    carrier = next((each for each in carriers(file) if each.trainer == index), None) if values else None
+    if carrier:
+        yield NodeEdit(function_of(call), lambda node: add_attributes(node, carrier, values))
 
 
 def _without_moved(node: cst.Call) -> cst.Call:

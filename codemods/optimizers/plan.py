@@ -7,9 +7,10 @@ from dataclasses import dataclass, field, replace
 
 from codemods.facts import ClassFact, Facts
 from codemods.family import family
+from codemods.manual.carriers import Carrier
 from codemods.manual.configured import Configured
 from codemods.manual.surroundings import UNFIT, relatives, surroundings
-from codemods.manual.trainers import ACCUMULATE, CLIP, Given, Loose, read_trainers
+from codemods.manual.trainers import ACCUMULATE, CLIP, OFF, Given, Loose, read_trainers
 from codemods.optimizers.module import WATCHED, Several
 
 UNHEARD = {
@@ -22,10 +23,11 @@ EMPTY = Configured(None, None)
 @dataclass(frozen=True)
 class Shown:
     """What a file shows to the others: its candidate classes, and where Trainer arguments that would have to move
-    stand other than in a Trainer's call."""
+    stand other than in a Trainer's call, or in one that stands beside its model."""
 
     classes: tuple[Several, ...]
     loose: Loose
+    carriers: tuple[Carrier, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -34,8 +36,8 @@ class Verdict:
 
     `what` is `loop` for a class that gets the loop, `follow` for one that only renames its step with its base's,
     `drop` where the parameter alone goes, `none` where `refusal` says why nothing is done, `keep` where it says why
-    the one parameter of a class with one optimizer stays. `base` is the class of
-    the loop that a follower belongs to.
+    the one parameter of a class with one optimizer stays, `other` for a class that is none of Lightning's. `base`
+    is the class of the loop that a follower belongs to.
     """
 
     item: Several
@@ -58,14 +60,25 @@ class Verdict:
         return f"{owner.path}:{owner.name}"
 
 
+@dataclass(frozen=True)
+class Seen:
+    """Trainer arguments that stand where they cannot be moved, by path, and Trainers beside their model."""
+
+    spoken: Mapping[str, Loose]
+    carrying: frozenset[tuple[str, int]]
+
+
 def verdicts(facts: Facts, code: str) -> tuple[Verdict, ...]:
     """One verdict for each candidate class, in path order."""
     collected: dict[str, Shown] = facts.collected(code)
-    spoken = {path: shown.loose for path, shown in collected.items() if shown.loose}
+    seen = Seen(
+        {path: shown.loose for path, shown in collected.items() if shown.loose},
+        frozenset((path, each.trainer) for path, shown in collected.items() for each in shown.carriers),
+    )
     items = {(item.path, item.name): item for path in sorted(collected) for item in collected[path].classes}
     found: dict[tuple[str, str], Verdict] = {}
     for key, item in items.items():
-        verdict = _judge(facts, item, items, spoken)
+        verdict = _judge(facts, item, items, seen)
         found.setdefault(key, verdict)
         if verdict.what == "loop":
             found.update({(each.path, each.name): _follower(each, verdict) for each in _followers(facts, item, items)})
@@ -82,12 +95,12 @@ def _followers(facts: Facts, item: Several, items: Mapping[tuple[str, str], Seve
     return [items[each.path, each.name] for each in below if (each.path, each.name) in items]
 
 
-def _judge(
-    facts: Facts, item: Several, items: Mapping[tuple[str, str], Several], spoken: Mapping[str, Loose]
-) -> Verdict:
+def _judge(facts: Facts, item: Several, items: Mapping[tuple[str, str], Several], seen: Seen) -> Verdict:
     fact = facts.files[item.path].find(item.name)
     if fact is None:
         return Verdict(item, "none", "the class is not at the top of its module")
+    if facts.kind(fact) == "other":
+        return Verdict(item, "other")
     alone = _alone(facts, item, fact, items)
     if alone:
         return alone
@@ -103,7 +116,7 @@ def _judge(
     )
     if refusal:
         return Verdict(item, "none", refusal)
-    given = read_trainers(facts, fact, spoken)
+    given = read_trainers(facts, fact, seen.spoken, seen.carrying)
     kinds = {item.kind, *(each.kind for each in followers if each.kind != "same")}
     verdict = Verdict(
         item,
@@ -184,10 +197,10 @@ def _doubted(facts: Facts, verdict: Verdict) -> Verdict:
 def clip_of(given: Given) -> tuple[str, str | None] | None:
     """The value and algorithm that the class is to clip by; 0.0, which is not at all, where a person has to say."""
     if CLIP[0] in given.left:
-        return "0.0", None
+        return OFF[CLIP[0]], None
     return given.clip
 
 
 def window_of(given: Given) -> str | None:
     """How many batches the class is to accumulate; 1 where a person has to say."""
-    return "1" if ACCUMULATE in given.left else given.accumulate
+    return OFF[ACCUMULATE] if ACCUMULATE in given.left else given.accumulate
