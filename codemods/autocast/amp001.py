@@ -10,7 +10,7 @@ from codemods.autocast.find import Traced, traced
 from codemods.autocast.members import looks_weightless
 from codemods.autocast.regions import MENTIONS, TORCH_FIXED, collect, context
 from codemods.autocast.repair import Anchor, anchor_behind, blocks, clearing, shared, splitting
-from codemods.autocast.report import line_of, listed, place_of, shown
+from codemods.autocast.report import line_of, listed, place_of
 from codemods.autocast.script import is_outermost
 from codemods.autocast.trace import Meeting
 from codemods.autocast.versions import TORCH, admits_below
@@ -62,7 +62,7 @@ def _nearest(meeting: Meeting) -> ast.AST:
 def _judge(meeting: Meeting, item: Traced) -> tuple[Fix, str] | None:
     """How sure it is that trainable weights are used by both forwards, and what is in doubt; None for those
     that certainly hold none."""
-    cast, key = meeting.cast.key, meeting.key
+    cast, key, shown = meeting.cast.key, meeting.key, item.trace.reader.shown
     if ("self",) in (cast, key):
         return None
     verdict = item.trace.reader.verdict(min(cast, key, key=len), meeting.members, meeting.prefix)
@@ -123,7 +123,7 @@ def _follows(later: Anchor, found: list[_Found]) -> bool:
 
 def _match(file: PythonFile, facts: Facts, place: ast.AST, found: list[_Found]) -> Match:
     best: Fix = "safe" if any(item.fix == "safe" for item in found) else "unsafe"
-    names = listed(item.meeting.cast.key for item in found if item.fix == best)
+    names = listed(item.traced.trace.reader.shown(item.meeting.cast.key) for item in found if item.fix == best)
     lines = sorted({line_of(item.meeting.read.node) for item in found})
     where = "Lightning's autocast region" if found[0].meeting.regions[0].lightning else "one autocast region"
     message = f"{names} runs without gradient, and with gradient at line {lines[0]}, in {where}"

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from codemods.autocast.find import Traced, traced
 from codemods.autocast.regions import MENTIONS, collect
 from codemods.autocast.repair import Anchor, clearing, line_anchor
-from codemods.autocast.report import line_of, listed, place_of, shown
+from codemods.autocast.report import line_of, listed, place_of
 from codemods.autocast.trace import Meeting
 from codemods.facts import Facts
 from codemods.finding import Fix
@@ -29,6 +29,7 @@ class _Found:
     """A forward that uses weights from before a change, and how sure that is."""
 
     meeting: Meeting
+    name: str
     fix: Fix
     doubt: str
 
@@ -42,14 +43,16 @@ def check(file: PythonFile, facts: Facts) -> Iterator[Match]:
         for meeting in item.stale:
             judged, changed = _judge(meeting, item), meeting.cast.changed
             if judged is not None and changed is not None:
-                groups.setdefault(changed.frames[-1].steps[-1].statement, []).append(_Found(meeting, *judged))
+                groups.setdefault(changed.frames[-1].steps[-1].statement, []).append(
+                    _Found(meeting, item.trace.reader.shown(meeting.key), *judged)
+                )
     for found in groups.values():
         yield _match(file, found)
 
 
 def _judge(meeting: Meeting, item: Traced) -> tuple[Fix, str] | None:
     """How sure it is that the changed weights are used again; None where there certainly are none."""
-    cast = meeting.cast
+    cast, shown = meeting.cast, item.trace.reader.shown
     if cast.key != meeting.key or cast.key == ("self",):
         return None
     verdict = item.trace.reader.verdict(cast.key, meeting.members, meeting.prefix)
@@ -71,7 +74,7 @@ def _anchor(meeting: Meeting) -> Anchor | None:
 
 
 def _match(file: PythonFile, found: list[_Found]) -> Match:
-    names = listed(item.meeting.cast.key for item in found)
+    names = listed(item.name for item in found)
     first = found[0].meeting
     line = min(line_of(item.meeting.read.node) for item in found)
     where = "Lightning's autocast region" if first.regions[0].lightning else "one autocast region"

@@ -5,20 +5,14 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable
 
-from codemods.autocast.members import Key
 from codemods.finding import Span
 from codemods.source import PythonFile
 
 
-def shown(key: Key) -> str:
-    """A module as it is written."""
-    return ".".join(key).replace(".[", "[")
-
-
-def listed(keys: Iterable[Key]) -> str:
-    """The first three of some modules."""
-    names = list(dict.fromkeys(f"`{shown(key)}`" for key in keys))
-    return ", ".join(names[:3]) + (", ..." if len(names) > 3 else "")
+def listed(names: Iterable[str]) -> str:
+    """The first three of some names."""
+    every = list(dict.fromkeys(f"`{name}`" for name in names))
+    return ", ".join(every[:3]) + (", ..." if len(every) > 3 else "")
 
 
 def line_of(node: ast.AST) -> int:

@@ -440,18 +440,19 @@ class Trace:
         if isinstance(node, ast.Name):
             local = self.state.env.get(node.id)
             if isinstance(local, Local):
-                return (
-                    local.node,
-                    replace(place, scope=bind(local.node, scope=self._scope()), owner=None, closure=True),
-                    0,
-                )
+                scope = bind(local.node, scope=self._scope())
+                return local.node, replace(place, scope=scope, owner=None, closure=True), 0
             if node.id not in self.state.env and (found := self._module_function(node)):
                 return found, Place(bind(found, scope=self.file.scope)), 0
+        value = self._value(node)
+        if isinstance(value, Module) and (built := self.reader.classes.get(value.key[0])) and len(value.key) < 3:
+            name = value.key[1] if len(value.key) > 1 else "forward"
+            if method := self._method(built, name, value.key[:1]):
+                return method
         if not place.members:
             return None
         if isinstance(node, ast.Attribute) and is_super_call(ast.Call(node, [], []), node.attr):
             return self._method(place.members, node.attr, place.prefix, place.owner)
-        value = self._value(node)
         if not isinstance(value, Module) or value.key[: len(place.prefix)] != place.prefix:
             return None
         rest = value.key[len(place.prefix) :]
@@ -518,6 +519,8 @@ class Trace:
                 self._bind(item, value[index] if same else None)
         elif isinstance(target, ast.Name):
             self.state.env[target.id] = value
+            if isinstance(value, Module) and value.key[0] in self.reader.verdicts:
+                self.reader.names.setdefault(value.key[0], target.id)
             self._renew(target.id)
         elif isinstance(target, ast.Attribute):
             self._renew(ast.unparse(target))

@@ -79,11 +79,15 @@ class Local:
 
 
 class Reader:
-    """Tells what expressions stand for in one file. `verdicts` collects what is known of fresh modules."""
+    """Tells what expressions stand for in one file. `verdicts` collects what is known of
+    modules that an expression builds, `names` what they were called first,
+    `classes` those of this file that they are of."""
 
     def __init__(self, file: PythonFile, facts: Facts) -> None:
         self.file, self.facts = file, facts
         self.verdicts: dict[str, Verdict] = {}
+        self.names: dict[str, str] = {}
+        self.classes: dict[str, Members] = {}
         self.steps_and_zeros = _steps_and_zeros(file)
 
     def value(self, node: ast.expr, state: State, scope: Scope, members: Members | None) -> Any:
@@ -174,8 +178,8 @@ class Reader:
             if found := self._method(function.attr, owner, first, node, members):
                 return found
         if dotted in DEEPCOPY:
-            return self._fresh("module", node)
-        return self._fresh(classify(node, scope, self.file, self.facts), node)
+            return self._fresh("module", None)
+        return self._fresh(classify(node, scope, self.file, self.facts), dotted)
 
     def _method(self, name: str, owner: Any, first: Any, node: ast.Call, members: Members | None) -> Any:
         if owner is _FABRIC:
@@ -209,18 +213,26 @@ class Reader:
                 found.append(owner.key)
         return tuple(found) or None
 
-    def _fresh(self, verdict: Verdict, node: ast.Call) -> Module:
+    def _fresh(self, verdict: Verdict, dotted: str | None) -> Module:
         name = f"<{len(self.verdicts)}>"
         self.verdicts[name] = verdict
+        if found := next((item for item in self.file.classes if f"{self.file.module}.{item.qualname}" == dotted), None):
+            self.classes[name] = Members.of(self.file, self.facts, found)
         return Module((name,))
+
+    def shown(self, key: Key) -> str:
+        """A module as it is written."""
+        return ".".join((self.names.get(key[0], key[0]), *key[1:])).replace(".[", "[")
 
     def verdict(self, key: Key, members: Members | None, prefix: Key) -> Verdict:
         """What is known of the module behind a key; what only has the name of a loss or a helper is nothing.
 
         `members` is the class whose `self` stands for `prefix`.
         """
-        if key[0] in self.verdicts:
+        if key[0] in self.verdicts and (len(key) == 1 or key[0] not in self.classes):
             found = self.verdicts[key[0]]
+            if found == "unknown" and used_as_module(self.file, (self.names.get(key[0], ""),)):
+                found = "module"
         elif members and key[: len(prefix)] == prefix:
             rest = key[len(prefix) :]
             found = members.verdict(rest[0]) if rest else "module"

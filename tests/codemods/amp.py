@@ -163,6 +163,7 @@ class Recycled(nn.Module):
         super().__init__()
         self.net = Net()
 
+    @torch.autocast("cpu", dtype=torch.bfloat16)
     def forward(self, x, times):
         for turn in range(times):
             with torch.set_grad_enabled(turn == times - 1):
@@ -170,13 +171,8 @@ class Recycled(nn.Module):
         return x
 
 
-def step(model, x):
-    with torch.autocast("cpu", dtype=torch.bfloat16):
-        return model(x, 3)
-
-
 model = trained(Recycled())
-step(model, torch.rand(4, 8)).float().pow(2).mean().backward()
+model(torch.rand(4, 8), 3).float().pow(2).mean().backward()
 """
 INNER = METHOD.replace(
     "            return seen(self.net(x))",
@@ -187,6 +183,25 @@ NESTED = METHOD.replace(
     "loss(torch.rand(4, 8)).backward()",
     'with torch.autocast("cpu", dtype=torch.bfloat16):\n    loss(torch.rand(4, 8)).backward()',
 )
+BUILT = """
+
+class Pair(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.net = Net()
+
+    def forward(self, x):
+        with torch.no_grad():
+            target = seen(self.net(x))
+        return (seen(self.net(x + 1)) - target).float().pow(2).mean()
+
+
+pair = Pair()
+trained(pair)
+with torch.autocast("cpu", dtype=torch.bfloat16):
+    loss = pair(torch.rand(4, 8))
+loss.backward()
+"""
 POISONED = {
     "script": NET + SCRIPT,
     "script, no layer in float32": BARE + SCRIPT,
@@ -195,4 +210,5 @@ POISONED = {
     "decorated method and decorated helper": NET + DECORATED,
     "helper with a region of its own": NET + INNER,
     "method in another region": NET + NESTED,
+    "model built by the script, in whose region it runs": NET + BUILT,
 }
