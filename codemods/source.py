@@ -320,6 +320,15 @@ class PythonFile:
         end = node.end_col_offset if node.end_col_offset is not None else node.col_offset
         return Span(node.lineno, self._column(node.lineno, node.col_offset), end_line, self._column(end_line, end))
 
+    def offsets(self, node: ast.expr | ast.stmt | ast.arg | ast.keyword | ast.alias) -> tuple[int, int]:
+        """The 0-based offsets into the text between which a node stands."""
+        end_line, end_column = node.end_lineno or node.lineno, node.end_col_offset or 0
+        return self._offset(node.lineno, node.col_offset), self._offset(end_line, end_column)
+
+    def _offset(self, line: int, column: int) -> int:
+        before = sum(len(text) for text in self.lines[: line - 1])
+        return before + len(self.lines[line - 1].encode()[:column].decode())
+
     def head(self, node: ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef) -> Span:
         """The place of the first line of a class or function: `def name(...):`."""
         line = self.lines[node.lineno - 1].rstrip()

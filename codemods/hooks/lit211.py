@@ -62,7 +62,7 @@ HOOKS: dict[str, Unheard] = {
         BOTH, "1.8", "M100", f"{_STAGES}; training is taken to be meant.", "on_train_epoch_end", level="unsafe"
     ),
     "on_batch_start": Unheard(
-        (CALLBACK,),
+        BOTH,
         "1.8",
         "M098",
         f"{_BATCHES}; training is taken to be meant.",
@@ -71,7 +71,7 @@ HOOKS: dict[str, Unheard] = {
         level="unsafe",
     ),
     "on_batch_end": Unheard(
-        (CALLBACK,),
+        BOTH,
         "1.8",
         "M099",
         f"{_BATCHES}; training is taken to be meant.",

@@ -20,7 +20,7 @@ from codemods.names.sites import (
     source_module,
     under_version_check,
 )
-from codemods.names.statement import Place, extent, moved, why_not
+from codemods.names.statement import Place, moved, why_not
 from codemods.names.table import NAMESPACES, Gone, find, spelled, split
 from codemods.rule import Example, Match, Rule, TextEdit
 from codemods.scopes import Scope
@@ -131,7 +131,7 @@ def _uses(
     whole = spoken == len(uses) + imports and imports == 1 and not handed_on and not taken
     if not whole and not entry.expression:
         return Place(new_module, name, old), []
-    return Place(new_module, name, name), [TextEdit(*extent(file, node), written) for node in uses]
+    return Place(new_module, name, name), [TextEdit(*file.offsets(node), written) for node in uses]
 
 
 def _plain_import(
@@ -143,7 +143,7 @@ def _plain_import(
             continue
         namespace, entry = hit
         if entry.new and not checked and (not alias.asname or _kept_together(sites, alias.name, entry)):
-            edit = TextEdit(*extent(file, alias), _aliased(spelled(entry.new, namespace), alias))
+            edit = TextEdit(*file.offsets(alias), _aliased(spelled(entry.new, namespace), alias))
             yield _moved(file, alias, namespace, entry, "safe", (edit,), f"{file.path}:{node.lineno}")
         else:
             yield _left(
@@ -170,7 +170,7 @@ def _chains(file: PythonFile, sites: Sites, target: tuple[int, ...]) -> Iterator
             continue
         root = _written_root(file, node, scope, namespace)
         if entry.new.startswith("pl.") and root is not None and not entry.expression:
-            edit = TextEdit(*extent(file, node), root + entry.new[len("pl") :])
+            edit = TextEdit(*file.offsets(node), root + entry.new[len("pl") :])
             yield _moved(file, node, namespace, entry, "unsafe" if entry.caution else "safe", (edit,), "")
         else:
             yield _left(file, node, namespace, entry, "it is reached by a chain of attributes" if entry.new else "")
@@ -192,7 +192,7 @@ def _both_arms(sites: Sites, arms: Arms) -> bool:
 
 def _idle(file: PythonFile, chain: ast.Attribute, namespace: str, entry: Gone) -> Match:
     """A decorator that did nothing any more: its line goes."""
-    start, end = extent(file, chain)
+    start, end = file.offsets(chain)
     first = file.text.rfind("\n", 0, start) + 1
     after = file.text.find("\n", end)
     message, reason = _message(namespace, entry), "The decorator did nothing any more: it goes."
@@ -243,7 +243,7 @@ def _strings(file: PythonFile, sites: Sites, target: tuple[int, ...]) -> Iterato
         namespace, entry = hit
         text = file.source_of(node)
         if entry.new and not entry.expression and text.count(value) == 1:
-            start = extent(file, node)[0] + text.index(value)
+            start = file.offsets(node)[0] + text.index(value)
             edit = TextEdit(start, start + len(value), spelled(entry.new, namespace))
             yield _moved(file, node, namespace, entry, "unsafe" if entry.caution else "safe", (edit,), "")
         else:

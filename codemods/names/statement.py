@@ -26,21 +26,9 @@ class Place:
         return self.name if self.name == self.bound else f"{self.name} as {self.bound}"
 
 
-def offset(file: PythonFile, line: int, column: int) -> int:
-    """The 0-based offset in the text of a line (1-based) and a column in UTF-8 bytes, as `ast` counts."""
-    before = sum(len(text) for text in file.lines[: line - 1])
-    return before + len(file.lines[line - 1].encode()[:column].decode())
-
-
-def extent(file: PythonFile, node: ast.stmt | ast.expr | ast.alias) -> tuple[int, int]:
-    """The offsets between which a node stands."""
-    end_line, end_column = node.end_lineno or node.lineno, node.end_col_offset or 0
-    return offset(file, node.lineno, node.col_offset), offset(file, end_line, end_column)
-
-
 def why_not(file: PythonFile, node: ast.ImportFrom) -> str | None:
     """What keeps a statement from being edited as text."""
-    start, end = extent(file, node)
+    start, end = file.offsets(node)
     text = file.text[start:end]
     if "#" in text:
         return "a comment stands inside the statement"
@@ -67,7 +55,7 @@ def moved(
     ]
     if len(places) == len(node.names) and len(modules) == 1 and len(needed) == len(places):
         return _in_place(file, node, places)
-    start, end = extent(file, node)
+    start, end = file.offsets(node)
     indent = file.text[file.text.rfind("\n", 0, start) + 1 : start]
     newline = "\r\n" if "\r\n" in file.text else "\n"
     lines = [
@@ -83,12 +71,12 @@ def moved(
 
 
 def _in_place(file: PythonFile, node: ast.ImportFrom, places: Mapping[ast.alias, Place]) -> tuple[TextEdit, ...]:
-    start, end = extent(file, node)
+    start, end = file.offsets(node)
     match = _MODULE.match(file.text, start, end)
     assert match
     edits = [TextEdit(match.start(1), match.end(1), next(iter(places.values())).module)]
     edits += [
-        TextEdit(*extent(file, alias), place.item)
+        TextEdit(*file.offsets(alias), place.item)
         for alias, place in places.items()
         if alias.name != place.name or (alias.asname or alias.name) != place.bound
     ]
@@ -105,7 +93,7 @@ def _replaced(file: PythonFile, start: int, end: int, lines: list[str], between:
 
 def _without(file: PythonFile, node: ast.ImportFrom, kept: list[ast.alias]) -> list[TextEdit]:
     """The edits that take out the names that are not kept, with their commas."""
-    extents = [extent(file, alias) for alias in node.names]
+    extents = [file.offsets(alias) for alias in node.names]
     edits = []
     last = max(index for index, alias in enumerate(node.names) if alias in kept)
     for index, alias in enumerate(node.names):

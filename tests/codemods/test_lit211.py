@@ -86,7 +86,7 @@ def test_silent_before_and_called_after() -> None:
     [
         "class Plain:\n    def on_epoch_end(self):\n        pass\n",
         HEAD + "class A(Callback):\n    def on_train_epoch_end(self, trainer, pl_module):\n        pass\n",
-        HEAD + "class A(LightningModule):\n    def on_batch_end(self):\n        pass\n",
+        HEAD + "class A(LightningModule):\n    def on_keyboard_interrupt(self):\n        pass\n",
         HEAD + "class A(LightningModule):\n    def on_epoch_end(self):\n        pass\n\n"
         "    def on_train_epoch_end(self):\n        self.on_epoch_end()\n",
         HEAD + "class A(LightningModule):\n    def on_save_checkpoint(self, checkpoint):\n        pass\n",

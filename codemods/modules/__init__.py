@@ -1,0 +1,1 @@
+"""What LightningModules and data modules offer themselves: attributes and methods on `self`."""

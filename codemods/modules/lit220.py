@@ -1,0 +1,119 @@
+"""LIT220: `self.hparams = ...`, which has no setter any more."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from codemods.facts import MODULE, Facts
+from codemods.rule import Example, Match, NodeEdit, Rule
+from codemods.scopes import ROOT
+from codemods.source import ClassNode, PythonFile
+from codemods.syntax import Function, is_self_attribute, own_nodes, self_assignments, super_init_index
+
+if TYPE_CHECKING:
+    import libcst as cst
+
+KINDS = (MODULE, f"{ROOT}.LightningDataModule")
+MESSAGE = "`self.hparams` has no setter since Lightning 1.3"
+ADVICE = "Call self.save_hyperparameters(...) behind super().__init__() with what is to be kept"
+
+
+def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
+    for item in file.classes:
+        places = [(method, node) for method in item.methods.values() for node in self_assignments(method, "hparams")]
+        fact = facts.files[file.path].find(item.qualname) if places and file.path in facts.files else None
+        if fact is None or facts.kind(fact) not in KINDS:
+            continue
+        for method, node in places:
+            refusal = _refusal(item, method, node, len(places))
+            if refusal:
+                yield Match(file.span(node), MESSAGE, "manual", f"Not rewritten: {refusal}. {ADVICE}.")
+                continue
+            reason = "save_hyperparameters keeps the same values, as what the setter made of them, and in checkpoints."
+            edit = NodeEdit(node, partial(_saved, this=_this(method)))
+            yield Match(file.span(node), MESSAGE, "safe", reason, edits=(edit,))
+
+
+def _this(method: Function) -> str:
+    return method.args.args[0].arg
+
+
+def _refusal(item: ClassNode, method: Function, node: ast.Assign | ast.AnnAssign, places: int) -> str | None:
+    if method.name != "__init__" or places > 1 or node not in method.body:
+        return "it is not set once, at the top of __init__"
+    if not isinstance(node, ast.Assign) or len(node.targets) > 1:
+        return "the statement sets other things too"
+    called = super_init_index(method)
+    if called is None or method.body.index(node) < called:
+        return "super().__init__() does not stand before it"
+    value = node.value
+    if not isinstance(value, ast.Name) or value.id not in {argument.arg for argument in method.args.args[1:]}:
+        return "what is set is not a parameter of __init__"
+    if any(
+        isinstance(inner, ast.Name) and inner.id == value.id and type(inner.ctx) is ast.Store
+        for inner in own_nodes(method)
+    ):
+        return f"`{value.id}` is set anew in __init__"
+    whole = _used_whole(item)
+    return f"line {whole} uses `self.hparams` as a whole, and it is no Namespace any more" if whole else None
+
+
+def _used_whole(item: ClassNode) -> int | None:
+    """The line in which `self.hparams` is handed to `vars`, or asked for its `__dict__`."""
+    for node in ast.walk(item.node):
+        if (
+            isinstance(node, ast.Call)
+            and ast.unparse(node.func) == "vars"
+            and any(is_self_attribute(argument, "hparams") for argument in node.args)
+        ):
+            return node.lineno
+        if isinstance(node, ast.Attribute) and node.attr == "__dict__" and is_self_attribute(node.value, "hparams"):
+            return node.lineno
+    return None
+
+
+def _saved(node: Any, *, this: str) -> cst.Expr:
+    import libcst as cst
+
+    return cst.Expr(
+        value=cst.Call(
+            func=cst.Attribute(cst.Name(this), cst.Name("save_hyperparameters")), args=[cst.Arg(value=node.value)]
+        ),
+        semicolon=node.semicolon,
+    )
+
+
+BEFORE = """\
+import torch
+from pytorch_lightning import LightningModule
+
+
+class Model(LightningModule):
+    def __init__(self, hparams):
+        super().__init__()
+        self.hparams = hparams  # of argparse
+        self.layer = torch.nn.Linear(self.hparams.width, 1)
+"""
+AFTER = BEFORE.replace("self.hparams = hparams", "self.save_hyperparameters(hparams)")
+BUILT = BEFORE.replace("self.hparams = hparams", "self.hparams = dict(width=hparams)")
+NOT_LIGHTNING = BEFORE.replace("(LightningModule)", "(torch.nn.Module)")
+
+RULE = Rule(
+    code="LIT220",
+    name="hparams-setter",
+    summary="`self.hparams = hparams` becomes `self.save_hyperparameters(hparams)`",
+    why=(
+        "Lightning 1.3 took the setter of `hparams` away: the statement is an AttributeError. save_hyperparameters "
+        "does what the setter did: it keeps a Namespace or dict as a dict whose keys are attributes too."
+    ),
+    fix="safe",
+    versions="written for Lightning < 1.3; the result runs on 1.0 and later",
+    triggers=(b".hparams = ", b".hparams="),
+    check=_check,
+    examples=(Example(BEFORE, AFTER), Example(BUILT, BUILT), Example(NOT_LIGHTNING, NOT_LIGHTNING)),
+    breaks_in="1.3.0",
+    needs="1.0.0",
+)

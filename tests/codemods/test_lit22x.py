@@ -1,0 +1,90 @@
+"""LIT220 and LIT221: by reflection, run on the newest release, and what they leave alone."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+from pathlib import Path
+
+import pytest
+from lightning.pytorch import LightningModule, Trainer
+
+from codemods.modules.lit221 import MISSING, PRECISIONS
+from tests.codemods.support import refusals, rewritten, rule, run_rules
+
+HEAD = "import torch\nfrom lightning.pytorch import LightningModule\n\n\nclass Model(LightningModule):\n"
+INIT = "    def __init__(self, hparams):\n        super().__init__()\n"
+
+
+def built(text: str, hparams: object) -> LightningModule:
+    space: dict[str, type[LightningModule]] = {}
+    exec(text, space)
+    return space["Model"](hparams)
+
+
+@pytest.mark.parametrize("hparams", [Namespace(width=3), {"width": 3}], ids=["namespace", "dict"])
+def test_hparams_fail_before_and_are_kept_after(hparams: object, tmp_path: Path) -> None:
+    text = HEAD + INIT + "        self.hparams = hparams\n        self.layer = torch.nn.Linear(self.hparams.width, 1)\n"
+    with pytest.raises(AttributeError):
+        built(text, hparams)
+    model = built(rewritten({"a.py": text}, rule("LIT220"))["a.py"], hparams)
+    assert model.hparams.width == 3
+    trainer = Trainer(logger=False, enable_checkpointing=False, accelerator="cpu")
+    trainer.strategy.connect(model)
+    trainer.save_checkpoint(tmp_path / "a.ckpt")
+    loaded = type(model).load_from_checkpoint(tmp_path / "a.ckpt", weights_only=False)
+    assert loaded.hparams.width == 3
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (INIT + "        hparams = dict(hparams)\n        self.hparams = hparams\n", "set anew"),
+        (INIT + "        self.hparams = hparams\n        print(vars(self.hparams))\n", "as a whole"),
+        (INIT + "        if hparams:\n            self.hparams = hparams\n", "not set once"),
+        ("    def __init__(self, hparams):\n        self.hparams = hparams\n        super().__init__()\n", "before it"),
+    ],
+)
+def test_hparams_left_to_a_person(text: str, said: str) -> None:
+    [reason] = refusals({"a.py": HEAD + text}, "LIT220")
+    assert said in reason
+
+
+def test_attributes_are_gone_in_the_newest_release() -> None:
+    assert [name for name in MISSING if hasattr(LightningModule, name)] == []
+
+
+@pytest.mark.parametrize("given", ["bf16", 32, 64])
+def test_the_trainer_spells_its_precision_as_the_table_does(given: int | str) -> None:
+    trainer = Trainer(logger=False, accelerator="cpu", precision=given, enable_checkpointing=False)
+    assert trainer.precision == PRECISIONS[given]
+    assert trainer.datamodule is None
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "class Plain:\n    def run(self):\n        return self.precision == 16\n",
+        HEAD + "    precision = 16\n\n    def forward(self):\n        return self.precision == 16\n",
+        HEAD + "    def forward(self, config):\n        return config.precision == 16\n",
+        HEAD + "    def forward(self, self2):\n        return self.trainer.datamodule\n",
+    ],
+    ids=["no-lightning-class", "own", "of-something-else", "current"],
+)
+def test_attributes_left_alone(text: str) -> None:
+    made = run_rules({"a.py": text}, rule("LIT221"))
+    assert made.findings == () and made.changes == ()
+
+
+def test_a_base_class_in_another_file_may_set_the_attribute() -> None:
+    files = {
+        "base.py": HEAD.replace("Model", "Base") + "    def __init__(self):\n        super().__init__()\n"
+        "        self.precision = 16\n",
+        "a.py": "from base import Base\n\n\nclass Model(Base):\n    def forward(self):\n"
+        "        return self.precision == 16\n",
+    }
+    assert run_rules(files, rule("LIT221")).findings == ()
+
+
+def test_other_uses_of_the_precision_are_findings() -> None:
+    [reason] = refusals({"a.py": HEAD + "    def forward(self):\n        return str(self.precision)\n"}, "LIT221")
+    assert "16-mixed" in reason
