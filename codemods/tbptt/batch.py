@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from codemods.source import ClassNode
-from codemods.syntax import Function, own_nodes, self_name, uses
+from codemods.syntax import Function, self_name, uses
 
 Handed = tuple[str, int | str]
 
@@ -254,11 +254,3 @@ def followed(use: Use, known: Mapping[str, tuple[Helper, ...]]) -> Use:
             queue += [(handed, whole) for handed in found.whole]
             queue += [(handed, False) for handed in found.parts]
     return merged(every)
-
-
-def shows_nothing(function: Function) -> bool:
-    """Whether a method is there to be overridden: `...`, `pass` or `raise NotImplementedError`."""
-    return all(
-        isinstance(node, ast.Pass | ast.Raise | ast.Expr | ast.Constant | ast.Name | ast.Call | ast.Load)
-        for node in own_nodes(function)
-    )
