@@ -58,7 +58,8 @@ class Cast:
 @dataclass
 class State:
     """What is known at one point of a trace. `toggled` are the modules that an optimizer left trainable (None
-    for all, empty where it cannot be seen), `clears` counts how often the cache was cleared by hand."""
+    for all, empty where it cannot be seen), `clears` counts how often the cache was cleared by hand,
+    `frame` is the call that runs, and `prefix` what `self` is in it."""
 
     grad: Grad = field(default_factory=lambda: Grad(True))
     grad_text: str = ""
@@ -68,6 +69,8 @@ class State:
     frozen: frozenset[Key] = frozenset()
     toggled: frozenset[Key] | None = None
     clears: int = 0
+    frame: int = 0
+    prefix: Key = ()
     env: dict[str, Any] = field(default_factory=dict)
     versions: dict[str, int] = field(default_factory=dict)
 

@@ -116,6 +116,8 @@ class Trace:
 
     def _enter(self, function: Function | None, body: Sequence[ast.stmt], place: Place) -> None:
         self._turn += 1
+        outer = (self.state.frame, self.state.prefix, self.state.conditions)
+        self.state.frame, self.state.prefix = self._turn, place.prefix
         self._frames.append(Frame(self._turn, function, ()))
         self._places.append(place)
         self._exits.append([])
@@ -124,6 +126,7 @@ class Trace:
         states = [*self._exits.pop(), *([self.state] if alive else [])]
         if states:
             self.state = merged(states)
+        self.state.frame, self.state.prefix, self.state.conditions = outer
         self._running.pop()
         self._places.pop()
         self._frames.pop()
@@ -211,11 +214,14 @@ class Trace:
         start, states = self.state, []
         for test, holds, body in arms:
             state = start.copy()
-            if test is not None:
+            known = truth(test, state) if test is not None else holds
+            if test is not None and known is None:
                 found = frozenset(conditions(test, holds, state, self._turn))
-                if truth(test, state) is (not holds) or exclusive(found, state.conditions):
+                if exclusive(found, state.conditions):
                     continue
                 state.conditions |= found
+            elif known is not holds:
+                continue
             self.state = state
             if self._block(body):
                 states.append(self.state)
@@ -327,10 +333,12 @@ class Trace:
     def _either(self, node: ast.IfExp) -> None:
         start, states = self.state, []
         for holds, value in ((True, node.body), (False, node.orelse)):
-            if truth(node.test, start) is (not holds):
+            known = truth(node.test, start)
+            if known is not None and known is not holds:
                 continue
             self.state = start.copy()
-            self.state.conditions |= frozenset(conditions(node.test, holds, self.state, self._turn))
+            if known is None:
+                self.state.conditions |= frozenset(conditions(node.test, holds, self.state, self._turn))
             self._visit(value)
             states.append(self.state)
         self.state = merged(states)

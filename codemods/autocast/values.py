@@ -266,10 +266,13 @@ def _bound(name: str, scope: Scope) -> bool:
 
 
 def state_text(node: ast.expr, state: State) -> str:
-    """The text of an expression with the versions of the names in it: the same only while none is assigned."""
-    names = sorted({".".join(chain) for inner in ast.walk(node) if (chain := chain_of(inner))} & set(state.versions))
-    tail = ",".join(f"{name}#{state.versions[name]}" for name in names)
-    return f"{ast.unparse(node)}|{tail}" if tail else ast.unparse(node)
+    """The text of an expression with the versions of the names in it, which is the same only while it means the
+    same: attributes of one object anywhere, other names in one call of a function."""
+    chains = [chain for inner in ast.walk(node) if (chain := chain_of(inner))]
+    names = sorted({".".join(chain) for chain in chains} & set(state.versions))
+    own = all(chain[0] == "self" for chain in chains)
+    place = ".".join(state.prefix) if own else str(state.frame)
+    return "|".join([ast.unparse(node), place, *(f"{name}#{state.versions[name]}" for name in names)])
 
 
 def _steps_and_zeros(file: PythonFile) -> frozenset[str]:

@@ -249,3 +249,27 @@ class Pair(nn.Module):
 def test_two_helpers_in_a_row_need_one_line() -> None:
     text = NET + DECORATED_TWICE
     assert after(text, CODE).count("clear_autocast_cache") == 1
+
+
+FLAGGED = """
+
+class Flagged(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.a = nn.Linear(8, 8)
+        self.b = nn.Linear(8, 8)
+
+    def encode(self, x, second=False):
+        return self.b(x) if second else self.a(x)
+
+    @torch.autocast("cuda")
+    def forward(self, x):
+        with torch.no_grad():
+            target = self.encode(x) + self.encode(x, second=True)
+        return self.encode(x, second=True) - target
+"""
+
+
+def test_flags_of_helpers_are_followed() -> None:
+    message = amp(NET + FLAGGED, CODE).findings[0].message
+    assert "`self.b`" in message and "`self.a`" not in message

@@ -118,6 +118,24 @@ BODIES = {
             y = self.net.weight.data.clone()
         return self.net(x) + y
 """,
+    "a flag that chooses the teacher": """
+        with torch.no_grad():
+            y = self.encode(x, teacher=True)
+        return self.encode(x) - y
+
+    def encode(self, x, teacher=False):
+        return self.teacher(x) if teacher else self.net(x)
+""",
+    "a helper whose modes exclude each other": """
+        with torch.no_grad():
+            y = self.part(x, "frozen")
+        return self.part(x, "trained") - y
+
+    def part(self, x, mode):
+        if mode == "frozen":
+            return self.other(x)
+        return self.net(x)
+""",
     "a closure that nobody calls": """
         def look():
             with torch.no_grad():
