@@ -29,13 +29,16 @@ def builds_trainer(call: CallNode) -> bool:
     return call.scope.resolve(call.node.func) in (TRAINER, FROM_ARGS)
 
 
-def is_commented(file: PythonFile, call: ast.Call, item: ast.keyword) -> bool:
-    """Whether a comment stands between the neighbours of a keyword, which goes with it when it is deleted."""
+def is_commented(file: PythonFile, call: ast.Call, item: ast.keyword, beside: bool = True) -> bool:
+    """Whether a comment stands between the neighbours of a keyword, which goes with it when it is deleted. One at the
+    end of the line that the keyword has for itself counts with `beside` alone."""
     index = call.keywords.index(item)
     first = call.keywords[index - 1].value if index else (call.args[-1] if call.args else call.func)
-    last = call.keywords[index + 1].lineno - 1 if index + 1 < len(call.keywords) else call.end_lineno
-    between = file.lines[(first.end_lineno or 1) - 1 : last]
-    return any("#" in line for line in between)
+    following = call.keywords[index + 1].lineno if index + 1 < len(call.keywords) else None
+    start = (first.end_lineno or 1) + (0 if first.end_lineno == item.lineno else 1)
+    end = following - 1 if following else call.end_lineno or item.lineno
+    own = item.end_lineno if not beside and first.end_lineno != item.lineno and following != item.end_lineno else None
+    return any("#" in file.lines[number - 1] for number in range(start, end + 1) if number != own)
 
 
 def replaced(call: cst.Call, name: str, new: tuple[tuple[str, str | None], ...]) -> cst.Call:
@@ -44,10 +47,12 @@ def replaced(call: cst.Call, name: str, new: tuple[tuple[str, str | None], ...])
 
     from codemods.edits import without_arguments
 
-    if not new:
-        return without_arguments(call, frozenset({name}))
     args = list(call.args)
     index = next(number for number, item in enumerate(args) if item.keyword and item.keyword.value == name)
+    if not new:
+        if 0 < index < len(args) - 1 and _breaks(args[index].comma) and not _breaks(args[index - 1].comma):
+            args[index - 1] = args[index - 1].with_changes(comma=args[index].comma)
+        return without_arguments(call.with_changes(args=args), frozenset({name}))
     old = args[index]
     items = [
         old.with_changes(
@@ -104,8 +109,8 @@ def with_callback(call: cst.Call, text: str) -> cst.Call:
 
     old = next((item for item in call.args if item.keyword and item.keyword.value == "callbacks"), None)
     if old is None:
-        return with_keyword(call, "callbacks", f"[{text}]")
-    element = cst.Element(cst.parse_expression(text))
+        return with_keyword(call, "callbacks", text[2:-1] if text.startswith("*(") else f"[{text}]")
+    element: cst.BaseElement = cst.ensure_type(cst.parse_expression(f"[{text}]"), cst.List).elements[0]
     value = old.value
     if isinstance(value, cst.Name) and value.value == "None":
         return with_value(call, "callbacks", f"[{text}]")
@@ -121,6 +126,13 @@ def with_callback(call: cst.Call, text: str) -> cst.Call:
             element = element.with_changes(comma=comma)
         new = value.with_changes(elements=[*rest, last.with_changes(comma=between), element])
     return call.with_changes(args=[item.with_changes(value=new) if item is old else item for item in call.args])
+
+
+def _breaks(comma: object) -> bool:
+    """Whether a line ends behind a comma."""
+    import libcst as cst
+
+    return isinstance(comma, cst.Comma) and isinstance(comma.whitespace_after, cst.ParenthesizedWhitespace)
 
 
 def _comma(bracket: cst.LeftSquareBracket | None = None) -> cst.Comma:

@@ -1,0 +1,264 @@
+"""LIT110: arguments of Trainer that were removed or renamed, as the rows of `arguments.csv`."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Sequence
+from functools import partial
+from typing import TYPE_CHECKING
+
+from codemods.facts import TRAINER, Facts
+from codemods.finding import Fix
+from codemods.rule import Example, Match, NodeEdit, Rule
+from codemods.source import CallNode, PythonFile
+from codemods.syntax import is_super_call
+from codemods.trainer.callbacks import Spelled, are_callbacks, spelled
+from codemods.trainer.calls import builds_trainer, is_commented, keywords, replaced, with_callback
+from codemods.trainer.guards import guard_of
+from codemods.trainer.options import Options, read_options
+from codemods.trainer.special import SPECIAL, Outcome
+from codemods.trainer.table import Row, current, find, once, rows
+from codemods.trainer.values import bound_once, kind_of
+
+if TYPE_CHECKING:
+    import libcst as cst
+
+CODE = "LIT110"
+OTHERS = frozenset({
+    "gpus", "resume_from_checkpoint", "auto_lr_find", "auto_scale_batch_size", "truncated_bptt_steps", "num_processes",
+    "tpu_cores", "num_tpu_cores", "ipus", "auto_select_gpus", "distributed_backend",
+})  # fmt: skip
+"""Arguments that other rules answer for, as far as no row here does."""
+UNFOLDED = "what `**` brings is taken not to name it too"
+
+
+def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
+    known = tuple(facts.collected(CODE).values())
+    for call in file.calls:
+        if builds_trainer(call):
+            for item in call.node.keywords:
+                if item.arg is None:
+                    yield from _expanded(file, call, item.value)
+                elif item.arg not in current() or item.arg in rows():
+                    yield from _argument(file, facts, call, item, known)
+        elif through := _passed_on(file, facts, call):
+            yield from _handed(file, call, through)
+
+
+def _argument(
+    file: PythonFile, facts: Facts, call: CallNode, item: ast.keyword, known: Sequence[Options]
+) -> Iterator[Match]:
+    name = item.arg or ""
+    row = find(name, item.value, kind_of(file, call, item.value, known))
+    if row is None:
+        if name not in current() and name not in OTHERS:
+            reason = "Not rewritten: no release since 0.7 took it; delete it, or find what it became."
+            yield Match(file.span(item), f"Trainer has no argument `{name}`", "manual", reason)
+        return
+    guard = guard_of(file, call, name) if name not in current() else "none"
+    if guard == "both":
+        return
+    if guard == "unclear":
+        yield _left(file, item, row, "it stands under a version check; if 2.x never gets here, leave it")
+        return
+    outcome = _outcome(file, facts, call, item, row, known)
+    if isinstance(outcome, str):
+        yield _left(file, item, row, outcome)
+        return
+    level, reason = outcome.level, outcome.reason
+    open_ended = any(other.arg is None for other in call.node.keywords)
+    if open_ended and (outcome.new or outcome.callback):
+        level, reason = "unsafe", f"{reason}; {UNFOLDED}"
+    edit = NodeEdit(call.node, partial(_changed, name=name, outcome=outcome))
+    yield Match(file.span(item), _message(row), level, _sentence(reason), row.row, (edit,), outcome.imports)
+
+
+def _outcome(
+    file: PythonFile, facts: Facts, call: CallNode, item: ast.keyword, row: Row, known: Sequence[Options]
+) -> Outcome | str:
+    """What becomes of an argument, or why it is left."""
+    text = file.source_of(item.value)
+    outcome: Outcome | str
+    if row.action == "manual":
+        return row.reason
+    if row.action == "special":
+        outcome = SPECIAL[row.target](file, facts, call, item, row, known)
+    elif row.action == "callback":
+        outcome = Outcome(row.level, row.reason, callback=row.text(text))
+    elif row.action == "write":
+        outcome = Outcome(row.level, row.reason, ((row.keyword, row.text(text)),))
+    else:
+        outcome = Outcome(row.level, row.reason)
+    if isinstance(outcome, str):
+        return outcome
+    given = keywords(call.node)
+    taken = next((name for name, _ in outcome.new if name in given and name != item.arg), None)
+    if taken:
+        return f"`{taken}=` is given too; keep the one you mean"
+    if not outcome.new and is_commented(file, call.node, item, beside=False):
+        return "a comment stands beside it; delete both by hand"
+    return _with_callback(file, call, outcome, row) if outcome.callback else outcome
+
+
+def _with_callback(file: PythonFile, call: CallNode, outcome: Outcome, row: Row) -> Outcome | str:
+    """The outcome with the callback spelled as the file spells Lightning, where the callbacks can take one more."""
+    given = keywords(call.node).get("callbacks")
+    level: Fix = outcome.level
+    reason = outcome.reason
+    if given is not None:
+        if "ProgressBar" in outcome.callback and "ProgressBar" in file.source_of(given):
+            return "the callbacks hold a progress bar already; give it refresh_rate= and process_position="
+        state = are_callbacks(file, call, given)
+        if state == "no":
+            return f"callbacks= is no list; give {outcome.callback} among the callbacks"
+        if state == "perhaps":
+            level, reason = "unsafe", f"{reason}; `{file.source_of(given)}` is taken to be a list"
+    if row.action == "special":
+        return Outcome(level, reason, outcome.new, outcome.callback)
+    name = outcome.callback.partition("(")[0]
+    how = spelled(file, call, f"callbacks.{name}")
+    if not isinstance(how, Spelled):
+        return how
+    return Outcome(level, reason, outcome.new, how.text + outcome.callback[len(name) :], how.imports)
+
+
+def _changed(call: cst.Call, *, name: str, outcome: Outcome) -> cst.Call:
+    if outcome.callback:
+        call = with_callback(call, outcome.callback)
+    return replaced(call, name, outcome.new)
+
+
+def _message(row: Row) -> str:
+    if row.argument in current():
+        return f"`{row.argument}=` of Trainer does not take this value any more"
+    return f"`{row.argument}=` of Trainer was removed"
+
+
+def _sentence(reason: str) -> str:
+    return reason[:1].upper() + reason[1:] + "."
+
+
+def _left(file: PythonFile, item: ast.keyword, row: Row, why: str) -> Match:
+    return Match(file.span(item), _message(row), "manual", f"Not rewritten: {why}.", row.row)
+
+
+def _expanded(file: PythonFile, call: CallNode, value: ast.expr) -> Iterator[Match]:
+    """The keys of a dictionary that a Trainer gets by `**`."""
+    given = bound_once(file, call, value.id) if isinstance(value, ast.Name) else value
+    for key, name in _keys(given, call):
+        if name in once() - current() - {"gpus"}:
+            what = f"`{name}` of Trainer was removed"
+            advice = _advice(name)
+            yield Match(
+                file.span(key), what, "manual", f"It reaches Trainer through a dictionary: {advice}.", _row(name)
+            )
+
+
+def _keys(node: ast.expr | None, call: CallNode) -> Iterator[tuple[ast.expr | ast.keyword, str]]:
+    if isinstance(node, ast.Dict):
+        for key in node.keys:
+            if isinstance(key, ast.Constant) and isinstance(key.value, str):
+                yield key, key.value
+    elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "dict":
+        hidden = call.scope.lookup("dict") is not None
+        yield from ((item, item.arg) for item in node.keywords if item.arg and not hidden)
+
+
+def _row(name: str) -> str | None:
+    return next((row.row for row in rows().get(name, ()) if row.row), None)
+
+
+def _advice(name: str) -> str:
+    """What the last row of an argument says, which is the one for any value."""
+    last = rows().get(name, (None,))[-1]
+    if last is None:
+        return "see the upgrade guide for it"
+    return f"write {last.target.replace('{}', '...')}" if last.action in ("write", "callback") else last.reason
+
+
+def _passed_on(file: PythonFile, facts: Facts, call: CallNode) -> str | None:
+    """What stands between a call that is no `Trainer(...)` and the Trainer that it builds."""
+    if not any(item.arg in once() - current() for item in call.node.keywords):
+        return None
+    dotted = call.scope.resolve(call.node.func)
+    if dotted == "functools.partial" and call.node.args and call.scope.resolve(call.node.args[0]) == TRAINER:
+        return "a partial"
+    if dotted == f"{TRAINER}.__init__":
+        return "its constructor"
+    if is_super_call(call.node, "__init__"):
+        owner = next((item for item in reversed(call.within) if isinstance(item, ast.ClassDef)), None)
+        name = next((item.qualname for item in file.classes if item.node is owner), None)
+        dotted = f"{file.module}.{name}" if name else None
+    elif (fact := facts.find_class(dotted or "", file.path)) and "__init__" in fact.methods:
+        return None
+    fact = facts.find_class(dotted, file.path) if dotted else None
+    return f"`{fact.name}`, a Trainer of this project" if fact and facts.kind(fact) == TRAINER else None
+
+
+def _handed(file: PythonFile, call: CallNode, through: str) -> Iterator[Match]:
+    """One finding for all that a call hands on."""
+    gone = [item for item in call.node.keywords if item.arg in once() - current() and item.arg != "gpus"]
+    if gone:
+        names = ", ".join(_renamed(item.arg or "") for item in gone)
+        what = "Arguments of Trainer that were removed" if len(gone) > 1 else "An argument of Trainer that was removed"
+        reason = f"Not rewritten: {names} {'reach' if len(gone) > 1 else 'reaches'} Trainer through {through}; "
+        reason += "take them out of the call and of what fills it."
+        yield Match(file.span(gone[0]), what, "manual", reason, _row(gone[0].arg or ""))
+
+
+def _renamed(name: str) -> str:
+    """A name, with what replaces it where a row says so."""
+    targets = dict.fromkeys(row.keyword for row in rows().get(name, ()) if row.action == "write")
+    return f"`{name}` ({' or '.join(targets)})" if targets else f"`{name}`"
+
+
+def _words() -> tuple[str, ...]:
+    return tuple(sorted((once() - current() - OTHERS) | (rows().keys() - once())))
+
+
+_IMPORT = "from pytorch_lightning import Trainer\n"
+BEFORE = f"""\
+{_IMPORT}from pytorch_lightning.callbacks import ModelCheckpoint
+
+checkpoint = ModelCheckpoint(monitor="val_loss")
+trainer = Trainer(
+    max_epochs=3,
+    checkpoint_callback=checkpoint,
+    weights_summary="full",
+    progress_bar_refresh_rate=20,
+    replace_sampler_ddp=False,
+    terminate_on_nan=False,
+)
+"""
+AFTER = f"""\
+{_IMPORT}from pytorch_lightning.callbacks import ModelSummary, TQDMProgressBar, ModelCheckpoint
+
+checkpoint = ModelCheckpoint(monitor="val_loss")
+trainer = Trainer(
+    max_epochs=3,
+    use_distributed_sampler=False,
+    callbacks=[checkpoint, ModelSummary(max_depth=-1), TQDMProgressBar(refresh_rate=20)],
+)
+"""
+LEFT = f"{_IMPORT}\ntrainer = Trainer(stochastic_weight_avg=True, weights_summary=mode)\n"
+OTHER = "from cluster import Trainer\n\ntrainer = Trainer(weights_summary=None)\n"
+
+RULE = Rule(
+    code=CODE,
+    name="trainer-arguments",
+    summary="Arguments of Trainer that were removed or renamed, by their values",
+    why=(
+        "Between 0.7 and 2.0 Trainer lost some fifty arguments (guide rows M044 to M052, M064, M088, M168 to M191): "
+        "the call is a TypeError. Each row of `codemods/trainer/arguments.csv` says what does the same now: "
+        "nothing where it was the default, another argument, or a callback. What needs a decision is left to a person."
+    ),
+    fix="safe",
+    versions="Lightning 0.7 - 1.9 -> 2.0 and later",
+    triggers=tuple(word.encode() for word in (*_words(), "profiler=", "accumulate_grad_batches", "overfit_batches")),
+    check=_check,
+    examples=(Example(BEFORE, AFTER), Example(LEFT, LEFT), Example(OTHER, OTHER)),
+    collect=read_options,
+    breaks_in="2.0.0",
+    needs="2.0.0",
+    references=("https://lightning.ai/docs/pytorch/stable/upgrade/migration_guide.html",),
+)
