@@ -42,11 +42,16 @@ def relatives(facts: Facts, fact: ClassFact, inherited: set[str], constructors: 
 
 
 def surroundings(
-    facts: Facts, fact: ClassFact, unheard: Mapping[str, str], unfit: Mapping[bytes, str] = UNFIT
+    facts: Facts,
+    fact: ClassFact,
+    unheard: Mapping[str, str],
+    unfit: Mapping[bytes, str] = UNFIT,
+    known: frozenset[str] = frozenset(),
 ) -> str | None:
     """Why callers in other files, and callbacks that manual optimization would leave without what they need,
-    forbid a rewrite. `unheard` says of the callback hooks in question what becomes of them, `unfit` of words."""
-    callers = naming(facts, fact) & facts.mentions.get(b".training_step", frozenset()) - {fact.path}
+    forbid a rewrite. `unheard` says of the callback hooks in question what becomes of them, `unfit` of words;
+    `known` are files whose callers follow."""
+    callers = naming(facts, fact) & facts.mentions.get(b".training_step", frozenset()) - {fact.path, *known}
     if callers:
         return f"training_step is called by name in {min(callers)}"
     for word, why in unfit.items():

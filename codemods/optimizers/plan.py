@@ -17,6 +17,7 @@ UNHEARD = {
     "on_before_zero_grad": "manual optimization does not call",
     "on_train_batch_end": "no longer gets the outputs of the steps",
 }
+WORDS = {word: why for word, why in UNFIT.items() if word != b"lr_find"}
 EMPTY = Configured(None, None)
 
 
@@ -112,7 +113,7 @@ def _judge(facts: Facts, item: Several, items: Mapping[tuple[str, str], Several]
     refusal = (
         relatives(facts, fact, set(), constructors=False)
         or _clash(facts, fact, followers)
-        or surroundings(facts, fact, UNHEARD, {word: UNFIT[word] for word in UNFIT if word != b"lr_find"})
+        or surroundings(facts, fact, UNHEARD, WORDS, frozenset(each.path for each in followers))
     )
     if refusal:
         return Verdict(item, "none", refusal)

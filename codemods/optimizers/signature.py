@@ -55,7 +55,7 @@ def old_parameters(method: Function, hook: Hook) -> tuple[str, ...]:
     gone = tuple(positional[index] for index in hook.gone)
     defaulted = set(names[len(names) - len(arguments.defaults) :]) if arguments.defaults else set()
     optional = hook.gone[-1] == hook.arguments - 1 and set(gone) <= defaulted
-    if not indexed and (optional or any("closure" in name for name in gone)):
+    if optional or (not indexed and any("closure" in name for name in gone)):
         return tuple(spoken)
     return (*gone, *spoken)
 

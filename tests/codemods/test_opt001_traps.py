@@ -1,0 +1,275 @@
+"""OPT001: what is refused with the reason, what is left for a look, and what is left alone."""
+
+from __future__ import annotations
+
+import pytest
+
+from codemods.optimizers.opt001 import BEFORE
+from codemods.plan import Plan, plan
+from codemods.scan import Options
+from tests.codemods.support import refusals, rewritten, rule, run_rules, sources
+
+OPT = rule("OPT001")
+STEP = "    def training_step(self, batch, batch_idx, optimizer_idx):\n"
+SETUP = "    def configure_optimizers(self):\n"
+TRAINER = "max_epochs=2, gradient_clip_val=0.5"
+RETURN = "return [generator, discriminator], []"
+
+
+def changed(*replacements: tuple[str, str]) -> str:
+    text = BEFORE
+    for old, new in replacements:
+        assert old in text
+        text = text.replace(old, new)
+    return text
+
+
+def unsafe(files: dict[str, str]) -> Plan:
+    return plan(sources(files), Options((OPT,), unsafe=True))
+
+
+def method(text: str) -> str:
+    """The class with another method."""
+    return changed((SETUP, "".join(f"    {line}\n" if line else "\n" for line in text.splitlines()) + "\n" + SETUP))
+
+
+REFUSED = {
+    "closure": (changed(("torch.optim.Adam(self.g", "torch.optim.LBFGS(self.g")), "LBFGS needs a closure"),
+    "outputs of the epoch": (method("def training_epoch_end(self, outputs):\n    print(outputs)"), "lists of one"),
+    "outputs of the batch": (
+        method("def on_train_batch_end(self, outputs, batch, batch_idx):\n    print(outputs)"),
+        "on_train_batch_end reads",
+    ),
+    "outputs by *args": (method("def on_train_batch_end(self, *args):\n    print(args)"), "on_train_batch_end reads"),
+    "step end": (method("def training_step_end(self, output):\n    return output"), "no longer called"),
+    "index in a hook": (
+        method("def on_before_optimizer_step(self, optimizer, optimizer_idx):\n    print(optimizer_idx)"),
+        "reads `optimizer_idx`",
+    ),
+    "optimizer in backward": (
+        method("def backward(self, loss, optimizer, optimizer_idx):\n    optimizer.scale(loss).backward()"),
+        "reads `optimizer`",
+    ),
+    "scheduler's own step": (
+        method("def lr_scheduler_step(self, scheduler, optimizer_idx, metric):\n    scheduler.step()"),
+        "lr_scheduler_step",
+    ),
+    "another order": (changed((STEP, STEP.replace("batch_idx, optimizer_idx", "optimizer_idx, batch_idx"))), "plain"),
+    "by keyword only": (changed((STEP, STEP.replace("optimizer_idx", "*, optimizer_idx"))), "plain method"),
+    "decorated": (changed((STEP, "    @torch.enable_grad()\n" + STEP)), "plain method"),
+    "name of the loop": (changed((STEP, STEP.replace("batch,", "output,"))), "a parameter `output`"),
+    "method of that name": (method("def training_step_for(self):\n    pass"), "already has a method"),
+    "no configure_optimizers": (changed((SETUP, "    def optimizers_(self):\n")), "no configure_optimizers"),
+    "optimizers that nobody can tell": (changed((RETURN, "return self.make(), self.more()")), "optimizers or lists"),
+    "schedulers of two kinds, or none": (
+        changed(
+            (
+                RETURN,
+                "s = torch.optim.lr_scheduler.StepLR(generator, 1)\n        if self.warm:\n"
+                '            return [generator, discriminator], [s, {"scheduler": s, "interval": "step"}]\n'
+                f"        {RETURN}",
+            )
+        ),
+        "several kinds",
+    ),
+    "scheduler every half epoch": (
+        changed(
+            (
+                RETURN,
+                "s = torch.optim.lr_scheduler.StepLR(generator, 1)\n"
+                '        return [generator, discriminator], [{"scheduler": s, "interval": self.every}]',
+            )
+        ),
+        "interval is not a literal",
+    ),
+    "turns with schedulers": (
+        changed(
+            (
+                RETURN,
+                "s = torch.optim.lr_scheduler.StepLR(generator, 1)\n"
+                '        return [{"optimizer": generator, "frequency": 1, "lr_scheduler": s}, '
+                '{"optimizer": discriminator, "frequency": 5}]',
+            )
+        ),
+        "turns of their schedulers",
+    ),
+    "turns with accumulation": (
+        changed(
+            (
+                RETURN,
+                'return [{"optimizer": generator, "frequency": 1}, {"optimizer": discriminator, "frequency": 5}]',
+            ),
+            (TRAINER, "accumulate_grad_batches=2"),
+        ),
+        "take turns",
+    ),
+    "manual at times": (
+        changed(("super().__init__()", "super().__init__()\n        self.automatic_optimization = not self.fast")),
+        "something else than True",
+    ),
+    "flag as a property": (
+        method("@property\ndef automatic_optimization(self):\n    return True"),
+        "automatic_optimization in a way of its own",
+    ),
+    "step taken by name": (changed((SETUP, "    test_step = training_step\n\n" + SETUP)), "by name in line"),
+    "step called on another": (BEFORE + "\n\nGAN().training_step(1, 0, 0)\n", "by name in line"),
+    "two classes of a name": (BEFORE + "\n\n" + BEFORE.split("\n\n\n", 1)[1], "two classes"),
+    "weights averaged": (changed((TRAINER, "callbacks=[StochasticWeightAveraging()]")), "replaces the schedulers"),
+    "windows that grow": (changed((TRAINER, "callbacks=[GradientAccumulationScheduler({0: 2})]")), "refuses it"),
+    "default that is neither": (changed((STEP, STEP.replace("optimizer_idx)", "optimizer_idx=1)"))), "the index is 1"),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED.values(), ids=REFUSED.keys())
+def test_refused_with_the_reason(case: tuple[str, str]) -> None:
+    text, reason = case
+    found = refusals({"train.py": text}, "OPT001")
+    assert found
+    assert all(reason in item for item in found), found
+
+
+MORE = {
+    "callback that reads the outputs": (
+        "from pytorch_lightning import Callback\n\n\nclass Show(Callback):\n"
+        "    def on_train_batch_end(self, trainer, module, outputs, batch, batch_idx):\n        print(outputs)\n",
+        "no longer gets the outputs",
+    ),
+    "callback of a hook that is not called": (
+        "from pytorch_lightning import Callback\n\n\nclass Show(Callback):\n"
+        "    def on_before_zero_grad(self, trainer, module, optimizer):\n        print(optimizer)\n",
+        "does not call",
+    ),
+    "caller": ("from train import GAN\n\nGAN().training_step(None, 0, 1)\n", "called by name in more.py"),
+    "subclass with a hook": (
+        "from train import GAN\n\n\nclass Child(GAN):\n    def optimizer_step(self, *args):\n        ...\n",
+        "Child (more.py), a relative of the class, defines optimizer_step",
+    ),
+    "subclass that calls another's step": (
+        "from train import GAN\n\n\nclass Child(GAN):\n    def training_step(self, batch, batch_idx, optimizer_idx):\n"
+        "        return GAN.training_step(self, batch, batch_idx, optimizer_idx)\n",
+        "defines training_step",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", MORE.values(), ids=MORE.keys())
+def test_other_files_forbid_it(case: tuple[str, str]) -> None:
+    text, reason = case
+    found = refusals({"train.py": BEFORE, "more.py": text}, "OPT001")
+    assert any(reason in item for item in found), found
+
+
+LOOK = {
+    "clipping from a configuration": (
+        {"train.py": changed((TRAINER, "**config")), "conf.yaml": "gradient_clip_val: 0.5\nmodel: train.GAN\n"},
+        "gradient_clip_val also stands in conf.yaml",
+        "    gradient_clip_val = 0.0\n",
+    ),
+    "accumulation from a function": (
+        {"train.py": changed((TRAINER, "accumulate_grad_batches=windows(loader)"), ("    trainer.fit", "    run.fit"))},
+        "not a literal",
+        "    accumulate_grad_batches = 1\n",
+    ),
+    "optimizer of another library": (
+        {"train.py": changed(("torch.optim.Adam(self.g", "self.made(self.g"))},
+        "taken for an optimizer",
+        "",
+    ),
+    "search for a learning rate": (
+        {"train.py": BEFORE + "\n\ndef tune(tuner):\n    tuner.lr_find(GAN())\n"},
+        "search for a learning rate",
+        "",
+    ),
+    "None at mixed precision": (
+        {
+            "train.py": changed(
+                ("        noise", "        if batch_idx == 3:\n            return None\n        noise"),
+                (TRAINER, "precision=16"),
+            )
+        },
+        "left out of global_step",
+        "if loss is not None:\n                self.manual_backward(loss)\n                optimizer.step()\n",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", LOOK.values(), ids=LOOK.keys())
+def test_rewritten_only_after_a_look(case: tuple[dict[str, str], str, str]) -> None:
+    files, reason, text = case
+    assert run_rules(files, OPT).changes == ()
+    made = unsafe(files)
+    assert {finding.fix for finding in made.findings} == {"unsafe"}
+    assert reason in made.findings[0].reason
+    after = made.final()["train.py"].decode()
+    assert text in after
+    assert "def training_step_for(" in after
+
+
+ALONE = {
+    "no module of Lightning": changed(("GAN(LightningModule)", "GAN(torch.nn.Module)")),
+    "by hand already": changed((STEP, STEP.replace(", optimizer_idx", ""))),
+}
+
+
+@pytest.mark.parametrize("text", ALONE.values(), ids=ALONE.keys())
+def test_left_alone(text: str) -> None:
+    made = unsafe({"train.py": text})
+    assert made.changes == ()
+    assert made.findings == ()
+
+
+@pytest.mark.parametrize(
+    ("given", "cleared"), [("", False), (", precision=16", True), (", **options", True), (", precision=64", False)]
+)
+def test_autocast_cache_is_cleared_unless_precision_is_known_to_be_full(given: str, cleared: bool) -> None:
+    after = rewritten({"train.py": changed((TRAINER, TRAINER + given))}, OPT)["train.py"]
+    assert ("torch.clear_autocast_cache()" in after) is cleared
+
+
+def test_value_of_the_run_is_given_to_the_model_beside_the_trainer() -> None:
+    text = changed(
+        ("def main(loader):\n", "def main(loader, args):\n    gan = GAN()\n    # build it\n"),
+        ("gradient_clip_val=0.5", "gradient_clip_val=args.clip"),
+        ("trainer.fit(GAN()", "trainer.fit(gan"),
+    )
+    after = rewritten({"train.py": text}, OPT)["train.py"]
+    assert "    gradient_clip_val = 0.0\n" in after
+    assert "    # build it\n    trainer = Trainer(max_epochs=2)\n    gan.gradient_clip_val = args.clip\n" in after
+
+
+def test_subclass_in_another_file_follows() -> None:
+    child = (
+        "from train import GAN\n\n\nclass Child(GAN):\n    def __init__(self):\n        super().__init__()\n\n"
+        "    def training_step(self, batch, batch_idx, optimizer_idx):\n"
+        "        return super().training_step(batch, batch_idx, optimizer_idx) * 2\n"
+    )
+    after = rewritten({"train.py": BEFORE, "child.py": child}, OPT)
+    assert "    automatic_optimization = False\n" in after["train.py"]
+    assert "def training_step_for(self, batch, batch_idx, optimizer_idx):" in after["child.py"]
+    assert "super().training_step_for(batch, batch_idx, optimizer_idx) * 2" in after["child.py"]
+
+
+def test_helper_that_calls_the_step_follows() -> None:
+    text = method("def validation_step(self, batch, batch_idx):\n    return self.training_step(batch, batch_idx, 0)")
+    after = rewritten({"train.py": text}, OPT)["train.py"]
+    assert "return self.training_step_for(batch, batch_idx, 0)" in after
+
+
+def test_state_dict_keeps_its_keys_and_a_second_run_finds_nothing() -> None:
+    after = rewritten({"train.py": BEFORE}, OPT)
+    assert run_rules(after, OPT).findings == ()
+    assert "register_buffer" not in after["train.py"]
+
+
+def test_ignore_comment_leaves_the_whole_change_alone() -> None:
+    step = STEP.rstrip("\n")
+    made = run_rules({"train.py": changed((step, step + "  # fixer: ignore[OPT001]"))}, OPT)
+    assert made.changes == ()
+
+
+def test_layout_comments_and_line_endings_survive() -> None:
+    text = changed((STEP, "    # one of two\n" + STEP.rstrip("\n") + "  # turn\n")).replace("\n", "\r\n")
+    after = run_rules({"train.py": text.encode()}, OPT).final()["train.py"]
+    assert after.count(b"\r\n") == after.count(b"\n")
+    assert b"    # one of two\r\n    def training_step(self, batch, batch_idx):" in after
+    assert b"optimizer_idx):  # turn\r\n" in after

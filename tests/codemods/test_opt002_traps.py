@@ -1,0 +1,241 @@
+"""OPT002-OPT005: what goes, what is named, and what is left alone."""
+
+from __future__ import annotations
+
+import pytest
+
+from codemods.optimizers import opt002, opt003, opt005
+from codemods.plan import plan
+from codemods.scan import Options
+from tests.codemods.support import refusals, rewritten, rule, run_rules, sources
+from tests.training import same, train
+
+OPT002, OPT003, OPT004, OPT005 = (rule(f"OPT00{number}") for number in (2, 3, 4, 5))
+DEAD = "optimizer_idx=None"
+
+
+def dead(*replacements: tuple[str, str]) -> str:
+    text = opt002.BEFORE
+    for old, new in replacements:
+        assert old in text
+        text = text.replace(old, new)
+    return text
+
+
+KEPT = {
+    "read": (opt002.READ, "the index is always None"),
+    "required and read": (
+        dead((DEAD, "optimizer_idx"), (".mean()", ".mean() + optimizer_idx")),
+        "1.x gave no index then",
+    ),
+    "given by a caller": (dead() + "\n\nModel().training_step(1, 2, 3)\n", "may give the index"),
+    "given by keyword": (dead() + "\n\nModel().training_step(1, 2, optimizer_idx=3)\n", "may give the index"),
+    "unknown base": (dead(("(LightningModule)", "(made())")), "do not plainly lead"),
+    "relative with a step": (
+        dead() + "\n\nclass Child(Model):\n    def training_step(self, batch, batch_idx):\n        return batch\n",
+        "a relative, defines training_step",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", KEPT.values(), ids=KEPT.keys())
+def test_index_of_one_optimizer_that_stays(case: tuple[str, str]) -> None:
+    text, reason = case
+    found = refusals({"train.py": text}, "OPT002")
+    assert len(found) == 1
+    assert reason in found[0]
+    assert run_rules({"train.py": text}, rule("OPT001")).findings == ()
+
+
+def test_index_goes_under_manual_optimization_and_from_a_whole_family() -> None:
+    manual = dead(("    def training", "    automatic_optimization = False\n\n    def training"))
+    assert "optimizer_idx" not in rewritten({"train.py": manual}, OPT002)["train.py"]
+    child = "\n\nclass Child(Model):\n    def training_step(self, batch, batch_idx, optimizer_idx=0):\n"
+    child += "        return batch\n\n    def configure_optimizers(self):\n        return torch.optim.Adam(self.parameters())\n"
+    assert "optimizer_idx" not in rewritten({"train.py": dead() + child}, OPT002)["train.py"]
+
+
+def test_index_of_optimizers_that_cannot_be_counted_takes_a_look() -> None:
+    files = {"train.py": dead(("torch.optim.SGD(self.parameters(), lr=0.1)", "self.first, self.second"))}
+    assert run_rules(files, OPT002).changes == ()
+    made = plan(sources(files), Options((OPT002,), unsafe=True))
+    assert [finding.fix for finding in made.findings] == ["unsafe"]
+    assert b"optimizer_idx" not in made.final()["train.py"]
+
+
+def several(*replacements: tuple[str, str]) -> str:
+    text = opt003.BEFORE
+    for old, new in replacements:
+        assert old in text
+        text = text.replace(old, new)
+    return text
+
+
+def test_several_optimizers_without_index_are_named() -> None:
+    old = several(("batch, batch_idx", "batch, batch_nb, optimizer_i"))
+    assert "before 1.0 `optimizer_i` got the index" in refusals({"train.py": old}, "OPT003")[0]
+
+
+ALONE = {
+    "manual": opt003.MANUAL,
+    "manual in its constructor": several(
+        (
+            "    def training",
+            "    def __init__(self):\n        super().__init__()\n        self.automatic_optimization = False\n\n"
+            "    def training",
+        )
+    ),
+    "manual as a property": several(
+        (
+            "    def training",
+            "    @property\n    def automatic_optimization(self):\n        return False\n\n    def training",
+        )
+    ),
+    "manual by a base": several(
+        (
+            "class GAN(LightningModule):",
+            "class Base(LightningModule):\n    automatic_optimization = False\n\n\nclass GAN(Base):",
+        )
+    ),
+    "with an index": several(("batch, batch_idx", "batch, batch_idx, optimizer_idx")),
+    "no module of Lightning": several(("(LightningModule)", "(torch.nn.Module)")),
+    "one optimizer": several(
+        ("return generator, torch.optim.Adam(self.discriminator.parameters())", "return generator")
+    ),
+}
+
+
+@pytest.mark.parametrize("text", ALONE.values(), ids=ALONE.keys())
+def test_optimizers_of_which_nothing_is_said(text: str) -> None:
+    assert run_rules({"train.py": text}, OPT003).findings == ()
+
+
+HOOK = "from pytorch_lightning import {kind}\n\n\nclass Model({kind}):\n    def {head}:\n        print({reads})\n"
+
+
+def hook(head: str, reads: str = "1", kind: str = "LightningModule") -> str:
+    return HOOK.format(head=head, reads=reads, kind=kind)
+
+
+SHORTER = {
+    "zero_grad": (
+        "optimizer_zero_grad(self, epoch, batch_idx, optimizer, optimizer_idx)",
+        "optimizer_zero_grad(self, epoch, batch_idx, optimizer)",
+    ),
+    "clipping": (
+        "configure_gradient_clipping(self, optimizer, i, gradient_clip_val, gradient_clip_algorithm)",
+        "configure_gradient_clipping(self, optimizer, gradient_clip_val, gradient_clip_algorithm)",
+    ),
+    "backward": ("backward(self, loss, optimizer, optimizer_idx)", "backward(self, loss)"),
+    "scheduler": (
+        "lr_scheduler_step(self, scheduler, optimizer_idx, metric)",
+        "lr_scheduler_step(self, scheduler, metric)",
+    ),
+    "step, other names": (
+        "optimizer_step(self, e, b, o, i, c, **kwargs)",
+        "optimizer_step(self, e, b, o, c, **kwargs)",
+    ),
+    "step, what came by keyword": (
+        "optimizer_step(self, epoch, batch_idx, optimizer, optimizer_closure, on_tpu, using_lbfgs=False)",
+        "optimizer_step(self, epoch, batch_idx, optimizer, optimizer_closure)",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", SHORTER.values(), ids=SHORTER.keys())
+def test_hooks_lose_the_index(case: tuple[str, str]) -> None:
+    old, new = case
+    assert rewritten({"train.py": hook(old)}, OPT004) == {"train.py": hook(new)}
+
+
+def test_hook_of_a_callback_loses_it_too() -> None:
+    old = hook("on_before_optimizer_step(self, trainer, pl_module, optimizer, opt_idx)", kind="Callback")
+    assert "pl_module, optimizer):" in rewritten({"train.py": old}, OPT004)["train.py"]
+
+
+UNTOUCHED = {
+    "both versions": hook("on_before_optimizer_step(self, optimizer, optimizer_idx=None)"),
+    "2.x": hook("optimizer_step(self, epoch, batch_idx, optimizer, optimizer_closure=None)"),
+    "2.x with one more": hook("optimizer_step(self, epoch, batch_idx, optimizer, optimizer_closure=None, extra=None)"),
+    "2.x backward": hook("backward(self, loss, *args, **kwargs)"),
+    "backward with options": hook("backward(self, loss, retain=False, create=False)"),
+    "whatever comes": hook("optimizer_step(self, *args, **kwargs)"),
+    "no module of Lightning": hook("backward(self, loss, optimizer, optimizer_idx)").replace(
+        "from pytorch_lightning import LightningModule", "from torch.nn import Module as LightningModule"
+    ),
+}
+
+
+@pytest.mark.parametrize("text", UNTOUCHED.values(), ids=UNTOUCHED.keys())
+def test_hooks_that_are_left_alone(text: str) -> None:
+    made = run_rules({"train.py": text}, OPT004)
+    assert made.changes == ()
+    assert made.findings == ()
+
+
+def test_hook_that_reads_the_index_is_named() -> None:
+    text = hook("optimizer_zero_grad(self, epoch, batch_idx, optimizer, optimizer_idx)", "optimizer_idx")
+    assert "reads `optimizer_idx`" in refusals({"train.py": text}, "OPT004")[0]
+
+
+def test_toggling_of_an_optimizer_that_cannot_be_told_is_named() -> None:
+    assert "cannot be told" in refusals({"train.py": opt005.UNKNOWN}, "OPT005")[0]
+    swapped = opt005.BEFORE.replace("self.toggle_optimizer(generator, optimizer_idx=0)", "self.toggle(0)")
+    assert refusals({"train.py": swapped}, "OPT005")
+
+
+TRAINED = """\
+import torch
+from pytorch_lightning import LightningModule, Trainer
+
+
+class Model(LightningModule):
+    def __init__(self):
+        super().__init__()
+        self.layer = torch.nn.Linear(3, 1)
+
+    def training_step(self, batch, batch_idx, optimizer_idx=None):
+        return self.layer(batch).pow(2).mean()
+
+    def optimizer_step(self, epoch, batch_idx, optimizer, optimizer_idx, optimizer_closure, on_tpu=False, **kwargs):
+        for group in optimizer.param_groups:
+            group["lr"] = 0.1 / (batch_idx + 1)
+        optimizer.step(closure=optimizer_closure)
+
+    def optimizer_zero_grad(self, epoch, batch_idx, optimizer, optimizer_idx):
+        optimizer.zero_grad()
+
+    def on_before_optimizer_step(self, optimizer, optimizer_idx):
+        self.log("lr", optimizer.param_groups[0]["lr"])
+
+    def configure_gradient_clipping(self, optimizer, optimizer_idx, gradient_clip_val, gradient_clip_algorithm):
+        self.clip_gradients(optimizer, gradient_clip_val=gradient_clip_val)
+
+    def backward(self, loss, optimizer, optimizer_idx):
+        loss.backward()
+
+    def lr_scheduler_step(self, scheduler, optimizer_idx, metric):
+        scheduler.step()
+
+    def configure_optimizers(self):
+        optimizer = torch.optim.SGD(self.parameters(), lr=0.1, momentum=0.9)
+        return [optimizer], [torch.optim.lr_scheduler.StepLR(optimizer, 1)]
+
+
+def main():
+    trainer = Trainer(max_epochs=2, gradient_clip_val=0.1)
+    trainer.fit(Model(), torch.utils.data.DataLoader(torch.randn(6, 3), batch_size=2))
+
+
+if __name__ == "__main__":
+    main()
+"""
+
+
+def test_hooks_without_the_index_train_the_same() -> None:
+    before = {"train.py": TRAINED}
+    after = rewritten(before, OPT002, OPT004)
+    old, _ = same(before, after)
+    assert len(old.steps) == 6
+    assert train(before).failure is not None
+    assert "optimizer_idx" not in after["train.py"]
