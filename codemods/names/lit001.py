@@ -21,7 +21,7 @@ from codemods.names.sites import (
     under_version_check,
 )
 from codemods.names.statement import Place, moved, why_not
-from codemods.names.table import NAMESPACES, Gone, find, spelled, split
+from codemods.names.table import NAMESPACES, OTHERS, Gone, find, spelled, split
 from codemods.rule import Example, Match, Rule, TextEdit
 from codemods.scopes import Scope
 from codemods.source import PythonFile
@@ -54,13 +54,19 @@ def _look_up(dotted: str, target: tuple[int, ...]) -> tuple[str, Gone] | None:
     return (parts[0], entry) if parts and entry and entry.release < target else None
 
 
+def _own(dotted: str, target: tuple[int, ...]) -> tuple[str, Gone] | None:
+    """The entry of a name that no other rule answers for where it is imported or called."""
+    parts = split(dotted)
+    return None if parts and parts[1] in OTHERS else _look_up(dotted, target)
+
+
 def _from_import(
     file: PythonFile, facts: Facts, sites: Sites, node: ast.ImportFrom, target: tuple[int, ...], checked: bool
 ) -> Iterator[Match]:
     module = source_module(node, file.path)
     if not is_lightning(module) or node.level:
         return
-    found = {alias: hit for alias in node.names if (hit := _look_up(f"{module}.{alias.name}", target))}
+    found = {alias: hit for alias in node.names if (hit := _own(f"{module}.{alias.name}", target))}
     refusal = why_not(file, node)
     movable = {
         alias: hit
@@ -213,7 +219,7 @@ def _chain_hit(chain: ast.Attribute, scope: Scope, target: tuple[int, ...]) -> t
     base = dotted_of(node, scope)
     if not base or not is_lightning(base) or _look_up(base, target):
         return None
-    hits = [(part, *hit) for part in parts if (dotted := dotted_of(part, scope)) and (hit := _look_up(dotted, target))]
+    hits = [(part, *hit) for part in parts if (dotted := dotted_of(part, scope)) and (hit := _own(dotted, target))]
     own = [
         (part, name, entry) for part, name, entry in hits if split(dotted_of(part, scope) or "") == (name, entry.old)
     ]

@@ -13,6 +13,23 @@ NAMESPACES = ("pytorch_lightning", "lightning.pytorch")
 FABRIC = {"pytorch_lightning": "lightning_fabric", "lightning.pytorch": "lightning.fabric"}
 EXPRESSIONS = {"pl.utilities.types.EPOCH_OUTPUT": ("pl.utilities.types.STEP_OUTPUT", "list[STEP_OUTPUT]")}
 
+OTHERS = {
+    f"pl.{home}.{name}": "LIT111"
+    for homes, names in (
+        (
+            ("plugins", "plugins.training_type"),
+            ("DDPPlugin", "DDPSpawnPlugin", "DeepSpeedPlugin"),
+        ),
+        (("plugins.training_type.ddp",), ("DDPPlugin",)),
+        (("plugins.training_type.ddp_spawn",), ("DDPSpawnPlugin",)),
+        (("plugins.training_type.deepspeed",), ("DeepSpeedPlugin",)),
+        (("strategies", "strategies.ddp_spawn"), ("DDPSpawnStrategy",)),
+    )
+    for home in homes
+    for name in names
+}
+"""Names whose imports and calls other rules rewrite, with the code of the rule: LIT001 leaves them to it."""
+
 
 @dataclass(frozen=True)
 class Gone:

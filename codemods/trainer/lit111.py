@@ -1,0 +1,275 @@
+"""LIT111: how devices work together: strategies by their old names and keywords, and plugins that became strategies."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+
+from codemods.facts import Facts, literal
+from codemods.finding import Fix
+from codemods.rule import Example, Match, NodeEdit, Rule
+from codemods.source import CallNode, PythonFile
+from codemods.trainer.calls import FROM_ARGS, builds_trainer, is_commented, keywords, replaced
+from codemods.trainer.guards import guard_of
+from codemods.trainer.plugins import check_plugins
+from codemods.trainer.strategies import is_strategy, named
+from codemods.trainer.values import is_repeatable, is_stored
+
+CODE = "LIT111"
+GONE = ("distributed_backend", "num_processes", "tpu_cores", "num_tpu_cores", "ipus", "auto_select_gpus")
+KEPT = ("strategy", "accelerator", "devices")
+ROWS = {
+    "distributed_backend": "M024",
+    "num_processes": "M167",
+    "tpu_cores": "M165",
+    "num_tpu_cores": "M165",
+    "ipus": "M166",
+    "auto_select_gpus": "M169",
+    "strategy": "B16",
+    "accelerator": "M024",
+    "devices": "G20399",
+}
+UNUSED = "the same strategy; it no longer looks for unused parameters by itself (find_unused_parameters=True does)"
+
+
+@dataclass(frozen=True)
+class End:
+    """What takes the place of an argument, how surely and why; `new` is None where it is left to a person."""
+
+    new: tuple[tuple[str, str | None], ...] | None
+    level: Fix
+    reason: str
+    row: str | None = None
+
+
+def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
+    for call in file.calls_near([*GONE, *KEPT, "plugins"]):
+        if not builds_trainer(call):
+            continue
+        for item in call.node.keywords:
+            if item.arg in GONE or item.arg in KEPT:
+                end = _end(file, call, item)
+                if end is not None:
+                    yield from _match(file, call, item, end)
+    yield from check_plugins(file, CODE)
+
+
+def _match(file: PythonFile, call: CallNode, item: ast.keyword, end: End) -> Iterator[Match]:
+    name = item.arg or ""
+    guard = guard_of(file, call, name) if name in GONE else "none"
+    if guard == "both":
+        return
+    if guard == "unclear":
+        end = End(None, "manual", "it stands under a version check; if 2.x never gets here, leave it")
+    given = keywords(call.node)
+    taken = next((word for word, _ in end.new or () if word in given and word != name), None)
+    if taken:
+        end = End(None, "manual", f"`{taken}=` is given too; keep the one you mean", end.row)
+    if end.new == () and is_commented(file, call.node, item, beside=False):
+        end = End(None, "manual", "a comment stands beside it; delete both by hand", end.row)
+    message = f"`{name}=` of Trainer " + ("was removed" if name in GONE else "does not take this value any more")
+    row = end.row or ROWS[name]
+    if end.new is None:
+        yield Match(file.span(item), message, "manual", f"Not rewritten: {end.reason}.", row)
+        return
+    if end.new and end.level == "safe" and any(other.arg is None for other in call.node.keywords):
+        end = replace(end, level="unsafe", reason=f"{end.reason}; what `**` brings is taken not to name it too")
+    edit = NodeEdit(call.node, partial(replaced, name=name, new=end.new or ()))
+    yield Match(file.span(item), message, end.level, f"{end.reason[:1].upper()}{end.reason[1:]}.", row, (edit,))
+
+
+def _end(file: PythonFile, call: CallNode, item: ast.keyword) -> End | None:
+    """What becomes of one argument, None where it may stay."""
+    given = keywords(call.node)
+    if item.arg == "distributed_backend":
+        return _backend(file, item.value, given)
+    if item.arg == "accelerator":
+        return _accelerator(file, call, item.value, given)
+    if item.arg == "strategy":
+        return _strategy(file, call, item.value)
+    if item.arg == "devices":
+        return _devices(file, item.value, given)
+    return _counted(file, item, given)
+
+
+def _backend(file: PythonFile, node: ast.expr, given: Mapping[str, ast.expr]) -> End:
+    known, value = literal(node)
+    if known and value is None:
+        return End((), "safe", "it asked for nothing")
+    if value == "ddp_cpu":
+        return _on_cpu(file, given)
+    strategy = named(file, node)
+    if strategy.text is not None and "ddp_cpu" not in strategy.text:
+        return End((("strategy", strategy.text),), "safe", UNUSED, strategy.row)
+    if strategy.why:
+        return End(None, "manual", strategy.why, strategy.row)
+    if is_repeatable(node):
+        text = f'{file.source_of(node)} or "auto"'
+        return End((("strategy", text),), "unsafe", "it is taken to name a strategy that is still there, or to be None")
+    return End(None, "manual", "it is not known before the program runs; give its value as strategy=")
+
+
+def _on_cpu(file: PythonFile, given: Mapping[str, ast.expr]) -> End:
+    if {"gpus", "accelerator", "devices", "strategy"} & given.keys():
+        return End(None, "manual", 'write accelerator="cpu", devices=..., strategy="ddp_spawn"')
+    if "num_processes" in given:
+        return End((("accelerator", '"cpu"'), ("strategy", '"ddp_spawn"')), "safe", "it meant processes on the CPU")
+    new = (("accelerator", '"cpu"'), ("devices", "1"), ("strategy", '"ddp_spawn"'))
+    return End(new, "safe", "it meant processes on the CPU, of which there was one")
+
+
+def _accelerator(file: PythonFile, call: CallNode, node: ast.expr, given: Mapping[str, ast.expr]) -> End | None:
+    """Names of strategies, which it took before 1.5, and None. Beside `gpus=` they are LIT101's."""
+    if "gpus" in given:
+        return None
+    known, value = literal(node)
+    elsewhere = call.scope.resolve(call.node.func) == FROM_ARGS or any(item.arg is None for item in call.node.keywords)
+    if known and value is None:
+        counts = {"tpu_cores", "num_tpu_cores", "ipus", "num_processes"} & given.keys()
+        if elsewhere or counts:
+            return End((), "unsafe", "it left the choice to the other arguments")
+        return End((("accelerator", '"cpu"'),), "safe", "None was the CPU, where 2.x takes what it finds", "B16")
+    if not is_strategy(node):
+        return None
+    if value == "ddp_cpu":
+        return _on_cpu(file, {name: item for name, item in given.items() if name != "accelerator"})
+    strategy = named(file, node)
+    if strategy.text is None or "ddp_cpu" in strategy.text:
+        return End(None, "manual", strategy.why or 'write accelerator="cpu" and strategy=', strategy.row)
+    if {"strategy", "distributed_backend"} & given.keys():
+        return End(None, "manual", "another argument names the strategy too; keep one of them as strategy=")
+    if elsewhere or "devices" in given:
+        return End((("strategy", strategy.text),), "unsafe", f"{UNUSED}; 2.x takes the accelerators that it finds")
+    new = (("accelerator", '"cpu"'), ("strategy", strategy.text))
+    return End(new, "safe", "it named the strategy; without gpus= 1.x trained on the CPU")
+
+
+def _strategy(file: PythonFile, call: CallNode, node: ast.expr) -> End | None:
+    if isinstance(node, ast.Name | ast.Attribute) and _may_be_none(call, node):
+        text = f'{file.source_of(node)} or "auto"'
+        return End(
+            (("strategy", text),), "safe", "None, its default, is a ValueError in 2.x; it meant the choice is free"
+        )
+    strategy = named(file, node)
+    if strategy.text is None:
+        return End(None, "manual", strategy.why, strategy.row) if strategy.why else None
+    if strategy.row is None:
+        return None
+    reason = (
+        "None is a ValueError in 2.x; it meant that the choice is free" if "auto" in strategy.text else "its name now"
+    )
+    return End((("strategy", strategy.text),), "safe", reason, strategy.row)
+
+
+def _may_be_none(call: CallNode, node: ast.expr) -> bool:
+    """Whether a name is a parameter with the default None that nothing else is assigned to."""
+    function = next((item for item in reversed(call.within) if isinstance(item, ast.FunctionDef)), None)
+    if function is None or not isinstance(node, ast.Name) or is_stored(function, node.id):
+        return False
+    arguments = function.args
+    every = [*arguments.posonlyargs, *arguments.args]
+    defaults = dict(
+        zip((item.arg for item in every[len(every) - len(arguments.defaults) :]), arguments.defaults, strict=True)
+    )
+    defaults.update(
+        {item.arg: value for item, value in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True) if value}
+    )
+    return node.id in defaults and literal(defaults[node.id]) == (True, None)
+
+
+def _devices(file: PythonFile, node: ast.expr, given: Mapping[str, ast.expr]) -> End | None:
+    known, value = literal(node)
+    if isinstance(node, ast.IfExp) and (True, None) in (literal(node.body), literal(node.orelse)):
+        arms = ['"auto"' if literal(arm) == (True, None) else file.source_of(arm) for arm in (node.body, node.orelse)]
+        text = f"{arms[0]} if {file.source_of(node.test)} else {arms[1]}"
+        return End((("devices", text),), "safe", "None is an error in 2.x; it left the number open", "B16")
+    if known and value is None:
+        return End((), "safe", "None is an error in 2.x; it left the number open", "B16")
+    accelerator = given.get("accelerator")
+    if accelerator is None or literal(accelerator)[1] != "cpu" or not isinstance(value, list) or not value:
+        return None
+    return End((("devices", str(len(value))),), "safe", "since 2.5 the CPU takes a number of processes alone")
+
+
+def _counted(file: PythonFile, item: ast.keyword, given: Mapping[str, ast.expr]) -> End:
+    """Arguments that counted devices of one kind."""
+    name = item.arg or ""
+    known, value = literal(item.value)
+    if known and (value is None or value is False):
+        return End((), "safe", "it asked for nothing")
+    if name == "auto_select_gpus":
+        advice = "give devices=find_usable_cuda_devices(n), from lightning.pytorch.accelerators, to pick free ones"
+        return End(None, "manual", advice)
+    if name == "ipus":
+        return End(None, "manual", "support for IPUs ended in 2.0")
+    others = {"gpus", "devices", "accelerator", "tpu_cores", "num_tpu_cores", "num_processes"} - {name}
+    clash = sorted(others & given.keys())
+    if name == "num_processes":
+        return _processes(file, item.value, given)
+    if clash and not all(literal(given[word]) == (True, None) for word in clash):
+        return End(None, "manual", f'`{clash[0]}=` is given too; write accelerator="tpu", devices=...')
+    if type(value) is int:
+        return End((("accelerator", '"tpu"'), ("devices", None)), "safe", "the same cores")
+    if isinstance(value, list) and len(value) == 1 and type(value[0]) is int:
+        count = f"[{value[0] - 1}]"
+        return End((("accelerator", '"tpu"'), ("devices", count)), "safe", "the same core, counted from 0 since 2.1")
+    return End(
+        None, "manual", 'write accelerator="tpu", devices=... where it is set; a core is counted from 0 since 2.1'
+    )
+
+
+def _processes(file: PythonFile, node: ast.expr, given: Mapping[str, ast.expr]) -> End:
+    if literal(node) == (True, 1) and type(literal(node)[1]) is int:
+        return End((), "safe", "it was the default")
+    backend = {literal(given[word])[1] for word in ("distributed_backend", "accelerator") if word in given}
+    if backend == {"ddp_cpu"} and "devices" not in given and "gpus" not in given:
+        return End((("devices", None),), "safe", "it counted the processes on the CPU")
+    if {"gpus", "devices", "tpu_cores", "num_tpu_cores"} & given.keys():
+        return End(None, "manual", "it counted processes on the CPU, and other devices are given too")
+    if "accelerator" in given and literal(given["accelerator"])[1] == "cpu":
+        return End((("devices", None),), "safe", "it counted the processes on the CPU")
+    if "accelerator" in given:
+        return End(None, "manual", 'it counted processes on the CPU: write accelerator="cpu", devices=...')
+    return End((("accelerator", '"cpu"'), ("devices", None)), "safe", "it counted the processes on the CPU")
+
+
+_IMPORT = "from pytorch_lightning import Trainer\n"
+BEFORE = f"""\
+{_IMPORT}from pytorch_lightning.plugins import DDPPlugin
+
+first = Trainer(accelerator="gpu", devices=2, strategy=DDPPlugin(find_unused_parameters=False))
+second = Trainer(max_epochs=1, distributed_backend="ddp" if ranks > 1 else None)
+third = Trainer(num_processes=4, strategy=None)
+"""
+AFTER = f"""\
+{_IMPORT}from pytorch_lightning.strategies import DDPStrategy
+
+first = Trainer(accelerator="gpu", devices=2, strategy=DDPStrategy(find_unused_parameters=False))
+second = Trainer(max_epochs=1, strategy="ddp" if ranks > 1 else "auto")
+third = Trainer(accelerator="cpu", devices=4, strategy="auto")
+"""
+LEFT = f'{_IMPORT}\ntrainer = Trainer(accelerator="gpu", devices=2, strategy="dp")\n'
+NEW = f'{_IMPORT}\ntrainer = Trainer(accelerator="gpu", devices=[0], strategy="ddp")\n'
+
+RULE = Rule(
+    code=CODE,
+    name="trainer-strategy",
+    summary="Old names and keywords for strategies and devices become `strategy=`, `accelerator=` and `devices=`",
+    why=(
+        "`distributed_backend=` (M024), `num_processes=` (M167), `tpu_cores=` (M165) and strategies named by "
+        "`accelerator=` went by 2.0, None is no strategy, accelerator or number of devices there any more (run on "
+        "2.6.6), and the plugins for strategies became the strategies themselves (M092), without num_nodes and "
+        "sync_batchnorm (M019, M020). Strategies that are gone, as DataParallel is, are left to a person."
+    ),
+    fix="safe",
+    versions="Lightning 0.7 - 1.9 -> 2.0 and later",
+    triggers=tuple(
+        word.encode() for word in (*GONE, "strategy=", "accelerator=", "devices=", "Plugin", "DDPSpawnStrategy")
+    ),
+    check=_check,
+    examples=(Example(BEFORE, AFTER), Example(LEFT, LEFT), Example(NEW, NEW)),
+    breaks_in="2.0.0",
+    needs="2.0.0",
+)
