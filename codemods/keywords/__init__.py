@@ -1,0 +1,1 @@
+"""Keyword arguments of Lightning's classes and methods, the Trainer aside."""

@@ -1,0 +1,234 @@
+"""LIT230: keyword arguments that callbacks, loggers, profilers, LightningCLI and `self.log` have no more."""
+
+from __future__ import annotations
+
+import ast
+import csv
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache, partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from codemods.facts import MODULE, Facts, literal
+from codemods.finding import Fix
+from codemods.rule import Example, Match, NodeEdit, Rule
+from codemods.scopes import ROOT
+from codemods.source import CallNode, PythonFile
+from codemods.syntax import self_name
+
+if TYPE_CHECKING:
+    import libcst as cst
+
+MONITORS = ("EarlyStopping", "ModelCheckpoint")
+
+
+@dataclass(frozen=True)
+class Keyword:
+    """A row of `keywords.csv`: what the keyword `becomes`, or that it goes (`drop`), or is left to a person."""
+
+    since: str
+    row: str | None
+    becomes: str
+    level: str
+    advice: str
+
+
+@cache
+def keywords() -> Mapping[tuple[str, str], Keyword]:
+    """The rows by owner (the last name of a class or function, or `self.log`) and keyword."""
+    with (Path(__file__).parent / "keywords.csv").open(encoding="utf-8", newline="") as file:
+        return {
+            (row["owner"], row["keyword"]): Keyword(
+                row["since"], row["row"] or None, row["becomes"], row["level"], row["advice"]
+            )
+            for row in csv.DictReader(file)
+        }
+
+
+@cache
+def _owners() -> Mapping[str, str]:
+    """Every owner by its last name and the package it is in: `ModelCheckpoint` of `callbacks`."""
+    return {owner.rpartition(".")[2]: owner for owner, _ in keywords() if not owner.startswith("self.")}
+
+
+def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
+    words = {keyword for _, keyword in keywords() if keyword in file.text} | set(MONITORS)
+    for call in file.calls_near(words):
+        owner = _owner(file, facts, call)
+        if owner is None:
+            continue
+        given = {keyword.arg: keyword for keyword in call.node.keywords if keyword.arg}
+        for name, keyword in given.items():
+            row = keywords().get((owner, name))
+            if row:
+                yield _match(file, call.node, keyword, row, given)
+        if owner.rpartition(".")[2] in MONITORS:
+            yield from _monitored(file, call.node, owner, given)
+
+
+def _owner(file: PythonFile, facts: Facts, call: CallNode) -> str | None:
+    function = call.node.func
+    if isinstance(function, ast.Attribute) and isinstance(function.value, ast.Name):
+        method = next((item for item in call.within if isinstance(item, ast.FunctionDef)), None)
+        named = f"self.{function.attr}"
+        if method and function.value.id == self_name(method) and any(owner == named for owner, _ in keywords()):
+            return named if _in_module(file, facts, call) else None
+    dotted = call.scope.resolve(function) or ""
+    if not dotted.startswith(f"{ROOT}."):
+        return None
+    short = dotted[len(ROOT) + 1 :]
+    owner = "callbacks.EarlyStopping" if short.endswith(".EarlyStopping") else _owners().get(short.rpartition(".")[2])
+    return owner if owner and owner.split(".")[0] == short.split(".")[0] else None
+
+
+def _in_module(file: PythonFile, facts: Facts, call: CallNode) -> bool:
+    owner = next((item for item in reversed(call.within) if isinstance(item, ast.ClassDef)), None)
+    name = next((item.qualname for item in file.classes if item.node is owner), None)
+    fact = facts.files[file.path].find(name) if name and file.path in facts.files else None
+    return fact is not None and facts.kind(fact) == MODULE
+
+
+def _match(
+    file: PythonFile, call: ast.Call, keyword: ast.keyword, row: Keyword, given: Mapping[str, ast.keyword]
+) -> Match:
+    message = f"`{keyword.arg}=` is gone since Lightning {row.since}"
+    if row.level == "drop":
+        edit = NodeEdit(call, partial(_without, name=str(keyword.arg)))
+        return Match(file.span(keyword), message, "safe", row.advice, row.row, (edit,))
+    known, value = literal(keyword.value)
+    below = known and row.becomes == "every_n_epochs" and isinstance(value, int) and value < 0
+    if row.level == "manual" or row.becomes in given or below:
+        clash = f"`{row.becomes}=` is given too: keep the one you mean"
+        why = row.advice or ("every_n_epochs= takes no number below 0" if below else clash)
+        return Match(file.span(keyword), message, "manual", f"Not rewritten: {why}.", row.row)
+    edit = NodeEdit(keyword, partial(_renamed, name=row.becomes))
+    return Match(file.span(keyword), message, "safe", f"It is `{row.becomes}=` now.", row.row, (edit,))
+
+
+def _monitored(file: PythonFile, call: ast.Call, owner: str, given: Mapping[str, ast.keyword]) -> Iterator[Match]:
+    """`mode="auto"`, which went by the monitor's name, and an EarlyStopping that says no monitor."""
+    open_ended = any(keyword.arg is None for keyword in call.keywords) or any(
+        isinstance(argument, ast.Starred) for argument in call.args
+    )
+    if owner.endswith(".EarlyStopping") and not call.args and "monitor" not in given and not open_ended:
+        reason = 'It watched "early_stop_on" where nothing was said, which has to be said now.'
+        yield Match(
+            file.span(call),
+            "EarlyStopping has no default monitor since Lightning 1.6",
+            "safe",
+            reason,
+            "M021",
+            (NodeEdit(call, _with_monitor),),
+        )
+    mode = given.get("mode")
+    if mode is None or literal(mode.value) != (True, "auto"):
+        return
+    watched = given.get("monitor")
+    known, monitor = literal(watched.value) if watched else (not call.args, "")
+    level: Fix = "safe" if known and isinstance(monitor, str) else "manual"
+    chosen = "max" if level == "safe" and ("acc" in monitor or monitor.startswith("fmeasure")) else "min"
+    reason = (
+        f'It chose "{chosen}" by the name of what it watches.'
+        if level == "safe"
+        else 'Not rewritten: what it watches is not known; write mode="max" for what should grow, else "min".'
+    )
+    edits = (NodeEdit(mode, partial(_valued, text=f'"{chosen}"')),) if level == "safe" else ()
+    yield Match(file.span(mode), '`mode="auto"` is gone since Lightning 1.3', level, reason, edits=edits)
+
+
+def _renamed(node: cst.Arg, *, name: str) -> cst.Arg:
+    import libcst as cst
+
+    return node.with_changes(keyword=cst.Name(name))
+
+
+def _valued(node: cst.Arg, *, text: str) -> cst.Arg:
+    import libcst as cst
+
+    return node.with_changes(value=cst.parse_expression(text))
+
+
+def _without(node: cst.Call, *, name: str) -> cst.Call:
+    from codemods.edits import without_arguments
+
+    return without_arguments(node, frozenset({name}))
+
+
+def _with_monitor(node: cst.Call) -> cst.Call:
+    import libcst as cst
+
+    added = cst.Arg(
+        keyword=cst.Name("monitor"),
+        value=cst.SimpleString('"early_stop_on"'),
+        equal=cst.AssignEqual(cst.SimpleWhitespace(""), cst.SimpleWhitespace("")),
+        comma=cst.Comma(whitespace_after=cst.SimpleWhitespace(" ")) if node.args else cst.MaybeSentinel.DEFAULT,
+    )
+    return node.with_changes(args=[added, *node.args])
+
+
+BEFORE = """\
+from pytorch_lightning import LightningModule
+from pytorch_lightning.callbacks import EarlyStopping, ModelCheckpoint
+
+callbacks = [
+    ModelCheckpoint(monitor="val_acc", mode="auto", period=2),
+    EarlyStopping(patience=3),
+]
+
+
+class Model(LightningModule):
+    def validation_step(self, batch, batch_idx):
+        self.log("loss", batch.mean(), sync_dist=True, sync_dist_op="sum")
+"""
+AFTER = """\
+from pytorch_lightning import LightningModule
+from pytorch_lightning.callbacks import EarlyStopping, ModelCheckpoint
+
+callbacks = [
+    ModelCheckpoint(monitor="val_acc", mode="max", every_n_epochs=2),
+    EarlyStopping(monitor="early_stop_on", patience=3),
+]
+
+
+class Model(LightningModule):
+    def validation_step(self, batch, batch_idx):
+        self.log("loss", batch.mean(), sync_dist=True, reduce_fx="sum")
+"""
+OTHER = BEFORE.replace("pytorch_lightning", "somewhere_else")
+
+RULE = Rule(
+    code="LIT230",
+    name="keyword-argument",
+    summary="Keyword arguments of callbacks, loggers, profilers and `self.log` that were renamed or removed",
+    why=(
+        "Lightning renamed or removed some sixty keyword arguments outside the Trainer between 1.0 and 2.0; each is a "
+        "TypeError when the object is built (guide rows M003-M005, M010, M021, M022, M025, M026, M053, M059, M061, "
+        "M096-M103, M112, M113, M202, M203)."
+    ),
+    fix="safe",
+    versions="written for Lightning < 2.0",
+    triggers=(
+        b"EarlyStopping",
+        b"ModelCheckpoint",
+        b"LambdaCallback",
+        b"Profiler",
+        b"LightningCLI",
+        b"WandbLogger",
+        b"TensorBoardLogger",
+        b"ProgressBar",
+        b"ModelSummary",
+        b"BackboneFinetuning",
+        b"summarize",
+        b"is_overridden",
+        b"train_dataloader",
+        b"sync_dist_op",
+        b"tbptt_reduce_fx",
+        b"tbptt_pad_token",
+        b"all_gather(",
+    ),
+    check=_check,
+    examples=(Example(BEFORE, AFTER), Example(OTHER, OTHER)),
+    breaks_in="2.0.0",
+    needs="1.6.0",
+)

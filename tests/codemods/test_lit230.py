@@ -1,0 +1,85 @@
+"""LIT230: every row against the newest release by reflection, and what it leaves alone."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from lightning.pytorch import LightningModule
+from lightning.pytorch.callbacks import EarlyStopping
+
+from codemods.keywords.lit230 import keywords
+from tests.codemods.support import refusals, rewritten, rule, run_rules
+
+RENAMED_PACKAGES = {"profiler": "profilers"}
+
+
+def owner(dotted: str) -> Callable[..., Any] | None:
+    """What a row's owner is in the newest release; None where the loops over its ways find nothing."""
+    first, _, rest = dotted.partition(".")
+    if first == "self":
+        return getattr(LightningModule, rest)  # type: ignore[no-any-return]
+    found: Any = importlib.import_module(f"lightning.pytorch.{RENAMED_PACKAGES.get(first, first)}")
+    for part in rest.split("."):
+        found = getattr(found, part)
+    return found  # type: ignore[no-any-return]
+
+
+@pytest.mark.parametrize(("where", "keyword"), keywords())
+def test_the_newest_release_takes_the_new_keyword_and_not_the_old(where: str, keyword: str) -> None:
+    parameters = inspect.signature(owner(where)).parameters  # type: ignore[arg-type]
+    row = keywords()[where, keyword]
+    assert keyword not in parameters
+    assert not row.becomes or row.becomes in parameters
+    assert row.becomes or row.advice
+
+
+def test_early_stopping_wants_a_monitor_in_the_newest_release() -> None:
+    assert inspect.signature(EarlyStopping).parameters["monitor"].default is inspect.Parameter.empty
+
+
+HEAD = "from pytorch_lightning.callbacks import EarlyStopping, ModelCheckpoint\n\n"
+
+
+@pytest.mark.parametrize(
+    ("call", "after"),
+    [
+        ('ModelCheckpoint(monitor="loss", mode="auto")', 'ModelCheckpoint(monitor="loss", mode="min")'),
+        ("ModelCheckpoint(period=n)", "ModelCheckpoint(every_n_epochs=n)"),
+        ("EarlyStopping()", 'EarlyStopping(monitor="early_stop_on")'),
+    ],
+)
+def test_rewritten(call: str, after: str) -> None:
+    assert rewritten({"a.py": HEAD + call + "\n"}, rule("LIT230"))["a.py"] == HEAD + after + "\n"
+
+
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        ("ModelCheckpoint(period=-1)", "below 0"),
+        ("ModelCheckpoint(period=1, every_n_epochs=2)", "given too"),
+        ('ModelCheckpoint(monitor=name, mode="auto")', "not known"),
+        ('ModelCheckpoint(filepath="a/{epoch}")', "dirpath="),
+    ],
+)
+def test_findings(call: str, said: str) -> None:
+    [reason] = refusals({"a.py": HEAD + call + "\n"}, "LIT230")
+    assert said in reason
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        'ModelCheckpoint(monitor="loss", mode="min", every_n_epochs=2)',
+        "EarlyStopping(**options)",
+        'EarlyStopping("loss")',
+        "other.ModelCheckpoint(period=2)",
+        "class A:\n    def f(self):\n        self.log(sync_dist_op=1)",
+    ],
+)
+def test_left_alone(call: str) -> None:
+    made = run_rules({"a.py": HEAD + call + "\n"}, rule("LIT230"))
+    assert made.findings == () and made.changes == ()
