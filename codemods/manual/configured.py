@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import ast
 import builtins
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
+from codemods.manual.bindings import Bindings, Items
 from codemods.manual.optimizers import CLOSURE, SCHEDULERS, NotPlain
 from codemods.scopes import Scope, bind
 from codemods.syntax import Function, is_none, returns
@@ -16,8 +16,6 @@ OPTIMIZERS = ("torch.optim.", "transformers.", "timm.optim.", "torch_optimizer."
 BUILDERS = (SCHEDULERS, "transformers.")
 SCHEDULER_KEYS = frozenset({"scheduler", "interval", "frequency", "name", "monitor", "strict", "reduce_on_plateau"})
 OPTIMIZER_KEYS = frozenset({"optimizer", "lr_scheduler", "monitor", "frequency"})
-CHANGES = frozenset({"insert", "pop", "remove", "clear", "update", "setdefault", "reverse", "sort"})
-BLOCKS = (ast.If, ast.For, ast.While, ast.Try, ast.Match)
 
 
 @dataclass(frozen=True)
@@ -46,40 +44,6 @@ class Configured:
     fixed: bool = True
     frequencies: tuple[str, ...] = ()
     doubts: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True)
-class _Place:
-    """Where a statement stands: how many are before it, and the blocks around it, outermost first."""
-
-    order: int
-    blocks: tuple[int, ...]
-
-
-@dataclass(frozen=True)
-class _Binding:
-    """A value that a name is bound to, or, where `added`, a list that its list is lengthened by."""
-
-    value: ast.expr
-    place: _Place
-    added: bool = False
-
-
-@dataclass(frozen=True)
-class _Items:
-    """The elements of a list; `fixed` where there are neither fewer nor more, `bound` where there are no more."""
-
-    items: tuple[ast.expr, ...]
-    fixed: bool = True
-    bound: bool = True
-
-    @property
-    def count(self) -> int | None:
-        return len(self.items) if self.fixed else None
-
-    @property
-    def most(self) -> int | None:
-        return len(self.items) if self.bound else None
 
 
 def read_configured(function: Function, scope: Scope) -> Configured:
@@ -112,130 +76,30 @@ def _merged(found: list[Configured], reader: _Reader) -> Configured:
 
 
 class _Reader:
-    """Follows names to what they are bound to, whatever the way through the function."""
+    """Makes optimizers and schedulers out of what the names of a function stand for."""
 
     def __init__(self, function: Function, scope: Scope) -> None:
         self.scope = scope
         self.doubts: list[str] = []
-        self.bound: dict[str, list[_Binding]] = {}
-        self.spoiled: set[str] = set()
-        self.places: dict[ast.AST, _Place] = {}
-        self.loops = {id(node.body) for node in ast.walk(function) if isinstance(node, ast.For | ast.While)}
-        self._following: list[ast.Name] = []
-        for order, (node, blocks) in enumerate(_statements(function.body, ())):
-            place = _Place(order, blocks)
-            self.places.update(dict.fromkeys(_expressions(node), place))
-            self._note(node, place)
-        for inner in ast.walk(function):
-            self.spoiled |= set(_changed(inner))
-
-    def _note(self, node: ast.stmt, place: _Place) -> None:
-        if isinstance(node, ast.Assign):
-            for target in node.targets:
-                self._bind(target, node.value, place)
-        elif isinstance(node, ast.AnnAssign) and node.value:
-            self._bind(node.target, node.value, place)
-        elif isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
-            self._keep(node.target.id, _Binding(node.value, place, added=True))
-        elif isinstance(node, ast.For):
-            self.spoiled |= {item.id for item in ast.walk(node.target) if isinstance(item, ast.Name)}
-        elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
-            call = node.value
-            if isinstance(call.func, ast.Attribute) and isinstance(call.func.value, ast.Name) and len(call.args) == 1:
-                if call.func.attr == "append":
-                    one = ast.List([call.args[0]], ast.Load())
-                    self._keep(call.func.value.id, _Binding(one, place, added=True))
-                elif call.func.attr == "extend":
-                    self._keep(call.func.value.id, _Binding(call.args[0], place, added=True))
-
-    def _bind(self, target: ast.expr, value: ast.expr, place: _Place) -> None:
-        if isinstance(target, ast.Name):
-            self._keep(target.id, _Binding(value, place))
-        elif isinstance(target, ast.Tuple | ast.List):
-            parts = value.elts if isinstance(value, ast.Tuple | ast.List) else []
-            paired = len(parts) == len(target.elts)
-            for index, element in enumerate(target.elts):
-                self._bind(element, parts[index] if paired else value, place)
-
-    def _keep(self, name: str, binding: _Binding) -> None:
-        self.bound.setdefault(name, []).append(binding)
-
-    def reaching(self, node: ast.Name) -> list[_Binding]:
-        """What may have been bound or added to a name where it is used: whatever stands before it, from the last
-        binding on that no way around leads past."""
-        place = self.places.get(node, _Place(-1, ()))
-        found: list[_Binding] = []
-        for binding in self.bound.get(node.id, []):
-            if binding.place.order >= place.order:
-                continue
-            sure = place.blocks[: len(binding.place.blocks)] == binding.place.blocks
-            if sure and not binding.added:
-                found = []
-            found.append(binding)
-        return found
-
-    def choices(self, node: ast.expr) -> list[ast.expr]:
-        """The expressions that are not names which a node may stand for."""
-        if isinstance(node, ast.IfExp):
-            return [*self.choices(node.body), *self.choices(node.orelse)]
-        if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant):
-            held = self.items(node.value)
-            if held is None:
-                return [node]
-            return [choice for item in held.items for choice in self.choices(item)]
-        if not isinstance(node, ast.Name):
-            return [node]
-        values = [binding.value for binding in self.reaching(node) if not binding.added]
-        if not values or node.id in self.spoiled or node in self._following:
-            raise NotPlain(f"configure_optimizers uses `{node.id}`, and what it is cannot be told")
-        self._following.append(node)
-        found = [choice for value in values for choice in self.choices(value)]
-        self._following.pop()
-        return found
-
-    def items(self, node: ast.expr) -> _Items | None:
-        """The elements of a list or tuple, None where the node is none."""
-        if isinstance(node, ast.List | ast.Tuple):
-            if any(isinstance(element, ast.Starred) for element in node.elts):
-                raise NotPlain("configure_optimizers unpacks a list into another")
-            return _Items(tuple(node.elts))
-        if isinstance(node, ast.ListComp):
-            return _Items((node.elt,), fixed=False, bound=False)
-        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
-            return self._joined([self.items(node.left), self.items(node.right)])
-        if not isinstance(node, ast.Name):
-            return None
-        bindings = self.reaching(node)
-        values = [self.items(binding.value) for binding in bindings if not binding.added]
-        if not values or None in values:
-            return None
-        if node.id in self.spoiled:
-            raise NotPlain(f"configure_optimizers changes `{node.id}` in a way that cannot be followed")
-        here = self.places[node].blocks
-        held = self._joined([*values, *(self.items(binding.value) for binding in bindings if binding.added)])
-        steady = len(values) == 1 and all(binding.place.blocks == here for binding in bindings if binding.added)
-        once = not any(self.loops & {*binding.place.blocks} - {*here} for binding in bindings)
-        return _Items(held.items, held.fixed and steady, held.bound and once) if held else None
-
-    def _joined(self, parts: list[_Items | None]) -> _Items | None:
-        known = [part for part in parts if part is not None]
-        if len(known) < len(parts):
-            return None
-        items = tuple(item for part in known for item in part.items)
-        return _Items(items, all(part.fixed for part in known), all(part.bound for part in known))
+        self.names = Bindings(function)
 
     def result(self, node: ast.expr) -> Configured:
         """What one return gives."""
-        held = self.items(node)
+        held = self.names.items(node)
         if held is None:
-            choices = self.choices(node)
+            choices = self.names.choices(node)
             if len(choices) != 1:
                 return _merged([self.result(choice) for choice in choices], self)
             fields = self.fields(choices[0])
-            return self._from_dicts([fields], True, True) if fields else self._from_optimizers(_Items((choices[0],)))
-        if len(held.items) == 2 and held.fixed and (optimizers := self.items(held.items[0])) is not None:
+            if fields:
+                return self._from_dicts([fields], True, True)
+            found = self._from_optimizers(Items((choices[0],)))
+            if self.doubts and not _is_class(choices[0]):
+                raise NotPlain(f"configure_optimizers returns what `{_short(choices[0])}` gives, which may be anything")
+            return found
+        if len(held.items) == 2 and held.fixed and (optimizers := self.names.items(held.items[0])) is not None:
             return self._from_pair(optimizers, held.items[1])
-        every = [[self.fields(choice) for choice in self.choices(item)] for item in held.items]
+        every = [[self.fields(choice) for choice in self.names.choices(item)] for item in held.items]
         dicts = [fields for choices in every for fields in choices if fields is not None]
         if not dicts:
             return self._from_optimizers(held)
@@ -243,7 +107,7 @@ class _Reader:
             raise NotPlain("configure_optimizers returns optimizers and dicts of them together")
         return self._from_dicts(dicts, held.fixed, held.bound)
 
-    def _from_optimizers(self, held: _Items) -> Configured:
+    def _from_optimizers(self, held: Items) -> Configured:
         known = len(self.doubts)
         for item in held.items:
             self.optimizer(item)
@@ -251,9 +115,9 @@ class _Reader:
             raise NotPlain("configure_optimizers returns two things, which may be optimizers or lists")
         return Configured(held.count, held.most)
 
-    def _from_pair(self, optimizers: _Items, schedulers: ast.expr) -> Configured:
+    def _from_pair(self, optimizers: Items, schedulers: ast.expr) -> Configured:
         found = self._from_optimizers(optimizers)
-        held = self.items(schedulers) or _Items((schedulers,))
+        held = self.names.items(schedulers) or Items((schedulers,))
         schedules = tuple(self.schedule(item) for item in held.items)
         return replace(found, schedules=schedules, fixed=held.fixed)
 
@@ -271,7 +135,7 @@ class _Reader:
             frequencies = []
         if frequencies and (len(frequencies) != len(every) or not fixed):
             raise NotPlain("configure_optimizers gives some of its optimizers a frequency, and others none")
-        counted = _Items(tuple(fields["optimizer"] for fields in every), fixed, bound)
+        counted = Items(tuple(fields["optimizer"] for fields in every), fixed, bound)
         texts = tuple(_own(value) for value in frequencies)
         return Configured(counted.count, counted.most, tuple(schedules), fixed, texts)
 
@@ -289,7 +153,7 @@ class _Reader:
 
     def optimizer(self, node: ast.expr) -> None:
         """Raises NotPlain where an element is no optimizer, or one that needs a closure."""
-        for choice in self.choices(node):
+        for choice in self.names.choices(node):
             name = self.scope.resolve(choice.func) if isinstance(choice, ast.Call) else None
             last = (name or "").rpartition(".")[2]
             if last in CLOSURE:
@@ -313,7 +177,7 @@ class _Reader:
 
     def schedule(self, node: ast.expr, monitor: ast.expr | None = None) -> Schedule:
         """How one scheduler is stepped. `monitor` is given where it stands beside it."""
-        found = {self._schedule(choice, monitor) for choice in self.choices(node)}
+        found = {self._schedule(choice, monitor) for choice in self.names.choices(node)}
         if len(found) != 1:
             raise NotPlain("configure_optimizers steps a scheduler in one way or another")
         return found.pop()
@@ -325,7 +189,7 @@ class _Reader:
         unknown = sorted(set(fields) - SCHEDULER_KEYS)
         if unknown or "scheduler" not in fields:
             raise NotPlain(f"the scheduler's `{unknown[0] if unknown else 'dict'}` has no plain equal in a manual loop")
-        choices = self.choices(fields["scheduler"])
+        choices = self.names.choices(fields["scheduler"])
         found = {self._stepped(choice, fields) for choice in choices}
         if len(found) != 1:
             raise NotPlain("configure_optimizers steps a scheduler in one way or another")
@@ -354,7 +218,7 @@ class _Reader:
             if "monitor" in fields:
                 raise NotPlain(f"`{_short(node)}` may be a scheduler that is stepped by a metric")
             self.doubts.append(
-                f"what `{_short(node)}` builds is taken for a scheduler that is stepped without a metric"
+                f"what `{_short(node)}` builds is taken for a scheduler that takes no metric, every {interval}"
             )
         return Schedule(interval, frequency)
 
@@ -378,52 +242,12 @@ def _own(node: ast.expr) -> str:
     raise NotPlain(f"configure_optimizers works out `{_short(node)}`, which the loop needs too")
 
 
+def _is_class(node: ast.expr) -> bool:
+    """Whether an expression calls something that is named as classes are, and so gives one object."""
+    name = ast.unparse(node.func).rpartition(".")[2] if isinstance(node, ast.Call) else ""
+    return name[:1].isupper()
+
+
 def _short(node: ast.expr) -> str:
     text = ast.unparse(node.func if isinstance(node, ast.Call) else node)
     return text if len(text) <= 60 else f"{text[:57]}..."
-
-
-def _statements(body: list[ast.stmt], blocks: tuple[int, ...]) -> Iterator[tuple[ast.stmt, tuple[int, ...]]]:
-    """The statements of a function itself, and the blocks around each that may run never or more than once."""
-    for node in body:
-        yield node, blocks
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-            continue
-        for field in ("body", "orelse", "finalbody"):
-            inner = getattr(node, field, [])
-            if inner:
-                yield from _statements(inner, (*blocks, id(inner)) if isinstance(node, BLOCKS) else blocks)
-        for part in [*getattr(node, "handlers", []), *getattr(node, "cases", [])]:
-            yield from _statements(part.body, (*blocks, id(part)))
-
-
-def _expressions(node: ast.stmt) -> Iterator[ast.AST]:
-    """The nodes of a statement itself, without those of statements inside it."""
-    stack: list[ast.AST] = [node]
-    while stack:
-        inner = stack.pop()
-        yield inner
-        stack.extend(
-            child
-            for child in ast.iter_child_nodes(inner)
-            if not isinstance(child, ast.stmt | ast.ExceptHandler | ast.match_case)
-        )
-
-
-def _changed(node: ast.AST) -> Iterator[str]:
-    """The names that a node changes, or hands to something that may."""
-    if isinstance(node, ast.Subscript) and not isinstance(node.ctx, ast.Load) and isinstance(node.value, ast.Name):
-        yield node.value.id
-    elif isinstance(node, ast.NamedExpr):
-        yield node.target.id
-    elif isinstance(node, ast.withitem) and isinstance(node.optional_vars, ast.Name):
-        yield node.optional_vars.id
-    elif isinstance(node, ast.comprehension):
-        yield from (item.id for item in ast.walk(node.target) if isinstance(item, ast.Name))
-    elif (
-        isinstance(node, ast.Call)
-        and isinstance(node.func, ast.Attribute)
-        and node.func.attr in CHANGES
-        and isinstance(node.func.value, ast.Name)
-    ):
-        yield node.func.value.id

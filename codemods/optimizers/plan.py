@@ -187,6 +187,8 @@ def _doubted(facts: Facts, verdict: Verdict) -> Verdict:
             "its optimizer_step may make more or fewer than one step at a time: each counts in global_step now, where "
             "1.x counted one"
         )
+    if verdict.skips and given.clear_autocast and "optimizer_step" in verdict.item.hooks:
+        doubts.append("a GradScaler fails where a step returns None, which 1.x passed over")
     elif verdict.skips and given.clear_autocast:
         doubts.append("a step that returns None is left out of global_step, in which 1.x counted it")
     searching = facts.mentions.get(b"lr_find", frozenset())

@@ -51,7 +51,8 @@ def test_index_goes_under_manual_optimization_and_from_a_whole_family() -> None:
     manual = dead(("    def training", "    automatic_optimization = False\n\n    def training"))
     assert "optimizer_idx" not in rewritten({"train.py": manual}, OPT002)["train.py"]
     child = "\n\nclass Child(Model):\n    def training_step(self, batch, batch_idx, optimizer_idx=0):\n"
-    child += "        return batch\n\n    def configure_optimizers(self):\n        return torch.optim.Adam(self.parameters())\n"
+    child += "        return batch\n\n    def configure_optimizers(self):\n"
+    child += "        return torch.optim.Adam(self.parameters())\n"
     assert "optimizer_idx" not in rewritten({"train.py": dead() + child}, OPT002)["train.py"]
 
 

@@ -1,0 +1,127 @@
+"""What is read from `configure_optimizers`, and what is not."""
+
+from __future__ import annotations
+
+import pytest
+
+from codemods.manual.configured import Configured, Schedule, read_configured
+from codemods.manual.optimizers import NotPlain
+from codemods.source import PythonFile, Source
+
+HEAD = """\
+import torch
+from torch.optim import SGD, Adam
+from torch.optim.lr_scheduler import ReduceLROnPlateau, StepLR
+from elsewhere import Lion, warm
+
+
+class Model:
+    def configure_optimizers(self):
+        a = Adam(self.a.parameters())
+        b = SGD(self.b.parameters(), lr=0.1)
+"""
+EVERY_EPOCH, EVERY_STEP = Schedule(), Schedule("step")
+
+
+def read(body: str) -> Configured:
+    text = HEAD + "".join(f"        {line}\n" for line in body.splitlines())
+    file = PythonFile.parse(Source("model.py", "python", text.encode()))
+    (item,) = file.classes
+    return read_configured(item.methods["configure_optimizers"], item.scope)
+
+
+READ = {
+    "one": ("return a", Configured(1, 1)),
+    "list": ("return [a, b]", Configured(2, 2)),
+    "tuple": ("return a, b", Configured(2, 2)),
+    "pair": ("return [a], [StepLR(a, 1)]", Configured(1, 1, (EVERY_EPOCH,))),
+    "pair with a scheduler outside a list": ("return [a, b], StepLR(a, 1)", Configured(2, 2, (EVERY_EPOCH,))),
+    "dict": (
+        'return {"optimizer": a, "lr_scheduler": {"scheduler": StepLR(a, 1), "interval": "step", "frequency": 3}}',
+        Configured(1, 1, (Schedule("step", 3),)),
+    ),
+    "monitor beside the scheduler": (
+        'return {"optimizer": a, "lr_scheduler": ReduceLROnPlateau(a), "monitor": "loss"}',
+        Configured(1, 1, (Schedule(monitor='"loss"'),)),
+    ),
+    "monitor of the instance": (
+        'return [a, b], [StepLR(b, 1), {"scheduler": ReduceLROnPlateau(a), "monitor": self.hparams.watched}]',
+        Configured(2, 2, (EVERY_EPOCH, Schedule(monitor="self.hparams.watched"))),
+    ),
+    "dicts with turns": (
+        'return [{"optimizer": a, "frequency": 1}, dict(optimizer=b, frequency=self.times)]',
+        Configured(2, 2, frequencies=("1", "self.times")),
+    ),
+    "names bound again": (
+        "s = warm(1)\ns = [StepLR(a, s)]\nreturn [a, b], s",
+        Configured(2, 2, (EVERY_EPOCH,)),
+    ),
+    "lists that grow": (
+        "o = [a]\no.append(b)\ns = []\ns += [StepLR(a, 1)]\nreturn o, s",
+        Configured(2, 2, (EVERY_EPOCH,)),
+    ),
+    "a list that may grow": ("o = [a]\nif self.b:\n    o.append(b)\nreturn o", Configured(None, 2)),
+    "a list that grows in a loop": ("o = [a]\nfor x in self:\n    o.append(b)\nreturn o", Configured(None, None)),
+    "a comprehension": (
+        "o = [a, b]\ns = [StepLR(each, 1) for each in o]\nreturn o, s",
+        Configured(2, 2, (EVERY_EPOCH,), fixed=False),
+    ),
+    "one of two returns with a scheduler": (
+        "if self.warm:\n    return [a, b], [StepLR(a, 1)]\nreturn [a, b]",
+        Configured(2, 2, (EVERY_EPOCH,), fixed=False),
+    ),
+    "one or the other": ("o = a if self.first else b\nreturn o", Configured(1, 1)),
+    "parts of a list": ("o = [a, b]\nreturn [o[0]], [StepLR(o[0], 1)]", Configured(1, 1, (EVERY_EPOCH,))),
+}
+
+
+@pytest.mark.parametrize("case", READ.values(), ids=READ.keys())
+def test_what_is_read(case: tuple[str, Configured]) -> None:
+    body, expected = case
+    assert read(body) == expected
+
+
+DOUBTED = {
+    "optimizer": ("return [Lion(self), b]", "`Lion` builds is taken for an optimizer"),
+    "scheduler": ("return [a], [warm(a)]", "`warm` builds is taken for a scheduler that takes no metric, every epoch"),
+}
+
+
+@pytest.mark.parametrize("case", DOUBTED.values(), ids=DOUBTED.keys())
+def test_what_is_taken_for_granted_is_said(case: tuple[str, str]) -> None:
+    body, doubt = case
+    assert doubt in read(body).doubts[0]
+
+
+NOT_READ = {
+    "closure": ("return torch.optim.LBFGS(self.parameters())", "closure"),
+    "whatever a function gives": ("return warm(self)", "may be anything"),
+    "two things from elsewhere": ("return self.made, self.more", "may be optimizers or lists"),
+    "list handed on": ("o = [a]\nwarm(o)\nreturn o", "cannot be followed"),
+    "list changed": ("o = [a]\no.insert(0, b)\nreturn o", "cannot be followed"),
+    "dict changed": ('s = {"scheduler": StepLR(a, 1)}\ns["interval"] = "step"\nreturn [a], [s]', "cannot be told"),
+    "name of a loop": ("for o in self.all:\n    pass\nreturn o", "cannot be told"),
+    "interval worked out": ('return [a], [{"scheduler": StepLR(a, 1), "interval": self.each}]', "not a literal"),
+    "frequency worked out": ('return [a], [{"scheduler": StepLR(a, 1), "frequency": self.each}]', "not a literal"),
+    "scheduler in two ways": (
+        's = StepLR(a, 1)\nif self.x:\n    s = {"scheduler": s, "interval": "step"}\nreturn [a], [s]',
+        "one way or another",
+    ),
+    "plateau without a metric": ("return [a], [ReduceLROnPlateau(a)]", "without a metric"),
+    "plateau that may go without": (
+        'return [a], [{"scheduler": ReduceLROnPlateau(a), "monitor": "x", "strict": False}]',
+        "not strict",
+    ),
+    "perhaps a plateau": ('return [a], [{"scheduler": warm(a), "monitor": "x"}]', "by a metric"),
+    "unknown key": ('return [a], [{"scheduler": StepLR(a, 1), "opt_idx": 0}]', "opt_idx"),
+    "turns for one alone": ('return [{"optimizer": a, "frequency": 1}, {"optimizer": b}]', "others none"),
+    "unpacked": ("return [*self.all]", "unpacks"),
+    "nothing": ("return None", "nothing"),
+}
+
+
+@pytest.mark.parametrize("case", NOT_READ.values(), ids=NOT_READ.keys())
+def test_what_is_not_read(case: tuple[str, str]) -> None:
+    body, reason = case
+    with pytest.raises(NotPlain, match=reason):
+        read(body)
