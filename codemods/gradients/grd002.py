@@ -1,0 +1,167 @@
+"""GRD002: a training step, or what its loss is made of, that runs with gradients switched off."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from codemods.facts import Facts
+from codemods.gradients.find import Lost, lost_losses
+from codemods.rule import Example, Match, NodeEdit, Rule
+from codemods.source import PythonFile
+from codemods.syntax import Function, own_nodes
+
+if TYPE_CHECKING:
+    import libcst as cst
+
+ENDS = "backward fails, since element 0 does not require grad"
+STEP = "training never ran with it: the backward pass needs the graph that it keeps from being made."
+SHARED = (
+    "training never ran with it; whoever calls the method outside of a Trainer, which switches gradients off itself "
+    "when it evaluates, now keeps a graph."
+)
+ADVICE = "if the layers under it are to be trained, take it away; if not, the loss needs a layer that is"
+
+
+def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
+    done: set[ast.AST] = set()
+    for lost in lost_losses(file, facts):
+        places = [cut.node for cut in lost.cuts if cut.how == "no_grad"]
+        alone = all(cut.how == "no_grad" for cut in lost.cuts)
+        for node in places:
+            if node not in done:
+                done.add(node)
+                yield _match(file, lost, node, alone and len(places) == 1)
+
+
+def _match(file: PythonFile, lost: Lost, node: Any, alone: bool) -> Match:
+    method = next(item for item in lost.item.methods.values() if node in set(ast.walk(item)))
+    if isinstance(node, ast.With):
+        return _block(file, lost, method, node, alone)
+    text = file.source_of(node)
+    message = f"`{method.name}` runs under `@{text}`, and the loss is made of it: {ENDS}"
+    if not alone:
+        return Match(file.span(node), message, "manual", ADVICE)
+    reason, level = (STEP, "safe") if method is lost.step else (SHARED, "unsafe")
+    edit = NodeEdit(method, lambda function: _undecorated(function, text))
+    return Match(file.span(node), message, level, reason, edits=(edit,))  # type: ignore[arg-type]
+
+
+def _block(file: PythonFile, lost: Lost, method: Function, node: ast.With, alone: bool) -> Match:
+    text = file.source_of(node.items[0].context_expr)
+    message = f"The loss is worked out in `with {text}:`: {ENDS}"
+    plain = len(node.items) == 1 and method is lost.step and _makes_loss(lost, node) and not _has_comment(file, node)
+    if not (alone and plain):
+        return Match(file.span(node.items[0].context_expr), message, "manual", ADVICE)
+    return Match(file.span(node.items[0].context_expr), message, "safe", STEP, edits=(NodeEdit(node, _opened),))
+
+
+def _makes_loss(lost: Lost, block: ast.With) -> bool:
+    """Whether a block holds the `return` of the loss, or all that is assigned to the name that is returned."""
+    inside = set(ast.walk(block))
+    if lost.place in inside:
+        return True
+    value = getattr(lost.place, "value", None)
+    if isinstance(value, ast.Dict):
+        found = [item for key, item in zip(value.keys, value.values, strict=True) if _is_loss(key)]
+        value = found[0] if found else None
+    if not isinstance(value, ast.Name):
+        return False
+    stored = [
+        node
+        for node in own_nodes(lost.step)
+        if isinstance(node, ast.Name) and node.id == value.id and not isinstance(node.ctx, ast.Load)
+    ]
+    return bool(stored) and all(node in inside for node in stored)
+
+
+def _is_loss(key: ast.expr | None) -> bool:
+    return isinstance(key, ast.Constant) and key.value == "loss"
+
+
+def _has_comment(file: PythonFile, node: ast.With) -> bool:
+    return "#" in file.lines[node.lineno - 1]
+
+
+def _undecorated(function: cst.FunctionDef, text: str) -> cst.FunctionDef:
+    """The method without the decorator of that text; comments above it stay."""
+    import libcst as cst
+
+    module = cst.Module([])
+    kept = [item for item in function.decorators if module.code_for_node(item.decorator) != text]
+    first = function.decorators[0].leading_lines if function.decorators[0] not in kept else ()
+    changed = function.with_changes(decorators=kept)
+    if not kept:
+        above = [*function.leading_lines, *first, *function.lines_after_decorators]
+        changed = changed.with_changes(leading_lines=above, lines_after_decorators=[])
+    return changed
+
+
+def _opened(block: cst.With) -> Any:
+    """What stands in the block, without it."""
+    import libcst as cst
+
+    body = list(block.body.body)
+    if not isinstance(block.body, cst.IndentedBlock):
+        return block
+    body[0] = body[0].with_changes(leading_lines=[*block.leading_lines, *body[0].leading_lines])
+    return cst.FlattenSentinel(body)
+
+
+_TOP = """\
+import torch
+import torch.nn.functional as F
+from lightning.pytorch import LightningModule
+
+
+class Model(LightningModule):
+    def __init__(self):
+        super().__init__()
+        self.layer = torch.nn.Linear(4, 1)
+
+"""
+_TAIL = """
+    def configure_optimizers(self):
+        return torch.optim.SGD(self.parameters(), lr=0.1)
+"""
+_STEP = """\
+    def training_step(self, batch, batch_idx):
+        x, y = batch
+        loss = F.mse_loss(self.layer(x), y)
+        return loss
+"""
+_BLOCK = _STEP.replace(
+    "        loss = F.mse_loss(self.layer(x), y)\n",
+    "        with torch.no_grad():\n            loss = F.mse_loss(self.layer(x), y)\n",
+)
+_TEACHER = """\
+    def training_step(self, batch, batch_idx):
+        x, _ = batch
+        with torch.no_grad():
+            target = self.teacher(x)
+        return F.mse_loss(self.layer(x), target)
+"""
+
+RULE = Rule(
+    code="GRD002",
+    name="step-without-gradients",
+    summary="`training_step` no longer runs under `no_grad` or `inference_mode`",
+    why=(
+        "A loss that is worked out under `torch.no_grad()` or `torch.inference_mode()`, by a decorator or in a block, "
+        "has no history, and the backward pass fails with 'element 0 of tensors does not require grad'. Lightning "
+        "switches gradients off for validation, test and prediction itself. Targets of a teacher, metrics and "
+        "everything else that only a part of the loss depends on stay as they are."
+    ),
+    fix="safe",
+    versions="every Lightning",
+    triggers=(b"no_grad", b"inference_mode", b"set_grad_enabled"),
+    check=_check,
+    present=lambda file: "def training_step" in file.text,
+    examples=(
+        Example(_TOP + "    @torch.no_grad()\n" + _STEP + _TAIL, _TOP + _STEP + _TAIL),
+        Example(_TOP + _BLOCK + _TAIL, _TOP + _STEP + _TAIL),
+        Example(_TOP + _TEACHER + _TAIL, _TOP + _TEACHER + _TAIL),
+    ),
+    references=("https://docs.pytorch.org/docs/stable/notes/autograd.html#locally-disabling-gradient-computation",),
+)

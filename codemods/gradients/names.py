@@ -1,0 +1,117 @@
+"""The calls of torch and Python that matter to a gradient, by dotted name or method."""
+
+from __future__ import annotations
+
+import ast
+
+from codemods.source import ClassNode
+from codemods.syntax import self_name
+
+NO_GRAD = frozenset(
+    {
+        "torch.no_grad",
+        "torch.inference_mode",
+        "torch.autograd.no_grad",
+        "torch.autograd.inference_mode",
+        "torch.autograd.grad_mode.no_grad",
+        "torch.autograd.grad_mode.inference_mode",
+    }
+)
+WITH_GRAD = frozenset({"torch.enable_grad", "torch.autograd.enable_grad"})
+SWITCH = frozenset({"torch.set_grad_enabled", "torch.autograd.set_grad_enabled"})
+
+CUTTING_METHODS = {
+    "item": "item",
+    "detach": "detach",
+    "detach_": "detach",
+    "tolist": "numpy",
+    "numpy": "numpy",
+    "argmax": "argmax",
+    "argmin": "argmax",
+    "long": "integer",
+    "int": "integer",
+    "bool": "integer",
+}
+REBUILT = frozenset({"torch.tensor", "torch.Tensor", "torch.FloatTensor", "torch.autograd.Variable"})
+CUTTING_FUNCTIONS = {"torch.argmax": "argmax", "torch.argmin": "argmax", "torch.eq": "comparison"}
+CUTTING_BUILTINS = {"float": "float", "int": "integer", "bool": "integer"}
+PURE_BUILTINS = frozenset({"sum", "max", "min", "abs", "list", "tuple", "zip", "enumerate", "reversed", "sorted"})
+NUMBERS = frozenset({"len", "range", "isinstance", "str", "hasattr", "print", "type", "id"})
+
+FRESH = frozenset(
+    f"torch.{name}"
+    for name in ("zeros", "ones", "rand", "randn", "randint", "randperm", "arange", "full", "empty", "eye", "linspace")
+)
+_LOSSES = frozenset(
+    f"torch.nn.{name}"
+    for name in (
+        "BCELoss",
+        "BCEWithLogitsLoss",
+        "CosineEmbeddingLoss",
+        "CosineSimilarity",
+        "CrossEntropyLoss",
+        "CTCLoss",
+        "GaussianNLLLoss",
+        "HingeEmbeddingLoss",
+        "HuberLoss",
+        "KLDivLoss",
+        "L1Loss",
+        "MSELoss",
+        "MarginRankingLoss",
+        "MultiLabelMarginLoss",
+        "MultiLabelSoftMarginLoss",
+        "MultiMarginLoss",
+        "NLLLoss",
+        "PairwiseDistance",
+        "PoissonNLLLoss",
+        "SmoothL1Loss",
+        "SoftMarginLoss",
+        "TripletMarginLoss",
+    )
+)
+_STATELESS = frozenset(
+    f"torch.nn.{name}"
+    for name in ("ReLU", "LeakyReLU", "GELU", "SiLU", "ELU", "Tanh", "Sigmoid", "Softmax", "LogSoftmax", "Softplus",
+                 "Dropout", "Dropout2d", "Flatten", "Identity", "MaxPool2d", "AvgPool2d", "Upsample")
+)  # fmt: skip
+PARAMETERLESS = _LOSSES | _STATELESS
+"""Modules of torch through which a gradient flows and which have no parameters."""
+
+TRAINED = frozenset(
+    f"torch.nn.{name}"
+    for name in (
+        "Linear", "Bilinear", "Conv1d", "Conv2d", "Conv3d", "ConvTranspose1d", "ConvTranspose2d", "ConvTranspose3d",
+        "Embedding", "EmbeddingBag", "LSTM", "GRU", "RNN", "LSTMCell", "GRUCell", "RNNCell", "MultiheadAttention",
+        "Transformer", "TransformerEncoder", "TransformerDecoder", "TransformerEncoderLayer",
+        "TransformerDecoderLayer", "BatchNorm1d", "BatchNorm2d", "BatchNorm3d", "LayerNorm", "GroupNorm", "PReLU",
+        "SyncBatchNorm", "LazyLinear", "LazyConv1d", "LazyConv2d",
+    )
+)  # fmt: skip
+"""Modules of torch that have parameters."""
+
+
+def differentiable(dotted: str) -> bool:
+    """Whether a function of torch hands gradients from its arguments to its result, and nothing else does."""
+    if dotted.startswith(("torch.nn.functional.", "torch.linalg.", "torch.fft.", "torch.special.")):
+        return True
+    head, _, last = dotted.rpartition(".")
+    return head == "torch" and last[:1].islower() and last not in ("load", "compile", "jit", "func")
+
+
+def attributes_of(item: ClassNode) -> dict[str, list[tuple[ast.FunctionDef | ast.AsyncFunctionDef, ast.expr]]]:
+    """What the methods of a class assign to each attribute of the instance, with the method."""
+    found: dict[str, list[tuple[ast.FunctionDef | ast.AsyncFunctionDef, ast.expr]]] = {}
+    for method in item.methods.values():
+        me = self_name(method)
+        for node in ast.walk(method):
+            targets = (
+                node.targets
+                if isinstance(node, ast.Assign)
+                else [node.target]
+                if isinstance(node, ast.AnnAssign) and node.value
+                else []
+            )
+            for target in targets:
+                if isinstance(target, ast.Attribute) and isinstance(target.value, ast.Name) and target.value.id == me:
+                    found.setdefault(target.attr, []).append((method, node.value))  # type: ignore[attr-defined]
+    return found

@@ -1,0 +1,513 @@
+"""Follows the values of a training step to the loss that is handed to the backward pass."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from codemods.gradients import names
+from codemods.gradients.values import MAYBE, PLAIN, SURE, Flow, Value, cut, join, merged
+from codemods.scopes import Scope
+from codemods.source import ClassNode
+from codemods.syntax import Function, is_self_attribute, own_nodes, parameters, self_name
+
+DEPTH = 5
+FIELDS = frozenset({"shape", "device", "dtype", "ndim", "requires_grad", "is_cuda", "grad_fn", "names"})
+OWN_NUMBERS = frozenset(
+    {"hparams", "device", "dtype", "current_epoch", "global_step", "global_rank", "local_rank", "trainer", "logger",
+     "training", "automatic_optimization", "on_gpu"}
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Class:
+    """A class as it is followed: its text, what its methods assign to attributes, the methods that a subclass may
+    replace, and which dotted names are classes of modules."""
+
+    item: ClassNode
+    attributes: Mapping[str, list[tuple[Function, ast.expr]]]
+    open: frozenset[str]
+    is_module: Callable[[str], bool]
+
+
+@dataclass
+class Run:
+    """What was met while following a method and the methods that it calls: the values that each `return` of the
+    method itself gives back, those handed to `manual_backward`, and the cut values that were told to require a
+    gradient."""
+
+    returned: dict[ast.AST, Value] = field(default_factory=dict)
+    backward: dict[ast.AST, Value] = field(default_factory=dict)
+    revived: set[ast.AST] = field(default_factory=set)
+
+
+def follow(known: Class, method: Function) -> Run:
+    """Follow a method that Lightning calls, whose parameters hold data alone."""
+    run = Run()
+    frame = _Frame(known, method, run, {}, None, ())
+    frame.env.update(dict.fromkeys(parameters(method), PLAIN))
+    frame.execute()
+    run.returned = frame.returned
+    return run
+
+
+class _Frame:
+    """One method while it is followed."""
+
+    def __init__(
+        self,
+        known: Class,
+        method: Function,
+        run: Run,
+        env: dict[str, Value],
+        block: ast.AST | None,
+        stack: tuple[Function, ...],
+    ) -> None:
+        self.known, self.method, self.run, self.env, self.block = known, method, run, env, block
+        self.stack = (*stack, method)
+        self.me = self_name(method)
+        self.returned: dict[ast.AST, Value] = {}
+        self.scope: Scope = known.item.scope
+        self.local = {
+            node.id for node in own_nodes(method) if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load)
+        } | set(parameters(method))
+
+    def execute(self) -> None:
+        for decorator in self.method.decorator_list:
+            if self._switch(decorator) is False:
+                self.block = decorator
+        self._run(self.method.body)
+
+    def resolve(self, node: ast.expr) -> str | None:
+        """The dotted name of what is not a local of the method."""
+        root = node
+        while isinstance(root, ast.Attribute):
+            root = root.value
+        if not isinstance(root, ast.Name) or root.id in self.local:
+            return None
+        return self.scope.resolve(node)
+
+    # -- statements
+
+    def _run(self, body: Iterable[ast.stmt]) -> None:
+        for statement in body:
+            handler: Any = getattr(self, f"_do_{type(statement).__name__}", None)
+            if handler:
+                handler(statement)
+            else:
+                self._forget(statement)
+
+    def _forget(self, statement: ast.stmt) -> None:
+        """A statement that is not followed: what it binds may be anything."""
+        for node in ast.walk(statement):
+            if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
+                self.env[node.id] = MAYBE
+            elif isinstance(node, ast.Name) and self.env.get(node.id, PLAIN).filled:
+                self.env[node.id] = MAYBE
+        if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            self.env[statement.name] = MAYBE
+
+    def _do_Pass(self, node: ast.Pass) -> None: ...
+
+    def _do_Assert(self, node: ast.Assert) -> None: ...
+
+    def _do_Raise(self, node: ast.Raise) -> None: ...
+
+    def _do_Break(self, node: ast.Break) -> None: ...
+
+    def _do_Continue(self, node: ast.Continue) -> None: ...
+
+    def _do_Expr(self, node: ast.Expr) -> None:
+        self.value(node.value)
+
+    def _do_Return(self, node: ast.Return) -> None:
+        self.returned[node] = self.value(node.value) if node.value is not None else PLAIN
+
+    def _do_Assign(self, node: ast.Assign) -> None:
+        value = self.value(node.value)
+        if value.filled and isinstance(node.value, ast.Name):
+            self.env[node.value.id] = value = MAYBE
+        for target in node.targets:
+            self._bind(target, value, node.value)
+
+    def _do_AnnAssign(self, node: ast.AnnAssign) -> None:
+        if node.value is not None:
+            self._bind(node.target, self.value(node.value), node.value)
+
+    def _do_AugAssign(self, node: ast.AugAssign) -> None:
+        value = self._guard(join([self.value(node.target).whole(), self.value(node.value).whole()]))
+        self._bind(node.target, value, node.value)
+
+    def _bind(self, target: ast.expr, value: Value, given: ast.expr | None = None) -> None:
+        if isinstance(target, ast.Name):
+            self.env[target.id] = value
+        elif isinstance(target, ast.Tuple | ast.List):
+            starred = any(isinstance(item, ast.Starred) for item in target.elts)
+            for number, item in enumerate(target.elts):
+                inner = item.value if isinstance(item, ast.Starred) else item
+                self._bind(inner, value.whole() if starred else value.part(number))
+        elif isinstance(target, ast.Attribute) and target.attr == "requires_grad":
+            self._revive(target.value, given)
+        elif isinstance(target, ast.Subscript) and isinstance(target.value, ast.Name):
+            self._put(target.value.id, value, _key(target.slice))
+
+    def _put(self, name: str, value: Value, key: object = None) -> None:
+        """Something is put into a container."""
+        held = self.env.get(name, MAYBE)
+        if key is not None and (held.parts or held == Value(Flow.PLAIN, filled=True)):
+            parts = (*((known, part) for known, part in held.parts if known != key), (key, value))
+            self.env[name] = replace(held, parts=parts)
+        else:
+            self.env[name] = replace(join([held.whole(), value.whole()]), filled=held.filled)
+
+    def _revive(self, node: ast.expr, given: ast.expr | None) -> None:
+        """`x.requires_grad = True`: a value without a history becomes the start of one."""
+        if isinstance(given, ast.Constant) and given.value is False:
+            return
+        value = self.value(node)
+        if value.flow is Flow.CUT:
+            self.run.revived.update(item.node for item in value.cuts)
+        elif value.flow is Flow.PLAIN and isinstance(node, ast.Name):
+            self.env[node.id] = MAYBE
+
+    def _do_If(self, node: ast.If) -> None:
+        self.value(node.test)
+        self._branches([node.body, node.orelse])
+
+    def _branches(self, bodies: Sequence[Sequence[ast.stmt]]) -> None:
+        start, ends = dict(self.env), []
+        for body in bodies:
+            self.env = dict(start)
+            self._run(body)
+            ends.append(self.env)
+        self.env = _merged(ends)
+
+    def _do_For(self, node: ast.For) -> None:
+        self._bind(node.target, self.value(node.iter).whole())
+        self._loop(node.body)
+        self._run(node.orelse)
+
+    def _do_While(self, node: ast.While) -> None:
+        self.value(node.test)
+        self._loop(node.body)
+        self._run(node.orelse)
+
+    def _loop(self, body: Sequence[ast.stmt]) -> None:
+        for _ in range(2):
+            before = dict(self.env)
+            self._run(body)
+            self.env = _merged([before, self.env])
+
+    def _do_With(self, node: ast.With) -> None:
+        outer = self.block
+        for item in node.items:
+            switched = self._switch(item.context_expr)
+            if switched is False:
+                self.block = node
+            elif switched:
+                self.block = None
+            value = MAYBE if switched is None else PLAIN
+            if item.optional_vars is not None:
+                self._bind(item.optional_vars, value)
+        self._run(node.body)
+        self.block = outer
+
+    def _do_Try(self, node: ast.Try) -> None:
+        before = dict(self.env)
+        self._run(node.body)
+        after = self.env
+        ends = []
+        for handler in node.handlers:
+            self.env = _merged([before, after])
+            if handler.name:
+                self.env[handler.name] = PLAIN
+            self._run(handler.body)
+            ends.append(self.env)
+        self.env = after
+        self._run(node.orelse)
+        self.env = _merged([self.env, *ends])
+        self._run(node.finalbody)
+
+    def _switch(self, node: ast.expr) -> bool | None:
+        """Whether a context or decorator turns gradients on or off; None for neither."""
+        call = isinstance(node, ast.Call)
+        dotted = self.resolve(node.func if isinstance(node, ast.Call) else node)
+        given = node.args[0] if isinstance(node, ast.Call) and node.args else None
+        if dotted in names.NO_GRAD:
+            off = given is None or (isinstance(given, ast.Constant) and given.value is True)
+            return False if off else None
+        if dotted in names.WITH_GRAD:
+            return True
+        if dotted in names.SWITCH and call and isinstance(given, ast.Constant):
+            return bool(given.value)
+        return None
+
+    # -- expressions
+
+    def value(self, node: ast.expr | None) -> Value:
+        """What an expression is worth to a gradient."""
+        if node is None or isinstance(node, ast.Constant):
+            return PLAIN
+        handler: Any = getattr(self, f"_of_{type(node).__name__}", None)
+        return handler(node) if handler else MAYBE
+
+    def _guard(self, value: Value) -> Value:
+        """The result of an operation: without a history where gradients are off."""
+        if self.block is not None and value.flow >= Flow.MAYBE:
+            return cut(value, self.block, "no_grad")
+        return value
+
+    def _of_Name(self, node: ast.Name) -> Value:
+        return self.env.get(node.id, MAYBE)
+
+    def _of_Attribute(self, node: ast.Attribute) -> Value:
+        if node.attr in FIELDS:
+            return PLAIN
+        if is_self_attribute(node, node.attr, self.me):
+            return self._own(node.attr)
+        held = self.value(node.value)
+        if node.attr == "data":
+            return cut(held, node, "data")
+        return held.part(node.attr) if held.parts else held
+
+    def _own(self, name: str) -> Value:
+        if name in OWN_NUMBERS:
+            return PLAIN
+        given = self.known.attributes.get(name, [])
+        return PLAIN if given and all(isinstance(value, ast.Constant) for _, value in given) else MAYBE
+
+    def _of_Subscript(self, node: ast.Subscript) -> Value:
+        held = self.value(node.value)
+        key = _key(node.slice)
+        if held.parts and key is not None:
+            return held.part(key)
+        return held.whole()
+
+    def _of_Starred(self, node: ast.Starred) -> Value:
+        return self.value(node.value).whole()
+
+    def _of_Tuple(self, node: ast.Tuple | ast.List) -> Value:
+        values = [self.value(item) for item in node.elts]
+        if any(isinstance(item, ast.Starred) for item in node.elts):
+            return replace(join([value.whole() for value in values]), filled=True)
+        return Value(Flow.PLAIN, parts=tuple(enumerate(values)), filled=isinstance(node, ast.List))
+
+    def _of_List(self, node: ast.List) -> Value:
+        tupled = self._of_Tuple(node)
+        return replace(tupled.whole(), filled=True) if tupled.parts else tupled
+
+    _of_Set = _of_List
+
+    def _of_Dict(self, node: ast.Dict) -> Value:
+        values = [self.value(item) for item in node.values]
+        keys = [_key(key) if key is not None else None for key in node.keys]
+        if all(key is not None for key in keys):
+            return Value(Flow.PLAIN, parts=tuple(zip(keys, values, strict=True)), filled=True)
+        return replace(join([value.whole() for value in values]), filled=True)
+
+    def _of_ListComp(self, node: ast.ListComp | ast.GeneratorExp | ast.SetComp) -> Value:
+        return replace(self._comprehension(node.generators, [node.elt]), filled=True)
+
+    _of_GeneratorExp = _of_SetComp = _of_ListComp
+
+    def _of_DictComp(self, node: ast.DictComp) -> Value:
+        return replace(self._comprehension(node.generators, [node.value]), filled=True)
+
+    def _comprehension(self, generators: list[ast.comprehension], results: list[ast.expr]) -> Value:
+        before = dict(self.env)
+        for generator in generators:
+            self._bind(generator.target, self.value(generator.iter).whole())
+        value = join([self.value(result).whole() for result in results])
+        self.env = before
+        return value
+
+    def _of_BinOp(self, node: ast.BinOp) -> Value:
+        return self._guard(join([self.value(node.left).whole(), self.value(node.right).whole()]))
+
+    def _of_UnaryOp(self, node: ast.UnaryOp) -> Value:
+        return self._guard(self.value(node.operand).whole())
+
+    def _of_BoolOp(self, node: ast.BoolOp) -> Value:
+        return join([self.value(item).whole() for item in node.values])
+
+    def _of_Compare(self, node: ast.Compare) -> Value:
+        values = [self.value(item).whole() for item in (node.left, *node.comparators)]
+        if any(isinstance(item, ast.Is | ast.IsNot | ast.In | ast.NotIn) for item in node.ops):
+            return PLAIN
+        return cut(join(values), node, "comparison")
+
+    def _of_IfExp(self, node: ast.IfExp) -> Value:
+        return merged(self.value(node.body), self.value(node.orelse))
+
+    def _of_NamedExpr(self, node: ast.NamedExpr) -> Value:
+        value = self.value(node.value)
+        self._bind(node.target, value)
+        return value
+
+    def _of_JoinedStr(self, node: ast.JoinedStr) -> Value:
+        return PLAIN
+
+    def _of_Slice(self, node: ast.Slice) -> Value:
+        return PLAIN
+
+    def _of_Call(self, node: ast.Call) -> Value:
+        arguments = [self.value(item) for item in node.args]
+        keywords = {item.arg: self.value(item.value) for item in node.keywords}
+        value = self._called(node, arguments, keywords)
+        return value if value.parts else self._guard(value)
+
+    # -- calls
+
+    def _called(self, node: ast.Call, arguments: list[Value], keywords: dict[str | None, Value]) -> Value:
+        function = node.func
+        every = [value.whole() for value in (*arguments, *keywords.values())]
+        if isinstance(function, ast.Name) and function.id == self.me:
+            return self._method("forward", node, arguments, keywords)
+        if isinstance(function, ast.Attribute) and is_self_attribute(function, function.attr, self.me):
+            return self._own_call(function.attr, node, arguments, keywords)
+        dotted = self.resolve(function) or self._builtin(function)
+        if dotted:
+            return self._named(dotted, node, every, keywords)
+        if isinstance(function, ast.Attribute) and self._root(function) not in (self.me, None):
+            return self._on_value(function, node, every)
+        if isinstance(function, ast.Call) and self.resolve(function.func) in names.PARAMETERLESS:
+            return join(every)
+        return self._escape(node)
+
+    def _root(self, node: ast.expr) -> str | None:
+        """The name of a local that a chain begins with; `` for another expression that is worked out here."""
+        while isinstance(node, ast.Attribute | ast.Subscript):
+            node = node.value
+        if isinstance(node, ast.Name):
+            return node.id if node.id in self.env else None
+        return "" if isinstance(node, ast.Call | ast.BinOp | ast.UnaryOp | ast.IfExp) else None
+
+    def _builtin(self, node: ast.expr) -> str | None:
+        known = isinstance(node, ast.Name) and node.id not in self.local and hasattr(builtins, node.id)
+        return f"builtins.{node.id}" if known and isinstance(node, ast.Name) else None
+
+    def _named(self, dotted: str, node: ast.Call, every: list[Value], keywords: Mapping[str | None, Value]) -> Value:
+        space, _, last = dotted.rpartition(".")
+        starts = any(
+            item.arg == "requires_grad" and not (isinstance(item.value, ast.Constant) and item.value.value is False)
+            for item in node.keywords
+        )
+        if dotted in names.REBUILT:
+            value = cut(join(every), node, "tensor")
+            if starts and value.flow is Flow.CUT:
+                self.run.revived.add(node)
+            return MAYBE if starts and value.flow is Flow.PLAIN else value
+        if starts:
+            return MAYBE
+        if space == "builtins":
+            if last in names.CUTTING_BUILTINS:
+                return cut(join(every), node, names.CUTTING_BUILTINS[last])
+            if last == "dict" and not node.args and None not in keywords:
+                return Value(Flow.PLAIN, parts=tuple(keywords.items()), filled=True)
+            if last in names.NUMBERS:
+                return PLAIN
+            return join(every) if last in names.PURE_BUILTINS else self._escape(node)
+        if dotted in names.FRESH:
+            return PLAIN
+        if dotted in names.CUTTING_FUNCTIONS:
+            return cut(join(every), node, names.CUTTING_FUNCTIONS[dotted])
+        if dotted.startswith(("numpy.", "math.")):
+            return cut(join(every), node, "numpy")
+        if names.differentiable(dotted):
+            return join(every)
+        return self._escape(node)
+
+    def _on_value(self, function: ast.Attribute, node: ast.Call, every: list[Value]) -> Value:
+        """A method of a value that is followed."""
+        held = self.value(function.value)
+        name = function.attr
+        if name in names.CUTTING_METHODS:
+            return cut(held, node, names.CUTTING_METHODS[name])
+        if name == "requires_grad_":
+            self._revive(function.value, node.args[0] if node.args else None)
+            return MAYBE if held.whole().flow is Flow.PLAIN else held
+        if name in ("append", "add", "insert", "extend", "update", "setdefault") or name.endswith("_"):
+            root = function.value
+            while isinstance(root, ast.Subscript | ast.Attribute):
+                root = root.value
+            if isinstance(root, ast.Name):
+                self._put(root.id, join(every))
+            return join([held.whole(), *every])
+        if name in ("size", "dim", "keys", "numel", "nelement", "eq", "ne", "startswith", "endswith"):
+            return PLAIN
+        if name in ("get", "pop") and held.parts and node.args and (key := _key(node.args[0])) is not None:
+            return held.part(key)
+        return join([held.whole(), *every])
+
+    def _own_call(self, name: str, node: ast.Call, arguments: list[Value], keywords: dict[str | None, Value]) -> Value:
+        every = [value.whole() for value in (*arguments, *keywords.values())]
+        if name == "manual_backward" and arguments:
+            before = self.run.backward.get(node)
+            self.run.backward[node] = merged(before, arguments[0]) if before else arguments[0]
+            return PLAIN
+        if name in ("log", "log_dict", "print", "toggle_optimizer", "untoggle_optimizer"):
+            return PLAIN
+        if name in self.known.item.methods:
+            return self._method(name, node, arguments, keywords)
+        given = [value for _, value in self.known.attributes.get(name, [])]
+        built = [self.scope.resolve(value.func) if isinstance(value, ast.Call) else None for value in given]
+        if built and all(dotted in names.PARAMETERLESS for dotted in built):
+            return join(every)
+        if built and all(dotted and self._is_module(dotted) for dotted in built):
+            return SURE
+        return self._escape(node)
+
+    def _is_module(self, dotted: str) -> bool:
+        return dotted.startswith(("torch.nn.", "torchvision.models.")) or self.known.is_module(dotted)
+
+    def _method(self, name: str, node: ast.Call, arguments: list[Value], keywords: dict[str | None, Value]) -> Value:
+        """A method of the class, followed with what it is given."""
+        method = self.known.item.methods.get(name)
+        if method is None or name in self.known.open or method in self.stack or len(self.stack) > DEPTH:
+            return self._escape(node)
+        marked = [item for item in method.decorator_list if self._switch(item) is None]
+        loose = any(isinstance(item, ast.Starred) for item in node.args) or None in keywords
+        strange = any(isinstance(item, ast.Yield | ast.YieldFrom | ast.Await) for item in own_nodes(method))
+        if marked or loose or strange or method.args.vararg or method.args.kwarg:
+            return self._escape(node)
+        wanted = [*parameters(method), *(item.arg for item in method.args.kwonlyargs)]
+        env = dict.fromkeys(wanted, PLAIN) | dict(zip(wanted, arguments, strict=False))
+        env |= {key: value for key, value in keywords.items() if key is not None}
+        frame = _Frame(self.known, method, self.run, env, self.block, self.stack)
+        frame.execute()
+        results = [value for item, value in frame.returned.items() if not _is_empty(item)]
+        if not results:
+            return PLAIN
+        result = results[0]
+        for other in results[1:]:
+            result = merged(result, other)
+        return result
+
+    def _escape(self, node: ast.Call) -> Value:
+        """A call that is not followed: it may also put things into the containers that it is given."""
+        for item in [*node.args, *(keyword.value for keyword in node.keywords)]:
+            inner = item.value if isinstance(item, ast.Starred) else item
+            if isinstance(inner, ast.Name) and self.env.get(inner.id, PLAIN).filled:
+                self.env[inner.id] = MAYBE
+        return MAYBE
+
+
+def _key(node: ast.expr) -> object:
+    return node.value if isinstance(node, ast.Constant) else None
+
+
+def _is_empty(node: ast.AST) -> bool:
+    value = getattr(node, "value", None)
+    return value is None or (isinstance(value, ast.Constant) and value.value is None)
+
+
+def _merged(ends: Sequence[dict[str, Value]]) -> dict[str, Value]:
+    """What names hold after one of several ways through the code."""
+    result = dict(ends[0])
+    for other in ends[1:]:
+        for name, value in other.items():
+            result[name] = merged(result[name], value) if name in result else value
+    return result

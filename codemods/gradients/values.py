@@ -1,0 +1,77 @@
+"""What is known of a value on its way to the loss: whether a gradient can flow back through it."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from enum import IntEnum
+
+
+class Flow(IntEnum):
+    """PLAIN holds no gradient history by nature (data, numbers), CUT lost it, MAYBE may hold one, SURE does."""
+
+    PLAIN = 0
+    CUT = 1
+    MAYBE = 2
+    SURE = 3
+
+
+@dataclass(frozen=True)
+class Cut:
+    """Where a history was lost: the node, how, and whether there certainly was one."""
+
+    node: ast.AST
+    how: str
+    sure: bool
+
+
+@dataclass(frozen=True)
+class Value:
+    """A value; `parts` are those of a tuple (by position) or a dict (by key), `filled` marks a container that
+    other code can put values into, and `cuts` are the places at which it lost its history."""
+
+    flow: Flow
+    cuts: frozenset[Cut] = frozenset()
+    parts: tuple[tuple[object, Value], ...] = ()
+    filled: bool = False
+
+    def part(self, key: object) -> Value:
+        """What stands at a position or under a key."""
+        return next((value for name, value in self.parts if name == key), replace(self, parts=()))
+
+    def whole(self) -> Value:
+        """The value, not told apart by its parts."""
+        return join([replace(self, parts=()), *(value.whole() for _, value in self.parts)]) if self.parts else self
+
+
+PLAIN = Value(Flow.PLAIN)
+MAYBE = Value(Flow.MAYBE)
+SURE = Value(Flow.SURE)
+
+
+def join(values: Iterable[Value]) -> Value:
+    """What is computed from some values, or is one of them: it keeps a history if one of them has one."""
+    every = list(values)
+    flow = max((value.flow for value in every), default=Flow.PLAIN)
+    cuts = frozenset[Cut]().union(*(value.cuts for value in every)) if flow is Flow.CUT else frozenset[Cut]()
+    return Value(flow, cuts, filled=any(value.filled for value in every))
+
+
+def merged(first: Value, second: Value) -> Value:
+    """What a name holds after two branches."""
+    if first == second:
+        return first
+    if first.parts and second.parts and {key for key, _ in first.parts} == {key for key, _ in second.parts}:
+        parts = tuple((key, merged(value, second.part(key))) for key, value in first.parts)
+        return replace(join([replace(first, parts=()), replace(second, parts=())]), parts=parts)
+    return join([first.whole(), second.whole()])
+
+
+def cut(value: Value, node: ast.AST, how: str) -> Value:
+    """The value after an operation through which no gradient flows."""
+    whole = value.whole()
+    if whole.flow is Flow.PLAIN:
+        return PLAIN
+    sure = whole.flow is Flow.SURE or (whole.flow is Flow.CUT and all(item.sure for item in whole.cuts))
+    return Value(Flow.CUT, whole.cuts | {Cut(node, how, sure)})
