@@ -1,0 +1,129 @@
+"""The name that a Trainer is kept in, and what is called of it where it was built."""
+
+from __future__ import annotations
+
+import ast
+
+from codemods.facts import TRAINER, Facts
+from codemods.scopes import ROOT, canonical
+from codemods.source import CallNode, PythonFile
+from codemods.trainer.calls import builds_trainer
+
+Space = ast.FunctionDef | ast.AsyncFunctionDef | ast.Module
+
+
+def space_of(file: PythonFile, call: CallNode) -> Space:
+    """The function that a call stands in, or the module."""
+    functions = [item for item in call.within if isinstance(item, ast.FunctionDef | ast.AsyncFunctionDef)]
+    return functions[-1] if functions else file.tree
+
+
+def kept_in(file: PythonFile, call: CallNode) -> str | None:
+    """The plain name that a call's result is assigned to, where its function assigns to it nowhere else."""
+    space = space_of(file, call)
+    for item in file.assignments:
+        if item.node.value is not call.node or not isinstance(item.node, ast.Assign):
+            continue
+        target = item.node.targets[0]
+        if len(item.node.targets) == 1 and isinstance(target, ast.Name):
+            stores = [
+                node
+                for node in ast.walk(space)
+                if isinstance(node, ast.Name) and node.id == target.id and type(node.ctx) is not ast.Load
+            ]
+            return target.id if len(stores) == 1 else None
+    return None
+
+
+def calls_of(file: PythonFile, call: CallNode, name: str, method: str) -> list[CallNode]:
+    """The calls `name.method(...)` in the function of a call itself."""
+    space = space_of(file, call)
+    return [
+        other
+        for other in file.calls_near([f".{method}"])
+        if isinstance(other.node.func, ast.Attribute)
+        and other.node.func.attr == method
+        and isinstance(other.node.func.value, ast.Name)
+        and other.node.func.value.id == name
+        and space_of(file, other) is space
+    ]
+
+
+def escapes(file: PythonFile, call: CallNode, name: str) -> bool:
+    """Whether a name is used in the function of a call, or a nested one, other than by `name.something`."""
+    space = space_of(file, call)
+    held = {id(node.value) for node in ast.walk(space) if isinstance(node, ast.Attribute)}
+    return any(
+        isinstance(node, ast.Name) and node.id == name and type(node.ctx) is ast.Load and id(node) not in held
+        for node in ast.walk(space)
+    )
+
+
+def is_steady(file: PythonFile, call: CallNode, node: ast.expr) -> bool:
+    """Whether an expression of names, attributes, items and literals has the same value for the rest of the call's
+    function."""
+    if isinstance(node, ast.Constant):
+        return True
+    if isinstance(node, ast.JoinedStr):
+        return all(is_steady(file, call, part) for part in node.values)
+    if isinstance(node, ast.FormattedValue):
+        return is_steady(file, call, node.value)
+    if isinstance(node, ast.Subscript):
+        return is_steady(file, call, node.value) and is_steady(file, call, node.slice)
+    if isinstance(node, ast.IfExp):
+        return all(is_steady(file, call, part) for part in (node.test, node.body, node.orelse))
+    stores = (ast.Name, ast.Attribute)
+    later = [
+        item
+        for item in ast.walk(space_of(file, call))
+        if isinstance(item, stores) and type(item.ctx) is not ast.Load and item.lineno > call.node.lineno
+    ]
+    if isinstance(node, ast.Attribute):
+        assigned = any(isinstance(item, ast.Attribute) and item.attr == node.attr for item in later)
+        return not assigned and is_steady(file, call, node.value)
+    return isinstance(node, ast.Name) and not any(isinstance(item, ast.Name) and item.id == node.id for item in later)
+
+
+def is_trainer(file: PythonFile, facts: Facts, call: CallNode) -> bool | None:
+    """Whether the object whose method is called is a Trainer: built in this file, or a parameter annotated as one.
+    None where it is called so and comes from a function of the project that builds one, or from outside."""
+    function = call.node.func
+    if not isinstance(function, ast.Attribute):
+        return False
+    owner = function.value
+    built = {item.node for item in file.calls_near(["Trainer"]) if builds_trainer(item)}
+    if owner in built:
+        return True
+    text = ast.unparse(owner)
+    values = []
+    for item in file.assignments:
+        targets = item.node.targets if isinstance(item.node, ast.Assign) else [item.node.target]
+        if any(ast.unparse(target) == text for target in targets):
+            values.append(item.node.value)
+    if any(value in built for value in values):
+        return True
+    for outer in reversed(call.within):
+        if isinstance(outer, ast.FunctionDef | ast.AsyncFunctionDef):
+            for argument in [*outer.args.args, *outer.args.kwonlyargs]:
+                if argument.arg == text and argument.annotation is not None:
+                    return call.scope.resolve(argument.annotation) == TRAINER
+    if not text.rpartition(".")[2].strip("_").endswith("trainer"):
+        return False
+    if values:
+        return None if any(_hands_out(file, facts, call, value) for value in values) else False
+    here = any(canonical(target).startswith(ROOT) for found in file.scope.bindings.values() for target in found)
+    return None if here else False
+
+
+def _hands_out(file: PythonFile, facts: Facts, call: CallNode, value: ast.expr | None) -> bool:
+    """Whether a call is one of a function of the project whose module builds Trainers."""
+    dotted = call.scope.resolve(value.func) if isinstance(value, ast.Call) else None
+    for _ in range(4):
+        module, _, name = (dotted or "").rpartition(".")
+        path = facts.module_path(module, file.path) if module else None
+        if path is None:
+            return False
+        if name not in facts.files[path].exports:
+            return bool(facts.files[path].trainers)
+        dotted = facts.files[path].exports[name]
+    return False

@@ -1,0 +1,174 @@
+"""LIT113: the tuner: auto_lr_find=, auto_scale_batch_size=, trainer.tune() and trainer.tuner."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from functools import partial
+from typing import TYPE_CHECKING
+
+from codemods.facts import Facts, literal
+from codemods.rule import Example, Match, NodeEdit, Rule
+from codemods.source import CallNode, PythonFile
+from codemods.trainer.callbacks import Spelled, spelled
+from codemods.trainer.calls import builds_trainer, is_commented, keyword, replaced
+from codemods.trainer.guards import guard_of
+from codemods.trainer.kept import calls_of, escapes, is_trainer, kept_in, space_of
+
+if TYPE_CHECKING:
+    import libcst as cst
+
+FLAGS = {"auto_scale_batch_size": ("M175", "scale_batch_size"), "auto_lr_find": ("M176", "lr_find")}
+"""In the order in which `tune` obeyed them (run on 1.9.5)."""
+MODES = ("power", "binsearch")
+KWARGS = ("scale_batch_size_kwargs", "lr_find_kwargs")
+
+
+def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
+    for call in file.calls_near(FLAGS):
+        flags = [name for name in FLAGS if (item := keyword(call.node, name)) and not _is_off(item.value)]
+        if flags and builds_trainer(call) and guard_of(file, call, flags[0]) == "none":
+            yield from _flags(file, call, flags)
+    yield from _by_hand(file, facts)
+
+
+def _is_off(node: ast.expr) -> bool:
+    return literal(node) in ((True, None), (True, False))
+
+
+def _flags(file: PythonFile, call: CallNode, flags: list[str]) -> Iterator[Match]:
+    planned = _plan(file, call, flags)
+    for name in flags:
+        item = keyword(call.node, name)
+        assert item
+        row, method = FLAGS[name]
+        message = f"`{name}=` of Trainer was removed in Lightning 2.0"
+        if isinstance(planned, str):
+            advice = f"write Tuner(trainer).{method}(model), with Tuner from lightning.pytorch.tuner, before fit"
+            yield Match(file.span(item), message, "manual", f"Not rewritten: {planned}; {advice}.", row)
+            continue
+        statements, how = planned
+        edits = [NodeEdit(call.node, partial(replaced, name=name, new=()))]
+        edits += [NodeEdit(statement, partial(_instead, text=text)) for statement, text in statements]
+        reason = f"`tune` is Tuner(trainer).{method} since 2.0."
+        yield Match(file.span(item), message, "safe", reason, row, tuple(edits), how.imports)
+
+
+def _plan(file: PythonFile, call: CallNode, flags: list[str]) -> tuple[list[tuple[ast.Expr, str]], Spelled] | str:
+    """The `tune` statements with what is written for each, or why they cannot be told."""
+    if len(flags) > 1:
+        return "two calls take the place of `tune`, scale_batch_size and then lr_find"
+    name = kept_in(file, call)
+    if name is None:
+        return "what becomes of the Trainer is not seen"
+    items = [keyword(call.node, flag) for flag in flags]
+    if any(item and is_commented(file, call.node, item, beside=False) for item in items):
+        return "a comment stands beside it"
+    extra = [(FLAGS[flag][1], _argument(flag, item.value)) for flag, item in zip(flags, items, strict=True) if item]
+    if any(text is None for _, text in extra):
+        return "its value is not known before the program runs"
+    calls = {other.node: other for other in calls_of(file, call, name, "tune")}
+    if escapes(file, call, name) or not calls:
+        return "the call of `tune` that it was for is not seen"
+    found = [
+        (node, calls[node.value])
+        for node in ast.walk(space_of(file, call))
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call) and node.value in calls
+    ]
+    if len(found) != len(calls) or any(keyword(other.node, word) for _, other in found for word in KWARGS):
+        return "what `tune` returns is used, or it is given arguments for the tuner"
+    how = spelled(file, call, "tuner.Tuner")
+    if isinstance(how, str):
+        return how
+    [(method, text)] = extra
+    return [(node, _written(file, other.node, how.text, name, method, text or "")) for node, other in found], how
+
+
+def _argument(flag: str, node: ast.expr) -> str | None:
+    known, value = literal(node)
+    if not known or not (value is True or isinstance(value, str)):
+        return None
+    if value is True:
+        return ""
+    if flag == "auto_lr_find":
+        return f', attr_name="{value}"'
+    return f', mode="{value}"' if value in MODES else None
+
+
+def _written(file: PythonFile, call: ast.Call, tuner: str, name: str, method: str, extra: str) -> str:
+    parts = [file.source_of(item) for item in [*call.args, *call.keywords]]
+    return f"{tuner}({name}).{method}({', '.join(parts)}{extra})"
+
+
+def _instead(node: cst.Expr, *, text: str) -> cst.Expr:
+    import libcst as cst
+
+    return node.with_changes(value=cst.parse_expression(text))
+
+
+def _by_hand(file: PythonFile, facts: Facts) -> Iterator[Match]:
+    """`trainer.tuner.lr_find(...)`, which needs a Tuner of its own."""
+    for call in file.calls_near(["tuner."]):
+        function = call.node.func
+        if not isinstance(function, ast.Attribute) or function.attr not in ("lr_find", "scale_batch_size"):
+            continue
+        owner = function.value
+        if not isinstance(owner, ast.Attribute) or owner.attr != "tuner":
+            continue
+        inner = CallNode(ast.Call(ast.Attribute(owner.value, "tuner", ast.Load()), [], []), call.scope, call.within)
+        known = is_trainer(file, facts, inner)
+        if known is False:
+            continue
+        message = "`trainer.tuner` was removed in Lightning 2.0"
+        how = spelled(file, call, "tuner.Tuner")
+        if isinstance(how, str) or known is None:
+            why = how if isinstance(how, str) else "it is not seen to be a Trainer's"
+            advice = f"write Tuner(trainer).{function.attr}(...), with Tuner from lightning.pytorch.tuner"
+            yield Match(file.span(owner), message, "manual", f"Not rewritten: {why}; {advice}.", "M174")
+            continue
+        edit = NodeEdit(owner, partial(_tuner, text=how.text))
+        yield Match(file.span(owner), message, "safe", "A Tuner is built of it.", "M174", (edit,), how.imports)
+
+
+def _tuner(node: cst.Attribute, *, text: str) -> cst.Call:
+    import libcst as cst
+
+    return cst.Call(func=cst.parse_expression(text), args=[cst.Arg(node.value)])
+
+
+_IMPORT = "from pytorch_lightning import Trainer\n"
+BEFORE = f"""\
+{_IMPORT}
+trainer = Trainer(max_epochs=3, auto_scale_batch_size="binsearch")
+trainer.tune(model, datamodule=data)
+trainer.fit(model, datamodule=data)
+"""
+AFTER = f"""\
+{_IMPORT}from pytorch_lightning.tuner import Tuner
+
+trainer = Trainer(max_epochs=3)
+Tuner(trainer).scale_batch_size(model, datamodule=data, mode="binsearch")
+trainer.fit(model, datamodule=data)
+"""
+HAND = f"{_IMPORT}\ntrainer = Trainer()\nfound = trainer.tuner.lr_find(model)\n"
+TUNER = HAND.replace("\n\n", "\nfrom pytorch_lightning.tuner import Tuner\n\n", 1).replace(
+    "trainer.tuner", "Tuner(trainer)"
+)
+LEFT = f"{_IMPORT}\n\ndef build(find):\n    return Trainer(auto_lr_find=find)\n"
+
+RULE = Rule(
+    code="LIT113",
+    name="trainer-tune",
+    summary="`trainer.tune()` and the flags that it obeyed become calls of a `Tuner`",
+    why=(
+        "Lightning 2.0 removed auto_lr_find=, auto_scale_batch_size=, tune() and the tuner attribute (guide rows M174 "
+        "to M176, breakage B15): a TypeError. The flags did nothing but tell tune() what to do, batch size first."
+    ),
+    fix="safe",
+    versions="Lightning 0.8 - 1.9 -> 2.0 and later",
+    triggers=(b"auto_lr_find", b"auto_scale_batch_size", b".tuner."),
+    check=_check,
+    examples=(Example(BEFORE, AFTER), Example(HAND, TUNER), Example(LEFT, LEFT)),
+    breaks_in="2.0.0",
+    needs="2.0.0",
+)
