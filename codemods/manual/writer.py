@@ -55,7 +55,7 @@ def add_clipping(
         return edits.add_method(node, text, before=before)
 
     def change(method: cst.FunctionDef) -> list[Any]:
-        this, optimizer = (param.name.value for param in method.params.params)
+        this, optimizer, *_ = (param.name.value for param in method.params.params)
         return [edits.with_body(method, [*edits.body_of(method), *edits.statements(call(this, optimizer))])]
 
     return edits.change_method(node, HOOK, change)

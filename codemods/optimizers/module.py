@@ -10,7 +10,7 @@ from codemods.manual.configured import Configured, read_configured
 from codemods.manual.module import AUTOMATIC, is_manual
 from codemods.manual.optimizers import NotPlain
 from codemods.optimizers.returned import may_skip, result_kind
-from codemods.optimizers.signature import HOOKS, index_parameter, old_parameters, read_elsewhere
+from codemods.optimizers.signature import HOOKS, index_parameter, old_parameters, read_by_default, read_elsewhere
 from codemods.source import ClassNode, PythonFile
 from codemods.syntax import (
     Function,
@@ -239,13 +239,14 @@ def _judge_hooks(item: ClassNode) -> None:
         try:
             dead = old_parameters(method, hook)
             index = index_parameter(method, hook)
+            left = read_by_default(method, hook)
         except NotPlain as error:
             raise NotPlain(f"`{name}` is overridden, and {error}") from None
         read = [item for item in read_elsewhere(method, name, dead) if name not in GIVEN or item != index]
         if method.args.vararg and name != "on_before_optimizer_step":
             read += read_elsewhere(method, name, (method.args.vararg.arg,))
-        if read:
-            raise NotPlain(f"`{name}` reads `{read[0]}`, which 2.x does not give it")
+        if read or left:
+            raise NotPlain(f"`{name}` reads `{left or read[0]}`, which 2.x does not give it")
     before = item.methods.get("on_before_optimizer_step")
     if before and (not is_plain(before) or returns(before)):
         raise NotPlain("on_before_optimizer_step is not a plain method, so clipping has no place at its end")

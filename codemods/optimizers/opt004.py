@@ -10,7 +10,7 @@ from codemods.facts import CALLBACK, MODULE, Facts
 from codemods.manual.optimizers import NotPlain
 from codemods.optimizers.opt001 import collect, context
 from codemods.optimizers.plan import verdicts
-from codemods.optimizers.signature import CALLBACK_HOOKS, HOOKS, Hook, old_parameters, read_elsewhere
+from codemods.optimizers.signature import CALLBACK_HOOKS, HOOKS, Hook, old_parameters, read_by_default, read_elsewhere
 from codemods.rule import Example, Match, NodeEdit, Rule
 from codemods.source import ClassNode, PythonFile
 
@@ -51,12 +51,13 @@ def _hook_match(file: PythonFile, item: ClassNode, name: str, hook: Hook) -> Ite
     method = item.methods[name]
     try:
         dead = old_parameters(method, hook)
+        left = read_by_default(method, hook)
     except NotPlain as error:
         yield _manual(file, item, name, str(error))
         return
-    if not dead:
+    read = [left] if left else read_elsewhere(method, name, dead)
+    if not dead and not read:
         return
-    read = read_elsewhere(method, name, dead)
     if read:
         yield _manual(file, item, name, f"it reads `{read[0]}`; with one optimizer the index is always 0")
         return

@@ -66,6 +66,12 @@ def read_elsewhere(method: Function, name: str, dead: tuple[str, ...]) -> list[s
     return [item for item in dead if any(id(use) not in handed for use in uses(method, item))]
 
 
+def read_by_default(method: Function, hook: Hook) -> str | None:
+    """A parameter for the index that 2.x leaves at its default, and that the method reads."""
+    kept = set(parameters(method)) - set(old_parameters(method, hook))
+    return next((name for name in INDICES if name in kept and uses(method, name)), None)
+
+
 def index_parameter(method: Function, hook: Hook) -> str | None:
     """The parameter for the optimizer's index, None where the method has 2.x's signature or takes `*args`."""
     old = [name for name in old_parameters(method, hook) if name not in hook.keywords]

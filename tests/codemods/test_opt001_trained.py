@@ -7,7 +7,7 @@ import pytest
 from codemods.plan import plan
 from codemods.scan import Options
 from tests.codemods.support import rule, sources
-from tests.training import Record, assert_same, train
+from tests.training import Record, assert_same, same, train
 
 PROGRAM = """\
 import torch
@@ -92,10 +92,11 @@ def changed(files: dict[str, str], level: str = "safe") -> dict[str, str]:
     return {path: made.final()[path].decode() if path in made.final() else text for path, text in files.items()}
 
 
-def both(files: dict[str, str], level: str = "safe", windows: bool = False) -> tuple[Record, Record]:
+def both(
+    files: dict[str, str], level: str = "safe", windows: bool = False, release: str = "1.9.5"
+) -> tuple[Record, Record]:
     """Old and new trained, which must be the same; with `windows` of several batches, loggers count otherwise."""
-    old, new = train(files, on="1.9.5"), train(changed(files, level))
-    assert_same(old, new, logged=not windows)
+    old, new = same(files, changed(files, level), old=release, logged=not windows)
     assert old.automatic
     assert new.automatic is False
     assert len(old.steps) >= 4
@@ -166,6 +167,11 @@ SHAPES = {
 @pytest.mark.parametrize("files", SHAPES.values(), ids=SHAPES.keys())
 def test_shapes(files: dict[str, str]) -> None:
     both(files)
+
+
+@pytest.mark.parametrize("name", ["prefix shared, same key logged twice", "turns", "a step left out"])
+def test_shapes_on_an_older_release(name: str) -> None:
+    both(SHAPES[name], release="1.8.6")
 
 
 STEPPED = "torch.optim.lr_scheduler.StepLR(g, 1, gamma=0.8)"

@@ -237,6 +237,12 @@ def test_value_of_the_run_is_given_to_the_model_beside_the_trainer() -> None:
     assert "    # build it\n    trainer = Trainer(max_epochs=2)\n    gan.gradient_clip_val = args.clip\n" in after
 
 
+def test_clipping_goes_into_a_hook_with_an_index_that_both_versions_leave_out() -> None:
+    text = method("def on_before_optimizer_step(self, optimizer, optimizer_idx=None):\n    self.seen = optimizer")
+    after = rewritten({"train.py": text}, OPT)["train.py"]
+    assert "self.seen = optimizer\n        self.clip_gradients(optimizer, " in after
+
+
 def test_subclass_in_another_file_follows() -> None:
     child = (
         "from train import GAN\n\n\nclass Child(GAN):\n    def __init__(self):\n        super().__init__()\n\n"

@@ -179,6 +179,11 @@ def test_hook_that_reads_the_index_is_named() -> None:
     assert "reads `optimizer_idx`" in refusals({"train.py": text}, "OPT004")[0]
 
 
+def test_index_that_keeps_its_default_and_is_read_is_named() -> None:
+    text = hook("on_before_optimizer_step(self, optimizer, optimizer_idx=0)", "optimizer_idx")
+    assert "reads `optimizer_idx`" in refusals({"train.py": text}, "OPT004")[0]
+
+
 def test_toggling_of_an_optimizer_that_cannot_be_told_is_named() -> None:
     assert "cannot be told" in refusals({"train.py": opt005.UNKNOWN}, "OPT005")[0]
     swapped = opt005.BEFORE.replace("self.toggle_optimizer(generator, optimizer_idx=0)", "self.toggle(0)")
