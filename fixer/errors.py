@@ -5,3 +5,18 @@ from __future__ import annotations
 
 class UsageError(Exception):
     """Something the user gave cannot be worked with; the text says what, where and what to do."""
+
+
+class UnknownRule(UsageError):
+    """A code that no rule has; the message names those that it may have meant, or the families that there are."""
+
+    def __init__(self, code: str) -> None:
+        from difflib import get_close_matches
+
+        from codemods.rule import all_rules
+
+        codes = [rule.code for rule in all_rules()]
+        near = get_close_matches(code.upper(), codes, n=3)
+        families = ", ".join(sorted({known[:3] for known in codes}))
+        hint = f"did you mean {' or '.join(near)}?" if near else f"the families are {families}"
+        super().__init__(f"no rule is called '{code}'; {hint} (see `fixer rules`)")

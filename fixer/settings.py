@@ -12,10 +12,10 @@ from packaging.version import InvalidVersion, Version
 
 from codemods.pins.manifest import LIGHTNING, find_pins, read_pins
 from codemods.pins.toml import Unparsable
-from codemods.rule import all_rules, select_rules
+from codemods.rule import select_rules
 from codemods.scan import Options
 from codemods.source import Source, TextFile, Unreadable
-from fixer.errors import UsageError
+from fixer.errors import UnknownRule, UsageError
 from fixer.project import Project
 
 NEWEST = "2.6.6"
@@ -43,8 +43,7 @@ def options_for(asked: Asked, project: Project) -> Options:
     try:
         rules = select_rules(select, tuple(code for code in ignore if ":" not in code))
     except ValueError as error:
-        known = ", ".join(rule.code for rule in all_rules())
-        raise UsageError(f"no rule is called '{error}'; there are {known} (see `fixer rules`)") from None
+        raise UnknownRule(str(error)) from None
     sources = sources_of(project)
     return Options(
         rules=rules,

@@ -6,7 +6,7 @@ from difflib import unified_diff
 from textwrap import fill, indent
 
 from codemods.rule import Example, Rule, all_rules
-from fixer.errors import UsageError
+from fixer.errors import UnknownRule
 
 
 def table() -> str:
@@ -20,8 +20,7 @@ def page(code: str) -> str:
     """What a rule does and why, with its examples as diffs. Raises UsageError for an unknown code."""
     rule = next((rule for rule in all_rules() if rule.code == code.split(":")[0].upper()), None)
     if rule is None:
-        known = ", ".join(rule.code for rule in all_rules())
-        raise UsageError(f"no rule is called '{code}'; there are {known}")
+        raise UnknownRule(code)
     parts = [
         f"{rule.code} {rule.name}",
         fill(rule.summary + ".", 88),

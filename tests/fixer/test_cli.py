@@ -53,7 +53,7 @@ def test_json_of_the_demo(ask: Ask, tmp_path: Path, monkeypatch: pytest.MonkeyPa
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        ("check . --select XYZ", "no rule is called 'XYZ'; there are LIT101"),
+        ("check . --select XYZ", "no rule is called 'XYZ'; the families are AMP"),
         ("check . --ignore LIT999", "no rule is called 'LIT999'"),
         ("run . --bogus", "No such option: --bogus"),
         ("run . --jobs none", "Invalid value for '--jobs'"),
@@ -172,7 +172,7 @@ def test_rules_are_listed_and_explained(ask: Ask) -> None:
         page = ask("explain", code)
         assert page.code == 0
         assert page.out.startswith(f"{code} ")
-    assert "no rule is called 'nope'; there are" in ask("explain", "nope").complaint()
+    assert "no rule is called 'nope'; the families are" in ask("explain", "nope").complaint()
 
 
 def test_the_version(ask: Ask) -> None:
