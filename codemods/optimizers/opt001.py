@@ -11,7 +11,7 @@ from codemods.manual import surroundings
 from codemods.manual.carriers import add_attributes, carriers, function_of
 from codemods.manual.trainers import ACCUMULATE, ASKED, CLIP, MOVED, loose
 from codemods.optimizers.module import IMPORTS, STEP, WATCHED, candidates, names_of, read_class
-from codemods.optimizers.plan import UNHEARD, Shown, Verdict, verdicts, window_of
+from codemods.optimizers.plan import COUNTS, UNHEARD, Shown, Verdict, verdicts, window_of
 from codemods.optimizers.signature import HOOKS, index_parameter, old_parameters, read_elsewhere
 from codemods.rule import Example, Match, NodeEdit, Rule
 from codemods.source import CallNode, ClassNode, PythonFile
@@ -44,7 +44,7 @@ def context(collected: Mapping[str, Any]) -> tuple[bytes, ...]:
     names = {item.name.rpartition(".")[2].encode() for shown in collected.values() for item in shown.classes}
     if not names:
         return ()
-    return (*ASKED, *surroundings.asked(UNHEARD), *definitions(set(WATCHED)), *sorted(names))
+    return (*ASKED, *COUNTS, *surroundings.asked(UNHEARD), *definitions(set(WATCHED)), *sorted(names))
 
 
 def _present(file: PythonFile) -> bool:

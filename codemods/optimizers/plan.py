@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
+from codemods.autocast.versions import LIGHTNING, admits_from
 from codemods.facts import ClassFact, Facts
 from codemods.family import family
 from codemods.manual.carriers import Carrier
@@ -18,6 +19,7 @@ UNHEARD = {
     "on_train_batch_end": "no longer gets the outputs of the steps",
 }
 WORDS = {word: why for word, why in UNFIT.items() if word != b"lr_find"}
+COUNTS = (b"max_steps", b"min_steps", b"every_n_train_steps", b"global_step")
 EMPTY = Configured(None, None)
 
 
@@ -191,6 +193,12 @@ def _doubted(facts: Facts, verdict: Verdict) -> Verdict:
         doubts.append("a GradScaler fails where a step returns None, which 1.x passed over")
     elif verdict.skips and given.clear_autocast:
         doubts.append("a step that returns None is left out of global_step, in which 1.x counted it")
+    counting = sorted(path for word in COUNTS for path in facts.mentions.get(word, ()) if path in facts.files)
+    if counting and not admits_from(facts, LIGHTNING, "1.6.0"):
+        doubts.append(
+            f"the project is pinned to a Lightning before 1.6, where global_step counted a batch once whatever the "
+            f"optimizers; each of their steps counts now, and {counting[0]} may speak of it"
+        )
     searching = facts.mentions.get(b"lr_find", frozenset())
     if searching:
         doubts.append(f"the search for a learning rate in {min(searching)} steps nothing in manual optimization")

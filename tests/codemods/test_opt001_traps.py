@@ -205,6 +205,14 @@ def test_rewritten_only_after_a_look(case: tuple[dict[str, str], str, str]) -> N
     assert "def training_step_for(" in after
 
 
+@pytest.mark.parametrize(("pin", "level"), [("pytorch-lightning==1.5.10", "unsafe"), ("pytorch-lightning<2", "safe")])
+def test_count_of_steps_before_1_6_takes_a_look(pin: str, level: str) -> None:
+    text = changed(("        noise", "        if self.global_step > 9:\n            batch = batch / 2\n        noise"))
+    made = plan(sources({"train.py": text}), Options((OPT,), unsafe=True, pins=(pin,)))
+    assert {finding.fix for finding in made.findings} == {level}
+    assert ("counted a batch once" in made.findings[0].reason) is (level == "unsafe")
+
+
 ALONE = {
     "no module of Lightning": changed(("GAN(LightningModule)", "GAN(torch.nn.Module)")),
     "by hand already": changed((STEP, STEP.replace(", optimizer_idx", ""))),
