@@ -33,6 +33,7 @@ KINDS: dict[type[ast.AST], type[cst.CSTNode]] = {
     ast.ImportFrom: cst.ImportFrom,
     ast.Name: cst.Name,
     ast.Return: cst.Return,
+    ast.Subscript: cst.Subscript,
     ast.With: cst.With,
     ast.keyword: cst.Arg,
 }

@@ -116,14 +116,11 @@ def is_trainer(file: PythonFile, facts: Facts, call: CallNode) -> bool | None:
 
 
 def _hands_out(file: PythonFile, facts: Facts, call: CallNode, value: ast.expr | None) -> bool:
-    """Whether a call is one of a function of the project whose module builds Trainers."""
+    """Whether a call is one of the project's own, of a class of Trainers or of a function, and the project builds
+    some."""
     dotted = call.scope.resolve(value.func) if isinstance(value, ast.Call) else None
-    for _ in range(4):
-        module, _, name = (dotted or "").rpartition(".")
-        path = facts.module_path(module, file.path) if module else None
-        if path is None:
-            return False
-        if name not in facts.files[path].exports:
-            return bool(facts.files[path].trainers)
-        dotted = facts.files[path].exports[name]
-    return False
+    if dotted is None or not any(path.startswith(f"{dotted.partition('.')[0]}/") for path in facts.kinds):
+        return False
+    fact = facts.find_class(dotted, file.path)
+    function = not dotted.rpartition(".")[2][:1].isupper()
+    return facts.kind(fact) == TRAINER if fact else function and bool(facts.trainers)
