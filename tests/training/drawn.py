@@ -7,6 +7,9 @@ from hypothesis import strategies as st
 from tests.training.programs import Part, Program, Scheduler
 
 OPTIMIZERS = st.sampled_from(["SGD", "Adam"])
+HOOKS = ["before step", "after batch", "epoch end", "outputs", "zero grad", "step"]
+LIMITS = ["limit_train_batches=2", "max_steps=5"]
+CHECKS = ["check_val_every_n_epoch=2", "val_check_interval=0.5", "max_steps=7"]
 SELDOM = st.integers(0, 4).map(lambda number: number == 4)
 
 
@@ -54,10 +57,15 @@ def programs(draw: st.DrawFn) -> Program:
         result=draw(st.sampled_from(["tensor", "dict"])) if not state else "tensor",
         skip=not state and clip is None and draw(SELDOM),
         validation=validation,
-        hook=draw(st.sampled_from([None, None, None, "before step", "after batch", "epoch end"])),
+        hook=draw(st.sampled_from([None] * 6 + HOOKS)),
         dropout=draw(st.booleans()),
         batches=draw(st.integers(1, 5)),
         epochs=draw(st.integers(1, 3)),
         trainer=draw(st.sampled_from(["function", "function", "other file", "keywords", "module"])),
+        limit=draw(st.sampled_from([None] * 4 + LIMITS))
+        if not validation
+        else draw(st.sampled_from([None] * 4 + CHECKS)),
         imports=draw(st.sampled_from(["names", "pl"])),
+        style=draw(st.sampled_from(["plain", "typed", "base"])),
+        groups=draw(st.booleans()),
     )

@@ -52,7 +52,8 @@ class Program:
     """What a program is like; the first value of each field is the plainest.
 
     `state` is what goes from chunk to chunk (None without truncated back-propagation, tensor, tuple, nested),
-    `branches` how `training_step` tells optimizers apart, `returned` what `configure_optimizers` returns.
+    `branches` how `training_step` tells optimizers apart, `returned` what `configure_optimizers` returns, `limit` a
+    further argument of the Trainer, `style` how the class is written (typed, or over a base class of the project).
     """
 
     parts: tuple[Part, ...] = (Part(),)
@@ -76,7 +77,10 @@ class Program:
     batches: int = 3
     epochs: int = 2
     trainer: str = "function"
+    limit: str | None = None
     imports: str = "names"
+    style: str = "plain"
+    groups: bool = False
 
     def files(self) -> dict[str, str]:
         """The program's files; `train.py` is the one to run."""
@@ -112,8 +116,11 @@ class Program:
             self._optimizers(),
         ]
         flag = f"truncated_bptt_steps = {self.chunk}" if self.state and self.flag == "class" else ""
-        body = "\n\n".join(method for method in (flag, *methods) if method)
-        return f"\nclass Model({self._name('LightningModule')}):\n{textwrap.indent(body, '    ')}\n"
+        body = textwrap.indent("\n\n".join(method for method in (flag, *methods) if method), "    ")
+        base = self._name("LightningModule")
+        if self.style == "base":
+            return f"\nclass Base({base}):\n    pass\n\n\nclass Model(Base):\n{body}\n"
+        return f"\nclass Model({base}):\n{body}\n"
 
     def _init(self) -> str:
         lines = ["def __init__(self):", "    super().__init__()"]
@@ -160,12 +167,16 @@ class Program:
         ])  # fmt: skip
 
     def _training_step(self) -> str:
-        names = ["self", "batch", "batch_idx"]
+        typed = self.style == "typed"
+        names = (
+            ["self", "batch: tuple[torch.Tensor, torch.Tensor]", "i: int"] if typed else ["self", "batch", "batch_idx"]
+        )
         if self.several:
             names.append("optimizer_idx=None" if self.branches == "default" and not self.state else "optimizer_idx")
         names += [self.state_name] if self.state else []
         body = ["x, y = batch['x'], batch['y']" if self.batch == "dict" else "x, y = batch"]
-        body += ["if batch_idx == 1:", "    return None"] if self.skip else []
+        body = ['"""Train one batch."""', "", *body] if typed else body
+        body += [f"if {'i' if typed else 'batch_idx'} == 1:", "    return None"] if self.skip else []
         body += self._branches() if self.several else [*self._features(), *self._loss(0), *self._end(0)]
         return f"def training_step({', '.join(names)}):\n" + textwrap.indent("\n".join(body), "    ")
 
@@ -249,9 +260,20 @@ class Program:
             '    self.log("rate", optimizer.param_groups[0]["lr"])',
             "after batch": "def on_train_batch_end(self, outputs, batch, batch_idx):\n"
             '    self.log("step", float(self.global_step))',
+            "outputs": self._outputs(),
+            "zero grad": "def optimizer_zero_grad(self, epoch, batch_idx, optimizer, optimizer_idx):\n"
+            "    optimizer.zero_grad(set_to_none=True)",
+            "step": "def optimizer_step(self, epoch, batch_idx, optimizer, optimizer_idx, optimizer_closure, **more):\n"
+            "    optimizer.step(closure=optimizer_closure)",
             "epoch end": "def on_train_epoch_end(self):\n"
             '    self.log("steps", float(self.global_step))',
         }[self.hook]  # fmt: skip
+
+    def _outputs(self) -> str:
+        mean = 'torch.stack([x["loss"] for x in outputs]).mean()'
+        if self.several or self.state:
+            mean = "float(len(outputs))"
+        return f'def training_epoch_end(self, outputs):\n    self.log("mean_loss", {mean})'
 
     def _optimizers(self) -> str:
         lines = ["def configure_optimizers(self):"]
@@ -262,6 +284,8 @@ class Program:
                 owned = "self.parameters()"
             elif index == 0:
                 owned = f"[*self.body.parameters(), *self.part{index}.parameters()]"
+            if self.groups and not self.several:
+                owned = '[{"params": self.body.parameters()}, {"params": self.part0.parameters(), "lr": 0.05}]'
             lines.append(f"    optimizer{index} = torch.optim.{part.optimizer}({owned}, lr=0.{index + 1})")
         monitor = "val_loss" if self.validation else "train_loss"
         schedulers = {
@@ -293,6 +317,7 @@ class Program:
         given += ["gradient_clip_val=0.05"] if self.clip else []
         given += [f'gradient_clip_algorithm="{self.clip}"'] if self.clip == "value" else []
         given += [f"accumulate_grad_batches={self.accumulate}"] if self.accumulate > 1 else []
+        given += [self.limit] if self.limit else []
         shape = f"{self.length}, " if self.state else ""
         model = "Model()"
         fit = "trainer.fit(model, loader, loader)" if self.validation else "trainer.fit(model, loader)"
