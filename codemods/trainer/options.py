@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from codemods.source import AssignNode, CallNode, PythonFile
 
 PARSED = ("parse_args", "parse_known_args")
+LIGHTNINGS = "gpus"
+"""The kind of Lightning's own option: a number, or text with a comma."""
 _TYPES = {"int", "float", "str", "bool"}
 _DECLARING = ("add_argument", "add_argparse_args")
 
@@ -30,7 +32,7 @@ def read_options(file: PythonFile) -> Options:
         if isinstance(function, ast.Attribute) and function.attr == "add_argument" and (name := _dest(call.node)):
             kinds.setdefault(name, set()).add(_kind(call.node))
         elif isinstance(function, ast.Attribute) and function.attr == "add_argparse_args":
-            kinds.setdefault("gpus", set()).add("gpus")
+            kinds.setdefault("gpus", set()).add(LIGHTNINGS)
     parsers = frozenset(
         item.name
         for call in file.calls_near(PARSED)
