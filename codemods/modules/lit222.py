@@ -1,0 +1,129 @@
+"""LIT222: load_from_checkpoint on an instance, and self.log of a dict."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from codemods.facts import MODULE, Facts
+from codemods.rule import Example, Match, Rule, TextEdit
+from codemods.source import CallNode, PythonFile
+from codemods.syntax import self_name
+
+LOAD = "load_from_checkpoint"
+
+
+def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
+    for call in file.calls_near((LOAD, "log")):
+        function = call.node.func
+        if isinstance(function, ast.Attribute) and function.attr == LOAD:
+            yield from _loaded(file, facts, call, function)
+        elif isinstance(function, ast.Attribute) and function.attr == "log":
+            yield from _logged(file, facts, call)
+
+
+def _loaded(file: PythonFile, facts: Facts, call: CallNode, function: ast.Attribute) -> Iterator[Match]:
+    value = function.value
+    if not isinstance(value, ast.Name):
+        return
+    method = next((item for item in reversed(call.within) if isinstance(item, ast.FunctionDef)), None)
+    if method and _plain_method(method) and value.id == self_name(method) and _in_module(file, facts, call):
+        written = f"type({value.id})"
+    else:
+        built = _class_of(file, facts, call, value.id)
+        if built is None:
+            return
+        written = built
+    start, end = file.offsets(value)
+    yield Match(
+        file.span(call.node),
+        f"{LOAD} on an instance fails since Lightning 2.1",
+        "safe",
+        "It never touched the instance: the class makes a new one.",
+        "G18432",
+        (TextEdit(start, end, written),),
+        needs="1.0.0",
+    )
+
+
+def _plain_method(method: ast.FunctionDef) -> bool:
+    return not any(ast.unparse(node) in ("classmethod", "staticmethod") for node in method.decorator_list)
+
+
+def _class_of(file: PythonFile, facts: Facts, call: CallNode, name: str) -> str | None:
+    """The text of the class that the only assignment to a name in the call's own scope calls."""
+    space = next((item for item in reversed(call.within) if not isinstance(item, ast.ClassDef)), file.tree)
+    stores = [
+        node
+        for node in ast.walk(space)
+        if isinstance(node, ast.Name) and node.id == name and type(node.ctx) is ast.Store
+    ]
+    values = [
+        item.node.value
+        for item in file.assignments_to(name)
+        if any(target in stores for target in ast.walk(item.node)) and isinstance(item.node.value, ast.Call)
+    ]
+    if len(stores) != 1 or len(values) != 1:
+        return None
+    dotted = call.scope.resolve(values[0].func)
+    item = facts.find_class(dotted, file.path) if dotted else None
+    return file.source_of(values[0].func) if item and facts.kind(item) == MODULE else None
+
+
+def _in_module(file: PythonFile, facts: Facts, call: CallNode) -> bool:
+    owner = next((item for item in reversed(call.within) if isinstance(item, ast.ClassDef)), None)
+    name = next((item.qualname for item in file.classes if item.node is owner), None)
+    fact = facts.files[file.path].find(name) if name and file.path in facts.files else None
+    return fact is not None and facts.kind(fact) == MODULE
+
+
+def _logged(file: PythonFile, facts: Facts, call: CallNode) -> Iterator[Match]:
+    node = call.node
+    value = (
+        node.args[1]
+        if len(node.args) > 1
+        else next((item.value for item in node.keywords if item.arg == "value"), None)
+    )
+    if isinstance(value, ast.Dict) and _in_module(file, facts, call) and ast.unparse(node.func) == "self.log":
+        yield Match(
+            file.span(node),
+            "self.log takes no dict since Lightning 2.0",
+            "manual",
+            "Not rewritten: it made one metric of several parts. Log each under a name of its own by self.log_dict.",
+            "M239",
+        )
+
+
+BEFORE = """\
+from pytorch_lightning import LightningModule
+
+
+class Model(LightningModule):
+    def reset(self, path):
+        return self.load_from_checkpoint(path)
+
+
+def main(path):
+    model = Model()
+    return model.load_from_checkpoint(path)
+"""
+AFTER = BEFORE.replace("self.load_from", "type(self).load_from").replace("model.load_from", "Model.load_from")
+RIGHT = BEFORE.split("\n\n\ndef main")[0].replace("self.load_from", "Model.load_from") + "\n"
+
+RULE = Rule(
+    code="LIT222",
+    name="instance-load",
+    summary="load_from_checkpoint is called on the class; self.log takes no dict",
+    why=(
+        "load_from_checkpoint on an instance, which never loaded anything into it, raises a TypeError since 2.1 (pull "
+        "request 18432); self.log refuses a dict since 2.0 (guide row M239)."
+    ),
+    fix="safe",
+    versions="written for Lightning < 2.1",
+    triggers=(LOAD.encode(), b"self.log("),
+    check=_check,
+    examples=(Example(BEFORE, AFTER), Example(RIGHT, RIGHT)),
+    breaks_in="2.1.0",
+    needs="1.0.0",
+    references=("https://github.com/Lightning-AI/pytorch-lightning/pull/18432",),
+)

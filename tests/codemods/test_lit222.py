@@ -1,0 +1,61 @@
+"""LIT222 and LIT223: run on the newest release, and what they leave alone."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from lightning.pytorch import LightningModule, Trainer
+
+from tests.codemods.support import refusals, rewritten, rule, run_rules
+
+HEAD = "import torch\nfrom lightning.pytorch import LightningModule\n\n\n"
+MODEL = (
+    "class Model(LightningModule):\n    def __init__(self):\n        super().__init__()\n"
+    "        self.layer = torch.nn.Linear(1, 1)\n\n"
+)
+
+
+def again(text: str, path: Path) -> LightningModule:
+    """What `again` of a text gives back for a checkpoint of its own model."""
+    space: dict[str, Any] = {}
+    exec(text, space)
+    trainer = Trainer(logger=False, enable_checkpointing=False, accelerator="cpu")
+    trainer.strategy.connect(space["Model"]())
+    trainer.save_checkpoint(path)
+    loaded: LightningModule = space["again"](path)
+    return loaded
+
+
+def test_fails_before_and_loads_after(tmp_path: Path) -> None:
+    text = (
+        HEAD
+        + MODEL.rstrip("\n")
+        + "\n\n\ndef again(path):\n    model = Model()\n    return model.load_from_checkpoint(path)\n"
+    )
+    with pytest.raises(TypeError):
+        again(text, tmp_path / "a.ckpt")
+    after = rewritten({"a.py": text}, rule("LIT222"))["a.py"]
+    assert type(again(after, tmp_path / "a.ckpt")).__name__ == "Model"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        HEAD + "Model.load_from_checkpoint(path)\n",
+        HEAD + "model = build()\nmodel.load_from_checkpoint(path)\n",
+        HEAD + MODEL + "    @classmethod\n    def load(self, path):\n        return self.load_from_checkpoint(path)\n",
+        HEAD + MODEL + '    def f(self):\n        self.log("a", 1)\n        self.log_dict({"a": 1})\n',
+        "class Plain:\n    def f(self):\n        self.load_from_checkpoint(1)\n",
+    ],
+    ids=["on-the-class", "unknown", "classmethod", "log", "no-lightning-class"],
+)
+def test_left_alone(text: str) -> None:
+    made = run_rules({"a.py": text}, rule("LIT222"), rule("LIT223"))
+    assert made.findings == () and made.changes == ()
+
+
+def test_a_dict_in_log_is_a_finding() -> None:
+    [reason] = refusals({"a.py": HEAD + MODEL + '    def f(self):\n        self.log("a", {"b": 1})\n'}, "LIT222")
+    assert "log_dict" in reason

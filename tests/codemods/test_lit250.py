@@ -1,0 +1,76 @@
+"""LIT250: its rows against the newest release by reflection, and what it leaves alone."""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+import pytest
+
+from codemods.extensions.lit250 import ATTRIBUTES, DATA, members
+from tests.codemods.support import refusals, rewritten, rule, run_rules
+
+PACKAGES = (
+    "lightning.pytorch",
+    "lightning.pytorch.accelerators",
+    "lightning.pytorch.callbacks",
+    "lightning.pytorch.loggers",
+    "lightning.pytorch.plugins",
+    "lightning.pytorch.plugins.environments",
+    "lightning.pytorch.profilers",
+    "lightning.pytorch.strategies",
+)
+ROWS = [(name, row) for name, rows in members().items() for row in rows]
+
+
+def owners(names: frozenset[str]) -> list[Any]:
+    """The classes of those names that the newest release has."""
+    found = [getattr(importlib.import_module(package), name, None) for package in PACKAGES for name in names]
+    return [item for item in found if item is not None and "_graveyard" not in item.__module__]
+
+
+@pytest.mark.parametrize(("name", "row"), ROWS, ids=[f"{name}-{row.row}" for name, row in ROWS])
+def test_the_newest_release_has_the_new_member_alone(name: str, row: Any) -> None:
+    for owner in owners(row.owners):
+        assert not hasattr(owner, name) or row.owners & {"Loop"}
+        assert not row.becomes or hasattr(owner, row.becomes)
+    assert row.becomes or row.advice
+
+
+def test_attributes_of_data_modules_are_those_of_the_rows() -> None:
+    assert {name for name, row in ROWS if DATA in row.owners} == set(ATTRIBUTES)
+
+
+HEAD = (
+    "from pytorch_lightning import LightningDataModule\nfrom pytorch_lightning.callbacks import TQDMProgressBar\n\n\n"
+)
+
+
+def test_an_override_is_renamed_with_its_uses() -> None:
+    text = (
+        "from pytorch_lightning.accelerators import Accelerator\n\n\nclass Mine(Accelerator):\n"
+        "    def setup_environment(self, device):\n        super().setup_environment(device)\n"
+    )
+    assert rewritten({"a.py": text}, rule("LIT250"))["a.py"] == text.replace("setup_environment", "setup_device")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        HEAD + "class A(TQDMProgressBar):\n    def f(self, other):\n        return other.main_progress_bar\n",
+        HEAD + "class A(TQDMProgressBar):\n    def f(self):\n        self.main_progress_bar = 1\n",
+        "class A:\n    def f(self):\n        return self.main_progress_bar\n",
+        HEAD + "class A(LightningDataModule):\n    def f(self):\n        self.train_transforms = 1\n\n\n"
+        "class B(LightningDataModule):\n    def f(self):\n        return self.train_transforms\n",
+    ],
+    ids=["of-something-else", "own", "no-lightning-class", "made-by-the-project"],
+)
+def test_left_alone(text: str) -> None:
+    made = run_rules({"a.py": text}, rule("LIT250"))
+    assert made.findings == () and made.changes == ()
+
+
+def test_an_attribute_without_an_heir_is_a_finding() -> None:
+    text = HEAD + "class A(LightningDataModule):\n    def f(self):\n        return self.has_setup_fit\n"
+    [reason] = refusals({"a.py": text}, "LIT250")
+    assert "attribute of your own" in reason
