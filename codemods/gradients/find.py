@@ -95,7 +95,7 @@ def _sinks(item: ClassNode, run: Run) -> list[tuple[ast.AST, Value]]:
         return list(run.backward.items())
     if any(isinstance(node, ast.Attribute | ast.Name) and _name(node) == FLAG for node in ast.walk(item.node)):
         return []
-    given = []
+    given: list[tuple[ast.AST, Value]] = []
     for node, value in run.returned.items():
         if isinstance(node, ast.Return) and node.value is not None and not is_none(node.value):
             given.append((node, value.part("loss") if any(key == "loss" for key, _ in value.parts) else value.whole()))
@@ -104,4 +104,4 @@ def _sinks(item: ClassNode, run: Run) -> list[tuple[ast.AST, Value]]:
 
 
 def _name(node: ast.AST) -> str:
-    return getattr(node, "attr", None) or getattr(node, "id", "")
+    return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""

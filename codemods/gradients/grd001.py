@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from codemods.facts import Facts
@@ -156,7 +156,13 @@ def _argument(node: cst.Call) -> Any:
     return value.with_changes(lpar=[cst.LeftParen()], rpar=[cst.RightParen()])
 
 
-_EDITS = {"tensor": _argument, "float": _argument, "item": _base, "detach": _base, "data": _owner}
+_EDITS: dict[str, Callable[[Any], Any]] = {
+    "tensor": _argument,
+    "float": _argument,
+    "item": _base,
+    "detach": _base,
+    "data": _owner,
+}
 
 _HEAD = """\
 import torch
@@ -192,13 +198,13 @@ _METRIC = _example("right = self.layer(x).argmax(1) == y", "return {'loss': righ
 RULE = Rule(
     code="GRD001",
     name="cut-loss",
-    summary="the loss keeps its history: `torch.tensor(loss)`, `.item()`, `.detach()`, `.data` on its way are taken out",
+    summary="`torch.tensor(loss)`, `.item()`, `.detach()` and `.data` are taken out of the way to the loss",
     why=(
-        "`torch.tensor(loss)` copies a number, and `.item()`, `.data`, `.detach()` and `.numpy()` leave the graph behind: "
-        "what `training_step` then returns fails with 'element 0 of tensors does not require grad', or, with "
-        "`requires_grad=True` put on it as tutorials advise, trains nothing and says nothing. The values of the step are "
-        "followed through names, branches, loops and the class's own methods; a place is named where no way back to a "
-        "parameter is left. A value that is only logged, or a constant factor, is none."
+        "`torch.tensor(loss)` copies a number, and `.item()`, `.data`, `.detach()` and `.numpy()` leave the graph "
+        "behind: what `training_step` then returns fails with 'element 0 of tensors does not require grad', or, with "
+        "`requires_grad=True` put on it as tutorials advise, trains nothing and says nothing. The values of the step "
+        "are followed through names, branches, loops and the class's own methods; a place is named where no way back "
+        "to a parameter is left. A value that is only logged, or a constant factor, is none."
     ),
     fix="safe",
     versions="every Lightning",

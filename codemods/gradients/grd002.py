@@ -102,7 +102,7 @@ def _opened(block: cst.With) -> Any:
     """What stands in the block, without it."""
     import libcst as cst
 
-    body = list(block.body.body)
+    body: list[Any] = list(block.body.body)
     if not isinstance(block.body, cst.IndentedBlock):
         return block
     body[0] = body[0].with_changes(leading_lines=[*block.leading_lines, *body[0].leading_lines])

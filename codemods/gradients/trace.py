@@ -103,9 +103,9 @@ class _Frame:
     def _forget(self, statement: ast.stmt) -> None:
         """A statement that is not followed: what it binds may be anything."""
         for node in ast.walk(statement):
-            if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
-                self.env[node.id] = MAYBE
-            elif isinstance(node, ast.Name) and self.env.get(node.id, PLAIN).filled:
+            if isinstance(node, ast.Name) and (
+                not isinstance(node.ctx, ast.Load) or self.env.get(node.id, PLAIN).filled
+            ):
                 self.env[node.id] = MAYBE
         if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
             self.env[statement.name] = MAYBE
