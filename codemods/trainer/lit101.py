@@ -61,7 +61,7 @@ class Rewrite:
 def check(file: PythonFile, facts: Facts) -> Iterator[Match]:
     """Every place where `gpus` is given to Lightning's Trainer, or to what passes it on."""
     known = tuple(item.options for item in facts.collected(CODE).values())
-    for call in file.calls:
+    for call in file.calls_near({"gpus", *file.spellings("Trainer")}):
         dotted = call.scope.resolve(call.node.func)
         given = keyword(call.node, "gpus")
         if builds_trainer(call):

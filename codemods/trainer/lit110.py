@@ -34,7 +34,8 @@ UNFOLDED = "what `**` brings is taken not to name it too"
 
 def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
     known = tuple(facts.collected(CODE).values())
-    for call in file.calls:
+    gone = {name for name in once() - current() if name in file.text}
+    for call in file.calls_near({*file.spellings("Trainer"), *gone}):
         if builds_trainer(call):
             for item in call.node.keywords:
                 if item.arg is None:
@@ -254,7 +255,7 @@ RULE = Rule(
     ),
     fix="safe",
     versions="Lightning 0.7 - 1.9 -> 2.0 and later",
-    triggers=tuple(word.encode() for word in (*_words(), "profiler=", "accumulate_grad_batches", "overfit_batches")),
+    triggers=(b"Trainer(", *(word.encode() for word in _words())),
     check=_check,
     examples=(Example(BEFORE, AFTER), Example(LEFT, LEFT), Example(OTHER, OTHER)),
     collect=read_options,

@@ -32,7 +32,7 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
             key = (function.attr if isinstance(function, ast.Attribute) else "", item.arg or "")
             if key in RENAMED:
                 yield from _renamed(file, facts, call, item, *key)
-    for call in file.calls_near(["Trainer"]):
+    for call in file.calls_near(file.spellings("Trainer")):
         if call.node.args and is_trainer_call(call):
             yield _by_position(file, call)
 

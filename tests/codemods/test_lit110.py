@@ -1,0 +1,253 @@
+"""LIT110's table against Lightning itself, what its rows write, what it leaves, and what the rewritten call does."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+from typing import Any
+
+import lightning.pytorch as pl
+import pytest
+from lightning.pytorch import Trainer
+from lightning.pytorch.callbacks import (
+    EarlyStopping,
+    GradientAccumulationScheduler,
+    ModelCheckpoint,
+    ModelSummary,
+    ProgressBar,
+    TQDMProgressBar,
+)
+
+from codemods.trainer.lit110 import OTHERS
+from codemods.trainer.lit111 import GONE
+from codemods.trainer.special import SPECIAL
+from codemods.trainer.table import Row, current, once, rows, signatures
+from tests.codemods.support import refusals, rewritten, rule, run_rules
+
+HEAD = "from pytorch_lightning import Trainer\n"
+CHECKPOINT = HEAD + "from pytorch_lightning.callbacks import ModelCheckpoint\n\nsaver = ModelCheckpoint()\n"
+EVERY = [row for items in rows().values() for row in items]
+NOW = inspect.signature(Trainer.__init__).parameters
+
+
+def after(text: str, unsafe: bool = False) -> str:
+    return rewritten({"train.py": text}, rule("LIT110"), unsafe=unsafe)["train.py"]
+
+
+def call(text: str, unsafe: bool = False) -> str:
+    """The last line after the rule."""
+    return after(f"{HEAD}{text}\n", unsafe).splitlines()[-1]
+
+
+def test_the_newest_signature_is_the_installed_ones() -> None:
+    assert current() == set(NOW) - {"self"}
+    for method in ("fit", "validate", "test", "predict"):
+        newest = list(signatures()[method].values())[-1]
+        assert list(newest) == [
+            name for name in inspect.signature(getattr(Trainer, method)).parameters if name != "self"
+        ]
+
+
+def test_every_argument_that_went_has_a_row_or_a_rule() -> None:
+    owned = OTHERS | set(GONE) | set(rows())
+    assert once() - current() <= owned
+    assert owned - once() == {"using_native_amp"}
+
+
+@pytest.mark.parametrize("row", EVERY, ids=lambda row: f"{row.argument}-{row.value}")
+def test_targets_exist(row: Row) -> None:
+    assert row.level == "manual" or row.action in ("drop", "write", "callback", "special")
+    assert row.reason
+    if row.action == "write":
+        assert row.keyword in NOW
+        ast.parse(f"f({row.keyword}={row.text('1')})")
+    if row.action == "callback":
+        node = ast.parse(row.text("{0: 2}" if row.value == "dict" else "3"), mode="eval").body
+        assert isinstance(node, ast.Call)
+        inspect.signature(getattr(pl.callbacks, ast.unparse(node.func))).bind(
+            **{str(item.arg): 1 for item in node.keywords}
+        )
+    if row.action == "special":
+        assert row.target in SPECIAL
+
+
+@pytest.mark.parametrize("name", sorted(rows()))
+def test_rows_of_an_argument_end_with_any_value_or_leave_what_is_current(name: str) -> None:
+    last = rows()[name][-1]
+    assert last.value == "*" or name in current() or name in OTHERS
+
+
+@pytest.mark.parametrize(
+    ("before", "wanted"),
+    [
+        ("Trainer(weights_summary=None)", "Trainer(enable_model_summary=False)"),
+        ("Trainer(weights_summary='top', max_epochs=1)", "Trainer(max_epochs=1)"),
+        ("Trainer(weights_summary='full')", "Trainer(callbacks=[ModelSummary(max_depth=-1)])"),
+        ("Trainer(checkpoint_callback=False)", "Trainer(enable_checkpointing=False)"),
+        ("Trainer(progress_bar_refresh_rate=0)", "Trainer(enable_progress_bar=False)"),
+        ("Trainer(progress_bar_refresh_rate=1)", "Trainer()"),
+        ("Trainer(weights_summary='full', callbacks=None)", "Trainer(callbacks=[ModelSummary(max_depth=-1)])"),
+        ("Trainer(weights_summary='full', callbacks=[a])", "Trainer(callbacks=[a, ModelSummary(max_depth=-1)])"),
+        ("Trainer(weights_summary='full', callbacks=[])", "Trainer(callbacks=[ModelSummary(max_depth=-1)])"),
+        ("Trainer(replace_sampler_ddp=x)", "Trainer(use_distributed_sampler=x)"),
+        ("Trainer(reload_dataloaders_every_epoch=True)", "Trainer(reload_dataloaders_every_n_epochs=1)"),
+        ("Trainer(reload_dataloaders_every_epoch=x)", "Trainer(reload_dataloaders_every_n_epochs=int(x))"),
+        ("Trainer(val_percent_check=1)", "Trainer(limit_val_batches=1.0)"),
+        ("Trainer(val_percent_check=0.5)", "Trainer(limit_val_batches=0.5)"),
+        ("Trainer(train_percent_check=0)", "Trainer(limit_train_batches=0.0)"),
+        ("Trainer(overfit_pct=0.1)", "Trainer(overfit_batches=0.1)"),
+        ("Trainer(use_amp=True)", 'Trainer(precision="16-mixed")'),
+        ("Trainer(use_amp=not full)", 'Trainer(precision="32-true" if full else "16-mixed")'),
+        ("Trainer(amp_backend='native', amp_level='O2', precision=16)", "Trainer(precision=16)"),
+        ("Trainer(terminate_on_nan=False)", "Trainer()"),
+        ("Trainer(track_grad_norm=-1)", "Trainer()"),
+        ("Trainer(max_nb_epochs=3, row_log_interval=5)", "Trainer(max_epochs=3, log_every_n_steps=5)"),
+        ("Trainer(profiler=True)", 'Trainer(profiler="simple")'),
+        ("Trainer(profiler=n == 1)", 'Trainer(profiler="simple" if n == 1 else None)'),
+        ("Trainer(multiple_trainloader_mode='max_size_cycle')", "Trainer()"),
+        ("Trainer.from_argparse_args(a, show_progress_bar=x)", "Trainer.from_argparse_args(a, enable_progress_bar=x)"),
+        (
+            "Trainer(accumulate_grad_batches={0: 2})",
+            "Trainer(callbacks=[GradientAccumulationScheduler(scheduling={0: 2})])",
+        ),
+    ],
+)  # fmt: skip
+def test_written(before: str, wanted: str) -> None:
+    assert call(before) == wanted
+
+
+@pytest.mark.parametrize(
+    "before",
+    [
+        "Trainer(terminate_on_nan=True)",
+        "Trainer(amp_backend='apex')",
+        "Trainer(progress_bar_refresh_rate=rate)",
+        "Trainer(log_gpu_memory='all')",
+        "Trainer(val_percent_check=share)",
+        "Trainer(early_stop_callback=True)",
+        "Trainer(weights_summary='full', callbacks=given)",
+        "Trainer(replace_sampler_ddp=False, **more)",
+    ],
+)
+def test_only_with_unsafe_fixes(before: str) -> None:
+    assert call(before) == before
+    assert call(before, unsafe=True) != before
+
+
+@pytest.mark.parametrize(
+    ("before", "why"),
+    [
+        ("Trainer(weights_summary=mode)", "ModelSummary"),
+        ("Trainer(stochastic_weight_avg=True)", "swa_lrs"),
+        ("Trainer(track_grad_norm=2)", "grad_norm"),
+        ("Trainer(checkpoint_callback=None)", "some releases"),
+        ("Trainer(checkpoint_callback=thing)", "not seen to be a ModelCheckpoint"),
+        ("Trainer(weights_save_path=p)", "dirpath"),
+        ("Trainer(prepare_data_per_node=False)", "prepare_data_per_node"),
+        ("Trainer(move_metrics_to_cpu=True)", "compute_on_cpu"),
+        ("Trainer(multiple_trainloader_mode='min_size')", "CombinedLoader"),
+        ("Trainer(automatic_optimization=False)", "constructor"),
+        ("Trainer(use_amp=True, precision=16)", "given too"),
+        ("Trainer(weights_summary=None, enable_model_summary=False)", "given too"),
+        ("Trainer(progress_bar_refresh_rate=5, callbacks=[TQDMProgressBar()])", "hold a progress bar"),
+        ("Trainer(weights_summary='full', callbacks=find())", "no list"),
+        ("Trainer(experiment=e)", "no release since 0.7 took it"),
+        ("Trainer(\n    weights_summary='top',\n    # why\n    max_epochs=1,\n)", "a comment stands beside it"),
+    ],
+)  # fmt: skip
+def test_left_to_a_person(before: str, why: str) -> None:
+    [reason] = refusals({"train.py": f"{HEAD}{before}\n"}, "LIT110")
+    assert why in reason
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "from ray import Trainer\nTrainer(weights_summary=None)\n",
+        HEAD + "def f(Trainer):\n    Trainer(weights_summary=None)\n",
+        HEAD + "build(weights_summary=None)\n",
+        HEAD + "Trainer(accumulate_grad_batches=4, profiler='simple', overfit_batches=0.1)\n",
+        HEAD + "try:\n    Trainer(enable_model_summary=False)\nexcept TypeError:\n    Trainer(weights_summary=None)\n",
+    ],
+)
+def test_not_spoken_of(text: str) -> None:
+    assert run_rules({"train.py": text}, rule("LIT110")).findings == ()
+
+
+def test_a_checkpoint_goes_among_the_callbacks() -> None:
+    assert after(f"{CHECKPOINT}Trainer(checkpoint_callback=saver)\n") == f"{CHECKPOINT}Trainer(callbacks=[saver])\n"
+    chosen = after(f"{CHECKPOINT}Trainer(checkpoint_callback=saver if not quick else None)\n")
+    assert chosen == f"{CHECKPOINT}Trainer(enable_checkpointing=not quick, callbacks=[saver] if not quick else [])\n"
+    there = f"{CHECKPOINT}Trainer(checkpoint_callback=saver, callbacks=[saver])\n"
+    assert after(there) == f"{CHECKPOINT}Trainer(callbacks=[saver])\n"
+    mine = CHECKPOINT.replace(
+        "saver = ModelCheckpoint()", "class Saver(ModelCheckpoint):\n    pass\n\n\nsaver = Saver()"
+    )
+    assert after(f"{mine}Trainer(checkpoint_callback=saver)\n") == f"{mine}Trainer(callbacks=[saver])\n"
+
+
+def test_a_folder_of_checkpoints_goes_where_the_checkpoint_has_its_own() -> None:
+    own = CHECKPOINT.replace("ModelCheckpoint()", "ModelCheckpoint(dirpath='there')")
+    assert after(f"{own}Trainer(callbacks=[saver], weights_save_path=p)\n") == f"{own}Trainer(callbacks=[saver])\n"
+
+
+def test_callbacks_are_spelled_as_the_file_spells_lightning() -> None:
+    text = "import lightning.pytorch as pl\n\npl.Trainer(weights_summary='full')\n"
+    assert "pl.callbacks.ModelSummary(max_depth=-1)" in after(text)
+    text = "from lightning.pytorch import Trainer\n\nTrainer(weights_summary='full')\n"
+    assert "from lightning.pytorch.callbacks import ModelSummary\n" in after(text)
+    taken = HEAD + "from mine import ModelSummary\n\nTrainer(weights_summary='full')\n"
+    assert "for something else" in refusals({"train.py": taken}, "LIT110")[0]
+
+
+def test_options_tell_the_type() -> None:
+    text = (
+        "from argparse import ArgumentParser\n" + HEAD + "parser = ArgumentParser()\n"
+        "parser.add_argument('--share', type=float, default=1.0)\nparser.add_argument('--rate', type=int, default=1)\n"
+        "args = parser.parse_args()\nTrainer(val_percent_check=args.share, progress_bar_refresh_rate=args.rate)\n"
+    )
+    assert "limit_val_batches=args.share, callbacks=[TQDMProgressBar(refresh_rate=args.rate)]" in after(text)
+
+
+def test_a_subclass_gets_one_finding_for_all() -> None:
+    text = (
+        HEAD + "class Mine(Trainer):\n    def __init__(self, **options):\n"
+        "        super().__init__(weights_summary=None, replace_sampler_ddp=False, gpus=1)\n"
+    )
+    [finding] = run_rules({"train.py": text}, rule("LIT110")).findings
+    assert finding.fix == "manual"
+    assert "weights_summary" in finding.reason and "use_distributed_sampler" in finding.reason
+
+
+def test_a_dictionary_is_spoken_of() -> None:
+    text = HEAD + "options = {'weights_summary': None, 'max_epochs': 1}\nTrainer(**options)\n"
+    [finding] = run_rules({"train.py": text}, rule("LIT110")).findings
+    assert (finding.span.line, finding.fix, finding.row) == (2, "manual", "M045")
+
+
+def built(text: str) -> Trainer:
+    """The Trainer that a rewritten call builds on the newest release."""
+    text = after(text, unsafe=True).replace("pytorch_lightning", "lightning.pytorch")
+    names: dict[str, Any] = {}
+    exec(compile(text, "train.py", "exec"), names)
+    trainer = names["trainer"]
+    assert isinstance(trainer, Trainer)
+    return trainer
+
+
+def test_the_newest_trainer_does_what_was_asked() -> None:
+    common = "logger=False, accelerator='cpu', enable_checkpointing=False"
+    quiet = built(f"{HEAD}\ntrainer = Trainer({common}, progress_bar_refresh_rate=0, weights_summary=None)\n")
+    kinds = [type(item) for item in quiet.callbacks]
+    assert not any(issubclass(kind, ModelSummary | ProgressBar) for kind in kinds)
+    full = built(f"{HEAD}\ntrainer = Trainer({common}, weights_summary='full', progress_bar_refresh_rate=7)\n")
+    [summary] = [item for item in full.callbacks if isinstance(item, ModelSummary)]
+    [bar] = [item for item in full.callbacks if isinstance(item, TQDMProgressBar)]
+    assert (summary._max_depth, bar.refresh_rate) == (-1, 7)
+    windows = built(f"{HEAD}\ntrainer = Trainer({common}, accumulate_grad_batches={{0: 2, 3: 4}})\n")
+    [scheduler] = [item for item in windows.callbacks if isinstance(item, GradientAccumulationScheduler)]
+    assert scheduler.get_accumulate_grad_batches(3) == 4
+    saving = built(f"{CHECKPOINT}trainer = Trainer(logger=False, accelerator='cpu', checkpoint_callback=saver)\n")
+    assert len([item for item in saving.callbacks if isinstance(item, ModelCheckpoint)]) == 1
+    stopping = built(f"{HEAD}\ntrainer = Trainer({common}, early_stop_callback=True)\n")
+    assert [item.monitor for item in stopping.callbacks if isinstance(item, EarlyStopping)] == ["val_loss"]

@@ -1,0 +1,179 @@
+"""LIT111: what strategies, devices and plugins become, checked against the newest Lightning."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+
+import lightning.pytorch.plugins as plugins
+import lightning.pytorch.strategies as strategies
+import pytest
+from lightning.pytorch import Trainer
+from lightning.pytorch.strategies import StrategyRegistry
+
+from codemods.names.table import OTHERS, gone
+from codemods.rule import all_rules
+from codemods.trainer.lit111 import GONE as ARGUMENTS
+from codemods.trainer.plugins import CLASSES, FULL
+from codemods.trainer.strategies import GONE, RENAMED, STRATEGIES
+from tests.codemods.support import refusals, rewritten, rule, run_rules
+
+HEAD = "from pytorch_lightning import Trainer\n"
+
+
+def call(text: str, unsafe: bool = False) -> str:
+    """The last line after the rule."""
+    files = {"train.py": f"{HEAD}{text}\n"}
+    return rewritten(files, rule("LIT111"), unsafe=unsafe)["train.py"].splitlines()[-1]
+
+
+def test_names_of_strategies_are_lightnings_own() -> None:
+    now = set(StrategyRegistry.available_strategies())
+    assert {new for new, _ in RENAMED.values()} <= now
+    assert now >= STRATEGIES
+    assert not now & (set(GONE) | set(RENAMED))
+
+
+def test_classes_are_lightnings_own() -> None:
+    for old, became in CLASSES.items():
+        assert not hasattr(plugins, old) and not hasattr(strategies, old)
+        taken = inspect.signature(getattr(strategies, became.name)).parameters
+        assert all(name in taken or "kwargs" in taken for name, _ in became.arguments)
+    assert {name.rpartition(".")[2] for name in OTHERS} == set(CLASSES)
+    assert set(OTHERS) <= set(gone())
+    assert {name.replace("pl.", "lightning.pytorch.", 1) for name in OTHERS} <= set(FULL)
+
+
+def test_arguments_are_gone() -> None:
+    assert not set(ARGUMENTS) & set(inspect.signature(Trainer.__init__).parameters)
+
+
+@pytest.mark.parametrize(
+    ("before", "wanted"),
+    [
+        ("Trainer(distributed_backend='ddp')", "Trainer(strategy='ddp')"),
+        ("Trainer(distributed_backend=None, gpus=1)", "Trainer(gpus=1)"),
+        ("Trainer(distributed_backend='ddp' if n > 1 else None)", "Trainer(strategy='ddp' if n > 1 else 'auto')"),
+        ("Trainer(distributed_backend='ddp_cpu')", 'Trainer(accelerator="cpu", devices=1, strategy="ddp_spawn")'),
+        (
+            "Trainer(distributed_backend='ddp_cpu', num_processes=2)",
+            'Trainer(accelerator="cpu", strategy="ddp_spawn", devices=2)',
+        ),
+        ("Trainer(num_processes=1)", "Trainer()"),
+        ("Trainer(num_processes=3)", 'Trainer(accelerator="cpu", devices=3)'),
+        ("Trainer(accelerator='cpu', num_processes=n)", "Trainer(accelerator='cpu', devices=n)"),
+        ("Trainer(tpu_cores=8)", 'Trainer(accelerator="tpu", devices=8)'),
+        ("Trainer(tpu_cores=[1])", 'Trainer(accelerator="tpu", devices=[0])'),
+        ("Trainer(tpu_cores=None, ipus=None, auto_select_gpus=False)", "Trainer()"),
+        ("Trainer(strategy=None)", 'Trainer(strategy="auto")'),
+        ("Trainer(strategy='fsdp_native')", 'Trainer(strategy="fsdp")'),
+        ("Trainer(strategy='tpu_spawn')", 'Trainer(strategy="xla")'),
+        ("Trainer(accelerator='ddp')", "Trainer(accelerator=\"cpu\", strategy='ddp')"),
+        ("Trainer(accelerator=None)", 'Trainer(accelerator="cpu")'),
+        ("Trainer(devices=None)", "Trainer()"),
+        ("Trainer(devices=1 if cuda else None)", 'Trainer(devices=1 if cuda else "auto")'),
+        ("Trainer(accelerator='cpu', devices=[0, 1])", "Trainer(accelerator='cpu', devices=2)"),
+    ],
+)
+def test_written(before: str, wanted: str) -> None:
+    assert call(before) == wanted
+    node = ast.parse(wanted, mode="eval").body
+    assert isinstance(node, ast.Call)
+    assert {item.arg for item in node.keywords} <= {"gpus", *inspect.signature(Trainer.__init__).parameters}
+
+
+@pytest.mark.parametrize(
+    ("before", "why"),
+    [
+        ("Trainer(strategy='dp')", "DataParallel is gone"),
+        ("Trainer(strategy='ddp_sharded')", "FairScale"),
+        ("Trainer(strategy='colossalai')", "lightning-colossalai"),
+        ("Trainer(distributed_backend='horovod')", "archived"),
+        ("Trainer(distributed_backend='ddp', strategy='ddp')", "given too"),
+        ("Trainer(distributed_backend=find())", "not known before"),
+        ("Trainer(auto_select_gpus=True, devices=2)", "find_usable_cuda_devices"),
+        ("Trainer(ipus=4)", "ended in 2.0"),
+        ("Trainer(num_processes=4, devices=2)", "other devices"),
+        ("Trainer(tpu_cores=n)", "counted from 0"),
+        ("Trainer(tpu_cores=8, devices=2)", "given too"),
+    ],
+)
+def test_left_to_a_person(before: str, why: str) -> None:
+    [reason] = refusals({"train.py": f"{HEAD}{before}\n"}, "LIT111")
+    assert why in reason
+
+
+@pytest.mark.parametrize(
+    "before",
+    [
+        "Trainer(strategy='ddp', devices=2, accelerator='gpu')",
+        "Trainer(accelerator='gpu', devices=[0])",
+        "Trainer(accelerator='auto', devices='auto', strategy='auto')",
+        "Trainer(strategy=chosen, accelerator=kind, devices=n)",
+        "Trainer(accelerator='ddp', gpus=2)",
+        "Engine(distributed_backend='ddp')",
+    ],
+)
+def test_not_spoken_of(before: str) -> None:
+    assert run_rules({"train.py": f"{HEAD}{before}\n"}, rule("LIT111")).findings == ()
+
+
+def test_a_parameter_that_defaults_to_none() -> None:
+    text = HEAD + "def build(strategy=None):\n    return Trainer(strategy=strategy)\n"
+    assert 'strategy=strategy or "auto"' in rewritten({"a.py": text}, rule("LIT111"))["a.py"]
+    text = text.replace("=None", '="ddp"')
+    assert run_rules({"a.py": text}, rule("LIT111")).findings == ()
+
+
+PLUGIN = HEAD + "from pytorch_lightning.plugins import DDPPlugin\n\n"
+
+
+@pytest.mark.parametrize(
+    ("before", "wanted"),
+    [
+        ("Trainer(plugins=DDPPlugin())", "Trainer(strategy=DDPStrategy())"),
+        ("Trainer(plugins=[DDPPlugin(x=1)])", "Trainer(strategy=DDPStrategy(x=1))"),
+        ("Trainer(strategy='ddp', plugins=[DDPPlugin()])", "Trainer(strategy=DDPStrategy())"),
+        ("Trainer(plugins=[DDPPlugin(), env])", "Trainer(strategy=DDPStrategy(), plugins=[env])"),
+        (
+            "Trainer(num_nodes=2, plugins=DDPPlugin(num_nodes=2))",
+            "Trainer(num_nodes=2, strategy=DDPStrategy())",
+        ),
+        ("Trainer(plugins=DDPPlugin(num_nodes=n))", "Trainer(strategy=DDPStrategy(), num_nodes=n)"),
+    ],
+)
+def test_plugins(before: str, wanted: str) -> None:
+    after = rewritten({"a.py": f"{PLUGIN}{before}\n"}, rule("LIT111"))["a.py"]
+    assert after == f"{HEAD}from pytorch_lightning.strategies import DDPStrategy\n\n{wanted}\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("plugin = DDPPlugin()\nTrainer(plugins=plugin)\n", "not seen to go to a Trainer"),
+        ("Trainer(plugins=DDPPlugin())\nisinstance(x, DDPPlugin)\n", "used otherwise"),
+        ("class Mine(DDPPlugin):\n    pass\n", "used otherwise"),
+        ("Trainer(plugins=DDPPlugin(a))\n", "not all named"),
+        ("Trainer(plugins=DDPPlugin(), strategy=other)\n", "given too"),
+    ],
+)
+def test_plugins_left_whole(text: str, why: str) -> None:
+    reasons = refusals({"a.py": PLUGIN + text}, "LIT111")
+    assert reasons and all(why in reason for reason in reasons)
+
+
+def test_names_are_spoken_of_once() -> None:
+    both = run_rules({"a.py": f"{PLUGIN}Trainer(plugins=DDPPlugin())\n"}, rule("LIT001"), rule("LIT111"))
+    assert {finding.code for finding in both.findings} == {"LIT111"}
+    text = "import pytorch_lightning as pl\n\npl.Trainer(plugins=pl.plugins.DDPSpawnPlugin())\n"
+    assert (
+        'strategy=pl.strategies.DDPStrategy(start_method="spawn")'
+        in rewritten({"a.py": text}, rule("LIT001"), rule("LIT111"))["a.py"]
+    )
+
+
+def test_with_gpus_and_all_rules() -> None:
+    text = f"{PLUGIN}Trainer(gpus=2, accelerator='ddp', plugins=DDPPlugin(find_unused_parameters=False))\n"
+    rules = [item for item in all_rules() if item.code.startswith("LIT1")]
+    after = rewritten({"a.py": text}, *rules)["a.py"].splitlines()[-1]
+    assert after == ('Trainer(devices=2, accelerator="gpu", strategy=DDPStrategy(find_unused_parameters=False))')
