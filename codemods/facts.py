@@ -88,8 +88,8 @@ class FileFacts:
 class Facts:
     """The facts of a tree.
 
-    `mentions` says in which files, of any kind, the byte strings that rules asked for occur, `kinds` what
-    kind each file of the tree is; `planned`
+    `texts` holds what rules collected from files that are not Python, by path and code. `mentions` says in which
+    files, of any kind, the byte strings that rules asked for occur, `kinds` what kind each file of the tree is; `planned`
     holds the findings of the other rules (for a `last` rule only, with `applied` as it will be), `silenced`
     the (code, unit) pairs of which a part is ignored and so the whole is not rewritten, `pins` the
     requirements found in the project, `forked` whether Lightning comes from an address alone, and `target` the
@@ -104,6 +104,7 @@ class Facts:
     pins: tuple[str, ...] = ()
     forked: bool = False
     target: str = ""
+    texts: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     families: dict[ClassFact, tuple[ClassFact, ...]] = field(
         default_factory=dict, init=False, compare=False, repr=False
     )
@@ -114,6 +115,10 @@ class Facts:
     def collected(self, code: str) -> dict[str, Any]:
         """What a rule's `collect` returned, by path."""
         return {path: facts.collected[code] for path, facts in self.files.items() if code in facts.collected}
+
+    def collected_texts(self, code: str) -> dict[str, Any]:
+        """What a rule's `collect_text` returned, by path."""
+        return {path: collected[code] for path, collected in self.texts.items() if code in collected}
 
     @property
     def trainers(self) -> tuple[TrainerFact, ...]:

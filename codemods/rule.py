@@ -80,11 +80,12 @@ class Rule:
     `fix` is the best level that a place can have; each match carries its own. `breaks_in` is the Lightning
     release in which the old code stopped working (None where it did not), `needs` the oldest one on which the
     rewritten code runs. `triggers` are byte strings, one
-    of which a file must hold to be parsed at all, for files of the `kinds`.
+    of which a file must hold to be parsed at all, for files of the `kinds` and those called one of `names`.
 
     `present` says, without facts, whether a file can hold a match, which spares it the second look.
     `collect` returns what other files need to know of this one (picklable; None for nothing), read back by
-    `Facts.collected`. `context` gets all that was collected, by path, and names byte strings: files that
+    `Facts.collected`; `collect_text` does so of a file that is not Python, read back by `Facts.collected_texts`.
+    `context` gets all that was collected, by path, and names byte strings: files that
     hold one are read for the facts too, and `Facts.mentions` tells which they are; it tells so of `mentions`
     as well, without reading the files.
 
@@ -104,10 +105,12 @@ class Rule:
     breaks_in: str | None = None
     needs: str | None = None
     collect: Callable[[PythonFile], Any] | None = None
+    collect_text: Callable[[TextFile], Any] | None = None
     context: Callable[[Mapping[str, Any]], tuple[bytes, ...]] | None = None
     present: Callable[[PythonFile], bool] | None = None
     mentions: tuple[bytes, ...] = ()
     kinds: tuple[str, ...] = ("python",)
+    names: tuple[str, ...] = ()
     requires: tuple[str, ...] = ()
     last: bool = False
     references: tuple[str, ...] = ()

@@ -9,6 +9,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
+from packaging.version import Version
+
 from codemods.facts import Facts, FileFacts, collect_file
 from codemods.finding import Finding
 from codemods.rule import Match, Rule
@@ -53,6 +55,7 @@ class _Read:
     facts: FileFacts | None
     present: tuple[str, ...]
     error: str | None = None
+    collected: Mapping[str, Any] | None = None
 
 
 def scan(sources: Sequence[Source], options: Options, progress: Callable[[int, int], None] | None = None) -> Scan:
@@ -103,8 +106,12 @@ def _no_collector() -> Iterator[None]:
 def triggered(source: Source, rules: Sequence[Rule]) -> tuple[Rule, ...]:
     """The rules that may look at a file, going by its kind and bytes."""
     return tuple(
-        rule for rule in rules if source.kind in rule.kinds and any(trigger in source.data for trigger in rule.triggers)
+        rule for rule in rules if _reads(rule, source) and any(trigger in source.data for trigger in rule.triggers)
     )
+
+
+def _reads(rule: Rule, source: Source) -> bool:
+    return source.kind in rule.kinds or source.path.rpartition("/")[2] in rule.names
 
 
 class Desk:
@@ -167,6 +174,7 @@ def _collect(
 ) -> tuple[Facts, dict[str, tuple[str, ...]], dict[str, str]]:
     options, sources = desk.options, desk.sources
     files: dict[str, FileFacts] = {}
+    texts: dict[str, Mapping[str, Any]] = {}
     present: dict[str, tuple[str, ...]] = {}
     skipped: dict[str, str] = {}
 
@@ -178,6 +186,8 @@ def _collect(
                 skipped[path] = result.error
             if result.facts:
                 files[path] = result.facts
+            if result.collected:
+                texts[path] = result.collected
             if result.present:
                 present[path] = result.present
 
@@ -192,7 +202,9 @@ def _collect(
     kinds = {path: source.kind for path, source in sources.items()}
     mentions: dict[bytes, frozenset[str]] = {}
     while True:
-        facts = Facts(files, mentions, kinds=kinds, pins=options.pins, forked=options.forked, target=options.target)
+        facts = Facts(
+            files, mentions, kinds=kinds, pins=options.pins, forked=options.forked, target=options.target, texts=texts
+        )
         mentions = search.holders(_asked(options.rules, facts))
         asked = {path for paths in mentions.values() for path in paths}
         wanted = asked | _base_paths(facts, sources, idle - asked)
@@ -235,7 +247,7 @@ class _Search:
 
     def triggers(self, rule: Rule, source: Source) -> bool:
         """Whether a rule may look at a file, going by its kind and bytes."""
-        return source.kind in rule.kinds and any(source.path in self._holding(text) for text in rule.triggers)
+        return _reads(rule, source) and any(source.path in self._holding(text) for text in rule.triggers)
 
     def _holding(self, text: bytes) -> frozenset[str]:
         if text not in self._known:
@@ -271,7 +283,7 @@ def _read(desk: Desk, item: tuple[str, tuple[str, ...]]) -> _Read:
     except Unreadable as error:
         return _Read(None, (), str(error))
     if isinstance(file, TextFile):
-        return _Read(None, codes)
+        return _Read(None, codes, collected=_collected_text(file, desk.options.rules, codes))
     rules = [rule for rule in desk.options.rules if rule.code in codes]
     collected = {}
     for rule in rules:
@@ -282,6 +294,11 @@ def _read(desk: Desk, item: tuple[str, tuple[str, ...]]) -> _Read:
     if present:
         desk.keep(file)
     return _Read(collect_file(file, collected), present)
+
+
+def _collected_text(file: TextFile, rules: Sequence[Rule], codes: tuple[str, ...]) -> dict[str, Any]:
+    asked = [(rule.code, rule.collect_text) for rule in rules if rule.code in codes and rule.collect_text]
+    return {code: value for code, collect in asked if (value := collect(file)) is not None}
 
 
 def load(source: Source) -> PythonFile | TextFile:
@@ -338,6 +355,10 @@ def _every(rule: Rule, file: PythonFile | TextFile, facts: Facts) -> Iterator[Ma
     """A rule's matches; those that belong to a silenced one elsewhere lose their edits."""
     check: Any = rule.check
     for match in check(file, facts):
+        needed = match.needs or rule.needs
+        if match.edits and needed and facts.target and Version(needed) > Version(facts.target):
+            reason = f"Not rewritten: what it would become exists since Lightning {needed}, and the target is older."
+            match = replace(match, fix="manual", reason=reason, edits=())
         if (rule.code, match.unit) in facts.silenced and match.edits:
             reason = "Not rewritten: a part of the same change is ignored by a comment, or lies outside the given path."
             match = replace(match, fix="manual", reason=reason, edits=())

@@ -7,13 +7,17 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Literal
 
-SourceKind = Literal["python", "requirements", "pyproject", "notebook", "yaml", "dockerfile", "other"]
+SourceKind = Literal[
+    "python", "requirements", "pyproject", "notebook", "yaml", "json", "toml", "shell", "docs", "dockerfile", "other"
+]
 
 _SUFFIXES: dict[str, SourceKind] = {
     ".py": "python",
     ".ipynb": "notebook",
     ".yaml": "yaml",
     ".yml": "yaml",
+    ".sh": "shell",
+    ".bash": "shell",
     ".dockerfile": "dockerfile",
 }
 _NAMES: dict[str, SourceKind] = {
@@ -21,7 +25,16 @@ _NAMES: dict[str, SourceKind] = {
     "setup.cfg": "other",
     "Pipfile": "other",
     "Dockerfile": "dockerfile",
+    "Makefile": "shell",
 }
+_BY_WORD: dict[str, tuple[SourceKind, tuple[str, ...]]] = {
+    ".json": ("json", ("conf", "cfg", "train", "param", "setting", "option", "experiment")),
+    ".toml": ("toml", ("conf", "cfg", "train", "param", "setting", "option", "experiment")),
+    ".md": ("docs", ("readme", "doc", "train", "start", "usage", "guide", "tutorial", "example")),
+    ".rst": ("docs", ("readme", "doc", "train", "start", "usage", "guide", "tutorial", "example")),
+}
+"""Kinds of files that are read only where a word of their path says that they may be about the program: a project can
+hold thousands that are data."""
 _SKIPPED_FOLDERS = frozenset({"node_modules", "__pycache__", "site-packages"})
 _ENVIRONMENT_MARKS = frozenset({"pyvenv.cfg", "conda-meta"})
 _DEEPEST = 100
@@ -35,7 +48,10 @@ def kind_of(path: str) -> SourceKind | None:
     suffix = name[name.rfind(".") :] if "." in name else ""
     if known := _SUFFIXES.get(suffix):
         return known
-    if suffix == ".txt" and ("requirements" in name or folder.rpartition("/")[2] == "requirements"):
+    kind, words = _BY_WORD.get(suffix, ("other", ()))
+    if any(word in path.lower() for word in words):
+        return kind
+    if suffix in (".txt", ".in") and any(word in part for word in _LISTS for part in (name, folder.rpartition("/")[2])):
         return "requirements"
     return "dockerfile" if name.startswith("Dockerfile.") else None
 

@@ -9,7 +9,16 @@ from codemods.rule import Rule, all_rules
 from codemods.scan import Options
 from codemods.source import Source
 
-KINDS = {".py": "python", ".txt": "requirements", ".toml": "pyproject", ".yaml": "yaml"}
+KINDS = {
+    ".py": "python",
+    ".txt": "requirements",
+    ".toml": "pyproject",
+    ".yaml": "yaml",
+    ".json": "json",
+    ".ipynb": "notebook",
+    ".sh": "shell",
+    ".md": "docs",
+}
 
 
 def sources(files: Mapping[str, str | bytes]) -> list[Source]:

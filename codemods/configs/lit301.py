@@ -1,0 +1,296 @@
+"""LIT301: arguments of Trainer that were removed, in YAML, JSON and TOML files."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+
+from codemods.configs.evidence import REMOVED, read_evidence
+from codemods.configs.keys import Verdict, verdicts
+from codemods.configs.mappings import Malformed
+from codemods.configs.owners import Owned, Owner, Project, owned, seen
+from codemods.configs.splice import dropped, has_comment, replaced, valued
+from codemods.facts import Facts
+from codemods.finding import Fix
+from codemods.rule import Example, Match, Rule, TextEdit
+from codemods.source import PythonFile, TextFile
+from codemods.trainer.table import rows
+
+CODE = "LIT301"
+DEFAULTS = {
+    "enable_checkpointing": "True",
+    "enable_progress_bar": "True",
+    "enable_model_summary": "True",
+    "detect_anomaly": "False",
+    "limit_train_batches": "1.0",
+    "limit_val_batches": "1.0",
+    "limit_test_batches": "1.0",
+    "overfit_batches": "0.0",
+    "log_every_n_steps": "50",
+    "reload_dataloaders_every_n_epochs": "0",
+}
+"""What an argument is where nobody gives it."""
+QUOTES = "'\""
+TRIGGERS = tuple(sorted(word.encode() for word in REMOVED))
+
+
+def _check(file: PythonFile | TextFile, facts: Facts) -> Iterator[Match]:
+    project = Project(facts, CODE)
+    if isinstance(file, PythonFile):
+        yield from _reads(file, project)
+        return
+    try:
+        found = list(owned(file))
+    except Malformed as error:
+        yield from _unread(file, facts, str(error))
+        return
+    for item in found:
+        owner = project.owner(item, file.path)
+        if owner.how != "no":
+            yield from _section(file, project, item, owner)
+
+
+def _unread(file: TextFile, facts: Facts, why: str) -> Iterator[Match]:
+    """A file that cannot be read, where it names arguments that only Trainer ever had."""
+    words = "|".join(sorted(REMOVED - {"gpus", "num_processes", "use_amp", "amp_level"}))
+    place = re.search(rf"^[ \t\"']*({words})[\"']?[ \t]*[:=]", file.text, re.MULTILINE)
+    if place and facts.uses_lightning:
+        reason = f"Not rewritten: the file cannot be read ({why}); take removed arguments of Trainer out by hand."
+        yield Match(file.span(*place.span(1)), f"`{place[1]}` of Trainer was removed", "manual", reason)
+
+
+def _section(file: TextFile, project: Project, item: Owned, owner: Owner) -> Iterator[Match]:
+    found = {verdict.key: verdict for verdict in verdicts(item.arguments)}
+    for entry in item.arguments:
+        if entry.key in REMOVED and entry.key not in found:
+            found[entry.key] = _unspoken(entry.key, entry.value)
+    if owner.how != "proven":
+        found = {key: replace(verdict, new=None) for key, verdict in found.items() if key in REMOVED}
+    found = {key: _settled(file, project, item, owner, verdict) for key, verdict in found.items()}
+    yield from _matches(file, project, item, found)
+
+
+def _unspoken(key: str, value: object) -> Verdict:
+    """The end of an argument of which the rules for calls say nothing."""
+    message = f"`{key}=` of Trainer was removed"
+    if value in (None, False):
+        return Verdict(key, message, "safe", "It asked for nothing.", None, ())
+    advice = {
+        "resume_from_checkpoint": "give it to fit(ckpt_path=...) in the code",
+        "truncated_bptt_steps": "the module has to cut its sequences itself now",
+    }.get(key, "use lightning.pytorch.tuner.Tuner in the code" if key.startswith("auto_") else "see the upgrade guide")
+    return Verdict(key, message, "manual", f"Not rewritten: {advice}.", None)
+
+
+def _settled(file: TextFile, project: Project, item: Owned, owner: Owner, verdict: Verdict) -> Verdict:
+    """The verdict as this file and the other files of the project let it stand."""
+    key, name = verdict.key, item.name
+    if verdict.callbacks:
+        return _left(verdict, f"add {_callback(project, item, verdict.callbacks)} to the callbacks, and delete the key")
+    if owner.how == "own":
+        return _left(verdict, f"{owner.why}; take the key out of both")
+    if owner.how == "perhaps":
+        return _left(verdict, f"{owner.why}; if it is, {_wish(verdict)}")
+    if verdict.new is None:
+        return verdict
+    if item.section.shared:
+        return _left(verdict, f"an alias or a merge key brings the mapping to other places; {_wish(verdict)}")
+    if key in project.interpolated:
+        return _left(verdict, f"{project.interpolated[key]} interpolates it; {_wish(verdict)}")
+    reads = project.reads(name, key)
+    if reads and not _all_renamed(project, name, key):
+        idle = item.section.get(key) in (None, 0, False)
+        bad = next(((path, read) for path, read in reads if not (read.harmless and idle)), None)
+        if bad:
+            return _left(verdict, f"{bad[0]}:{bad[1].span.line} reads or sets it; {_wish(verdict)}, and change both")
+    level: Fix = "unsafe" if owner.loose and verdict.level == "safe" else verdict.level
+    reason = verdict.reason + (" The section holds keys that Trainer never took." if owner.loose else "")
+    new = verdict.new
+    new = _explicit(project, file.path, item, replace(verdict, new=new))
+    if not new and has_comment(file, next(entry for entry in item.arguments if entry.key == key)):
+        level, reason = "unsafe", f"{reason} The comment beside it goes as well."
+    return replace(verdict, level=level, reason=reason, new=new)
+
+
+def _explicit(project: Project, path: str, item: Owned, verdict: Verdict) -> tuple[tuple[str, str | None], ...]:
+    """What takes the place of an entry. Where another file sets the same, this one may override it: then a default is
+    spelled out."""
+    key, new = verdict.key, verdict.new or ()
+    taken = {entry.key for entry in item.section.entries}
+    on_cpu = ("accelerator", "'cpu'") in (*new, *verdict.values)
+    if key == "gpus" and on_cpu and "devices" not in taken:
+        others = any(project.elsewhere(item.name, word, path) for word in ("gpus", "devices"))
+        return (*new, ("devices", "1")) if others else new
+    if new:
+        return new
+    targets = {row.keyword for row in rows().get(key, ()) if row.action == "write"}
+    default = next((target for target in sorted(targets) if target in DEFAULTS and target not in taken), None)
+    if default is None or not any(project.elsewhere(item.name, word, path) for word in (key, default)):
+        return new
+    return ((default, DEFAULTS[default]),)
+
+
+def _all_renamed(project: Project, name: str, key: str) -> bool:
+    """Whether every place that reads `gpus` can read `devices` in its stead, since it has the same value."""
+    if key != "gpus":
+        return False
+    same = all(_is_devices(value) for value in project.values(name, key))
+    return same and all(read.at is not None for _, read in project.reads(name, key))
+
+
+def _is_devices(value: object) -> bool:
+    """Whether a value of `gpus` is one of `devices` too."""
+    if isinstance(value, list):
+        return bool(value) and all(type(item) is int for item in value)
+    return type(value) is int and (value > 0 or value == -1)
+
+
+def _left(verdict: Verdict, why: str) -> Verdict:
+    return replace(verdict, level="manual", reason=f"Not rewritten: {why}.", new=None)
+
+
+def _wish(verdict: Verdict) -> str:
+    """What would be written."""
+    if verdict.new is None:
+        return verdict.reason.removeprefix("Not rewritten: ").rstrip(".") or "delete it"
+    if not verdict.new:
+        return "delete it"
+    pairs = [
+        name if value is None else f"{name}: {value.strip(QUOTES)}" for name, value in (*verdict.values, *verdict.new)
+    ]
+    return f"write {' and '.join(pairs)}"
+
+
+def _callback(project: Project, item: Owned, text: str) -> str:
+    """A callback as the configuration spells it, from the Python text `[Name(argument=value)]`."""
+    name, _, rest = text.strip("[]").partition("(")
+    arguments = ", ".join(part.strip().replace("=", ": ", 1) for part in rest.rstrip(")").split(",") if part.strip())
+    dotted = f"lightning.pytorch.callbacks.{name}"
+    if item.target is None and project.cli:
+        return f"`class_path: {dotted}`" + (f" with `init_args: {{{arguments}}}`" if arguments else "")
+    if item.target is not None:
+        return f"`_target_: {dotted}`" + (f" with `{arguments}`" if arguments else "")
+    return f"{name}({rest}"
+
+
+def _matches(file: TextFile, project: Project, item: Owned, found: dict[str, Verdict]) -> Iterator[Match]:
+    section = item.section
+    gone = {key for key, verdict in found.items() if verdict.new == ()}
+    written: set[str] = set()
+    for entry in item.arguments:
+        verdict = found.get(entry.key)
+        if verdict is None:
+            continue
+        span = file.span(*entry.key_at)
+        message = verdict.message.replace("=`", "`", 1)
+        names = {name for name, _ in (*(verdict.new or ()), *verdict.values)}
+        edits: tuple[TextEdit, ...] | None = None
+        if verdict.new is None:
+            why = verdict.reason
+        elif len(gone) == len(section.entries):
+            why = "Not rewritten: nothing would be left of the mapping; delete it."
+        elif names & written:
+            why = "Not rewritten: another key of the mapping becomes the same; keep the one you mean."
+        else:
+            why = "Not rewritten: something else stands on its line; delete it by hand."
+            new = verdict.new
+            edits = replaced(file, section, entry, new) if new else dropped(file, section, entry, gone)
+        if edits is None:
+            reason = why if why.startswith("Not rewritten") else f"Not rewritten: {why}"
+            yield Match(span, message, "manual", reason, verdict.row)
+            continue
+        written |= names
+        others = {other.key: other for other in section.entries}
+        edits += tuple(valued(file, others[name], text) for name, text in verdict.values)
+        renamed = entry.key == "gpus" and project.reads(item.name, "gpus") and _all_renamed(project, item.name, "gpus")
+        unit = f"{item.name}.gpus" if renamed else ""
+        yield Match(span, message, verdict.level, verdict.reason, verdict.row, edits, unit=unit)
+
+
+def _reads(file: PythonFile, project: Project) -> Iterator[Match]:
+    """The places of the code that read a key of the configuration which Trainer takes no more."""
+    known = project.known.get(file.path)
+    for read in known.reads if known else ():
+        for name in sorted(project.sections):
+            mine = any(read == other for path, other in project.reads(name, read.key) if path == file.path)
+            if not mine or not project.values(name, read.key):
+                continue
+            message = f"`{read.key}` of Trainer was removed, and is read from its configuration here"
+            if _all_renamed(project, name, read.key):
+                now = read_evidence(file)
+                fresh = [other for other in (now.reads if now else ()) if other.key == "gpus" and other.at]
+                for other in fresh:
+                    reason = "Every configuration gives it a number or a list, which is `devices` now."
+                    edit = TextEdit(*(other.at or (0, 0)), "devices")
+                    if other == read:
+                        yield Match(read.span, message, "safe", reason, "M164", (edit,), unit=f"{name}.gpus")
+            elif not read.harmless:
+                reason = "Not rewritten: read what takes its place, together with the configuration."
+                yield Match(read.span, message, "manual", reason)
+            break
+
+
+def _present(file: PythonFile) -> bool:
+    known = read_evidence(file)
+    return bool(known and known.reads)
+
+
+_HEAD = "_target_: pytorch_lightning.Trainer\n\n"
+BEFORE = f"""\
+{_HEAD}# hardware
+gpus: [0, 1]  # both
+num_nodes: 1
+
+max_epochs: 10
+progress_bar_refresh_rate: 0
+replace_sampler_ddp: ${{sampler}}
+terminate_on_nan: False
+amp_backend: 'native'
+"""
+AFTER = f"""\
+{_HEAD}# hardware
+accelerator: gpu
+devices: [0, 1]  # both
+num_nodes: 1
+
+max_epochs: 10
+enable_progress_bar: False
+use_distributed_sampler: ${{sampler}}
+"""
+CALLBACK = f"{_HEAD}max_epochs: 10\nweights_summary: full\n"
+OTHER = "_target_: cluster.Trainer\ngpus: 2\nmax_epochs: 3\nweights_summary: full\n"
+_CLI = "from pytorch_lightning.cli import LightningCLI\n\nLightningCLI()\n"
+_JSON = '{\n  "trainer": {"gpus": 2, "max_epochs": 3, "weights_summary": "top"},\n  "seed": 1\n}\n'
+_JSON_AFTER = '{\n  "trainer": {"accelerator": "gpu", "devices": 2, "max_epochs": 3},\n  "seed": 1\n}\n'
+
+RULE = Rule(
+    code=CODE,
+    name="config-trainer-arguments",
+    summary="Removed arguments of Trainer in YAML, JSON and TOML files",
+    why=(
+        "What Hydra, LightningCLI or `Trainer(**config)` hand to Trainer meets the same end as the arguments of a "
+        "call: the rules of calls decide over them, so that both are always the same. A mapping is taken for a "
+        "Trainer's where it names Trainer as its class, or where the code gives a section of its name to Trainer, "
+        "LightningCLI or Hydra; where only its keys speak for it, it is a finding. Nothing but the entry is touched: "
+        "comments, order, quotes and indentation stay. Callbacks are left to a person."
+    ),
+    fix="safe",
+    versions="Lightning 0.7 - 1.9 -> 2.0 and later",
+    triggers=(*TRIGGERS, b"Trainer", b"LightningCLI", b"instantiate"),
+    check=_check,
+    collect=read_evidence,
+    collect_text=seen,
+    present=_present,
+    kinds=("python", "yaml", "json", "toml"),
+    breaks_in="2.0.0",
+    needs="2.0.0",
+    examples=(
+        Example(BEFORE, AFTER, path="configs/trainer/default.yaml"),
+        Example(CALLBACK, CALLBACK, path="configs/trainer/callback.yaml"),
+        Example(OTHER, OTHER, path="configs/trainer/other.yaml"),
+        Example(_JSON, _JSON_AFTER, path="config.json", files=(("main.py", _CLI),)),
+        Example(_JSON, _JSON, path="config.json", files=(("main.py", "import yaml\n"),)),
+    ),
+    references=("https://lightning.ai/docs/pytorch/stable/upgrade/migration_guide.html",),
+)
