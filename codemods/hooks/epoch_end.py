@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 from dataclasses import dataclass
 
-from codemods.hooks.results import train_result
 from codemods.source import ClassNode
 from codemods.syntax import (
     Function,
     crowded_return,
     finally_leaves,
     is_plain,
+    is_self_attribute,
     is_super_call,
     parameters,
     results,
@@ -39,8 +40,20 @@ class Stage:
         return self.new.replace("_end", "_start")
 
     @property
+    def batch_end(self) -> str:
+        return self.new.replace("epoch", "batch")
+
+    @property
+    def step_end(self) -> str:
+        return f"{self.step}_end"
+
+    @property
     def kept(self) -> str:
         return f"{self.step}_outputs"
+
+    @property
+    def helper(self) -> str:
+        return f"_{self.old}"
 
     @property
     def train(self) -> bool:
@@ -49,6 +62,8 @@ class Stage:
 
 SEES_LOCALS = ("eval", "exec", "locals", "vars")
 BACKWARD = ("backward", "manual_backward", "grad")
+LOGGED = ("log", "progress_bar")
+IN_PLACE = ("torch.no_grad", "torch.inference_mode", "torch.enable_grad")
 STAGES = (
     Stage("training_epoch_end", "training_step", "M179"),
     Stage("validation_epoch_end", "validation_step", "M180"),
@@ -59,12 +74,19 @@ STAGES = (
 @dataclass(frozen=True)
 class EpochEnd:
     """An epoch-end hook of a class. `refusal` is why the class alone forbids a rewrite; `reads` whether the
-    hook looks at the outputs at all, so that they have to be kept."""
+    hook looks at the outputs at all, so that they have to be kept; `apart` whether the hook stays a method of its
+    own, under another name, that the new one calls: something else calls it too, or its signature is not plain."""
 
     name: str
     stage: Stage
     refusal: str | None
     reads: bool
+    apart: bool
+
+    @property
+    def argument(self) -> str:
+        """What the new hook calls the outputs."""
+        return "outputs"
 
 
 def read_hook(item: ClassNode, stage: Stage) -> EpochEnd | None:
@@ -72,28 +94,85 @@ def read_hook(item: ClassNode, stage: Stage) -> EpochEnd | None:
     hook = item.methods.get(stage.old)
     if hook is None:
         return None
+    apart = _stands_apart(item, stage, hook)
+    return EpochEnd(item.qualname, stage, _refusal(item, stage, hook), apart or _reads(stage, hook), apart)
+
+
+def _reads(stage: Stage, hook: Function) -> bool:
     given = parameters(hook)
-    reads = bool(given) and any(uses(hook, name) for name in (given[0], *SEES_LOCALS))
-    return EpochEnd(item.qualname, stage, _refusal(item, stage, hook, reads), reads)
+    handed = {
+        id(argument)
+        for call in ast.walk(hook)
+        if isinstance(call, ast.Call) and is_super_call(call, stage.old)
+        for argument in call.args
+    }
+    names = (given[0], *SEES_LOCALS) if given else SEES_LOCALS
+    return any(id(node) not in handed for name in names for node in uses(hook, name))
 
 
-def _refusal(item: ClassNode, stage: Stage, hook: Function, reads: bool) -> str | None:
-    if not is_plain(hook) or len(parameters(hook)) != 1:
+def _stands_apart(item: ClassNode, stage: Stage, hook: Function) -> bool:
+    arguments = hook.args
+    decorated = any(item.scope.resolve(_called(node)) not in IN_PLACE for node in hook.decorator_list)
+    odd = arguments.vararg or arguments.kwarg or arguments.kwonlyargs or arguments.posonlyargs
+    return bool(
+        decorated
+        or odd
+        or len(parameters(hook)) != 1
+        or self_name(hook) != "self"
+        or stage.new in item.methods
+        or any(True for _ in own_calls(item, stage.old))
+    )
+
+
+def _called(node: ast.expr) -> ast.expr:
+    return node.func if isinstance(node, ast.Call) else node
+
+
+def own_calls(item: ClassNode, method: str) -> Iterator[ast.Call]:
+    """The calls `self.method(argument)` below a class, each with one plain argument."""
+    for node in ast.walk(item.node):
+        if (
+            isinstance(node, ast.Call)
+            and is_self_attribute(node.func, method)
+            and len(node.args) == 1
+            and not isinstance(node.args[0], ast.Starred)
+            and not node.keywords
+        ):
+            yield node
+
+
+def _refusal(item: ClassNode, stage: Stage, hook: Function) -> str | None:
+    decorators = {ast.unparse(_called(node)) for node in hook.decorator_list}
+    if not isinstance(hook, ast.FunctionDef) or decorators & {"staticmethod", "classmethod", "property"}:
         return f"{stage.old} is not a plain method of (self, outputs)"
-    if stage.new in item.methods:
-        return f"the class has {stage.new} too, and both would have to be merged"
-    if any(is_super_call(node, stage.old) for node in ast.walk(hook)):
-        return f"{stage.old} calls its base class"
+    if any(isinstance(node, ast.Yield | ast.YieldFrom) for node in ast.walk(hook)) or not _takes_one(hook):
+        return f"{stage.old} is not a plain method of (self, outputs)"
     if stage.train and any(isinstance(node, ast.Attribute) and node.attr in BACKWARD for node in ast.walk(hook)):
         return f"{stage.old} propagates back, for which the outputs would have to keep their history"
-    if stage.train and results(hook):
+    if stage.train and results(hook) and not logs_by_return(hook):
         return f"{stage.old} returns a value, which 1.x refused"
-    if _logs_by_return(hook):
-        return f"{stage.old} returns a dict with `log` or `progress_bar`, which nothing reads since 1.0: log it instead"
-    return _step_refusal(item, stage, hook) if reads else None
+    if stage.new in item.methods and not is_plain(item.methods[stage.new]):
+        return f"the class has {stage.new} too, and both would have to be merged"
+    if stage.new in item.methods and (
+        self_name(item.methods[stage.new]) != "self" or parameters(item.methods[stage.new])
+    ):
+        return f"the class has {stage.new} too, and both would have to be merged"
+    if stage.helper in item.methods and _stands_apart(item, stage, hook):
+        return f"the class already has {stage.helper}"
+    return None
 
 
-def _logs_by_return(hook: Function) -> bool:
+def _takes_one(hook: Function) -> bool:
+    """Whether a method can be called with the outputs alone."""
+    arguments = hook.args
+    names = [*arguments.posonlyargs, *arguments.args]
+    needed = len(names) - len(arguments.defaults)
+    enough = len(names) > 1 or arguments.vararg is not None
+    return needed <= 2 and len(names) >= 1 and enough and all(arguments.kw_defaults)
+
+
+def logs_by_return(hook: Function) -> bool:
+    """Whether a hook returns a dict with `log` or `progress_bar`, as one logged before 1.0."""
     keys = {
         key.value
         for node in ast.walk(hook)
@@ -101,44 +180,62 @@ def _logs_by_return(hook: Function) -> bool:
         for key in node.keys
         if isinstance(key, ast.Constant)
     }
-    return bool(results(hook)) and bool(keys & {"log", "progress_bar"})
+    return bool(results(hook)) and bool(keys & set(LOGGED))
 
 
-def _step_refusal(item: ClassNode, stage: Stage, hook: Function) -> str | None:
+def keeping_refusal(item: ClassNode, stage: Stage) -> str | None:
+    """Why the outputs of a stage cannot be kept, going by the class alone."""
     step = item.methods.get(stage.step)
-    if step is None:
-        return f"the class does not define {stage.step} itself"
-    if not is_plain(step):
-        return f"{stage.step} is not a plain method"
-    if not stage.train and len(parameters(step)) > 2:
-        return (
-            f"{stage.step} takes a third argument, the dataloader's index: with several dataloaders the outputs are "
-            "lists of lists"
-        )
-    if finally_leaves(step) or crowded_return(step):
-        return f"{stage.step} has a return that another statement may undo"
-    if f"{stage.step}_end" in item.methods:
-        return f"{stage.step}_end changes what the hook gets"
-    if not results(step):
-        return f"{stage.step} returns nothing, so the hook got an empty list"
-    if any(is_super_call(node, stage.step) for node in ast.walk(step)):
-        return f"{stage.step} calls its base class"
-    if stage.train and (sets_flag(item) or {"hiddens", "optimizer_idx"} & set(parameters(step))):
+    if stage.train and (sets_flag(item) or (step and {"hiddens", "optimizer_idx"} & set(parameters(step)))):
         return f"with {FLAG} or several optimizers the outputs are lists of lists"
-    if stage.train and not all(train_result(step, value, item.scope) for value in results(step)):
-        return f"{stage.step} does not plainly return a loss or a dict with `loss`"
-    return _place_refusal(item, stage, hook)
-
-
-def _place_refusal(item: ClassNode, stage: Stage, hook: Function) -> str | None:
-    """Why there is no sure place where the list could begin its life."""
-    init = item.methods.get("__init__")
-    if init is None and stage.start in item.methods:
-        return f"the class has {stage.start} but no __init__ in which the list could be made"
-    if init is not None and (super_init_index(init) is None or self_name(init) != "self"):
-        return "__init__ has no plain `super().__init__(...)` behind which the list could be made"
-    if self_name(hook) != "self" or self_name(item.methods[stage.step]) != "self":
-        return "a method does not call its instance `self`"
     if any(isinstance(node, ast.Attribute) and node.attr == stage.kept for node in ast.walk(item.node)):
         return f"the class already uses the attribute {stage.kept}"
+    for name in (stage.batch_end, stage.start):
+        method = item.methods.get(name)
+        if method and (not isinstance(method, ast.FunctionDef) or method.decorator_list or self_name(method) != "self"):
+            return f"{name} is not a plain method"
+    batch_end = item.methods.get(stage.batch_end)
+    if batch_end and not parameters(batch_end):
+        return f"{stage.batch_end} does not name the outputs that it gets"
     return None
+
+
+def plain_step(item: ClassNode, stage: Stage) -> Function | None:
+    """The class's own step, where what it returns can be kept at its `return` statements."""
+    step = item.methods.get(stage.step)
+    if step is None or not is_plain(step) or finally_leaves(step) or crowded_return(step):
+        return None
+    if self_name(step) != "self" or any(is_super_call(node, stage.step) for node in ast.walk(step)):
+        return None
+    return step
+
+
+def takes_index(step: Function) -> bool:
+    """Whether an evaluation step can be given the index of the dataloader, so that there may be several."""
+    arguments = step.args
+    return bool(len(parameters(step)) > 2 or arguments.vararg or arguments.kwarg or arguments.kwonlyargs)
+
+
+def reads_flat(hook: Function) -> bool:
+    """Whether a hook takes each of its outputs for a dict, which a list of lists never served."""
+    given = parameters(hook)
+    loops = [node for node in ast.walk(hook) if isinstance(node, ast.For | ast.comprehension)]
+    items = {
+        loop.target.id: loop
+        for loop in loops
+        if isinstance(loop.target, ast.Name) and isinstance(loop.iter, ast.Name) and loop.iter.id in given[:1]
+    }
+    return any(
+        isinstance(node, ast.Subscript)
+        and isinstance(node.value, ast.Name)
+        and node.value.id in items
+        and isinstance(node.slice, ast.Constant)
+        and isinstance(node.slice.value, str)
+        for node in ast.walk(hook)
+    )
+
+
+def makes_in_init(item: ClassNode) -> bool:
+    """Whether the class has a constructor behind whose `super().__init__(...)` a list can be made."""
+    init = item.methods.get("__init__")
+    return init is not None and super_init_index(init) is not None and self_name(init) == "self"

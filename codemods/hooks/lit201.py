@@ -4,22 +4,22 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from codemods.facts import MODULE, ClassFact, Facts
 from codemods.family import definitions
 from codemods.finding import Span
+from codemods.hooks.callbacks import watchers
 from codemods.hooks.epoch_end import STAGES, EpochEnd, Stage, read_hook
-from codemods.hooks.relations import Shown, callback_hooks, file_refusal, project_refusal, spellings
-from codemods.hooks.results import train_result
+from codemods.hooks.relations import INDEX, Keeping, Shown, file_refusal, keeping, project_refusal
+from codemods.hooks.step_end import named_lines, shown_ends, spellings
 from codemods.rule import Example, Match, NodeEdit, Rule
 from codemods.source import ClassNode, PythonFile
-from codemods.syntax import results, taken_name
 
 if TYPE_CHECKING:
     import libcst as cst
 
-COLLECTION = "lightning_utilities.core.apply_func"
 STAGE_OF = {stage.old: stage for stage in STAGES}
 
 
@@ -29,12 +29,13 @@ def _present(file: PythonFile) -> bool:
     )
 
 
-def _collect(file: PythonFile) -> Shown | None:
+def _collect(file: PythonFile) -> Shown:
     hooks = [(item, hook) for item in file.classes for stage in STAGES if (hook := read_hook(item, stage))]
     classes = tuple(dict.fromkeys(item.node.name for item, _ in hooks))
     kinds = frozenset((hook.stage.old, hook.reads) for item, hook in hooks if not file_refusal(file, item, hook))
-    shown = Shown(classes, kinds, callback_hooks(file))
-    return shown if shown.classes or shown.callbacks else None
+    reading = frozenset(f"{item.qualname}.{hook.stage.old}" for item, hook in hooks if hook.reads)
+    speaks = frozenset(name for name in STAGE_OF if named_lines(file, name))
+    return Shown(classes, kinds, reading, watchers(file), shown_ends(file, STAGES), speaks)
 
 
 def _context(collected: Any) -> tuple[bytes, ...]:
@@ -44,10 +45,10 @@ def _context(collected: Any) -> tuple[bytes, ...]:
     texts = {name.encode() for shown in collected.values() for name in shown.classes}
     for name, reads in hooks:
         stage = STAGE_OF[name]
-        texts |= {*definitions([stage.new]), *spellings(stage.old)}
+        texts |= {*definitions([stage.new, stage.helper]), *spellings(stage.old)}
         if reads:
-            texts |= {*definitions([stage.step, stage.start]), *spellings(stage.step)}
-            texts |= {b"accumulate_grad_batches"} if stage.train else set()
+            texts |= {INDEX, *definitions([stage.step, stage.step_end, stage.start, stage.batch_end])}
+            texts |= {*spellings(stage.step), *spellings(stage.step_end)}
     return tuple(sorted(texts))
 
 
@@ -59,12 +60,12 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
         hooks = [hook for stage in reversed(STAGES) if (hook := read_hook(item, stage))]
         if not fact or not hooks or not _may_be_module(facts, fact):
             continue
-        refusals = [_refusal(file, facts, item, fact, hook) for hook in hooks]
-        first = next(((hook, why) for hook, why in zip(hooks, refusals, strict=True) if why), None)
-        for hook, why in zip(hooks, refusals, strict=True):
-            if first and not why:
-                why = f"{first[0].stage.old} of the same class cannot be ({first[1]})"
-            yield _match(file, item, hook, why)
+        plans = [_plan(file, facts, item, fact, hook) for hook in hooks]
+        first = next(((hook, why) for hook, why in zip(hooks, plans, strict=True) if isinstance(why, str)), None)
+        for hook, plan in zip(hooks, plans, strict=True):
+            if first and not isinstance(plan, str):
+                plan = f"{first[0].stage.old} of the same class cannot be ({first[1]})"
+            yield _match(file, item, hook, plan)
     for name, node, within in _odd(file) if facts.uses_lightning else ():
         owner = facts.files[file.path].find(within.qualname) if within else None
         if within and not (owner and _may_be_module(facts, owner)):
@@ -113,23 +114,33 @@ def _is_mixin(facts: Facts, fact: ClassFact) -> bool:
     return facts.kind(fact) == "other" and any(facts.kind(child) in (MODULE, None) for child in facts.subclasses(fact))
 
 
-def _match(file: PythonFile, item: ClassNode, hook: EpochEnd, refusal: str | None) -> Match:
+def _match(file: PythonFile, item: ClassNode, hook: EpochEnd, plan: _Plan | str) -> Match:
     stage = hook.stage
     place = file.head(item.methods[stage.old])
-    if refusal:
-        return _manual(place, stage, refusal)
+    if isinstance(plan, str):
+        return _manual(place, stage, plan)
+    kept = plan.keeping
     return Match(
         place,
         _message(stage),
         "safe",
-        f"{stage.new} reads the same results, kept by {stage.step} in a list that it empties."
-        if hook.reads
-        else f"{stage.old} does not read its outputs; {stage.new} is called at the same time.",
+        _SAFE[kept.where if kept else "unread"].format(stage=stage),
         stage.row,
-        edits=(NodeEdit(item.node, lambda node: _written(node, item, hook)),),
-        imports=_imports(item, hook),
+        edits=(NodeEdit(item.node, lambda node: _written(node, item, hook, plan)),),
         unit=f"{file.path}:{item.qualname}",
+        needs="2.0.0" if kept and kept.where == "batch" and not (stage.train or kept.several) else None,
     )
+
+
+_SAFE = {
+    "step": "{stage.new} reads the same results, kept by {stage.step} in a list that it empties.",
+    "batch": (
+        "{stage.new} reads the same results, kept in a list that it empties: {stage.batch_end} gets what 1.x handed "
+        "over, whichever way {stage.step} came to it."
+    ),
+    "nowhere": "{stage.step} returns nothing, so the list was always empty.",
+    "unread": "{stage.old} does not read its outputs; {stage.new} is called at the same time.",
+}
 
 
 def _manual(place: Span, stage: Stage, refusal: str) -> Match:
@@ -147,31 +158,38 @@ def _message(stage: Stage) -> str:
     return f"{stage.old} was removed in Lightning 2.0"
 
 
-def _imports(item: ClassNode, hook: EpochEnd) -> tuple[tuple[str, str | None], ...]:
-    """What the kept results of a training step need: dicts have their tensors detached."""
-    step = item.methods.get(hook.stage.step)
-    if not hook.stage.train or not hook.reads or step is None:
-        return ()
-    dicts = any(train_result(step, value, item.scope) == "dict" for value in results(step))
-    return (("torch", None), (COLLECTION, "apply_to_collection")) if dicts else ()
+@dataclass(frozen=True)
+class _Plan:
+    """What a rewrite does besides the new name: how outputs are kept, if they are read; whether a list that a base
+    class fills is emptied, if not."""
+
+    keeping: Keeping | None
+    clears: bool = False
 
 
-def _refusal(file: PythonFile, facts: Facts, item: ClassNode, fact: ClassFact, hook: EpochEnd) -> str | None:
-    """The class's own reason, or what its callers, relatives and Trainers say against a rewrite."""
+def _plan(file: PythonFile, facts: Facts, item: ClassNode, fact: ClassFact, hook: EpochEnd) -> _Plan | str:
+    """How a hook is rewritten; or the class's own reason, or what its callers, relatives and callbacks say, against
+    it."""
     if facts.kind(fact) is None:
         return "it cannot be told whether the class is a LightningModule: a base class comes from elsewhere"
-    if _is_mixin(facts, fact):
-        return "the class is no LightningModule itself but a part of some"
-    taken = taken_name(file.scope.bindings, _imports(item, hook))
-    if taken:
-        return f"the file uses the name `{taken}` for something else"
-    return file_refusal(file, item, hook) or project_refusal(file, facts, item, fact, hook)
+    refusal = file_refusal(file, item, hook) or project_refusal(file, facts, item, fact, hook)
+    if refusal:
+        return refusal
+    if hook.reads:
+        kept = keeping(file, facts, item, fact, hook)
+        return kept if isinstance(kept, str) else _Plan(kept)
+    shown = facts.collected("LIT201")
+    above = facts.ancestry(fact)[1:]
+    return _Plan(
+        None,
+        any(f"{other.name}.{hook.stage.old}" in shown[other.path].reading for other in above if other.path in shown),
+    )
 
 
-def _written(node: cst.ClassDef, item: ClassNode, hook: EpochEnd) -> cst.ClassDef:
-    from codemods.hooks.keep import keep_results
+def _written(node: cst.ClassDef, item: ClassNode, hook: EpochEnd, plan: _Plan) -> cst.ClassDef:
+    from codemods.hooks.keep import cleared, keep_results
 
-    return keep_results(node, item, hook)
+    return cleared(node, item, hook) if plan.clears else keep_results(node, item, hook, plan.keeping)
 
 
 BEFORE = """\
@@ -214,7 +232,71 @@ class Model(LightningModule):
 """
 UNREAD = BEFORE.replace('torch.stack([output["error"] for output in outputs]).mean()', "self.best")
 UNREAD_AFTER = UNREAD.replace("def validation_epoch_end(self, outputs)", "def on_validation_epoch_end(self)")
-SEVERAL_LOADERS = BEFORE.replace("(self, batch, batch_idx)", "(self, batch, batch_idx, dataloader_idx=0)")
+ONE_BY_ONE = BEFORE.replace("(self, batch, batch_idx)", "(self, batch, batch_idx, dataloader_idx=0)").replace(
+    'torch.stack([output["error"] for output in outputs]).mean()', "self.summary(outputs)"
+)
+SEVERAL_LOADERS = """\
+import torch
+from pytorch_lightning import LightningModule
+
+
+class Model(LightningModule):
+    def __init__(self):
+        super().__init__()
+        self.layer = torch.nn.Linear(4, 1)
+
+    def on_validation_epoch_start(self):
+        self.validation_step_outputs = [[] for _ in self.trainer.num_val_batches]
+
+    def validation_step(self, batch, batch_idx, dataloader_idx=0):
+        x, y = batch
+        output = {"error": (self.layer(x) - y).abs().mean()}
+        self.validation_step_outputs[dataloader_idx].append(output)
+        return output
+
+    def on_validation_epoch_end(self):
+        outputs, self.validation_step_outputs = self.validation_step_outputs, []
+        if len(outputs) == 1:
+            outputs = outputs[0]
+        self.log("error", self.summary(outputs))
+"""
+TRAINING = """\
+import torch
+from pytorch_lightning import LightningModule
+
+
+class Model(LightningModule):
+    def __init__(self):
+        super().__init__()
+        self.layer = torch.nn.Linear(4, 1)
+
+    def training_step(self, batch, batch_idx):
+        return {"loss": self.layer(batch).mean()}
+
+    def training_epoch_end(self, outputs):
+        self.log("mean", torch.stack([output["loss"] for output in outputs]).mean())
+"""
+TRAINING_AFTER = """\
+import torch
+from pytorch_lightning import LightningModule
+
+
+class Model(LightningModule):
+    def __init__(self):
+        super().__init__()
+        self.training_step_outputs = []
+        self.layer = torch.nn.Linear(4, 1)
+
+    def training_step(self, batch, batch_idx):
+        return {"loss": self.layer(batch).mean()}
+
+    def on_train_batch_end(self, outputs, batch, batch_idx):
+        self.training_step_outputs.append(outputs)
+
+    def on_train_epoch_end(self):
+        outputs, self.training_step_outputs = self.training_step_outputs, []
+        self.log("mean", torch.stack([output["loss"] for output in outputs]).mean())
+"""
 NOT_LIGHTNING = BEFORE.replace("(LightningModule)", "(torch.nn.Module)")
 
 RULE = Rule(
@@ -225,17 +307,20 @@ RULE = Rule(
         "Lightning 2.0 removed the hooks that were handed the outputs of every step (guide rows M179-M181, pull "
         "request 16520): fit raises NotImplementedError, and test_epoch_end only when test() runs. The step now "
         "keeps its result in a list on self, and the hook takes the list and leaves an empty one, so that early "
-        "returns and kept references are safe. Training outputs are dicts with a detached loss, as 1.x made them; "
-        "their other tensors are detached too, so that no graph is kept for an epoch."
+        "returns and kept references are safe. Where the step is not the class's own, or is not plain, and for "
+        "training, the hook behind each batch keeps them: on_train_batch_end gets the dict with the detached loss, "
+        "divided by the accumulated batches, that 1.x handed over. Where the step may be given the index of one of "
+        "several dataloaders, there is a list for each, and the hook gets a list of lists if there are several."
     ),
     fix="safe",
     versions="written for Lightning < 2.0; the result runs on 1.6 and later",
-    triggers=(*(name.encode() for name in STAGE_OF), b"on_train_epoch_end"),
+    triggers=(*(name.encode() for name in STAGE_OF), b"on_train_epoch_end", b"_step_end("),
     check=_check,
     examples=(
         Example(BEFORE, AFTER),
         Example(UNREAD, UNREAD_AFTER),
-        Example(SEVERAL_LOADERS, SEVERAL_LOADERS),
+        Example(ONE_BY_ONE, SEVERAL_LOADERS),
+        Example(TRAINING, TRAINING_AFTER),
         Example(NOT_LIGHTNING, NOT_LIGHTNING),
     ),
     breaks_in="2.0.0",

@@ -108,12 +108,15 @@ def _is_loss_call(value: ast.Call, scope: Scope) -> bool:
     return isinstance(value.func, ast.Attribute) and value.func.attr in ("mean", "sum")
 
 
+_THINGS = (ast.Dict, ast.DictComp, ast.ListComp, ast.Tuple, ast.List, ast.Set, ast.JoinedStr)
+
+
 def needs_guard(step: Function, value: ast.expr, scope: Scope) -> bool:
     """Whether a returned expression may be None at run time, which 1.x left out of the outputs. `scope` is the
     one around the class."""
     if isinstance(value, ast.Name):
         return not _bound_to_something(step, value.id, bind(step, scope=scope))
-    return not isinstance(value, ast.Dict | ast.BinOp | ast.Tuple | ast.List | ast.JoinedStr)
+    return not isinstance(value, (*_THINGS, ast.BinOp))
 
 
 def _bound_to_something(step: Function, name: str, scope: Scope) -> bool:
@@ -126,14 +129,29 @@ def _bound_to_something(step: Function, name: str, scope: Scope) -> bool:
         bool(bound)
         and _bound_only_so(step, name, bound)
         and all(
-            isinstance(value, ast.Dict | ast.BinOp | ast.Tuple | ast.List | ast.Compare)
+            isinstance(value, (*_THINGS, ast.BinOp, ast.Compare))
             or (isinstance(value, ast.Call) and _is_loss_call(value, scope))
             for value in bound
         )
     )
 
 
-def always_returns(item: ClassNode, value: ast.expr) -> bool:
+def never_none(item: ClassNode, step: Function, value: ast.expr) -> bool:
+    """Whether an expression that a step returns plainly is not None: by itself, or since the class's own method
+    that it calls never returns None."""
+    if not needs_guard(step, value, item.scope) or _always_returns(item, value):
+        return True
+    if not isinstance(value, ast.Name) or _tested_for_none(step, value.id):
+        return False
+    bound = _bound(step, value.id)
+    return (
+        bool(bound)
+        and _bound_only_so(step, value.id, bound)
+        and all(_always_returns(item, each) or not needs_guard(step, each, item.scope) for each in bound)
+    )
+
+
+def _always_returns(item: ClassNode, value: ast.expr) -> bool:
     """Whether an expression is a call of the class's own method that never returns None."""
     if not (
         isinstance(value, ast.Call)
@@ -145,4 +163,4 @@ def always_returns(item: ClassNode, value: ast.expr) -> bool:
     method = item.methods.get(value.func.attr)
     if method is None or not is_plain(method) or may_return_none(method):
         return False
-    return all(isinstance(node.value, ast.Dict | ast.Tuple | ast.List) for node in returns(method))
+    return all(node.value is not None and not needs_guard(method, node.value, item.scope) for node in returns(method))

@@ -37,25 +37,57 @@ def changed(text: str, *replacements: tuple[str, str]) -> dict[str, str]:
 
 
 REFUSED = {
-    "several loaders": ((STEP, STEP.replace("batch_idx", "batch_idx, dataloader_idx=0")), "lists of lists"),
-    "inherited step": ((STEP, STEP.replace("validation_step", "predict_step")), "does not define validation_step"),
-    "step that returns nothing": (('return {"error":', 'self.last = {"error":'), "returns nothing"),
-    "new hook there too": ((HOOK, "    def on_validation_epoch_end(self):\n        ...\n\n" + HOOK), "both"),
-    "super call": ((HOOK, HOOK + "        super().validation_epoch_end(outputs)\n"), "base class"),
-    "called by another hook": (
-        (HOOK, "    def test_run(self, outs):\n        self.validation_epoch_end(outs)\n\n" + HOOK),
+    "async hook": ((HOOK, HOOK.replace("def", "async def")), "not a plain method"),
+    "hook of the class": ((HOOK, "    @staticmethod\n" + HOOK), "not a plain method"),
+    "hook that yields": ((HOOK, HOOK + "        yield outputs\n"), "not a plain method"),
+    "called by another with more": (
+        (HOOK, "    def test_run(self, outs):\n        self.validation_epoch_end(outputs=outs)\n\n" + HOOK),
         "used by name",
     ),
-    "step called by another": (
-        (STEP, "    def test_step(self, b, i):\n        return self.validation_step(b, i)\n\n" + STEP),
+    "called from outside": (
+        ("import torch\n", "import torch\n\n\ndef run(model):\n    model.validation_epoch_end([])\n\n\n"),
         "used by name",
     ),
-    "step end": ((HOOK, "    def validation_step_end(self, out):\n        return out\n\n" + HOOK), "changes what"),
+    "step end that may give nothing": (
+        (HOOK, "    def validation_step_end(self, out):\n        print(out)\n\n" + HOOK),
+        "may return None",
+    ),
+    "step end after a step that may give nothing": (
+        (
+            STEP,
+            STEP.replace("def", "def validation_step_end(self, out):\n        return out\n\n    def")
+            + "        if batch is None:\n            return\n",
+        ),
+        "may return None",
+    ),
+    "step end called by name": (
+        (
+            HOOK,
+            "    def validation_step_end(self, out):\n        return out\n\n"
+            "    def f(self):\n        self.validation_step_end(1)\n\n" + HOOK,
+        ),
+        "used by name",
+    ),
     "name taken": ((HOOK, HOOK + "        self.validation_step_outputs = 1\n"), "already uses"),
-    "decorated": ((HOOK, "    @torch.no_grad()\n" + HOOK), "plain method"),
-    "odd constructor": (
-        ("        super().__init__()\n", "        if True:\n            super().__init__()\n"),
-        "__init__",
+    "helper's name taken": (
+        (
+            HOOK,
+            "    def _validation_epoch_end(self):\n        ...\n\n"
+            "    def test_run(self):\n        self.validation_epoch_end([])\n\n" + HOOK,
+        ),
+        "already has _validation_epoch_end",
+    ),
+    "new hook that is not plain": (
+        (HOOK, "    @torch.no_grad()\n    def on_validation_epoch_end(self):\n        ...\n\n" + HOOK),
+        "both",
+    ),
+    "hook behind a batch that is not plain": (
+        (
+            STEP,
+            "    @torch.no_grad()\n    def on_validation_batch_end(self, *given):\n        ...\n\n"
+            "    @torch.no_grad()\n" + STEP,
+        ),
+        "not a plain method",
     ),
 }
 
@@ -68,46 +100,22 @@ def test_refused_with_the_reason(case: tuple[tuple[str, str], str]) -> None:
     assert reason in found[0]
 
 
-def test_training_outputs_are_dicts_of_detached_tensors() -> None:
+def test_training_outputs_are_what_lightning_hands_over_after_each_batch() -> None:
     after = rewritten(changed(TRAIN), LIT)["model.py"]
-    assert 'self.training_step_outputs.append({"loss": loss.detach()})\n        return loss\n' in after
-    assert "    def on_train_epoch_end(self):\n" in after
+    assert (
+        "    def on_train_batch_end(self, outputs, batch, batch_idx):\n"
+        "        self.training_step_outputs.append(outputs)\n\n"
+        "    def on_train_epoch_end(self):\n"
+    ) in after
 
 
-def test_training_outputs_that_are_not_plain_are_left() -> None:
-    found = refusals(changed(TRAIN, ('        self.log("loss", loss)\n', "")), "LIT201")
-    assert "does not plainly return a loss" in found[0]
-
-
-@pytest.mark.parametrize(
-    ("line", "known"),
-    [
-        ("import torch.nn.functional as F", True),
-        ("from torch.nn import functional as F", True),
-        ("from kit import functions as F", False),
-    ],
-)
-def test_a_loss_function_is_known_by_what_it_is_not_by_its_name(line: str, known: bool) -> None:
-    silent = ('        loss = self.compute(batch)\n        self.log("loss", loss)\n', "        loss = F.loss(*batch)\n")
-    files = changed(TRAIN, silent, ("import torch\n", f"import torch\n{line}\n"))
-    if known:
-        assert '{"loss": loss.detach()}' in rewritten(files, LIT)["model.py"]
-    else:
-        assert "does not plainly return a loss" in refusals(files, "LIT201")[0]
-
-
-def test_accumulation_divides_the_losses_so_it_is_left() -> None:
-    text = TRAIN + "\n\ntrainer = Trainer(accumulate_grad_batches=4)\n"
-    assert "accumulates gradients" in refusals({"model.py": text}, "LIT201")[0]
-    config = {"model.py": TRAIN, "conf.yaml": "accumulate_grad_batches: 4\n"}
-    assert "accumulates gradients" in refusals(config, "LIT201")[0]
+def test_training_outputs_that_may_be_missing_are_guarded() -> None:
+    after = rewritten(changed(TRAIN, ('        self.log("loss", loss)\n', "")), LIT)["model.py"]
+    assert "        if outputs:\n            self.training_step_outputs.append(outputs)\n" in after
 
 
 def test_a_class_is_rewritten_whole_or_not_at_all() -> None:
-    test = (
-        "\n    def test_step(self, batch, batch_idx, dataloader_idx):\n        return {}\n"
-        "\n    def test_epoch_end(self, outputs):\n        print(outputs)\n"
-    )
+    test = "\n    def test_epoch_end(self, outputs):\n        yield outputs\n"
     found = refusals({"model.py": BEFORE + test}, "LIT201")
     assert len(found) == 2
     assert any("of the same class" in reason for reason in found)
@@ -147,9 +155,21 @@ def test_an_unknown_base_is_a_finding_and_no_rewrite() -> None:
     assert "cannot be told" in refusals({"model.py": text}, "LIT201")[0]
 
 
-def test_a_subclass_elsewhere_that_overrides_the_step_forbids_it() -> None:
+def test_a_subclass_elsewhere_that_overrides_the_step_is_heard_behind_each_batch() -> None:
     child = "from model import Model\n\n\nclass Child(Model):\n    def validation_step(self, batch, i):\n        ...\n"
-    assert "Child" in refusals({"model.py": BEFORE, "child.py": child}, "LIT201")[0]
+    after = rewritten({"model.py": BEFORE, "child.py": child}, LIT)
+    assert "    def on_validation_batch_end(self, outputs, batch, batch_idx):\n" in after["model.py"]
+    assert after["child.py"] == child
+
+
+def test_a_result_that_an_own_method_always_gives_needs_no_guard() -> None:
+    body = (
+        "        x, y = batch\n",
+        "        made = self.shared(batch)\n        made['more'] = 1\n        return made\n",
+    )
+    shared = HOOK.replace("validation_epoch_end", "shared") + "        return {key: 1 for key in outputs}\n\n"
+    after = rewritten(changed(BEFORE, body, (HOOK, shared + HOOK)), LIT)["model.py"]
+    assert "        made['more'] = 1\n        self.validation_step_outputs.append(made)\n        return made\n" in after
 
 
 @pytest.mark.parametrize(

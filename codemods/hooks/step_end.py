@@ -1,0 +1,82 @@
+"""Hooks that 1.x gave the result of a step, and how the step can call them itself."""
+
+from __future__ import annotations
+
+import ast
+
+from codemods.facts import ClassFact, Facts
+from codemods.family import family, short_name
+from codemods.hooks.epoch_end import Stage, plain_step
+from codemods.source import ClassNode, PythonFile
+from codemods.syntax import is_plain, may_return_none, mentions, parameters, results, self_name
+
+
+def spellings(name: str) -> tuple[bytes, ...]:
+    """How another file can speak of a method without defining it."""
+    return (f".{name}".encode(), f'"{name}"'.encode(), f"'{name}'".encode())
+
+
+def used_elsewhere(file: PythonFile, facts: Facts, fact: ClassFact, names: tuple[str, ...]) -> str | None:
+    """A method of some names that another file, which names the class, speaks of, as the middle of a sentence."""
+    naming = facts.mentions.get(short_name(fact).encode(), frozenset()) - {file.path}
+    for name in names:
+        for text in spellings(name):
+            callers = naming & facts.mentions.get(text, frozenset())
+            if callers:
+                return f"{name} is used by name in {min(callers)}"
+    return None
+
+
+def named_lines(file: PythonFile, name: str) -> list[int]:
+    """The lines of a file that speak of a method without defining it."""
+    return [*(node.lineno for node in file.attributes(name)), *mentions(file.tree, name)]
+
+
+def always_gives(item: ClassNode, stage: Stage) -> bool:
+    """Whether the class's own `*_step_end` is a plain method of what it is given that never returns None; 1.x kept
+    the step's own result in place of None."""
+    method = item.methods.get(stage.step_end)
+    return (
+        method is not None
+        and is_plain(method)
+        and len(parameters(method)) == 1
+        and not may_return_none(method)
+        and not any(isinstance(value, ast.IfExp) for value in results(method))
+    )
+
+
+def shown_ends(file: PythonFile, stages: tuple[Stage, ...]) -> frozenset[str]:
+    """The `Class.step_end` of a file that give something whatever happens."""
+    return frozenset(
+        f"{item.qualname}.{stage.step_end}" for item in file.classes for stage in stages if always_gives(item, stage)
+    )
+
+
+def own_refusal(file: PythonFile, item: ClassNode, stage: Stage) -> str | None:
+    """Why the class's own step cannot call its own `*_step_end` at each `return`, going by its file alone."""
+    step = plain_step(item, stage)
+    if step is None or self_name(step) != "self":
+        return f"the class has no plain {stage.step} of its own that could call {stage.step_end}"
+    if not always_gives(item, stage):
+        return f"{stage.step_end} may return None, for which 1.x kept what {stage.step} had returned"
+    if may_return_none(step):
+        return f"{stage.step} may return None, with which {stage.step_end} would be called"
+    for name in (stage.step, stage.step_end):
+        lines = named_lines(file, name)
+        if lines:
+            return f"{name} is used by name in line {min(lines)}"
+    return None
+
+
+def family_refusal(
+    file: PythonFile, facts: Facts, fact: ClassFact, stage: Stage, given: frozenset[tuple[str, str]]
+) -> str | None:
+    """Why a class's relatives forbid that its step calls `*_step_end`. `given` are the (path, `Class.step_end`) that
+    never give None."""
+    above = facts.ancestry(fact)[1:]
+    for other in family(facts, fact):
+        if stage.step_end in other.methods and (other.path, f"{other.name}.{stage.step_end}") not in given:
+            return f"{stage.step_end} of {other.name} ({other.path}), a relative of the class, may return None"
+        if stage.step in other.methods and stage.step_end not in other.methods and other not in above:
+            return f"{other.name} ({other.path}), a relative of the class, has a {stage.step} without {stage.step_end}"
+    return used_elsewhere(file, facts, fact, (stage.step, stage.step_end))
