@@ -6,7 +6,7 @@ import ast
 import importlib
 import pkgutil
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -70,6 +70,16 @@ class Example:
     files: tuple[tuple[str, str], ...] = ()
 
 
+def best_levels(levels: Iterable[tuple[str | None, Fix]]) -> tuple[tuple[str, Fix], ...]:
+    """Each row with the best of its levels, in order; entries without a row are left out."""
+    order: tuple[Fix, ...] = ("manual", "unsafe", "safe")
+    best: dict[str, Fix] = {}
+    for row, level in levels:
+        if row and order.index(level) >= order.index(best.get(row, "manual")):
+            best[row] = level
+    return tuple(sorted(best.items()))
+
+
 _RULE_MODULE = re.compile(r"codemods\.\w+\.[a-z]+[0-9]+")
 
 
@@ -89,8 +99,9 @@ class Rule:
     hold one are read for the facts too, and `Facts.mentions` tells which they are; it tells so of `mentions`
     as well, without reading the files.
 
-    `requires` names codes that have to land with this one. A rule with `last` sees in `Facts.planned` what
-    the others found.
+    `rows` tells the rows of the upgrade guide and its supplements that the rule answers, each with the best level
+    that a place of it can have. `requires` names codes that have to land with this one. A rule with `last` sees
+    in `Facts.planned` what the others found.
     """
 
     code: str
@@ -111,6 +122,7 @@ class Rule:
     mentions: tuple[bytes, ...] = ()
     kinds: tuple[str, ...] = ("python",)
     names: tuple[str, ...] = ()
+    rows: Callable[[], tuple[tuple[str, Fix], ...]] = tuple
     requires: tuple[str, ...] = ()
     last: bool = False
     references: tuple[str, ...] = ()

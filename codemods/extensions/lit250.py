@@ -10,7 +10,8 @@ from functools import cache
 from pathlib import Path
 
 from codemods.facts import ClassFact, Facts
-from codemods.rule import Example, Match, Rule, TextEdit
+from codemods.finding import Fix
+from codemods.rule import Example, Match, Rule, TextEdit, best_levels
 from codemods.scopes import canonical
 from codemods.source import ClassNode, PythonFile
 from codemods.syntax import self_name
@@ -127,6 +128,13 @@ class Bar(TQDMProgressBar):
 AFTER = BEFORE.replace("self.main_progress_bar", "self.train_progress_bar")
 ELSEWHERE = BEFORE.replace("pytorch_lightning", "somewhere_else")
 
+
+def _rows() -> tuple[tuple[str, Fix], ...]:
+    return best_levels(
+        (item.row, "safe" if item.becomes else "manual") for items in members().values() for item in items
+    )
+
+
 RULE = Rule(
     code="LIT250",
     name="extension-member",
@@ -163,5 +171,6 @@ RULE = Rule(
     examples=(Example(BEFORE, AFTER), Example(ELSEWHERE, ELSEWHERE)),
     breaks_in="2.0.0",
     needs="2.0.0",
+    rows=_rows,
     mentions=tuple(text for name in ATTRIBUTES for text in _making(name)),
 )

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 
 from codemods.facts import CALLBACK, MODULE, ClassFact, Facts
 from codemods.family import family
-from codemods.rule import Example, Match, NodeEdit, Rule
+from codemods.finding import Fix
+from codemods.rule import Example, Match, NodeEdit, Rule, best_levels
 from codemods.source import ClassNode, PythonFile
 from codemods.syntax import Function, is_super_call, parameters, uses
 
@@ -218,6 +219,13 @@ class Model(LightningModule):
         print(len(outputs))
 """
 
+
+def _rows() -> tuple[tuple[str, Fix], ...]:
+    return best_levels(
+        [*((hook.row, "safe") for hook in SHORTER.values()), *((hook.row, "safe") for hook in OPTIONAL.values())]
+    )
+
+
 RULE = Rule(
     code="LIT210",
     name="hook-arguments",
@@ -235,5 +243,6 @@ RULE = Rule(
     examples=(Example(BEFORE, AFTER), Example(READ, READ)),
     breaks_in="2.0.0",
     needs="1.7.0",
+    rows=_rows,
     references=("https://github.com/Lightning-AI/pytorch-lightning/pull/16753",),
 )

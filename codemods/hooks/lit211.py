@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from codemods.facts import CALLBACK, MODULE, ClassFact, Facts
 from codemods.family import family
 from codemods.finding import Fix
-from codemods.rule import Example, Match, NodeEdit, Rule
+from codemods.rule import Example, Match, NodeEdit, Rule, best_levels
 from codemods.scopes import ROOT
 from codemods.source import ClassNode, PythonFile
 from codemods.syntax import Function, parameters
@@ -257,6 +257,13 @@ class Count(Callback):
         print(trainer.current_epoch)
 """
 
+
+def _rows() -> tuple[tuple[str, Fix], ...]:
+    return best_levels(
+        (hook.row, hook.level if hook.new else "manual") for hook in (*HOOKS.values(), *DATA_HOOKS.values())
+    )
+
+
 RULE = Rule(
     code="LIT211",
     name="unheard-hook",
@@ -274,4 +281,5 @@ RULE = Rule(
     examples=(Example(BEFORE, AFTER), Example(SHARED, SHARED), Example(EVERY_STAGE, EVERY_STAGE)),
     breaks_in="2.0.0",
     needs="1.7.0",
+    rows=_rows,
 )

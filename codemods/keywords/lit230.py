@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from codemods.facts import MODULE, Facts, literal
 from codemods.finding import Fix
-from codemods.rule import Example, Match, NodeEdit, Rule
+from codemods.rule import Example, Match, NodeEdit, Rule, best_levels
 from codemods.scopes import ROOT
 from codemods.source import CallNode, PythonFile
 from codemods.syntax import self_name
@@ -197,6 +197,11 @@ class Model(LightningModule):
 """
 OTHER = BEFORE.replace("pytorch_lightning", "somewhere_else")
 
+
+def _rows() -> tuple[tuple[str, Fix], ...]:
+    return best_levels((row.row, "safe" if row.level in ("safe", "drop") else "manual") for row in keywords().values())
+
+
 RULE = Rule(
     code="LIT230",
     name="keyword-argument",
@@ -231,4 +236,5 @@ RULE = Rule(
     examples=(Example(BEFORE, AFTER), Example(OTHER, OTHER)),
     breaks_in="2.0.0",
     needs="1.6.0",
+    rows=_rows,
 )

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 
 from codemods.facts import MODULE, Facts
 from codemods.family import family
-from codemods.rule import Example, Match, Rule, TextEdit
+from codemods.finding import Fix
+from codemods.rule import Example, Match, Rule, TextEdit, best_levels
 from codemods.source import ClassNode, PythonFile
 from codemods.syntax import is_self_attribute, self_name
 
@@ -153,6 +154,11 @@ class Model(LightningModule):
 """
 OWN = BEFORE.replace("self.classes = ", "self.datamodule = stage\n        self.precision = 16\n        self.classes = ")
 
+
+def _rows() -> tuple[tuple[str, Fix], ...]:
+    return best_levels((missing.row, "safe" if missing.new else "manual") for missing in MISSING.values())
+
+
 RULE = Rule(
     code="LIT221",
     name="module-attribute",
@@ -170,5 +176,6 @@ RULE = Rule(
     examples=(Example(BEFORE, AFTER), Example(OWN, OWN)),
     breaks_in="2.0.0",
     needs="2.0.0",
+    rows=_rows,
     mentions=tuple(text for name in MISSING for text in _settings(name)),
 )

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from codemods.facts import MODULE, Facts
+from codemods.finding import Fix
 from codemods.rule import Example, Match, Rule, TextEdit
 from codemods.source import CallNode, PythonFile
 from codemods.syntax import self_name
@@ -110,6 +111,11 @@ def main(path):
 AFTER = BEFORE.replace("self.load_from", "type(self).load_from").replace("model.load_from", "Model.load_from")
 RIGHT = BEFORE.split("\n\n\ndef main")[0].replace("self.load_from", "Model.load_from") + "\n"
 
+
+def _rows() -> tuple[tuple[str, Fix], ...]:
+    return (("G18432", "safe"), ("M239", "manual"))
+
+
 RULE = Rule(
     code="LIT222",
     name="instance-load",
@@ -125,5 +131,6 @@ RULE = Rule(
     examples=(Example(BEFORE, AFTER), Example(RIGHT, RIGHT)),
     breaks_in="2.1.0",
     needs="1.0.0",
+    rows=_rows,
     references=("https://github.com/Lightning-AI/pytorch-lightning/pull/18432",),
 )

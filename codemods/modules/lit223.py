@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from codemods.facts import Facts
+from codemods.finding import Fix
 from codemods.rule import Example, Match, Rule
 from codemods.scopes import ROOT
 from codemods.source import PythonFile
@@ -30,6 +31,11 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
 SEEDLESS = "from pytorch_lightning import seed_everything\n\nseed_everything()\n"
 SEEDED = SEEDLESS.replace("()", "(7)")
 
+
+def _rows() -> tuple[tuple[str, Fix], ...]:
+    return (("G18846", "manual"),)
+
+
 RULE = Rule(
     code="LIT223",
     name="seedless",
@@ -43,5 +49,6 @@ RULE = Rule(
     triggers=(NAME.encode(),),
     check=_check,
     examples=(Example(SEEDLESS, SEEDLESS), Example(SEEDED, SEEDED)),
+    rows=_rows,
     references=("https://github.com/Lightning-AI/pytorch-lightning/pull/18846",),
 )

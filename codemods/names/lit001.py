@@ -21,8 +21,8 @@ from codemods.names.sites import (
     under_version_check,
 )
 from codemods.names.statement import Place, moved, why_not
-from codemods.names.table import NAMESPACES, OTHERS, Gone, find, spelled, split
-from codemods.rule import Example, Match, Rule, TextEdit
+from codemods.names.table import NAMESPACES, OTHERS, Gone, find, gone, spelled, split
+from codemods.rule import Example, Match, Rule, TextEdit, best_levels
 from codemods.scopes import Scope
 from codemods.source import PythonFile
 
@@ -334,6 +334,11 @@ except ImportError:
     from pytorch_lightning.utilities.distributed import rank_zero_only
 """
 
+
+def _rows() -> tuple[tuple[str, Fix], ...]:
+    return best_levels((entry.row, "safe" if entry.new else "manual") for entry in gone().values())
+
+
 RULE = Rule(
     code=CODE,
     name="moved-name",
@@ -351,4 +356,5 @@ RULE = Rule(
     examples=(Example(BEFORE, AFTER), Example(BOTH, BOTH)),
     breaks_in="2.0.0",
     needs="2.0.0",
+    rows=_rows,
 )

@@ -7,7 +7,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from codemods.facts import Facts
-from codemods.rule import Example, Match, Rule, TextEdit
+from codemods.finding import Fix
+from codemods.rule import Example, Match, Rule, TextEdit, best_levels
 from codemods.source import PythonFile
 
 
@@ -78,6 +79,11 @@ READ = BEFORE.replace(
     'os.environ["PL_INTER_BATCH_PARALLELISM"] = "1"', 'print(os.environ["PL_FAULT_TOLERANT_TRAINING"])'
 )
 
+
+def _rows() -> tuple[tuple[str, Fix], ...]:
+    return best_levels((item.row, "manual" if item.advice else "safe") for item in VARIABLES.values())
+
+
 RULE = Rule(
     code="LIT240",
     name="environment-variable",
@@ -91,4 +97,5 @@ RULE = Rule(
     triggers=tuple(name.encode() for name in VARIABLES),
     check=_check,
     examples=(Example(BEFORE, AFTER), Example(READ, READ)),
+    rows=_rows,
 )
