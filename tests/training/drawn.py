@@ -10,7 +10,7 @@ OPTIMIZERS = st.sampled_from(["SGD", "Adam"])
 HOOKS = ["before step", "after batch", "epoch end", "outputs", "zero grad", "step"]
 LIMITS = ["limit_train_batches=2", "max_steps=5"]
 CHECKS = ["check_val_every_n_epoch=2", "val_check_interval=0.5", "max_steps=7"]
-SELDOM = st.integers(0, 4).map(lambda number: number == 4)
+SELDOM = st.integers(0, 7).map(lambda number: number == 7)
 
 
 @st.composite
@@ -57,7 +57,7 @@ def programs(draw: st.DrawFn) -> Program:
         result=draw(st.sampled_from(["tensor", "dict"])) if not state else "tensor",
         skip=not state and clip is None and draw(SELDOM),
         validation=validation,
-        hook=draw(st.sampled_from([None] * 6 + HOOKS)),
+        hook=draw(st.sampled_from([None] * 15 + HOOKS)),
         dropout=draw(st.booleans()),
         batches=draw(st.integers(1, 5)),
         epochs=draw(st.integers(1, 3)),

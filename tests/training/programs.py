@@ -283,9 +283,13 @@ class Program:
             if not self.several:
                 owned = "self.parameters()"
             elif index == 0:
-                owned = f"[*self.body.parameters(), *self.part{index}.parameters()]"
+                bodies = ["self.lower", "self.body"] if self.state == "nested" else ["self.body"]
+                owned = f"[{', '.join(f'*{one}.parameters()' for one in [*bodies, f'self.part{index}'])}]"
             if self.groups and not self.several:
                 owned = '[{"params": self.body.parameters()}, {"params": self.part0.parameters(), "lr": 0.05}]'
+                owned = (
+                    owned.replace("[{", '[{"params": self.lower.parameters()}, {') if self.state == "nested" else owned
+                )
             lines.append(f"    optimizer{index} = torch.optim.{part.optimizer}({owned}, lr=0.{index + 1})")
         monitor = "val_loss" if self.validation else "train_loss"
         schedulers = {
