@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from codemods.facts import Facts, literal
-from codemods.scopes import NAMESPACES, ROOT
+from codemods.scopes import NAMESPACES, ROOT, canonical
 from codemods.source import CallNode, PythonFile
 from codemods.syntax import taken_name
 from codemods.trainer.values import bound_once
@@ -33,6 +33,9 @@ def spelled(file: PythonFile, call: CallNode, name: str) -> Spelled | str:
         function = function.value
     if isinstance(function, ast.Attribute) and call.scope.resolve(function.value) == ROOT:
         return Spelled(f"{file.source_of(function.value)}.{name}")
+    whole = [word for word, targets in file.scope.bindings.items() if {canonical(item) for item in targets} == {ROOT}]
+    if whole and "Trainer" not in file.scope.bindings:
+        return Spelled(f"{min(whole)}.{name}")
     module, _, last = name.rpartition(".")
     imports = ((f"{namespace_of(file)}.{module}", last),)
     taken = taken_name(file.scope.bindings, imports)

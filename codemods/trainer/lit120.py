@@ -205,7 +205,7 @@ RULE = Rule(
     ),
     fix="safe",
     versions="Lightning 0.7 - 2.0 -> 2.1 and later",
-    triggers=(b"trainer.",),
+    triggers=(b"trainer.", b"Trainer"),
     check=_check,
     examples=(Example(BEFORE, AFTER), Example(LEFT, LEFT), Example(OTHER, OTHER)),
     breaks_in="2.0.0",

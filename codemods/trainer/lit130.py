@@ -89,7 +89,7 @@ def _site(file: PythonFile, facts: Facts, call: CallNode) -> Site | None:
             return None
         return Site(call, function.attr, owner, kind == TRAINER, "safe" if kind else "unsafe")
     own = any(facts.mentions.get(f"def {word}".encode()) for word in WORDS)
-    if own or (dotted is None and not _reads_lightning(file)):
+    if own or not _reads_lightning(file):
         return None
     return Site(call, function.attr, owner, False, "unsafe")
 

@@ -40,7 +40,7 @@ def stands_for_trainer(file: PythonFile, facts: Facts, node: ast.expr, within: W
     fact = _fact(file, facts, owner)
     kind = facts.kind(fact) if fact else None
     if isinstance(node, ast.Name):
-        return _is_parameter(functions, node.id, kind)
+        return _is_parameter(file, functions, node.id, kind)
     if not (isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and functions):
         return None if _reads_lightning(file) and text.split(".")[0] in ("self", "pl_module", "module") else False
     if node.value.id == self_name(functions[0]) and owner is not None:
@@ -48,12 +48,14 @@ def stands_for_trainer(file: PythonFile, facts: Facts, node: ast.expr, within: W
     return None if node.value.id in ("pl_module", "module", "model") and _reads_lightning(file) else False
 
 
-def _is_parameter(functions: list[Function], name: str, kind: str | None) -> bool | None:
+def _is_parameter(file: PythonFile, functions: list[Function], name: str, kind: str | None) -> bool | None:
     """A parameter called so is a Trainer in a callback's hook, and may be one in other functions."""
     for function in functions:
         every = [argument.arg for argument in [*function.args.args, *function.args.kwonlyargs]]
         if name in every:
-            return kind == CALLBACK and (every.index(name) == 1 or None)
+            if kind == CALLBACK and every.index(name) == 1:
+                return True
+            return None if _reads_lightning(file) else False
     return False
 
 

@@ -1,0 +1,80 @@
+"""LIT113: the tuner's flags and calls, checked against the newest Tuner."""
+
+from __future__ import annotations
+
+import inspect
+
+import pytest
+from lightning.pytorch import Trainer
+from lightning.pytorch.tuner import Tuner
+
+from codemods.trainer.lit113 import FLAGS
+from tests.codemods.support import refusals, rewritten, rule, run_rules
+
+HEAD = "import pytorch_lightning as pl\n\n"
+
+
+def after(body: str) -> str:
+    return rewritten({"a.py": HEAD + body}, rule("LIT113"))["a.py"][len(HEAD) :]
+
+
+def test_targets() -> None:
+    assert not hasattr(Trainer, "tune") and not hasattr(Trainer, "tuner")
+    for _, method in FLAGS.values():
+        taken = inspect.signature(getattr(Tuner, method)).parameters
+        assert {"model", "train_dataloaders", "val_dataloaders", "datamodule"} <= set(taken)
+    assert "attr_name" in inspect.signature(Tuner.lr_find).parameters
+    assert "mode" in inspect.signature(Tuner.scale_batch_size).parameters
+
+
+@pytest.mark.parametrize(
+    ("before", "wanted"),
+    [
+        (
+            "t = pl.Trainer(auto_lr_find=True)\nt.tune(m)\n",
+            "t = pl.Trainer()\npl.tuner.Tuner(t).lr_find(m)\n",
+        ),
+        (
+            "t = pl.Trainer(auto_lr_find='rate', max_epochs=1)\nt.tune(m, datamodule=d)\n",
+            't = pl.Trainer(max_epochs=1)\npl.tuner.Tuner(t).lr_find(m, datamodule=d, attr_name="rate")\n',
+        ),
+        (
+            "t = pl.Trainer(auto_scale_batch_size='power')\nt.tune(m)\n",
+            't = pl.Trainer()\npl.tuner.Tuner(t).scale_batch_size(m, mode="power")\n',
+        ),
+        (
+            "t = pl.Trainer()\nfound = t.tuner.lr_find(m)\n",
+            "t = pl.Trainer()\nfound = pl.tuner.Tuner(t).lr_find(m)\n",
+        ),
+    ],
+)
+def test_written(before: str, wanted: str) -> None:
+    assert after(before) == wanted
+
+
+@pytest.mark.parametrize(
+    ("body", "why"),
+    [
+        ("t = pl.Trainer(auto_lr_find=flag)\nt.tune(m)\n", "not known before"),
+        ("t = pl.Trainer(auto_lr_find=True)\nt.fit(m)\n", "not seen"),
+        ("t = pl.Trainer(auto_lr_find=True)\nfound = t.tune(m)\n", "returns is used"),
+        ("t = pl.Trainer(auto_lr_find=True)\nt.tune(m, lr_find_kwargs={})\n", "arguments for the tuner"),
+        ("def f():\n    return pl.Trainer(auto_scale_batch_size=True)\n", "not seen"),
+    ],
+)
+def test_left_to_a_person(body: str, why: str) -> None:
+    [reason] = refusals({"a.py": HEAD + body}, "LIT113")
+    assert why in reason and "Tuner(trainer)" in reason
+
+
+def test_both_flags_are_two_calls() -> None:
+    body = "t = pl.Trainer(auto_lr_find=True, auto_scale_batch_size=True)\nt.tune(m)\n"
+    reasons = refusals({"a.py": HEAD + body}, "LIT113")
+    assert len(reasons) == 2 and all("two calls" in reason for reason in reasons)
+
+
+@pytest.mark.parametrize(
+    "body", ["pl.Trainer(auto_lr_find=False)\n", "model.tuner.lr_find(x)\n", "f(auto_lr_find=True)\n"]
+)
+def test_not_spoken_of(body: str) -> None:
+    assert run_rules({"a.py": HEAD + body}, rule("LIT113")).findings == ()

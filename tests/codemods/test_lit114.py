@@ -1,0 +1,81 @@
+"""LIT114: arguments of fit and its like, and Trainer's by position, checked against the releases."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+
+import pytest
+from lightning.pytorch import Trainer
+
+from codemods.trainer.lit114 import RENAMED, names_by_position
+from codemods.trainer.table import signatures
+from tests.codemods.support import rewritten, rule, run_rules
+
+HEAD = "from pytorch_lightning import Trainer\n\n"
+
+
+@pytest.mark.parametrize(("key", "new"), [(key, new) for key, (new, _) in RENAMED.items()])
+def test_names(key: tuple[str, str], new: str) -> None:
+    method, old = key
+    releases = signatures()[method]
+    assert any(old in names for names in releases.values())
+    if method != "tune":
+        taken = inspect.signature(getattr(Trainer, method)).parameters
+        assert new in taken and old not in taken
+
+
+@pytest.mark.parametrize(
+    ("before", "wanted", "level"),
+    [
+        ("t = Trainer()\nt.fit(m, train_dataloader=a)\n", "t = Trainer()\nt.fit(m, train_dataloaders=a)\n", "safe"),
+        ("Trainer().test(test_dataloaders=a)\n", "Trainer().test(dataloaders=a)\n", "safe"),
+        ("t = Trainer()\nt.validate(val_dataloaders=a)\n", "t = Trainer()\nt.validate(dataloaders=a)\n", "safe"),
+        (
+            "def f(t: Trainer):\n    t.fit(m, train_dataloader=a)\n",
+            "def f(t: Trainer):\n    t.fit(m, train_dataloaders=a)\n",
+            "safe",
+        ),
+        (
+            "def f(trainer):\n    trainer.fit(m, train_dataloader=a)\n",
+            "def f(trainer):\n    trainer.fit(m, train_dataloaders=a)\n",
+            "unsafe",
+        ),
+        ("Trainer(log, max_epochs=1)\n", "Trainer(logger=log, max_epochs=1)\n", "safe"),
+        ("Trainer(log, True, enable_checkpointing=x)\n", "Trainer(log, True, enable_checkpointing=x)\n", "manual"),
+        ("Trainer(*args)\n", "Trainer(*args)\n", "manual"),
+    ],
+)
+def test_written(before: str, wanted: str, level: str) -> None:
+    files = {"a.py": HEAD + before}
+    made = run_rules(files, rule("LIT114"), unsafe=True)
+    assert [finding.fix for finding in made.findings] == [level]
+    assert rewritten(files, rule("LIT114"), unsafe=True)["a.py"] == HEAD + wanted
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "t = Trainer()\nt.fit(m, train_dataloaders=a, val_dataloaders=b)\n",
+        "t = Engine()\nt.fit(m, train_dataloader=a)\n",
+        "trainer = Engine()\ntrainer.fit(m, train_dataloader=a)\n",
+        "Trainer()\nEngine(log)\n",
+    ],
+)
+def test_not_spoken_of(body: str) -> None:
+    assert run_rules({"a.py": HEAD + body}, rule("LIT114")).findings == ()
+
+
+def named(text: str) -> list[str] | None:
+    node = ast.parse(text, mode="eval").body
+    assert isinstance(node, ast.Call)
+    return names_by_position(node)
+
+
+def test_the_keywords_tell_the_release() -> None:
+    assert named("f(a)") == ["logger"]
+    assert named("f(a, b)") is None
+    assert named("f(a, b, max_nb_epochs=1)") == ["logger", "checkpoint_callback"]
+    assert named("f(a, b, inference_mode=True)") == ["logger", "enable_checkpointing"]
+    assert named("f(a, logger=b)") is None
+    assert named("f(a, nothing=b)") is None

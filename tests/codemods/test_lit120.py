@@ -1,0 +1,116 @@
+"""LIT120: attributes of Trainer by row, checked on a Trainer, and whose attributes they are."""
+
+from __future__ import annotations
+
+import ast
+
+import pytest
+from lightning.pytorch import Trainer
+
+from codemods.trainer.lit120 import PRECISIONS, Row, rows
+from tests.codemods.support import rewritten, rule, run_rules
+
+HEAD = "from pytorch_lightning import Callback, LightningModule, Trainer\n\n\n"
+HOOK = "class Watch(Callback):\n    def on_fit_end(self, trainer, pl_module):\n        "
+MODULE = "class Model(LightningModule):\n    def step(self):\n        "
+CURRENT = frozenset(name for name, row in rows().items() if row.action == "special" and not row.last)
+
+
+@pytest.fixture(scope="module")
+def trainer() -> Trainer:
+    return Trainer(logger=False, accelerator="cpu", devices=1, enable_checkpointing=False)
+
+
+@pytest.mark.parametrize("row", rows().values(), ids=lambda row: row.attribute)
+def test_row(row: Row, trainer: Trainer) -> None:
+    assert hasattr(trainer, row.attribute) == (row.attribute in CURRENT)
+    assert row.reason
+    if row.action == "write":
+        text = row.target.replace("{}", "trainer")
+        eval(compile(ast.parse(text, mode="eval"), "row", "eval"), {"trainer": trainer})
+    assert (row.action == "manual") == (row.level == "manual") or row.attribute == "model"
+
+
+@pytest.mark.parametrize("old", PRECISIONS)
+def test_precisions(old: int | str) -> None:
+    kept = Trainer(logger=False, accelerator="cpu", enable_checkpointing=False, precision=old)  # type: ignore[arg-type]
+    assert kept.precision in (PRECISIONS[old], PRECISIONS[old].replace("16-mixed", "bf16-mixed"))
+    assert kept.precision != old
+
+
+@pytest.mark.parametrize(
+    ("before", "wanted"),
+    [
+        ("trainer.running_sanity_check", "trainer.sanity_checking"),
+        ("trainer.training_type_plugin.barrier()", "trainer.strategy.barrier()"),
+        ("trainer.accelerator.barrier()", "trainer.strategy.barrier()"),
+        ("trainer.disable_validation or x", "(not trainer.enable_validation) or x"),
+        ("trainer.root_gpu", "trainer.strategy.root_device.index"),
+        ("trainer.precision == 16", 'trainer.precision == "16-mixed"'),
+        ("trainer.precision != 32", 'trainer.precision != "32-true"'),
+        ("trainer.precision in (16, 'bf16')", 'trainer.precision in ("16-mixed", "bf16-mixed")'),
+        ("trainer.use_amp", '(trainer.precision == "16-mixed")'),
+        ("len(trainer.lr_schedulers)", "len(trainer.lr_scheduler_configs)"),
+        ("trainer.lr_schedulers[0]['scheduler']", "trainer.lr_scheduler_configs[0].scheduler"),
+        ("trainer.num_val_batches // 2", "sum(trainer.num_val_batches) // 2"),
+        ("trainer.tested_ckpt_path", "trainer.ckpt_path"),
+    ],
+)
+def test_written(before: str, wanted: str) -> None:
+    text = HEAD + HOOK
+    assert rewritten({"a.py": f"{text}{before}\n"}, rule("LIT120"))["a.py"] == f"{text}{wanted}\n"
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "trainer.gpus",
+        "trainer.amp_backend",
+        "trainer.reset_train_dataloader()",
+        "trainer.model = 1",
+        "for item in trainer.lr_schedulers: pass",
+        "trainer.training_type_plugin = 1",
+        "trainer.train_loop",
+    ],
+)
+def test_left_to_a_person(statement: str) -> None:
+    made = run_rules({"a.py": f"{HEAD}{HOOK}{statement}\n"}, rule("LIT120"))
+    assert [finding.fix for finding in made.findings] == ["manual"]
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "trainer.precision == '16-mixed'",
+        "trainer.precision == wanted",
+        "trainer.num_val_batches[0] // 2",
+        "trainer.accelerator",
+        "trainer.model.parameters()",
+        "config.trainer.gpus",
+        "other.root_gpu",
+    ],
+)
+def test_not_spoken_of(statement: str) -> None:
+    assert run_rules({"a.py": f"{HEAD}{HOOK}{statement}\n"}, rule("LIT120")).findings == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "level"),
+    [
+        (f"{MODULE}self.trainer.root_gpu\n", "safe"),
+        ("class Thing:\n    def step(self):\n        self.trainer.root_gpu\n", None),
+        ("def show(trainer):\n    trainer.root_gpu\n", "unsafe"),
+        ("def show(trainer: Trainer):\n    trainer.root_gpu\n", "safe"),
+        ("def show(thing: 'Trainer'):\n    thing.root_gpu\n", "safe"),
+        ("def show(trainer: Engine):\n    trainer.root_gpu\n", None),
+        ("t = Trainer()\nt.root_gpu\n", "safe"),
+        (f"{HOOK}pl_module.trainer.root_gpu\n", "unsafe"),
+    ],
+)
+def test_whose_it_is(text: str, level: str | None) -> None:
+    found = run_rules({"a.py": HEAD + text}, rule("LIT120")).findings
+    assert [finding.fix for finding in found] == ([level] if level else [])
+
+
+def test_without_lightning_nothing_is_said() -> None:
+    assert run_rules({"a.py": "def show(trainer):\n    trainer.root_gpu\n"}, rule("LIT120")).findings == ()
