@@ -17,13 +17,13 @@ INDEXED = [
     "gan_elif", "gan_frequency", "gan_in", "gan_index_handed_on", "gan_plateau", "gan_scheduled", "gan_shared_prefix",
     "three_optimizers_toggled",
 ]  # fmt: skip
-ACCUMULATED = {"gan_accumulated"}
+ACCUMULATED = {"gan_accumulated", "gan_on_two_ranks"}
 REFUSED = {
     "gan_own_clipping": "OPT001 Not rewritten: `configure_gradient_clipping` reads `optimizer_idx`",
 }
 SCALED = ["chunks_clipped_under_a_scaler", "gan_clipped_under_a_scaler"]
 ROUNDED = {"gan_clipped_under_a_scaler"}
-RANKS = ["chunks_on_two_ranks"]
+RANKS = ["chunks_on_two_ranks", "gan_on_two_ranks"]
 CLEARED = "torch.clear_autocast_cache()"
 
 
@@ -93,8 +93,8 @@ def clipped_too_early(text: str) -> str:
 def test_ranks_hold_equal_gradients(name: str) -> None:
     before = project(name)
     old, new = train_many([(Case(before, processes=2), "1.9.5"), (Case(rewritten(before), processes=2), "target")])
-    assert_same(old, new)
-    assert_same(old.ranks[0], new.ranks[0])
+    assert_same(old, new, logged=name not in ACCUMULATED)
+    assert_same(old.ranks[0], new.ranks[0], logged=name not in ACCUMULATED)
     assert new.losses != new.ranks[0].losses
     assert [step.gradient for step in new.steps] == [step.gradient for step in new.ranks[0].steps]
     assert new.weights == new.ranks[0].weights
