@@ -6,11 +6,13 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from codemods.facts import CALLBACK, MODULE, ClassFact, Facts
-from codemods.family import family
+from codemods.family import definitions, family
 from codemods.finding import Fix
+from codemods.hooks.epoch_end import STAGES
+from codemods.hooks.step_end import family_refusal, own_refusal, shown_ends, spellings
 from codemods.rule import Example, Match, NodeEdit, Rule, best_levels
 from codemods.scopes import ROOT
 from codemods.source import ClassNode, PythonFile
@@ -47,6 +49,7 @@ class Unheard:
 BOTH = (MODULE, CALLBACK)
 _STAGES = "It ran at the start or end of training, validation and test epochs alike, before 1.2 of training alone"
 _BATCHES = "It ran for training, validation and test batches alike"
+_ENDS = "Call it from {0}, or do there what it does"
 _LOADER = "Do it in {0}(), or in setup()"
 HOOKS: dict[str, Unheard] = {
     "on_pretrain_routine_start": Unheard(
@@ -112,9 +115,9 @@ HOOKS: dict[str, Unheard] = {
     "get_progress_bar_dict": Unheard(
         (MODULE,), "1.7", "M067", "Override get_metrics of a progress bar, and give that to the Trainer as a callback"
     ),
-    "training_step_end": Unheard((MODULE,), "2.0", "M233", "Call it from training_step, or do there what it does"),
-    "validation_step_end": Unheard((MODULE,), "2.0", "M234", "Call it from validation_step, or do there what it does"),
-    "test_step_end": Unheard((MODULE,), "2.0", "M235", "Call it from test_step, or do there what it does"),
+    "training_step_end": Unheard((MODULE,), "2.0", "M233", _ENDS.format("training_step")),
+    "validation_step_end": Unheard((MODULE,), "2.0", "M234", _ENDS.format("validation_step")),
+    "test_step_end": Unheard((MODULE,), "2.0", "M235", _ENDS.format("test_step")),
     "training_end": Unheard((MODULE,), "1.0", "", "Do in training_step what it does"),
     "validation_end": Unheard(
         (MODULE,),
@@ -141,6 +144,37 @@ DATA_HOOKS = {
 }
 
 
+STEP_ENDS = {stage.step_end: stage for stage in STAGES}
+
+
+@dataclass(frozen=True)
+class _Ends:
+    """The names of a file's classes with a `*_step_end`, which `Class.step_end` always give something, and which are
+    called by a step of their own class once that is rewritten."""
+
+    classes: tuple[str, ...]
+    given: frozenset[str]
+    called: frozenset[str]
+
+
+def _collect(file: PythonFile) -> _Ends | None:
+    ending = [(item, stage) for item in file.classes for stage in STAGES if stage.step_end in item.methods]
+    if not ending:
+        return None
+    called = {f"{item.qualname}.{stage.step_end}" for item, stage in ending if own_refusal(file, item, stage) is None}
+    return _Ends(tuple(item.node.name for item, _ in ending), shown_ends(file, STAGES), frozenset(called))
+
+
+def _context(collected: Any) -> tuple[bytes, ...]:
+    """Files that name a class with a step end, or could define or call what belongs to it, are read."""
+    texts = {name.encode() for ends in collected.values() for name in ends.classes}
+    names = {name.rpartition(".")[2] for ends in collected.values() for name in ends.called}
+    for name in names:
+        stage = STEP_ENDS[name]
+        texts |= {*definitions([stage.step, stage.step_end]), *spellings(stage.step), *spellings(stage.step_end)}
+    return tuple(sorted(texts))
+
+
 def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
     for item in file.classes:
         old = [name for name in item.methods if name in HOOKS or name in DATA_HOOKS]
@@ -148,8 +182,41 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
         kind = facts.kind(fact) if fact else None
         for name in old:
             hook = (DATA_HOOKS if kind == DATA else HOOKS).get(name)
-            if fact and hook and kind in hook.kinds and not _called(file, name):
+            if not (fact and hook and kind in hook.kinds) or _called(file, name):
+                continue
+            if name in STEP_ENDS:
+                yield from _step_end(file, facts, fact, item, name, hook)
+            else:
                 yield _match(file, facts, fact, item, name, hook, kind)
+
+
+def _step_end(
+    file: PythonFile, facts: Facts, fact: ClassFact, item: ClassNode, name: str, hook: Unheard
+) -> Iterator[Match]:
+    """A step end that the class's own step can call, that an inherited step will call, or that is left."""
+    stage = STEP_ENDS[name]
+    message = f"{name} is not called since Lightning {hook.since}"
+    collected = facts.collected("LIT211")
+    given = frozenset((path, each) for path, ends in collected.items() for each in ends.given)
+    if stage.step not in item.methods:
+        above = next((other for other in facts.ancestry(fact)[1:] if stage.step in other.methods), None)
+        ends = collected.get(above.path) if above else None
+        if above and ends and f"{above.name}.{name}" in ends.called and not family_refusal(facts, above, stage, given):
+            return
+    refusal = own_refusal(file, item, stage) or family_refusal(facts, fact, stage, given)
+    place = file.head(item.methods[name])
+    if refusal:
+        yield Match(place, message, "manual", f"Not rewritten: {refusal}. {hook.reason}.", hook.row)
+        return
+    edit = NodeEdit(item.methods[stage.step], partial(_ending, step_end=name))
+    reason = f"{stage.step} now gives its result to {name} itself, as Lightning did."
+    yield Match(place, message, "safe", reason, hook.row, (edit,), unit=f"{file.path}:{item.qualname}")
+
+
+def _ending(node: cst.FunctionDef, *, step_end: str) -> cst.FunctionDef:
+    from codemods.hooks.keep import ending
+
+    return ending(node, step_end)
 
 
 def _called(file: PythonFile, name: str) -> bool:
@@ -247,6 +314,18 @@ class Stop(Callback):
         if isinstance(exception, KeyboardInterrupt):
             print("stopped")
 """
+ENDED = """\
+from pytorch_lightning import LightningModule
+
+
+class Model(LightningModule):
+    def training_step(self, batch, batch_idx):
+        return {"guess": self(batch)}
+
+    def training_step_end(self, output):
+        return self.loss(output["guess"])
+"""
+ENDED_AFTER = ENDED.replace('{"guess": self(batch)}', 'self.training_step_end({"guess": self(batch)})')
 SHARED = BEFORE.split("\n\n\nclass Stop")[0] + "\n\n    def on_fit_start(self):\n        pass\n"
 EVERY_STAGE = """\
 from pytorch_lightning import Callback
@@ -271,14 +350,20 @@ RULE = Rule(
     why=(
         "Lightning removed some thirty hooks between 1.6 and 2.1 and calls none of them now. Nothing fails: the "
         "method stands there and is not called (guide rows M055-M059, M067, M068, M084-M087, M096-M103, M233-M235). "
-        "Where another hook is called at the same point the method takes its name; where it ran more often than "
-        "that one, or has no equal, a person has to say what is meant."
+        "Where another hook is called at the same point the method takes its name, and a step calls its own "
+        "*_step_end (under mixed precision that now runs in the step's autocast region); where it ran more often "
+        "than that one, or has no equal, a person has to say what is meant."
     ),
     fix="safe",
     versions="written for Lightning < 2.0",
     triggers=tuple(f"def {name}".encode() for name in (*HOOKS, *DATA_HOOKS)),
     check=_check,
-    examples=(Example(BEFORE, AFTER), Example(SHARED, SHARED), Example(EVERY_STAGE, EVERY_STAGE)),
+    examples=(
+        Example(BEFORE, AFTER),
+        Example(ENDED, ENDED_AFTER),
+        Example(SHARED, SHARED),
+        Example(EVERY_STAGE, EVERY_STAGE),
+    ),
     breaks_in="2.0.0",
     needs="1.7.0",
     rows=_rows,

@@ -89,7 +89,7 @@ def project_refusal(file: PythonFile, facts: Facts, item: ClassNode, fact: Class
 def _spoken_of(file: PythonFile, facts: Facts, fact: ClassFact, stage: Stage) -> str | None:
     """Another file that names the class and the hook, other than in a comment."""
     shown = facts.collected("LIT201")
-    told = used_elsewhere(file, facts, fact, (stage.old,))
+    told = used_elsewhere(facts, fact, (stage.old,))
     if told is None:
         return None
     naming = facts.mentions.get(short_name(fact).encode(), frozenset()) - {file.path}
@@ -145,7 +145,7 @@ def keeping(file: PythonFile, facts: Facts, item: ClassNode, fact: ClassFact, ho
         return Keeping("nowhere")
     if ended and (why := _end_refusal(file, facts, item, fact, stage)):
         return why
-    named = bool(named_lines(file, stage.step)) or used_elsewhere(file, facts, fact, (stage.step,)) is not None
+    named = bool(named_lines(file, stage.step)) or used_elsewhere(facts, fact, (stage.step,)) is not None
     apart = ended and stage.step not in item.methods
     shared = any(stage.old in other.methods for other in relatives)
     inside = step is not None and not (stage.train or overridden or named or shared)
@@ -173,10 +173,10 @@ def _never_none(item: ClassNode, stage: Stage, overridden: bool) -> bool:
 def _end_refusal(file: PythonFile, facts: Facts, item: ClassNode, fact: ClassFact, stage: Stage) -> str | None:
     given = frozenset((path, name) for path, shown in facts.collected("LIT201").items() for name in shown.ends)
     if stage.step in item.methods and stage.step_end in item.methods:
-        return own_refusal(file, item, stage) or family_refusal(file, facts, fact, stage, given)
+        return own_refusal(file, item, stage) or family_refusal(facts, fact, stage, given)
     if stage.train or stage.step_end not in item.methods or not always_gives(item, stage):
         return f"{stage.step_end} changes what the hook gets"
-    if named_lines(file, stage.step_end) or used_elsewhere(file, facts, fact, (stage.step_end,)):
+    if named_lines(file, stage.step_end) or used_elsewhere(facts, fact, (stage.step_end,)):
         return f"{stage.step_end} changes what the hook gets, and is used by name"
     for other in family(facts, fact):
         if stage.step_end in other.methods:

@@ -9,6 +9,7 @@ from codemods.family import family, short_name
 from codemods.hooks.epoch_end import Stage, plain_step
 from codemods.source import ClassNode, PythonFile
 from codemods.syntax import is_plain, may_return_none, mentions, parameters, results, self_name
+from codemods.tbptt.module import sets_flag
 
 
 def spellings(name: str) -> tuple[bytes, ...]:
@@ -16,9 +17,9 @@ def spellings(name: str) -> tuple[bytes, ...]:
     return (f".{name}".encode(), f'"{name}"'.encode(), f"'{name}'".encode())
 
 
-def used_elsewhere(file: PythonFile, facts: Facts, fact: ClassFact, names: tuple[str, ...]) -> str | None:
+def used_elsewhere(facts: Facts, fact: ClassFact, names: tuple[str, ...]) -> str | None:
     """A method of some names that another file, which names the class, speaks of, as the middle of a sentence."""
-    naming = facts.mentions.get(short_name(fact).encode(), frozenset()) - {file.path}
+    naming = facts.mentions.get(short_name(fact).encode(), frozenset()) - {fact.path}
     for name in names:
         for text in spellings(name):
             callers = naming & facts.mentions.get(text, frozenset())
@@ -59,6 +60,8 @@ def own_refusal(file: PythonFile, item: ClassNode, stage: Stage) -> str | None:
         return f"the class has no plain {stage.step} of its own that could call {stage.step_end}"
     if not always_gives(item, stage):
         return f"{stage.step_end} may return None, for which 1.x kept what {stage.step} had returned"
+    if stage.train and (sets_flag(item) or "hiddens" in parameters(step)):
+        return f"{stage.step} hands hidden states on, which {stage.step_end} got too"
     if may_return_none(step):
         return f"{stage.step} may return None, with which {stage.step_end} would be called"
     for name in (stage.step, stage.step_end):
@@ -68,9 +71,7 @@ def own_refusal(file: PythonFile, item: ClassNode, stage: Stage) -> str | None:
     return None
 
 
-def family_refusal(
-    file: PythonFile, facts: Facts, fact: ClassFact, stage: Stage, given: frozenset[tuple[str, str]]
-) -> str | None:
+def family_refusal(facts: Facts, fact: ClassFact, stage: Stage, given: frozenset[tuple[str, str]]) -> str | None:
     """Why a class's relatives forbid that its step calls `*_step_end`. `given` are the (path, `Class.step_end`) that
     never give None."""
     above = facts.ancestry(fact)[1:]
@@ -79,4 +80,4 @@ def family_refusal(
             return f"{stage.step_end} of {other.name} ({other.path}), a relative of the class, may return None"
         if stage.step in other.methods and stage.step_end not in other.methods and other not in above:
             return f"{other.name} ({other.path}), a relative of the class, has a {stage.step} without {stage.step_end}"
-    return used_elsewhere(file, facts, fact, (stage.step, stage.step_end))
+    return used_elsewhere(facts, fact, (stage.step, stage.step_end))
