@@ -8,7 +8,18 @@ from pathlib import Path
 from typing import Literal
 
 SourceKind = Literal[
-    "python", "requirements", "pyproject", "notebook", "yaml", "json", "toml", "shell", "docs", "dockerfile", "other"
+    "python",
+    "requirements",
+    "pyproject",
+    "notebook",
+    "yaml",
+    "json",
+    "toml",
+    "shell",
+    "docs",
+    "dockerfile",
+    "lock",
+    "other",
 ]
 
 _SUFFIXES: dict[str, SourceKind] = {
@@ -25,8 +36,13 @@ _NAMES: dict[str, SourceKind] = {
     "setup.cfg": "other",
     "Pipfile": "other",
     "Dockerfile": "dockerfile",
+    "poetry.lock": "lock",
+    "pdm.lock": "lock",
+    "uv.lock": "lock",
+    "Pipfile.lock": "lock",
     "Makefile": "shell",
 }
+_LISTS = ("requirement", "constraint")
 _BY_WORD: dict[str, tuple[SourceKind, tuple[str, ...]]] = {
     ".json": ("json", ("conf", "cfg", "train", "param", "setting", "option", "experiment")),
     ".toml": ("toml", ("conf", "cfg", "train", "param", "setting", "option", "experiment")),

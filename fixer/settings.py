@@ -10,7 +10,7 @@ from pathlib import Path
 
 from packaging.version import InvalidVersion, Version
 
-from codemods.pins.manifest import LIGHTNING, find_pins, read_pins
+from codemods.pins.manifest import LIGHTNING, find_pins, manifest_kind, read_pins, states
 from codemods.pins.toml import Unparsable
 from codemods.rule import select_rules
 from codemods.scan import Options
@@ -21,6 +21,7 @@ from fixer.project import Project
 NEWEST = "2.6.6"
 OLDEST = "2.0.0"
 MALICIOUS = ("2.6.2", "2.6.3")
+_NAMED = (b"lightning", b"Lightning", b"torch")
 
 
 @dataclass(frozen=True)
@@ -91,12 +92,17 @@ def is_forked(sources: Sequence[Source]) -> bool:
     problems: set[str | None] = set()
     for source, text in _manifests(sources):
         with suppress(Unparsable):
-            problems |= {pin.problem for pin in read_pins(source.kind, text) if pin.name in LIGHTNING}
+            kind = manifest_kind(source.path, source.kind, text) or ""
+            problems |= {pin.problem for pin in read_pins(kind, text) if pin.name in LIGHTNING}
     return problems == {"address"}
 
 
 def _manifests(sources: Sequence[Source]) -> Iterator[tuple[Source, str]]:
     for source in sources:
-        if source.kind in ("requirements", "pyproject"):
+        if source.path.endswith("setup.py") or source.kind not in ("python", "notebook", "dockerfile", "lock"):
+            if not any(word in source.data for word in _NAMED):
+                continue
             with suppress(Unreadable):
-                yield source, TextFile.decode(source).text
+                text = TextFile.decode(source).text
+                if states(source.path, source.kind, text):
+                    yield source, text

@@ -1,60 +1,99 @@
 """Where a project states its requirements on Lightning and torch: names, specifiers and their places.
 
-Requirement files are read as pip reads them (continuations, comments, options), each requirement with packaging. A
-place is handed out only where it is proven: the text found there is the specifier that the parser saw, or, in TOML,
-changing it changes that one value and no other.
+A place is handed out only where it is proven: the text found there is the specifier that the parser saw, or, in TOML,
+changing it changes that one value and no other. What is no manifest has no requirements.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
-from copy import deepcopy
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache
-from typing import Any, Literal
+from typing import Literal
 
-from packaging.requirements import InvalidRequirement, Requirement
-from packaging.specifiers import SpecifierSet
-from packaging.utils import canonicalize_name
-
-from codemods.pins import toml
-from codemods.pins.specifier import pep440
+from codemods.pins.commands import dockerfile, notebook, workflow
+from codemods.pins.conda import environment, hooks
+from codemods.pins.declared import setup_cfg, setup_py
+from codemods.pins.lines import requirements
+from codemods.pins.pin import LIGHTNING, NAMES, Pin, Problem
+from codemods.pins.tables import pipfile, pyproject
 from codemods.pins.toml import Unparsable
 
-LIGHTNING = ("lightning", "pytorch-lightning")
-NAMES = (*LIGHTNING, "torch", "torchmetrics")
+__all__ = ["LIGHTNING", "NAMES", "Pin", "Problem", "Unparsable", "find_pins", "manifest_kind", "read_pins", "states"]
 
-Problem = Literal["address", "invalid", "hashed", "locked", "unplaced"]
+Kind = Literal[
+    "requirements",
+    "pyproject",
+    "pipfile",
+    "setup.py",
+    "setup.cfg",
+    "conda",
+    "hooks",
+    "dockerfile",
+    "workflow",
+    "notebook",
+    "lock",
+]
+COMMANDS: tuple[Kind, ...] = ("hooks", "dockerfile", "workflow", "notebook")
+
+_READERS: Mapping[str, Callable[[str], Iterator[Pin]]] = {
+    "requirements": requirements,
+    "pyproject": pyproject,
+    "pipfile": pipfile,
+    "setup.py": setup_py,
+    "setup.cfg": setup_cfg,
+    "conda": environment,
+    "hooks": hooks,
+    "dockerfile": dockerfile,
+    "workflow": workflow,
+    "notebook": notebook,
+}
+_NAMES: Mapping[str, Kind] = {
+    "setup.py": "setup.py",
+    "setup.cfg": "setup.cfg",
+    "Pipfile": "pipfile",
+    "conda-lock.yml": "lock",
+    "conda-lock.yaml": "lock",
+    ".pre-commit-config.yaml": "hooks",
+    ".pre-commit-config.yml": "hooks",
+}
+_CI = re.compile(
+    r"(?:.*/)?(?:\.github/(?:workflows|actions)/|\.circleci/|\.azure[\w-]*/|\.gitlab/|\.gitlab-ci\.ya?ml$|\.travis\.yml$|"
+    r"azure-pipelines[^/]*\.ya?ml$|\.readthedocs\.ya?ml$|appveyor\.yml$|cloudbuild\.yaml$)"
+)
+_CONDA = re.compile(r"(?m)^dependencies:\s*(?:#.*)?$")
 
 
-@dataclass(frozen=True)
-class Pin:
-    """A requirement of a manifest.
+def manifest_kind(path: str, kind: str, text: str) -> Kind | None:
+    """What kind of manifest a file is; `kind` is that of the source, None for what states no requirements."""
+    name = path.rpartition("/")[2]
+    if name in _NAMES:
+        return _NAMES[name]
+    if kind == "yaml":
+        return "workflow" if _CI.match(path) else "conda" if _CONDA.search(text) else None
+    known: Mapping[str, Kind] = {
+        "requirements": "requirements",
+        "pyproject": "pyproject",
+        "dockerfile": "dockerfile",
+        "notebook": "notebook",
+        "lock": "lock",
+    }
+    return known.get(kind)
 
-    `start:end` are the characters of `specifier` (an empty range where there is none), `place` is where to
-    point at. `requirement` is its PEP 508 text, empty where there is no such text. `problem` says why the
-    specifier may not be edited.
-    """
 
-    name: str
-    requirement: str
-    start: int
-    end: int
-    specifier: str
-    place: int
-    poetry: bool = False
-    problem: Problem | None = None
+def states(path: str, kind: str, text: str) -> bool:
+    """Whether a file says what the project needs, rather than what some machine installs."""
+    return manifest_kind(path, kind, text) not in (None, "lock", *COMMANDS)
 
 
 def find_pins(path: str, kind: str, text: str) -> tuple[Pin, ...]:
     """The requirements on Lightning, torch and torchmetrics that can be read, in the order of the text.
 
-    `kind` is `requirements` or `pyproject`. What is invalid or comes from an address is left out; a TOML
-    file that does not parse has none.
+    `kind` is that of the source. What is invalid or comes from an address is left out; a file that does not parse
+    has none.
     """
     try:
-        pins = read_pins(kind, text)
+        pins = read_pins(manifest_kind(path, kind, text) or "", text)
     except Unparsable:
         return ()
     return tuple(pin for pin in pins if pin.name in NAMES and pin.requirement)
@@ -62,262 +101,7 @@ def find_pins(path: str, kind: str, text: str) -> tuple[Pin, ...]:
 
 @lru_cache(maxsize=256)
 def read_pins(kind: str, text: str) -> tuple[Pin, ...]:
-    """Every requirement on those names and on Python, problems included. Raises Unparsable."""
-    found = _requirements(text) if kind == "requirements" else _pyproject(text)
-    return tuple(sorted(found, key=lambda pin: (pin.place, pin.name)))
-
-
-_COMMENT = re.compile(r"(^|\s)#.*$")
-_OPTION = re.compile(r"(?<=\s)-{1,2}[A-Za-z]")
-_EDITABLE = re.compile(r"(?:-e|--editable)[\s=]+")
-_NAME = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?")
-_REPOSITORY = re.compile(r"[/:](pytorch[-_]lightning|lightning)(?:\.git)?(?:[@#/?]|$)", re.IGNORECASE)
-_EGG = re.compile(r"#(?:.*&)?egg=([A-Za-z0-9._-]+)")
-_EXPORTED = re.compile(r"^\s*# via\b|\s# via\b|auto-?generated by (?:pip-compile|uv|poetry|pdm|pip)", re.MULTILINE)
-_NAMED = re.compile("lightning|torch", re.IGNORECASE)
-_TRANSITIVE = frozenset(
-    [
-        "aiosignal",
-        "certifi",
-        "charset-normalizer",
-        "frozenlist",
-        "idna",
-        "multidict",
-        "pyasn1",
-        "urllib3",
-        "yarl",
-        "zipp",
-    ]
-)
-
-
-def _requirements(text: str) -> Iterator[Pin]:
-    lines = list(_logical_lines(text))
-    locked = bool(_EXPORTED.search(text)) or _is_frozen([line for _, line in lines])
-    for start, line in lines:
-        indent = len(line) - len(line.lstrip())
-        editable = _EDITABLE.match(line, indent)
-        if line[indent:].startswith("-") and not editable:
-            continue
-        option = _OPTION.search(line, editable.end() if editable else indent)
-        stated = line[: option.start()] if option else line
-        pin = _read(stated, start, editable.end() if editable else indent)
-        if pin and not pin.problem and option and "--hash" in line[option.start() :]:
-            pin = replace(pin, problem="hashed")
-        elif pin and not pin.problem and locked:
-            pin = replace(pin, problem="locked")
-        elif pin and not pin.problem and text[pin.start : pin.end] != pin.specifier:
-            pin = replace(pin, problem="unplaced")
-        if pin:
-            yield pin
-
-
-def _logical_lines(text: str) -> Iterator[tuple[int, str]]:
-    """Each line with its offset, continued ones joined; what is no content is blanks, so that offsets hold."""
-    joined, start, offset = "", 0, 0
-    for raw in text.splitlines(keepends=True):
-        body = raw.rstrip("\r\n")
-        if not joined:
-            start = offset
-        offset += len(raw)
-        if body.endswith("\\") and not body.lstrip().startswith("#"):
-            joined += body[:-1].ljust(len(raw))
-            continue
-        line = _COMMENT.sub("", joined + body)
-        if line.strip():
-            yield start, line
-        joined = ""
-    if joined.strip():
-        yield start, joined
-
-
-def _is_frozen(lines: list[str]) -> bool:
-    """Whether a file lists an environment rather than wishes: all pinned, with what nobody asks for by name."""
-    stated = [line.strip() for line in lines if not line.strip().startswith("-")]
-    exact = [line for line in stated if "==" in line or " @ " in line]
-    names = {canonicalize_name(match.group()) for line in stated if (match := _NAME.match(line))}
-    return len(exact) == len(stated) and len(names & _TRANSITIVE) >= 3
-
-
-def _read(text: str, offset: int, start: int) -> Pin | None:
-    """The requirement that `text[start:]` states, whose first character stands at `offset` in its file."""
-    stated = text[start:].rstrip()
-    if not _NAMED.search(stated):
-        return None
-    place, end = offset + start, offset + start + len(stated)
-    try:
-        requirement = Requirement(stated)
-    except InvalidRequirement:
-        name = _name_of_address(stated) if "://" in stated else _leading_name(stated)
-        if name not in (NAMES if "://" not in stated else LIGHTNING):
-            return None
-        return Pin(name, "", place, end, stated, place, problem="address" if "://" in stated else "invalid")
-    name = canonicalize_name(requirement.name)
-    if name not in NAMES:
-        return None
-    if requirement.url:
-        return Pin(name, "", place, end, stated, place, problem="address")
-    first, last = _specifier_range(stated, requirement)
-    return Pin(
-        name,
-        str(requirement),
-        place + first,
-        place + last,
-        stated[first:last],
-        place,
-        problem=None if _means(stated[first:last], requirement.specifier) else "unplaced",
-    )
-
-
-def _leading_name(text: str) -> str:
-    match = _NAME.match(text)
-    return canonicalize_name(match.group()) if match else ""
-
-
-def _name_of_address(text: str) -> str:
-    egg = _EGG.search(text)
-    repository = _REPOSITORY.search(text.partition("#egg=")[0])
-    return canonicalize_name(egg.group(1) if egg else repository.group(1) if repository else "")
-
-
-def _specifier_range(stated: str, requirement: Requirement) -> tuple[int, int]:
-    """Where the specifier of a valid requirement stands: behind name and extras, before `;`."""
-    position = len(requirement.name)
-    if requirement.extras:
-        position = stated.index("]") + 1
-    rest = stated[position:].partition(";")[0]
-    inner = rest.strip()
-    if not inner:
-        return position, position
-    position += rest.index(inner[0])
-    if inner.startswith("(") and inner.endswith(")"):
-        position, inner = position + 1, inner[1:-1]
-        position += len(inner) - len(inner.lstrip())
-        inner = inner.strip()
-    return position, position + len(inner)
-
-
-def _means(text: str, specifier: SpecifierSet) -> bool:
-    try:
-        return SpecifierSet(text) == specifier
-    except ValueError:
-        return False
-
-
-_LISTS = (
-    "project.dependencies",
-    "project.optional-dependencies.*",
-    "dependency-groups.*",
-    "tool.uv.dev-dependencies",
-    "tool.uv.constraint-dependencies",
-    "tool.uv.override-dependencies",
-    "tool.pdm.dev-dependencies.*",
-    "tool.hatch.envs.*.dependencies",
-    "tool.hatch.envs.*.extra-dependencies",
-)
-_TABLES = (
-    "tool.poetry.dependencies",
-    "tool.poetry.dev-dependencies",
-    "tool.poetry.group.*.dependencies",
-    "tool.uv.sources",
-)
-Keys = tuple[str | int, ...]
-
-
-def _pyproject(text: str) -> Iterator[Pin]:
-    document = toml.parse(text)
-    for pattern in _LISTS:
-        for keys, items in _matching(document, pattern):
-            for index, item in enumerate(items if isinstance(items, list) else []):
-                pin = _read(item, 0, len(item) - len(item.lstrip())) if isinstance(item, str) else None
-                if pin:
-                    yield _moved(pin, _place(text, document, (*keys, index)))
-    for pattern in _TABLES:
-        for keys, table in _matching(document, pattern):
-            for name, value in table.items() if isinstance(table, dict) else []:
-                if canonicalize_name(name) in (*NAMES, "python"):
-                    yield from _poetry(text, document, (*keys, name), value)
-    for keys, wanted in _matching(document, "project.requires-python"):
-        if isinstance(wanted, str):
-            yield _versioned("python", wanted, _place(text, document, keys), False, {})
-
-
-def _matching(node: Any, pattern: str, keys: Keys = ()) -> Iterator[tuple[Keys, Any]]:
-    """The values at a dotted path, where `*` is any key."""
-    head, _, rest = pattern.partition(".")
-    if not isinstance(node, dict):
-        return
-    for key in list(node) if head == "*" else [head] if head in node else []:
-        if rest:
-            yield from _matching(node[key], rest, (*keys, key))
-        else:
-            yield (*keys, key), node[key]
-
-
-def _moved(pin: Pin, offset: int | None) -> Pin:
-    """A pin found in a TOML string, at its place in the file."""
-    if offset is None:
-        return replace(pin, start=0, end=0, place=0, problem=pin.problem or "unplaced")
-    return replace(pin, start=pin.start + offset, end=pin.end + offset, place=pin.place + offset)
-
-
-def _poetry(text: str, document: Mapping[str, Any], keys: Keys, value: Any) -> Iterator[Pin]:
-    """The requirement that a Poetry table states, in any of its forms."""
-    if isinstance(value, list):
-        for index, item in enumerate(value):
-            yield from _poetry(text, document, (*keys, index), item)
-        return
-    name = canonicalize_name(str(next(key for key in reversed(keys) if isinstance(key, str))))
-    if isinstance(value, str):
-        yield _versioned(name, value, _place(text, document, keys), True, {})
-    elif isinstance(value, dict) and isinstance(value.get("version"), str):
-        yield _versioned(name, value["version"], _place(text, document, (*keys, "version")), True, value)
-    elif isinstance(value, dict):
-        for kind in ("git", "url", "path", "file"):
-            if isinstance(value.get(kind), str):
-                offset = _place(text, document, (*keys, kind)) or 0
-                yield Pin(name, "", offset, offset + len(value[kind]), value[kind], offset, True, "address")
-
-
-def _versioned(name: str, specifier: str, offset: int | None, poetry: bool, table: Mapping[str, Any]) -> Pin:
-    start = offset or 0
-    end = start + len(specifier) if offset is not None else start
-    problem: Problem | None = "unplaced" if offset is None else None
-    try:
-        requirement = _pep508(name, pep440(specifier, poetry), table)
-    except ValueError:
-        return Pin(name, "", start, end, specifier, start, poetry, "invalid")
-    return Pin(name, requirement, start, end, specifier, start, poetry, problem)
-
-
-def _pep508(name: str, specifier: SpecifierSet, table: Mapping[str, Any]) -> str:
-    """Raises ValueError (InvalidRequirement is one) where the table says what PEP 508 cannot."""
-    extras = ",".join(map(str, table.get("extras", [])))
-    markers = [str(table["markers"])] if "markers" in table else []
-    if "python" in table:
-        markers += [
-            f'python_version {clause.operator} "{clause.version}"' for clause in pep440(str(table["python"]), True)
-        ]
-    marker = " and ".join(f"({item})" if " or " in item else item for item in markers)
-    return str(Requirement(f"{name}{f'[{extras}]' if extras else ''}{specifier}{f'; {marker}' if marker else ''}"))
-
-
-def _place(text: str, document: Mapping[str, Any], keys: Keys) -> int | None:
-    """Where the characters of a TOML string stand: where a change changes that value and nothing else."""
-    value = _at(document, keys)
-    expected = deepcopy(dict(document))
-    _at(expected, keys[:-1])[keys[-1]] = "x" + value
-    for match in re.finditer(rf"(?<=[\"']){re.escape(value)}(?=[\"'])", text):
-        try:
-            trial = toml.parse(f"{text[: match.start()]}x{text[match.start() :]}")
-        except Unparsable:
-            continue
-        if trial == expected:
-            return match.start()
-    return None
-
-
-def _at(node: Any, keys: Keys) -> Any:
-    for key in keys:
-        node = node[key]
-    return node
+    """Every requirement on those names, on what goes with them and on Python, problems included. Raises Unparsable."""
+    reader = _READERS.get(kind)
+    found = {(pin.place, pin.name): pin for pin in reader(text)} if reader else {}
+    return tuple(pin for _, pin in sorted(found.items(), key=lambda item: item[0]))

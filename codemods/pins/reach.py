@@ -3,38 +3,105 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
+
+from packaging.version import Version
 
 from codemods.facts import Facts
 from codemods.finding import Finding
+from codemods.pins.manifest import COMMANDS
+from codemods.pins.pin import LIGHTNING, Pin
+from codemods.rule import all_rules
 
 MENTIONS = (b"lightning", b"Lightning")
 _MANIFEST = re.compile(
     r"(?:pyproject\.toml|setup\.py|setup\.cfg|Pipfile|(?:environment|conda)[^/]*\.ya?ml"
-    r"|[^/]*(?:requirements|constraints)[^/]*\.txt)"
+    r"|[^/]*(?:requirements|constraints)[^/]*\.(?:txt|in))"
 )
 
 
 @dataclass(frozen=True)
-class Area:
-    """What was planned for the code that a manifest is for: findings rewritten, and those left to a person."""
+class Manifest:
+    """What a file states: its kind and requirements, or why it cannot be read."""
 
+    path: str
+    kind: str
+    pins: tuple[Pin, ...]
+    error: str = ""
+
+
+@dataclass(frozen=True)
+class Area:
+    """What was planned for the code that some manifests are for, and those manifests.
+
+    `rewritten` are the findings that are applied, `left` those that wait for a person, `elsewhere` the manifests of
+    other code that state Lightning.
+    """
+
+    home: str
     rewritten: tuple[Finding, ...]
     left: tuple[Finding, ...]
+    manifests: tuple[Manifest, ...]
+    elsewhere: tuple[Manifest, ...]
+
+    @property
+    def pins(self) -> tuple[Pin, ...]:
+        """The requirements of all its manifests."""
+        return tuple(pin for manifest in self.manifests for pin in manifest.pins)
+
+    @property
+    def needs(self) -> Version:
+        """The oldest Lightning that the rewritten code runs on."""
+        rules = {rule.code: rule for rule in all_rules()}
+        known = [item for item in self.rewritten if item.code in rules]
+        return max((Version(item.needs or rules[item.code].needs or "1.0.0") for item in known), default=Version("1.0"))
+
+    @property
+    def waiting(self) -> tuple[Finding, ...]:
+        """The places left to a person that break on the target."""
+        breaking = {rule.code for rule in all_rules() if rule.breaks_in}
+        return tuple(item for item in self.left if item.code in breaking)
+
+    @property
+    def breaks(self) -> bool:
+        """Whether something was rewritten because the old code breaks on the target."""
+        codes = {item.code for item in self.rewritten}
+        return any(rule.breaks_in for rule in all_rules() if rule.code in codes)
 
 
-def area_of(path: str, facts: Facts) -> Area:
-    """The findings in the code that the manifest at `path` is for.
+def area_of(own: Manifest, others: Mapping[str, Manifest], facts: Facts) -> Area:
+    """The code that a manifest is for, and the manifests that are for the same.
 
-    Manifests are the files that by name are one and mention Lightning. Code with no manifest above it goes to
-    the only one that there is.
+    Manifests are the files that by name are one and mention Lightning, and those that state it. Code with no manifest
+    above it goes to the only one that there is. Commands (of a Dockerfile, a workflow, a notebook) belong to the
+    manifest above them.
     """
+    known = {**others, own.path: own}
     named = {item for text in MENTIONS for item in facts.mentions.get(text, frozenset()) if _is_manifest(item)}
-    homes = {home_of(item, facts) for item in {path, *named}}
-    own = home_of(path, facts)
-    found = [item for item in facts.planned if len(homes) == 1 or _nearest(item.path, homes) == own]
+    named |= {path for path, item in known.items() if item.kind not in COMMANDS and _states_lightning(item)}
+    kinds = {path: item.kind for path, item in known.items()}
+    homes = {home_of(item, facts) for item in named if kinds.get(item) not in COMMANDS}
+    if own.kind not in COMMANDS:
+        homes.add(home_of(own.path, facts))
+
+    def belongs(path: str) -> str:
+        if kinds[path] in COMMANDS:
+            nearest = _nearest(path, homes)
+            return nearest if nearest is not None else next(iter(homes)) if len(homes) == 1 else _above(path)
+        return home_of(path, facts)
+
+    home = belongs(own.path)
+    alone = len(homes | {home}) == 1
+    found = [item for item in facts.planned if alone or _nearest(item.path, homes | {home}) == home]
     found.sort(key=lambda item: (item.path, item.cell or 0, item.span, item.code))
-    return Area(tuple(item for item in found if item.applied), tuple(item for item in found if not item.applied))
+    return Area(
+        home,
+        tuple(item for item in found if item.applied),
+        tuple(item for item in found if not item.applied),
+        tuple(item for path, item in sorted(known.items()) if belongs(path) == home),
+        tuple(item for path, item in sorted(known.items()) if belongs(path) != home and _states_lightning(item)),
+    )
 
 
 def home_of(path: str, facts: Facts) -> str:
@@ -43,6 +110,10 @@ def home_of(path: str, facts: Facts) -> str:
     while folder and ("requirements" in folder.rpartition("/")[2] or not _holds_code(folder, facts)):
         folder = _above(folder)
     return folder
+
+
+def _states_lightning(manifest: Manifest) -> bool:
+    return any(pin.name in LIGHTNING for pin in manifest.pins)
 
 
 def _is_manifest(path: str) -> bool:

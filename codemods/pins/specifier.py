@@ -1,22 +1,41 @@
 """Version specifiers as text: what they admit, and the nearest one that admits a release.
 
-`poetry` says that the text is in Poetry's own language (`^1.6`, `~1.9`, `1.9.5`, `*`), else it is PEP 440's.
-A result keeps the clauses, their order and their spacing; only versions that have to change do, and clauses
-that have to be there are added. 2.6.2 and 2.6.3 were malicious (GHSA-w37p-236h-pfx3): no result admits them.
+A text is in PEP 440's language, Poetry's (`^1.6`, `~1.9`, `1.9.5`, `*`; Pipenv's is a part of it) or conda's
+(`=1.9`, `2.*`). A result keeps the clauses, their order and their spacing; only versions that have to
+change do, and clauses that have to be there are added. 2.6.2 and 2.6.3 were malicious (GHSA-w37p-236h-pfx3): no
+result admits them.
 """
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, replace
+from typing import Literal
 
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
 from packaging.version import InvalidVersion, Version
 
 MALICIOUS = ("2.6.2", "2.6.3")
 FLOOR = (2, 0)
+NEWEST = (2, 6)
+Language = Literal["pep440", "poetry", "conda"]
 _OPERATOR = "=<>!~^"
 _UPPER = ("<", "<=", "!=")
 _EXACT = ("==", "===", "=", "")
+
+
+@dataclass(frozen=True)
+class Goal:
+    """What a requirement has to admit: `target`; nothing below `floor`, where there is one, and none of `never`.
+
+    `upper` is what an upper bound that is in the way becomes, `caret` what Poetry's `^` starts from.
+    """
+
+    target: Version
+    upper: tuple[int, ...]
+    caret: tuple[int, ...]
+    floor: tuple[int, ...] | None = None
+    never: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -56,17 +75,28 @@ def _clause(part: str) -> Clause:
     return Clause(operator, version.strip(), part[:start], gap, part[start + len(core) :])
 
 
-def pep440(text: str, poetry: bool = False) -> SpecifierSet:
+def pep440(text: str, language: Language = "pep440") -> SpecifierSet:
     """What a specifier means. Raises ValueError where it means nothing."""
-    if not poetry:
+    if language == "pep440":
         return SpecifierSet(text)
+    translated = _from_poetry if language == "poetry" else _from_conda
     try:
-        return SpecifierSet(",".join(filter(None, (_translated(clause) for clause in clauses(text)))))
+        return SpecifierSet(",".join(filter(None, (translated(clause) for clause in clauses(text)))))
     except InvalidVersion as error:
         raise InvalidSpecifier(str(error)) from None
 
 
-def _translated(clause: Clause) -> str:
+def _from_conda(clause: Clause) -> str:
+    """A condition of conda's in PEP 440's language: `=1.9` admits 1.9.5."""
+    if clause.version == "*":
+        return ""
+    version = re.sub(r"(?<=[0-9])\*$", ".*", clause.version)
+    if clause.operator == "=" and not version.endswith("*"):
+        return f"=={version}.*"
+    return f"{'==' if clause.operator in _EXACT else clause.operator}{version}"
+
+
+def _from_poetry(clause: Clause) -> str:
     """A Poetry condition in PEP 440's language."""
     if not clause.operator and clause.version == "*":
         return ""
@@ -80,80 +110,120 @@ def _translated(clause: Clause) -> str:
     return f">={clause.version},<{_dotted(upper)}"
 
 
-def admits(text: str, version: str, poetry: bool = False) -> bool:
+def admits(text: str, version: str, language: Language = "pep440") -> bool:
     """Whether a release satisfies a specifier."""
-    return pep440(text, poetry).contains(version, prereleases=True)
+    return pep440(text, language).contains(version, prereleases=True)
 
 
-def raised(text: str, target: str, poetry: bool = False) -> str | None:
-    """The nearest specifier that admits `target`, nothing below 2.0 and no malicious release.
+def raised(text: str, target: str, language: Language = "pep440", floor: str = "2.0") -> str | None:
+    """The nearest specifier that admits a release of Lightning, nothing below `floor` and no malicious release.
 
-    None where there is none: it asks for a newer release, or the user excluded `target`.
+    None where there is none: it asks for a newer release, or the user excluded `target`. Of a target that is not of
+    the newest minor, an upper bound goes up to the next minor only: the code is not rewritten for what is later.
     """
-    moved = [_raise(clause, Version(target), poetry) for clause in clauses(text)]
-    kept = [clause for clause in moved if clause.version != "*" or clause.operator]
-    result = _guard(_with_floor(kept, text), text, poetry)
-    if not admits(result, target, poetry) or any(admits(result, bad, poetry) for bad in MALICIOUS):
+    version, least = Version(target), _short(Version(floor).release)
+    upper = (version.major + 1,) if version.release[:2] >= NEWEST else (version.major, version.minor + 1)
+    return _reached(text, Goal(version, upper, least, least, MALICIOUS), language)
+
+
+def lifted(text: str, floor: str, exact: str, language: Language = "pep440") -> str | None:
+    """The nearest specifier that admits a release from `floor` on; an exact one becomes `exact`.
+
+    None where there is none.
+    """
+    version = Version(exact)
+    if not version.major:
+        return _reached(text, Goal(version, (0, version.minor + 1), version.release), language)
+    return _reached(text, Goal(version, (version.major + 1,), _short(Version(floor).release)), language)
+
+
+def from_python(text: str, floor: str, language: Language = "pep440") -> str | None:
+    """The nearest requirement on Python that admits none below `floor`; None where it would have to be another one."""
+    least = Version(floor).release
+    moved = []
+    for clause in clauses(text):
+        open_end = clause.operator in (">", ">=", "^") or (clause.operator == "~=" and len(clause.release) == 2)
+        if open_end and clause.release < least:
+            operator = ">=" if clause.operator == ">" else clause.operator
+            clause = replace(clause, operator=operator, version=_like(least, clause))
+        moved.append(clause)
+    result = ",".join(map(str, _with_floor([item for item in moved if item.version != "*"], text, least)))
+    below = (f"3.{minor}" for minor in range(Version(floor).minor))
+    if not admits(result, floor, language) or any(admits(result, old, language) for old in below):
         return None
     return result
 
 
-def guarded(text: str, target: str, poetry: bool = False) -> str | None:
+def _reached(text: str, goal: Goal, language: Language) -> str | None:
+    moved = [_raise(clause, goal, language) for clause in clauses(text)]
+    kept = [clause for clause in moved if clause.version != "*" or clause.operator]
+    kept = _with_floor(kept, text, goal.floor) if goal.floor else kept
+    result = _guard(kept, text, goal.never, language)
+    if not admits(result, str(goal.target), language) or any(admits(result, bad, language) for bad in goal.never):
+        return None
+    return result
+
+
+def guarded(text: str, target: str, language: Language = "pep440") -> str | None:
     """The specifier without the malicious releases; an exact one on such a release becomes `target`.
 
     None where other clauses forbid that.
     """
-    if not any(admits(text, bad, poetry) for bad in MALICIOUS):
+    if not any(admits(text, bad, language) for bad in MALICIOUS):
         return text
     kept = [clause for clause in clauses(text) if clause.version != "*" or clause.operator]
     exact = [clause for clause in kept if clause.operator in _EXACT and not clause.wildcard]
+    exact = [clause for clause in exact if len(clause.release) > 2]
     if not exact:
-        return _guard(kept, text, poetry)
+        return _guard(kept, text, MALICIOUS, language)
     result = ",".join(str(replace(clause, version=target) if clause in exact else clause) for clause in kept)
-    return result if admits(result, target, poetry) else None
+    return result if admits(result, target, language) else None
 
 
-def _raise(clause: Clause, target: Version, poetry: bool) -> Clause:
+def _raise(clause: Clause, goal: Goal, language: Language) -> Clause:
     operator = clause.operator
     if clause.version == "*" or operator == "!=":
         return clause
-    fits = admits(str(clause), str(target), poetry)
+    fits = admits(str(clause), str(goal.target), language)
     if operator in (">", ">="):
-        below = Version(clause.version) < Version(_dotted(FLOOR))
-        return replace(clause, operator=">=", version=_like(FLOOR, clause)) if below else clause
+        below = goal.floor is not None and Version(clause.version) < Version(_dotted(goal.floor))
+        return replace(clause, operator=">=", version=_like(goal.floor or (), clause)) if below else clause
     if fits:
         return clause
-    return replace(clause, version=_moved(clause, target))
+    return replace(clause, version=_moved(clause, goal, language))
 
 
-def _moved(clause: Clause, target: Version) -> str:
+def _moved(clause: Clause, goal: Goal, language: Language) -> str:
     """The version that makes a clause of this kind admit the target."""
-    if clause.operator in (*_EXACT, "<=") and not clause.wildcard:
-        return str(target)
-    numbers, length = target.release, len(clause.release)
+    target = goal.target
+    numbers, length = target.release, 3 if clause.operator == "===" else len(clause.release)
     if clause.wildcard:
         return f"{_dotted(numbers[: min(length, 2)])}.*"
+    if clause.operator == "=" and language == "conda" and length < 3:
+        return _dotted(numbers[:length])
+    if clause.operator in (*_EXACT, "<="):
+        return str(target)
     if clause.operator == "<":
-        return _like((target.major + 1,), clause)
+        return _like(goal.upper, clause)
     if clause.operator == "^":
-        return _like(FLOOR, clause) if clause.release < FLOOR else clause.version
+        return _like(goal.caret, clause) if clause.release < goal.caret else clause.version
     return _dotted(numbers[:length]) if length < 3 else str(target)
 
 
-def _with_floor(kept: list[Clause], text: str) -> list[Clause]:
+def _with_floor(kept: list[Clause], text: str, floor: tuple[int, ...]) -> list[Clause]:
     """The clauses with a lower bound in front, where none of them is one."""
     if any(clause.operator not in _UPPER for clause in kept):
         return kept
-    first = Clause(">=", _dotted(FLOOR), gap=kept[0].gap if kept else "")
+    first = Clause(">=", _dotted(floor), gap=kept[0].gap if kept else "")
     rest = [replace(kept[0], before=_space(text)), *kept[1:]] if kept else []
     return [first, *rest]
 
 
-def _guard(kept: list[Clause], text: str, poetry: bool) -> str:
+def _guard(kept: list[Clause], text: str, never: tuple[str, ...], language: Language) -> str:
     """The clauses as text, with the exclusions that are missing at the end."""
     result = ",".join(map(str, kept))
-    for bad in MALICIOUS:
-        if admits(result, bad, poetry):
+    for bad in never:
+        if admits(result, bad, language):
             added = Clause("!=", bad, _space(text), kept[0].gap if kept else "")
             result = f"{result},{added}" if result else str(replace(added, before=""))
     return result
@@ -165,9 +235,16 @@ def _space(text: str) -> str:
 
 
 def _like(numbers: tuple[int, ...], clause: Clause) -> str:
-    """A version of as many numbers as the clause has."""
-    length = max(1, len(clause.release))
+    """A version of as many numbers as the clause has, or as it needs."""
+    length = max(len(clause.release), len(_short(numbers, 1)))
     return _dotted((*numbers, 0, 0, 0)[:length])
+
+
+def _short(numbers: tuple[int, ...], least: int = 2) -> tuple[int, ...]:
+    """The numbers of a release without the zeros at its end, but for the first `least` numbers."""
+    while len(numbers) > least and not numbers[-1]:
+        numbers = numbers[:-1]
+    return numbers
 
 
 def _dotted(numbers: tuple[int, ...]) -> str:
@@ -175,16 +252,16 @@ def _dotted(numbers: tuple[int, ...]) -> str:
 
 
 _MINORS_2 = tuple(f"2.{minor}.{patch}" for minor in range(60) for patch in range(4))
-_MINORS_1 = tuple(f"{major}.{minor}.{patch}" for major in (0, 1) for minor in range(20) for patch in range(4))
+_MINORS_1 = tuple(f"{major}.{minor}.{patch}" for major in (0, 1) for minor in range(60) for patch in range(4))
 
 
-def admits_from(text: str, floor: str, poetry: bool = False, inclusive: bool = True) -> bool:
+def admits_from(text: str, floor: str, language: Language = "pep440", inclusive: bool = True) -> bool:
     """Whether a specifier admits any release from `floor` on."""
     least = Version(floor)
-    named = [clause.version for clause in clauses(text) if not clause.wildcard and clause.operator != "==="]
+    named = [clause.version for clause in clauses(text) if "*" not in clause.version and clause.operator != "==="]
     candidates = map(Version, (*_MINORS_1, *_MINORS_2, *named, "3.0.0", "4.0.0"))
     return any(
-        (version > least or (inclusive and version == least)) and admits(text, str(version), poetry)
+        (version > least or (inclusive and version == least)) and admits(text, str(version), language)
         for version in candidates
     )
 
@@ -194,11 +271,11 @@ _REFUSED = tuple(f"{minor}.{patch}" for minor, last in _LAST_PATCHES.items() for
 _ACCEPTED = ("1.4.9", "1.8.4", "1.8.5", "1.8.6", *(f"1.9.{patch}" for patch in range(6)), *_MINORS_2)
 
 
-def only_refused(text: str, poetry: bool = False) -> bool:
+def only_refused(text: str, language: Language = "pep440") -> bool:
     """Whether all that a specifier admits of pytorch-lightning has metadata that pip >= 24.1 refuses.
 
     That is 1.5.0 to 1.8.3, as run with pip 26.
     """
-    return any(admits(text, version, poetry) for version in _REFUSED) and not any(
-        admits(text, version, poetry) for version in _ACCEPTED
+    return any(admits(text, version, language) for version in _REFUSED) and not any(
+        admits(text, version, language) for version in _ACCEPTED
     )

@@ -1,0 +1,161 @@
+"""What has to move along with Lightning: torch and what is built for it, torchmetrics, setuptools, Python.
+
+A requirement is changed only where no release of Lightning that is still admitted can be installed beside it: then
+there is no way to have both. One that merely keeps Lightning back is left to a person.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from codemods.pins.compat import BESIDE, FAMILY, Minor, minor_of
+from codemods.pins.lightning import ADVICE, Verdict, after, shown
+from codemods.pins.pin import LIGHTNING, Pin
+from codemods.pins.reach import Area, Manifest
+from codemods.pins.specifier import admits, admits_from, clauses, from_python, lifted
+
+_NUMPY_FOR_310 = "1.21.3"
+_PYTHONS = tuple(f"3.{minor}" for minor in range(5, 15))
+_TORCH = (
+    "it asks for torch {floor} or later, so there is nothing older to keep: what torch itself changed since then only "
+    "a run can show"
+)
+
+
+def beside(own: Manifest, area: Area, target: str, metrics: bool) -> Iterator[tuple[Pin, Verdict]]:
+    """What becomes of the other requirements of a manifest. `metrics` says whether code imports torchmetrics."""
+    left = after(area, target)
+    newest = minor_of(target)
+    libraries = [pin for pin in own.pins if pin.name in BESIDE and pin.requirement]
+    fits = [minor for minor in left if not any(_clashes(pin, minor) for pin in libraries)]
+    exact = not fits and any(pin.name == "torch" and _is_exact(pin) and _clashes(pin, newest) for pin in libraries)
+    stuck = next((pin for pin in libraries if pin.name == "torch" and not fits and _why_not(pin, own, area)), None)
+    for pin in own.pins:
+        if pin in libraries:
+            found = _of_library(pin, own, area, fits, target, metrics, exact, stuck)
+        elif pin.name == "python" and pin.requirement:
+            found = _of_python(pin, left or [newest], target)
+        elif pin.name == "numpy" and pin.requirement:
+            found = _of_numpy(pin, left or [newest], target)
+        elif pin.name == "setuptools" and pin.requirement:
+            found = _of_setuptools(pin, left or [newest], target)
+        else:
+            continue
+        if found:
+            yield pin, found
+
+
+def clashing(own: Manifest, area: Area, target: str) -> tuple[Pin, ...]:
+    """The requirements of a manifest on torch and torchmetrics that keep the target out and are not raised."""
+    raised = {id(pin) for pin, found in beside(own, area, target, False) if found.wanted}
+    newest = minor_of(target)
+    return tuple(
+        pin
+        for pin in own.pins
+        if pin.name in ("torch", "torchmetrics") and id(pin) not in raised and pin.requirement and _clashes(pin, newest)
+    )
+
+
+def _clashes(pin: Pin, minor: Minor) -> bool:
+    return not admits_from(pin.meant, minor.beside[pin.name].floor, pin.language)
+
+
+def _is_exact(pin: Pin) -> bool:
+    return any(item.operator in ("==", "===", "=", "") and not item.wildcard for item in clauses(pin.meant))
+
+
+def _of_library(
+    pin: Pin,
+    own: Manifest,
+    area: Area,
+    fits: list[Minor],
+    target: str,
+    metrics: bool,
+    exact: bool,
+    stuck: Pin | None,
+) -> Verdict | None:
+    newest = minor_of(target)
+    need = newest.beside[pin.name]
+    follows = exact and pin.name in FAMILY and _is_exact(pin) and not admits(pin.meant, need.exact, pin.language)
+    if not _clashes(pin, newest) and not follows:
+        return None
+    message = f"`{shown(pin)}` cannot stand beside Lightning {target}"
+    asked = f"Lightning {target} needs {pin.name}>={need.floor}"
+    if fits:
+        reason = f"{asked}; with this, Lightning {fits[-1].name} is the newest that can be installed"
+        return Verdict(message, "manual", f"{reason}: raise it, and run the code on it")
+    why = _why_not(pin, own, area) or (pin.name in FAMILY and stuck and f"raise it together with {shown(stuck)}")
+    wanted = lifted(pin.meant, need.floor, need.exact, pin.language)
+    if why or wanted is None:
+        return Verdict(message, "manual", f"{asked}; {why or 'its conditions exclude each other then'}")
+    if pin.name == "torchmetrics":
+        reason = f"{asked}, and nothing older can be installed with it: {pin.specifier} becomes {wanted}"
+        if metrics:
+            advice = "its metrics changed in between (task= is asked for since 0.11): run the code on it"
+            return Verdict(message, "unsafe", f"{reason}; {advice}", wanted)
+        return Verdict(message, "safe", f"{reason}; no code here imports it", wanted)
+    reason = _TORCH.format(floor=newest.beside["torch"].floor)
+    reason = f"Lightning {target} cannot be installed with it: {reason}; {pin.specifier} becomes {wanted}"
+    if pin.name in FAMILY:
+        reason = f"it is built for one torch, and goes with the one that is asked for now: becomes {wanted}"
+    return Verdict(message, "safe", reason, wanted)
+
+
+def _why_not(pin: Pin, own: Manifest, area: Area) -> str | None:
+    """Why a requirement is not raised, though it has to be."""
+    if pin.problem:
+        return ADVICE.get(pin.problem, "it is not to be changed")
+    if pin.language == "conda":
+        return "raise it together with the CUDA packages, channels and Python that belong to it"
+    if "+" in pin.specifier:
+        return "it names a build for one CUDA: choose the release and the build of the machine that it is for"
+    if not any(other.name in LIGHTNING for other in own.pins) and own.kind != "dockerfile":
+        fuller = [
+            item
+            for item in area.manifests
+            if item is not own
+            and {pin.name} <= {other.name for other in item.pins}
+            and any(other.name in LIGHTNING for other in item.pins)
+        ]
+        if fuller:
+            return f"{fuller[0].path} asks for another one, beside Lightning: say whether this file is for the same"
+    return None
+
+
+def _of_python(pin: Pin, left: list[Minor], target: str) -> Verdict | None:
+    floor = min((minor.python for minor in left), key=_number)
+    if not any(admits(pin.meant, python, pin.language) for python in _PYTHONS if _number(python) < _number(floor)):
+        return None
+    message = f"`{pin.specifier}` admits Pythons that Lightning {target} does not run on"
+    asked = f"what is asked for of Lightning needs Python {floor} or later"
+    wanted = None if pin.problem or pin.language == "conda" else from_python(pin.meant, floor, pin.language)
+    if wanted is None:
+        return Verdict(message, "manual", f"{asked}: move to one, with what is built for it")
+    reason = f"{asked}, so nothing could be installed on an older one: {pin.specifier} becomes {wanted}"
+    return Verdict(message, "safe", reason, wanted)
+
+
+def _number(python: str) -> tuple[int, ...]:
+    return tuple(map(int, python.split(".")))
+
+
+def _of_numpy(pin: Pin, left: list[Minor], target: str) -> Verdict | None:
+    """NumPy before 1.21.3 has no build for Python 3.10."""
+    if min(_number(minor.python) for minor in left) < (3, 10) or _reaches(pin, _NUMPY_FOR_310):
+        return None
+    message = f"`{shown(pin)}` has no build for a Python that Lightning {target} runs on"
+    return Verdict(
+        message, "manual", f"Python 3.10 is the oldest, NumPy {_NUMPY_FOR_310} the first built for it: raise it"
+    )
+
+
+def _reaches(pin: Pin, floor: str) -> bool:
+    return admits_from(pin.meant, floor, pin.language)
+
+
+def _of_setuptools(pin: Pin, left: list[Minor], target: str) -> Verdict | None:
+    if not all(minor.resources for minor in left) or not admits(pin.meant, "82.0.0", pin.language) or pin.problem:
+        return None
+    wanted = f"{pin.specifier},<82" if pin.specifier.strip(" *") else "<82"
+    reason = f"Lightning {target} imports pkg_resources, which setuptools 82 took out: it becomes {wanted}"
+    return Verdict(f"`{shown(pin)}` admits what Lightning {target} does not import with", "safe", reason, wanted)

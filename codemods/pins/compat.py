@@ -1,0 +1,78 @@
+"""What each Lightning 2 needs beside it: `compat.csv` and `torch.csv`, as of 2026-11.
+
+The floors (`python`, `torch`, `torchmetrics`) are the metadata of the last patch of each minor on the package index;
+`*_ci_max` is what Lightning's own tests run; `setuptools` is there while it imports pkg_resources, `numpy` says
+whether it still installs it. `*_exact` is what an exact pin becomes: the oldest torch from the floor on that takes
+NumPy 2 and that those tests cover (the newest they cover where there is none), and the oldest torchmetrics that does
+without pkg_resources (run with Lightning 2.6.6). `torch.csv` holds the torchvision and torchaudio that ask for a torch.
+To renew them for a new minor, read `Requires-Dist` and `Requires-Python` of its wheel, and the matrix of its tests.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from packaging.version import Version
+
+FAMILY = ("torchvision", "torchaudio")
+BESIDE = ("torch", "torchmetrics", *FAMILY)
+
+
+@dataclass(frozen=True)
+class Need:
+    """What a requirement beside Lightning has to admit: a release from `floor` on; an exact one becomes `exact`."""
+
+    floor: str
+    exact: str
+
+
+@dataclass(frozen=True)
+class Minor:
+    """A minor release of Lightning: what it needs, by distribution, and the Pythons that it runs on."""
+
+    name: str
+    python: str
+    python_newest: str
+    beside: Mapping[str, Need]
+    resources: bool
+    numpy: bool
+
+    def admitted(self) -> tuple[str, ...]:
+        """Every release that there may be of it."""
+        return tuple(f"{self.name}.{patch}" for patch in range(12))
+
+
+@cache
+def minors() -> tuple[Minor, ...]:
+    """The table, oldest first."""
+    along = {row["torch"]: row for row in _rows("torch.csv")}
+    return tuple(
+        Minor(
+            row["lightning"],
+            row["python"],
+            row["python_ci_max"],
+            {
+                "torch": Need(row["torch"], row["torch_exact"]),
+                "torchmetrics": Need(row["torchmetrics"], row["torchmetrics_exact"]),
+                **{name: Need(along[row["torch"]][name], along[row["torch_exact"]][name]) for name in FAMILY},
+            },
+            bool(row["setuptools"]),
+            row["numpy"] == "yes",
+        )
+        for row in _rows("compat.csv")
+    )
+
+
+def minor_of(release: str) -> Minor:
+    """The row of a release; the newest one where the table ends before it."""
+    wanted = Version(release).release[:2]
+    return next((row for row in minors() if Version(row.name).release == wanted), minors()[-1])
+
+
+def _rows(name: str) -> list[dict[str, str]]:
+    with Path(__file__).with_name(name).open(encoding="utf-8", newline="") as lines:
+        return list(csv.DictReader(lines))
