@@ -81,12 +81,15 @@ def bind(node: ast.AST, path: str = "", scope: Scope | None = None) -> Scope:
 
 def canonical(dotted: str) -> str:
     """`pytorch_lightning.Trainer`, `lightning.Trainer` and `lightning.pytorch.trainer.trainer.Trainer` are
-    `lightning.pytorch.Trainer`; names outside Lightning stay as they are."""
+    `lightning.pytorch.Trainer`, and so for their members; names outside Lightning stay as they are."""
     for namespace in NAMESPACES:
         if dotted == namespace or dotted.startswith(namespace + "."):
             rest = dotted[len(namespace) :].lstrip(".")
             if namespace == "lightning" and rest.split(".")[0] in ("fabric", "app"):
                 return dotted
+            owner, _, member = rest.rpartition(".")
+            if owner in _HOMES:
+                return f"{_HOMES[owner]}.{member}"
             return _HOMES.get(rest, f"{ROOT}.{rest}" if rest else ROOT)
     return dotted
 

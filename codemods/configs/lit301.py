@@ -66,7 +66,7 @@ def _section(file: TextFile, project: Project, item: Owned, owner: Owner) -> Ite
         if entry.key in REMOVED and entry.key not in found:
             found[entry.key] = _unspoken(entry.key, entry.value)
     if owner.how != "proven":
-        found = {key: replace(verdict, new=None) for key, verdict in found.items() if key in REMOVED}
+        found = {key: verdict for key, verdict in found.items() if key in REMOVED}
     found = {key: _settled(file, project, item, owner, verdict) for key, verdict in found.items()}
     yield from _matches(file, project, item, found)
 
@@ -86,24 +86,25 @@ def _unspoken(key: str, value: object) -> Verdict:
 def _settled(file: TextFile, project: Project, item: Owned, owner: Owner, verdict: Verdict) -> Verdict:
     """The verdict as this file and the other files of the project let it stand."""
     key, name = verdict.key, item.name
+    advice = _wish(verdict)
     if verdict.callbacks:
-        return _left(verdict, f"add {_callback(project, item, verdict.callbacks)} to the callbacks, and delete the key")
-    if owner.how == "own":
-        return _left(verdict, f"{owner.why}; take the key out of both")
-    if owner.how == "perhaps":
-        return _left(verdict, f"{owner.why}; if it is, {_wish(verdict)}")
+        advice = f"add {_callback(project, item, verdict.callbacks)} to the callbacks, and delete the key"
+    if owner.how != "proven":
+        advice = f"{owner.why}; take the key out of both" if owner.how == "own" else f"{owner.why}; if it is, {advice}"
+    if owner.how != "proven" or verdict.callbacks:
+        return _left(verdict, advice)
     if verdict.new is None:
         return verdict
     if item.section.shared:
-        return _left(verdict, f"an alias or a merge key brings the mapping to other places; {_wish(verdict)}")
+        return _left(verdict, f"an alias or a merge key brings the mapping to other places; {advice}")
     if key in project.interpolated:
-        return _left(verdict, f"{project.interpolated[key]} interpolates it; {_wish(verdict)}")
+        return _left(verdict, f"{project.interpolated[key]} interpolates it; {advice}")
     reads = project.reads(name, key)
     if reads and not _all_renamed(project, name, key):
         idle = item.section.get(key) in (None, 0, False)
         bad = next(((path, read) for path, read in reads if not (read.harmless and idle)), None)
         if bad:
-            return _left(verdict, f"{bad[0]}:{bad[1].span.line} reads or sets it; {_wish(verdict)}, and change both")
+            return _left(verdict, f"{bad[0]}:{bad[1].span.line} reads or sets it; {advice}, and change both")
     level: Fix = "unsafe" if owner.loose and verdict.level == "safe" else verdict.level
     reason = verdict.reason + (" The section holds keys that Trainer never took." if owner.loose else "")
     new = verdict.new
