@@ -17,6 +17,7 @@ from codemods.syntax import Function, parameters
 MODULE = f"{ROOT}.LightningModule"
 TRAINER = f"{ROOT}.Trainer"
 CALLBACK = f"{ROOT}.Callback"
+CALLBACKS = f"{ROOT}.callbacks."
 KINDS = frozenset({MODULE, TRAINER, CALLBACK, f"{ROOT}.LightningDataModule"})
 HOOKS = frozenset({"on_train_batch_end", "on_before_backward", "on_after_backward", "on_before_optimizer_step"})
 EVALUATES = ("test", "validate", "predict")
@@ -196,6 +197,8 @@ class Facts:
             for base in member.bases:
                 if base in KINDS:
                     return base
+                if base and base.startswith(CALLBACKS):
+                    return CALLBACK
                 if base is None or (base != "object" and not self.find_class(base, member.path)):
                     unknown = unknown or not _plain(base)
         return None if unknown else "other"

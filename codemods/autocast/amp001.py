@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 
 from codemods.autocast.find import Traced, traced
 from codemods.autocast.members import looks_weightless
@@ -16,7 +17,7 @@ from codemods.autocast.trace import Meeting
 from codemods.autocast.versions import TORCH, admits_below
 from codemods.facts import Facts
 from codemods.finding import Fix
-from codemods.rule import Example, Match, Rule
+from codemods.rule import Example, Match, Rule, best_levels
 from codemods.source import PythonFile
 from codemods.syntax import taken_name
 
@@ -258,6 +259,7 @@ RULE = Rule(
     context=context,
     present=present,
     mentions=MENTIONS,
+    rows=partial(best_levels, (("B10", "safe"),)),
     examples=(
         Example(_HEAD + _STEP, _HEAD + _STEP_AFTER),
         Example(_SCRIPT, _SCRIPT_AFTER),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from codemods.backward.names import Names
@@ -12,7 +13,7 @@ from codemods.backward.raw import AUTOGRAD, Raw, built_by, read_raw
 from codemods.backward.training import ROOTS, STEPS, Notes, collect, method_around
 from codemods.facts import CALLBACK, MODULE, ClassFact, Facts
 from codemods.family import definitions
-from codemods.rule import Example, Match, NodeEdit, Rule
+from codemods.rule import Example, Match, NodeEdit, Rule, best_levels
 from codemods.source import CallNode, ClassNode, PythonFile
 from codemods.syntax import Function, is_self_attribute, self_name
 
@@ -330,6 +331,7 @@ RULE = Rule(
     versions="every Lightning release since 1.2",
     triggers=(b"automatic_optimization", b".backward(", b"def training_step"),
     check=_check,
+    rows=partial(best_levels, (("B19", "safe"),)),
     examples=(
         Example(BEFORE, AFTER),
         Example(SUM, SUM_AFTER),

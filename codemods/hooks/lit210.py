@@ -48,7 +48,6 @@ SHORTER = {
     "on_predict_epoch_end": Shorter(0, "M238", "2.0"),
     "on_train_batch_start": Shorter(2, None, "1.7"),
     "on_train_batch_end": Shorter(3, None, "1.7"),
-    "on_before_optimizer_step": Shorter(1, "M213", "2.0", (CALLBACK,)),
     "finetune_function": Shorter(1, "M212", "2.0", (CALLBACK,)),
 }
 EMPTY_NOW = ("on_train_epoch_end", "on_predict_epoch_end")

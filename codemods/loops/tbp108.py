@@ -11,7 +11,7 @@ from codemods.facts import MODULE, ClassFact, Facts, TrainerFact, is_trainer_cal
 from codemods.family import clash
 from codemods.loops.classes import FLAG, Shown, collect, state_of
 from codemods.loops.trainers import ACCUMULATE, CLIP, WORDS, fitted, refused, trainers_of
-from codemods.rule import Example, Match, NodeEdit, Rule
+from codemods.rule import Example, Match, NodeEdit, Rule, best_levels
 from codemods.source import ClassNode, PythonFile
 
 if TYPE_CHECKING:
@@ -207,6 +207,7 @@ RULE = Rule(
     present=lambda file: FLAG in file.text or any(word.decode() in file.text for word in WORDS),
     mentions=(b"clip_grad", b"use_pl_optimizer"),
     needs="2.0.0",
+    rows=partial(best_levels, (("B20", "safe"),)),
     examples=(Example(BEFORE, AFTER), Example(SUMS, SUMS)),
     references=("https://lightning.ai/docs/pytorch/stable/model/manual_optimization.html",),
 )

@@ -12,7 +12,7 @@ from codemods.loops.flow import Flow, Path
 from codemods.loops.places import edit, optimizers, said_of
 from codemods.loops.steps import Put
 from codemods.manual.optimizers import Scheduler
-from codemods.rule import Example, Match, Rule
+from codemods.rule import Example, Match, Rule, best_levels
 from codemods.source import PythonFile
 from codemods.syntax import Function, is_none, own_nodes, returns, self_name
 
@@ -154,6 +154,7 @@ RULE = Rule(
     present=lambda file: FLAG in file.text and "configure_optimizers" in file.text,
     needs="1.3.0",
     mentions=(b"lr_schedulers", b"scheduler.step", b"sched.step", b"lr_scheduler_step"),
+    rows=partial(best_levels, (("B20", "unsafe"),)),
     examples=(Example(BEFORE, AFTER), Example(AFTER, AFTER)),
     references=("https://github.com/Lightning-AI/pytorch-lightning/pull/6825",),
 )

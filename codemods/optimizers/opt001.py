@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from codemods.facts import Facts, is_trainer_call
@@ -13,7 +14,7 @@ from codemods.manual.trainers import ACCUMULATE, ASKED, CLIP, MOVED, loose
 from codemods.optimizers.module import IMPORTS, STEP, WATCHED, candidates, names_of, read_class
 from codemods.optimizers.plan import COUNTS, UNHEARD, Shown, Verdict, verdicts, window_of
 from codemods.optimizers.signature import HOOKS, index_parameter, old_parameters, read_elsewhere
-from codemods.rule import Example, Match, NodeEdit, Rule
+from codemods.rule import Example, Match, NodeEdit, Rule, best_levels
 from codemods.source import CallNode, ClassNode, PythonFile
 
 if TYPE_CHECKING:
@@ -257,6 +258,7 @@ RULE = Rule(
     versions="written for Lightning < 2.0; needs 2.0 or later after the rewrite",
     triggers=(b"optimizer_idx", CLIP[0].encode(), ACCUMULATE.encode()),
     check=_check,
+    rows=partial(best_levels, (("M214", "safe"), ("M220", "safe"), ("B04", "safe"))),
     examples=(Example(BEFORE, AFTER), Example(READ_OUTPUTS, READ_OUTPUTS)),
     breaks_in="2.0.0",
     needs="2.0.0",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from functools import partial
 from typing import TYPE_CHECKING
 
 from codemods.facts import MODULE, Facts
@@ -11,7 +12,7 @@ from codemods.manual.trainers import naming
 from codemods.optimizers.module import INDEX, STEP, candidates
 from codemods.optimizers.opt001 import collect, context
 from codemods.optimizers.plan import Verdict, verdicts
-from codemods.rule import Example, Match, NodeEdit, Rule
+from codemods.rule import Example, Match, NodeEdit, Rule, best_levels
 from codemods.source import ClassNode, PythonFile
 
 if TYPE_CHECKING:
@@ -98,6 +99,7 @@ RULE = Rule(
     versions="written for Lightning < 2.0; the result runs on every version",
     triggers=(b"optimizer_idx",),
     check=_check,
+    rows=partial(best_levels, (("M214", "safe"),)),
     examples=(Example(BEFORE, AFTER), Example(READ, READ), Example(PLAIN, PLAIN)),
     breaks_in="2.0.0",
     needs="1.5.0",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import partial
 from typing import Any
 
 from codemods.facts import MODULE, Facts
@@ -10,7 +11,7 @@ from codemods.manual.configured import read_configured
 from codemods.manual.module import AUTOMATIC, is_manual
 from codemods.manual.optimizers import NotPlain
 from codemods.optimizers.module import INDEX, STEP
-from codemods.rule import Example, Match, Rule
+from codemods.rule import Example, Match, Rule, best_levels
 from codemods.source import ClassNode, PythonFile
 from codemods.syntax import parameters
 
@@ -103,6 +104,7 @@ RULE = Rule(
     versions="every Lightning",
     triggers=(b"def configure_optimizers",),
     check=_check,
+    rows=partial(best_levels, (("M214", "manual"),)),
     examples=(Example(BEFORE, BEFORE), Example(MANUAL, MANUAL)),
     collect=_collect,
     context=_context,

@@ -11,7 +11,7 @@ from codemods.manual.optimizers import NotPlain
 from codemods.optimizers.opt001 import collect, context
 from codemods.optimizers.plan import verdicts
 from codemods.optimizers.signature import CALLBACK_HOOKS, HOOKS, Hook, old_parameters, read_by_default, read_elsewhere
-from codemods.rule import Example, Match, NodeEdit, Rule
+from codemods.rule import Example, Match, NodeEdit, Rule, best_levels
 from codemods.source import ClassNode, PythonFile
 
 if TYPE_CHECKING:
@@ -143,6 +143,21 @@ RULE = Rule(
     versions="written for Lightning < 2.0; needs 2.0 or later after the rewrite",
     triggers=tuple(f"def {name}(".encode() for name in HOOKS),
     check=_check,
+    rows=partial(
+        best_levels,
+        (
+            ("M186", "safe"),
+            ("M187", "safe"),
+            ("M213", "safe"),
+            ("M215", "safe"),
+            ("M216", "safe"),
+            ("M217", "safe"),
+            ("M218", "safe"),
+            ("M219", "safe"),
+            ("M221", "safe"),
+            ("M222", "safe"),
+        ),
+    ),
     examples=(Example(BEFORE, AFTER), Example(READ, READ)),
     breaks_in="2.0.0",
     needs="2.0.0",

@@ -8,7 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from codemods.facts import MODULE, Facts
-from codemods.rule import Example, Match, NodeEdit, Rule
+from codemods.rule import Example, Match, NodeEdit, Rule, best_levels
 from codemods.source import ClassNode, PythonFile
 from codemods.syntax import Function, is_self_attribute, own_nodes, self_name
 
@@ -121,6 +121,7 @@ RULE = Rule(
     versions="written for Lightning < 2.0; needs 2.0 or later after the rewrite",
     triggers=(b"toggle_optimizer",),
     check=_check,
+    rows=partial(best_levels, (("G16560", "safe"),)),
     examples=(Example(BEFORE, AFTER), Example(AFTER, AFTER), Example(UNKNOWN, UNKNOWN)),
     breaks_in="2.0.0",
     needs="2.0.0",

@@ -9,7 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from codemods.facts import TRAINER, Facts, is_trainer_call
-from codemods.rule import Example, Match, NodeEdit, Rule, TextEdit
+from codemods.rule import Example, Match, NodeEdit, Rule, TextEdit, best_levels
 from codemods.source import CallNode, PythonFile, TextFile
 from codemods.steps.script import Script
 from codemods.syntax import is_none, own_nodes
@@ -219,6 +219,7 @@ RULE = Rule(
     versions="Lightning 1.5 and later",
     triggers=(b"max_steps",),
     check=_check,
+    rows=partial(best_levels, (("M049", "safe"),)),
     examples=(
         Example(BEFORE, AFTER),
         Example(LITERAL, LITERAL.replace("None", "-1")),

@@ -10,7 +10,7 @@ from codemods.facts import Facts, is_trainer_call
 from codemods.family import definitions
 from codemods.manual import surroundings
 from codemods.manual.trainers import ACCUMULATE, ASKED, CLIP, MOVED, loose
-from codemods.rule import Example, Match, NodeEdit, Rule
+from codemods.rule import Example, Match, NodeEdit, Rule, best_levels
 from codemods.source import PythonFile
 from codemods.tbptt.module import FLAG, IMPORTS, SPLIT, Shown, candidates, show
 from codemods.tbptt.plan import COUNTS, INHERITED, UNHEARD, Verdict, verdicts
@@ -309,6 +309,7 @@ RULE = Rule(
     versions="written for Lightning < 2.0; needs 2.0 or later after the rewrite",
     triggers=(FLAG.encode(), STATE.encode(), SPLIT.encode(), CLIP[0].encode(), ACCUMULATE.encode()),
     check=_check,
+    rows=partial(best_levels, (("M001", "manual"), ("M259", "safe"), ("M260", "safe"), ("M261", "safe"))),
     examples=(
         Example(BEFORE, AFTER),
         Example(OWN_SPLIT_BEFORE, OWN_SPLIT_AFTER),

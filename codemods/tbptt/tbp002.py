@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from codemods.facts import MODULE, Facts
 from codemods.family import family
-from codemods.rule import Example, Match, NodeEdit, Rule
+from codemods.rule import Example, Match, NodeEdit, Rule, best_levels
 from codemods.source import ClassNode, PythonFile
 from codemods.syntax import Function, uses
 from codemods.tbptt.step import STATE, is_dead, is_optional
@@ -132,6 +132,7 @@ RULE = Rule(
     versions="every Lightning",
     triggers=(STATE.encode(),),
     check=_check,
+    rows=partial(best_levels, (("M261", "safe"),)),
     examples=(Example(BEFORE, AFTER), Example(READ, READ)),
     collect=_collect,
     context=_context,

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from lightning.pytorch import Callback, LightningModule
+from lightning.pytorch.callbacks import BaseFinetuning
 
 from codemods.hooks.lit210 import OPTIONAL, PREFIX, SHORTER
 from tests.codemods.support import refusals, rewritten, rule, run_rules
@@ -17,10 +18,17 @@ from tests.codemods.support import refusals, rewritten, rule, run_rules
 OWNERS = {"lightning.pytorch.LightningModule": LightningModule, "lightning.pytorch.Callback": Callback}
 
 
-@pytest.mark.parametrize("kind", PREFIX)
-@pytest.mark.parametrize("name", [*SHORTER, *OPTIONAL])
+CASES = [
+    (kind, name)
+    for name in (*SHORTER, *OPTIONAL)
+    for kind in (SHORTER[name].kinds if name in SHORTER else tuple(PREFIX))
+]
+
+
+@pytest.mark.parametrize(("kind", "name"), CASES)
 def test_the_newest_release_gives_what_the_table_says(kind: str, name: str) -> None:
-    taken = list(inspect.signature(getattr(OWNERS[kind], name)).parameters.values())[1:]
+    owner = BaseFinetuning if name == "finetune_function" else OWNERS[kind]
+    taken = list(inspect.signature(getattr(owner, name)).parameters.values())[1:]
     count = SHORTER[name].count if name in SHORTER else OPTIONAL[name].index + 1
     assert len(taken) == count + PREFIX[kind]
     assert name in SHORTER or (taken[-1].name, taken[-1].default) == ("dataloader_idx", 0)
@@ -128,3 +136,13 @@ def test_fails_before_and_is_called_after(tmp_path: Path) -> None:
     steps = [["train", index] for index in range(4)]
     checks = [["validation", index, 0] for index in range(4)]
     assert fit(tmp_path, after) == [*steps, *checks, ["epoch"]]
+
+
+def test_a_subclass_of_a_callback_of_lightning_is_one() -> None:
+    text = (
+        "from pytorch_lightning.callbacks import BaseFinetuning, ModelCheckpoint\n\n\nclass A(BaseFinetuning):\n"
+        "    def finetune_function(self, pl_module, epoch, optimizer, opt_idx):\n        pass\n\n\n"
+        "class B(ModelCheckpoint):\n    def on_train_epoch_end(self, trainer, pl_module, unused):\n        pass\n"
+    )
+    after = rewritten({"a.py": text}, rule("LIT210"))["a.py"]
+    assert after == text.replace(", opt_idx", "").replace(", unused", "")
