@@ -14,6 +14,8 @@ from codemods.trainer.table import current, once
 
 REMOVED = frozenset(once() - current())
 """Every argument that Trainer once took and takes no more."""
+CHANGED = ("accelerator", "devices", "overfit_batches", "plugins", "precision", "profiler", "strategy")
+"""Arguments that Trainer still takes, though not every value that they once had."""
 _FROM_ARGS = f"{TRAINER}.from_argparse_args"
 _CLI = (f"{ROOT}.cli.LightningCLI", f"{ROOT}.utilities.cli.LightningCLI")
 _INSTANTIATE = ("hydra.utils.instantiate", "hydra.utils.call")
@@ -21,7 +23,7 @@ _INSTANTIATE = ("hydra.utils.instantiate", "hydra.utils.call")
 
 @dataclass(frozen=True)
 class Read:
-    """A place where a removed key of a configuration is read or set: `base` is the name that it is taken from.
+    """A place where a key of a configuration that may change is read or set: `base` is the name that it is taken from.
     `harmless` holds where a missing key reads like an empty one; `at` are the offsets of the key, where another can
     be read in its place."""
 
@@ -94,7 +96,7 @@ def _taken(node: ast.expr) -> str | None:
 
 
 def _reads(file: PythonFile) -> Iterator[Read]:
-    words = [word for word in REMOVED if word in file.text]
+    words = [word for word in (*REMOVED, *CHANGED) if word in file.text]
     if not words:
         return
     guards = [node for node in ast.walk(file.tree) if isinstance(node, ast.If)]

@@ -99,9 +99,10 @@ def _settled(file: TextFile, project: Project, item: Owned, owner: Owner, verdic
         return _left(verdict, f"an alias or a merge key brings the mapping to other places; {advice}")
     if key in project.interpolated:
         return _left(verdict, f"{project.interpolated[key]} interpolates it; {advice}")
-    reads = project.reads(name, key)
+    touched = [key, *(word for word, _ in verdict.values)]
+    reads = [found for word in touched for found in project.reads(name, word)]
     if reads and not _all_renamed(project, name, key):
-        idle = item.section.get(key) in (None, 0, False)
+        idle = key in REMOVED and item.section.get(key) in (None, 0, False)
         bad = next(((path, read) for path, read in reads if not (read.harmless and idle)), None)
         if bad:
             return _left(verdict, f"{bad[0]}:{bad[1].span.line} reads or sets it; {advice}, and change both")
@@ -213,6 +214,8 @@ def _reads(file: PythonFile, project: Project) -> Iterator[Match]:
     """The places of the code that read a key of the configuration which Trainer takes no more."""
     known = project.known.get(file.path)
     for read in known.reads if known else ():
+        if read.key not in REMOVED:
+            continue
         for name in sorted(project.sections):
             mine = any(read == other for path, other in project.reads(name, read.key) if path == file.path)
             if not mine or not project.values(name, read.key):
@@ -234,7 +237,7 @@ def _reads(file: PythonFile, project: Project) -> Iterator[Match]:
 
 def _present(file: PythonFile) -> bool:
     known = read_evidence(file)
-    return bool(known and known.reads)
+    return bool(known and any(read.key in REMOVED for read in known.reads))
 
 
 _HEAD = "_target_: pytorch_lightning.Trainer\n\n"
