@@ -40,7 +40,7 @@ NEW = frozenset(
 """Arguments of Trainer that were no options in every 1.x."""
 COMMON = ("args", "hparams", "opt", "opts", "hp", "params")
 """What scripts call what was parsed."""
-KEPT = ("gpus", "resume_from_checkpoint")
+KEPT = ("distributed_backend", "gpus", "resume_from_checkpoint")
 """Options of 1.x that stay, where the script speaks of them."""
 
 
@@ -221,11 +221,10 @@ def _edits(file: PythonFile, site: Site, spoken: set[str]) -> list[TextEdit]:
     between = file.text[end:at]
     separator = "," + between[between.index("(") + 1 :] if "\n" in between else ", "
     owner = file.source_of(site.owner)
-    asked = "gpus" in spoken and site.trainer and not {"gpus", "accelerator", "devices"} & keywords(node).keys()
-    if not asked or name == "add_arguments":
+    devices = _devices(file, node, spoken) if site.trainer and name == "from_arguments" else []
+    if not devices:
         return [TextEdit(start, end, name), TextEdit(at, at, f"{owner}{separator}")]
     args = file.source_of(first)
-    devices = (f'accelerator="gpu" if {args}.gpus else {args}.accelerator', f"devices={args}.gpus or {args}.devices")
     if "\n" in between:
         place = file.offsets(first)[1]
         added = "".join(f"{separator}{item}" for item in devices)
@@ -237,6 +236,17 @@ def _edits(file: PythonFile, site: Site, spoken: set[str]) -> list[TextEdit]:
     items = [owner, args, *map(file.source_of, node.args[1:]), *devices, *rest]
     text = "".join(f"{newline}{indent}    {item}," for item in items)
     return [TextEdit(*file.offsets(node), f"{name}({text}{newline}{indent})")]
+
+
+def _devices(file: PythonFile, node: ast.Call, spoken: set[str]) -> list[str]:
+    """The keywords that take the place of the options of 1.x for hardware."""
+    args, given = file.source_of(node.args[0]), keywords(node).keys()
+    found = []
+    if "gpus" in spoken and not {"gpus", "accelerator", "devices"} & given:
+        found += [f'accelerator="gpu" if {args}.gpus else {args}.accelerator', f"devices={args}.gpus or {args}.devices"]
+    if "distributed_backend" in spoken and not {"distributed_backend", "strategy", "plugins"} & given:
+        found.append(f"strategy={args}.distributed_backend or {args}.strategy")
+    return found
 
 
 def _options(file: PythonFile, site: Site, spoken: set[str]) -> list[TextEdit]:
@@ -251,6 +261,7 @@ def _options(file: PythonFile, site: Site, spoken: set[str]) -> list[TextEdit]:
     lines = {
         "gpus": f'{parser}.add_argument("--gpus", type=plain_value, default=None)',
         "resume_from_checkpoint": f'{parser}.add_argument("--resume_from_checkpoint", default=None)',
+        "distributed_backend": f'{parser}.add_argument("--distributed_backend", default=None)',
     }
     return [TextEdit(end, end, "".join(f"{newline}{indent}{lines[name]}" for name in sorted(spoken)))]
 

@@ -126,3 +126,11 @@ def test_not_spoken_of(text: str) -> None:
 def test_the_rest_is_found(name: str) -> None:
     [reason] = refusals({"a.py": f"{HEAD}Trainer.{name}(x)\n"}, "LIT130")
     assert "inspect.signature" in reason
+
+
+def test_a_backend_names_the_strategy() -> None:
+    text = SCRIPT.replace("    return", "    print(args.distributed_backend)\n    return")
+    after = rewritten({"a.py": text}, rule("LIT130"))["a.py"]
+    assert 'parser.add_argument("--distributed_backend", default=None)\n' in after
+    assert "        strategy=args.distributed_backend or args.strategy,\n" in after
+    assert run(text, ["--accelerator", "cpu", "--devices", "1"]).num_devices == 1

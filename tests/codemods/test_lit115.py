@@ -1,0 +1,48 @@
+"""LIT115: where DDP of 1.x looked for unused parameters, and what the default is now."""
+
+from __future__ import annotations
+
+import pytest
+from lightning.pytorch.strategies import DDPStrategy, StrategyRegistry
+
+from tests.codemods.support import rule, run_rules
+
+HEAD = (
+    "from pytorch_lightning import Trainer\nfrom pytorch_lightning.plugins import DDPPlugin\n"
+    "from pytorch_lightning.strategies import DDPStrategy\n\n"
+)
+
+
+def test_what_is_advised_is_there() -> None:
+    assert "ddp_find_unused_parameters_true" in StrategyRegistry.available_strategies()
+    assert "find_unused_parameters" not in DDPStrategy()._ddp_kwargs
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        "Trainer(gpus=2, strategy='ddp')",
+        "Trainer(accelerator='ddp')",
+        "Trainer(distributed_backend='ddp' if n > 1 else None)",
+        "Trainer(plugins=DDPPlugin())",
+        "Trainer(strategy=DDPStrategy(), weights_summary=None)",
+    ],
+)
+def test_found(call: str) -> None:
+    [finding] = run_rules({"a.py": f"{HEAD}{call}\n"}, rule("LIT115")).findings
+    assert (finding.fix, finding.row) == ("manual", "B07")
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        "Trainer(devices=2, strategy='ddp')",
+        "Trainer(strategy=DDPStrategy())",
+        "Trainer(plugins=DDPPlugin(find_unused_parameters=False))",
+        "Trainer(gpus=2, strategy='ddp_find_unused_parameters_false')",
+        "Trainer(gpus=2, strategy='deepspeed')",
+        "Engine(accelerator='ddp')",
+    ],
+)
+def test_not_spoken_of(call: str) -> None:
+    assert run_rules({"a.py": f"{HEAD}{call}\n"}, rule("LIT115")).findings == ()
