@@ -35,13 +35,44 @@ class Failure:
 
 
 @dataclass(frozen=True)
+class Gradient:
+    """What one trainable parameter got in the training.
+
+    `dtype` is its own type, `gradient` that of its gradient (None where none arrived). `reached` counts the backward
+    passes that added to it, `zero` says that all it got was zero, `finite` that none was infinite or not a number.
+    `losses` says where the losses that reached it are differentiated: `path:line`, or `training_step` where Lightning
+    does it. `cut` names the first operation that took what was computed from it out of the graph, with its line,
+    where nothing arrived and one was seen.
+    """
+
+    name: str
+    dtype: str
+    gradient: str | None
+    reached: int
+    zero: bool
+    finite: bool
+    losses: tuple[str, ...]
+    cut: str | None
+
+
+@dataclass(frozen=True)
+class Lost:
+    """A loss that no gradient flows back from: where it is differentiated, and the operation and line that took it
+    out of the graph (None where none was seen)."""
+
+    loss: str
+    cut: str | None
+
+
+@dataclass(frozen=True)
 class Recording:
     """What the harness saw of one tree.
 
     `losses` has one number a backward pass, `learning_rates` one tuple (a number a parameter group) an
     optimizer step. `global_step` counts what the Trainer counts. `unreached` names the trainable
     parameters that got no gradient in any backward pass. `weights` are (parameter name, L2 norm) pairs at
-    the end. `seconds` is wall time of the process.
+    the end. `seconds` is wall time of the process. `gradients` has every trainable parameter, and `lost` the
+    losses without a way back.
     """
 
     script: str
@@ -58,6 +89,8 @@ class Recording:
     device: str | None
     precision: str | None
     seconds: float
+    gradients: tuple[Gradient, ...] = ()
+    lost: tuple[Lost, ...] = ()
 
 
 @dataclass(frozen=True)

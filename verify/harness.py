@@ -10,6 +10,7 @@ import contextlib
 import functools
 import importlib
 import importlib.metadata
+import importlib.util
 import inspect
 import json
 import os
@@ -176,6 +177,17 @@ def place(error: BaseException, root: Path) -> str | None:
     return found
 
 
+def beside(name: str) -> Any:
+    """A module that lies beside this file, loaded by its path: the project may have one of that name."""
+    spec = importlib.util.spec_from_file_location(f"_fixer_{name}", Path(__file__).with_name(f"{name}.py"))
+    if spec is None or spec.loader is None:
+        raise ImportError(name)
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
 class Watch:
     """What is put around torch and Lightning, and what it has seen."""
 
@@ -183,8 +195,7 @@ class Watch:
         self.record = record
         self.spec = spec
         self.inside_backward = False
-        self.hooked: set[int] = set()
-        self.reached: set[int] = set()
+        self.gradients = beside("gradients").Gradients(str(Path.cwd()))
 
     def seed(self) -> None:
         """Start every random generator anew; up to 1.5 Lightning itself does so from the environment in `fit`."""
@@ -208,13 +219,14 @@ class Watch:
 
         @functools.wraps(backward)
         def recorded(tensor: torch.Tensor, *args: Any, **kwargs: Any) -> Any:
+            if not self.inside_backward:
+                self.gradients.backward(tensor)
             if not self.inside_backward and tensor.numel() == 1:
                 self.record("loss", value=float(tensor.detach()))
             return backward(tensor, *args, **kwargs)
 
         def before(optimizer: Any, args: Any, kwargs: Any) -> None:
-            for group in optimizer.param_groups:
-                self.reached |= {id(p) for p in group["params"] if p.grad is not None}
+            self.gradients.stepped(optimizer)
 
         def after(optimizer: Any, args: Any, kwargs: Any) -> None:
             self.record("step", rates=[float(group["lr"]) for group in optimizer.param_groups if "lr" in group])
@@ -232,7 +244,9 @@ class Watch:
             if hasattr(trainer, name):
                 setattr(trainer, name, without_checkpoint(getattr(trainer, name)))
         with contextlib.suppress(ImportError, AttributeError):
-            self.patch_backward(importlib.import_module(package.__name__ + ".strategies").Strategy)
+            strategy = importlib.import_module(package.__name__ + ".strategies").Strategy
+            self.patch_backward(strategy)
+            self.patch_step(strategy)
 
     def patch_init(self, trainer: Any, package: ModuleType) -> None:
         original = trainer.__init__
@@ -251,7 +265,11 @@ class Watch:
         @functools.wraps(original)
         def fit(this: Any, *args: Any, **kwargs: Any) -> Any:
             self.seed()
-            result = original(this, *args, **kwargs)
+            try:
+                result = original(this, *args, **kwargs)
+            finally:
+                with contextlib.suppress(Exception):
+                    self.record("gradients", **self.gradients.report(this.lightning_module))
             self.record("fitted", **self.state(this))
             return result
 
@@ -262,7 +280,8 @@ class Watch:
 
         @functools.wraps(original)
         def backward(this: Any, closure_loss: Any, *args: Any, **kwargs: Any) -> Any:
-            self.hook(this.lightning_module)
+            self.gradients.hook(this.lightning_module)
+            self.gradients.backward(closure_loss)
             self.record("loss", value=float(closure_loss.detach().sum()))
             self.inside_backward = True
             try:
@@ -272,19 +291,22 @@ class Watch:
 
         strategy.backward = backward
 
-    def hook(self, module: Any) -> None:
-        """Learn which parameters a gradient reaches."""
-        for parameter in module.parameters():
-            if parameter.requires_grad and id(parameter) not in self.hooked:
-                self.hooked.add(id(parameter))
-                parameter.register_post_accumulate_grad_hook(lambda p: self.reached.add(id(p)))
+    def patch_step(self, strategy: Any) -> None:
+        original = strategy.training_step
+
+        @functools.wraps(original)
+        def training_step(this: Any, *args: Any, **kwargs: Any) -> Any:
+            self.gradients.hook(this.lightning_module)
+            return self.gradients.step(this.lightning_module, lambda: original(this, *args, **kwargs))
+
+        strategy.training_step = training_step
 
     def state(self, trainer: Any) -> dict[str, Any]:
         """What a Trainer holds at the end of `fit`."""
         module = trainer.lightning_module
         named = list(module.named_parameters())
         each = max(16, min(VALUES_EACH, VALUES_ALL // max(1, len(named))))
-        unreached = [name for name, p in named if p.requires_grad and id(p) not in self.reached]
+        unreached = [name for name, p in named if p.requires_grad and id(p) not in self.gradients.seen]
         metrics = {**trainer.logged_metrics, **trainer.callback_metrics}
         return {
             "global_step": int(trainer.global_step),

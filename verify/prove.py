@@ -310,6 +310,7 @@ def _harness(name: str, spec: Mapping[str, object], ready: Ready, folder: Path, 
     (home / "scratch").mkdir(exist_ok=True)
     record, script = home / "record.jsonl", home / "harness" / "harness.py"
     shutil.copyfile(_HARNESS, script)
+    shutil.copyfile(_HARNESS.with_name("gradients.py"), script.with_name("gradients.py"))
     full = {**spec, "record": str(record), "scratch": str(home / "scratch")}
     (home / "spec.json").write_text(json.dumps(full), encoding="utf-8")
     environment = scrubbed(home, max(1, (os.cpu_count() or 2) // 2))

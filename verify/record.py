@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from verify.evidence import Failure, Recording
+from verify.evidence import Failure, Gradient, Lost, Recording
 
 
 @dataclass(frozen=True)
@@ -41,6 +41,7 @@ def read(path: Path, script: str) -> Raw:
     losses: list[float] = []
     rates: list[tuple[float, ...]] = []
     last: dict[str, Any] = {}
+    flow: dict[str, Any] = {}
     raw = Raw(_empty(script))
     failure: Failure | None = None
     for event in events(path):
@@ -51,6 +52,8 @@ def read(path: Path, script: str) -> Raw:
             rates.append(tuple(event["rates"]))
         elif kind == "fitted":
             last = event
+        elif kind == "gradients":
+            flow = event
         elif kind == "failure":
             failure = Failure(event["type"], event["message"], event["place"])
         elif kind == "unusable":
@@ -72,6 +75,8 @@ def read(path: Path, script: str) -> Raw:
         weights=tuple((weight.name, weight.norm) for weight in weights),
         device=last.get("device"),
         precision=last.get("precision"),
+        gradients=tuple(Gradient(**{**row, "losses": tuple(row["losses"])}) for row in flow.get("parameters", ())),
+        lost=tuple(Lost(loss, cut) for loss, cut in flow.get("lost", ())),
     )
     return replace(raw, recording=recording, weights=weights)
 

@@ -124,6 +124,8 @@ def _recording(recording: Recording | None) -> Json | None:
         "device": recording.device,
         "precision": recording.precision,
         "seconds": _number(recording.seconds),
+        "gradients": [asdict(gradient) for gradient in recording.gradients],
+        "lost": [asdict(lost) for lost in recording.lost],
     }
 
 

@@ -153,6 +153,7 @@ def _proof(page: Page, result: Result) -> None:
         page.line([(evidence.verdict, style), (f"  ({words.rung(evidence)})", ""), (told, "dim")], 2)
         page.line(prose(words.one_line(evidence.reason)), 2, hang=0)
         _numbers(page, evidence)
+        _names(page, "gradients", words.flow(evidence))
         _names(page, f"not in Lightning {words.plain(result.target)}, in changed files", evidence.problems)
         _names(page, f"not in Lightning {words.plain(result.target)}, in files that no rule changed", evidence.left)
 

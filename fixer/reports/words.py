@@ -13,9 +13,10 @@ from fixer.reports.diff import stat
 from fixer.result import Result
 
 if TYPE_CHECKING:
-    from verify.evidence import Environment, Evidence, Recording, Role
+    from verify.evidence import Environment, Evidence, Gradient, Recording, Role
 
 NONE = "-"
+_NAMED = 6
 _CHANGING = ("fix", "run", "demo")
 _LIGHTNING = ("lightning", "pytorch-lightning")
 _UNSEEN = re.compile(r"[\x00-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028\u2029\u202a-\u202e\u2060-\u2069\ufeff]")
@@ -175,8 +176,53 @@ def comparison(evidence: Evidence) -> list[Row]:
             Row("losses", _losses(before), _losses(after)),
             Row("optimizer steps", *(str(tree.optimizer_steps) if tree else NONE for tree in (before, after))),
             Row("global step", *(_optional(tree.global_step) if tree else NONE for tree in (before, after))),
+            Row("gradients reach", _reached(before), _reached(after)),
         ]
     return rows
+
+
+def flow(evidence: Evidence) -> list[str]:
+    """What the gradients of the two trees did that a person should look at, a line each."""
+    trees = (("before", evidence.before), ("after", evidence.after))
+    return [f"{when}: {line}" for when, tree in trees if tree is not None for line in _flow(tree)]
+
+
+def _flow(recording: Recording) -> Iterable[str]:
+    for lost in recording.lost:
+        how = f"; taken out of the graph by {plain(lost.cut)}" if lost.cut else ""
+        yield f"no gradient flows back from the loss of {plain(lost.loss)}{how}"
+    rows = recording.gradients
+    cuts = dict.fromkeys(row.cut for row in rows if not row.reached)
+    for cut in cuts:
+        names = [row.name for row in rows if not row.reached and row.cut == cut]
+        yield f"no gradient reaches {_few(names)}" + (f"; cut by {plain(cut)}" if cut else "")
+    if zero := [row.name for row in rows if row.zero]:
+        yield f"only zeros reach {_few(zero)}"
+    if odd := [row.name for row in rows if not row.finite]:
+        yield f"gradients that are not finite reach {_few(odd)}"
+    if other := [f"{row.name} ({row.dtype}, gradient {row.gradient})" for row in rows if _is_cast(row)]:
+        yield f"gradients of another type reach {_few(other)}"
+
+
+def _is_cast(row: Gradient) -> bool:
+    return row.gradient is not None and row.gradient != row.dtype
+
+
+def _few(names: Sequence[str]) -> str:
+    shown = ", ".join(plain(name) for name in names[:_NAMED])
+    return shown + (f" and {len(names) - _NAMED} more" if names[_NAMED:] else "")
+
+
+def _reached(recording: Recording | None) -> str:
+    """How many trainable parameters gradients reached, their types, and the losses that these came from."""
+    if recording is None or not recording.gradients:
+        return NONE
+    rows = recording.gradients
+    got = [row for row in rows if row.reached]
+    kinds = ", ".join(dict.fromkeys(plain(row.dtype) for row in rows))
+    losses = list(dict.fromkeys(plain(loss) for row in got for loss in row.losses))
+    source = f", from {_few(losses)}" if losses else ""
+    return f"{len(got)} of {count(len(rows), 'parameter')} ({kinds}){source}"
 
 
 def difference(evidence: Evidence) -> str | None:
