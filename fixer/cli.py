@@ -132,12 +132,13 @@ def run(
     require: opt.Require = None,
     exit_non_zero_on_findings: opt.FindingsCount = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Do everything but make the branch.")] = False,
+    check_pins: opt.CheckPins = False,
 ) -> int:
     """Repair a repository, prove the result by running it, and put it on a new branch."""
     from fixer import pipeline
     from fixer.settings import Asked
 
-    asked = Asked(path, opt.codes(select), opt.codes(ignore), unsafe_fixes, target, jobs)
+    asked = Asked(path, opt.codes(select), opt.codes(ignore), unsafe_fixes, target, jobs, check_pins)
     rung = opt.rung(require)
     how = pipeline.RunOptions(base, branch, force, dry_run, not no_verify, python, timeout, rung)
     return _report(
@@ -180,12 +181,13 @@ def diff(
     jobs: opt.Jobs = None,
     verbose: opt.Verbose = False,
     quiet: opt.Quiet = False,
+    check_pins: opt.CheckPins = False,
 ) -> int:
     """Show the changes that `fix` would make, and make none. Exits with 1 if there are any."""
     from fixer import pipeline
     from fixer.settings import Asked
 
-    asked = Asked(path, opt.codes(select), opt.codes(ignore), unsafe_fixes, target, jobs)
+    asked = Asked(path, opt.codes(select), opt.codes(ignore), unsafe_fixes, target, jobs, check_pins)
     return _report(lambda progress: pipeline.diff(asked, progress), pipeline.exit_code, output_format, verbose, quiet)
 
 

@@ -37,6 +37,12 @@ Format = Annotated[OutputFormat, typer.Option("--output-format", help="How the r
 Jobs = Annotated[int | None, typer.Option(min=1, help="Processes to use [default: one a core].", metavar="NUMBER")]
 Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Say more.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Say only how it ended.")]
+CheckPins = Annotated[
+    bool,
+    typer.Option(
+        "--check-pins", help="Resolve the requirements of the result, without installing, and say what comes."
+    ),
+]
 FindingsCount = Annotated[
     bool, typer.Option("--exit-non-zero-on-findings", help="Exit with 1 when something is left for a person.")
 ]

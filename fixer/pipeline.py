@@ -91,6 +91,7 @@ def run(asked: Asked, how: RunOptions, progress: Progress) -> Result:
         timeout = how.timeout or project.config.verify.timeout
         made, evidence = prove_plan(project, sources, options, made, ProofOptions(how.python, timeout), progress)
     result = replace(_result("run", project, options, sources, made), evidence=evidence)
+    result = _resolved(result, asked, sources, made, progress)
     if made.changes:
         result = _land(project, options, made, result, branch, how)
     return replace(result, duration_s=time.monotonic() - started)
@@ -121,7 +122,17 @@ def _look(command: Command, asked: Asked, progress: Progress, look: Callable[...
     started = time.monotonic()
     project, options, sources = _open(command, asked)
     made = look(sources, options, _counted(progress))
-    return replace(_result(command, project, options, sources, made), duration_s=time.monotonic() - started)
+    result = _resolved(_result(command, project, options, sources, made), asked, sources, made, progress)
+    return replace(result, duration_s=time.monotonic() - started)
+
+
+def _resolved(result: Result, asked: Asked, sources: Sequence[Source], made: Plan, progress: Progress) -> Result:
+    """The result with what `--check-pins` found."""
+    if not asked.check_pins:
+        return result
+    from fixer.pins import check_pins
+
+    return replace(result, messages=(*result.messages, *check_pins(sources, made.final(), progress)))
 
 
 def _open(command: Command, asked: Asked) -> tuple[Project, Options, tuple[Source, ...]]:

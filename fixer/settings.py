@@ -34,6 +34,7 @@ class Asked:
     unsafe_fixes: bool = False
     target: str | None = None
     jobs: int | None = None
+    check_pins: bool = False
 
 
 def options_for(asked: Asked, project: Project) -> Options:
@@ -72,6 +73,14 @@ def checked_target(text: str) -> str:
         raise UsageError(f"--target {text}: a malicious release (GHSA-w37p-236h-pfx3); give {NEWEST}")
     if not Version(OLDEST) <= version <= Version(NEWEST):
         raise UsageError(f"--target {text}: fixer moves to releases from {OLDEST} to {NEWEST}")
+    if version.is_prerelease:
+        raise UsageError(f"--target {text}: no final release; give {NEWEST}")
+    from verify.releases import minor_of
+
+    minor = minor_of(version)
+    if minor is None or version.micro > minor.newest:
+        newest = f"the newest of {minor.name} is {minor.version(minor.newest)}" if minor else f"give {NEWEST}"
+        raise UsageError(f"--target {text}: there is no such release; {newest}")
     return str(version)
 
 

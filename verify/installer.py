@@ -71,10 +71,10 @@ class Installer:
             return f"{command[0]} could not be started: {error}"
         if outcome.ended:
             return outcome.ended
-        return None if outcome.status == 0 else _told(outcome.output) or f"{command[0]} ended with {outcome.status}"
+        return None if outcome.status == 0 else told(outcome.output) or f"{command[0]} ended with {outcome.status}"
 
 
-def _told(output: str) -> str:
+def told(output: str) -> str:
     """The lines of an installer's output that say what went wrong."""
     lines = [line.encode("ascii", "ignore").decode().strip() for line in output.splitlines() if line.strip()]
     wrong = [line for line in lines if line.lower().startswith(("error", "because", "no solution", "cause"))]

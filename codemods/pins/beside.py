@@ -15,24 +15,33 @@ from codemods.pins.reach import Area, Manifest
 from codemods.pins.specifier import admits, admits_from, clauses, from_python, lifted
 
 _NUMPY_FOR_310 = "1.21.3"
-_PYTHONS = tuple(f"3.{minor}" for minor in range(5, 15))
+_PYTHONS = tuple(f"3.{minor}.{patch}" for minor in range(5, 15) for patch in range(26))
 _TORCH = (
-    "it asks for torch {floor} or later, so there is nothing older to keep: what torch itself changed since then only "
-    "a run can show"
+    "Lightning {target} needs torch>={floor}, and no older Lightning that is still admitted runs with it: there is "
+    "nothing to keep; what torch itself changed since then only a run can show"
 )
 
 
 def beside(own: Manifest, area: Area, target: str, metrics: bool) -> Iterator[tuple[Pin, Verdict]]:
     """What becomes of the other requirements of a manifest. `metrics` says whether code imports torchmetrics."""
-    left = after(area, target)
+    for group in sorted({pin.group for pin in own.pins}):
+        yield from _of_group(group, own, area, target, metrics)
+
+
+def _of_group(group: str, own: Manifest, area: Area, target: str, metrics: bool) -> Iterator[tuple[Pin, Verdict]]:
+    """What becomes of one extra or group, or of what is asked for in any case."""
+    left = after(own, group, area, target)
     newest = minor_of(target)
-    libraries = [pin for pin in own.pins if pin.name in BESIDE and pin.requirement]
+    libraries = [pin for pin in own.pins if pin.name in BESIDE and pin.requirement and pin.group == group]
+    libraries = [pin for pin in libraries if pin.problem != "locked"]
     fits = [minor for minor in left if not any(_clashes(pin, minor) for pin in libraries)]
     exact = not fits and any(pin.name == "torch" and _is_exact(pin) and _clashes(pin, newest) for pin in libraries)
     stuck = next((pin for pin in libraries if pin.name == "torch" and not fits and _why_not(pin, own, area)), None)
-    for pin in own.pins:
+    for pin in (pin for pin in own.pins if pin.group == group):
         if pin in libraries:
             found = _of_library(pin, own, area, fits, target, metrics, exact, stuck)
+        elif pin.problem == "locked" and pin.language != "conda":
+            continue
         elif pin.name == "python" and pin.requirement:
             found = _of_python(pin, left or [newest], target)
         elif pin.name == "numpy" and pin.requirement:
@@ -94,8 +103,7 @@ def _of_library(
             advice = "its metrics changed in between (task= is asked for since 0.11): run the code on it"
             return Verdict(message, "unsafe", f"{reason}; {advice}", wanted)
         return Verdict(message, "safe", f"{reason}; no code here imports it", wanted)
-    reason = _TORCH.format(floor=newest.beside["torch"].floor)
-    reason = f"Lightning {target} cannot be installed with it: {reason}; {pin.specifier} becomes {wanted}"
+    reason = _TORCH.format(target=target, floor=newest.beside["torch"].floor) + f"; {pin.specifier} becomes {wanted}"
     if pin.name in FAMILY:
         reason = f"it is built for one torch, and goes with the one that is asked for now: becomes {wanted}"
     return Verdict(message, "safe", reason, wanted)
@@ -124,7 +132,7 @@ def _why_not(pin: Pin, own: Manifest, area: Area) -> str | None:
 
 def _of_python(pin: Pin, left: list[Minor], target: str) -> Verdict | None:
     floor = min((minor.python for minor in left), key=_number)
-    if not any(admits(pin.meant, python, pin.language) for python in _PYTHONS if _number(python) < _number(floor)):
+    if not any(_number(python) < _number(floor) and admits(pin.meant, python, pin.language) for python in _PYTHONS):
         return None
     message = f"`{pin.specifier}` admits Pythons that Lightning {target} does not run on"
     asked = f"what is asked for of Lightning needs Python {floor} or later"

@@ -46,6 +46,8 @@ def workflow(text: str) -> Iterator[Pin]:
 
 def notebook(text: str) -> Iterator[Pin]:
     """What the `!pip` and `%pip` lines of a notebook's code cells install. Raises Unparsable."""
+    if not _INSTALL.search(text):
+        return
     for start, raw in _sources(text):
         characters = [match.span() for match in re.finditer(r"\\u[0-9a-fA-F]{4}|\\.|[^\\]", raw, re.DOTALL)]
         source = json.loads(f'"{raw}"', strict=False)

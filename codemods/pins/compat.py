@@ -4,7 +4,8 @@ The floors (`python`, `torch`, `torchmetrics`) are the metadata of the last patc
 `*_ci_max` is what Lightning's own tests run; `setuptools` is there while it imports pkg_resources, `numpy` says
 whether it still installs it. `*_exact` is what an exact pin becomes: the oldest torch from the floor on that takes
 NumPy 2 and that those tests cover (the newest they cover where there is none), and the oldest torchmetrics that does
-without pkg_resources (run with Lightning 2.6.6). `torch.csv` holds the torchvision and torchaudio that ask for a torch.
+without pkg_resources (run with Lightning 2.6.6). `torch.csv` holds what of torchvision, torchaudio and torchtext is
+built for a torch.
 To renew them for a new minor, read `Requires-Dist` and `Requires-Python` of its wheel, and the matrix of its tests.
 """
 
@@ -18,7 +19,7 @@ from pathlib import Path
 
 from packaging.version import Version
 
-FAMILY = ("torchvision", "torchaudio")
+FAMILY = ("torchvision", "torchaudio", "torchtext")
 BESIDE = ("torch", "torchmetrics", *FAMILY)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 
 from codemods.pins.lines import logical_lines
 from codemods.pins.pin import Pin, read
@@ -29,8 +30,9 @@ def setup_py(text: str) -> Iterator[Pin]:
         if target not in _SETUP and not target.endswith(".setup"):
             continue
         for name, value in values.keywords(call.node):
-            for node in values.strings(value) if name in _LISTS else []:
-                yield from _of_string(file, node)
+            for group, node in values.grouped(value, "" if name == "install_requires" else name):
+                for pin in _of_string(file, node) if name in _LISTS else ():
+                    yield replace(pin, group=group)
             if name == "python_requires":
                 for node in values.strings(value):
                     yield from _python(file, node)
@@ -80,6 +82,15 @@ class _Values:
                     yield change.value
             elif isinstance(change, ast.Call) and _adds_to(change.func, node.id):
                 yield from change.args
+
+    def grouped(self, node: ast.expr, name: str) -> Iterator[tuple[str, ast.Constant]]:
+        """The string literals of an expression, with the key of the dict that they stand under."""
+        for value in self._assigned(node):
+            entries = list(self._entries(value))
+            for key, inner in entries or [(name, value)]:
+                yield from ((key, string) for string in self.strings(inner))
+        if isinstance(node, ast.Name):
+            yield from ((name, string) for string in self.strings(node))
 
     def strings(self, node: ast.expr, depth: int = 0) -> Iterator[ast.Constant]:
         """The string literals that an expression puts together."""
@@ -179,7 +190,7 @@ def setup_cfg(text: str) -> Iterator[Pin]:
         elif wanted is None or option in wanted:
             pin = read(re.sub(r"\s[#;].*$", "", line), start, indent)
             if pin:
-                yield pin
+                yield replace(pin, group="" if option == "install_requires" else option)
 
 
 def _python_line(stated: str, offset: int) -> Iterator[Pin]:

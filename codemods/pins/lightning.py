@@ -35,6 +35,14 @@ _WHAT: dict[Problem | None, str] = {
 }
 
 
+_LOCK = "renew the lock file, if one is made from it"
+_FURTHER = {
+    **dict.fromkeys(("requirements", "pyproject", "pipfile", "setup.py", "setup.cfg"), _LOCK),
+    "dockerfile": "the base image decides about Python and torch: see that they are new enough",
+    "workflow": "see that the Python it runs on is new enough",
+}
+
+
 @dataclass(frozen=True)
 class Verdict:
     """What is said of a requirement, and what its specifier becomes (None: it stays)."""
@@ -58,17 +66,25 @@ def moves(pin: Pin, area: Area, target: str) -> bool:
     return wanted is not None and wanted != pin.specifier and not is_dead(pin)
 
 
-def after(area: Area, target: str) -> list[Minor]:
-    """The minor releases that some requirement on Lightning admits in the end."""
-    pins = [pin for pin in area.pins if pin.name in LIGHTNING and pin.problem not in _WHAT]
-    final = [(fitting(pin, area, target) or pin.meant, pin) for pin in pins if not pin.problem]
-    least = area.needs
-    return [
-        minor
-        for minor in minors()
-        if Version(minor.name).release >= least.release[:2]
-        and any(admits(text, release, pin.language) for text, pin in final for release in minor.admitted())
-    ]
+def after(own: Manifest, group: str, area: Area, target: str) -> list[Minor]:
+    """The minor releases that can be there in the end for a group of a manifest, going by its Lightning.
+
+    A manifest that asks for none goes by the others of the area.
+    """
+    stated = [pin for pin in own.pins if pin.name in LIGHTNING and not pin.problem]
+    together = [pin for pin in stated if pin.group in ("", group)]
+    others = [pin for pin in area.pins if pin.name in LIGHTNING and not pin.problem]
+    left = [minor for minor in minors() if Version(minor.name).release >= area.needs.release[:2]]
+    for pin in together:
+        left = [minor for minor in left if _admits(pin, minor, area, target)]
+    if not together:
+        left = [minor for minor in left if any(_admits(pin, minor, area, target) for pin in stated or others)]
+    return left
+
+
+def _admits(pin: Pin, minor: Minor, area: Area, target: str) -> bool:
+    text = fitting(pin, area, target) or pin.meant
+    return any(admits(text, release, pin.language) for release in minor.admitted())
 
 
 def _stays(pin: Pin, area: Area) -> bool:
@@ -117,7 +133,7 @@ def _moved(pin: Pin, own: Manifest, area: Area, target: str, wanted: str, unrais
         message = f"`{shown(pin)}` admits releases that the rewritten code does not run on"
     since = f"{max(area.needs, Version('2.0'))}"
     reason = f"the code now uses what exists since Lightning {since}: {pin.specifier or 'any version'} becomes {wanted}"
-    if pin.name == "pytorch-lightning" and only_refused(pin.meant, pin.language):
+    if pin.name == "pytorch-lightning" and pin.language != "conda" and only_refused(pin.meant, pin.language):
         reason += "; pip 24.1 and later refuse to install what it asked for"
     if admits_malicious(pin):
         reason += f"; it also admitted malicious releases ({ADVISORY})"
@@ -129,7 +145,7 @@ def _moved(pin: Pin, own: Manifest, area: Area, target: str, wanted: str, unrais
         reason += f"; other code of the repository has its own: {_elsewhere(area)}"
     if pin.word and re.search("[<>]", pin.specifier):
         reason += "; without quotes the shell took < and > for redirections and installed any version"
-    return message, reason if own.kind == "conda" else f"{reason}; renew the lock file, if one is made from it"
+    return message, f"{reason}; {_FURTHER[own.kind]}" if own.kind in _FURTHER else reason
 
 
 def _elsewhere(area: Area) -> str:

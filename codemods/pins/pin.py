@@ -14,7 +14,7 @@ from codemods.pins.specifier import Language, pep440
 
 LIGHTNING = ("lightning", "pytorch-lightning", "lightning-fabric")
 NAMES = (*LIGHTNING, "torch", "torchmetrics")
-BESIDE = ("torchvision", "torchaudio", "numpy", "setuptools")
+BESIDE = ("torchvision", "torchaudio", "torchtext", "numpy", "setuptools")
 
 Problem = Literal["address", "invalid", "hashed", "locked", "unplaced", "variable", "ignored"]
 
@@ -26,7 +26,8 @@ class Pin:
     `start:end` are the characters of `specifier` (an empty range where there is none), `place` is where to
     point at. `requirement` is its PEP 508 text, empty where there is no such text. `problem` says why the
     specifier may not be edited. `repaired` is what an invalid specifier plainly means, `word` the place of a shell
-    word without quotes that a specifier with `<`, `>` or `*` needs quotes in.
+    word without quotes that a specifier with `<`, `>` or `*` needs quotes in, `group` the extra or group that asks
+    for it, beside what is asked for in any case.
     """
 
     name: str
@@ -39,6 +40,7 @@ class Pin:
     problem: Problem | None = None
     repaired: str = ""
     word: tuple[int, int] | None = None
+    group: str = ""
 
     @property
     def meant(self) -> str:

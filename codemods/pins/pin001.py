@@ -9,6 +9,7 @@ from dataclasses import replace
 
 from codemods.facts import Facts
 from codemods.pins.beside import beside, clashing
+from codemods.pins.compat import minor_of
 from codemods.pins.lightning import ADVISORY, Verdict, moves, verdict
 from codemods.pins.lines import included
 from codemods.pins.manifest import LIGHTNING, manifest_kind, read_pins
@@ -70,23 +71,24 @@ def _pins(text: TextFile, own: Manifest, area: Area, facts: Facts) -> Iterator[M
         found = verdict(pin, own, area, target, unraised) if pin.name in LIGHTNING else None
         if found:
             yield _match(text, pin, found)
-        if pin.name in LIGHTNING and moves(pin, area, target):
-            yield from _alone(text, pin, area, facts)
     if moving:
+        yield from _alone(text, own, area, facts)
         for pin, found in beside(own, area, target, metrics):
             yield _match(text, pin, found)
 
 
-def _alone(text: TextFile, pin: Pin, area: Area, facts: Facts) -> Iterator[Match]:
-    """What a moved Lightning no longer brings along, where nobody asks for it."""
-    from codemods.pins.compat import minor_of
-
+def _alone(text: TextFile, own: Manifest, area: Area, facts: Facts) -> Iterator[Match]:
+    """What a moved Lightning no longer brings along, where nobody asks for it: said once, at the first that moves."""
     minor, asked = minor_of(facts.target), {other.name for other in area.pins}
+    moving = [(item.path, pin) for item in area.manifests for pin in item.pins if moves(pin, area, facts.target)]
+    path, pin = moving[0]
+    if path != own.path:
+        return
     place = text.span(pin.place, pin.end)
     if minor.resources and "setuptools" not in asked:
         message = f"Lightning {facts.target} imports pkg_resources, which setuptools 82 took out"
         yield Match(place, message, "manual", "nothing asks for setuptools here: add setuptools<82")
-    users = sorted(path for text in NUMPY for path in facts.mentions.get(text, ()) if facts.kinds.get(path) == "python")
+    users = sorted(item for word in NUMPY for item in facts.mentions.get(word, ()) if facts.kinds.get(item) == "python")
     if not minor.numpy and users and "numpy" not in asked:
         message = f"Lightning {facts.target} does not ask for NumPy any more, and {users[0]} imports it"
         yield Match(place, message, "manual", "torchmetrics still brings one along: add numpy to say which")

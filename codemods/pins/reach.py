@@ -78,7 +78,7 @@ def area_of(own: Manifest, others: Mapping[str, Manifest], facts: Facts) -> Area
     manifest above them.
     """
     known = {**others, own.path: own}
-    named = {item for text in MENTIONS for item in facts.mentions.get(text, frozenset()) if _is_manifest(item)}
+    named = {item for text in MENTIONS for item in facts.mentions.get(text, frozenset()) if is_manifest(item)}
     named |= {path for path, item in known.items() if item.kind not in COMMANDS and _states_lightning(item)}
     kinds = {path: item.kind for path, item in known.items()}
     homes = {home_of(item, facts) for item in named if kinds.get(item) not in COMMANDS}
@@ -88,7 +88,7 @@ def area_of(own: Manifest, others: Mapping[str, Manifest], facts: Facts) -> Area
     def belongs(path: str) -> str:
         if kinds[path] in COMMANDS:
             nearest = _nearest(path, homes)
-            return nearest if nearest is not None else next(iter(homes)) if len(homes) == 1 else _above(path)
+            return nearest if nearest is not None else next(iter(homes)) if len(homes) == 1 else ""
         return home_of(path, facts)
 
     home = belongs(own.path)
@@ -116,7 +116,8 @@ def _states_lightning(manifest: Manifest) -> bool:
     return any(pin.name in LIGHTNING for pin in manifest.pins)
 
 
-def _is_manifest(path: str) -> bool:
+def is_manifest(path: str) -> bool:
+    """Whether a file is a manifest by its name."""
     folder, _, name = path.rpartition("/")
     in_folder = folder.rpartition("/")[2] == "requirements" and name.endswith(".txt")
     return in_folder or _MANIFEST.fullmatch(name) is not None

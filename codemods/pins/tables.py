@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from copy import deepcopy
+from dataclasses import replace
 from typing import Any
 
 from packaging.requirements import Requirement
@@ -19,9 +20,10 @@ from codemods.pins.pin import BESIDE, NAMES, Pin, Problem, read
 from codemods.pins.specifier import Language, pep440
 from codemods.pins.toml import Unparsable
 
+_MAIN = "project.dependencies"
 _LISTS = (
     "build-system.requires",
-    "project.dependencies",
+    _MAIN,
     "project.optional-dependencies.*",
     "dependency-groups.*",
     "tool.uv.dev-dependencies",
@@ -53,10 +55,12 @@ def pyproject(text: str) -> Iterator[Pin]:
             for index, item in enumerate(items if isinstance(items, list) else []):
                 pin = read(item, 0, len(item) - len(item.lstrip())) if isinstance(item, str) else None
                 if pin:
-                    yield pin.at(_place(text, document, (*keys, index)))
+                    group = "" if pattern == _MAIN else str(keys[-1])
+                    yield replace(pin.at(_place(text, document, (*keys, index))), group=group)
     for pattern in _TABLES:
         for keys, table in _matching(document, pattern):
-            yield from _table(text, document, keys, table)
+            group = "" if pattern == "tool.poetry.dependencies" else ".".join(map(str, keys[2:]))
+            yield from (replace(pin, group=group) for pin in _table(text, document, keys, table))
     for keys, wanted in _matching(document, "project.requires-python"):
         if isinstance(wanted, str):
             yield _versioned("python", wanted, _place(text, document, keys), "pep440", {})
@@ -67,7 +71,8 @@ def pipfile(text: str) -> Iterator[Pin]:
     document = toml.parse(text)
     for category, table in document.items():
         if category not in _NO_CATEGORY:
-            yield from _table(text, document, (category,), table)
+            group = "" if category == "packages" else category
+            yield from (replace(pin, group=group) for pin in _table(text, document, (category,), table))
     for keys, wanted in _matching(document, "requires.python_version"):
         if isinstance(wanted, str):
             offset = _place(text, document, keys) or 0

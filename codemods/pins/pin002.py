@@ -1,0 +1,68 @@
+"""PIN002: a project that uses Lightning and says nowhere which one; its code tells the era."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from packaging.version import Version
+
+from codemods.facts import Facts
+from codemods.finding import Finding
+from codemods.pins.lightning import listed
+from codemods.pins.reach import MENTIONS, is_manifest
+from codemods.pins.specifier import raised
+from codemods.rule import Example, Match, Rule, all_rules
+from codemods.source import PythonFile
+
+
+def check(file: PythonFile, facts: Facts) -> Iterator[Match]:
+    """The first place that tells of an older Lightning, where no manifest names it."""
+    if facts.pins and any("lightning" in pin.lower() for pin in facts.pins):
+        return
+    if any(_states(path, facts) for text in MENTIONS for path in facts.mentions.get(text, ())):
+        return
+    breaks = {rule.code: Version(rule.breaks_in) for rule in all_rules() if rule.breaks_in}
+    old = sorted((item for item in facts.planned if item.code in breaks), key=_place)
+    if not old or old[0].path != file.path:
+        return
+    first = min(breaks[item.code] for item in old)
+    evidence = tuple(item for item in old if breaks[item.code] == first)
+    message = f"No requirement on Lightning: the code was written for one before {first}"
+    reason = (
+        f"it shows in {listed(evidence)}; whoever installs the project gets the newest release, on which that does "
+        f"not work: when it is done, ask for the one that is imported, as in lightning{raised('', facts.target)}"
+    )
+    yield Match(old[0].span, message, "manual", reason)
+
+
+def _states(path: str, facts: Facts) -> bool:
+    return is_manifest(path) or facts.kinds.get(path) in ("requirements", "dockerfile", "lock")
+
+
+def _place(item: Finding) -> tuple[object, ...]:
+    return (item.path, item.cell or 0, item.span, item.code)
+
+
+_CODE = "from pytorch_lightning import Trainer\n\ntrainer = Trainer(gpus=1)\n"
+
+RULE = Rule(
+    code="PIN002",
+    name="no-pin",
+    summary="a project that asks for no Lightning anywhere is told which one its code is for",
+    why=(
+        "Without a requirement the newest release is installed, whatever the code was written for. The release is told "
+        "from the places that other rules found, by the version in which each stopped working; a requirement is left "
+        "to a person, who knows which file it belongs into."
+    ),
+    fix="manual",
+    versions="any",
+    triggers=MENTIONS,
+    check=check,
+    mentions=MENTIONS,
+    last=True,
+    examples=(
+        Example(_CODE, _CODE, "train.py", (("requirements.txt", "numpy\n"),)),
+        Example(_CODE, _CODE, "train.py", (("requirements.txt", "pytorch-lightning==1.8.0\n"),)),
+    ),
+    references=("https://github.com/Lightning-AI/pytorch-lightning/security/advisories/GHSA-w37p-236h-pfx3",),
+)
