@@ -8,8 +8,9 @@ from dataclasses import dataclass, field, replace
 
 from codemods.facts import Facts
 from codemods.finding import Finding
+from codemods.notebook import Notebook
 from codemods.rule import Match, NodeEdit, Rule, TextEdit
-from codemods.scan import Options, Scan, load, matches, scan
+from codemods.scan import Options, Scan, load, matches, scan, sees_text
 from codemods.source import PythonFile, Source, TextFile, Unreadable
 
 Unit = tuple[str, str]
@@ -130,7 +131,7 @@ def _sharing(path: str, wanted: Mapping[str, Sequence[Match]]) -> set[str]:
 
 def _fresh(rule: Rule, source: Source, facts: Facts, options: Options) -> list[Match]:
     try:
-        return matches(rule, load(source), facts, options)
+        return matches(rule, load(source, sees_text(rule, source)), facts, options)
     except Unreadable:
         return []
 
@@ -139,18 +140,20 @@ def _rewritten(
     rule: Rule, source: Source, wanted: Sequence[Match], facts: Facts, options: Options
 ) -> tuple[bytes, str | None]:
     """The new bytes, or the reason why there are none."""
-    file = load(source)
+    file = load(source, sees_text(rule, source))
     edits = [edit for match in wanted for edit in match.edits]
     try:
         after = file.encode(_edited(file, edits, [item for match in wanted for item in match.imports]))
     except Exception as error:
         return b"", f"{type(error).__name__}: {error}"
     result = replace_data(source, after)
-    if source.kind == "python":
-        try:
+    try:
+        if source.kind == "python":
             ast.parse(after)
-        except (SyntaxError, ValueError) as error:
-            return b"", f"the result does not parse: {error}"
+        elif isinstance(file, Notebook):
+            load(result)
+    except (SyntaxError, ValueError, Unreadable) as error:
+        return b"", f"the result does not parse: {error}"
     if after == source.data:
         return b"", "the rewrite changed nothing"
     if any(options.applies(match) for match in _fresh(rule, result, facts, options)):

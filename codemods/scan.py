@@ -13,6 +13,7 @@ from packaging.version import Version
 
 from codemods.facts import Facts, FileFacts, collect_file
 from codemods.finding import Finding
+from codemods.notebook import Notebook
 from codemods.rule import Match, Rule
 from codemods.source import PythonFile, Source, TextFile, Unreadable
 
@@ -111,7 +112,13 @@ def triggered(source: Source, rules: Sequence[Rule]) -> tuple[Rule, ...]:
 
 
 def _reads(rule: Rule, source: Source) -> bool:
-    return source.kind in rule.kinds or source.path.rpartition("/")[2] in rule.names
+    kinds = ("python", "notebook") if source.kind == "notebook" else (source.kind,)
+    return any(kind in rule.kinds for kind in kinds) or source.path.rpartition("/")[2] in rule.names
+
+
+def sees_text(rule: Rule, source: Source) -> bool:
+    """Whether a rule is given a file as text, as all are where it is not Python; of a notebook it may ask for that."""
+    return source.kind != "python" and (source.kind != "notebook" or "notebook" in rule.kinds)
 
 
 class Desk:
@@ -123,9 +130,9 @@ class Desk:
         self._kept: dict[str, PythonFile] = {}
         self._room = KEPT_BYTES
 
-    def open(self, path: str) -> PythonFile | TextFile:
+    def open(self, path: str, as_text: bool = False) -> PythonFile | TextFile:
         """The file as rules see it. Raises Unreadable."""
-        return self._kept.get(path) or load(self.sources[path])
+        return (None if as_text else self._kept.get(path)) or load(self.sources[path], as_text)
 
     def keep(self, file: PythonFile) -> None:
         """Spares a file that will be looked at again from being parsed again, while there is room."""
@@ -166,7 +173,7 @@ def _work_there(work: Callable[[Desk, Any], Any], item: tuple[str, Any]) -> Any:
 
 
 def _order(finding: Finding) -> tuple[Any, ...]:
-    return (finding.path, finding.span, finding.code, finding.row or "", finding.message)
+    return (finding.path, finding.cell or 0, finding.span, finding.code, finding.row or "", finding.message)
 
 
 def _collect(
@@ -278,13 +285,15 @@ def _base_paths(facts: Facts, by_path: Mapping[str, Source], idle: set[str]) -> 
 def _read(desk: Desk, item: tuple[str, tuple[str, ...]]) -> _Read:
     """What one file says, with what the rules of those codes want of it."""
     path, codes = item
+    source = desk.sources[path]
+    texts = tuple(rule.code for rule in desk.options.rules if rule.code in codes and sees_text(rule, source))
     try:
-        file = load(desk.sources[path])
+        file = load(source, bool(codes) and len(texts) == len(codes))
     except Unreadable as error:
-        return _Read(None, (), str(error))
+        return _Read(None, texts if source.kind == "notebook" else (), str(error))
     if isinstance(file, TextFile):
         return _Read(None, codes, collected=_collected_text(file, desk.options.rules, codes))
-    rules = [rule for rule in desk.options.rules if rule.code in codes]
+    rules = [rule for rule in desk.options.rules if rule.code in codes and rule.code not in texts]
     collected = {}
     for rule in rules:
         value = rule.collect(file) if rule.collect else None
@@ -293,7 +302,7 @@ def _read(desk: Desk, item: tuple[str, tuple[str, ...]]) -> _Read:
     present = tuple(rule.code for rule in rules if rule.present is None or rule.present(file))
     if present:
         desk.keep(file)
-    return _Read(collect_file(file, collected), present)
+    return _Read(collect_file(file, collected), (*texts, *present))
 
 
 def _collected_text(file: TextFile, rules: Sequence[Rule], codes: tuple[str, ...]) -> dict[str, Any]:
@@ -301,8 +310,10 @@ def _collected_text(file: TextFile, rules: Sequence[Rule], codes: tuple[str, ...
     return {code: value for code, collect in asked if (value := collect(file)) is not None}
 
 
-def load(source: Source) -> PythonFile | TextFile:
-    """The file as rules see it. Raises Unreadable."""
+def load(source: Source, as_text: bool = False) -> PythonFile | TextFile:
+    """The file as rules see it; a notebook as its code, unless its text is asked for. Raises Unreadable."""
+    if source.kind == "notebook" and not as_text:
+        return Notebook.parse(source)
     return PythonFile.parse(source) if source.kind == "python" else TextFile.decode(source)
 
 
@@ -321,29 +332,43 @@ def _gather(results: Iterable[Checked]) -> Checked:
 def _check(desk: Desk, item: tuple[str, tuple[str, ...]]) -> Checked:
     """What the rules of those codes find in one file, and the units of which a part was silenced there."""
     path, codes = item
-    options, facts = desk.options, desk.facts
-    try:
-        file = desk.open(path)
-    except Unreadable:
-        return [], frozenset()
+    options, facts, source = desk.options, desk.facts, desk.sources[path]
     rules = [rule for rule in options.rules if rule.code in codes]
-    every = [(rule, match) for rule in rules for match in _every(rule, file, facts)]
-    units = {(rule.code, match.unit) for rule, match in every if match.unit and _silent(rule, match, file, options)}
+    views: dict[bool, PythonFile | TextFile] = {}
+    every: list[tuple[Rule, Match, PythonFile | TextFile]] = []
+    for rule in rules:
+        as_text = sees_text(rule, source)
+        try:
+            file = views.setdefault(as_text, views.get(as_text) or desk.open(path, as_text))
+        except Unreadable:
+            continue
+        every.extend((rule, match, file) for match in _every(rule, file, facts))
+    silent = [_silent(rule, match, file, options) for rule, match, file in every]
+    units = {
+        (rule.code, match.unit) for (rule, match, _), quiet in zip(every, silent, strict=True) if match.unit and quiet
+    }
     return [
-        Finding(
-            rule.code,
-            path,
-            match.span,
-            match.message,
-            match.fix,
-            match.reason,
-            match.row,
-            applied=options.applies(match),
-            needs=match.needs,
-        )
-        for rule, match in every
-        if not _silent(rule, match, file, options)
+        _finding(rule, match, file, options)
+        for (rule, match, file), quiet in zip(every, silent, strict=True)
+        if not quiet
     ], frozenset(units)
+
+
+def _finding(rule: Rule, match: Match, file: PythonFile | TextFile, options: Options) -> Finding:
+    """What is reported of a match; in a notebook its lines are counted in its cell."""
+    cell, span = file.place(match.span) if isinstance(file, Notebook) else (None, match.span)
+    return Finding(
+        rule.code,
+        file.path,
+        span,
+        match.message,
+        match.fix,
+        match.reason,
+        match.row,
+        cell,
+        applied=options.applies(match),
+        needs=match.needs,
+    )
 
 
 def matches(rule: Rule, file: PythonFile | TextFile, facts: Facts, options: Options) -> list[Match]:
