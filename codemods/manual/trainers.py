@@ -108,14 +108,15 @@ def read_trainers(
 
 
 def trainers_of(facts: Facts, fact: ClassFact) -> Iterator[TrainerFact]:
-    """The Trainers that fit the class, or may: those of its own file, where there are any and no other file names
-    the class."""
+    """The Trainers that fit the class or a subclass, or may: those of its own file, where there are any and no
+    other file names the class."""
+    heirs = {fact, *facts.subclasses(fact)}
     everywhere = used_elsewhere(facts, fact) or all(trainer.path != fact.path for trainer in facts.trainers)
     for trainer in facts.trainers:
         if trainer.evaluates or (not everywhere and trainer.path != fact.path):
             continue
         known = [_fitted(facts, trainer, name) for name in trainer.fits]
-        if not known or None in known or fact in known:
+        if not known or None in known or heirs & set(known):
             yield trainer
 
 
@@ -225,7 +226,7 @@ def _is_literal(trainer: TrainerFact, name: str) -> bool:
 def fits_only(facts: Facts, fact: ClassFact, trainer: TrainerFact) -> bool:
     """Whether a Trainer trains nothing but the class and its family."""
     known = {_fitted(facts, trainer, name) for name in trainer.fits}
-    if known == {fact}:
+    if known and known <= {fact, *facts.subclasses(fact)}:
         return True
     modules = [
         item
