@@ -263,9 +263,9 @@ def _refused(file: PythonFile, facts: Facts, held: Held, uses: list[Use]) -> str
     for use in uses:
         if not isinstance(use.node.ctx, ast.Store) and (why := _odd(held, use)):
             return f"{why} in line {use.node.lineno}"
-    own = [node for node in file.attributes(held.name) if node not in {use.node for use in uses}]
-    if own:
-        return f"`.{held.name}` is used outside of the class in line {own[0].lineno}"
+    others = [node for node in file.attributes(held.name) if _is_foreign(node)]
+    if others:
+        return f"`.{held.name}` is used outside of the class in line {others[0].lineno}"
     fact = facts.find_class(f"{file.module}.{held.item.qualname}", file.path)
     if fact is None or next(facts.subclasses(fact), None):
         return "a subclass may use it as what it is"
@@ -273,6 +273,10 @@ def _refused(file: PythonFile, facts: Facts, held: Held, uses: list[Use]) -> str
         if isinstance(node, ast.Call) and node is not None and _is_late_init(held, node):
             return "it is assigned before `super().__init__()`"
     return ""
+
+
+def _is_foreign(node: ast.Attribute) -> bool:
+    return not (isinstance(node.value, ast.Name) and node.value.id == "self")
 
 
 def _is_late_init(held: Held, node: ast.Call) -> bool:

@@ -383,7 +383,7 @@ class _Frame:
             node = node.value
         if isinstance(node, ast.Name):
             return node.id if node.id in self.env else None
-        return "" if isinstance(node, ast.Call | ast.BinOp | ast.UnaryOp | ast.IfExp) else None
+        return "" if isinstance(node, ast.Call | ast.BinOp | ast.UnaryOp | ast.IfExp | ast.Compare) else None
 
     def _builtin(self, node: ast.expr) -> str | None:
         known = isinstance(node, ast.Name) and node.id not in self.local and hasattr(builtins, node.id)

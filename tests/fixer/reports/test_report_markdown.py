@@ -124,7 +124,7 @@ def test_hostile_texts_stay_in_their_table() -> None:
     evidence = replace(REPAIRED, group="a|b", codes=("c|`d|e`",), reason=HOSTILE)
     found = tokens(report(replace(RUN, evidence=(evidence,))))
     cells = [token for token in found if token.type in ("td_open", "th_open")]
-    assert len(cells) == 2 * 5 + 8 * 3
+    assert len(cells) == 2 * 5 + 9 * 3
     assert "a|b" in [token.content for token in found if token.type == "code_inline"]
 
 
