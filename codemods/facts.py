@@ -90,11 +90,11 @@ class Facts:
     """The facts of a tree.
 
     `texts` holds what rules collected from files that are not Python, by path and code. `mentions` says in which
-    files, of any kind, the byte strings that rules asked for occur, `kinds` what kind each file of the tree is; `planned`
-    holds the findings of the other rules (for a `last` rule only, with `applied` as it will be), `silenced`
+    files, of any kind, the byte strings that rules asked for occur, `kinds` what kind each file of the tree is;
+    `planned` holds the findings of the other rules (for a `last` rule only, with `applied` as it will be), `silenced`
     the (code, unit) pairs of which a part is ignored and so the whole is not rewritten, `pins` the
     requirements found in the project, `forked` whether Lightning comes from an address alone, and `target` the
-    release to move to. `families` keeps what `codemods.family` works out.
+    release to move to. `memo` keeps what rules work out of the facts, for one another, under a name of theirs.
     """
 
     files: Mapping[str, FileFacts]
@@ -106,9 +106,9 @@ class Facts:
     forked: bool = False
     target: str = ""
     texts: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    families: dict[ClassFact, tuple[ClassFact, ...]] = field(
-        default_factory=dict, init=False, compare=False, repr=False
-    )
+    memo: dict[str, Any] = field(default_factory=dict, init=False, compare=False, repr=False)
+    _found: dict[tuple[str, str], ClassFact | None] = field(default_factory=dict, init=False, compare=False, repr=False)
+    _kinds: dict[ClassFact, str | None] = field(default_factory=dict, init=False, compare=False, repr=False)
     _ancestry: dict[ClassFact, tuple[ClassFact, ...]] = field(
         default_factory=dict, init=False, compare=False, repr=False
     )
@@ -121,7 +121,7 @@ class Facts:
         """What a rule's `collect_text` returned, by path."""
         return {path: collected[code] for path, collected in self.texts.items() if code in collected}
 
-    @property
+    @cached_property
     def trainers(self) -> tuple[TrainerFact, ...]:
         """Every `Trainer(...)` call of the files that were read, in path order."""
         return tuple(trainer for path in sorted(self.files) for trainer in self.files[path].trainers)
@@ -151,8 +151,14 @@ class Facts:
     def _classes(self) -> Mapping[tuple[str, str], ClassFact]:
         return {(item.path, item.name): item for facts in self.files.values() for item in facts.classes}
 
-    def find_class(self, dotted: str, near: str, depth: int = 0) -> ClassFact | None:
+    def find_class(self, dotted: str, near: str) -> ClassFact | None:
         """The project's class of that dotted name, seen from the file `near`, through re-exports."""
+        asked = dotted, near
+        if asked not in self._found:
+            self._found[asked] = self._find_class(dotted, near, 0)
+        return self._found[asked]
+
+    def _find_class(self, dotted: str, near: str, depth: int) -> ClassFact | None:
         module, _, name = dotted.rpartition(".")
         path = self.module_path(module, near)
         if path is None:
@@ -160,7 +166,7 @@ class Facts:
         if (path, name) in self._classes:
             return self._classes[path, name]
         target = self.files[path].exports.get(name)
-        return self.find_class(target, path, depth + 1) if target and depth < 8 else None
+        return self._find_class(target, path, depth + 1) if target and depth < 8 else None
 
     def module_path(self, module: str, near: str) -> str | None:
         """The file of a dotted module, seen from the file `near`; None where there is none, or several."""
@@ -192,6 +198,11 @@ class Facts:
     def kind(self, item: ClassFact) -> str | None:
         """What a class is: one of KINDS, `other` where no base leads to Lightning, None where it cannot
         be told (a base is unknown, or comes from another library)."""
+        if item not in self._kinds:
+            self._kinds[item] = self._kind(item)
+        return self._kinds[item]
+
+    def _kind(self, item: ClassFact) -> str | None:
         unknown = False
         for member in self.ancestry(item):
             for base in member.bases:

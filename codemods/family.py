@@ -10,9 +10,10 @@ from codemods.facts import ClassFact, Facts
 def family(facts: Facts, item: ClassFact) -> tuple[ClassFact, ...]:
     """Its bases, its subclasses with all their other bases, and classes of which it may be a base, since one of
     theirs cannot be told. The class itself is left out."""
-    if item not in facts.families:
-        facts.families[item] = _family(facts, item)
-    return facts.families[item]
+    known: dict[ClassFact, tuple[ClassFact, ...]] = facts.memo.setdefault("family", {})
+    if item not in known:
+        known[item] = _family(facts, item)
+    return known[item]
 
 
 def _family(facts: Facts, item: ClassFact) -> tuple[ClassFact, ...]:
@@ -27,36 +28,46 @@ def short_name(item: ClassFact) -> str:
 
 
 def _perhaps_below(facts: Facts, item: ClassFact) -> list[ClassFact]:
-    naming = facts.mentions.get(short_name(item).encode(), frozenset())
-    renamed = _is_renamed(facts, item)
+    """The classes one of whose bases was not found and may be the class: it has its name, comes from a file that
+    names it, or cannot be told in a file that names it or may know it by another name."""
+    name = short_name(item)
+    naming = facts.mentions.get(name.encode(), frozenset())
+    known_otherwise = item in _renamed(facts)
     return [
         other
-        for other in facts.classes()
-        if other != item
-        and any(
-            (base is None and (renamed or other.path in naming)) or (base and _may_lead_to(facts, base, other, item))
-            for base in other.bases
-        )
+        for other, base, path in _loose_bases(facts)
+        if other != item and (base == name or path in naming or (base is None and known_otherwise))
     ]
 
 
-def _is_renamed(facts: Facts, item: ClassFact) -> bool:
-    """Whether a module imports the class under another name, by which a third may know it."""
-    name = short_name(item)
-    return any(
-        known != name and target.rpartition(".")[2] == name and facts.find_class(target, path) == item
-        for path, file in facts.files.items()
-        for known, target in file.exports.items()
-    )
+def _renamed(facts: Facts) -> set[ClassFact]:
+    """The classes that a module imports under another name, by which a third may know them."""
+    if "family.renamed" not in facts.memo:
+        facts.memo["family.renamed"] = {
+            found
+            for path, file in facts.files.items()
+            for known, target in file.exports.items()
+            if known != (name := target.rpartition(".")[2])
+            and (found := facts.find_class(target, path))
+            and short_name(found) == name
+        }
+    renamed: set[ClassFact] = facts.memo["family.renamed"]
+    return renamed
 
 
-def _may_lead_to(facts: Facts, base: str, other: ClassFact, item: ClassFact) -> bool:
-    """Whether a base that was not found as a class has the name of one, or comes from a file that names it."""
-    if facts.find_class(base, other.path):
-        return False
-    name = short_name(item)
-    module, _, last = base.rpartition(".")
-    return last == name or facts.module_path(module, other.path) in facts.mentions.get(name.encode(), frozenset())
+def _loose_bases(facts: Facts) -> list[tuple[ClassFact, str | None, str | None]]:
+    """The bases that are no class which is known: the class, the base's last name (None where it cannot be told) and
+    the file that it would come from."""
+    if "family.loose" not in facts.memo:
+        facts.memo["family.loose"] = [
+            (item, name, facts.module_path(module, item.path)) if base else (item, None, item.path)
+            for item in facts.classes()
+            for base in item.bases
+            if not base or not facts.find_class(base, item.path)
+            for module, _, name in [(base or "").rpartition(".")]
+        ]
+    loose: list[tuple[ClassFact, str | None, str | None]] = facts.memo["family.loose"]
+    return loose
 
 
 def clash(facts: Facts, item: ClassFact, watched: set[str]) -> str | None:

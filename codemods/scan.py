@@ -15,6 +15,7 @@ from codemods.facts import Facts, FileFacts, collect_file
 from codemods.finding import Finding
 from codemods.notebook import Notebook
 from codemods.rule import Match, Rule
+from codemods.search import Search
 from codemods.source import PythonFile, Source, TextFile, Unreadable
 
 POOL_BYTES = 1_000_000
@@ -198,12 +199,8 @@ def _collect(
             if result.present:
                 present[path] = result.present
 
-    search = _Search(sources)
-    first = [
-        (path, codes)
-        for path, source in sources.items()
-        if (codes := tuple(rule.code for rule in options.rules if search.triggers(rule, source)))
-    ]
+    search = Search(sources)
+    first = list(_triggered(search, sources, options.rules).items())
     read(sorted(first, key=lambda item: (-len(sources[item[0]].data), item[0])))
     idle = {path for path, _ in first if path not in present}
     kinds = {path: source.kind for path, source in sources.items()}
@@ -226,6 +223,16 @@ def _collect(
         read(more)
 
 
+def _triggered(search: Search, sources: Mapping[str, Source], rules: Sequence[Rule]) -> dict[str, tuple[str, ...]]:
+    """The codes of the rules that may look at a file, going by its kind and bytes, for each file that has some."""
+    found: dict[str, tuple[str, ...]] = {}
+    for rule in rules:
+        for path in frozenset[str]().union(*search.holders(set(rule.triggers)).values()):
+            if _reads(rule, sources[path]):
+                found[path] = (*found.get(path, ()), rule.code)
+    return found
+
+
 def _asked(rules: Sequence[Rule], facts: Facts) -> set[bytes]:
     """The byte strings that rules ask for, going by what they collected."""
     return {
@@ -238,30 +245,6 @@ def _asked(rules: Sequence[Rule], facts: Facts) -> set[bytes]:
 
 def _is_present(rule: Rule, present: Mapping[str, tuple[str, ...]]) -> bool:
     return any(rule.code in codes for codes in present.values())
-
-
-class _Search:
-    """Which files, of any kind, hold a byte string. Each is looked for once, and only in the files that are known
-    to hold a part of it."""
-
-    def __init__(self, sources: Mapping[str, Source]) -> None:
-        self._sources = sources
-        self._known: dict[bytes, frozenset[str]] = {}
-
-    def holders(self, texts: set[bytes]) -> dict[bytes, frozenset[str]]:
-        """The files that hold each of some texts."""
-        return {text: self._holding(text) for text in sorted(texts)}
-
-    def triggers(self, rule: Rule, source: Source) -> bool:
-        """Whether a rule may look at a file, going by its kind and bytes."""
-        return _reads(rule, source) and any(source.path in self._holding(text) for text in rule.triggers)
-
-    def _holding(self, text: bytes) -> frozenset[str]:
-        if text not in self._known:
-            narrowed = [paths for part, paths in self._known.items() if part in text]
-            among = min(narrowed, key=len) if narrowed else frozenset(self._sources)
-            self._known[text] = frozenset(path for path in among if text in self._sources[path].data)
-        return self._known[text]
 
 
 def _base_paths(facts: Facts, by_path: Mapping[str, Source], idle: set[str]) -> set[str]:

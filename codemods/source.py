@@ -216,7 +216,7 @@ class PythonFile:
         """The bytes of `text` in the encoding, and with the byte order mark, of the file."""
         return (BOM if self.bom else b"") + text.encode(self.encoding)
 
-    @property
+    @cached_property
     def module(self) -> str:
         """The dotted name of the module, counted from the root of the tree."""
         return module_name(self.path)

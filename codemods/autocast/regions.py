@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 from codemods.autocast.script import functions_with_regions
 from codemods.autocast.versions import LIGHTNING, admits_below
@@ -110,32 +110,67 @@ def mixed_precision(facts: Facts, code: str, item: ClassFact) -> Certainty | Non
     """Whether a Trainer trains the class in mixed precision, by what its calls and configuration files say. Where
     Trainers are seen to train the class, they alone decide."""
     relatives = {item, *facts.subclasses(item)}
-    own = {
-        (path, trainer.line)
-        for path, file in facts.files.items()
-        for trainer in file.trainers
-        if any(name and facts.find_class(name, path) in relatives for name in trainer.fits)
-    }
-    found: list[Certainty] = []
-    for path, collected in sorted(facts.collected(code).items()):
-        for place in collected.asked:
-            if (path, place.line) in own or (not own and _may_train(facts, path, place.line, relatives)):
-                found.append("certain" if place.mixed else "possible")
-    if "certain" in found or (not own and _in_configuration(facts.mentions)):
+    fitted = _fitted(facts)
+    own = {place for relative in relatives for place in fitted.get(relative, ())}
+    found: list[Certainty] = [
+        "certain" if setting.mixed else "possible"
+        for setting in _settings(facts, code)
+        if (setting.path, setting.line) in own or (not own and setting.may_train(relatives))
+    ]
+    if "certain" in found or (not own and _in_configuration(facts)):
         return "certain"
     return found[0] if found else None
 
 
-def _may_train(facts: Facts, path: str, line: int, relatives: set[ClassFact]) -> bool:
-    """Whether the Trainer built there may train a class: it is not seen to train others, nor is it part of a
-    script that builds modules of its own or imports others alone."""
-    known = next((trainer for trainer in facts.files[path].trainers if trainer.line == line), None)
-    if known is not None and (known.evaluates or _fits_others(known, relatives)):
-        return False
-    if any(other.path == path for other in relatives):
-        return True
-    modules = {other for other in _modules_of(facts, path) if facts.kind(other) == MODULE}
-    return not modules or bool(modules & relatives)
+def _fitted(facts: Facts) -> dict[ClassFact, list[tuple[str, int]]]:
+    """Where the Trainers stand that are seen to fit each class."""
+    known: dict[ClassFact, list[tuple[str, int]]] | None = facts.memo.get("autocast.fitted")
+    if known is None:
+        known = facts.memo["autocast.fitted"] = {}
+        for trainer in facts.trainers:
+            for name in trainer.fits:
+                if name and (found := facts.find_class(name, trainer.path)):
+                    known.setdefault(found, []).append((trainer.path, trainer.line))
+    return known
+
+
+@dataclass(frozen=True)
+class _Setting:
+    """A place that sets the precision, the Trainer that it builds, where it does, and the LightningModules that its
+    file defines or imports."""
+
+    path: str
+    line: int
+    mixed: bool
+    trainer: TrainerFact | None
+    modules: frozenset[ClassFact]
+
+    def may_train(self, relatives: set[ClassFact]) -> bool:
+        """Whether the Trainer built there may train one of some classes: it is not seen to train others, nor is it
+        part of a script that builds modules of its own or imports others alone."""
+        if self.trainer is not None and (self.trainer.evaluates or _fits_others(self.trainer, relatives)):
+            return False
+        if any(other.path == self.path for other in relatives):
+            return True
+        return not self.modules or not self.modules.isdisjoint(relatives)
+
+
+def _settings(facts: Facts, code: str) -> list[_Setting]:
+    """The places that the rule `code` collected, in the order of their files."""
+    known: list[_Setting] | None = facts.memo.get(f"autocast.settings.{code}")
+    if known is None:
+        known = facts.memo[f"autocast.settings.{code}"] = [
+            _Setting(path, place.line, place.mixed, _trainer_at(facts, path, place.line), modules)
+            for path, collected in sorted(facts.collected(code).items())
+            if collected.asked
+            for modules in [frozenset(item for item in _classes_of(facts, path) if facts.kind(item) == MODULE)]
+            for place in collected.asked
+        ]
+    return known
+
+
+def _trainer_at(facts: Facts, path: str, line: int) -> TrainerFact | None:
+    return next((trainer for trainer in facts.files[path].trainers if trainer.line == line), None)
 
 
 def _fits_others(trainer: TrainerFact, relatives: set[ClassFact]) -> bool:
@@ -144,7 +179,7 @@ def _fits_others(trainer: TrainerFact, relatives: set[ClassFact]) -> bool:
     return bool(trainer.fits) and all(name and name.rpartition(".")[2] not in names for name in trainer.fits)
 
 
-def _modules_of(facts: Facts, path: str) -> Iterator[ClassFact]:
+def _classes_of(facts: Facts, path: str) -> Iterator[ClassFact]:
     """The classes that a file defines or imports by name."""
     yield from facts.files[path].classes
     for target in facts.files[path].exports.values():
@@ -152,10 +187,13 @@ def _modules_of(facts: Facts, path: str) -> Iterator[ClassFact]:
             yield found
 
 
-def _in_configuration(mentions: Mapping[bytes, Any]) -> bool:
+def _in_configuration(facts: Facts) -> bool:
     """Whether a YAML file of the project says `precision: 16`, and not as a comment or as `16-true`."""
 
     def holders(texts: tuple[bytes, ...]) -> set[str]:
-        return {path for text in texts for path in mentions.get(text, ()) if path.endswith((".yaml", ".yml"))}
+        return {path for text in texts for path in facts.mentions.get(text, ()) if path.endswith((".yaml", ".yml"))}
 
-    return bool(holders(_YAML) - holders(_NOT_MIXED) - holders(_COMMENTED))
+    if "autocast.configured" not in facts.memo:
+        facts.memo["autocast.configured"] = bool(holders(_YAML) - holders(_NOT_MIXED) - holders(_COMMENTED))
+    configured: bool = facts.memo["autocast.configured"]
+    return configured
