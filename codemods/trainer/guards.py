@@ -18,6 +18,8 @@ def guard_of(file: PythonFile, call: CallNode, keyword: str) -> Guard:
     `both`: it stands in one arm of a version check, or of `try`, whose other arm builds a Trainer without the
     keyword. `unclear`: a version is asked about, but the other arm holds no such call. `none`: neither.
     """
+    if not any(word in file.text for word in ("except", "ersion", "ERSION", "_GREATER", "signature")):
+        return "none"
     modern = [
         other.node
         for other in file.calls

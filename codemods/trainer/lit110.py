@@ -213,10 +213,6 @@ def _renamed(name: str) -> str:
     return f"`{name}` ({' or '.join(targets)})" if targets else f"`{name}`"
 
 
-def _words() -> tuple[str, ...]:
-    return tuple(sorted((once() - current() - OTHERS) | (rows().keys() - once())))
-
-
 _IMPORT = "from pytorch_lightning import Trainer\n"
 BEFORE = f"""\
 {_IMPORT}from pytorch_lightning.callbacks import ModelCheckpoint
@@ -255,7 +251,7 @@ RULE = Rule(
     ),
     fix="safe",
     versions="Lightning 0.7 - 1.9 -> 2.0 and later",
-    triggers=(b"Trainer(", *(word.encode() for word in _words())),
+    triggers=(b"Trainer",),
     check=_check,
     examples=(Example(BEFORE, AFTER), Example(LEFT, LEFT), Example(OTHER, OTHER)),
     collect=read_options,

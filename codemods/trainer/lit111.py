@@ -13,7 +13,7 @@ from codemods.rule import Example, Match, NodeEdit, Rule
 from codemods.source import CallNode, PythonFile
 from codemods.trainer.calls import FROM_ARGS, builds_trainer, is_commented, keywords, replaced
 from codemods.trainer.guards import guard_of
-from codemods.trainer.plugins import check_plugins
+from codemods.trainer.plugins import CLASSES, check_plugins
 from codemods.trainer.strategies import is_strategy, named
 from codemods.trainer.values import is_repeatable, is_stored
 
@@ -45,7 +45,7 @@ class End:
 
 
 def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
-    for call in file.calls_near([*GONE, *KEPT, "plugins"]):
+    for call in file.calls_near(file.spellings("Trainer")):
         if not builds_trainer(call):
             continue
         for item in call.node.keywords:
@@ -265,9 +265,7 @@ RULE = Rule(
     ),
     fix="safe",
     versions="Lightning 0.7 - 1.9 -> 2.0 and later",
-    triggers=tuple(
-        word.encode() for word in (*GONE, "strategy=", "accelerator=", "devices=", "Plugin", "DDPSpawnStrategy")
-    ),
+    triggers=(b"Trainer", *(name.encode() for name in CLASSES)),
     check=_check,
     examples=(Example(BEFORE, AFTER), Example(LEFT, LEFT), Example(NEW, NEW)),
     breaks_in="2.0.0",

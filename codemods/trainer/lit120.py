@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import csv
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache, partial
@@ -29,6 +30,7 @@ PRECISIONS: Mapping[Any, str] = {
     "64": "64-true",
 }
 COLLECTIVES = ("barrier", "broadcast", "all_gather", "reduce")
+_ANY, _OWNED = re.compile(r"\.\s*([a-z]\w*)"), re.compile(r"trainer\s*\.\s*([a-z]\w*)")
 UNCERTAIN = "it is called a trainer and taken to be Lightning's"
 
 
@@ -55,7 +57,8 @@ def rows() -> Mapping[str, Row]:
 def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
     if "trainer" not in file.text.lower():
         return
-    names = frozenset(name for name in rows() if f".{name}" in file.text)
+    pattern = _ANY if "Trainer" in file.text else _OWNED
+    names = frozenset(pattern.findall(file.text)) & rows().keys()
     if not names:
         return
     for node, within in attributes_within(file, names):

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from codemods.facts import CALLBACK, MODULE, TRAINER, ClassFact, Facts
+from codemods.nodes import CHILD_FIELDS
 from codemods.scopes import ROOT, Scope, canonical
 from codemods.source import PythonFile
 from codemods.syntax import Function, self_name
@@ -22,7 +23,11 @@ def attributes_within(file: PythonFile, names: frozenset[str]) -> Iterator[tuple
         node, within = stack.pop()
         if isinstance(node, ast.Attribute) and node.attr in names:
             yield node, within
-        stack.extend((child, (*within, node)) for child in ast.iter_child_nodes(node))
+        inner = (*within, node)
+        for field in CHILD_FIELDS.get(type(node), ()):
+            value = getattr(node, field)
+            found = value if type(value) is list else [value]
+            stack.extend((child, inner) for child in found if isinstance(child, ast.AST))
 
 
 def stands_for_trainer(file: PythonFile, facts: Facts, node: ast.expr, within: Within) -> bool | None:

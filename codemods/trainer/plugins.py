@@ -56,6 +56,8 @@ class Use:
 
 def check_plugins(file: PythonFile, code: str) -> Iterator[Match]:
     """The imports and calls of the classes, rewritten together or not at all."""
+    if not any(name in file.text for name in CLASSES):
+        return
     imports = [node for node in ast.walk(file.tree) if isinstance(node, ast.ImportFrom) and _names(node, file.path)]
     uses = list(_uses(file))
     if not imports and not uses:

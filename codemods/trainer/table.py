@@ -64,11 +64,13 @@ def signatures() -> Mapping[str, Mapping[str, tuple[str, ...]]]:
     return found
 
 
+@cache
 def current() -> frozenset[str]:
     """The arguments of Trainer in the newest release."""
     return frozenset(list(signatures()["__init__"].values())[-1])
 
 
+@cache
 def once() -> frozenset[str]:
     """Every argument that Trainer ever took."""
     return frozenset(name for names in signatures()["__init__"].values() for name in names)
