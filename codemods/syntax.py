@@ -131,24 +131,25 @@ def may_return_none(function: Function) -> bool:
     values = [node.value for node in returns(function)]
     if not values or any(value is None or is_none(value) for value in values):
         return True
-    return not _always_leaves(function.body)
+    return not always_leaves(function.body)
 
 
 def is_none(node: ast.expr) -> bool:
     return isinstance(node, ast.Constant) and node.value is None
 
 
-def _always_leaves(body: list[ast.stmt]) -> bool:
+def always_leaves(body: list[ast.stmt]) -> bool:
+    """Whether a block never runs on to what stands behind it: it ends in a `return` or `raise` on every way."""
     last = body[-1]
     if isinstance(last, ast.Return | ast.Raise):
         return True
     if isinstance(last, ast.If):
-        return bool(last.orelse) and _always_leaves(last.body) and _always_leaves(last.orelse)
+        return bool(last.orelse) and always_leaves(last.body) and always_leaves(last.orelse)
     if isinstance(last, ast.With | ast.AsyncWith):
-        return _always_leaves(last.body)
+        return always_leaves(last.body)
     if isinstance(last, ast.Try):
         ends = [last.orelse or last.body, *(handler.body for handler in last.handlers)]
-        return bool(last.finalbody and _always_leaves(last.finalbody)) or all(map(_always_leaves, ends))
+        return bool(last.finalbody and always_leaves(last.finalbody)) or all(map(always_leaves, ends))
     return False
 
 

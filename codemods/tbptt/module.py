@@ -25,7 +25,17 @@ from codemods.syntax import (
     uses,
 )
 from codemods.tbptt.batch import Helper, Use, as_batch, helpers
-from codemods.tbptt.step import STATE, Step, is_idle, is_optional, judge_result, read_step, takes_state, third_parameter
+from codemods.tbptt.step import (
+    INDEX,
+    STATE,
+    Step,
+    is_idle,
+    is_optional,
+    judge_result,
+    read_step,
+    takes_state,
+    third_parameter,
+)
 
 FLAG = "truncated_bptt_steps"
 SPLIT = "tbptt_split_batch"
@@ -247,7 +257,8 @@ def _judge(file: PythonFile, item: ClassNode) -> None:
         raise NotPlain("the file defines two classes of that name")
     judge_callers(file)
     judge_constructor(item)
-    judge_result(step)
+    configured = _configured(item) if "configure_optimizers" in item.methods else None
+    judge_result(step, configured.count if isinstance(configured, Configured) else None)
     _judge_split(item)
     _judge_hooks(item)
 
@@ -265,10 +276,11 @@ def _judge_split(item: ClassNode) -> None:
 
 def _judge_hooks(item: ClassNode) -> None:
     for hook in BETWEEN_CHUNKS:
-        if hook in item.methods and _logs(item.methods[hook]) and _logs_by_epoch(item):
+        lost = _logs_by_epoch(item) or INDEX in parameters(item.methods["training_step"])
+        if hook in item.methods and _logs(item.methods[hook]) and lost:
             raise NotPlain(
                 f"{hook} logs between two chunks, at which 2.x drops what earlier chunks of an epoch's first batch "
-                "logged with on_epoch"
+                "logged with on_epoch, or for another optimizer"
             )
     for name, what in (("on_train_batch_end", "list, one"), ("training_epoch_end", "list of lists, a batch and")):
         hook_method = item.methods.get(name)

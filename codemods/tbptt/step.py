@@ -6,7 +6,17 @@ import ast
 from dataclasses import dataclass
 
 from codemods.manual.optimizers import NotPlain
-from codemods.syntax import Function, is_none, is_plain, may_return_none, own_nodes, parameters, returns, uses
+from codemods.syntax import (
+    Function,
+    always_leaves,
+    is_none,
+    is_plain,
+    may_return_none,
+    own_nodes,
+    parameters,
+    returns,
+    uses,
+)
 
 STATE = "hiddens"
 INDEX = "optimizer_idx"
@@ -78,9 +88,12 @@ def read_step(step: Function) -> Step:
     return Step(this, names[0], names[1], INDEX if indexed else None, state)
 
 
-def judge_result(step: Function) -> None:
-    """Raises NotPlain unless the step plainly gives, or may give, a loss and the state of the next chunk."""
-    if may_return_none(step):
+def judge_result(step: Function, count: int | None) -> None:
+    """Raises NotPlain unless the step plainly gives, or may give, a loss and the state of the next chunk.
+
+    `count` is the number of optimizers, where it is known: a step that ends in an arm for each gives a result.
+    """
+    if may_return_none(step) and not (count and _has_arms(step, count)):
         raise NotPlain(
             "training_step can end without a result, on which 1.x raised an error while it split batches; "
             "return the state, and a loss of zero for a chunk to skip"
@@ -92,6 +105,22 @@ def judge_result(step: Function) -> None:
                 "training_step does not plainly return a dict with `loss` and `hiddens`, "
                 "without which 1.x raised an error while it split batches"
             )
+
+
+def _has_arms(step: Function, count: int) -> bool:
+    """Whether a step ends in `if optimizer_idx == n` for every optimizer, each of which returns a value."""
+    if any(node.value is None or is_none(node.value) for node in returns(step)):
+        return False
+    found: set[object] = set()
+    stack: list[ast.stmt] = list(step.body)
+    while stack and isinstance(last := stack.pop(), ast.If):
+        test = last.test
+        if not (isinstance(test, ast.Compare) and ast.unparse(test.left) == INDEX and isinstance(test.ops[0], ast.Eq)):
+            break
+        if isinstance(test.comparators[0], ast.Constant) and always_leaves(last.body):
+            found.add(test.comparators[0].value)
+        stack += last.orelse
+    return found >= set(range(count))
 
 
 def result_keys(step: Function, value: ast.expr | None) -> frozenset[str] | None:

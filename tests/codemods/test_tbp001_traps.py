@@ -186,3 +186,43 @@ def test_parameters_over_several_lines_keep_their_layout() -> None:
     after = rewritten({"train.py": changed(("(self, batch, batch_idx, hiddens)", head))}, TBP)["train.py"]
     assert "    def training_step(\n        self,\n        batch,  # b\n        batch_idx,\n    ):\n" in after
     assert f"    def training_chunk{head}:\n" in after
+
+
+ARMS = """\
+import torch
+from pytorch_lightning import LightningModule
+
+
+class Model(LightningModule):
+    truncated_bptt_steps = 2
+
+    def training_step(self, batch, batch_idx, optimizer_idx, hiddens):
+        x, y = batch
+        out, hiddens = self.rnn(x, hiddens)
+        if optimizer_idx == 0:
+            return {"loss": out.sum(), "hiddens": hiddens}
+        if optimizer_idx == 1:
+            return {"loss": out.mean(), "hiddens": hiddens}
+
+    def configure_optimizers(self):
+        one = torch.optim.SGD(self.rnn.parameters(), lr=0.1)
+        two = torch.optim.SGD(self.head.parameters(), lr=0.1)
+        return [one, two]
+"""
+
+
+def test_an_arm_for_every_optimizer_always_gives_a_result() -> None:
+    assert "training_chunk" in rewritten({"a.py": ARMS}, rule("TBP001"))["a.py"]
+
+
+def test_an_optimizer_without_an_arm_has_no_result() -> None:
+    text = ARMS.replace("return [one, two]", "return [one, two, torch.optim.SGD(self.tail.parameters(), lr=0.1)]")
+    [reason] = refusals({"a.py": text}, "TBP001")
+    assert "can end without a result" in reason
+
+
+def test_a_hook_that_logs_between_two_optimizers_is_refused() -> None:
+    hook = '    def on_before_optimizer_step(self, optimizer, optimizer_idx):\n        self.log("rate", 1.0)\n\n'
+    text = ARMS.replace("    def configure_optimizers", hook + "    def configure_optimizers")
+    [reason] = refusals({"a.py": text}, "TBP001")
+    assert "logs between two chunks" in reason
