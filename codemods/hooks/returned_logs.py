@@ -1,0 +1,203 @@
+"""Dicts with `log` and `progress_bar` that a method returns, and the calls of `self.log` that stand for them."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass
+
+from codemods.hooks.epoch_end import LOGGED, STAGES
+from codemods.source import ClassNode, PythonFile
+from codemods.syntax import Function, returns, uses
+
+STEPS = ("training_step", "training_step_end")
+HOOKS = tuple(name for stage in STAGES for name in (stage.old, stage.new))
+
+
+@dataclass(frozen=True)
+class Returned:
+    """A `return {..., "log": ...}`: the dict, and what is to be logged instead, as source text. `sure` is whether
+    nothing that 0.x logged by it is left out; `emptied` whether nothing is left to return, `last` whether the method
+    ends there."""
+
+    node: ast.Return
+    value: ast.Dict
+    calls: tuple[str, ...]
+    sure: bool
+    emptied: bool
+    last: bool
+
+
+def logged_returns(method: Function) -> list[ast.Return]:
+    """The returns of a method that give a dict with `log` or `progress_bar`, as far as the method shows it."""
+    return [node for node in returns(method) if node.value is not None and _shows_log(method, node.value)]
+
+
+def _shows_log(method: Function, value: ast.expr) -> bool:
+    if isinstance(value, ast.Name):
+        bound = [
+            node.value
+            for node in ast.walk(method)
+            if isinstance(node, ast.Assign) and any(_is_name(target, value.id) for target in node.targets)
+        ]
+        return any(_keys(each) & set(LOGGED) for each in bound)
+    return bool(_keys(value) & set(LOGGED))
+
+
+def _is_name(node: ast.expr, name: str) -> bool:
+    return isinstance(node, ast.Name) and node.id == name
+
+
+def _keys(value: ast.expr) -> set[str]:
+    """The constant keys of a dict display, of `dict(...)`, and of a call such as `OrderedDict({...})`."""
+    if isinstance(value, ast.Dict):
+        return {key.value for key in value.keys if isinstance(key, ast.Constant) and isinstance(key.value, str)}
+    if isinstance(value, ast.Call):
+        found = {keyword.arg for keyword in value.keywords if keyword.arg}
+        return found.union(*(_keys(argument) for argument in value.args[:1]))
+    return set()
+
+
+def read_return(file: PythonFile, item: ClassNode, method: Function, node: ast.Return) -> Returned | str:
+    """What stands for a returned dict, or why it cannot be told."""
+    value = node.value
+    if not isinstance(value, ast.Dict) or any(not isinstance(key, ast.Constant) for key in value.keys):
+        return "what it returns is not written out as a dict at the `return`"
+    parts = {
+        key.value: each for key, each in zip(value.keys, value.values, strict=True) if isinstance(key, ast.Constant)
+    }
+    if len(parts) != len(value.keys):
+        return "the dict has a key twice"
+    if _logs(method):
+        return "the method logs by itself too, and what it returns may be left over"
+    if any(name in LOGGED and not isinstance(each, ast.Name | ast.Dict) for name, each in parts.items()):
+        return "what is logged is not a name or a dict"
+    shown = _Shown(file, method)
+    log, bar = parts.get("log"), parts.get("progress_bar")
+    calls = _calls(shown, log, bar)
+    if isinstance(calls, str):
+        return calls
+    spelled = {key.value: file.source_of(key) for key in value.keys if isinstance(key, ast.Constant)}
+    hook = method.name in HOOKS
+    others = {name: each for name, each in parts.items() if name not in LOGGED}
+    sure = True
+    if hook:
+        known = [shown.items(each) for each in (log, bar) if each is not None]
+        keys = {key for found in known if found for key in found}
+        sure = None not in known
+        texts = {file.source_of(each) for found in known if found for each in found.values()}
+        for name, each in others.items():
+            text = file.source_of(each)
+            if name in keys:
+                continue
+            if not (text in texts or _is_item(each, log, bar)):
+                sure = False
+                continue
+            calls.insert(0, f"self.log({spelled[name]}, {text}, logger=False)")
+    return Returned(node, value, tuple(calls), sure, hook, method.body[-1] is node)
+
+
+def _logs(method: Function) -> bool:
+    return any(
+        isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and ast.unparse(node.func) in _LOG_CALLS
+        for node in ast.walk(method)
+    )
+
+
+_LOG_CALLS = ("self.log", "self.log_dict")
+
+
+def _is_item(value: ast.expr, *dicts: ast.expr | None) -> bool:
+    """Whether an expression is `d[...]` of one of the logged dicts."""
+    names = {each.id for each in dicts if isinstance(each, ast.Name)}
+    return isinstance(value, ast.Subscript) and isinstance(value.value, ast.Name) and value.value.id in names
+
+
+@dataclass(frozen=True)
+class _Shown:
+    """What a method shows of the dicts that it names."""
+
+    file: PythonFile
+    method: Function
+
+    def items(self, value: ast.expr) -> dict[str, ast.expr] | None:
+        """The keys and values of a dict, None where they are not all written out."""
+        if isinstance(value, ast.Dict):
+            keys = _keys(value)
+            if len(keys) != len(value.keys):
+                return None
+            return {
+                key.value: each
+                for key, each in zip(value.keys, value.values, strict=True)
+                if isinstance(key, ast.Constant) and isinstance(key.value, str)
+            }
+        if not isinstance(value, ast.Name):
+            return None
+        name = self.origin(value.id)
+        found: dict[str, ast.expr] = {}
+        accounted = 0
+        for node in ast.walk(self.method):
+            if not isinstance(node, ast.Assign):
+                continue
+            for target in node.targets:
+                if _is_name(target, name):
+                    items = self.items(node.value) if isinstance(node.value, ast.Dict) else None
+                    if items is None:
+                        return None
+                    found |= items
+                    accounted += 1
+                elif isinstance(target, ast.Subscript) and _is_name(target.value, name):
+                    if not (isinstance(target.slice, ast.Constant) and isinstance(target.slice.value, str)):
+                        return None
+                    found[target.slice.value] = node.value
+        stored = [use for use in uses(self.method, name) if isinstance(use.ctx, ast.Store)]
+        if not found or len(stored) != accounted or self._changed(name):
+            return None
+        return found
+
+    def origin(self, name: str) -> str:
+        """The name that a name is another one for, by one statement `name = other`."""
+        bound = [
+            node.value
+            for node in ast.walk(self.method)
+            if isinstance(node, ast.Assign) and any(_is_name(target, name) for target in node.targets)
+        ]
+        return self.origin(bound[0].id) if len(bound) == 1 and isinstance(bound[0], ast.Name) else name
+
+    def _changed(self, name: str) -> bool:
+        """Whether a method of the dict is called that may change its keys."""
+        return any(
+            isinstance(node, ast.Attribute)
+            and _is_name(node.value, name)
+            and node.attr in ("update", "pop", "setdefault")
+            for node in ast.walk(self.method)
+        )
+
+
+def _aligned(text: str, node: ast.expr) -> str:
+    """The text of a dict with its later lines moved as far as its first one moves into `self.log_dict(`."""
+    moved = node.col_offset - len("self.log_dict(")
+    first, *rest = text.split("\n")
+    if moved < 0 or any(line[:moved].strip() for line in rest):
+        return text
+    return "\n".join([first, *(line[moved:] for line in rest)])
+
+
+def _calls(shown: _Shown, log: ast.expr | None, bar: ast.expr | None) -> list[str] | str:
+    """The calls that log and show what 0.x did for the two dicts."""
+
+    def text(node: ast.expr) -> str:
+        return _aligned(shown.file.source_of(node), node)
+
+    if log is None or bar is None:
+        if log is not None:
+            return [f"self.log_dict({text(log)})"]
+        return [f"self.log_dict({text(bar)}, prog_bar=True, logger=False)"] if bar is not None else []
+    same = isinstance(log, ast.Name) and isinstance(bar, ast.Name) and shown.origin(log.id) == shown.origin(bar.id)
+    if same or (isinstance(log, ast.Dict) and text(log) == text(bar)):
+        return [f"self.log_dict({text(log)}, prog_bar=True)"]
+    logged, barred = shown.items(log), shown.items(bar)
+    if logged is None or barred is None:
+        return "the keys of `log` and `progress_bar` are not all written out, and one may be in both"
+    if logged.keys() & barred.keys():
+        return "`log` and `progress_bar` share keys"
+    return [f"self.log_dict({text(bar)}, prog_bar=True, logger=False)", f"self.log_dict({text(log)})"]

@@ -1,0 +1,157 @@
+"""LIT213: what is logged in place of returned dicts, run, and the returns that are left."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.codemods.support import refusals, rewritten, rule, run_rules
+from tests.training import differences, train
+
+LIT = rule("LIT213")
+PROGRAM = """\
+import torch
+from pytorch_lightning import LightningModule, Trainer
+from torch.utils.data import DataLoader, TensorDataset
+
+
+class Model(LightningModule):
+    def __init__(self):
+        super().__init__()
+        self.layer = torch.nn.Linear(2, 1)
+        self.means = []
+
+    def configure_optimizers(self):
+        return torch.optim.SGD(self.parameters(), lr=0.1)
+
+    def training_step(self, batch, batch_idx):
+        loss = self.layer(batch[0]).pow(2).mean()
+        logs = {"train_loss": loss.detach() * 2}
+        bar = logs
+        return {"loss": loss, "log": logs, "progress_bar": bar}
+
+    def validation_step(self, batch, batch_idx):
+        return {"error": self.layer(batch[0]).mean(), "log": {"never": 1}}
+
+    def validation_epoch_end(self, outputs):
+        mean = torch.stack([each["error"] for each in outputs]).mean()
+        self.means.append(float(mean))
+        if not outputs:
+            return {"log": {"none": mean}}  # nothing
+        logs = {"error": mean}
+        logs["more"] = mean * 2
+        return {"avg_error": mean, "log": logs,
+                "progress_bar": {"bar": mean,
+                                 "bar2": mean}}
+
+
+def main():
+    model = Model()
+    trainer = Trainer(max_epochs=2)
+    loader = DataLoader(TensorDataset(torch.arange(12.0).view(6, 2) / 10), batch_size=2)
+    trainer.fit(model, loader, loader)
+    return [model.means[-1], sorted(trainer.progress_bar_metrics), sorted(trainer.logged_metrics)]
+"""
+STEP = """\
+from pytorch_lightning import LightningModule
+
+
+class Model(LightningModule):
+    def training_step(self, batch, batch_idx):
+        loss = self(batch)
+        return {"loss": loss, "log": {"a": loss}, "progress_bar": {"b": loss}}
+"""
+
+
+def test_what_was_returned_is_logged() -> None:
+    before = {"train.py": PROGRAM}
+    old = train(before, on="1.9.5", script=None, module="train", function="main")
+    assert old.failure is None
+    assert old.metrics == {}
+    new = train(rewritten(before, LIT, rule("LIT201")), script=None, module="train", function="main")
+    assert new.failure is None, new.failure
+    mean, bar, logged = new.returned
+    assert new.metrics["error"] == pytest.approx(mean)
+    assert new.metrics["more"] == pytest.approx(mean * 2)
+    assert {"train_loss", "error", "more", "avg_error", "bar", "bar2"} == set(new.metrics)
+    assert bar == ["bar", "bar2", "train_loss"]
+    assert logged == ["error", "more", "train_loss"]
+    assert [line.split(":")[0] for line in differences(old, new, logged=False)] == ["metrics"]
+
+
+def test_layout() -> None:
+    after = rewritten({"train.py": PROGRAM}, LIT)["train.py"]
+    assert (
+        '            self.log_dict({"none": mean})\n            return  # nothing\n'
+        '        logs = {"error": mean}\n        logs["more"] = mean * 2\n'
+        '        self.log("avg_error", mean, logger=False)\n'
+        '        self.log_dict({"bar": mean,\n                       "bar2": mean}, prog_bar=True, logger=False)\n'
+        "        self.log_dict(logs)\n\n\ndef main"
+    ) in after
+    assert "                return" not in after
+
+
+def test_results_that_are_read_keep_their_keys() -> None:
+    text = STEP + '\n    def training_epoch_end(self, outputs):\n        print([each["log"] for each in outputs])\n'
+    after = rewritten({"train.py": text}, LIT)["train.py"]
+    assert '        return {"loss": loss, "log": {"a": loss}, "progress_bar": {"b": loss}}\n' in after
+    assert '        self.log_dict({"a": loss})\n' in after
+
+
+def test_a_return_annotation_follows() -> None:
+    text = STEP.replace("training_step(self, batch, batch_idx)", "test_epoch_end(self, batch) -> dict")
+    assert "def test_epoch_end(self, batch) -> None:\n" in rewritten({"train.py": text}, LIT)["train.py"]
+
+
+def test_what_callbacks_could_monitor_is_said_where_it_cannot_be_told() -> None:
+    text = STEP.replace("training_step(self, batch, batch_idx)", "test_epoch_end(self, batch)").replace(
+        '"loss": loss,', '"names": self.names,'
+    )
+    made = run_rules({"train.py": text}, LIT)
+    assert [finding.fix for finding in made.findings] == ["unsafe"]
+
+
+LEFT = {
+    "dict from elsewhere": ('{"loss": loss, "log"', '{**self.more, "loss": loss, "log"', "not written out"),
+    "built before": (
+        'return {"loss": loss, "log": {"a": loss}, "progress_bar": {"b": loss}}',
+        "result = dict(loss=loss, log={})\n        return result",
+        "not written out",
+    ),
+    "keys in both": ('{"b": loss}', '{"a": loss * 2}', "share keys"),
+    "keys that are not known": ('{"b": loss}', "self.bar", "not a name or a dict"),
+    "a name in both of which little is known": (
+        '{"a": loss}, "progress_bar": {"b": loss}',
+        'batch, "progress_bar": {"b": 1}',
+        "may be in both",
+    ),
+    "logs by itself": ("        loss =", '        self.log("c", 1)\n        loss =', "logs by itself"),
+    "an attribute of that name": ("        loss =", "        self.log = []\n        loss =", "of its own"),
+    "a method of that name": ("    def ", "    def log(self, text):\n        ...\n\n    def ", "of its own"),
+    "decorated": ("    def ", "    @torch.no_grad()\n    def ", "not a plain method"),
+    "called by name": (
+        "training_step(self, batch, batch_idx)",
+        "test_epoch_end(self, batch):\n        ...\n\n    def f(self, x):\n        return self.test_epoch_end(x)\n\n"
+        "    def test_epoch_end(self, batch)",
+        "used by name",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", LEFT.values(), ids=LEFT.keys())
+def test_left_with_the_reason(case: tuple[str, str, str]) -> None:
+    old, new, reason = case
+    assert old in STEP
+    assert reason in refusals({"train.py": STEP.replace(old, new, 1)}, "LIT213")[0]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        STEP.replace("(LightningModule)", "(torch.nn.Module)"),
+        STEP.replace("training_step(", "validation_step("),
+        STEP.replace('"log": {"a": loss}, "progress_bar": {"b": loss}', '"logs": 1'),
+    ],
+    ids=["no module", "a validation step", "another key"],
+)
+def test_untouched(text: str) -> None:
+    assert run_rules({"train.py": text}, LIT).findings == ()
