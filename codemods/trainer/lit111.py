@@ -228,11 +228,14 @@ def _processes(file: PythonFile, node: ast.expr, given: Mapping[str, ast.expr]) 
         return End((("devices", None),), "safe", "it counted the processes on the CPU")
     if {"gpus", "devices", "tpu_cores", "num_tpu_cores"} & given.keys():
         return End(None, "manual", "it counted processes on the CPU, and other devices are given too")
+    reason = "it counted the processes on the CPU"
+    if not {"strategy", "distributed_backend"} & given.keys():
+        reason += '; several start by "ddp" since 2.0 (1.x: strategy="ddp_spawn")'
     if "accelerator" in given and literal(given["accelerator"])[1] == "cpu":
-        return End((("devices", None),), "safe", "it counted the processes on the CPU")
+        return End((("devices", None),), "safe", reason)
     if "accelerator" in given:
         return End(None, "manual", 'it counted processes on the CPU: write accelerator="cpu", devices=...')
-    return End((("accelerator", '"cpu"'), ("devices", None)), "safe", "it counted the processes on the CPU")
+    return End((("accelerator", '"cpu"'), ("devices", None)), "safe", reason)
 
 
 _IMPORT = "from pytorch_lightning import Trainer\n"
