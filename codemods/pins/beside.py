@@ -54,9 +54,9 @@ def _of_group(group: str, own: Manifest, area: Area, target: str, metrics: bool)
             yield pin, found
 
 
-def clashing(own: Manifest, area: Area, target: str) -> tuple[Pin, ...]:
-    """The requirements of a manifest on torch and torchmetrics that keep the target out and are not raised."""
-    raised = {id(pin) for pin, found in beside(own, area, target, False) if found.wanted}
+def clashing(own: Manifest, area: Area, target: str, metrics: bool) -> tuple[Pin, ...]:
+    """The requirements of a manifest on torch and torchmetrics that keep the target out and are not surely raised."""
+    raised = {id(pin) for pin, found in beside(own, area, target, metrics) if found.fix == "safe"}
     newest = minor_of(target)
     return tuple(
         pin

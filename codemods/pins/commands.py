@@ -15,6 +15,7 @@ _INSTALL = re.compile(
     r"(?<![\w./-])(?:(?:python[0-9.]*|\{sys\.executable\})\s+-m\s+|uv\s+)?"
     r"(?:(?P<pip>pip[0-9.]*)|(?P<conda>conda|mamba|micromamba))\s+install(?=\s)"
 )
+_UNRUN = re.compile(r"(?m)(?:^|(?<=\s))#.*$|^\s*(?:- +)?(?:name|displayName|title|description):.*$")
 _END = re.compile(r"&&|\|\||[;|&\n]")
 _WORD = re.compile(r"(?:[^\s'\"\\;&|]|\\.|'[^'\n]*'|\"(?:[^\"\\\n]|\\.)*\")+", re.DOTALL)
 # fmt: off
@@ -31,13 +32,37 @@ _VALUED = frozenset(
 
 def dockerfile(text: str) -> Iterator[Pin]:
     """What the `RUN` lines of a Dockerfile install."""
-    joined = re.sub(r"(?m)^[ \t]*#.*$", lambda match: " " * len(match.group()), text)
-    yield from shell(joined)
+    yield from shell("".join(line if run else _blank(line) for run, line in _instructions(text)))
+
+
+def _instructions(text: str) -> Iterator[tuple[bool, str]]:
+    """The lines of a Dockerfile, and whether each is a part of a `RUN`; comments are not."""
+    run, open_end, until = False, False, ""
+    for line in text.splitlines(keepends=True):
+        stripped = line.strip()
+        if stripped.startswith("#"):
+            yield False, line
+            continue
+        if until:
+            until = "" if stripped == until else until
+            yield run, line
+            continue
+        if not open_end:
+            run = re.match(r"(?i)(?:onbuild\s+)?run\s", stripped) is not None
+            here = re.search(r"<<-?\s*['\"]?(\w+)", stripped) if run else None
+            until = here.group(1) if here else ""
+        open_end = stripped.endswith("\\")
+        yield run, line
+
+
+def _blank(text: str) -> str:
+    """As many blanks, with the line ends."""
+    return re.sub(r"[^\r\n]", " ", text)
 
 
 def workflow(text: str) -> Iterator[Pin]:
     """What the steps of a workflow install. A command inside a quoted YAML text is not edited."""
-    blanked = re.sub(r"(?m)(?:^|(?<=\s))#.*$", lambda match: " " * len(match.group()), text)
+    blanked = _UNRUN.sub(lambda match: _blank(match.group()), text)
     for pin in shell(blanked):
         line = blanked[blanked.rfind("\n", 0, pin.place) + 1 : pin.place]
         quoted = re.search(r"""^\s*(?:- +)?(?:[\w-]+:\s*)?["'\[]""", line) is not None

@@ -187,13 +187,13 @@ def read_conda(stated: str, offset: int) -> Pin | None:
     first = start + len(rest) - len(text.lstrip())
     specifier = text.strip()
     build = re.fullmatch(r"(==?[^=<>,\s]+)[=\s](?=[^=<>,])([^=<>,]+)", specifier)
-    if build:
-        return Pin(known, "", first, first + len(specifier), specifier, offset, "conda", "locked")
+    specifier = build.group(1) if build else specifier
+    end = first + len(specifier)
     try:
         requirement = f"{known}{pep440(specifier, 'conda')}"
     except ValueError:
-        return Pin(known, "", first, first + len(specifier), specifier, offset, "conda", "invalid")
-    return Pin(known, requirement, first, first + len(specifier), specifier, offset, "conda")
+        return Pin(known, "", first, end, specifier, offset, "conda", "invalid")
+    return Pin(known, requirement, first, end, specifier, offset, "conda", "locked" if build else None)
 
 
 def _matched(text: str) -> str:

@@ -66,7 +66,7 @@ def _pins(text: TextFile, own: Manifest, area: Area, facts: Facts) -> Iterator[M
     target = facts.target
     moving = any(moves(pin, area, target) for pin in area.pins)
     metrics = any(facts.kinds.get(path) == "python" for path in facts.mentions.get(METRICS, ()))
-    unraised = clashing(own, area, target) if moving else ()
+    unraised = clashing(own, area, target, metrics) if moving else ()
     for pin in own.pins:
         found = verdict(pin, own, area, target, unraised) if pin.name in LIGHTNING else None
         if found:

@@ -9,6 +9,7 @@ from packaging.version import Version
 from codemods.facts import Facts
 from codemods.finding import Finding
 from codemods.pins.lightning import listed
+from codemods.pins.pin import LIGHTNING
 from codemods.pins.reach import MENTIONS, is_manifest
 from codemods.pins.specifier import raised
 from codemods.rule import Example, Match, Rule, all_rules
@@ -17,6 +18,9 @@ from codemods.source import PythonFile
 
 def check(file: PythonFile, facts: Facts) -> Iterator[Match]:
     """The first place that tells of an older Lightning, where no manifest names it."""
+    read = (*facts.collected_texts("PIN001").values(), *facts.collected("PIN001").values())
+    if any(pin.name in LIGHTNING for manifest in read for pin in manifest.pins):
+        return
     if facts.pins and any("lightning" in pin.lower() for pin in facts.pins):
         return
     if any(_states(path, facts) for text in MENTIONS for path in facts.mentions.get(text, ())):

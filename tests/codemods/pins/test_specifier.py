@@ -7,7 +7,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from packaging.version import Version
 
-from codemods.pins.specifier import MALICIOUS, admits, admits_from, clauses, guarded, only_refused, raised
+from codemods.pins.specifier import (
+    MALICIOUS,
+    Language,
+    admits,
+    admits_from,
+    clauses,
+    from_python,
+    guarded,
+    lifted,
+    only_refused,
+    raised,
+)
 
 T = "2.6.6"
 NOT = "!=2.6.2,!=2.6.3"
@@ -72,7 +83,7 @@ def test_raised(before: str, after: str | None) -> None:
     ],
 )
 def test_raised_poetry(before: str, after: str | None) -> None:
-    assert raised(before, T, poetry=True) == after
+    assert raised(before, T, "poetry") == after
 
 
 @pytest.mark.parametrize(
@@ -94,9 +105,9 @@ def test_guarded(before: str, after: str | None) -> None:
 
 
 def test_guarded_poetry() -> None:
-    assert guarded("*", T, poetry=True) == NOT
-    assert guarded("^2.0", T, poetry=True) == f"^2.0,{NOT}"
-    assert guarded("2.6.2", T, poetry=True) == "2.6.6"
+    assert guarded("*", T, "poetry") == NOT
+    assert guarded("^2.0", T, "poetry") == f"^2.0,{NOT}"
+    assert guarded("2.6.2", T, "poetry") == "2.6.6"
 
 
 @pytest.mark.parametrize(
@@ -113,12 +124,12 @@ def test_guarded_poetry() -> None:
     ],
 )
 def test_poetry_means(text: str, inside: str, outside: str) -> None:
-    assert admits(text, inside, poetry=True) and not admits(text, outside, poetry=True)
+    assert admits(text, inside, "poetry") and not admits(text, outside, "poetry")
 
 
 def test_floors() -> None:
     assert not admits_from("==1.10.0+cu113", "2.1.0")
-    assert not admits_from("^1.8.1", "2.1.0", poetry=True)
+    assert not admits_from("^1.8.1", "2.1.0", "poetry")
     assert not admits_from("<2", "2.1.0")
     assert admits_from("==2.1.0+cu118", "2.1.0")
     assert admits_from(">=1.8", "2.1.0") and admits_from("", "2.1.0")
@@ -127,7 +138,7 @@ def test_floors() -> None:
 
 
 def test_only_refused() -> None:
-    assert only_refused("==1.6.5") and only_refused("~=1.7.0") and only_refused("^1.5,<1.8", poetry=True)
+    assert only_refused("==1.6.5") and only_refused("~=1.7.0") and only_refused("^1.5,<1.8", "poetry")
     assert not only_refused("==1.8.6") and not only_refused(">=1.5,<2") and not only_refused("")
 
 
@@ -141,12 +152,11 @@ SPACES = st.sampled_from(["", "", " "])
 
 
 @st.composite
-def specifiers(draw: st.DrawFn, poetry: bool = False) -> str:
+def specifiers(draw: st.DrawFn, language: Language = "pep440") -> str:
+    own = {"pep440": [], "poetry": ["^", "~", "", "="], "conda": ["="]}[language]
     parts = []
     for _ in range(draw(st.integers(0, 3))):
-        operator = draw(
-            st.sampled_from(["==", ">=", "<=", ">", "<", "!=", "~=", *(["^", "~", "", "="] if poetry else [])])
-        )
+        operator = draw(st.sampled_from(["==", ">=", "<=", ">", "<", "!=", "~=", *own]))
         version = draw(VERSIONS)
         if operator == "~=" and "." not in str(Version(version)):
             version += ".0"
@@ -162,20 +172,20 @@ def kept(text: str) -> list[str]:
 
 
 @settings(deadline=None, max_examples=300)
-@given(st.data(), st.booleans())
-def test_changed_ones_hold(data: st.DataObject, poetry: bool) -> None:
-    text = data.draw(specifiers(poetry))
+@given(st.data(), st.sampled_from(["pep440", "poetry", "conda"]))
+def test_changed_ones_hold(data: st.DataObject, language: Language) -> None:
+    text = data.draw(specifiers(language))
     for change, least in ((raised, True), (guarded, False)):
-        result = change(text, T, poetry)
+        result = change(text, T, language)
         if result is None:
             continue
-        assert not any(admits(result, bad, poetry) for bad in MALICIOUS)
-        assert change(result, T, poetry) == result
+        assert not any(admits(result, bad, language) for bad in MALICIOUS)
+        assert change(result, T, language) == result
         assert kept(result)[: len(kept(text))] == kept(text)
         if least:
-            assert admits(result, T, poetry)
-            assert not any(admits(result, old, poetry) for old in ("1.4.9", "1.8.6", "1.9.5"))
-            assert guarded(result, T, poetry) == result
+            assert admits(result, T, language)
+            assert not any(admits(result, old, language) for old in ("1.4.9", "1.8.6", "1.9.5"))
+            assert guarded(result, T, language) == result
 
 
 @settings(deadline=None, max_examples=200)
@@ -191,3 +201,84 @@ def test_guarding_changes_nothing_else(text: str) -> None:
 @given(specifiers())
 def test_clauses_give_the_text_back(text: str) -> None:
     assert ",".join(map(str, clauses(text))) == text
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("=1.3.5", "=2.6.6"),
+        ("=1.9", f"=2.6,{NOT}"),
+        ("=1.5.*", f"=2.6.*,{NOT}"),
+        ("=2.*", f"=2.*,{NOT}"),
+        ("==1.9.5", "==2.6.6"),
+        (">=1.8", f">=2.0,{NOT}"),
+        ("", f">=2.0,{NOT}"),
+    ],
+)
+def test_raised_conda(before: str, after: str) -> None:
+    assert raised(before, T, "conda") == after
+
+
+def test_conda_means() -> None:
+    assert admits("=1.9", "1.9.5", "conda") and not admits("=1.9", "1.10.0", "conda")
+    assert not admits("==1.9", "1.9.5", "conda") and admits("*", "1.9.5", "conda")
+
+
+@pytest.mark.parametrize(
+    ("before", "target", "after"),
+    [
+        (">=1.5,<2", "2.2.5", ">=2.0,<2.3"),
+        (">=1.5", "2.2.5", f">=2.0,{NOT}"),
+        ("==1.9.5", "2.2.5", "==2.2.5"),
+        (">=2.6", "2.2.5", None),
+    ],
+)
+def test_older_targets(before: str, target: str, after: str | None) -> None:
+    assert raised(before, target) == after
+
+
+@pytest.mark.parametrize(("floor", "after"), [("2.0", ">=2.0"), ("2.0.7", ">=2.0.7"), ("2.4.0", ">=2.4")])
+def test_raised_to_what_the_code_needs(floor: str, after: str) -> None:
+    assert raised(">=1.8", T, "pep440", floor) == f"{after},{NOT}"
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("==1.7.1", "==2.3.1"),
+        (">=1.11.0,<2", ">=1.11.0,<3"),
+        ("~=1.11.0", "~=2.3.1"),
+        ("<=1.13.1", "<=2.3.1"),
+        ("==1.8.*", "==2.3.*"),
+        ("<2,!=2.3.1", None),
+    ],
+)
+def test_lifted(before: str, after: str | None) -> None:
+    assert lifted(before, "2.1.0", "2.3.1") == after
+
+
+def test_lifted_below_one() -> None:
+    assert lifted("^0.8.2", "0.16.0", "0.18.1", "poetry") == "^0.18.1"
+    assert lifted("<0.9", "0.16.0", "0.18.1") == "<0.19"
+    assert lifted("^1.7.1", "2.1.0", "2.3.1", "poetry") == "^2.1.0"
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        (">=3.7", ">=3.10"),
+        (">3.6", ">=3.10"),
+        ("~=3.7", "~=3.10"),
+        (">=3.6, <4", ">=3.10, <4"),
+        ("", ">=3.10"),
+        ("==3.8.*", None),
+        (">=3.6,<3.9", None),
+        ("~=3.8.0", None),
+    ],
+)
+def test_from_python(before: str, after: str | None) -> None:
+    assert from_python(before, "3.10") == after
+
+
+def test_from_python_in_poetry() -> None:
+    assert from_python("^3.8", "3.10", "poetry") == "^3.10"
