@@ -84,10 +84,12 @@ class Program:
 
     def files(self) -> dict[str, str]:
         """The program's files; `train.py` is the one to run."""
+        pins = {"requirements.txt": "pytorch-lightning==1.9.5\ntorch\n"}
         if self.trainer == "other file":
             header = f"{self._imports()}\nfrom model import Model\n"
-            return {"model.py": f"{self._imports()}\n{self._model()}", "train.py": f"{header}\n{self._training()}"}
-        return {"train.py": f"{self._imports()}\n{self._model()}\n{self._training()}"}
+            model = f"{self._imports()}\n{self._model()}"
+            return {**pins, "model.py": model, "train.py": f"{header}\n{self._training()}"}
+        return {**pins, "train.py": f"{self._imports()}\n{self._model()}\n{self._training()}"}
 
     @property
     def several(self) -> bool:

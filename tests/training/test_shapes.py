@@ -30,7 +30,8 @@ CLEARED = "torch.clear_autocast_cache()"
 def project(name: str) -> dict[str, str]:
     """The texts of a project."""
     folder = PROJECTS / name
-    return {path.relative_to(folder).as_posix(): path.read_text("utf-8") for path in sorted(folder.rglob("*.py"))}
+    paths = sorted(path for path in folder.rglob("*") if path.suffix in (".py", ".txt"))
+    return {path.relative_to(folder).as_posix(): path.read_text("utf-8") for path in paths}
 
 
 def rewritten(files: dict[str, str]) -> dict[str, str]:
