@@ -49,7 +49,7 @@ def test_the_state_is_kept() -> None:
     how = {"script": None, "module": "train", "function": "main"}
     for release in ("1.8.6", "target"):
         broken = train(files, release, **how)  # type: ignore[arg-type]
-        assert broken.failure is not None and broken.failure.type == "KeyError"
+        assert broken.failure is not None and broken.failure.type in ("KeyError", "RuntimeError")
     alone = {**files, "count.py": COUNT.replace("on_load_checkpoint", "on_load")}
     assert train(alone, **how).returned == [3, 3]  # type: ignore[arg-type]
     kept = train(rewritten(files, LIT), **how)  # type: ignore[arg-type]
