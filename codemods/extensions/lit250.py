@@ -14,7 +14,7 @@ from codemods.finding import Fix
 from codemods.rule import Example, Match, Rule, TextEdit, best_levels
 from codemods.scopes import canonical
 from codemods.source import ClassNode, PythonFile
-from codemods.syntax import self_name
+from codemods.syntax import parameters, self_name
 
 DATA = "LightningDataModule"
 ATTRIBUTES = (
@@ -27,13 +27,14 @@ ATTRIBUTES = (
 @dataclass(frozen=True)
 class Member:
     """A row of `members.csv`: the classes that had it, the release without it, its new name (empty where there is
-    none) and what to do instead."""
+    none) and what to do instead. With a `parameter` only an override that takes it is meant."""
 
     owners: frozenset[str]
     since: str
     row: str | None
     becomes: str
     advice: str
+    parameter: str = ""
 
 
 @cache
@@ -43,7 +44,12 @@ def members() -> Mapping[str, tuple[Member, ...]]:
     with (Path(__file__).parent / "members.csv").open(encoding="utf-8", newline="") as file:
         for row in csv.DictReader(file):
             member = Member(
-                frozenset(row["owner"].split()), row["since"], row["row"] or None, row["becomes"], row["advice"]
+                frozenset(row["owner"].split()),
+                row["since"],
+                row["row"] or None,
+                row["becomes"],
+                row["advice"],
+                row["parameter"],
             )
             found.setdefault(row["member"], []).append(member)
     return {name: tuple(rows) for name, rows in found.items()}
@@ -79,6 +85,11 @@ def _lightning_bases(facts: Facts, fact: ClassFact) -> frozenset[str]:
 
 def _of_class(file: PythonFile, item: ClassNode, name: str, member: Member) -> Iterator[Match]:
     method = item.methods.get(name)
+    if member.parameter:
+        if method and member.parameter in parameters(method):
+            message = f"{name} gets no `{member.parameter}` since Lightning {member.since}"
+            yield Match(file.head(method), message, "manual", f"Not rewritten: {member.advice}.", member.row)
+        return
     stored = any(
         isinstance(node, ast.Attribute) and node.attr == name and not isinstance(node.ctx, ast.Load)
         for node in ast.walk(item.node)
@@ -142,7 +153,7 @@ RULE = Rule(
     why=(
         "A project that extends Lightning overrides or reads members of its classes. Where one is gone the override "
         "is never called, and what is read is an AttributeError (guide rows M029-M038, M073-M076, M079, M080, M111, "
-        "M142, M143, M204-M206, M288, M300-M303, M305, M306, M325; pull request 16695)."
+        "M142, M143, M204-M206, M223-M227, M288, M300-M303, M305, M306, M325; pull request 16695)."
     ),
     fix="safe",
     versions="written for Lightning < 2.0",
@@ -166,6 +177,7 @@ RULE = Rule(
         b"has_prepared_data",
         b"_transforms",
         b"Loop",
+        b"optimizer_idx",
     ),
     check=_check,
     examples=(Example(BEFORE, AFTER), Example(ELSEWHERE, ELSEWHERE)),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import inspect
 from typing import Any
 
 import pytest
@@ -32,6 +33,9 @@ def owners(names: frozenset[str]) -> list[Any]:
 @pytest.mark.parametrize(("name", "row"), ROWS, ids=[f"{name}-{row.row}" for name, row in ROWS])
 def test_the_newest_release_has_the_new_member_alone(name: str, row: Any) -> None:
     for owner in owners(row.owners):
+        if row.parameter:
+            assert row.parameter not in inspect.signature(getattr(owner, name)).parameters
+            continue
         assert not hasattr(owner, name) or row.owners & {"Loop"}
         assert not row.becomes or hasattr(owner, row.becomes)
     assert row.becomes or row.advice
@@ -74,3 +78,12 @@ def test_an_attribute_without_an_heir_is_a_finding() -> None:
     text = HEAD + "class A(LightningDataModule):\n    def f(self):\n        return self.has_setup_fit\n"
     [reason] = refusals({"a.py": text}, "LIT250")
     assert "attribute of your own" in reason
+
+
+def test_an_override_with_the_index_of_the_optimizer_is_a_finding() -> None:
+    text = (
+        "from pytorch_lightning.strategies import DDPStrategy\n\n\nclass A(DDPStrategy):\n"
+        "    def optimizer_step(self, optimizer, optimizer_idx, closure):\n        pass\n"
+    )
+    [reason] = refusals({"a.py": text}, "LIT250")
+    assert "optimizer_idx" in reason
