@@ -23,7 +23,8 @@ EVALUATION = re.compile(r"(on_)?(validation|test|predict)")
 NO_MODEL = re.compile(r"Tokenizer|Config|Processor|FeatureExtractor|pipeline|Pipeline")
 MESSAGE = "`self.{}` comes from `from_pretrained` in evaluation mode, and Lightning 2.2 and later leave it there"
 REASONS = {
-    "before": "before 2.2 `fit` put the whole module into training mode; this keeps its dropout as it was.",
+    "before": "before 2.2 `fit` put the whole module into training mode; this keeps its dropout as it was. "
+    "Call `.eval()` where it is used without a Trainer.",
     "after": "the pins ask for 2.2 or later, with which it trains without dropout today: numbers change.",
     "unknown": "no pin tells for which Lightning this was written; with 2.2 or later, numbers change.",
 }
@@ -41,6 +42,9 @@ class Loaded:
 
 def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
     for item, fact in modules(file, facts):
+        relatives = (fact, *facts.ancestry(fact), *facts.subclasses(fact))
+        if not any("training_step" in member.methods for member in relatives):
+            continue
         for loaded in _loaded(file, facts, item):
             if _is_trained(loaded, fact, facts):
                 yield _match(file, facts, loaded)

@@ -104,7 +104,9 @@ def _unused_import(file: PythonFile, node: ast.Call) -> ast.ImportFrom | None:
         for statement in file.tree.body
         if isinstance(statement, ast.ImportFrom) and any((item.asname or item.name) == name for item in statement.names)
     ]
-    return found[0] if len(found) == 1 else None
+    if len(found) != 1 or (len(found[0].names) == 1 and file.lines[found[0].lineno - 2].lstrip().startswith("#")):
+        return None
+    return found[0]
 
 
 def _torch_call(call: cst.Call, *, added: tuple[tuple[str, str], ...]) -> cst.Call:
@@ -117,7 +119,8 @@ def _torch_call(call: cst.Call, *, added: tuple[tuple[str, str], ...]) -> cst.Ca
     last = call.args[-1] if call.args else None
     plain = cst.AssignEqual(cst.SimpleWhitespace(""), cst.SimpleWhitespace(""))
     for name, text in added:
-        kept = [*kept[:-1], kept[-1].with_changes(comma=comma)] if kept else []
+        plainly = {"comma": comma, "whitespace_after_arg": cst.SimpleWhitespace("")}
+        kept = [*kept[:-1], kept[-1].with_changes(**plainly)] if kept else []
         kept.append(cst.Arg(cst.parse_expression(text), keyword=cst.Name(name), equal=plain))
     if kept and last is not None:
         kept[-1] = kept[-1].with_changes(comma=last.comma, whitespace_after_arg=last.whitespace_after_arg)

@@ -122,7 +122,7 @@ def test_layers_in_a_plain_container_are_trained_after(kept: str, each: str) -> 
     old, new = run(before), run(repaired(before, GRD005))
     assert old.failure is None and old.returned == EVERY
     assert new.failure is None and len(new.returned) == len(EVERY) + 4
-    assert [number for number in old.losses[:1]] == pytest.approx(new.losses[:1])
+    assert old.losses[:1] == pytest.approx(new.losses[:1])
 
 
 HUGGING_FACE = """\

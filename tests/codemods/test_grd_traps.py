@@ -306,7 +306,7 @@ def test_layers_of_a_class_in_another_file() -> None:
              "parts/block.py": NET.replace("class Block", "class Piece")}  # fmt: skip
     text = net("self.layers = [Piece() for _ in range(depth)]").replace(
         "import torch\n", "import torch\nfrom parts import Piece\n", 1
-    )  # noqa: E501
+    )
     assert findings(text, GRD005, **other) == [("GRD005", "safe")]
 
 
@@ -337,6 +337,10 @@ def test_the_level_of_training_mode_depends_on_the_era() -> None:
         assert [finding.fix for finding in made.findings] == [level]
 
 
+def test_a_class_that_is_never_trained_is_left() -> None:
+    assert findings(model(BERT, LOAD).replace("training_step", "predict_step"), GRD006) == []
+
+
 def test_a_model_that_is_frozen_in_some_cases_is_named() -> None:
     text = model(BERT, f"{LOAD}\nif other:\n    self.bert.requires_grad_(False)")
     assert findings(text, GRD006) == [("GRD006", "manual")]
@@ -346,7 +350,7 @@ def test_another_class_with_from_pretrained_is_left() -> None:
     text = model(BERT, LOAD).replace(
         "from transformers import AutoConfig, AutoModel,",
         "from mine import AutoModel\nfrom transformers import AutoConfig,",
-    )  # noqa: E501
+    )
     assert findings(text, GRD006) == []
     mine = "from transformers import PreTrainedModel\n\n\nclass AutoModel(PreTrainedModel):\n    pass\n"
     assert findings(text, GRD006, **{"mine.py": mine}) == [("GRD006", "unsafe")]
@@ -380,6 +384,15 @@ def test_hugging_face_s_optimizer_on_a_lightning_that_runs_it_is_left(pins: tupl
 )
 def test_hugging_face_s_optimizer_on_an_old_lightning(arguments: str, level: str) -> None:
     assert [found for found, _ in hugging(arguments, "pytorch-lightning==1.9.5")] == [level]
+
+
+def test_a_call_of_several_lines_keeps_its_shape() -> None:
+    text = ADAMW.format(arguments="lr=1e-5").replace(
+        "(self.parameters(), lr=1e-5)", "(\n            self.parameters(), lr=1e-5\n        )"
+    )
+    made = plan(sources({"train.py": text}), Options((GRD007,), unsafe=True, pins=("pytorch-lightning==1.9.5",)))
+    after = made.final()["train.py"].decode()
+    assert "(\n            self.parameters(), lr=1e-5, eps=1e-6, weight_decay=0.0\n        )\n" in after
 
 
 @pytest.mark.parametrize("pin", ["lightning>=2.0.7", "lightning", "lightning!=2.6.2", "pytorch-lightning==1.9.5"])
