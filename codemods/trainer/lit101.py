@@ -14,6 +14,7 @@ from codemods.rule import Example, Match, NodeEdit, Rule
 from codemods.source import CallNode, PythonFile
 from codemods.syntax import is_super_call
 from codemods.trainer.calls import builds_trainer, is_commented, keyword, keywords, replaced, with_value
+from codemods.trainer.dictionaries import held
 from codemods.trainer.guards import guard_of
 from codemods.trainer.options import Options, read_options
 from codemods.trainer.strategies import is_strategy, named
@@ -287,23 +288,21 @@ def _unreadable(file: PythonFile, given: ast.keyword, arguments: Mapping[str, as
 
 
 def _expanded(file: PythonFile, call: CallNode) -> Iterator[Match]:
-    """A `"gpus"` key in the dictionary that a Trainer gets by `**`."""
+    """A `"gpus"` entry in the dictionary that a Trainer gets by `**`."""
     for item in call.node.keywords:
-        if item.arg is not None:
+        found = held(file, call, item.value) if item.arg is None else None
+        entry = next((entry for entry in found.entries if entry.name == "gpus"), None) if found else None
+        if found is None or entry is None:
             continue
-        given = bound_once(file, call, item.value.id) if isinstance(item.value, ast.Name) else item.value
-        key = _key(given, call) if given else None
-        if key is not None:
+        asked = read_gpus(entry.value)
+        others = {"accelerator", "devices", *COUNTS_OTHERS} & (found.names() | keywords(call.node).keys())
+        if asked is None or others or found.anchor is None:
             advice = 'write "accelerator" and "devices" keys for it'
-            yield _manual(file, key, "it reaches Trainer through a dictionary", advice)
-
-
-def _key(node: ast.expr, call: CallNode) -> ast.expr | ast.keyword | None:
-    if isinstance(node, ast.Dict):
-        return next((key for key in node.keys if isinstance(key, ast.Constant) and key.value == "gpus"), None)
-    is_dict = isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "dict"
-    hidden = call.scope.lookup("dict") is not None
-    return keyword(node, "gpus") if is_dict and not hidden and isinstance(node, ast.Call) else None
+            yield _manual(file, entry.place, "it reaches Trainer through a dictionary", advice)
+            continue
+        planned = _without_accelerator(asked, spelled=False)
+        edits = (found.edit("gpus", planned.instead),)
+        yield Match(file.span(entry.place), MESSAGE, "safe", _reason(asked, {}, planned), asked.row, edits)
 
 
 def _passed_on(file: PythonFile, call: CallNode, dotted: str | None, facts: Facts) -> tuple[str, str] | None:

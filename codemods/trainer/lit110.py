@@ -14,11 +14,12 @@ from codemods.source import CallNode, PythonFile
 from codemods.syntax import is_super_call
 from codemods.trainer.callbacks import Spelled, are_callbacks, spelled
 from codemods.trainer.calls import builds_trainer, is_commented, keywords, replaced, with_callback
+from codemods.trainer.dictionaries import held
 from codemods.trainer.guards import guard_of
 from codemods.trainer.options import Options, read_options
 from codemods.trainer.special import SPECIAL, Outcome
 from codemods.trainer.table import Row, current, find, once, rows
-from codemods.trainer.values import bound_once, kind_of
+from codemods.trainer.values import kind_of
 
 if TYPE_CHECKING:
     import libcst as cst
@@ -39,7 +40,7 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
         if builds_trainer(call):
             for item in call.node.keywords:
                 if item.arg is None:
-                    yield from _expanded(file, call, item.value)
+                    yield from _expanded(file, call, item.value, known)
                 elif item.arg not in current() or item.arg in rows():
                     yield from _argument(file, facts, call, item, known)
         elif through := _passed_on(file, facts, call):
@@ -143,26 +144,22 @@ def _left(file: PythonFile, item: ast.keyword, row: Row, why: str) -> Match:
     return Match(file.span(item), _message(row), "manual", f"Not rewritten: {why}.", row.row)
 
 
-def _expanded(file: PythonFile, call: CallNode, value: ast.expr) -> Iterator[Match]:
-    """The keys of a dictionary that a Trainer gets by `**`."""
-    given = bound_once(file, call, value.id) if isinstance(value, ast.Name) else value
-    for key, name in _keys(given, call):
-        if name in once() - current() - {"gpus"}:
-            what = f"`{name}` of Trainer was removed"
-            advice = _advice(name)
-            yield Match(
-                file.span(key), what, "manual", f"It reaches Trainer through a dictionary: {advice}.", _row(name)
-            )
-
-
-def _keys(node: ast.expr | None, call: CallNode) -> Iterator[tuple[ast.expr | ast.keyword, str]]:
-    if isinstance(node, ast.Dict):
-        for key in node.keys:
-            if isinstance(key, ast.Constant) and isinstance(key.value, str):
-                yield key, key.value
-    elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "dict":
-        hidden = call.scope.lookup("dict") is not None
-        yield from ((item, item.arg) for item in node.keywords if item.arg and not hidden)
+def _expanded(file: PythonFile, call: CallNode, value: ast.expr, known: Sequence[Options]) -> Iterator[Match]:
+    """The entries of a dictionary that a Trainer gets by `**`."""
+    found = held(file, call, value)
+    for entry in found.entries:
+        if entry.name not in once() - current() - {"gpus"}:
+            continue
+        row = find(entry.name, entry.value, kind_of(file, call, entry.value, known))
+        what = f"`{entry.name}` of Trainer was removed"
+        new = ((row.keyword, row.text(file.source_of(entry.value))),) if row and row.action == "write" else ()
+        taken = {name for name, _ in new} & (found.names() | keywords(call.node).keys())
+        if row is None or row.action not in ("write", "drop") or found.anchor is None or taken:
+            reason = f"It reaches Trainer through a dictionary: {_advice(entry.name)}."
+            yield Match(file.span(entry.place), what, "manual", reason, _row(entry.name))
+        else:
+            edits = (found.edit(entry.name, new),)
+            yield Match(file.span(entry.place), what, row.level, _sentence(row.reason), row.row, edits)
 
 
 def _row(name: str) -> str | None:

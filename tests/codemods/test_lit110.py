@@ -219,10 +219,34 @@ def test_a_subclass_gets_one_finding_for_all() -> None:
     assert "weights_summary" in finding.reason and "use_distributed_sampler" in finding.reason
 
 
-def test_a_dictionary_is_spoken_of() -> None:
-    text = HEAD + "options = {'weights_summary': None, 'max_epochs': 1}\nTrainer(**options)\n"
-    [finding] = run_rules({"train.py": text}, rule("LIT110")).findings
-    assert (finding.span.line, finding.fix, finding.row) == (2, "manual", "M045")
+@pytest.mark.parametrize(
+    ("before", "wanted"),
+    [
+        ("o = {'max_nb_epochs': 3, 'a': 1}\nTrainer(**o)\n", "o = {'max_epochs': 3, 'a': 1}\nTrainer(**o)\n"),
+        ("o = dict(max_nb_epochs=x, a=1)\nTrainer(**o)\n", "o = dict(max_epochs=x, a=1)\nTrainer(**o)\n"),
+        ("o = {'a': 1, 'track_grad_norm': -1}\nTrainer(**o)\n", "o = {'a': 1}\nTrainer(**o)\n"),
+        ("o = {'track_grad_norm': -1, 'a': 1}\nTrainer(**o)\n", "o = {'a': 1}\nTrainer(**o)\n"),
+        ("Trainer(**dict(max_nb_epochs=1))\n", "Trainer(**dict(max_epochs=1))\n"),
+    ],
+)  # fmt: skip
+def test_a_dictionary(before: str, wanted: str) -> None:
+    assert after(HEAD + before) == HEAD + wanted
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "o = {'weights_summary': None}\nTrainer(**o)\nprint(o)\n",
+        "o = {\n    'weights_summary': None,  # why\n}\nTrainer(**o)\n",
+        "o = {'weights_summary': 'full'}\nTrainer(**o)\n",
+        "o = {'weights_summary': None, **more}\nTrainer(**o)\n",
+        "o = {'weights_summary': None}\nTrainer(enable_model_summary=True, **o)\n",
+        "Trainer(**{'weights_summary': None})\n",
+    ],
+)
+def test_a_dictionary_that_is_spoken_of(body: str) -> None:
+    [finding] = run_rules({"train.py": HEAD + body}, rule("LIT110")).findings
+    assert (finding.fix, finding.row) == ("manual", "M045")
 
 
 def built(text: str) -> Trainer:

@@ -141,7 +141,13 @@ def test_dictionaries() -> None:
         "def b():\n    kw = dict(gpus=1)\n    return Trainer(**kw)\n"
         "Trainer(**{'gpus': 2})\n"
     )
-    assert findings(text) == [(5, "manual"), (8, "manual"), (10, "manual")]
+    assert findings(text) == [(5, "safe"), (8, "safe"), (10, "manual")]
+    after = run(text).final()["train.py"].decode()
+    assert (
+        "          'accelerator': \"gpu\",\n          'devices': 1}" in after
+        or "'accelerator': \"gpu\", 'devices': 1}" in after
+    )
+    assert 'dict(accelerator="gpu", devices=1)' in after
     twice = "kw = {'gpus': 1}\nkw = {}\nTrainer(**kw)\nTrainer(**vars(args))\nother(**{'gpus': 1})\n"
     assert findings(HEAD + twice) == []
 
