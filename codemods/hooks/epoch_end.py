@@ -15,7 +15,6 @@ from codemods.syntax import (
     is_self_attribute,
     is_super_call,
     parameters,
-    results,
     self_name,
     super_init_index,
     uses,
@@ -149,8 +148,6 @@ def _refusal(item: ClassNode, stage: Stage, hook: Function) -> str | None:
         return f"{stage.old} is not a plain method of (self, outputs)"
     if stage.train and any(isinstance(node, ast.Attribute) and node.attr in BACKWARD for node in ast.walk(hook)):
         return f"{stage.old} propagates back, for which the outputs would have to keep their history"
-    if stage.train and results(hook) and not logs_by_return(hook):
-        return f"{stage.old} returns a value, which 1.x refused"
     if stage.new in item.methods and not is_plain(item.methods[stage.new]):
         return f"the class has {stage.new} too, and both would have to be merged"
     if stage.new in item.methods and (
@@ -169,18 +166,6 @@ def _takes_one(hook: Function) -> bool:
     needed = len(names) - len(arguments.defaults)
     enough = len(names) > 1 or arguments.vararg is not None
     return needed <= 2 and len(names) >= 1 and enough and all(arguments.kw_defaults)
-
-
-def logs_by_return(hook: Function) -> bool:
-    """Whether a hook returns a dict with `log` or `progress_bar`, as one logged before 1.0."""
-    keys = {
-        key.value
-        for node in ast.walk(hook)
-        if isinstance(node, ast.Dict)
-        for key in node.keys
-        if isinstance(key, ast.Constant)
-    }
-    return bool(results(hook)) and bool(keys & set(LOGGED))
 
 
 def keeping_refusal(item: ClassNode, stage: Stage) -> str | None:

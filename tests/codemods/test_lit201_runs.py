@@ -203,6 +203,11 @@ CASES = {
         {"LOADERS": "True"},
     ),
     "training": (CHILD + TRAIN_HOOK, {}),
+    "training hook that returns nothing by name": (
+        CHILD + TRAIN_HOOK.replace("        see(", "        return self.end(") + "    def end(self, name, outputs):\n"
+        "        see(name, outputs)\n",
+        {},
+    ),
     "training with accumulation": (CHILD + TRAIN_HOOK, {"TRAINER": "accumulate_grad_batches=2"}),
     "training that skips": (
         CHILD + "    def training_step(self, batch, batch_idx):\n        if batch_idx == 1:\n            return None\n"

@@ -41,10 +41,6 @@ def training(body: str) -> str:
 REFUSED = {
     "hook under another name too": (BEFORE + "\n    test_epoch_end = validation_epoch_end\n", "used by name in line"),
     "class written twice": (BEFORE + "\n\n" + BEFORE, "two classes"),
-    "training hook that returns": (
-        training('        return {"loss": self.layer(batch).mean()}\n') + "        return {}\n",
-        "which 1.x refused",
-    ),
     "backward at the end": (
         training('        return {"loss": self.layer(batch).mean()}\n') + '        outputs[0]["loss"].backward()\n',
         "propagates back",
