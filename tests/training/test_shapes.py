@@ -11,7 +11,10 @@ from tests.codemods.support import run_rules
 from tests.training import Case, assert_same, differences, same, train, train_many
 
 PROJECTS = Path(__file__).parent.parent / "projects"
-CHUNKS = ["lstm_clipped_and_scheduled", "own_split", "several_optimizers_and_chunks", "state_under_another_name"]
+CHUNKS = [
+    "lstm_clipped_and_scheduled", "chunks_of_a_subclass", "own_split", "several_optimizers_and_chunks",
+    "state_under_another_name",
+]  # fmt: skip
 INDEXED = [
     "alternating_without_an_index", "dead_index", "gan_accumulated", "gan_default_none", "gan_early_return",
     "gan_elif", "gan_frequency", "gan_in", "gan_index_handed_on", "gan_plateau", "gan_scheduled", "gan_shared_prefix",
