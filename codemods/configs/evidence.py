@@ -16,7 +16,7 @@ REMOVED = frozenset(once() - current())
 """Every argument that Trainer once took and takes no more."""
 CHANGED = ("accelerator", "devices", "overfit_batches", "plugins", "precision", "profiler", "strategy")
 """Arguments that Trainer still takes, though not every value that they once had."""
-_FROM_ARGS = f"{TRAINER}.from_argparse_args"
+_ADD_ARGS, _FROM_ARGS = f"{TRAINER}.add_argparse_args", f"{TRAINER}.from_argparse_args"
 _CLI = (f"{ROOT}.cli.LightningCLI", f"{ROOT}.utilities.cli.LightningCLI")
 _INSTANTIATE = ("hydra.utils.instantiate", "hydra.utils.call")
 
@@ -37,28 +37,38 @@ class Read:
 @dataclass(frozen=True)
 class Known:
     """What one file says: the sections that it hands to Trainer, those that Hydra builds something of, whether it
-    runs LightningCLI, and the keys it reads."""
+    runs LightningCLI or has Trainer declare its options, and the keys it reads."""
 
     given: frozenset[str]
     built: frozenset[str]
     cli: bool
+    options: bool
     reads: tuple[Read, ...]
 
 
 def read_evidence(file: PythonFile) -> Known | None:
-    """What a file says, None where it says nothing."""
+    """What a file says, None where it says nothing; worked out once for the rules of the family."""
+    if "configs" not in file.memo:
+        file.memo["configs"] = _evidence(file)
+    known: Known | None = file.memo["configs"]
+    return known
+
+
+def _evidence(file: PythonFile) -> Known | None:
+    options = False
     given: set[str] = set()
     built: set[str] = set()
-    for call in file.calls_near(("Trainer", "from_argparse_args", "instantiate", "call")):
+    for call in file.calls_near(("Trainer", "add_argparse_args", "from_argparse_args", "instantiate", "call")):
         dotted = call.scope.resolve(call.node.func)
+        options = options or dotted in (_ADD_ARGS, _FROM_ARGS)
         if dotted in (TRAINER, _FROM_ARGS):
             handed = [item.value for item in call.node.keywords if item.arg is None]
             handed += call.node.args[:1] if dotted == _FROM_ARGS else []
             given.update(name for node in handed for name in sections(file, node))
         elif dotted in _INSTANTIATE and call.node.args:
             built.update(sections(file, call.node.args[0]))
-    known = Known(frozenset(given), frozenset(built), _runs_cli(file), tuple(_reads(file)))
-    return known if known.given or known.built or known.cli or known.reads else None
+    known = Known(frozenset(given), frozenset(built), _runs_cli(file), options, tuple(_reads(file)))
+    return known if known.given or known.built or known.cli or known.options or known.reads else None
 
 
 def _runs_cli(file: PythonFile) -> bool:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Iterator
 from dataclasses import replace
 
 from codemods.configs.evidence import REMOVED, read_evidence
 from codemods.configs.keys import Verdict, verdicts
-from codemods.configs.mappings import Malformed
+from codemods.configs.mappings import Entry, Malformed
 from codemods.configs.owners import Owned, Owner, Project, owned, seen
 from codemods.configs.splice import dropped, has_comment, replaced, valued
 from codemods.facts import Facts
@@ -31,6 +32,11 @@ DEFAULTS = {
     "reload_dataloaders_every_n_epochs": "0",
 }
 """What an argument is where nobody gives it."""
+HARDWARE = frozenset({
+    "accelerator", "auto_select_gpus", "devices", "distributed_backend", "gpus", "ipus", "num_processes",
+    "num_tpu_cores", "strategy", "tpu_cores",
+})  # fmt: skip
+"""Arguments that say together what a Trainer runs on."""
 QUOTES = "'\""
 TRIGGERS = tuple(sorted(word.encode() for word in REMOVED))
 
@@ -68,6 +74,7 @@ def _section(file: TextFile, project: Project, item: Owned, owner: Owner) -> Ite
     if owner.how != "proven":
         found = {key: verdict for key, verdict in found.items() if key in REMOVED}
     found = {key: _settled(file, project, item, owner, verdict) for key, verdict in found.items()}
+    found = {key: _final(item, found, verdict) for key, verdict in found.items()}
     yield from _matches(file, project, item, found)
 
 
@@ -113,6 +120,30 @@ def _settled(file: TextFile, project: Project, item: Owned, owner: Owner, verdic
     if not new and has_comment(file, next(entry for entry in item.arguments if entry.key == key)):
         level, reason = "unsafe", f"{reason} The comment beside it goes as well."
     return replace(verdict, level=level, reason=reason, new=new)
+
+
+def _final(item: Owned, found: dict[str, Verdict], verdict: Verdict) -> Verdict:
+    """A verdict on the hardware, which is left where what the others make of the mapping would change again."""
+    if verdict.key not in HARDWARE or verdict.new is None:
+        return verdict
+    again = {other.key for other in verdicts(_applied(item, found)) if other.new is not None} & HARDWARE
+    if not again:
+        return verdict
+    return _left(verdict, f"what is left of `{sorted(again)[0]}` has to change with it; {_wish(verdict)}")
+
+
+def _applied(item: Owned, found: dict[str, Verdict]) -> tuple[Entry, ...]:
+    """The arguments as the verdicts make them."""
+    values = {name: text for verdict in found.values() for name, text in verdict.values if verdict.new is not None}
+    entries: list[Entry] = []
+    for entry in item.arguments:
+        verdict = found.get(entry.key)
+        new = ((entry.key, values.get(entry.key)),) if verdict is None or verdict.new is None else verdict.new
+        entries += [
+            replace(entry, key=name, value=entry.value if text is None else ast.literal_eval(text))
+            for name, text in new
+        ]
+    return tuple({entry.key: entry for entry in entries}.values())
 
 
 def _explicit(project: Project, path: str, item: Owned, verdict: Verdict) -> tuple[tuple[str, str | None], ...]:

@@ -1,0 +1,117 @@
+"""LIT301: mappings that are not a Trainer's, and values that it leaves to a person with the reason."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.codemods.support import refusals, rule, run_rules
+
+TARGET = "_target_: pytorch_lightning.Trainer\n"
+LIGHTNING = "import pytorch_lightning as pl\n\n\nclass Net(pl.LightningModule):\n    pass\n"
+EXPANDED = 'from pytorch_lightning import Trainer\n\ntrainer = Trainer(logger=log, **config["trainer"])\n'
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        {"a.yaml": "trainer:\n  gpus: 1\n  max_epochs: 3\n"},
+        {"a.yaml": "_target_: cluster.Trainer\ngpus: 1\nmax_epochs: 3\n", "m.py": LIGHTNING},
+        {"a.yaml": "general:\n  gpus: 1\n  seed: 3\n", "m.py": LIGHTNING},
+        {"a.yaml": "cluster:\n  gpus: 1\n  precision: 16\n", "m.py": LIGHTNING},
+        {"a.yaml": "services:\n  gpus: all\n  profiler: true\n", "m.py": EXPANDED},
+        {"a.yaml": f"{TARGET}# gpus: 1\nmax_epochs: 3\n"},
+        {"a.yaml": f"{TARGET}model:\n  gpus: 1\n"},
+        {"a.yaml": "trainer:\n  gpus: 1\n  max_epochs: 3\n", "m.py": EXPANDED.replace("pytorch_lightning", "cluster")},
+        {"package.json": '{"gpus": 1, "name": "x"}\n', "m.py": EXPANDED},
+        {"a.yaml": "text: |\n  trainer:\n    gpus: 1\n", "m.py": EXPANDED},
+    ],
+)
+def test_other_mappings_are_left_alone(files: dict[str, str]) -> None:
+    made = run_rules(files, rule("LIT301"))
+    assert made.findings == ()
+    assert made.changes == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("gpus: '1'", "not the same in every 1.x"),
+        ("gpus: ${n}", "not known before the program runs"),
+        ("gpus: 2\ndevices: 1", "`devices=` is given too"),
+        ("gpus: 2\ntpu_cores: 8", "`tpu_cores=` is given too"),
+        ("weights_summary: full", "ModelSummary"),
+        ("log_gpu_memory: all", "DeviceStatsMonitor"),
+        ("stochastic_weight_avg: true", "swa_lrs"),
+        ("resume_from_checkpoint: a.ckpt", "fit"),
+        ("truncated_bptt_steps: 4", "the module has to cut"),
+        ("track_grad_norm: 2", "grad_norm"),
+        ("max_nb_epochs: 3\nmax_epochs: 4", "`max_epochs=` is given too"),
+        ("gpus: null\naccelerator: ddp", "has to change with it"),
+    ],
+)
+def test_what_is_left_says_why(text: str, reason: str) -> None:
+    assert any(reason in found for found in refusals({"t.yaml": f"{TARGET}{text}\n"}, "LIT301"))
+
+
+def test_a_trainer_of_the_project_is_named() -> None:
+    files = {
+        "own.py": "import pytorch_lightning as pl\n\n\nclass Mine(pl.Trainer):\n    pass\n",
+        "t.yaml": "_target_: own.Mine\ngpus: 1\nmax_epochs: 3\n",
+    }
+    (reason,) = refusals(files, "LIT301")
+    assert "`Mine`, a Trainer of this project" in reason
+
+
+def test_unmistakable_keys_without_proof_are_a_finding() -> None:
+    files = {"m.py": LIGHTNING, "a.yaml": "run:\n  gpus: 1\n  max_epochs: 3\n  gradient_clip_val: 1.0\n"}
+    (reason,) = refusals(files, "LIT301")
+    assert "nothing shows that it is given to Trainer; if it is, write accelerator: gpu and devices" in reason
+
+
+def test_an_alias_is_left() -> None:
+    text = "base: &base\n  gpus: 1\n  max_epochs: 3\ntrainer: *base\n"
+    assert all("alias" in found for found in refusals({"m.py": EXPANDED, "a.yaml": text}, "LIT301"))
+
+
+def test_a_merge_key_is_left() -> None:
+    text = "base: &base\n  max_epochs: 3\ntrainer:\n  <<: *base\n  gpus: 1\n"
+    (reason,) = refusals({"m.py": EXPANDED, "a.yaml": text}, "LIT301")
+    assert "merge key" in reason
+
+
+def test_a_key_that_is_interpolated_elsewhere_is_left() -> None:
+    files = {"m.py": EXPANDED, "a.yaml": "trainer:\n  gpus: 1\n", "b.yaml": "workers: ${trainer.gpus}\n"}
+    (reason,) = refusals(files, "LIT301")
+    assert "b.yaml interpolates it" in reason
+
+
+def test_a_value_that_code_asks_for_is_left() -> None:
+    code = (
+        "import hydra\n\nif cfg.trainer.get('strategy') is None:\n    cfg.trainer.strategy = 'ddp'\n"
+        "trainer = hydra.utils.instantiate(cfg.trainer)\n"
+    )
+    (reason,) = refusals({"m.py": code, "conf/trainer/a.yaml": f"{TARGET}strategy: null\n"}, "LIT301")
+    assert "m.py:3 reads or sets it" in reason
+
+
+def test_the_only_key_is_left() -> None:
+    (reason,) = refusals({"m.py": EXPANDED, "a.yaml": "trainer:\n  weights_summary: top\n"}, "LIT301")
+    assert "nothing would be left" in reason
+
+
+def test_a_comment_beside_a_key_goes_only_when_asked_for() -> None:
+    files = {"t.yaml": f"{TARGET}max_epochs: 1\namp_level: O2  # apex\n"}
+    assert run_rules(files, rule("LIT301")).changes == ()
+    done = run_rules(files, rule("LIT301"), unsafe=True)
+    assert done.final()["t.yaml"].decode() == f"{TARGET}max_epochs: 1\n"
+
+
+def test_a_template_that_is_no_yaml_is_a_finding() -> None:
+    files = {"m.py": EXPANDED, "a.yaml": "trainer:\n  {% if x %}\n  weights_summary: top\n  {% endif %}\n"}
+    (reason,) = refusals(files, "LIT301")
+    assert "the file cannot be read" in reason
+
+
+def test_a_comment_switches_it_off() -> None:
+    files = {"t.yaml": f"{TARGET}max_epochs: 1\ngpus: 1  # fixer: ignore[LIT301]\n"}
+    assert run_rules(files, rule("LIT301")).findings == ()

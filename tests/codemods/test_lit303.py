@@ -1,0 +1,70 @@
+"""LIT303: arguments of Trainer on command lines."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.codemods.support import refusals, rewritten, rule, run_rules
+
+CLI = {"main.py": "from pytorch_lightning.cli import LightningCLI\n\nLightningCLI()\n"}
+HYDRA = {
+    "main.py": "import hydra\n\ntrainer = hydra.utils.instantiate(cfg.trainer)\n",
+    "conf/trainer/a.yaml": "_target_: pytorch_lightning.Trainer\ngpus: 0\n",
+}
+SHARED = {**HYDRA, "conf/trainer/a.yaml": "_target_: pytorch_lightning.Trainer\naccelerator: gpu\ndevices: 1\n"}
+ARGPARSE = {
+    "train.py": "import pytorch_lightning as pl\nfrom argparse import ArgumentParser\n\n"
+    "args = pl.Trainer.add_argparse_args(ArgumentParser()).parse_args()\ntrainer = pl.Trainer.from_argparse_args(args)\n"
+}
+
+
+@pytest.mark.parametrize(
+    ("project", "before", "after"),
+    [
+        (CLI, "main.py fit --trainer.gpus 2", "main.py fit --trainer.accelerator gpu --trainer.devices 2"),
+        (CLI, "main.py fit --trainer.gpus=0", "main.py fit --trainer.accelerator=cpu"),
+        (CLI, "main.py --trainer.weights_summary=null", "main.py --trainer.enable_model_summary=False"),
+        (SHARED, "main.py trainer.gpus=2 lr=1", "main.py trainer.accelerator=gpu trainer.devices=2 lr=1"),
+        (HYDRA, "main.py trainer.gpus=2", "main.py ++trainer.accelerator=gpu ++trainer.devices=2"),
+        (SHARED, "main.py +trainer.tpu_cores=8", "main.py ++trainer.accelerator=tpu ++trainer.devices=8"),
+    ],
+)
+def test_rewritten(project: dict[str, str], before: str, after: str) -> None:
+    text = "#!/bin/sh\n# {}\npython {} \\\n    --seed 1\n"
+    files = {**project, "run.sh": text.format("train", before)}
+    assert rewritten(files, rule("LIT303"))["run.sh"] == text.format("train", after)
+
+
+def test_docs_are_rewritten_as_well() -> None:
+    files = {**CLI, "README.md": "Run `python main.py fit --trainer.gpus 2` on two.\n"}
+    after = rewritten(files, rule("LIT303"))["README.md"]
+    assert after == "Run `python main.py fit --trainer.accelerator gpu --trainer.devices 2` on two.\n"
+
+
+@pytest.mark.parametrize(
+    ("project", "line"),
+    [
+        (ARGPARSE, "docker run --gpus all image"),
+        (ARGPARSE, "srun --gpus 2 hostname"),
+        (ARGPARSE, "python other.py --gpus 2"),
+        (ARGPARSE, "python train.py --gpus_per_node 2"),
+        ({}, "python main.py fit --trainer.gpus 2"),
+        (CLI, "python main.py --model.gpus 2"),
+        (CLI, "python main.py trainer.gpus=2"),
+        (HYDRA, "# python main.py trainer.gpus=2"),
+        (HYDRA, "python main.py data.trainer.gpus=2"),
+    ],
+)
+def test_left_alone(project: dict[str, str], line: str) -> None:
+    assert run_rules({**project, "run.sh": f"{line}\n"}, rule("LIT303")).findings == ()
+
+
+def test_options_of_a_script_are_a_finding() -> None:
+    (reason,) = refusals({**ARGPARSE, "run.sh": "python train.py \\\n  --max_epochs 3 --gpus 2\n"}, "LIT303")
+    assert "train.py took it from Trainer's own arguments" in reason
+    assert reason.endswith("give it what takes its place: --accelerator gpu --devices.")
+
+
+@pytest.mark.parametrize("value", ["${N}", "$N", '"$GPUS"'])
+def test_a_variable_is_left(value: str) -> None:
+    assert len(refusals({**CLI, "run.sh": f"python main.py fit --trainer.gpus {value}\n"}, "LIT303")) == 1
