@@ -366,5 +366,7 @@ RULE = Rule(
     ),
     breaks_in="2.0.0",
     needs="1.7.0",
+    collect=_collect,
+    context=_context,
     rows=_rows,
 )

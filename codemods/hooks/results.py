@@ -110,13 +110,21 @@ def _is_loss_call(value: ast.Call, scope: Scope) -> bool:
 
 _THINGS = (ast.Dict, ast.DictComp, ast.ListComp, ast.Tuple, ast.List, ast.Set, ast.JoinedStr)
 
+_BUILDERS = ("OrderedDict", "defaultdict", "dict", "list", "set", "tuple")
+
 
 def needs_guard(step: Function, value: ast.expr, scope: Scope) -> bool:
     """Whether a returned expression may be None at run time, which 1.x left out of the outputs. `scope` is the
     one around the class."""
     if isinstance(value, ast.Name):
         return not _bound_to_something(step, value.id, bind(step, scope=scope))
-    return not isinstance(value, (*_THINGS, ast.BinOp))
+    return not (isinstance(value, ast.BinOp) or _is_thing(value))
+
+
+def _is_thing(value: ast.expr) -> bool:
+    """Whether an expression is a display or builds a container."""
+    built = isinstance(value, ast.Call) and isinstance(value.func, ast.Name) and value.func.id in _BUILDERS
+    return built or isinstance(value, _THINGS)
 
 
 def _bound_to_something(step: Function, name: str, scope: Scope) -> bool:
@@ -129,7 +137,8 @@ def _bound_to_something(step: Function, name: str, scope: Scope) -> bool:
         bool(bound)
         and _bound_only_so(step, name, bound)
         and all(
-            isinstance(value, (*_THINGS, ast.BinOp, ast.Compare))
+            isinstance(value, ast.BinOp | ast.Compare)
+            or _is_thing(value)
             or (isinstance(value, ast.Call) and _is_loss_call(value, scope))
             for value in bound
         )

@@ -122,3 +122,67 @@ def test_data_modules_keep_their_state_elsewhere() -> None:
     text = HEAD + "class A(LightningDataModule):\n    def on_save_checkpoint(self, checkpoint):\n        pass\n"
     [reason] = refusals({"a.py": text}, "LIT211")
     assert "state_dict" in reason
+
+
+STEP_END = """\
+from pytorch_lightning import LightningModule
+
+
+class Model(LightningModule):
+    def training_step(self, batch, batch_idx):
+        return {"guess": self(batch)}
+
+    def training_step_end(self, output):
+        return self.loss(output["guess"])
+"""
+UNSURE = {
+    "step end that may give nothing": (
+        "        return self.loss(",
+        "        if output:\n            return self.loss(",
+        "may return None",
+    ),
+    "step that may give nothing": ("        return {", "        if batch:\n            return {", "may return None"),
+    "step called by name": (
+        "    def training_step_end",
+        "    test_step = training_step\n\n    def training_step_end",
+        "by name",
+    ),
+    "step with hidden states": ("batch, batch_idx", "batch, batch_idx, hiddens", "hidden states"),
+    "no step": ("training_step(", "predict_step(", "no plain training_step"),
+    "decorated step": ("    def training_step(", "    @run\n    def training_step(", "no plain training_step"),
+    "step of the base class": (
+        "return {",
+        "return super().training_step(batch, batch_idx) or {",
+        "no plain training_step",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", UNSURE.values(), ids=UNSURE.keys())
+def test_a_step_end_is_left_where_its_call_would_differ(case: tuple[str, str, str]) -> None:
+    old, new, reason = case
+    assert old in STEP_END
+    assert reason in refusals({"model.py": STEP_END.replace(old, new, 1)}, "LIT211")[0]
+
+
+def test_a_step_end_of_a_subclass_is_called_by_the_inherited_step() -> None:
+    child = (
+        "from model import Model\n\n\nclass Child(Model):\n    def training_step_end(self, output):\n"
+        "        return output\n"
+    )
+    after = rewritten({"model.py": STEP_END, "child.py": child}, rule("LIT211"))
+    assert 'return self.training_step_end({"guess": self(batch)})' in after["model.py"]
+    assert after["child.py"] == child
+    assert len(run_rules({"model.py": STEP_END, "child.py": child}, rule("LIT211")).findings) == 1
+    unsure = child.replace("        return output\n", "        print(output)\n")
+    assert any("Child" in reason for reason in refusals({"model.py": STEP_END, "child.py": unsure}, "LIT211"))
+
+
+def test_a_step_of_a_subclass_without_the_call_forbids_it() -> None:
+    child = "from model import Model\n\n\nclass Child(Model):\n    def training_step(self, batch, i):\n        ...\n"
+    assert "Child" in refusals({"model.py": STEP_END, "child.py": child}, "LIT211")[0]
+
+
+def test_what_a_step_returns_without_parentheses_stays_one_value() -> None:
+    text = STEP_END.replace('{"guess": self(batch)}', "batch, 1")
+    assert "return self.training_step_end((batch, 1))\n" in rewritten({"model.py": text}, rule("LIT211"))["model.py"]
