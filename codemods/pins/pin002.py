@@ -17,7 +17,7 @@ from codemods.source import PythonFile
 
 
 def check(file: PythonFile, facts: Facts) -> Iterator[Match]:
-    """The first place that tells of an older Lightning, where no manifest names it."""
+    """The first place that is left for a person and tells of an older Lightning, where no manifest names it."""
     read = (*facts.collected_texts("PIN001").values(), *facts.collected("PIN001").values())
     if any(pin.name in LIGHTNING for manifest in read for pin in manifest.pins):
         return
@@ -27,7 +27,8 @@ def check(file: PythonFile, facts: Facts) -> Iterator[Match]:
         return
     breaks = {rule.code: Version(rule.breaks_in) for rule in all_rules() if rule.breaks_in}
     old = sorted((item for item in facts.planned if item.code in breaks), key=_place)
-    if not old or old[0].path != file.path:
+    left = [item for item in old if not item.applied]
+    if not left or left[0].path != file.path:
         return
     first = min(breaks[item.code] for item in old)
     evidence = tuple(item for item in old if breaks[item.code] == first)
@@ -36,7 +37,7 @@ def check(file: PythonFile, facts: Facts) -> Iterator[Match]:
         f"it shows in {listed(evidence)}; whoever installs the project gets the newest release, on which that does "
         f"not work: when it is done, ask for the one that is imported, as in lightning{raised('', facts.target)}"
     )
-    yield Match(old[0].span, message, "manual", reason)
+    yield Match(left[0].span, message, "manual", reason)
 
 
 def _states(path: str, facts: Facts) -> bool:
@@ -47,14 +48,15 @@ def _place(item: Finding) -> tuple[object, ...]:
     return (item.path, item.cell or 0, item.span, item.code)
 
 
-_CODE = "from pytorch_lightning import Trainer\n\ntrainer = Trainer(gpus=1)\n"
+_CODE = 'from pytorch_lightning import Trainer\n\ntrainer = Trainer(**{"gpus": count})\n'
 
 RULE = Rule(
     code="PIN002",
     name="no-pin",
     summary="a project that asks for no Lightning anywhere is told which one its code is for",
     why=(
-        "Without a requirement the newest release is installed, whatever the code was written for. The release is told "
+        "Without a requirement the newest release is installed, whatever the code was written for. As long as places "
+        "that break on it wait for a person, that matters. The release is told "
         "from the places that other rules found, by the version in which each stopped working; a requirement is left "
         "to a person, who knows which file it belongs into."
     ),
