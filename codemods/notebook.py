@@ -24,6 +24,7 @@ _MAGIC = re.compile(r"^(?P<indent>\s*)(?:[%!?]|[\w.]+\?{1,2}\s*$)")
 _ASSIGNED = re.compile(r"^(?P<indent>\s*)(?P<target>[\w.,\s]+?)\s*=\s*[%!]")
 _TRANSPARENT = frozenset({"%%time", "%%timeit", "%%capture", "%%prun"})
 """Cell magics whose cell is Python all the same."""
+_IMPORT = re.compile(r"^(?:import|from) (?!__future__)\w", re.MULTILINE)
 _SPACE = re.compile(r"[ \t\r\n]*")
 _SCALAR = re.compile(r"[^\s,\]}]+")
 
@@ -77,7 +78,8 @@ class Notebook(PythonFile):
         if parts[0] or [int(index) for index in parts[1::2]] != [cell.index for cell in self.cells]:
             raise ValueError("the rewrite goes beyond a cell")
         raw = self.raw
-        for cell, body in reversed(list(zip(self.cells, parts[2::2], strict=True))):
+        bodies = _with_imports_beside_others(_CELL_LINE.split(self.text)[2::2], parts[2::2])
+        for cell, body in reversed(list(zip(self.cells, bodies, strict=True))):
             source = _unmasked(body.removesuffix("\n"), cell)
             if source != cell.source:
                 raw = _spliced(raw, cell, source)
@@ -95,6 +97,27 @@ class Notebook(PythonFile):
     @cached_property
     def _heads(self) -> list[int]:
         return [number for number, line in enumerate(self.lines, 1) if _CELL_LINE.match(line)]
+
+
+def _with_imports_beside_others(before: Sequence[str], after: Sequence[str]) -> list[str]:
+    """The cells with imports that were put in at the top, ahead of what installs their package perhaps, moved to the
+    first import that was there."""
+    cells = [body.split("\n") for body in after]
+    home = next((index for index, body in enumerate(before) if _IMPORT.search(body)), None)
+    for index, lines in enumerate(cells if home is not None else []):
+        own = before[index].split("\n")
+        if lines == own or home is None or index > home:
+            continue
+        added = 0
+        while added < len(lines) and lines[added] not in own and _IMPORT.match(lines[added]):
+            added += 1
+        moved, rest = lines[:added], lines[added:]
+        if moved and rest[:1] == [""] and own[:1] != [""]:
+            rest = rest[1:]
+        cells[index] = rest
+        place = next(number for number, line in enumerate(cells[home]) if _IMPORT.match(line))
+        cells[home][place:place] = moved
+    return ["\n".join(lines) for lines in cells]
 
 
 def _blamed(masked: Sequence[tuple[Cell, str]], error: BaseException) -> str:

@@ -95,7 +95,10 @@ def _verdict(file: PythonFile, match: Match, key: str, names: Mapping[str, str])
     new = [(name, None if text == own else text) for name, text in changed.items() if name not in before or name == key]
     values = tuple((name, text) for name, text in changed.items() if name in before and name != key)
     if not all(_is_literal(text) for _, text in (*new, *values) if text is not None):
-        return left if own.startswith(_UNSEEN) else Verdict(key, match.message, "manual", match.reason, match.row)
+        seen = "" if own.startswith(_UNSEEN) else match.reason
+        wanted = " and ".join(f"{name}=" for name, _ in new)
+        reason = seen or f"Not rewritten: its value is not known from the file; give it by {wanted}."
+        return Verdict(key, match.message, "manual", reason, match.row)
     return Verdict(key, match.message, match.fix, match.reason, match.row, tuple(new), values)
 
 

@@ -10,7 +10,7 @@ from dataclasses import replace
 from codemods.configs.evidence import REMOVED, read_evidence
 from codemods.configs.keys import Verdict, verdicts
 from codemods.configs.mappings import Entry, Malformed
-from codemods.configs.owners import Owned, Owner, Project, owned, seen
+from codemods.configs.owners import LIGHTNING, Owned, Owner, Project, owned, seen
 from codemods.configs.splice import dropped, has_comment, replaced, valued
 from codemods.facts import Facts
 from codemods.finding import Fix
@@ -49,19 +49,22 @@ def _check(file: PythonFile | TextFile, facts: Facts) -> Iterator[Match]:
     try:
         found = list(owned(file))
     except Malformed as error:
-        yield from _unread(file, facts, str(error))
+        yield from _unread(file, project, str(error))
         return
-    for item in found:
-        owner = project.owner(item, file.path)
-        if owner.how != "no":
+    owners = [(item, project.owner(item, file.path)) for item in found]
+    done: set[tuple[Entry, ...]] = set()
+    for item, owner in sorted(owners, key=lambda pair: pair[1].how != "proven"):
+        places = tuple(replace(entry, value=None) for entry in item.arguments)
+        if owner.how != "no" and places not in done:
+            done.add(places)
             yield from _section(file, project, item, owner)
 
 
-def _unread(file: TextFile, facts: Facts, why: str) -> Iterator[Match]:
+def _unread(file: TextFile, project: Project, why: str) -> Iterator[Match]:
     """A file that cannot be read, where it names arguments that only Trainer ever had."""
     words = "|".join(sorted(REMOVED - {"gpus", "num_processes", "use_amp", "amp_level"}))
     place = re.search(rf"^[ \t\"']*({words})[\"']?[ \t]*[:=]", file.text, re.MULTILINE)
-    if place and facts.uses_lightning:
+    if place and project.uses_lightning:
         reason = f"Not rewritten: the file cannot be read ({why}); take removed arguments of Trainer out by hand."
         yield Match(file.span(*place.span(1)), f"`{place[1]}` of Trainer was removed", "manual", reason)
 
@@ -317,6 +320,7 @@ RULE = Rule(
     collect=read_evidence,
     collect_text=seen,
     present=_present,
+    mentions=LIGHTNING,
     kinds=("python", "yaml", "json", "toml"),
     breaks_in="2.0.0",
     needs="2.0.0",

@@ -88,18 +88,25 @@ def _count(node: Any, seen: dict[int, int]) -> None:
 def _nodes(node: Any, path: tuple[str, ...], text: str, seen: dict[int, int]) -> Iterator[Mapping]:
     if isinstance(node.value, str):
         return
+    pairs = node.value if node.value and isinstance(node.value[0], tuple) else []
+    if pairs:
+        yield _mapping(node, path, text, seen)
+    children = [((*path, str(key.value)), value) for key, value in pairs]
+    children = children or [((*path, "[]"), value) for value in node.value]
     done: set[int] = set()
-    if node.value and isinstance(node.value[0], tuple):
-        merged = any(key.value == "<<" for key, _ in node.value)
-        entries = tuple(_entry(key, value, text, seen) for key, value in node.value if isinstance(key.value, str))
-        yield Mapping(path, entries, bool(node.flow_style), seen[id(node)] > 1 or merged)
-        children = [((*path, str(key.value)), value) for key, value in node.value]
-    else:
-        children = [((*path, "[]"), value) for value in node.value]
     for where, child in children:
-        if id(child) not in done and (seen[id(child)] == 1 or child.start_mark.index >= node.start_mark.index):
-            done.add(id(child))
+        aliased = seen[id(child)] > 1 and (id(child) in done or child.start_mark.index < node.start_mark.index)
+        done.add(id(child))
+        if not aliased:
             yield from _nodes(child, where, text, seen)
+        elif not isinstance(child.value, str) and child.value and isinstance(child.value[0], tuple):
+            yield _mapping(child, where, text, seen)
+
+
+def _mapping(node: Any, path: tuple[str, ...], text: str, seen: dict[int, int]) -> Mapping:
+    merged = any(key.value == "<<" for key, _ in node.value)
+    entries = tuple(_entry(key, value, text, seen) for key, value in node.value if isinstance(key.value, str))
+    return Mapping(path, entries, bool(node.flow_style), seen[id(node)] > 1 or merged)
 
 
 def _entry(key: Any, value: Any, text: str, seen: dict[int, int]) -> Entry:

@@ -22,6 +22,8 @@ COMMON = frozenset({
 })  # fmt: skip
 """Arguments of Trainer whose names other programs use as well."""
 OWN = ("defaults",)
+LIGHTNING = (b"pytorch_lightning", b"lightning.pytorch", b"import lightning")
+"""What a file that uses Lightning holds."""
 _GLOBAL = re.compile(r"^#\s*@package\s+_global_", re.MULTILINE)
 
 
@@ -141,6 +143,12 @@ class Project:
         """Whether LightningCLI runs somewhere in the project."""
         return any(known.cli for known in self.known.values())
 
+    @cached_property
+    def uses_lightning(self) -> bool:
+        """Whether some Python file speaks of Lightning."""
+        holders = {path for text in LIGHTNING for path in self.facts.mentions.get(text, ())}
+        return any(self.facts.kinds.get(path) in ("python", "notebook") for path in holders)
+
     def owner(self, item: Owned, near: str) -> Owner:
         """How a mapping is known to be a Trainer's."""
         keys = {entry.key for entry in item.arguments}
@@ -157,7 +165,7 @@ class Project:
         if self._is_own(item):
             return Owner("own", "a Trainer of this project takes it")
         telling = keys & once() - COMMON
-        if self.facts.uses_lightning and len(keys & once()) > 1 and telling and keys & REMOVED:
+        if self.uses_lightning and len(keys & once()) > 1 and telling and keys & REMOVED:
             return Owner("perhaps", "nothing shows that it is given to Trainer")
         return Owner("no")
 

@@ -88,9 +88,7 @@ def test_a_whole_file_of_defaults_is_taken_by_lightning() -> None:
 def test_json_keeps_its_layout() -> None:
     before = '{\n\t"trainer": {\n\t\t"gpus": [0],\n\t\t"weights_summary": "top",\n\t\t"max_epochs": 3\n\t}\n}\n'
     after = made(before, "config.json", main=CLI)
-    assert after == (
-        '{\n\t"trainer": {\n\t\t"accelerator": "gpu",\n\t\t"devices": [0],\n\t\t"max_epochs": 3\n\t}\n}\n'
-    )
+    assert after == ('{\n\t"trainer": {\n\t\t"accelerator": "gpu",\n\t\t"devices": [0],\n\t\t"max_epochs": 3\n\t}\n}\n')
     assert json.loads(after)["trainer"]["devices"] == [0]
 
 
@@ -100,7 +98,10 @@ def test_what_stands_last_in_json_goes_with_its_comma() -> None:
 
 
 def test_toml() -> None:
-    files = {"train.py": EXPANDED, "conf/train.toml": '[trainer]\ngpus = 2 # both\nmax_epochs = 3\n\n[model]\ngpus = 1\n'}
+    files = {
+        "train.py": EXPANDED,
+        "conf/train.toml": "[trainer]\ngpus = 2 # both\nmax_epochs = 3\n\n[model]\ngpus = 1\n",
+    }
     from codemods.plan import plan
     from codemods.scan import Options
     from codemods.source import Source
@@ -149,7 +150,9 @@ def test_code_that_reads_a_key_which_is_not_the_same_everywhere_keeps_all() -> N
 def test_callbacks_are_spelled_out() -> None:
     (reason,) = refusals({"t.yaml": f"{TARGET}max_epochs: 1\nweights_summary: full\n"}, "LIT301")
     assert "`_target_: lightning.pytorch.callbacks.ModelSummary` with `max_depth: -1`" in reason
-    (reason,) = refusals({"m.py": CLI, "t.yaml": "trainer:\n  max_epochs: 1\n  progress_bar_refresh_rate: 7\n"}, "LIT301")
+    (reason,) = refusals(
+        {"m.py": CLI, "t.yaml": "trainer:\n  max_epochs: 1\n  progress_bar_refresh_rate: 7\n"}, "LIT301"
+    )
     assert "`class_path: lightning.pytorch.callbacks.TQDMProgressBar` with `init_args: {refresh_rate: 7}`" in reason
 
 
@@ -164,7 +167,9 @@ LINES = st.lists(
     st.one_of(
         st.just(""),
         st.sampled_from(["# a comment", "   # gpus: 3", "#gpus: 1"]),
-        st.tuples(KEYS, st.integers(1, 9), st.sampled_from(["", "  # why", " #"])).map(lambda t: f"{t[0]}: {t[1]}{t[2]}"),
+        st.tuples(KEYS, st.integers(1, 9), st.sampled_from(["", "  # why", " #"])).map(
+            lambda t: f"{t[0]}: {t[1]}{t[2]}"
+        ),
     ),
     max_size=8,
     unique_by=lambda line: line.partition(":")[0] or object(),

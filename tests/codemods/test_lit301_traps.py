@@ -20,7 +20,7 @@ EXPANDED = 'from pytorch_lightning import Trainer\n\ntrainer = Trainer(logger=lo
         {"a.yaml": "cluster:\n  gpus: 1\n  precision: 16\n", "m.py": LIGHTNING},
         {"a.yaml": "services:\n  gpus: all\n  profiler: true\n", "m.py": EXPANDED},
         {"a.yaml": f"{TARGET}# gpus: 1\nmax_epochs: 3\n"},
-        {"a.yaml": f"{TARGET}model:\n  gpus: 1\n"},
+        {"a.yaml": "trainer:\n  _target_: pytorch_lightning.Trainer\nmodel:\n  gpus: 1\n"},
         {"a.yaml": "trainer:\n  gpus: 1\n  max_epochs: 3\n", "m.py": EXPANDED.replace("pytorch_lightning", "cluster")},
         {"package.json": '{"gpus": 1, "name": "x"}\n', "m.py": EXPANDED},
         {"a.yaml": "text: |\n  trainer:\n    gpus: 1\n", "m.py": EXPANDED},
@@ -36,7 +36,7 @@ def test_other_mappings_are_left_alone(files: dict[str, str]) -> None:
     ("text", "reason"),
     [
         ("gpus: '1'", "not the same in every 1.x"),
-        ("gpus: ${n}", "not known before the program runs"),
+        ("gpus: ${n}", "not known from the file; give it by accelerator= and devices="),
         ("gpus: 2\ndevices: 1", "`devices=` is given too"),
         ("gpus: 2\ntpu_cores: 8", "`tpu_cores=` is given too"),
         ("weights_summary: full", "ModelSummary"),

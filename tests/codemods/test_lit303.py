@@ -14,7 +14,8 @@ HYDRA = {
 SHARED = {**HYDRA, "conf/trainer/a.yaml": "_target_: pytorch_lightning.Trainer\naccelerator: gpu\ndevices: 1\n"}
 ARGPARSE = {
     "train.py": "import pytorch_lightning as pl\nfrom argparse import ArgumentParser\n\n"
-    "args = pl.Trainer.add_argparse_args(ArgumentParser()).parse_args()\ntrainer = pl.Trainer.from_argparse_args(args)\n"
+    "args = pl.Trainer.add_argparse_args(ArgumentParser()).parse_args()\n"
+    "trainer = pl.Trainer.from_argparse_args(args)\n"
 }
 
 

@@ -1,0 +1,199 @@
+"""Notebooks: what rules see of them, and that an edit leaves every other byte."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from codemods.finding import Span
+from codemods.notebook import Notebook
+from codemods.plan import Plan
+from codemods.source import Source, Unreadable
+from tests.codemods.support import rule, run_rules
+
+
+def book(*cells: str | tuple[str, str], indent: int | None = 1, listed: bool = True, **metadata: Any) -> str:
+    made = []
+    for cell in cells:
+        kind, text = ("code", cell) if isinstance(cell, str) else cell
+        source: Any = text.splitlines(keepends=True) if listed else text
+        made.append({"cell_type": kind, "metadata": {}, "source": source})
+        if kind == "code":
+            made[-1] |= {"execution_count": 1, "outputs": [{"output_type": "stream", "name": "stdout", "text": [text]}]}
+    whole = {"cells": made, "metadata": metadata, "nbformat": 4, "nbformat_minor": 4}
+    return json.dumps(whole, indent=indent, ensure_ascii=False) + "\n"
+
+
+def parsed(text: str) -> Notebook:
+    return Notebook.parse(Source("a/b.ipynb", "notebook", text.encode()))
+
+
+def repaired(text: str, code: str = "LIT101", **files: str) -> Plan:
+    made = run_rules({"a.ipynb": text, **files}, rule(code))
+    assert made.bugs == ()
+    return made
+
+
+IMPORT = "import pytorch_lightning as pl\nfrom torch import nn"
+TRAIN = "# train\ntrainer = pl.Trainer(gpus=1, max_epochs=3)\ntrainer.fit(model)"
+
+
+@pytest.mark.parametrize("indent", [None, 1, 2, 4])
+@pytest.mark.parametrize("listed", [True, False])
+def test_names_resolve_across_cells_and_only_one_line_changes(indent: int | None, listed: bool) -> None:
+    cells: list[str | tuple[str, str]] = [
+        "%matplotlib inline\n!pip install x",
+        IMPORT,
+        ("markdown", "`pl.Trainer(gpus=1)` é"),
+        TRAIN,
+    ]
+    before = book(*cells, indent=indent, listed=listed)
+    made = repaired(before)
+    after = made.final()["a.ipynb"].decode()
+    old, new = (
+        "trainer = pl.Trainer(gpus=1, max_epochs=3)",
+        'trainer = pl.Trainer(accelerator=\\"gpu\\", devices=1, max_epochs=3)',
+    )
+    place = before.index(old)
+    assert after == before[:place] + new + before[place + len(old) :]
+    (finding,) = made.findings
+    assert (finding.cell, finding.span.line, finding.path) == (3, 2, "a.ipynb")
+
+
+def test_what_is_printed_is_not_touched() -> None:
+    before = book(IMPORT, TRAIN)
+    after = json.loads(repaired(before).final()["a.ipynb"])
+    assert [cell["outputs"] for cell in after["cells"]] == [cell["outputs"] for cell in json.loads(before)["cells"]]
+
+
+def test_lines_that_come_and_go_keep_the_layout() -> None:
+    code = "trainer = pl.Trainer(\n    gpus=1,\n    max_epochs=3,\n)"
+    after = repaired(book(IMPORT, code, indent=2)).final()["a.ipynb"].decode()
+    new = 'trainer = pl.Trainer(\n    accelerator="gpu",\n    devices=1,\n    max_epochs=3,\n)'
+    outputs = json.loads(after)["cells"][1].pop("outputs")
+    assert outputs[0]["text"] == [code]
+    assert json.loads(after)["cells"][1]["source"] == new.splitlines(keepends=True)
+    assert after.count("\n") == book(IMPORT, code, indent=2).count("\n") + 1
+
+
+@pytest.mark.parametrize(
+    "cell",
+    [
+        "%load_ext tensorboard\n%tensorboard --logdir logs",
+        "!pip install a \\\n  b",
+        "%%bash\nfor x in 1 2; do echo $x; done",
+        "%%time\nx = 1",
+        "%%capture out\n!ls\nx = 1",
+        "files = !ls\nname = %pwd",
+        "if True:\n    !ls\nelse:\n    %cd ..",
+        "pl.Trainer?",
+        "?x",
+        "# only a comment",
+        "x = 1;",
+        "text = '''\n%not magic\n'''",
+    ],
+)
+def test_magics_are_kept(cell: str) -> None:
+    text = book(IMPORT, cell, TRAIN)
+    found = parsed(text)
+    assert found.encode(found.text) == text.encode()
+    after = json.loads(repaired(text).final()["a.ipynb"])
+    assert "".join(after["cells"][1]["source"]) == cell
+    assert "devices=1" in "".join(after["cells"][2]["source"])
+
+
+def test_what_a_magic_gives_is_not_known() -> None:
+    made = repaired(book(IMPORT, "n = %env GPUS", "trainer = pl.Trainer(gpus=n)"))
+    assert made.changes == ()
+    assert [finding.fix for finding in made.findings] == ["unsafe"]
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("{}", "it has no cells"),
+        ("version https://git-lfs", "cannot be read as a notebook"),
+        ('{"cells": [', "cannot be read as a notebook"),
+        (book("x = ("), r"cell 1, line 1: does not parse"),
+        (book(("markdown", "a"), "ok = 1", "print 'x'"), r"cell 3, line 1: does not parse"),
+        (book("x <- 1", kernelspec={"language": "R"}), "its cells are in R"),
+    ],
+)
+def test_what_cannot_be_read_says_why(text: str, why: str) -> None:
+    with pytest.raises(Unreadable, match=why):
+        parsed(text)
+
+
+def test_a_notebook_that_cannot_be_read_is_named() -> None:
+    made = run_rules({"a.ipynb": book("import pytorch_lightning as pl", "pl.Trainer(gpus=1) (")}, rule("LIT101"))
+    assert [path for path, _ in made.skipped] == ["a.ipynb"]
+
+
+def test_an_edit_beyond_a_cell_is_refused() -> None:
+    found = parsed(book("a = 1", "b = 2"))
+    with pytest.raises(ValueError, match="beyond a cell"):
+        found.encode(found.text.replace("# [fixer cell 1]\n", ""))
+    with pytest.raises(ValueError, match="beyond a cell"):
+        found.encode("import os\n" + found.text)
+
+
+def test_a_lost_magic_is_refused() -> None:
+    found = parsed(book("!ls\na = 1"))
+    with pytest.raises(ValueError, match="not Python"):
+        found.encode(found.text.replace("pass  # [fixer kept 0]\n", ""))
+
+
+def test_an_import_that_a_rule_adds_stands_in_a_cell() -> None:
+    cells = ["!ls", "from pytorch_lightning import Trainer", "trainer = Trainer(progress_bar_refresh_rate=5)"]
+    after = json.loads(repaired(book(*cells), "LIT110").final()["a.ipynb"])
+    source = ["".join(cell["source"]) for cell in after["cells"]]
+    assert source[0] == "!ls"
+    assert "TQDMProgressBar" in source[1]
+    assert source[2] == "trainer = Trainer(callbacks=[TQDMProgressBar(refresh_rate=5)])"
+
+
+def test_a_notebook_hides_no_module_of_the_same_name() -> None:
+    own = "from helper import Base\n\n\nclass Net(Base):\n    def training_epoch_end(self, outputs):\n        pass\n"
+    base = "import pytorch_lightning as pl\n\n\nclass Base(pl.LightningModule):\n    pass\n"
+    files = {"net.py": own, "helper.py": base}
+    alone = run_rules(files, rule("LIT201"))
+    both = run_rules({**files, "helper.ipynb": book("import pytorch_lightning as pl", "Base = 1")}, rule("LIT201"))
+    assert alone.findings == both.findings
+    assert alone.changes == both.changes
+
+
+def test_places_are_counted_in_their_cell() -> None:
+    found = parsed(book("a = 1\nb = 2", ("markdown", "text"), "c = 3"))
+    line = found.text.split("\n").index("c = 3") + 1
+    assert found.place(Span(line, 1, line, 6)) == (2, Span(1, 1, 1, 6))
+
+
+LINES = st.sampled_from(
+    ["a = 1", "", "# c", "%time x", "!ls é", "print('é\\n')", "if a:\n    !b", 'q = "\\u00e9 \\\\"', "x?"]
+)
+CELLS = st.lists(
+    st.tuples(st.sampled_from(["code", "markdown"]), st.lists(LINES, max_size=4).map("\n".join)), max_size=5
+)
+
+
+@given(CELLS, st.sampled_from([None, 1, 2]), st.booleans())
+def test_reading_and_writing_gives_the_same_bytes(
+    cells: list[tuple[str, str]], indent: int | None, listed: bool
+) -> None:
+    text = book(*cells, indent=indent, listed=listed)
+    found = parsed(text)
+    assert found.encode(found.text) == text.encode()
+
+
+@given(CELLS, st.sampled_from([None, 1, 2]), st.booleans())
+def test_a_new_line_changes_its_cell_alone(cells: list[tuple[str, str]], indent: int | None, listed: bool) -> None:
+    text = book(*cells, ("code", "last = 0\nend = 0"), indent=indent, listed=listed)
+    found = parsed(text)
+    after = json.loads(found.encode(found.text.replace("last = 0", "last = 1")))
+    before = json.loads(text)
+    assert "".join(after["cells"][-1]["source"]) == "last = 1\nend = 0"
+    assert after["cells"][:-1] == before["cells"][:-1]
