@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from codemods.gradients.names import TRAINED
-from codemods.source import ClassNode
+from codemods.source import ClassNode, PythonFile
 from codemods.syntax import Function, is_self_attribute, own_nodes, self_name, uses
 
 NESTED = (ast.Tuple, ast.List, ast.Dict, ast.ListComp, ast.DictComp)
@@ -29,6 +29,21 @@ class Held:
     @property
     def is_dict(self) -> bool:
         return isinstance(self.node, ast.Dict | ast.DictComp)
+
+
+def candidates(file: PythonFile) -> list[ClassNode]:
+    """The classes whose constructor keeps a container, or a local that may be one."""
+    owners = {
+        assigned.within[-2]
+        for assigned in file.assignments
+        if len(assigned.within) > 1
+        and getattr(assigned.within[-1], "name", "") == "__init__"
+        and (
+            isinstance(assigned.node.value, Container)
+            or (isinstance(assigned.node.value, ast.Name) and file.assignments_to(assigned.node.value.id))
+        )
+    }
+    return [item for item in file.classes if item.node in owners]
 
 
 def containers(item: ClassNode) -> Iterator[Held]:

@@ -116,7 +116,11 @@ def _used_elsewhere(method: Function, cuts: Sequence[Cut]) -> int | None:
     for statement in statements:
         if statement in way or isinstance(statement, ast.Return):
             continue
-        loaded = [node for node in ast.walk(statement) if isinstance(node, ast.Name) and node.id in held]
+        loaded = [
+            node
+            for node in ast.walk(statement)
+            if isinstance(node, ast.Name) and node.id in held and isinstance(node.ctx, ast.Load)
+        ]
         if loaded and not _is_harmless(statement):
             return statement.lineno
     tests = [node.test for node in ast.walk(method) if isinstance(node, ast.If | ast.While | ast.IfExp)]

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from codemods.facts import Facts
-from codemods.gradients.containers import Held, containers, put_under, written
+from codemods.gradients.containers import Held, candidates, containers, put_under, written
 from codemods.gradients.find import is_module
 from codemods.gradients.names import TRAINED
 from codemods.gradients.taken import TAKEN
@@ -17,6 +17,8 @@ from codemods.source import PythonFile
 from codemods.syntax import Function, is_self_attribute, own_nodes, self_name
 
 CODE = "GRD005"
+_MAKERS = TRAINED | {"torch.nn.Parameter"}
+_WORDS = frozenset(name.rpartition(".")[2] for name in _MAKERS)
 LIST_METHODS = frozenset({"append", "extend", "insert", "pop"})
 DICT_METHODS = frozenset({"keys", "values", "items", "pop", "update", "clear"})
 READERS = frozenset({"len", "enumerate", "zip", "reversed", "iter", "list", "tuple", "sum", "map", "range", "print"})
@@ -30,7 +32,7 @@ ADVICE = "make it nn.ModuleList or nn.ModuleDict where these layers are to be tr
 
 def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
     trained = {path: set(names) for path, (names, _) in facts.collected(CODE).items()}
-    for item in file.classes:
+    for item in candidates(file):
         if not is_module(facts, f"{file.module}.{item.qualname}", file.path):
             continue
         for held in containers(item):
@@ -240,7 +242,7 @@ def collect(file: PythonFile) -> tuple[tuple[str, ...], tuple[str, ...]]:
     containers."""
     wanted = {
         name.rpartition(".")[2]
-        for item in file.classes
+        for item in candidates(file)
         for held in containers(item)
         for name in held.dotted
         if not name.startswith("torch.")
@@ -249,9 +251,10 @@ def collect(file: PythonFile) -> tuple[tuple[str, ...], tuple[str, ...]]:
         item.qualname
         for item in file.classes
         if any(
-            item.scope.resolve(node.func) in TRAINED | {"torch.nn.Parameter"}
+            isinstance(node, ast.Call)
+            and getattr(node.func, "attr", getattr(node.func, "id", "")) in _WORDS
+            and item.scope.resolve(node.func) in _MAKERS
             for node in ast.walk(item.node)
-            if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute | ast.Name)
         )
     }
     return tuple(sorted(inside)), tuple(sorted(wanted))

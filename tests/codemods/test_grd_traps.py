@@ -150,6 +150,11 @@ def test_a_cut_that_cannot_be_taken_out_is_named_with_the_reason(name: str) -> N
     assert all(reason in finding.reason for finding in made.findings)
 
 
+def test_a_name_that_is_bound_twice_is_followed() -> None:
+    step = "loss = self.layer(x).sum()\nself.log('a', loss.detach())\nloss = loss.item()\nreturn torch.tensor(loss)"
+    assert findings(model(step)) == [("GRD001", "safe"), ("GRD001", "safe")]
+
+
 def test_features_that_are_not_trained_are_no_block_to_open() -> None:
     text = model("with torch.no_grad():\n    out = self.layer(x)\nreturn F.mse_loss(out, y)")
     assert findings(text, GRD002) == [("GRD002", "manual")]
