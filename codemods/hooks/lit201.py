@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from codemods.facts import MODULE, ClassFact, Facts
 from codemods.family import definitions
-from codemods.finding import Span
+from codemods.finding import Fix, Span
 from codemods.hooks.callbacks import watchers
 from codemods.hooks.epoch_end import STAGES, EpochEnd, Stage, read_hook
 from codemods.hooks.relations import INDEX, Keeping, Shown, file_refusal, keeping, project_refusal
@@ -192,6 +192,10 @@ def _written(node: cst.ClassDef, item: ClassNode, hook: EpochEnd, plan: _Plan) -
     return cleared(node, item, hook) if plan.clears else keep_results(node, item, hook, plan.keeping)
 
 
+def _rows() -> tuple[tuple[str, Fix], ...]:
+    return tuple((stage.row, "safe") for stage in STAGES)
+
+
 BEFORE = """\
 import torch
 from pytorch_lightning import LightningModule
@@ -329,4 +333,5 @@ RULE = Rule(
     context=_context,
     present=_present,
     references=("https://github.com/Lightning-AI/pytorch-lightning/pull/16520",),
+    rows=_rows,
 )

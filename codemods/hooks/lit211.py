@@ -339,7 +339,8 @@ class Count(Callback):
 
 def _rows() -> tuple[tuple[str, Fix], ...]:
     return best_levels(
-        (hook.row, hook.level if hook.new else "manual") for hook in (*HOOKS.values(), *DATA_HOOKS.values())
+        (hook.row, hook.level if hook.new or name in STEP_ENDS else "manual")
+        for name, hook in (*HOOKS.items(), *DATA_HOOKS.items())
     )
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from codemods.facts import CALLBACK, ClassFact, Facts
 from codemods.family import clash, definitions
+from codemods.finding import Fix
 from codemods.hooks.step_end import named_lines, spellings, used_elsewhere
 from codemods.rule import Example, Match, NodeEdit, Rule
 from codemods.source import ClassNode, PythonFile
@@ -100,6 +101,10 @@ def _renamed(node: cst.FunctionDef, *, name: str) -> cst.FunctionDef:
     return node.with_changes(name=cst.Name(NEW[name]))
 
 
+def _rows() -> tuple[tuple[str, Fix], ...]:
+    return (("M117", "safe"),)
+
+
 BEFORE = """\
 from pytorch_lightning import Callback
 
@@ -140,4 +145,5 @@ RULE = Rule(
     context=_context,
     present=_present,
     references=("https://github.com/Lightning-AI/pytorch-lightning/pull/11887",),
+    rows=_rows,
 )
