@@ -57,7 +57,7 @@ def _imported(facts: Facts, path: str) -> set[str | None]:
 
 def _chosen(facts: Facts) -> str | None:
     """The namespace to keep: of the only distribution that is asked for, else of most files; None for one alone."""
-    counted = Counter(space for spaces in facts.collected("LIT002").values() for space in spaces)
+    counted: Counter[str] = Counter(space for spaces in facts.collected("LIT002").values() for space in spaces)
     if len(counted) < 2:
         return None
     asked = {DISTRIBUTIONS[name] for pin in facts.pins if (name := _distribution(pin)) in DISTRIBUTIONS}

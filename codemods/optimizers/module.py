@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from codemods.manual.configured import Configured, read_configured
 from codemods.manual.module import AUTOMATIC, is_manual
 from codemods.manual.optimizers import NotPlain
+from codemods.optimizers.closure import ignores_closure
 from codemods.optimizers.returned import may_skip, result_kind
 from codemods.optimizers.signature import HOOKS, index_parameter, old_parameters, read_by_default, read_elsewhere
 from codemods.source import ClassNode, PythonFile
@@ -247,6 +248,9 @@ def _judge_hooks(item: ClassNode) -> None:
             read += read_elsewhere(method, name, (method.args.vararg.arg,))
         if read or left:
             raise NotPlain(f"`{name}` reads `{left or read[0]}`, which 2.x does not give it")
+    stepping = item.methods.get("optimizer_step")
+    if stepping and ignores_closure(stepping):
+        raise NotPlain("`optimizer_step` does not run the closure that it is given, where backward is since 1.1")
     before = item.methods.get("on_before_optimizer_step")
     if before and (not is_plain(before) or returns(before)):
         raise NotPlain("on_before_optimizer_step is not a plain method, so clipping has no place at its end")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from codemods.facts import CALLBACK, MODULE, Facts
 from codemods.manual.optimizers import NotPlain
+from codemods.optimizers.closure import closure_parameter
 from codemods.optimizers.opt001 import collect, context
 from codemods.optimizers.plan import verdicts
 from codemods.optimizers.signature import CALLBACK_HOOKS, HOOKS, Hook, old_parameters, read_by_default, read_elsewhere
@@ -49,6 +50,8 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
 
 def _hook_match(file: PythonFile, item: ClassNode, name: str, hook: Hook) -> Iterator[Match]:
     method = item.methods[name]
+    if name == "optimizer_step" and not method.args.vararg and closure_parameter(method) is None:
+        return  # the fourth argument is the closure, which OPT006 speaks of
     try:
         dead = old_parameters(method, hook)
         left = read_by_default(method, hook)

@@ -287,3 +287,20 @@ def test_layout_comments_and_line_endings_survive() -> None:
     assert after.count(b"\r\n") == after.count(b"\n")
     assert b"    # one of two\r\n    def training_step(self, batch, batch_idx):" in after
     assert b"optimizer_idx):  # turn\r\n" in after
+
+
+@pytest.mark.parametrize("given", ['strategy="ddp"', 'distributed_backend="ddp"', 'accelerator="ddp"'])
+def test_ddp_keeps_looking_for_the_parameters_that_an_optimizer_leaves_unused(given: str) -> None:
+    text = BEFORE.replace("gradient_clip_val=0.5", f"{given}, gpus=2")
+    after = rewritten({"train.py": text, "requirements.txt": "pytorch-lightning==1.4.9\n"})["train.py"]
+    assert "def training_step_for" in after
+    assert 'strategy="ddp_find_unused_parameters_true"' in after
+
+
+def test_ddp_that_trains_something_else_stays() -> None:
+    other = (
+        "from pytorch_lightning import LightningModule, Trainer\n\n\nclass Other(LightningModule):\n    pass\n\n\n"
+        'Trainer(strategy="ddp").fit(Other())\n'
+    )
+    after = rewritten({"train.py": BEFORE, "other.py": other}, rule("OPT001"))
+    assert after["other.py"] == other
