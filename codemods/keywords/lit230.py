@@ -209,7 +209,7 @@ RULE = Rule(
     why=(
         "Lightning renamed or removed some sixty keyword arguments outside the Trainer between 1.0 and 2.0; each is a "
         "TypeError when the object is built (guide rows M003-M005, M010, M021, M022, M025, M026, M053, M059, M061, "
-        "M096-M103, M112, M113, M202, M203)."
+        "M096-M103, M112, M113)."
     ),
     fix="safe",
     versions="written for Lightning < 2.0",

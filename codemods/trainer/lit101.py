@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from codemods.facts import TRAINER, Facts, literal
 from codemods.finding import Fix
-from codemods.rule import Example, Match, NodeEdit, Rule
+from codemods.rule import Example, Match, NodeEdit, Rule, best_levels
 from codemods.source import CallNode, PythonFile
 from codemods.syntax import is_super_call
 from codemods.trainer.calls import builds_trainer, is_commented, keyword, keywords, replaced, with_value
@@ -386,6 +386,7 @@ RULE = Rule(
     present=present,
     breaks_in="2.0.0",
     needs="1.7.0",
+    rows=partial(best_levels, (("M016", "safe"), ("M164", "safe"), ("B02", "safe"))),
     examples=(
         Example(
             f"{_IMPORT}trainer = pl.Trainer(max_epochs=3, gpus=1)\n",

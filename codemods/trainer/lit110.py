@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from codemods.facts import TRAINER, Facts
 from codemods.finding import Fix
-from codemods.rule import Example, Match, NodeEdit, Rule
+from codemods.rule import Example, Match, NodeEdit, Rule, best_levels
 from codemods.source import CallNode, PythonFile
 from codemods.syntax import is_super_call
 from codemods.trainer.callbacks import Spelled, are_callbacks, spelled
@@ -237,6 +237,11 @@ trainer = Trainer(
 LEFT = f"{_IMPORT}\ntrainer = Trainer(stochastic_weight_avg=True, weights_summary=mode)\n"
 OTHER = "from cluster import Trainer\n\ntrainer = Trainer(weights_summary=None)\n"
 
+
+def _rows() -> tuple[tuple[str, Fix], ...]:
+    return best_levels((row.row, row.level) for items in rows().values() for row in items)
+
+
 RULE = Rule(
     code=CODE,
     name="trainer-arguments",
@@ -250,6 +255,7 @@ RULE = Rule(
     versions="Lightning 0.7 - 1.9 -> 2.0 and later",
     triggers=(b"Trainer",),
     check=_check,
+    rows=_rows,
     examples=(Example(BEFORE, AFTER), Example(LEFT, LEFT), Example(OTHER, OTHER)),
     collect=read_options,
     breaks_in="2.0.0",

@@ -9,7 +9,7 @@ from functools import partial
 
 from codemods.facts import Facts, literal
 from codemods.finding import Fix
-from codemods.rule import Example, Match, NodeEdit, Rule
+from codemods.rule import Example, Match, NodeEdit, Rule, best_levels
 from codemods.source import CallNode, PythonFile
 from codemods.trainer.calls import FROM_ARGS, builds_trainer, is_commented, keywords, replaced
 from codemods.trainer.guards import guard_of
@@ -270,6 +270,33 @@ RULE = Rule(
     versions="Lightning 0.7 - 1.9 -> 2.0 and later",
     triggers=(b"Trainer", *(name.encode() for name in CLASSES)),
     check=_check,
+    rows=partial(
+        best_levels,
+        (
+            ("M019", "safe"),
+            ("M020", "safe"),
+            ("M024", "safe"),
+            ("M092", "safe"),
+            ("M165", "safe"),
+            ("M167", "safe"),
+            ("M236", "safe"),
+            ("B16", "safe"),
+            ("G16490", "safe"),
+            ("G20399", "safe"),
+            ("M090", "manual"),
+            ("M107", "manual"),
+            ("M166", "manual"),
+            ("M169", "manual"),
+            ("M178", "manual"),
+            ("M199", "manual"),
+            ("M200", "manual"),
+            ("M201", "manual"),
+            ("M230", "manual"),
+            ("M231", "manual"),
+            ("G19445", "manual"),
+            ("G21327", "manual"),
+        ),
+    ),
     examples=(Example(BEFORE, AFTER), Example(LEFT, LEFT), Example(NEW, NEW)),
     breaks_in="2.0.0",
     needs="2.0.0",

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from functools import partial
 
 from codemods.facts import Facts
-from codemods.rule import Example, Match, NodeEdit, Rule
+from codemods.rule import Example, Match, NodeEdit, Rule, best_levels
 from codemods.source import CallNode, PythonFile
 from codemods.syntax import is_none
 from codemods.trainer.calls import builds_trainer, is_commented, keyword, replaced, with_keyword
@@ -81,6 +81,7 @@ RULE = Rule(
     versions="Lightning 0.7 - 1.9 -> 2.0 and later",
     triggers=(NAME.encode(),),
     check=_check,
+    rows=partial(best_levels, (("M050", "safe"), ("M168", "safe"))),
     examples=(Example(BEFORE, AFTER), Example(LEFT, LEFT)),
     breaks_in="2.0.0",
     needs="1.5.0",

@@ -8,7 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from codemods.facts import Facts, literal
-from codemods.rule import Example, Match, NodeEdit, Rule
+from codemods.rule import Example, Match, NodeEdit, Rule, best_levels
 from codemods.source import CallNode, PythonFile
 from codemods.trainer.callbacks import Spelled, spelled
 from codemods.trainer.calls import builds_trainer, is_commented, keyword, replaced
@@ -168,6 +168,7 @@ RULE = Rule(
     versions="Lightning 0.8 - 1.9 -> 2.0 and later",
     triggers=(b"auto_lr_find", b"auto_scale_batch_size", b".tuner."),
     check=_check,
+    rows=partial(best_levels, (("M174", "safe"), ("M175", "safe"), ("M176", "safe"), ("B15", "safe"))),
     examples=(Example(BEFORE, AFTER), Example(HAND, TUNER), Example(LEFT, LEFT)),
     breaks_in="2.0.0",
     needs="2.0.0",

@@ -8,7 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from codemods.facts import Facts, is_trainer_call
-from codemods.rule import Example, Match, NodeEdit, Rule
+from codemods.rule import Example, Match, NodeEdit, Rule, best_levels
 from codemods.source import CallNode, PythonFile
 from codemods.trainer.calls import keyword, keywords, replaced
 from codemods.trainer.kept import is_trainer
@@ -118,6 +118,7 @@ RULE = Rule(
     versions="Lightning 0.7 - 1.9 -> 2.0 and later",
     triggers=(b"train_dataloader", b"val_dataloaders", b"test_dataloaders", b"Trainer("),
     check=_check,
+    rows=partial(best_levels, (("M017", "safe"), ("M018", "safe"), ("G17022", "safe"))),
     examples=(Example(BEFORE, AFTER), Example(LEFT, LEFT)),
     breaks_in="1.6.0",
     needs="1.4.0",

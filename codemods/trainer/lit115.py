@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from functools import partial
 
 from codemods.facts import Facts
-from codemods.rule import Example, Match, Rule
+from codemods.rule import Example, Match, Rule, best_levels
 from codemods.source import CallNode, PythonFile
 from codemods.trainer.calls import builds_trainer
 from codemods.trainer.table import current, once
@@ -63,6 +64,7 @@ RULE = Rule(
     versions="Lightning 1.x -> 2.0 and later",
     triggers=(b"Trainer(",),
     check=_check,
+    rows=partial(best_levels, (("B07", "manual"), ("G16611", "manual"))),
     examples=(Example(OLD, OLD), Example(NEW, NEW)),
     references=("https://github.com/Lightning-AI/pytorch-lightning/pull/16611",),
 )

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from codemods.facts import Facts, literal
 from codemods.finding import Fix
-from codemods.rule import Example, Match, NodeEdit, Rule
+from codemods.rule import Example, Match, NodeEdit, Rule, best_levels
 from codemods.source import PythonFile
 from codemods.trainer.owners import Within, attributes_within, stands_for_trainer
 
@@ -197,6 +197,11 @@ LEFT = BEFORE.replace("running_sanity_check or trainer.precision == 16", "gpus")
 LEFT = LEFT.replace("scheduler, trainer.root_gpu", "trainer.amp_backend")
 OTHER = "def show(trainer):\n    print(trainer.num_gpus)\n"
 
+
+def _rows() -> tuple[tuple[str, Fix], ...]:
+    return best_levels((row.row, row.level) for row in rows().values())
+
+
 RULE = Rule(
     code="LIT120",
     name="trainer-attributes",
@@ -210,6 +215,7 @@ RULE = Rule(
     versions="Lightning 0.7 - 2.0 -> 2.1 and later",
     triggers=(b"trainer.", b"Trainer"),
     check=_check,
+    rows=_rows,
     examples=(Example(BEFORE, AFTER), Example(LEFT, LEFT), Example(OTHER, OTHER)),
     breaks_in="2.0.0",
     needs="2.0.0",

@@ -6,11 +6,12 @@ import ast
 import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Literal
 
 from codemods.facts import TRAINER, Facts
 from codemods.finding import Fix
-from codemods.rule import Example, Match, Rule, TextEdit
+from codemods.rule import Example, Match, Rule, TextEdit, best_levels
 from codemods.scopes import ROOT, canonical
 from codemods.source import CallNode, PythonFile
 from codemods.trainer import helpers
@@ -398,6 +399,21 @@ RULE = Rule(
     triggers=tuple(word.encode() for word in (*WORDS, *GONE)),
     check=_check,
     mentions=tuple(f"def {word}".encode() for word in WORDS),
+    rows=partial(
+        best_levels,
+        (
+            ("M268", "safe"),
+            ("M270", "safe"),
+            ("M273", "safe"),
+            ("M276", "safe"),
+            ("B03", "safe"),
+            ("M269", "manual"),
+            ("M271", "manual"),
+            ("M272", "manual"),
+            ("M274", "manual"),
+            ("M275", "manual"),
+        ),
+    ),
     examples=(Example(BEFORE, AFTER), Example(LEFT, LEFT), Example(OTHER, OTHER)),
     breaks_in="2.0.0",
     needs="2.0.0",

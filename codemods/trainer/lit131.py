@@ -9,7 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from codemods.facts import Facts
-from codemods.rule import Example, Match, NodeEdit, Rule
+from codemods.rule import Example, Match, NodeEdit, Rule, best_levels
 from codemods.scopes import ROOT
 from codemods.source import CallNode, PythonFile
 from codemods.syntax import is_none
@@ -136,6 +136,7 @@ RULE = Rule(
     versions="Lightning 1.3 - 1.9 -> 2.0 and later",
     triggers=(b"LightningCLI",),
     check=_check,
+    rows=partial(best_levels, (("M147", "safe"), ("M202", "safe"), ("M203", "safe"), ("G16380", "safe"))),
     examples=(Example(BEFORE, AFTER), Example(LEFT, LEFT)),
     breaks_in="2.0.0",
     needs="2.0.0",
