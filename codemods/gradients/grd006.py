@@ -6,13 +6,14 @@ import ast
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 
 from codemods.facts import ClassFact, Facts
 from codemods.finding import Fix
 from codemods.gradients.eras import era
 from codemods.gradients.find import modules
 from codemods.gradients.names import NO_GRAD
-from codemods.rule import Example, Match, Rule, TextEdit
+from codemods.rule import Example, Match, Rule, TextEdit, best_levels
 from codemods.source import ClassNode, PythonFile
 from codemods.syntax import Function, is_self_attribute, own_nodes, self_name
 
@@ -311,6 +312,7 @@ RULE = Rule(
     collect=collect,
     context=context,
     breaks_in="2.2.0",
+    rows=partial(best_levels, (("B11", "safe"), ("G18951", "safe"))),
     examples=(
         Example(_HEAD + _TAIL, _HEAD + "        self.bert.train()\n" + _TAIL),
         Example(_FROZEN, _FROZEN),

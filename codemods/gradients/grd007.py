@@ -15,7 +15,7 @@ from codemods.pins.pin import Pin
 from codemods.pins.reach import home_of
 from codemods.pins.specifier import Clause, admits, clauses, guarded
 from codemods.pins.toml import Unparsable
-from codemods.rule import Example, Match, NodeEdit, Rule, TextEdit
+from codemods.rule import Example, Match, NodeEdit, Rule, TextEdit, best_levels
 from codemods.scopes import ROOT, canonical
 from codemods.source import CallNode, PythonFile, TextFile
 from codemods.syntax import uses
@@ -224,6 +224,7 @@ RULE = Rule(
     present=_present,
     kinds=("python", "requirements", "pyproject"),
     needs=FIXED,
+    rows=partial(best_levels, (("B09", "safe"),)),
     examples=(
         Example(
             _OPEN, "lightning>=2.0.7,<3,!=2.6.2,!=2.6.3\ntransformers\n", "requirements.txt", (("train.py", _BEFORE),)

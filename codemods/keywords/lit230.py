@@ -199,7 +199,9 @@ OTHER = BEFORE.replace("pytorch_lightning", "somewhere_else")
 
 
 def _rows() -> tuple[tuple[str, Fix], ...]:
-    return best_levels((row.row, "safe" if row.level in ("safe", "drop") else "manual") for row in keywords().values())
+    levels: list[tuple[str | None, Fix]] = [("M021", "safe")]
+    levels += [(row.row, "safe" if row.level in ("safe", "drop") else "manual") for row in keywords().values()]
+    return best_levels(levels)
 
 
 RULE = Rule(

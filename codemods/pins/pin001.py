@@ -6,6 +6,7 @@ import posixpath
 import re
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 
 from codemods.facts import Facts
 from codemods.pins.beside import beside, clashing
@@ -16,7 +17,7 @@ from codemods.pins.manifest import LIGHTNING, manifest_kind, read_pins
 from codemods.pins.pin import Pin
 from codemods.pins.reach import MENTIONS, Area, Manifest, area_of
 from codemods.pins.toml import Unparsable
-from codemods.rule import Example, Match, Rule, TextEdit
+from codemods.rule import Example, Match, Rule, TextEdit, best_levels
 from codemods.source import PythonFile, TextFile
 
 CODE = "PIN001"
@@ -181,6 +182,18 @@ RULE = Rule(
     names=("setup.py",),
     mentions=(*MENTIONS, METRICS, *NUMPY),
     last=True,
+    rows=partial(
+        best_levels,
+        (
+            ("M162", "manual"),
+            ("M163", "safe"),
+            ("M307", "safe"),
+            ("G20090", "manual"),
+            ("B17", "safe"),
+            ("B18", "manual"),
+            ("B21", "safe"),
+        ),
+    ),
     examples=(
         Example(
             "pytorch-lightning==1.8.0  # strict\n", "pytorch-lightning==2.6.6  # strict\n", "requirements.txt", _OLD
