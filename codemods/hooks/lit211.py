@@ -222,11 +222,16 @@ def _ending(node: cst.FunctionDef, *, step_end: str) -> cst.FunctionDef:
 def _called(file: PythonFile, name: str) -> bool:
     """Whether the file calls the method itself, so that it is not for Lightning alone."""
     return any(
-        isinstance(call.node.func, ast.Attribute)
-        and call.node.func.attr == name
-        and not (isinstance(call.node.func.value, ast.Call) and ast.unparse(call.node.func.value) == "super()")
+        isinstance(call.node.func, ast.Attribute) and call.node.func.attr == name and not _of_base(call.node)
         for call in file.calls_near([name])
     )
+
+
+def _of_base(call: ast.Call) -> bool:
+    """Whether a call of a hook is the hook's own of its base: `super().hook()` or `Base.hook(self)`."""
+    owner = ast.unparse(call.func.value) if isinstance(call.func, ast.Attribute) else ""
+    first = call.args[0] if call.args else None
+    return owner == "super()" or (isinstance(first, ast.Name) and first.id == "self" != owner)
 
 
 def _match(
@@ -263,7 +268,10 @@ def _refusal(
         return "it is not a plain method with the parameters that it was given"
     if set(hook.adds) & {node.id for node in ast.walk(method) if isinstance(node, ast.Name)}:
         return "it uses the name of a parameter that the new hook gets"
-    if any(isinstance(node, ast.Name) and node.id == "super" for node in ast.walk(method)):
+    if any(isinstance(node, ast.Name) and node.id == "super" for node in ast.walk(method)) or any(
+        isinstance(node, ast.Call) and getattr(node.func, "attr", "") == name and _of_base(node)
+        for node in ast.walk(method)
+    ):
         return "it calls its base class"
     return None
 

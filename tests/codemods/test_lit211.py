@@ -186,3 +186,20 @@ def test_a_step_of_a_subclass_without_the_call_forbids_it() -> None:
 def test_what_a_step_returns_without_parentheses_stays_one_value() -> None:
     text = STEP_END.replace('{"guess": self(batch)}', "batch, 1")
     assert "return self.training_step_end((batch, 1))\n" in rewritten({"model.py": text}, rule("LIT211"))["model.py"]
+
+
+@pytest.mark.parametrize(
+    "call", ["super().on_epoch_start(trainer, pl_module)", "Callback.on_epoch_start(self, trainer, pl_module)"]
+)
+def test_a_hook_that_calls_its_base_by_name_is_not_called_by_the_file(call: str) -> None:
+    text = f"{HEAD}class Watch(Callback):\n    def on_epoch_start(self, trainer, pl_module):\n        {call}\n"
+    (reason,) = refusals({"a.py": text}, "LIT211")
+    assert "it calls its base class" in reason
+
+
+def test_a_hook_that_the_file_calls_itself_is_no_finding() -> None:
+    text = (
+        f"{HEAD}class Watch(Callback):\n    def on_epoch_start(self, trainer, pl_module):\n        print(trainer)\n\n"
+        "    def on_train_epoch_start(self, trainer, pl_module):\n        self.on_epoch_start(trainer, pl_module)\n"
+    )
+    assert run_rules({"a.py": text}, rule("LIT211")).findings == ()
