@@ -4,8 +4,9 @@ arguments, and their result read back."""
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 
 from codemods.configs.mappings import UNSEEN, Entry
@@ -56,7 +57,8 @@ def verdicts(entries: tuple[Entry, ...]) -> Iterator[Verdict]:
             key = _key_at(file, match)
             if key and key not in spoken:
                 spoken.add(key)
-                yield _verdict(file, match, key, names)
+                told = replace(match, reason=re.sub(rf"{_UNSEEN}\d+", "...", match.reason))
+                yield _verdict(file, told, key, names)
 
 
 def _text(item: Entry, index: int) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from codemods.configs.evidence import REMOVED, read_evidence
 from codemods.configs.keys import Verdict, verdicts
@@ -18,6 +18,7 @@ CODE = "LIT303"
 _WORDS = "|".join(sorted(REMOVED, key=len, reverse=True))
 _SCRIPT = re.compile(r"(?:^|[\s\"'`(])(?:[\w./-]*/)?(?P<name>[\w-]+\.py)\b")
 _FLAG = re.compile(rf"(?<![\w-])--(?P<key>{_WORDS})(?:(?:=|[ \t]+)(?P<value>[^\s\\]+))?(?=[\s\\`\"']|$)")
+_ANY = re.compile(r"(?<![\w./-])(?:--|\+\+?)?(?P<section>\w+)\.(?P<key>\w+)(?:=|[ \t]+)(?P<value>[^\s\\`]+)")
 _DOTTED = re.compile(
     rf"(?<![\w./-])(?P<lead>--|\+\+?)?(?P<section>\w+)\.(?P<key>{_WORDS})(?P<gap>=|[ \t]+)(?P<value>[^\s\\`]+)"
 )
@@ -57,7 +58,7 @@ def _flags(file: TextFile, path: str, start: int, command: str, after: int) -> I
         key = flag["key"]
         reason = f"Not rewritten: {path} took it from Trainer's own arguments; unless it declares it itself now, "
         reason += "give it what takes its place"
-        verdict = _verdict(key, flag["value"])
+        verdict = _verdict(key, flag["value"], {})
         reason += f": {_words(verdict)}." if verdict and verdict.new else "."
         span = file.span(start + flag.start(), start + flag.end())
         yield Match(span, f"`--{key}`: Trainer has no such argument any more", "manual", reason, None)
@@ -81,7 +82,13 @@ def _dotted(file: TextFile, project: Project, start: int, command: str) -> Itera
         key, value = found["key"], found["value"]
         span = file.span(start + found.start(), start + found.end())
         message = f"`{found['section']}.{key}`: Trainer has no such argument any more"
-        verdict = _verdict(key, value)
+        given = {item["key"]: item["value"] for item in _ANY.finditer(command) if item["section"] == found["section"]}
+        verdict = _verdict(key, value, given)
+        clash = verdict and (verdict.values or any(name in given for name, _ in verdict.new or ()))
+        if clash:
+            reason = "Not rewritten: what takes its place is given too; keep the one you mean."
+            yield Match(span, message, "manual", reason, verdict.row if verdict else None)
+            continue
         if verdict is None or not verdict.new or any(text is None and '"' in value for _, text in verdict.new):
             reason = f"Not rewritten: {_why(verdict)}"
             yield Match(span, message, "manual", reason, verdict.row if verdict else None)
@@ -109,18 +116,20 @@ def _why(verdict: Verdict | None) -> str:
     return "delete it." if verdict.new == () else verdict.reason.removeprefix("Not rewritten: ")
 
 
-def _verdict(key: str, value: str | None) -> Verdict | None:
-    """What the rules say of an option's value."""
-    text = (value or "").strip("\"'")
-    meant: object = UNSEEN
+def _verdict(key: str, value: str | None, given: Mapping[str, str]) -> Verdict | None:
+    """What the rules say of an option's value, beside the others that are given."""
+    entries = [Entry(name, (0, 0), (0, 0), _meant(text)) for name, text in given.items() if name != key]
+    entries.append(Entry(key, (0, 0), (0, 0), _meant(value or "")))
+    return next((item for item in verdicts(tuple(entries)) if item.key == key), None)
+
+
+def _meant(value: str) -> object:
+    text = value.strip(QUOTES)
     if re.fullmatch(r"-?\d+(\.\d+)?|\[[\d, ]+\]", text):
-        meant = ast.literal_eval(text)
-    elif text.lower() in ("true", "false", "null", "none"):
-        meant = {"true": True, "false": False}.get(text.lower())
-    elif re.fullmatch(r"[\w,.-]+", text):
-        meant = text
-    entry = Entry(key, (0, 0), (0, 0), meant)
-    return next((item for item in verdicts((entry,)) if item.key == key), None)
+        return ast.literal_eval(text)
+    if text.lower() in ("true", "false", "null", "none"):
+        return {"true": True, "false": False}.get(text.lower())
+    return text if re.fullmatch(r"[\w,.-]+", text) else UNSEEN
 
 
 _CLI = "from pytorch_lightning.cli import LightningCLI\n\nLightningCLI()\n"

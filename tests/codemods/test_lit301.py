@@ -7,7 +7,7 @@ from importlib import import_module
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from codemods.configs.mappings import Malformed, read_mappings
@@ -176,6 +176,7 @@ LINES = st.lists(
 )
 
 
+@settings(deadline=None)
 @given(LINES, LINES, st.sampled_from(["gpus: 2", "replace_sampler_ddp: false", "weights_summary: null"]))
 def test_only_the_line_of_the_key_changes(above: list[str], below: list[str], line: str) -> None:
     taken = {item.partition(":")[0] for item in above if ":" in item and not item.lstrip().startswith("#")}
@@ -190,6 +191,7 @@ def test_only_the_line_of_the_key_changes(above: list[str], below: list[str], li
     assert made("\n".join(lines) + "\n").split("\n")[:-1] == after
 
 
+@settings(deadline=None)
 @given(st.text(alphabet="ab: -[]{}#'\"\n&*!|>\t", max_size=40))
 def test_any_text_is_read_or_refused(text: str) -> None:
     try:

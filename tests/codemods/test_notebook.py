@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from codemods.finding import Span
@@ -180,6 +180,7 @@ CELLS = st.lists(
 )
 
 
+@settings(deadline=None)
 @given(CELLS, st.sampled_from([None, 1, 2]), st.booleans())
 def test_reading_and_writing_gives_the_same_bytes(
     cells: list[tuple[str, str]], indent: int | None, listed: bool
@@ -189,6 +190,7 @@ def test_reading_and_writing_gives_the_same_bytes(
     assert found.encode(found.text) == text.encode()
 
 
+@settings(deadline=None)
 @given(CELLS, st.sampled_from([None, 1, 2]), st.booleans())
 def test_a_new_line_changes_its_cell_alone(cells: list[tuple[str, str]], indent: int | None, listed: bool) -> None:
     text = book(*cells, ("code", "last = 0\nend = 0"), indent=indent, listed=listed)
