@@ -170,6 +170,7 @@ RULE = Rule(
         b"agg_and_log_metrics",
         b"profile_iterable",
         b"main_progress_bar",
+        b"_tqdm(",
         b"_batch_idx",
         b"lr_sch_names",
         b"has_setup_",

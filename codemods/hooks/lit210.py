@@ -41,7 +41,7 @@ class Optional:
 
 
 # `EMPTY_NOW` are those whose argument held something, so that a default for it changes what they do; the others'
-# was always 0.
+# was always 0, or is the method's own.
 # Read off LightningModule and Callback of 1.4, 1.6, 1.8, 1.9 and 2.6; the tests compare with the newest.
 SHORTER = {
     "on_train_epoch_end": Shorter(0, "M000", "1.6"),
@@ -77,7 +77,8 @@ def _shorter(file: PythonFile, facts: Facts, fact: ClassFact, item: ClassNode, k
     if rule is None or kind not in rule.kinds or _is_bound_otherwise(method):
         return None
     extra = parameters(method)[rule.count + PREFIX[kind] :]
-    if not extra or (len(method.args.defaults) >= len(extra) and name not in EMPTY_NOW):
+    meant = name in EMPTY_NOW and any("out" in parameter for parameter in extra)
+    if not extra or (len(method.args.defaults) >= len(extra) and not meant):
         return None
     shown = ", ".join(f"`{parameter}`" for parameter in extra)
     message = f"{name} gets no {shown} since Lightning {rule.since}"

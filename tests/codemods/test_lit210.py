@@ -146,3 +146,14 @@ def test_a_subclass_of_a_callback_of_lightning_is_one() -> None:
     )
     after = rewritten({"a.py": text}, rule("LIT210"))["a.py"]
     assert after == text.replace(", opt_idx", "").replace(", unused", "")
+
+
+def test_a_parameter_of_the_hooks_own_is_left_to_its_default() -> None:
+    text = (
+        "from pytorch_lightning import Callback\n\n\nclass A(Callback):\n"
+        "    def on_train_epoch_end(self, trainer, pl_module, padding=False, **kwargs):\n        print(padding)\n"
+    )
+    assert run_rules({"a.py": text}, rule("LIT210")).findings == ()
+    outputs = text.replace("padding=False", "outputs=None").replace("padding", "outputs")
+    (finding,) = run_rules({"a.py": outputs}, rule("LIT210")).findings
+    assert "reads `outputs`" in finding.reason

@@ -87,3 +87,14 @@ def test_an_override_with_the_index_of_the_optimizer_is_a_finding() -> None:
     )
     [reason] = refusals({"a.py": text}, "LIT250")
     assert "optimizer_idx" in reason
+
+
+def test_a_bar_of_the_old_name_is_told_that_the_name_is_the_base_now() -> None:
+    text = (
+        "from pytorch_lightning.callbacks import ProgressBar\n\n\nclass Bar(ProgressBar):\n"
+        "    def init_validation_tqdm(self):\n        bar = super().init_validation_tqdm()\n"
+        '        bar.set_description("check")\n        return bar\n'
+    )
+    assert all("derive from TQDMProgressBar" in reason for reason in refusals({"a.py": text}, "LIT250"))
+    assert len(refusals({"a.py": text}, "LIT250")) == 2
+    assert not refusals({"a.py": text.replace("ProgressBar", "TQDMProgressBar")}, "LIT250")
