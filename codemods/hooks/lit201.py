@@ -16,6 +16,7 @@ from codemods.hooks.relations import INDEX, Keeping, Shown, file_refusal, keepin
 from codemods.hooks.step_end import named_lines, shown_ends, spellings
 from codemods.rule import Example, Match, NodeEdit, Rule
 from codemods.source import ClassNode, PythonFile
+from codemods.syntax import is_super_call
 
 if TYPE_CHECKING:
     import libcst as cst
@@ -34,8 +35,14 @@ def _collect(file: PythonFile) -> Shown:
     classes = tuple(dict.fromkeys(item.node.name for item, _ in hooks))
     kinds = frozenset((hook.stage.old, hook.reads) for item, hook in hooks if not file_refusal(file, item, hook))
     reading = frozenset(f"{item.qualname}.{hook.stage.old}" for item, hook in hooks if hook.reads)
-    speaks = frozenset(name for name in STAGE_OF if named_lines(file, name))
-    return Shown(classes, kinds, reading, watchers(file), shown_ends(file, STAGES), speaks)
+    based = frozenset(name for name in STAGE_OF if named_lines(file, name))
+    speaks = frozenset(name for name in based if len(named_lines(file, name)) > _base_calls(file, name))
+    return Shown(classes, kinds, reading, watchers(file), shown_ends(file, STAGES), speaks, based - speaks)
+
+
+def _base_calls(file: PythonFile, name: str) -> int:
+    methods = [item.methods[name] for item in file.classes if name in item.methods]
+    return sum(is_super_call(node, name) for method in methods for node in ast.walk(method))
 
 
 def _context(collected: Any) -> tuple[bytes, ...]:

@@ -31,8 +31,8 @@ INDEX = b"dataloader_i"
 class Shown:
     """What a file shows to the others: the names of its classes with an old hook, the old hooks that the file
     itself does not forbid to rewrite with whether each reads its outputs, which `Class.hook` read them, the callbacks
-    that are called about then, which `Class.step_end` always give something, and which old hooks the code speaks of
-    without defining them."""
+    that are called about then, which `Class.step_end` always give something, which old hooks the code speaks of
+    without defining them, and which of them in `super().hook(...)` alone."""
 
     classes: tuple[str, ...]
     hooks: frozenset[tuple[str, bool]]
@@ -40,6 +40,7 @@ class Shown:
     callbacks: tuple[Watcher, ...]
     ends: frozenset[str]
     speaks: frozenset[str]
+    supers: frozenset[str]
 
 
 @dataclass(frozen=True)
@@ -93,11 +94,15 @@ def _spoken_of(file: PythonFile, facts: Facts, fact: ClassFact, stage: Stage) ->
     if told is None:
         return None
     naming = facts.mentions.get(short_name(fact).encode(), frozenset()) - {file.path}
+    related = {other.path for other in family(facts, fact)}
     speaking = {
         path
         for text in spellings(stage.old)
         for path in naming & facts.mentions.get(text, frozenset())
-        if facts.kinds.get(path) != "python" or path not in shown or stage.old in shown[path].speaks
+        if facts.kinds.get(path) != "python"
+        or path not in shown
+        or stage.old in shown[path].speaks
+        or (stage.old in shown[path].supers and path in related)
     }
     return f"{stage.old} is used by name in {min(speaking)}" if speaking else None
 

@@ -215,3 +215,10 @@ CHILD = "class Child(Net):\n    def validation_step(self, batch, batch_idx):\n  
 def test_subclass_that_knows_the_class_by_another_name_is_heard(exports: str, imports: str) -> None:
     files = {"pkg/__init__.py": exports, "pkg/model.py": BEFORE, "train.py": imports + CHILD}
     assert "def on_validation_batch_end(" in rewritten(files, LIT)["pkg/model.py"]
+
+
+def test_a_class_of_the_same_name_elsewhere_that_calls_lightning_does_not_matter() -> None:
+    text = BEFORE.replace("        self.log(", "        super().validation_epoch_end(outputs)\n        self.log(")
+    after = rewritten({"one.py": text, "two.py": text}, LIT)
+    assert after["one.py"] == after["two.py"]
+    assert "        super().on_validation_epoch_end()\n" in after["one.py"]
