@@ -90,18 +90,19 @@ class Rule:
     `fix` is the best level that a place can have; each match carries its own. `breaks_in` is the Lightning
     release in which the old code stopped working (None where it did not), `needs` the oldest one on which the
     rewritten code runs. `triggers` are byte strings, one
-    of which a file must hold to be parsed at all, for files of the `kinds` and those called one of `names`.
+    of which a file must hold to be parsed at all, for files of the `kinds` and those called one of `names`;
+    `text_triggers` take their place for files that are not Python, where those hold others.
 
     `present` says, without facts, whether a file can hold a match, which spares it the second look.
     `collect` returns what other files need to know of this one (picklable; None for nothing), read back by
     `Facts.collected`; `collect_text` does so of a file that is not Python, read back by `Facts.collected_texts`.
-    `context` gets all that was collected, by path, and names byte strings: files that
+    `context` gets all that was collected by either, by path, and names byte strings: files that
     hold one are read for the facts too, and `Facts.mentions` tells which they are; it tells so of `mentions`
     as well, without reading the files.
 
     `rows` tells the rows of the upgrade guide and its supplements that the rule answers, each with the best level
     that a place of it can have. `requires` names codes that have to land with this one. A rule with `last` sees
-    in `Facts.planned` what the others found.
+    in `Facts.planned` what the others found, and of Python files those alone in which they found something.
     """
 
     code: str
@@ -125,6 +126,7 @@ class Rule:
     rows: Callable[[], tuple[tuple[str, Fix], ...]] = tuple
     requires: tuple[str, ...] = ()
     last: bool = False
+    text_triggers: tuple[bytes, ...] = ()
     references: tuple[str, ...] = ()
 
 

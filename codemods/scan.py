@@ -84,10 +84,11 @@ def _scan(desk: Desk, progress: Callable[[int, int], None] | None) -> Scan:
         desk.facts = replace(desk.facts, silenced=silenced)
         found, _ = _gather(_in_processes(_check, checks, desk))
     desk.facts = replace(desk.facts, planned=tuple(found))
+    named = {finding.path for finding in found}
     for rule in rules:
         if rule.last:
-            for path in desk.sources:
-                if rule.code in present.get(path, ()):
+            for path, source in desk.sources.items():
+                if rule.code in present.get(path, ()) or (path in named and rule in triggered(source, rules)):
                     found.extend(_check(desk, (path, (rule.code,)))[0])
     return Scan(desk.facts, tuple(sorted(found, key=_order)), present, tuple(sorted(skipped.items())))
 
@@ -108,8 +109,12 @@ def _no_collector() -> Iterator[None]:
 def triggered(source: Source, rules: Sequence[Rule]) -> tuple[Rule, ...]:
     """The rules that may look at a file, going by its kind and bytes."""
     return tuple(
-        rule for rule in rules if _reads(rule, source) and any(trigger in source.data for trigger in rule.triggers)
+        rule for rule in rules if _reads(rule, source) and any(text in source.data for text in _triggers(rule, source))
     )
+
+
+def _triggers(rule: Rule, source: Source) -> tuple[bytes, ...]:
+    return rule.text_triggers if rule.text_triggers and sees_text(rule, source) else rule.triggers
 
 
 def _reads(rule: Rule, source: Source) -> bool:
@@ -132,8 +137,8 @@ class Desk:
         self._room = KEPT_BYTES
 
     def open(self, path: str, as_text: bool = False) -> PythonFile | TextFile:
-        """The file as rules see it. Raises Unreadable."""
-        return (None if as_text else self._kept.get(path)) or load(self.sources[path], as_text)
+        """The file as rules see it, no longer kept. Raises Unreadable."""
+        return (None if as_text else self._kept.pop(path, None)) or load(self.sources[path], as_text)
 
     def keep(self, file: PythonFile) -> None:
         """Spares a file that will be looked at again from being parsed again, while there is room."""
@@ -224,11 +229,16 @@ def _collect(
 
 
 def _triggered(search: Search, sources: Mapping[str, Source], rules: Sequence[Rule]) -> dict[str, tuple[str, ...]]:
-    """The codes of the rules that may look at a file, going by its kind and bytes, for each file that has some."""
+    """The codes of the rules that may look at a file, going by its kind and bytes, for each file that has some; of
+    those that look last, at files that are not Python."""
     found: dict[str, tuple[str, ...]] = {}
     for rule in rules:
-        for path in frozenset[str]().union(*search.holders(set(rule.triggers)).values()):
-            if _reads(rule, sources[path]):
+        holders = search.holders({*rule.triggers, *rule.text_triggers})
+        for path in frozenset[str]().union(*holders.values()):
+            source = sources[path]
+            wanted = _reads(rule, source) and any(path in holders[text] for text in _triggers(rule, source))
+            early = not rule.last or source.kind != "python" or path.rpartition("/")[2] in rule.names
+            if wanted and early:
                 found[path] = (*found.get(path, ()), rule.code)
     return found
 
@@ -238,13 +248,13 @@ def _asked(rules: Sequence[Rule], facts: Facts) -> set[bytes]:
     return {
         text
         for rule in rules
-        if rule.context and (collected := facts.collected(rule.code))
+        if rule.context and (collected := facts.collected(rule.code) | facts.collected_texts(rule.code))
         for text in rule.context(collected)
     }
 
 
 def _is_present(rule: Rule, present: Mapping[str, tuple[str, ...]]) -> bool:
-    return any(rule.code in codes for codes in present.values())
+    return rule.last or any(rule.code in codes for codes in present.values())
 
 
 def _base_paths(facts: Facts, by_path: Mapping[str, Source], idle: set[str]) -> set[str]:
@@ -277,11 +287,8 @@ def _read(desk: Desk, item: tuple[str, tuple[str, ...]]) -> _Read:
     if isinstance(file, TextFile):
         return _Read(None, codes, collected=_collected_text(file, desk.options.rules, codes))
     rules = [rule for rule in desk.options.rules if rule.code in codes and rule.code not in texts]
-    collected = {}
-    for rule in rules:
-        value = rule.collect(file) if rule.collect else None
-        if value is not None:
-            collected[rule.code] = value
+    said = {collect: collect(file) for rule in rules if (collect := rule.collect)}
+    collected = {rule.code: value for rule in rules if rule.collect and (value := said[rule.collect]) is not None}
     present = tuple(rule.code for rule in rules if rule.present is None or rule.present(file))
     if present:
         desk.keep(file)

@@ -115,7 +115,7 @@ class _Outline:
     def __init__(self, module: Scope) -> None:
         self.classes: list[ClassNode] = []
         self.assignments: list[AssignNode] = []
-        self.aliases: list[ast.alias] = []
+        self.imports: list[ast.Import | ast.ImportFrom] = []
         self.scopes: dict[ast.AST, Scope] = {}
         self._add(module, (), "")
 
@@ -126,7 +126,7 @@ class _Outline:
             if kind is ast.Assign or kind is ast.AnnAssign:
                 self.assignments.append(AssignNode(node, within))
             elif kind is ast.Import or kind is ast.ImportFrom:
-                self.aliases.extend(node.names)
+                self.imports.append(node)
             elif kind is ast.ClassDef:
                 self.classes.append(ClassNode(node, scope, prefix + node.name))
                 self._add(self._open(node, scope), (*within, node), f"{prefix}{node.name}.")
@@ -286,6 +286,11 @@ class PythonFile:
         return self.text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in self.text else self.text
 
     @property
+    def imports(self) -> list[ast.Import | ast.ImportFrom]:
+        """The import statements, in whatever function they stand."""
+        return self._outline.imports
+
+    @property
     def assignments(self) -> list[AssignNode]:
         return self._outline.assignments
 
@@ -311,7 +316,8 @@ class PythonFile:
         imported as. Empty where the file does not hold the word."""
         if name not in self.text:
             return frozenset()
-        renamed = (alias.asname for alias in self._outline.aliases if alias.name.rpartition(".")[2] == name)
+        aliases = (alias for node in self.imports for alias in node.names)
+        renamed = (alias.asname for alias in aliases if alias.name.rpartition(".")[2] == name)
         return frozenset({name, *filter(None, renamed)})
 
     def span(self, node: ast.expr | ast.stmt | ast.arg | ast.keyword | ast.alias) -> Span:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
-from codemods.configs.evidence import REMOVED, read_evidence
+from codemods.configs.evidence import REMOVED, Known, is_trainer, read_evidence
 from codemods.configs.keys import Verdict, verdicts
 from codemods.configs.mappings import Entry, Malformed
-from codemods.configs.owners import LIGHTNING, Owned, Owner, Project, owned, seen
+from codemods.configs.owners import LIGHTNING, Owned, Owner, Project, Told, owned, seen
 from codemods.configs.splice import dropped, has_comment, replaced, valued
 from codemods.facts import Facts
 from codemods.finding import Fix
@@ -58,6 +58,12 @@ def _check(file: PythonFile | TextFile, facts: Facts) -> Iterator[Match]:
         if owner.how != "no" and places not in done:
             done.add(places)
             yield from _section(file, project, item, owner)
+
+
+def _context(collected: Mapping[str, Known | Told]) -> tuple[bytes, ...]:
+    """The classes that configurations name: the files that hold one lead to what it is."""
+    targets = {item.target for told in collected.values() if isinstance(told, Told) for item in told.items}
+    return tuple(sorted(target.rpartition(".")[2].encode() for target in targets if target and not is_trainer(target)))
 
 
 def _unread(file: TextFile, project: Project, why: str) -> Iterator[Match]:
@@ -319,6 +325,7 @@ RULE = Rule(
     check=_check,
     collect=read_evidence,
     collect_text=seen,
+    context=_context,
     present=_present,
     mentions=LIGHTNING,
     kinds=("python", "yaml", "json", "toml"),

@@ -38,12 +38,14 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
 
 
 def _pairs(file: PythonFile, facts: Facts) -> Iterator[tuple[TrainerFact, ClassFact]]:
-    """Each Trainer that clips or accumulates, with each class that it fits and that optimizes manually."""
+    """Each Trainer that clips or accumulates, with each class that it fits and that optimizes manually, where the
+    file holds one of the two."""
     for trainer in facts.trainers:
         if not refused(trainer):
             continue
         for fact in sorted(filter(None, fitted(facts, trainer)), key=lambda item: (item.path, item.name)):
-            if facts.kind(fact) == MODULE and state_of(fact, facts, CODE, file) == "off":
+            here = file.path in (trainer.path, fact.path)
+            if here and facts.kind(fact) == MODULE and state_of(fact, facts, CODE, file) == "off":
                 yield trainer, fact
 
 

@@ -21,7 +21,7 @@ from codemods.names.sites import (
     under_version_check,
 )
 from codemods.names.statement import Place, moved, why_not
-from codemods.names.table import NAMESPACES, OTHERS, Gone, find, gone, spelled, split
+from codemods.names.table import NAMESPACES, OTHERS, Gone, around, find, gone, last_names, spelled, split
 from codemods.rule import Example, Match, Rule, TextEdit, best_levels
 from codemods.scopes import Scope
 from codemods.source import PythonFile
@@ -29,10 +29,11 @@ from codemods.source import PythonFile
 CODE = "LIT001"
 IDLE_DECORATORS = ("pl.data_loader", "pl.core.decorators.data_loader", "pl.core.decorators.parameter_validation")
 DOTTED = re.compile(r"[\w.]+")
+WORDS = re.compile(r"\w+")
 
 
 def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
-    if not any(namespace in file.text for namespace in NAMESPACES) and "lightning import pytorch" not in file.text:
+    if not _present(file):
         return
     sites = read_sites(file)
     target = tuple(int(part) for part in facts.target.split(".")[:2]) if facts.target else (2, 6)
@@ -46,6 +47,27 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
             yield from _plain_import(file, sites, node, target, checked)
     yield from _chains(file, sites, target)
     yield from _strings(file, sites, target)
+
+
+def _present(file: PythonFile) -> bool:
+    """Whether a file may speak of a name that is gone: by an import, by an attribute of what it imports, or by a
+    string."""
+    if is_lightning(file.module) or any(f"{quote}{name}." in file.text for quote in "'\"" for name in NAMESPACES):
+        return True
+    shorts = {parts[1] for dotted in _imported(file) if (parts := split(dotted))}
+    if any(name.endswith(".*") or find(name) for name in shorts):
+        return True
+    return any(name in around() for name in shorts) and not last_names().isdisjoint(WORDS.findall(file.text))
+
+
+def _imported(file: PythonFile) -> Iterator[str]:
+    """The dotted names that the imports of a file bring in, and the modules that they are taken from."""
+    for node in file.imports:
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        else:
+            module = source_module(node, file.path)
+            yield from (f"{module}.{alias.name}" for alias in node.names)
 
 
 def _look_up(dotted: str, target: tuple[int, ...]) -> tuple[str, Gone] | None:
@@ -76,7 +98,7 @@ def _from_import(
     uses = {alias: _uses(file, sites, facts, alias, module, *hit) for alias, hit in movable.items()}
     places = {alias: place for alias, (place, _) in uses.items()}
     edits = (
-        (*moved(file, node, places, _present(sites)), *(edit for _, renames in uses.values() for edit in renames))
+        (*moved(file, node, places, _own_names(sites)), *(edit for _, renames in uses.values() for edit in renames))
         if places
         else ()
     )
@@ -103,7 +125,7 @@ def _kept_together(sites: Sites, dotted: str, entry: Gone) -> bool:
     return True
 
 
-def _present(sites: Sites) -> frozenset[tuple[str, str]]:
+def _own_names(sites: Sites) -> frozenset[tuple[str, str]]:
     """What the file imports at the top of the module under its own name."""
     return frozenset(
         (node.module or "", alias.name)
@@ -133,7 +155,7 @@ def _uses(
         if path != file.path
         for target in other.exports.values()
     )
-    taken = name in file.scope.bindings and (new_module, name) not in _present(sites)
+    taken = name in file.scope.bindings and (new_module, name) not in _own_names(sites)
     whole = spoken == len(uses) + imports and imports == 1 and not handed_on and not taken
     if not whole and not entry.expression:
         return Place(new_module, name, old), []
@@ -355,6 +377,7 @@ RULE = Rule(
     versions="every release before the target; each name goes by the last release that had it",
     triggers=(b"pytorch_lightning", b"lightning.pytorch", b"lightning import pytorch"),
     check=_check,
+    present=_present,
     examples=(Example(BEFORE, AFTER), Example(BOTH, BOTH)),
     breaks_in="2.0.0",
     needs="2.0.0",

@@ -74,6 +74,18 @@ def _modules() -> frozenset[str]:
     return frozenset(name.rpartition(".")[0] for name in gone())
 
 
+@cache
+def around() -> frozenset[str]:
+    """The packages and modules, at any height, below which a name is gone."""
+    return frozenset(name[:end] for name in gone() for end, mark in enumerate(name) if mark == ".")
+
+
+@cache
+def last_names() -> frozenset[str]:
+    """The last parts of the names that are gone."""
+    return frozenset(name.rpartition(".")[2] for name in gone())
+
+
 def _rows(name: str) -> list[dict[str, str]]:
     with (HERE / name).open(encoding="utf-8", newline="") as file:
         return list(csv.DictReader(file))

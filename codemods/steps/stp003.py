@@ -8,6 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from codemods.facts import CALLBACK, MODULE, Facts, is_trainer_call
+from codemods.nodes import every_node
 from codemods.rule import Example, Match, NodeEdit, Rule
 from codemods.source import ClassNode, PythonFile
 from codemods.steps.modules import STEPS, assigned, kind_of, manual, parents_of, reader_of
@@ -40,7 +41,7 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
         kind = kind_of(file, facts, item)
         if kind not in (MODULE, CALLBACK):
             continue
-        for function in item.methods.values():
+        for function in _speaking(file, item):
             reader = reader_of(item, function)
             yield from _counted_twice(file, function, reader)
             yield from _limits_of_batches(file, function, reader)
@@ -51,6 +52,14 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
             yield from _raw_optimizers(file, facts, item)
     yield from _untold_elsewhere(file, facts)
     yield from _long_windows(file)
+
+
+def _speaking(file: PythonFile, item: ClassNode) -> Iterator[Function]:
+    """The methods of a class that speak of the number of steps."""
+    lines = [node.lineno for name in (STEPS, "max_steps") for node in file.attributes(name)]
+    for function in item.methods.values():
+        if any(function.lineno <= line <= (function.end_lineno or line) for line in lines):
+            yield function
 
 
 def _is(reader: Reader, node: ast.AST, name: str) -> bool:
@@ -156,8 +165,11 @@ def _untold_elsewhere(file: PythonFile, facts: Facts) -> Iterator[Match]:
     """The same in a function that is handed the module: `pl_module.trainer.max_steps is None`."""
     if not facts.uses_lightning:
         return
-    classes = {id(node) for item in file.classes for method in item.methods.values() for node in ast.walk(method)}
-    for limit in file.attributes("max_steps"):
+    limits = file.attributes("max_steps")
+    if not limits:
+        return
+    classes = {id(node) for item in file.classes for method in item.methods.values() for node in every_node(method)}
+    for limit in limits:
         owner = limit.value
         if id(limit) in classes or not (isinstance(owner, ast.Attribute) and owner.attr == "trainer"):
             continue
@@ -207,6 +219,8 @@ def _own_step(node: ast.expr, me: str) -> bool:
 
 def _raw_optimizers(file: PythonFile, facts: Facts, item: ClassNode) -> Iterator[Match]:
     """`optimizers(use_pl_optimizer=False)`, whose steps are not counted."""
+    if not file.attributes("optimizers"):
+        return
     limited = [
         trainer
         for trainer in facts.trainers
@@ -230,7 +244,7 @@ def _raw_optimizers(file: PythonFile, facts: Facts, item: ClassNode) -> Iterator
 
 def _long_windows(file: PythonFile) -> Iterator[Match]:
     """`accumulate_grad_batches` that no epoch fills."""
-    for call in file.calls:
+    for call in file.calls_near(["accumulate_grad_batches"]):
         word = next((item for item in call.node.keywords if item.arg == "accumulate_grad_batches"), None)
         if not word or not is_trainer_call(call):
             continue
