@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 from codemods.facts import CALLBACK
 from codemods.loops.classes import Loop, targets_of
 from codemods.loops.flow import Event, Flow, Path
-from codemods.manual.optimizers import NotPlain, read_optimizers
+from codemods.manual.configured import Configured, read_configured
+from codemods.manual.optimizers import NotPlain
 from codemods.rule import NodeEdit
 from codemods.source import PythonFile
 from codemods.syntax import own_nodes
@@ -58,15 +59,19 @@ def _watches(loop: Loop, item: Any) -> bool:
     return loop.facts.kind(item) == CALLBACK
 
 
-def optimizers(loop: Loop) -> Any:
-    """The optimizer and schedulers of the class's own `configure_optimizers`; a reason where they are not plain."""
+def optimizers(loop: Loop) -> Configured | str:
+    """The one optimizer and the schedulers of the class's own `configure_optimizers`; a reason where they are not
+    plain."""
     method = loop.item.methods.get("configure_optimizers")
     if method is None:
         return "the class has no configure_optimizers of its own"
     try:
-        return read_optimizers(method, loop.item.scope)
+        found = read_configured(method, loop.item.scope)
     except NotPlain as error:
         return str(error)
+    if found.count != 1:
+        return "configure_optimizers returns several optimizers"
+    return found.doubts[0] if found.doubts else found
 
 
 def bound_before(flow: Flow, event: Event, path: Path) -> bool:

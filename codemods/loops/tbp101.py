@@ -47,7 +47,7 @@ def _match(file: PythonFile, loop: Loop) -> Match:
         reason = "It fails as it is, by manual_backward, a second backward pass, or an optimizer that is not there."
         return Match(place, message, "safe", reason, edits=change)
     known = optimizers(loop)
-    if isinstance(known, str) or (known.schedulers and not said_of(file, loop, r"lr_schedulers|sched\w*\.step")):
+    if isinstance(known, str) or (known.schedules and not said_of(file, loop, r"lr_schedulers|sched\w*\.step")):
         reason = "Lightning then no longer repeats the step, and no longer steps schedulers where there are any."
         return Match(place, message, "unsafe", reason, edits=change)
     return Match(place, message, "safe", "Lightning repeated each step that the loop had made.", edits=change)

@@ -11,7 +11,7 @@ from codemods.loops.classes import FLAG, TRIGGERS, Loop, collect, loops
 from codemods.loops.flow import Flow, Path
 from codemods.loops.places import edit, optimizers, said_of
 from codemods.loops.steps import Put
-from codemods.manual.optimizers import Scheduler
+from codemods.manual.configured import Configured
 from codemods.rule import Example, Match, Rule, best_levels
 from codemods.source import PythonFile
 from codemods.syntax import Function, is_none, own_nodes, returns, self_name
@@ -78,14 +78,17 @@ def _match(file: PythonFile, loop: Loop, value: ast.expr) -> Match:
     place = file.span(value)
     known = optimizers(loop)
     flow = loop.flows[0]
-    if isinstance(known, str) or not known.schedulers or not loop.known_whole():
+    if isinstance(known, str) or not known.schedules or not loop.known_whole():
         why = known if isinstance(known, str) else "the class is not seen whole"
+        return Match(place, MESSAGE, "manual", f"Not rewritten: {why}. {ADVICE}")
+    why = _not_plain(known)
+    if why:
         return Match(place, MESSAGE, "manual", f"Not rewritten: {why}. {ADVICE}")
     end = _end(flow)
     if flow.function.name != "training_step" or end is None or not flow.laid_out:
         return Match(place, MESSAGE, "manual", f"Not rewritten: the end of the training step is not plain. {ADVICE}")
     path, after = end
-    put = Put(path, partial(_lines, self_name(flow.function), known.schedulers), after=after)
+    put = Put(path, partial(_lines, self_name(flow.function), known), after=after)
     reason = (
         "Stepped where automatic optimization would: at the end of the batch, or of the epoch's last one. What was "
         "trained so far was trained at a constant rate, and may be tuned for it."
@@ -107,10 +110,19 @@ def _is_plain(value: ast.expr | None) -> bool:
     return value is None or not any(isinstance(node, ast.Call | ast.Await) for node in ast.walk(value))
 
 
-def _lines(this: str, schedulers: tuple[Scheduler, ...]) -> str:
-    from codemods.manual.writer import scheduler_lines
+def _not_plain(known: Configured) -> str:
+    """What keeps the schedulers from being stepped at the end of a batch."""
+    if not known.fixed:
+        return "configure_optimizers returns its schedulers in one way or another"
+    if any(schedule.monitor for schedule in known.schedules):
+        return "a scheduler steps on a monitored metric after validation"
+    return "a scheduler has a frequency other than 1" if any(item.frequency != 1 for item in known.schedules) else ""
 
-    return "".join(f"{line}\n" for line in scheduler_lines(this, schedulers))
+
+def _lines(this: str, known: Configured) -> str:
+    from codemods.manual.writer import schedule_lines
+
+    return "".join(f"{line}\n" for line in schedule_lines(this, "", known))
 
 
 BEFORE = """\

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import libcst as cst
@@ -10,7 +9,6 @@ import libcst.matchers as m
 
 from codemods import edits
 from codemods.manual.configured import Configured, Schedule
-from codemods.manual.optimizers import Scheduler
 
 HOOK = "on_before_optimizer_step"
 EPOCH_END = "on_train_epoch_end"
@@ -126,25 +124,3 @@ def add_plateaus(node: cst.ClassDef, configured: Configured, after: str) -> cst.
     text = f"def {EPOCH_END}(self):\n" + "".join(f"    {line}\n" for line in lines("self").splitlines())
     added = edits.spaced(edits.statements(text)[0])
     return edits.change_method(node, after, lambda method: [method, added])
-
-
-def scheduler_lines(this: str, schedulers: Sequence[Scheduler]) -> list[str]:
-    """The statements that step schedulers where automatic optimization did, to stand at the end of a training step
-    that made an optimizer step."""
-    if not schedulers:
-        return []
-    if len(schedulers) == 1:
-        return _when(schedulers[0].interval, this, [f"{this}.lr_schedulers().step()"])
-    if len({scheduler.interval for scheduler in schedulers}) == 1:
-        step = [f"for scheduler in {this}.lr_schedulers():", "    scheduler.step()"]
-        return _when(schedulers[0].interval, this, step)
-    lines = [f"schedulers = {this}.lr_schedulers()"]
-    for index, scheduler in enumerate(schedulers):
-        lines += _when(scheduler.interval, this, [f"schedulers[{index}].step()"])
-    return lines
-
-
-def _when(interval: str, this: str, lines: list[str]) -> list[str]:
-    if interval == "step":
-        return lines
-    return [f"if {this}.trainer.is_last_batch:", *(f"    {line}" for line in lines)]

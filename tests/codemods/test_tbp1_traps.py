@@ -636,7 +636,43 @@ for part in batch[0].split(4):
             )
         ),
         "TBP109",
-        "Manual optimization leaves them to the module",
+        "steps on a monitored metric",
+    ),
+    "a frequency": (
+        changed(
+            (
+                SGD,
+                "        optimizer = torch.optim.SGD(self.parameters(), lr=0.1)\n"
+                "        decay = torch.optim.lr_scheduler.StepLR(optimizer, 1)\n"
+                '        return [optimizer], [{"scheduler": decay, "interval": "step", "frequency": 2}]\n',
+            )
+        ),
+        "TBP109",
+        "a frequency other than 1",
+    ),
+    "one scheduler or none": (
+        changed(
+            (
+                SGD,
+                "        optimizer = torch.optim.SGD(self.parameters(), lr=0.1)\n"
+                "        if self.constant:\n            return optimizer\n"
+                "        return [optimizer], [torch.optim.lr_scheduler.StepLR(optimizer, 1)]\n",
+            )
+        ),
+        "TBP109",
+        "in one way or another",
+    ),
+    "two optimizers": (
+        changed(
+            (
+                SGD,
+                "        optimizer = torch.optim.SGD(self.parameters(), lr=0.1)\n"
+                "        other = torch.optim.SGD(self.parameters(), lr=0.1)\n"
+                "        return [optimizer, other], [torch.optim.lr_scheduler.StepLR(optimizer, 1)]\n",
+            )
+        ),
+        "TBP109",
+        "several optimizers",
     ),
 }
 
