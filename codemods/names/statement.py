@@ -56,18 +56,22 @@ def moved(
     if len(places) == len(node.names) and len(modules) == 1 and len(needed) == len(places):
         return _in_place(file, node, places)
     start, end = file.offsets(node)
+    match = _MODULE.match(file.text, start, end)
+    here = [alias for alias, place in places.items() if match and place.module == match[1] and place in needed]
+    away = [place for alias, place in places.items() if alias not in here and place in needed]
     indent = file.text[file.text.rfind("\n", 0, start) + 1 : start]
     newline = "\r\n" if "\r\n" in file.text else "\n"
     lines = [
-        f"from {module} import {', '.join(sorted({place.item for place in needed if place.module == module}))}"
-        for module in sorted({place.module for place in needed})
+        f"from {module} import {', '.join(sorted({place.item for place in away if place.module == module}))}"
+        for module in sorted({place.module for place in away})
     ]
-    kept = [alias for alias in node.names if alias not in places]
+    kept = [alias for alias in node.names if alias not in places or alias in here]
     if not kept:
         return _replaced(file, start, end, lines, newline + indent)
     line_end = end + len(file.text[end:].split("\n", 1)[0].rstrip("\r"))
     added = "".join(f"{newline}{indent}{line}" for line in lines)
-    return (*_without(file, node, kept), *([TextEdit(line_end, line_end, added)] if added else []))
+    renamed = [TextEdit(*file.offsets(alias), places[alias].item) for alias in here]
+    return (*renamed, *_without(file, node, kept), *([TextEdit(line_end, line_end, added)] if added else []))
 
 
 def _in_place(file: PythonFile, node: ast.ImportFrom, places: Mapping[ast.alias, Place]) -> tuple[TextEdit, ...]:

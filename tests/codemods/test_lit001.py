@@ -149,7 +149,10 @@ def test_what_is_gone_for_good_is_explained() -> None:
 
 
 def test_an_idle_decorator_goes() -> None:
-    before = "import pytorch_lightning as pl\n\n\nclass A:\n    @pl.data_loader\n    def train_dataloader(self):\n        pass\n"
+    before = (
+        "import pytorch_lightning as pl\n\n\nclass A:\n"
+        "    @pl.data_loader\n    def train_dataloader(self):\n        pass\n"
+    )
     assert text(before) == before.replace("    @pl.data_loader\n", "")
 
 
@@ -190,3 +193,17 @@ def test_a_pin_moves_where_the_new_name_is_newer() -> None:
     }
     after = rewritten(files)
     assert after["requirements.txt"] == "pytorch-lightning==2.6.6\n"
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("LightningLoggerBase, WandbLogger", "Logger, WandbLogger"),
+        ("CSVLogger, LightningLoggerBase", "CSVLogger, Logger"),
+        ("CSVLogger, Logger, LightningLoggerBase", "CSVLogger, Logger"),
+    ],
+)
+def test_a_name_whose_module_still_has_it_is_renamed_where_it_is_imported(old: str, new: str) -> None:
+    head, use = "from pytorch_lightning.loggers import ", "\n\n\ndef log(logger: {0}) -> None:\n    pass\n"
+    before = head + old + use.format("LightningLoggerBase")
+    assert rewritten({"a.py": before}, rule("LIT001"))["a.py"] == head + new + use.format("Logger")
