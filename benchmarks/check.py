@@ -123,8 +123,9 @@ def floors(tree: Path) -> tuple[tuple[int, int, int], bytes, bytes]:
     project = open_tree(tree)
     options, sources = options_for(asked, project), sources_of(project)
     paths = [source.path for source in sources]
-    hits = [source for source in sources if source.kind == "python" and triggered(source, options.rules)]
-    triggers = sorted({text.decode() for rule in options.rules if "python" in rule.kinds for text in rule.triggers})
+    rules = [rule for rule in options.rules if "python" in rule.kinds and not rule.last]
+    hits = [source for source in sources if source.kind == "python" and triggered(source, rules)]
+    triggers = sorted({text.decode() for rule in rules for text in rule.triggers})
     parsed = dict.fromkeys(sorted(scan(sources, options).facts.files))
     counts = (len(paths), len(hits), len(parsed))
     return counts, json.dumps([paths, {}, triggers]).encode(), json.dumps([paths, parsed, triggers]).encode()

@@ -19,7 +19,7 @@ from codemods.search import Search
 from codemods.source import PythonFile, Source, TextFile, Unreadable
 
 POOL_BYTES = 1_000_000
-KEPT_BYTES = 1_000_000
+KEPT_BYTES = 1_500_000
 
 
 @dataclass(frozen=True)
@@ -129,12 +129,14 @@ def sees_text(rule: Rule, source: Source) -> bool:
 
 class Desk:
     """What a process works with: the sources by path, the options, the facts once they are known, and small
-    files that it has parsed, kept for the second look."""
+    files that it has parsed, kept for the second look while there is `room` for their text."""
 
-    def __init__(self, sources: Mapping[str, Source], options: Options, facts: Facts | None = None) -> None:
+    def __init__(
+        self, sources: Mapping[str, Source], options: Options, facts: Facts | None = None, room: int = KEPT_BYTES
+    ) -> None:
         self.sources, self.options, self.facts = sources, options, facts or Facts({})
         self._kept: dict[str, PythonFile] = {}
-        self._room = KEPT_BYTES
+        self._room = room
 
     def open(self, path: str, as_text: bool = False) -> PythonFile | TextFile:
         """The file as rules see it, no longer kept. Raises Unreadable."""
@@ -160,7 +162,7 @@ def _in_processes(work: Callable[[Desk, Any], Any], items: Sequence[tuple[str, A
         return
     from concurrent.futures import ProcessPoolExecutor
 
-    given = Desk(desk.sources, options, desk.facts)
+    given = Desk(desk.sources, options, desk.facts, room=0)
     with ProcessPoolExecutor(jobs, initializer=_sit_down, initargs=(given,)) as pool:
         yield from pool.map(_work_there, [work] * len(items), items, chunksize=max(1, len(items) // (jobs * 8)))
 
