@@ -52,12 +52,15 @@ def _plain_method(method: ast.FunctionDef) -> bool:
 
 
 def _class_of(file: PythonFile, facts: Facts, call: CallNode, name: str) -> str | None:
-    """The text of the class that the only assignment to a name in the call's own scope calls."""
+    """The text of the class that the only assignment to a name in the call's own scope calls, but for one of what
+    the call itself gives."""
     space = next((item for item in reversed(call.within) if not isinstance(item, ast.ClassDef)), file.tree)
+    loaded = [item.node for item in file.assignments_to(name) if item.node.value is call.node]
+    again = {id(node) for item in loaded for node in ast.walk(item)}
     stores = [
         node
         for node in ast.walk(space)
-        if isinstance(node, ast.Name) and node.id == name and type(node.ctx) is ast.Store
+        if isinstance(node, ast.Name) and node.id == name and type(node.ctx) is ast.Store and id(node) not in again
     ]
     values = [
         item.node.value

@@ -59,3 +59,14 @@ def test_left_alone(text: str) -> None:
 def test_a_dict_in_log_is_a_finding() -> None:
     [reason] = refusals({"a.py": HEAD + MODEL + '    def f(self):\n        self.log("a", {"b": 1})\n'}, "LIT222")
     assert "log_dict" in reason
+
+
+def test_a_name_that_is_bound_to_what_it_loads_is_its_class_until_then() -> None:
+    text = (
+        "from pytorch_lightning import LightningModule\n\n\nclass Model(LightningModule):\n    pass\n\n\n"
+        "def main(path):\n    model = Model(3)\n    model = model.load_from_checkpoint(path)\n    return model\n"
+    )
+    after = text.replace("model.load_from", "Model.load_from")
+    assert rewritten({"a.py": text}, rule("LIT222"))["a.py"] == after
+    once_more = text.replace("    return", "    model = 3\n    return")
+    assert rewritten({"a.py": once_more}, rule("LIT222"))["a.py"] == once_more
