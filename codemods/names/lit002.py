@@ -22,19 +22,34 @@ SPELLINGS = {OLD: (OLD, FABRIC[OLD]), NEW: (NEW, FABRIC[NEW])}
 
 def _collect(file: PythonFile) -> tuple[str, ...] | None:
     """The namespaces that a file takes Lightning from, where it does not take it from either."""
-    found = {space for node, space in _imports(file, read_sites(file)) if space}
+    found = _spaces(file)
+    if len(found) > 1:
+        found = {space for _, space in _imports(file, read_sites(file))}
     return tuple(sorted(found)) or None
+
+
+def _spaces(file: PythonFile) -> set[str]:
+    """The namespaces of all imports of a file, those under a `try` or version check included."""
+    return {space for node in file.imports for name in _modules(node) if (space := _space(name))}
+
+
+def _modules(node: ast.ImportFrom | ast.Import) -> list[str]:
+    if isinstance(node, ast.Import):
+        return [alias.name for alias in node.names]
+    return [] if node.level else [node.module or ""]
+
+
+def _space(dotted: str) -> str:
+    return next((space for space in SPELLINGS if _is_of(dotted, space)), "")
 
 
 def _imports(file: PythonFile, sites: Sites) -> Iterator[tuple[ast.ImportFrom | ast.Import, str]]:
     """The imports of Lightning that no other arm of a `try` or version check makes too, with their namespace."""
     for node, _, arms in sites.imports:
-        if serves_both(node, arms) or (isinstance(node, ast.ImportFrom) and node.level):
+        if serves_both(node, arms):
             continue
-        names = [node.module or ""] if isinstance(node, ast.ImportFrom) else [alias.name for alias in node.names]
-        for name in names:
-            space = next((space for space in SPELLINGS if _is_of(name, space)), "")
-            if space:
+        for name in _modules(node):
+            if space := _space(name):
                 yield node, space
 
 
@@ -75,7 +90,9 @@ def _distribution(pin: str) -> str:
 
 def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
     keep = _chosen(facts)
-    if keep is None or not (keep in facts.collected("LIT002").get(file.path, ()) or _meets(facts, file.path, keep)):
+    if keep is None or not _spaces(file) - {keep}:
+        return
+    if not (keep in facts.collected("LIT002").get(file.path, ()) or _meets(facts, file.path, keep)):
         return
     sites = read_sites(file)
     for node, space in _imports(file, sites):

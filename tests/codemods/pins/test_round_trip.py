@@ -77,13 +77,13 @@ def holds(path: str, before: str) -> None:
             assert not any(admits(now.meant, bad, now.language) for bad in MALICIOUS)
 
 
-@settings(deadline=None, max_examples=120)
+@settings(deadline=None, max_examples=40)
 @given(requirements())
 def test_requirement_files(text: str) -> None:
     holds("requirements.txt", text)
 
 
-@settings(deadline=None, max_examples=120)
+@settings(deadline=None, max_examples=40)
 @given(manifests())
 def test_other_manifests(manifest: tuple[str, str]) -> None:
     holds(*manifest)
