@@ -44,6 +44,12 @@ COMMON = ("args", "hparams", "opt", "opts", "hp", "params")
 KEPT = ("distributed_backend", "gpus", "resume_from_checkpoint")
 """Options of 1.x that stay, where the script speaks of them."""
 
+SUCCESSORS = {
+    "gpus": frozenset({"gpus", "accelerator", "devices"}),
+    "distributed_backend": frozenset({"distributed_backend", "strategy", "plugins"}),
+}
+"""What takes the place of an option of 1.x in the call that builds the Trainer."""
+
 
 @dataclass(frozen=True)
 class Site:
@@ -159,12 +165,21 @@ def _unkept(file: PythonFile, sites: Sequence[Site]) -> str | None:
     if spoken:
         return f"the script speaks of the option {spoken[0]}, which went with Trainer's argument"
     built = [site for site in sites if site.trainer and site.method == "from_argparse_args"]
+    own = {name for name, kinds in read_options(file).kinds.items() if kinds != {LIGHTNINGS}} & (once() - current())
     for site in built:
+        given = keywords(site.call.node).keys()
+        if any(item.arg is None for item in site.call.node.keywords):
+            return "more arguments come by `**`, where those of 1.x may stand"
+        if own - given:
+            return f"the script has an option --{min(own - given)} of its own, which 1.x gave to Trainer"
         value = site.call.node.args[0]
         bound = bound_once(file, site.call, value.id) if isinstance(value, ast.Name) else value
         if isinstance(bound, ast.Call) and ast.unparse(bound.func).rpartition(".")[2] == "Namespace":
             return "its arguments come from a dictionary, where options of 1.x may stand"
     kept = _spoken(file, frozenset(KEPT))
+    for option, successors in SUCCESSORS.items():
+        if option in kept and any(successors & keywords(site.call.node).keys() for site in built):
+            return f"what takes the place of --{option} is given beside it, so that the option would be read nowhere"
     if kept and not any(site.trainer and site.method == "add_argparse_args" for site in sites):
         return f"the script speaks of the option {min(kept)}, which is declared elsewhere"
     if "resume_from_checkpoint" in kept and any(_fits(file, site) is None for site in built):
@@ -243,9 +258,9 @@ def _devices(file: PythonFile, node: ast.Call, spoken: set[str]) -> list[str]:
     """The keywords that take the place of the options of 1.x for hardware."""
     args, given = file.source_of(node.args[0]), keywords(node).keys()
     found = []
-    if "gpus" in spoken and not {"gpus", "accelerator", "devices"} & given:
+    if "gpus" in spoken and not SUCCESSORS["gpus"] & given:
         found += [f'accelerator="gpu" if {args}.gpus else {args}.accelerator', f"devices={args}.gpus or {args}.devices"]
-    if "distributed_backend" in spoken and not {"distributed_backend", "strategy", "plugins"} & given:
+    if "distributed_backend" in spoken and not SUCCESSORS["distributed_backend"] & given:
         found.append(f"strategy={args}.distributed_backend or {args}.strategy")
     return found
 
@@ -319,7 +334,7 @@ def _helpers(file: PythonFile, sites: Sequence[Site]) -> list[TextEdit]:
             for node in body
             if isinstance(node, ast.Import | ast.ImportFrom) and getattr(node, "module", "") != "__future__"
         )
-        at = _line_start(file, first)
+        at = file.text.rfind("\n", 0, file.offsets(first)[0]) + 1
         edits.append(TextEdit(at, at, "".join(f"import {name}{newline}" for name in missing)))
     return edits
 

@@ -134,3 +134,37 @@ def test_a_backend_names_the_strategy() -> None:
     assert 'parser.add_argument("--distributed_backend", default=None)\n' in after
     assert "        strategy=args.distributed_backend or args.strategy,\n" in after
     assert run(text, ["--accelerator", "cpu", "--devices", "1"]).num_devices == 1
+
+
+LICENSED = """\
+# Licensed to someone.
+from argparse import ArgumentParser
+
+import pytorch_lightning as pl
+
+parser = ArgumentParser()
+parser = pl.Trainer.add_argparse_args(parser)
+parser.add_argument("--root")
+args = parser.parse_args()
+trainer = pl.Trainer.from_argparse_args(args)
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("--root", "--amp_level", "--amp_level of its own"),
+        ("args(args)", "args(args, **more)", "come by `**`"),
+        ("args(args)", "args(args, accelerator=args.accelerator, default_root_dir=args.gpus)", "read nowhere"),
+    ],
+)
+def test_options_of_old_that_would_be_lost_are_left_to_a_person(old: str, new: str, said: str) -> None:
+    text = LICENSED.replace(old, new)
+    assert text != LICENSED
+    reasons = refusals({"train.py": text}, "LIT130")
+    assert reasons and said in reasons[0]
+
+
+def test_imports_stand_behind_the_licence() -> None:
+    after = rewritten({"train.py": LICENSED}, rule("LIT130"))["train.py"]
+    assert after.splitlines()[:3] == ["# Licensed to someone.", "import inspect", "from argparse import ArgumentParser"]
