@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, SupportsIndex
 
 from codemods.finding import Fix, Span
 
@@ -68,6 +68,12 @@ class Example:
     after: str
     path: str = "train.py"
     files: tuple[tuple[str, str], ...] = ()
+
+    def __reduce_ex__(self, protocol: SupportsIndex) -> str | tuple[Any, ...]:
+        """A rule of the package goes to another process by its code, and is found there again."""
+        if any(rule is self for rule in all_rules()):
+            return rule_of, (self.code,)
+        return super().__reduce_ex__(protocol)
 
 
 def best_levels(levels: Iterable[tuple[str | None, Fix]]) -> tuple[tuple[str, Fix], ...]:
@@ -145,6 +151,11 @@ def all_rules() -> tuple[Rule, ...]:
             if isinstance(rule, Rule):
                 rules.append(rule)
     return tuple(sorted(rules, key=lambda rule: (rule.last, rule.code)))
+
+
+def rule_of(code: str) -> Rule:
+    """The rule of that code."""
+    return next(rule for rule in all_rules() if rule.code == code)
 
 
 def select_rules(select: tuple[str, ...], ignore: tuple[str, ...]) -> tuple[Rule, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import pickle
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
@@ -200,3 +201,7 @@ def test_codes_select_by_prefix_and_unknown_ones_are_named() -> None:
     assert "LIT201" not in {item.code for item in select_rules((), ("LIT2",))}
     with pytest.raises(ValueError, match="XYZ"):
         select_rules(("XYZ",), ())
+
+
+def test_rules_go_to_another_process() -> None:
+    assert pickle.loads(pickle.dumps(all_rules())) == all_rules()
