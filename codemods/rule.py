@@ -69,12 +69,6 @@ class Example:
     path: str = "train.py"
     files: tuple[tuple[str, str], ...] = ()
 
-    def __reduce_ex__(self, protocol: SupportsIndex) -> str | tuple[Any, ...]:
-        """A rule of the package goes to another process by its code, and is found there again."""
-        if any(rule is self for rule in all_rules()):
-            return rule_of, (self.code,)
-        return super().__reduce_ex__(protocol)
-
 
 def best_levels(levels: Iterable[tuple[str | None, Fix]]) -> tuple[tuple[str, Fix], ...]:
     """Each row with the best of its levels, in order; entries without a row are left out."""
@@ -134,6 +128,12 @@ class Rule:
     last: bool = False
     text_triggers: tuple[bytes, ...] = ()
     references: tuple[str, ...] = ()
+
+    def __reduce_ex__(self, protocol: SupportsIndex) -> str | tuple[Any, ...]:
+        """A rule of the package goes to another process by its code, and is found there again."""
+        if any(rule is self for rule in all_rules()):
+            return rule_of, (self.code,)
+        return super().__reduce_ex__(protocol)
 
 
 @cache
