@@ -82,6 +82,8 @@ def _section(file: TextFile, project: Project, item: Owned, owner: Owner) -> Ite
             found[entry.key] = _unspoken(entry.key, entry.value)
     if owner.how != "proven":
         found = {key: verdict for key, verdict in found.items() if key in REMOVED}
+    if owner.how == "perhaps":
+        found = {key: verdict for key, verdict in found.items() if not project.is_read(key)}
     found = {key: _settled(file, project, item, owner, verdict) for key, verdict in found.items()}
     found = {key: _final(item, found, verdict) for key, verdict in found.items()}
     yield from _matches(file, project, item, found)

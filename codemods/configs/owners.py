@@ -52,8 +52,14 @@ class Owned:
         return tuple(item for item in self.section.entries if not item.key.startswith("_") and item.key not in OWN)
 
 
+RECORDS = ("hparams.yaml",)
+"""What Lightning writes beside a checkpoint: a record, and no configuration."""
+
+
 def owned(file: TextFile) -> Iterator[Owned]:
     """Every mapping of a file that holds an argument of Trainer, or names one. Raises Malformed."""
+    if file.path.rpartition("/")[2] in RECORDS:
+        return
     found = read_mappings(file.text, file.kind)
     by_path = {item.path: item for item in found}
     takes = once()
@@ -198,6 +204,10 @@ class Project:
             for read in known.reads
             if read.key == key and (read.base == name or _speaks_of(read.base, name))
         ]
+
+    def is_read(self, key: str) -> bool:
+        """Whether the code reads a key of that name from anything, and so decides itself what it is for."""
+        return any(read.key == key for known in self.known.values() for read in known.reads)
 
 
 def _speaks_of(base: str, name: str) -> bool:

@@ -115,3 +115,22 @@ def test_a_template_that_is_no_yaml_is_a_finding() -> None:
 def test_a_comment_switches_it_off() -> None:
     files = {"t.yaml": f"{TARGET}max_epochs: 1\ngpus: 1  # fixer: ignore[LIT301]\n"}
     assert run_rules(files, rule("LIT301")).findings == ()
+
+
+READ_BY_NAME = {
+    "conf/train/small.yaml": "gpus: 1\nval_percent_check: 0.1\nmax_epochs: 3\nprecision: 16\n",
+    "train.py": "import pytorch_lightning as pl\n\n\ndef main(conf):\n"
+    "    return pl.Trainer(devices=conf.gpus, limit_val_batches=conf.val_percent_check, max_epochs=conf.max_epochs)\n",
+}
+
+
+def test_keys_that_the_code_reads_by_name_are_its_own_words() -> None:
+    assert run_rules(READ_BY_NAME, rule("LIT301")).findings == ()
+
+
+def test_what_lightning_wrote_beside_a_checkpoint_is_a_record() -> None:
+    files = {
+        "checkpoints/a/hparams.yaml": "gpus: 1\nweights_summary: top\nmax_epochs: 3\n",
+        "a.py": "import pytorch_lightning\n",
+    }
+    assert run_rules(files, rule("LIT301")).findings == ()
