@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from codemods.autocast.versions import LIGHTNING, admits_from
+from codemods.autocast.versions import LIGHTNING, admits_below, admits_from
 from codemods.facts import ClassFact, Facts
 from codemods.family import family
 from codemods.manual.carriers import Carrier
@@ -198,6 +198,11 @@ def _doubted(facts: Facts, verdict: Verdict) -> Verdict:
         doubts.append(
             f"the project is pinned to a Lightning before 1.6, where global_step counted a batch once whatever the "
             f"optimizers; each of their steps counts now, and {counting[0]} may speak of it"
+        )
+    elif counting and not admits_below(facts, LIGHTNING, "2.0.0"):
+        doubts.append(
+            f"the project asks for Lightning 2, so the release that its step was written for is not known; before 1.6 "
+            f"global_step counted a batch once, and {counting[0]} may speak of it"
         )
     searching = facts.mentions.get(b"lr_find", frozenset())
     if searching:

@@ -304,3 +304,10 @@ def test_ddp_that_trains_something_else_stays() -> None:
     )
     after = rewritten({"train.py": BEFORE, "other.py": other}, rule("OPT001"))
     assert after["other.py"] == other
+
+
+@pytest.mark.parametrize("pin", ["==0.9.0", "==2.6.6"])
+def test_pins_that_tell_no_release_of_1_6_or_later_make_it_unsafe_where_steps_are_counted(pin: str) -> None:
+    text = BEFORE.replace('self.log("g_loss", loss)', "print(self.global_step)")
+    options = Options((OPT,), pins=(f"pytorch-lightning{pin}",))
+    assert {finding.fix for finding in plan(sources({"train.py": text}), options).findings} == {"unsafe"}
