@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 
+from codemods.autocast.versions import LIGHTNING, admits_from, is_open
 from codemods.facts import ClassFact, Facts
 from codemods.finding import Fix
 from codemods.gradients.eras import era
@@ -57,7 +58,8 @@ def _match(file: PythonFile, facts: Facts, loaded: Loaded) -> Match:
         reason = "it is frozen in some cases: call `.train()` on it where it is trained"
         return Match(file.span(loaded.statement), message, "manual", reason, row="B11")
     when = era(facts, "2.2.0")
-    level: Fix = "safe" if when == "before" else "unsafe"
+    both = when == "before" and not is_open(facts, LIGHTNING) and admits_from(facts, LIGHTNING, "2.2.0")
+    level: Fix = "safe" if when == "before" and not both else "unsafe"
     return Match(file.span(loaded.statement), message, level, REASONS[when], row="B11", edits=(_edit(file, loaded),))
 
 

@@ -13,7 +13,7 @@ from codemods.finding import Fix, Span
 from codemods.hooks.callbacks import watchers
 from codemods.hooks.epoch_end import STAGES, EpochEnd, Stage, read_hook
 from codemods.hooks.relations import INDEX, Keeping, Shown, file_refusal, keeping, project_refusal
-from codemods.hooks.step_end import named_lines, shown_ends, spellings
+from codemods.hooks.step_end import PRECISION, named_lines, shown_ends, spellings
 from codemods.rule import Example, Match, NodeEdit, Rule
 from codemods.source import ClassNode, PythonFile
 from codemods.syntax import is_super_call
@@ -341,4 +341,5 @@ RULE = Rule(
     present=_present,
     references=("https://github.com/Lightning-AI/pytorch-lightning/pull/16520",),
     rows=_rows,
+    mentions=PRECISION,
 )

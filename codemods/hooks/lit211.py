@@ -12,7 +12,7 @@ from codemods.facts import CALLBACK, MODULE, ClassFact, Facts
 from codemods.family import definitions, family
 from codemods.finding import Fix
 from codemods.hooks.epoch_end import STAGES
-from codemods.hooks.step_end import family_refusal, own_refusal, shown_ends, spellings
+from codemods.hooks.step_end import PRECISION, family_refusal, own_refusal, shown_ends, spellings
 from codemods.rule import Example, Match, NodeEdit, Rule, best_levels
 from codemods.scopes import ROOT
 from codemods.source import ClassNode, PythonFile
@@ -47,17 +47,16 @@ class Unheard:
 
 
 BOTH = (MODULE, CALLBACK)
+_ROUTINE = (
+    "on_fit_start is called before the sanity check too, but also before a checkpoint's training state is restored."
+)
 _STAGES = "It ran at the start or end of training, validation and test epochs alike, before 1.2 of training alone"
 _BATCHES = "It ran for training, validation and test batches alike"
 _ENDS = "Call it from {0}, or do there what it does"
 _LOADER = "Do it in {0}(), or in setup()"
 HOOKS: dict[str, Unheard] = {
-    "on_pretrain_routine_start": Unheard(
-        BOTH, "1.8", "M101", "on_fit_start is called at the same point of fit, before the sanity check.", "on_fit_start"
-    ),
-    "on_pretrain_routine_end": Unheard(
-        BOTH, "1.8", "M101", "on_fit_start is called at the same point of fit, before the sanity check.", "on_fit_start"
-    ),
+    "on_pretrain_routine_start": Unheard(BOTH, "1.8", "M101", _ROUTINE, "on_fit_start", level="unsafe"),
+    "on_pretrain_routine_end": Unheard(BOTH, "1.8", "M101", _ROUTINE, "on_fit_start", level="unsafe"),
     "on_epoch_start": Unheard(
         BOTH, "1.8", "M100", f"{_STAGES}; training is taken to be meant.", "on_train_epoch_start", level="unsafe"
     ),
@@ -92,13 +91,31 @@ HOOKS: dict[str, Unheard] = {
         only="isinstance(exception, KeyboardInterrupt)",
     ),
     "on_before_accelerator_backend_setup": Unheard(
-        (CALLBACK,), "1.8", "M097", "setup is called at the same point.", "setup", adds=("stage",)
+        (CALLBACK,),
+        "1.8",
+        "M097",
+        "setup is called later, when the processes have met.",
+        "setup",
+        adds=("stage",),
+        level="unsafe",
     ),
     "on_hpc_save": Unheard(
-        (MODULE,), "1.8", "M087", "on_save_checkpoint is called for these checkpoints too.", "on_save_checkpoint", 1
+        (MODULE,),
+        "1.8",
+        "M087",
+        "on_save_checkpoint is called for these checkpoints, and for all others.",
+        "on_save_checkpoint",
+        1,
+        level="unsafe",
     ),
     "on_hpc_load": Unheard(
-        (MODULE,), "1.8", "M086", "on_load_checkpoint is called for these checkpoints too.", "on_load_checkpoint", 1
+        (MODULE,),
+        "1.8",
+        "M086",
+        "on_load_checkpoint is called for these checkpoints, and for all others.",
+        "on_load_checkpoint",
+        1,
+        level="unsafe",
     ),
     "on_init_start": Unheard((CALLBACK,), "1.8", "M102", "The Trainer is being built then: do it before you build it"),
     "on_init_end": Unheard((CALLBACK,), "1.8", "M103", "Do it in setup(self, trainer, pl_module, stage)"),
@@ -133,8 +150,9 @@ HOOKS: dict[str, Unheard] = {
         (MODULE,),
         "2.1",
         "G18004",
-        "configure_model is called at the same point, and may be called again.",
+        "configure_model is called at the same point, and may be called again, on what it has made.",
         "configure_model",
+        level="unsafe",
         needs="2.1.0",
     ),
 }
@@ -296,12 +314,7 @@ def _renamed(node: cst.FunctionDef, *, hook: Unheard) -> cst.FunctionDef:
 
 
 BEFORE = """\
-from pytorch_lightning import Callback, LightningModule
-
-
-class Model(LightningModule):
-    def on_pretrain_routine_start(self):
-        self.seen = 0
+from pytorch_lightning import Callback
 
 
 class Stop(Callback):
@@ -309,12 +322,7 @@ class Stop(Callback):
         print("stopped")
 """
 AFTER = """\
-from pytorch_lightning import Callback, LightningModule
-
-
-class Model(LightningModule):
-    def on_fit_start(self):
-        self.seen = 0
+from pytorch_lightning import Callback
 
 
 class Stop(Callback):
@@ -334,7 +342,7 @@ class Model(LightningModule):
         return self.loss(output["guess"])
 """
 ENDED_AFTER = ENDED.replace('{"guess": self(batch)}', 'self.training_step_end({"guess": self(batch)})')
-SHARED = BEFORE.split("\n\n\nclass Stop")[0] + "\n\n    def on_fit_start(self):\n        pass\n"
+SHARED = BEFORE + "\n    def on_exception(self, trainer, pl_module, exception):\n        pass\n"
 EVERY_STAGE = """\
 from pytorch_lightning import Callback
 
@@ -360,7 +368,7 @@ RULE = Rule(
         "Lightning removed some thirty hooks between 1.6 and 2.1 and calls none of them now. Nothing fails: the "
         "method stands there and is not called (guide rows M055-M059, M067, M068, M084-M087, M096-M103, M233-M235). "
         "Where another hook is called at the same point the method takes its name, and a step calls its own "
-        "*_step_end (under mixed precision that now runs in the step's autocast region); where it ran more often "
+        "*_step_end where no precision is spoken of, since autocast now spans both; where it ran more often "
         "than that one, or has no equal, a person has to say what is meant."
     ),
     fix="safe",
@@ -378,4 +386,5 @@ RULE = Rule(
     collect=_collect,
     context=_context,
     rows=_rows,
+    mentions=PRECISION,
 )

@@ -53,6 +53,10 @@ def shown_ends(file: PythonFile, stages: tuple[Stage, ...]) -> frozenset[str]:
     )
 
 
+PRECISION = (b"precision=", b"precision:", b"--precision")
+"""How a project speaks of a Trainer's precision."""
+
+
 def own_refusal(file: PythonFile, item: ClassNode, stage: Stage) -> str | None:
     """Why the class's own step cannot call its own `*_step_end` at each `return`, going by its file alone."""
     step = plain_step(item, stage)
@@ -74,6 +78,11 @@ def own_refusal(file: PythonFile, item: ClassNode, stage: Stage) -> str | None:
 def family_refusal(facts: Facts, fact: ClassFact, stage: Stage, given: frozenset[tuple[str, str]]) -> str | None:
     """Why a class's relatives forbid that its step calls `*_step_end`. `given` are the (path, `Class.step_end`) that
     never give None."""
+    mixed = sorted(path for word in PRECISION for path in facts.mentions.get(word, frozenset()))
+    if mixed:
+        return (
+            f"{mixed[0]} speaks of a precision: {stage.step_end} would run in the autocast region of its step"
+        )
     above = facts.ancestry(fact)[1:]
     for other in family(facts, fact):
         if stage.step_end in other.methods and (other.path, f"{other.name}.{stage.step_end}") not in given:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from codemods.autocast.versions import LIGHTNING, admits_from
 from codemods.facts import MODULE, Facts
 from codemods.rule import Example, Match, NodeEdit, Rule
 from codemods.scopes import ROOT
@@ -32,9 +33,14 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
             if refusal:
                 yield Match(file.span(node), MESSAGE, "manual", f"Not rewritten: {refusal}. {ADVICE}.")
                 continue
+            old = not admits_from(facts, LIGHTNING, "0.8.0")
             reason = "save_hyperparameters keeps the same values, as what the setter made of them, and in checkpoints."
             edit = NodeEdit(node, partial(_saved, this=_this(method)))
-            yield Match(file.span(node), MESSAGE, "safe", reason, edits=(edit,))
+            if old:
+                reason = (
+                    "Before 0.8 any object was kept as it is; save_hyperparameters takes a Namespace or dict alone."
+                )
+            yield Match(file.span(node), MESSAGE, "unsafe" if old else "safe", reason, edits=(edit,))
 
 
 def _this(method: Function) -> str:

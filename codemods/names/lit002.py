@@ -101,8 +101,8 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
         message = f"the project takes Lightning from `{keep}` too, whose classes are others"
         edit = _edit(file, sites, node, space, keep)
         if edit:
-            reason = "Both hold the same code; a module of the one is refused by a Trainer of the other."
-            yield Match(file.span(node), message, "safe", reason, "B06", (edit,), needs="2.0.0")
+            reason = "Both hold the same code; a library that this file uses may be built on the other one."
+            yield Match(file.span(node), message, "unsafe", reason, "B06", (edit,), needs="2.0.0")
         else:
             yield Match(file.span(node), message, "manual", f"Not rewritten: write it with `{keep}` by hand.", "B06")
 
@@ -152,12 +152,12 @@ RULE = Rule(
         "is refused by a Trainer of the other, and a callback works in part (issues 19252 and 17153). The namespace "
         "of the distribution that the project asks for is kept, or that of most of its files."
     ),
-    fix="safe",
+    fix="unsafe",
     versions="Lightning 2.0 and later",
     triggers=(b"pytorch_lightning", b"lightning.pytorch", b"lightning_fabric", b"lightning.fabric"),
     check=_check,
     collect=_collect,
-    rows=partial(best_levels, (("B06", "safe"), ("B22", "manual"))),
+    rows=partial(best_levels, (("B06", "unsafe"), ("B22", "manual"))),
     examples=(Example(BEFORE, AFTER, "callbacks.py", OTHERS), Example(BOTH, BOTH, "compat.py", OTHERS)),
     references=(
         "https://github.com/Lightning-AI/pytorch-lightning/issues/19252",

@@ -16,7 +16,6 @@ from packaging.specifiers import InvalidSpecifier, SpecifierSet
 from packaging.version import InvalidVersion, Version
 
 MALICIOUS = ("2.6.2", "2.6.3")
-FLOOR = (2, 0)
 NEWEST = (2, 6)
 Language = Literal["pep440", "poetry", "conda"]
 _OPERATOR = "=<>!~^"

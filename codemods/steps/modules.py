@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
 
-from codemods.facts import KINDS, MODULE, Facts
+from codemods.facts import Facts
 from codemods.rule import Match
 from codemods.source import ClassNode, PythonFile
 from codemods.steps.roles import Reader
@@ -18,16 +17,6 @@ def kind_of(file: PythonFile, facts: Facts, item: ClassNode) -> str | None:
     """What the class is (see `Facts.kind`)."""
     known = facts.files[file.path].find(item.qualname) if file.path in facts.files else None
     return facts.kind(known) if known else None
-
-
-def module_classes(file: PythonFile, facts: Facts) -> Iterator[ClassNode]:
-    """The LightningModules of a file."""
-    return (item for item in file.classes if kind_of(file, facts, item) == MODULE)
-
-
-def loose_classes(file: PythonFile, facts: Facts) -> Iterator[ClassNode]:
-    """The classes of a file that may be a part of a LightningModule: a mixin, one with a base that is unknown."""
-    return (item for item in file.classes if kind_of(file, facts, item) not in KINDS)
 
 
 def assigned(function: ast.AST) -> dict[str, list[ast.expr]]:

@@ -7,7 +7,6 @@ import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Literal
 
 from codemods.facts import TRAINER, Facts
 from codemods.finding import Fix
@@ -22,7 +21,6 @@ from codemods.trainer.table import current, once
 from codemods.trainer.values import bound_once
 
 CODE = "LIT130"
-Method = Literal["add_argparse_args", "from_argparse_args"]
 WORDS = ("add_argparse_args", "from_argparse_args")
 GONE = {
     "parse_argparser": "M274",

@@ -7,7 +7,7 @@ import pytorch_lightning
 from lightning.pytorch import Trainer
 
 from codemods.names.lit002 import BEFORE, OTHERS
-from tests.codemods.support import rewritten, rule, run_rules
+from tests.codemods.support import rule, run_rules
 
 
 def test_a_module_of_the_other_namespace_is_refused() -> None:
@@ -17,7 +17,8 @@ def test_a_module_of_the_other_namespace_is_refused() -> None:
 
 
 def after(text: str, path: str = "callbacks.py", **files: str) -> str:
-    return rewritten({path: text, **dict(OTHERS), **files}, rule("LIT002"))[path]
+    made = run_rules({path: text, **dict(OTHERS), **files}, rule("LIT002"), unsafe=True)
+    return made.final()[path].decode()
 
 
 def test_fabric_goes_along() -> None:

@@ -78,7 +78,9 @@ WATCH = (
 
 def test_silent_before_and_called_after() -> None:
     assert stop(WATCH) == []
-    assert stop(rewritten({"a.py": WATCH}, rule("LIT211"))["a.py"]) == ["start", "interrupted"]
+    assert stop(rewritten({"a.py": WATCH}, rule("LIT211"))["a.py"]) == ["interrupted"]
+    unsafe = run_rules({"a.py": WATCH}, rule("LIT211"), unsafe=True).final()["a.py"].decode()
+    assert stop(unsafe) == ["start", "interrupted"]
 
 
 @pytest.mark.parametrize(
@@ -203,3 +205,12 @@ def test_a_hook_that_the_file_calls_itself_is_no_finding() -> None:
         "    def on_train_epoch_start(self, trainer, pl_module):\n        self.on_epoch_start(trainer, pl_module)\n"
     )
     assert run_rules({"a.py": text}, rule("LIT211")).findings == ()
+
+
+def test_a_step_end_stays_out_of_the_autocast_region_of_its_step() -> None:
+    body = "    def training_step(self, batch, batch_idx):\n        return {'guess': batch}\n\n"
+    body += "    def training_step_end(self, output):\n        return output['guess'].sum()\n"
+    text = f"{HEAD}class A(LightningModule):\n{body}"
+    assert "self.training_step_end(" in rewritten({"a.py": text}, rule("LIT211"))["a.py"]
+    [reason] = refusals({"a.py": text, "t.yaml": "precision: 16\n"}, "LIT211")
+    assert "autocast region" in reason
