@@ -178,7 +178,10 @@ def _unkept(file: PythonFile, sites: Sequence[Site]) -> str | None:
     for option, successors in SUCCESSORS.items():
         if option in kept and any(successors & keywords(site.call.node).keys() for site in built):
             return f"what takes the place of --{option} is given beside it, so that the option would be read nowhere"
-    if kept and not any(site.trainer and site.method == "add_argparse_args" for site in sites):
+    adding = [site for site in sites if site.trainer and site.method == "add_argparse_args"]
+    if kept and any(isinstance(_statement(file, site), ast.Return) for site in adding):
+        return f"the script speaks of the option {min(kept)}, which would have to stand behind a return"
+    if kept and not adding:
         return f"the script speaks of the option {min(kept)}, which is declared elsewhere"
     if "resume_from_checkpoint" in kept and any(_fits(file, site) is None for site in built):
         return "the script speaks of the option resume_from_checkpoint, and its fit is not seen"

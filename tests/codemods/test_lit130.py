@@ -168,3 +168,13 @@ def test_options_of_old_that_would_be_lost_are_left_to_a_person(old: str, new: s
 def test_imports_stand_behind_the_licence() -> None:
     after = rewritten({"train.py": LICENSED}, rule("LIT130"))["train.py"]
     assert after.splitlines()[:2] == ["# Licensed to someone.", "import ast"]
+
+
+def test_an_option_that_would_stand_behind_a_return_is_left_to_a_person() -> None:
+    text = LICENSED.replace(
+        "parser = pl.Trainer.add_argparse_args(parser)",
+        "\n\ndef options(parser):\n    return pl.Trainer.add_argparse_args(parser)\n\n\nparser = options(parser)",
+    ).replace("args = parser", "print(parser.parse_args().gpus)\nargs = parser")
+    text += "print(args.gpus)\n"
+    reasons = refusals({"train.py": text}, "LIT130")
+    assert reasons and all("behind a return" in reason for reason in reasons)
