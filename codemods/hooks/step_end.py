@@ -80,9 +80,7 @@ def family_refusal(facts: Facts, fact: ClassFact, stage: Stage, given: frozenset
     never give None."""
     mixed = sorted(path for word in PRECISION for path in facts.mentions.get(word, frozenset()))
     if mixed:
-        return (
-            f"{mixed[0]} speaks of a precision: {stage.step_end} would run in the autocast region of its step"
-        )
+        return f"{mixed[0]} speaks of a precision: {stage.step_end} would run in the autocast region of its step"
     above = facts.ancestry(fact)[1:]
     for other in family(facts, fact):
         if stage.step_end in other.methods and (other.path, f"{other.name}.{stage.step_end}") not in given:
