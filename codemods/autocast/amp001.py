@@ -14,12 +14,12 @@ from codemods.autocast.repair import Anchor, anchor_behind, blocks, clearing, sh
 from codemods.autocast.report import line_of, listed, place_of
 from codemods.autocast.script import is_outermost
 from codemods.autocast.trace import Meeting
-from codemods.autocast.versions import TORCH, admits_below
 from codemods.facts import Facts
 from codemods.finding import Fix
 from codemods.rule import Example, Match, Rule, best_levels
 from codemods.source import PythonFile
 from codemods.syntax import taken_name
+from codemods.versions import TORCH, admits_below
 
 CODE = "AMP001"
 IMPORT = (("torch", None),)

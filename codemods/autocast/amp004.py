@@ -6,12 +6,12 @@ import ast
 from collections.abc import Iterator
 
 from codemods.autocast.spelling import OLD, Binding, Spelled, binding_edit, call_edit, needs_half, obstacle, spelled
-from codemods.autocast.versions import TORCH, admits_below, admits_from, is_open
 from codemods.facts import Facts
 from codemods.finding import Fix
 from codemods.rule import Example, Match, Rule
 from codemods.source import PythonFile
 from codemods.syntax import taken_name
+from codemods.versions import TORCH, admits_below, admits_from, is_open
 
 DEPRECATED = "2.4"
 NEEDS = {"autocast": "1.13", "GradScaler": "2.3"}

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from typing import Literal
 
 from codemods.autocast.script import functions_with_regions
-from codemods.autocast.versions import LIGHTNING, admits_below
 from codemods.facts import MODULE, TRAINER, ClassFact, Facts, TrainerFact, literal
 from codemods.family import short_name
 from codemods.source import PythonFile
+from codemods.versions import LIGHTNING, admits_below
 
 CACHES_BELOW = "2.5.5"
 """The standard AMP plugin switches the cache off since 2.5.5 (run: 2.5.4 caches, 2.5.5 and 2.6.6 do not)."""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Literal
 
-from codemods.autocast.versions import LIGHTNING, admits_below, is_open
 from codemods.facts import MODULE, Facts
+from codemods.versions import LIGHTNING, admits_below, is_open
 
 Era = Literal["before", "after", "unknown"]
 

@@ -8,7 +8,6 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 
-from codemods.autocast.versions import LIGHTNING, admits_from, is_open
 from codemods.facts import ClassFact, Facts
 from codemods.finding import Fix
 from codemods.gradients.eras import era
@@ -17,6 +16,7 @@ from codemods.gradients.names import NO_GRAD
 from codemods.rule import Example, Match, Rule, TextEdit, best_levels
 from codemods.source import ClassNode, PythonFile
 from codemods.syntax import Function, is_self_attribute, own_nodes, self_name
+from codemods.versions import LIGHTNING, admits_from, is_open
 
 BUILT_IN = ("__init__", "configure_model", "setup")
 MODE = frozenset({"eval", "train"})

@@ -8,7 +8,6 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from codemods.autocast.versions import LIGHTNING, admits_below, admits_from, is_open
 from codemods.facts import Facts
 from codemods.pins.manifest import read_pins
 from codemods.pins.pin import Pin
@@ -19,6 +18,7 @@ from codemods.rule import Example, Match, NodeEdit, Rule, TextEdit, best_levels
 from codemods.scopes import ROOT, canonical
 from codemods.source import CallNode, PythonFile, TextFile
 from codemods.syntax import uses
+from codemods.versions import LIGHTNING, admits_below, admits_from, is_open
 
 if TYPE_CHECKING:
     import libcst as cst

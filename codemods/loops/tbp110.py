@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from codemods.autocast.versions import LIGHTNING, admits_below, is_open
 from codemods.facts import Facts
 from codemods.loops.classes import FLAG, TRIGGERS, Loop, collect, loops
 from codemods.loops.flow import Event, Flow
@@ -15,6 +14,7 @@ from codemods.loops.trainers import trainers_of
 from codemods.rule import Example, Match, Rule
 from codemods.source import PythonFile
 from codemods.syntax import taken_name
+from codemods.versions import LIGHTNING, admits_below, is_open
 
 CODE = "TBP110"
 CLEAR = "torch.clear_autocast_cache()"

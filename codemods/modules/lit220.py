@@ -7,12 +7,12 @@ from collections.abc import Iterator
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from codemods.autocast.versions import LIGHTNING, admits_from
 from codemods.facts import MODULE, Facts
 from codemods.rule import Example, Match, NodeEdit, Rule
 from codemods.scopes import ROOT
 from codemods.source import ClassNode, PythonFile
 from codemods.syntax import Function, is_self_attribute, own_nodes, self_assignments, super_init_index
+from codemods.versions import LIGHTNING, admits_from
 
 if TYPE_CHECKING:
     import libcst as cst

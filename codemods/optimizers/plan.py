@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from codemods.autocast.versions import LIGHTNING, admits_below, admits_from
 from codemods.facts import ClassFact, Facts
 from codemods.family import family
 from codemods.manual.carriers import Carrier
@@ -13,6 +12,7 @@ from codemods.manual.configured import Configured
 from codemods.manual.surroundings import UNFIT, relatives, surroundings
 from codemods.manual.trainers import ACCUMULATE, CLIP, OFF, Given, Loose, read_trainers
 from codemods.optimizers.module import WATCHED, Several
+from codemods.versions import LIGHTNING, admits_below, admits_from
 
 UNHEARD = {
     "on_before_zero_grad": "manual optimization does not call",
