@@ -37,21 +37,24 @@ KINDS: dict[type[ast.AST], type[cst.CSTNode]] = {
     ast.With: cst.With,
     ast.keyword: cst.Arg,
 }
-COMPOUND = (cst.ClassDef, cst.For, cst.FunctionDef, cst.With)
+COMPOUND = (cst.ClassDef, cst.For, cst.FunctionDef, cst.SimpleStatementLine, cst.With)
 
 
 class NotLocated(Exception):
     """Not exactly one LibCST node stands where an `ast` node stands: a bug of fixer, never of the file."""
 
 
-def locate(file: PythonFile, module: cst.Module, nodes: Iterable[ast.AST]) -> dict[ast.AST, cst.CSTNode]:
-    """The LibCST node of `module` for each of `nodes`, which come from `file.tree`.
+def locate(
+    file: PythonFile, module: cst.Module, nodes: Iterable[ast.AST], lines: bool = False
+) -> dict[ast.AST, cst.CSTNode]:
+    """The LibCST node of `module` for each of `nodes`, which come from `file.tree`; with `lines`, that of the line
+    which each begins.
 
     `module` must be the parse of `file.text`. Positions of `ast` are converted from UTF-8 bytes to
     characters; simple nodes have to match kind, start and end, classes and functions kind and start (their
     ends differ by trailing comments). Raises NotLocated.
     """
-    wanted = {node: _key(file, node) for node in nodes}
+    wanted = {node: _key(file, node, cst.SimpleStatementLine if lines else KINDS[type(node)]) for node in nodes}
     kinds = {key[0] for key in wanted.values()}
     positions = MetadataWrapper(module, unsafe_skip_copy=True).resolve(PositionProvider)
     found: dict[Key, list[cst.CSTNode]] = {}
@@ -67,8 +70,7 @@ def locate(file: PythonFile, module: cst.Module, nodes: Iterable[ast.AST]) -> di
     return located
 
 
-def _key(file: PythonFile, node: Any) -> Key:
-    kind = KINDS[type(node)]
+def _key(file: PythonFile, node: Any, kind: type[cst.CSTNode]) -> Key:
     span = file.span(node)
     end = (0, 0) if issubclass(kind, COMPOUND) else (span.end_line, span.end_column - 1)
     return (kind, span.line, span.column - 1, *end)
@@ -94,15 +96,36 @@ class _Apply(cst.CSTTransformer):
 def apply_node_edits(file: PythonFile, edits: Sequence[NodeEdit], imports: Sequence[tuple[str, str | None]]) -> str:
     """The file's text after the edits, with the missing ones of `imports` added."""
     module = cst.parse_module(file.text)
-    located = locate(file, module, [edit.node for edit in edits])
     changes: dict[cst.CSTNode, list[Callable[[Any], Any]]] = {}
-    for edit in edits:
-        changes.setdefault(located[edit.node], []).append(edit.change)
+    for lines in (False, True):
+        some = [edit for edit in edits if edit.line is lines]
+        located = locate(file, module, [edit.node for edit in some], lines) if some else {}
+        for edit in some:
+            changes.setdefault(located[edit.node], []).append(edit.change)
     changed = module.visit(_Apply(changes))
     context = CodemodContext()
     for name, item in dict.fromkeys(imports):
-        AddImportsVisitor.add_needed_import(context, name, item)
+        if not _is_imported(file, name, item, [edit.node for edit in edits]):
+            AddImportsVisitor.add_needed_import(context, name, item)
     return AddImportsVisitor(context).transform_module(changed).code
+
+
+def _is_imported(file: PythonFile, name: str, item: str | None, edited: Sequence[Any]) -> bool:
+    """Whether a statement of the module's own body, which stays, imports it before whatever is edited. LibCST's
+    visitor looks at the first block of imports alone."""
+    after = [node.lineno for node in edited if not isinstance(node, ast.Import | ast.ImportFrom)]
+    return any(
+        (item or name, None) in [(alias.name, alias.asname) for alias in statement.names]
+        and (isinstance(statement, ast.Import) if item is None else _is_from(statement, name))
+        and statement not in edited
+        and statement.lineno < min(after, default=0)
+        for statement in file.tree.body
+        if isinstance(statement, ast.Import | ast.ImportFrom)
+    )
+
+
+def _is_from(statement: ast.stmt, module: str) -> bool:
+    return isinstance(statement, ast.ImportFrom) and statement.module == module and not statement.level
 
 
 def apply_text_edits(text: str, edits: Sequence[TextEdit]) -> str:

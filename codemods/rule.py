@@ -22,10 +22,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class NodeEdit:
-    """A change to the LibCST node that stands where `node` stands; `change` gets it with inner edits done."""
+    """A change to the LibCST node that stands where `node` stands; `change` gets it with inner edits done.
+
+    With `line` it gets the line that begins with the simple statement `node`.
+    """
 
     node: ast.AST
     change: Callable[[Any], cst.CSTNode | cst.FlattenSentinel[Any] | cst.RemovalSentinel]
+    line: bool = False
 
 
 @dataclass(frozen=True)
@@ -89,7 +93,8 @@ class Rule:
 
     `fix` is the best level that a place can have; each match carries its own. `breaks_in` is the Lightning
     release in which the old code stopped working (None where it did not), `needs` the oldest one on which the
-    rewritten code runs. `triggers` are byte strings, one
+    rewritten code runs, `keeps` the oldest one on which files run that it collected something of and leaves as they
+    are. `triggers` are byte strings, one
     of which a file must hold to be parsed at all, for files of the `kinds` and those called one of `names`;
     `text_triggers` take their place for files that are not Python, where those hold others.
 
@@ -116,6 +121,7 @@ class Rule:
     examples: tuple[Example, ...]
     breaks_in: str | None = None
     needs: str | None = None
+    keeps: str | None = None
     collect: Callable[[PythonFile], Any] | None = None
     collect_text: Callable[[TextFile], Any] | None = None
     context: Callable[[Mapping[str, Any]], tuple[bytes, ...]] | None = None

@@ -80,6 +80,8 @@ def _match(file: PythonFile, call: CallNode) -> Match:
 def _refused(node: ast.Call, dotted: str) -> str:
     if dotted in ADAFACTOR:
         return "torch's Adafactor is another algorithm with other arguments"
+    if not node.args and not node.keywords:
+        return "it is given no parameters"
     if any(isinstance(item, ast.Starred) for item in node.args) or any(item.arg is None for item in node.keywords):
         return "what `*` or `**` brings is not seen"
     if len(node.args) > len(NAMES):
@@ -115,16 +117,37 @@ def _torch_call(call: cst.Call, *, added: tuple[tuple[str, str], ...]) -> cst.Ca
 
     dropped = ("correct_bias", "no_deprecation_warning")
     kept = [item for item in call.args if not (item.keyword and item.keyword.value in dropped)]
-    comma = cst.Comma(whitespace_after=cst.SimpleWhitespace(" "))
-    last = call.args[-1] if call.args else None
     plain = cst.AssignEqual(cst.SimpleWhitespace(""), cst.SimpleWhitespace(""))
-    for name, text in added:
-        plainly = {"comma": comma, "whitespace_after_arg": cst.SimpleWhitespace("")}
-        kept = [*kept[:-1], kept[-1].with_changes(**plainly)] if kept else []
-        kept.append(cst.Arg(cst.parse_expression(text), keyword=cst.Name(name), equal=plain))
-    if kept and last is not None:
-        kept[-1] = kept[-1].with_changes(comma=last.comma, whitespace_after_arg=last.whitespace_after_arg)
+    new = [cst.Arg(cst.parse_expression(text), keyword=cst.Name(name), equal=plain) for name, text in added]
+    kept = [*kept[:-1], *_laid_out(call, [*kept[-1:], *new])]
     return call.with_changes(func=cst.parse_expression("torch.optim.AdamW"), args=kept)
+
+
+def _laid_out(call: cst.Call, args: list[cst.Arg]) -> list[cst.Arg]:
+    """The last arguments of a call with commas between them, each on a line of its own where the others are; the last
+    one closes the call as it was closed."""
+    import libcst as cst
+
+    last = call.args[-1]
+    gap = call.args[-2].comma.whitespace_after if len(call.args) > 1 else call.whitespace_before_args  # type: ignore[union-attr]
+    inside = not isinstance(last.comma, cst.MaybeSentinel)
+    end = last.comma.whitespace_after if inside else last.whitespace_after_arg  # type: ignore[union-attr]
+    first: Any = cst.Comma(whitespace_after=cst.SimpleWhitespace(" "))
+    others, closing = first, end
+    if isinstance(gap, cst.ParenthesizedWhitespace) and isinstance(end, cst.ParenthesizedWhitespace):
+        line = gap.with_changes(first_line=cst.TrailingWhitespace(), empty_lines=[])
+        first = cst.Comma(whitespace_after=line.with_changes(first_line=end.first_line))
+        others, closing = cst.Comma(whitespace_after=line), end.with_changes(first_line=cst.TrailingWhitespace())
+        if len(args) == 1:
+            closing = end
+    final = {"comma": cst.Comma(whitespace_after=closing)} if inside else {"whitespace_after_arg": closing}
+    none = cst.SimpleWhitespace("")
+    spread = [
+        item.with_changes(comma=others if index else first, whitespace_after_arg=none)
+        for index, item in enumerate(args[:-1])
+    ]
+    open_end = args[-1].with_changes(comma=cst.MaybeSentinel.DEFAULT, whitespace_after_arg=none)
+    return [*spread, open_end.with_changes(**final)]
 
 
 def _without_name(statement: cst.ImportFrom, *, name: str) -> Any:
@@ -225,6 +248,7 @@ RULE = Rule(
     present=_present,
     kinds=("python", "requirements", "pyproject"),
     needs=FIXED,
+    keeps=FIXED,
     rows=partial(best_levels, (("B09", "safe"),)),
     examples=(
         Example(

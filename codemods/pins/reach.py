@@ -35,8 +35,8 @@ class Manifest:
 class Area:
     """What was planned for the code that some manifests are for, and those manifests.
 
-    `rewritten` are the findings that are applied, `left` those that wait for a person, `elsewhere` the manifests of
-    other code that state Lightning.
+    `rewritten` are the findings that are applied, `left` those that wait for a person, `kept` the releases that code
+    needs which stays as it is, `elsewhere` the manifests of other code that state Lightning.
     """
 
     home: str
@@ -44,6 +44,7 @@ class Area:
     left: tuple[Finding, ...]
     manifests: tuple[Manifest, ...]
     elsewhere: tuple[Manifest, ...]
+    kept: tuple[str, ...] = ()
 
     @property
     def pins(self) -> tuple[Pin, ...]:
@@ -55,7 +56,8 @@ class Area:
         """The oldest Lightning that the rewritten code runs on."""
         rules = {rule.code: rule for rule in all_rules()}
         known = [item for item in self.rewritten if item.code in rules]
-        return max((Version(item.needs or rules[item.code].needs or "1.0.0") for item in known), default=Version("1.0"))
+        asked = [item.needs or rules[item.code].needs or "1.0.0" for item in known]
+        return max(map(Version, (*asked, *self.kept)), default=Version("1.0"))
 
     @property
     def waiting(self) -> tuple[Finding, ...]:
@@ -93,7 +95,11 @@ def area_of(own: Manifest, others: Mapping[str, Manifest], facts: Facts) -> Area
 
     home = belongs(own.path)
     alone = len(homes | {home}) == 1
-    found = [item for item in facts.planned if alone or _nearest(item.path, homes | {home}) == home]
+
+    def is_its_code(path: str) -> bool:
+        return alone or _nearest(path, homes | {home}) == home
+
+    found = [item for item in facts.planned if is_its_code(item.path)]
     found.sort(key=lambda item: (item.path, item.cell or 0, item.span, item.code))
     return Area(
         home,
@@ -101,6 +107,7 @@ def area_of(own: Manifest, others: Mapping[str, Manifest], facts: Facts) -> Area
         tuple(item for item in found if not item.applied),
         tuple(item for path, item in sorted(known.items()) if belongs(path) == home),
         tuple(item for path, item in sorted(known.items()) if belongs(path) != home and _states_lightning(item)),
+        tuple(rule.keeps for rule in all_rules() if rule.keeps and any(map(is_its_code, facts.collected(rule.code)))),
     )
 
 

@@ -16,7 +16,7 @@ from codemods.gradients.taken import TAKEN
 from codemods.plan import plan
 from codemods.rule import Rule
 from codemods.scan import Options
-from tests.codemods.support import run_rules, sources
+from tests.codemods.support import rewritten, run_rules, sources
 
 FAMILY = (GRD001, GRD002, GRD003, GRD004, GRD005, GRD006, GRD007)
 HEAD = """\
@@ -404,3 +404,66 @@ def test_a_call_of_several_lines_keeps_its_shape() -> None:
 def test_pins_that_need_no_move_or_cannot_be_moved_are_left(pin: str) -> None:
     files = {"train.py": ADAMW.format(arguments="lr=1e-5"), "requirements.txt": f"{pin}\n"}
     assert run_rules(files, GRD007).changes == ()
+
+
+OLD = """\
+from pytorch_lightning import LightningModule
+from transformers import AdamW
+
+
+class Model(LightningModule):
+    def configure_optimizers(self):
+        return AdamW(self.parameters(), lr=1e-5)
+
+    def training_epoch_end(self, outputs):
+        print(len(outputs))
+"""
+
+
+@pytest.mark.parametrize(
+    ("pin", "wanted"),
+    [
+        ('"^1.2.0"', '"^2.0.7,!=2.6.2,!=2.6.3"'),
+        ('">=1.6,<2.0"', '">=2.0.7,<3.0,!=2.6.2,!=2.6.3"'),
+        ('">=1.6"', '">=2.0.7,!=2.6.2,!=2.6.3"'),
+        ('"1.9.5"', '"2.6.6"'),
+    ],
+)
+def test_a_pin_that_moves_for_other_rules_goes_where_these_optimizers_run(pin: str, wanted: str) -> None:
+    manifest = "[tool.poetry.dependencies]\npytorch-lightning = {}\n"
+    files = {"train.py": OLD, "pyproject.toml": manifest.format(pin)}
+    assert rewritten(files)["pyproject.toml"] == manifest.format(wanted)
+    bare = files | {"train.py": OLD.replace("transformers", "torch.optim")}
+    assert "2.0.7" not in rewritten(bare)["pyproject.toml"]
+
+
+@pytest.mark.parametrize(
+    ("head", "expected"),
+    [
+        ("import logging\n\nlog = logging.getLogger()\n\nimport torch\n", 1),
+        ("import logging\n\nlog = logging.getLogger()\n\nimport torch as t\n", 1),
+        ("import logging\n\nif log:\n    import torch\n", 2),
+    ],
+)
+def test_torch_is_imported_once(head: str, expected: int) -> None:
+    text = head + ADAMW.format(arguments="lr=1e-5")
+    made = plan(sources({"train.py": text}), Options((GRD007,), unsafe=True, pins=("pytorch-lightning==1.9.5",)))
+    assert made.bugs == ()
+    assert made.final()["train.py"].decode().count("import torch\n") == expected
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("\n            groups,\n            lr=lr,  # rate\n        ",
+         "\n            groups,\n            lr=lr,  # rate\n            eps=1e-6,\n            weight_decay=0.0,\n        "),
+        ("\n            groups,\n            lr=lr\n        ",
+         "\n            groups,\n            lr=lr,\n            eps=1e-6,\n            weight_decay=0.0\n        "),
+        ("groups,\n                     lr=lr", "groups,\n                     lr=lr, eps=1e-6, weight_decay=0.0"),
+        ("\n            groups, eps=1e-8,\n        ", "\n            groups, eps=1e-8, weight_decay=0.0,\n        "),
+    ],
+)  # fmt: skip
+def test_arguments_are_laid_out_like_the_others(before: str, after: str) -> None:
+    text = ADAMW.replace("self.parameters(), {arguments}", before)
+    made = plan(sources({"train.py": text}), Options((GRD007,), unsafe=True, pins=("pytorch-lightning==1.9.5",)))
+    assert f"torch.optim.AdamW({after})\n" in made.final()["train.py"].decode()
