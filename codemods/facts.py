@@ -11,7 +11,7 @@ from typing import Any
 
 from codemods.finding import Finding
 from codemods.scopes import ROOT, Scope, canonical
-from codemods.source import CallNode, PythonFile
+from codemods.source import CallNode, PythonFile, Source, Unreadable
 from codemods.syntax import Function, parameters
 
 MODULE = f"{ROOT}.LightningModule"
@@ -94,7 +94,8 @@ class Facts:
     `planned` holds the findings of the other rules (for a `last` rule only, with `applied` as it will be), `silenced`
     the (code, unit) pairs of which a part is ignored and so the whole is not rewritten, `pins` the
     requirements found in the project, `forked` whether Lightning comes from an address alone, and `target` the
-    release to move to. `memo` keeps what rules work out of the facts, for one another, under a name of theirs.
+    release to move to. `sources` are the files of the tree. `memo` keeps what rules work out of the facts, for one
+    another, under a name of theirs.
     """
 
     files: Mapping[str, FileFacts]
@@ -106,12 +107,27 @@ class Facts:
     forked: bool = False
     target: str = ""
     texts: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    sources: Mapping[str, Source] = field(default_factory=dict, compare=False, repr=False)
     memo: dict[str, Any] = field(default_factory=dict, init=False, compare=False, repr=False)
+    _opened: dict[str, PythonFile | None] = field(default_factory=dict, init=False, compare=False, repr=False)
     _found: dict[tuple[str, str], ClassFact | None] = field(default_factory=dict, init=False, compare=False, repr=False)
     _kinds: dict[ClassFact, str | None] = field(default_factory=dict, init=False, compare=False, repr=False)
     _ancestry: dict[ClassFact, tuple[ClassFact, ...]] = field(
         default_factory=dict, init=False, compare=False, repr=False
     )
+
+    def open(self, path: str) -> PythonFile | None:
+        """Another file of the tree, parsed when it is first asked for; None where it is not Python that can be read.
+
+        For the few rules that follow a value into it: what many files need of one another is collected.
+        """
+        if path not in self._opened:
+            source = self.sources.get(path)
+            try:
+                self._opened[path] = PythonFile.parse(source) if source and source.kind == "python" else None
+            except Unreadable:
+                self._opened[path] = None
+        return self._opened[path]
 
     def collected(self, code: str) -> dict[str, Any]:
         """What a rule's `collect` returned, by path."""
@@ -380,7 +396,7 @@ def _trainers(file: PythonFile, candidates: list[CallNode]) -> tuple[TrainerFact
     for call in _named(file, "fit"):
         function = call.node.func
         if isinstance(function, ast.Attribute) and function.attr == "fit":
-            fits.setdefault(_written(function.value), []).append(_fitted(call, file))
+            fits.setdefault(_written(function.value), []).append(fitted_class(call, file))
     by_name = {name: tuple(fitted) for name, fitted in fits.items()}
     found = [_trainer(call, file, kept.get(call.node), by_name) for call in calls]
     return tuple(
@@ -438,7 +454,7 @@ def _written(node: ast.expr) -> str:
     return node.id if isinstance(node, ast.Name) else ast.unparse(node)
 
 
-def _fitted(call: CallNode, file: PythonFile) -> str | None:
+def fitted_class(call: CallNode, file: PythonFile) -> str | None:
     """The dotted name of the class whose instance a `fit` call is given, None where it cannot be seen."""
     given = (
         call.node.args[0]

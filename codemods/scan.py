@@ -214,7 +214,14 @@ def _collect(
     mentions: dict[bytes, frozenset[str]] = {}
     while True:
         facts = Facts(
-            files, mentions, kinds=kinds, pins=options.pins, forked=options.forked, target=options.target, texts=texts
+            files,
+            mentions,
+            kinds=kinds,
+            pins=options.pins,
+            forked=options.forked,
+            target=options.target,
+            texts=texts,
+            sources=sources,
         )
         mentions = search.holders(_asked(options.rules, facts))
         asked = {path for paths in mentions.values() for path in paths}
