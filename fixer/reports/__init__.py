@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from enum import Enum
+from importlib import import_module
 
 from fixer.reports.rule_text import Rules, RuleText
 from fixer.result import Result
@@ -16,8 +17,22 @@ class OutputFormat(str, Enum):
     text = "text"
     json = "json"
     markdown = "markdown"
+    html = "html"
     sarif = "sarif"
     github = "github"
+    gitlab = "gitlab"
+    junit = "junit"
+
+
+_MODULES = {
+    OutputFormat.json: "json_report",
+    OutputFormat.markdown: "markdown",
+    OutputFormat.html: "html_report",
+    OutputFormat.sarif: "sarif",
+    OutputFormat.github: "github",
+    OutputFormat.gitlab: "gitlab",
+    OutputFormat.junit: "junit",
+}
 
 
 def render(
@@ -41,20 +56,5 @@ def render(
         from fixer.reports import text
 
         return text.render(result, color=color, width=width, verbose=verbose, quiet=quiet)
-    if format is OutputFormat.json:
-        from fixer.reports import json_report
-
-        report = json_report.render(result)
-    elif format is OutputFormat.markdown:
-        from fixer.reports import markdown
-
-        report = markdown.render(result, rules)
-    elif format is OutputFormat.sarif:
-        from fixer.reports import sarif
-
-        report = sarif.render(result, rules)
-    else:
-        from fixer.reports import github
-
-        report = github.render(result, rules)
+    report: str = import_module(f"fixer.reports.{_MODULES[format]}").render(result, rules)
     return report.encode("utf-8", "replace").decode("utf-8")

@@ -19,18 +19,19 @@ class Stat:
     removed: int
 
 
-def unified(path: str, before: str, after: str) -> str:
+def unified(path: str, before: str | None, after: str) -> str:
     """The diff that turns `before` into `after` in the file `path`; empty where they are the same.
 
     Only a line feed ends a line, as in git: a carriage return, a form feed or U+2028 is part of the line.
-    An empty `before` or `after` is an empty file, not a file that is missing.
+    An empty `before` or `after` is an empty file; `before` is None where the file was missing.
     """
     if before == after:
         return ""
     old, new = _name(f"a/{path}"), _name(f"b/{path}")
     end = "\t" if " " in path else ""
-    lines = [f"diff --git {old} {new}\n", f"--- {old}{end}\n", f"+++ {new}{end}\n"]
-    for line in list(difflib.unified_diff(_LINE.findall(before), _LINE.findall(after)))[2:]:
+    lines = [f"diff --git {old} {new}\n", *(["new file mode 100644\n"] if before is None else [])]
+    lines += ["--- /dev/null\n" if before is None else f"--- {old}{end}\n", f"+++ {new}{end}\n"]
+    for line in list(difflib.unified_diff(_LINE.findall(before or ""), _LINE.findall(after)))[2:]:
         lines.append(line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n")
     return "".join(lines)
 

@@ -10,6 +10,7 @@ from typing import Any
 
 from codemods.finding import Finding
 from fixer import __version__
+from fixer.reports.rule_text import Rules
 from fixer.result import Result
 from verify.evidence import Environment, Evidence, Recording
 
@@ -18,7 +19,7 @@ SCHEMA_VERSION = 1
 Json = dict[str, Any]
 
 
-def render(result: Result) -> str:
+def render(result: Result, rules: Rules) -> str:
     """The result as one JSON object. A number that JSON cannot hold (NaN, infinities) is null."""
     return json.dumps(document(result), ensure_ascii=False, indent=2, allow_nan=False) + "\n"
 

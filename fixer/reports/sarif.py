@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
-from collections import Counter
 from collections.abc import Sequence
 from typing import Any, Literal
 from urllib.parse import quote
@@ -12,6 +10,7 @@ from urllib.parse import quote
 from codemods.finding import Finding
 from fixer import __version__
 from fixer.reports import words
+from fixer.reports.fingerprint import fingerprints
 from fixer.reports.rule_text import Rules, RuleText
 from fixer.result import Result
 from verify.evidence import Verdict
@@ -73,11 +72,8 @@ def _rule(code: str, rule: RuleText | None) -> Json:
 
 
 def _results(result: Result, codes: Sequence[str]) -> list[Json]:
-    seen: Counter[str] = Counter()
     results = []
-    for finding in result.findings:
-        key = _key(finding)
-        seen[key] += 1
+    for finding, fingerprint in zip(result.findings, fingerprints(result.findings), strict=True):
         done = words.is_done(result, finding)
         properties = {"fix": finding.fix, "reason": finding.reason, "applied": done, "finding": finding.id}
         if finding.row is not None:
@@ -89,7 +85,7 @@ def _results(result: Result, codes: Sequence[str]) -> list[Json]:
                 "level": "note" if done else "warning",
                 "message": {"text": _message(finding)},
                 "locations": [_location(finding)],
-                "partialFingerprints": {"fixerFinding/v1": _fingerprint(key, seen[key])},
+                "partialFingerprints": {"fixerFinding/v1": fingerprint},
                 "properties": properties,
             }
         )
@@ -117,15 +113,6 @@ def _location(finding: Finding) -> Json:
 
 def _artifact(path: str) -> Json:
     return {"uri": quote(path, safe="/", errors="replace"), "uriBaseId": _ROOT}
-
-
-def _key(finding: Finding) -> str:
-    """What stays the same of a finding while code above it grows and shrinks."""
-    return "\0".join((finding.code, finding.row or "", finding.path, finding.message))
-
-
-def _fingerprint(key: str, number: int) -> str:
-    return hashlib.sha256(f"{key}\0{number}".encode("utf-8", "replace")).hexdigest()[:32]
 
 
 def _invocation(result: Result) -> Json:

@@ -1,0 +1,72 @@
+"""JUnit XML: a failed test for each finding that stands, and a test for each proof.
+
+The form is the one that pytest's own `--junit-xml` writes, which CI services read.
+"""
+
+from __future__ import annotations
+
+import re
+from xml.etree import ElementTree as xml
+
+from codemods.finding import Finding
+from fixer.reports import words
+from fixer.reports.rule_text import Rules
+from fixer.result import Result
+from verify.evidence import Evidence, Verdict
+
+_OUTCOMES: dict[Verdict, str | None] = {
+    "repaired": None,
+    "preserved": None,
+    "changed": "failure",
+    "inconclusive": "skipped",
+    "regressed": "failure",
+}
+
+_NOT_XML = re.compile("[\ud800-\udfff\ufffe\uffff]")
+
+
+def render(result: Result, rules: Rules) -> str:
+    """The result as one test suite. A repaired finding is a test that passes."""
+    suite = xml.Element("testsuite", name=f"fixer {result.command}", time=f"{max(result.duration_s, 0):.3f}")
+    for finding in result.findings:
+        _finding(suite, finding, words.is_done(result, finding))
+    for evidence in result.evidence:
+        _proof(suite, evidence)
+    if result.error is not None:
+        case = xml.SubElement(suite, "testcase", classname="fixer", name=result.command)
+        _outcome(case, "error", result.error)
+    for tag, count in (
+        ("tests", "testcase"),
+        ("failures", "*/failure"),
+        ("skipped", "*/skipped"),
+        ("errors", "*/error"),
+    ):
+        suite.set(tag, str(len(suite.findall(count))))
+    root = xml.Element("testsuites")
+    root.append(suite)
+    xml.indent(root)
+    return _NOT_XML.sub("\ufffd", xml.tostring(root, encoding="unicode", xml_declaration=False)) + "\n"
+
+
+def _finding(suite: xml.Element, finding: Finding, done: bool) -> None:
+    place = words.place(finding)
+    case = xml.SubElement(
+        suite,
+        "testcase",
+        classname=words.plain(finding.path),
+        name=f"{finding.code} {place}",
+        file=words.plain(finding.path),
+    )
+    if not done:
+        _outcome(case, "failure", f"{place}: {finding.message}", f"{finding.fix}: {finding.reason}")
+
+
+def _proof(suite: xml.Element, evidence: Evidence) -> None:
+    case = xml.SubElement(suite, "testcase", classname="fixer.proof", name=words.one_line(evidence.group))
+    outcome = _OUTCOMES[evidence.verdict]
+    if outcome:
+        _outcome(case, outcome, f"{evidence.verdict}: {evidence.reason}")
+
+
+def _outcome(case: xml.Element, kind: str, message: str, more: str = "") -> None:
+    xml.SubElement(case, kind, message=words.one_line(message)).text = words.one_line(more or message)

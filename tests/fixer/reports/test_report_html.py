@@ -1,0 +1,139 @@
+"""The HTML report: everything that a result holds, nothing that is loaded, nothing of the project's that is obeyed."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from html.parser import HTMLParser
+
+from hypothesis import given, settings
+
+from fixer.reports import OutputFormat, render
+from fixer.reports.chart import HEIGHT, WIDTH, chart
+from fixer.reports.diff import unified
+from fixer.reports.hunks import hunks
+from fixer.result import FileDiff, Result
+from tests.fixer.reports.samples import BROKEN, CHECK, DIFF, HOSTILE, NOTHING, RESULTS, RULES, RUN, SAFE, many
+
+VOID = {"meta", "link", "br", "line", "polyline"}
+
+
+class Page(HTMLParser):
+    """Its tags in order, its text, the ids and the links; fails where tags are not closed in their order."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.text = ""
+        self.open: list[str] = []
+        self.feed(text)
+        assert not self.open, self.open
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attrs)))
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attrs)))
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        self.text += data if "style" not in self.open else ""
+
+    def all(self, name: str) -> list[str]:
+        return [value for _, attributes in self.tags if (value := attributes.get(name))]
+
+
+def page(result: Result) -> Page:
+    return Page(render(result, OutputFormat.html, RULES))
+
+
+def test_it_tells_what_was_found_changed_and_proven() -> None:
+    shown = page(RUN)
+    text = " ".join(shown.text.split())
+    assert "Lightning 1.9.5 → 2.6.6" in text
+    assert "failed before (TypeError at train.py:31), trains now; no numbers to compare" in text
+    assert "1.5e-08 (tolerance 1e-06)" in text
+    assert "trainer = Trainer(gpus=1)" in text and "trainer = Trainer(devices=1)" in text
+    assert (
+        "manual 1 place: `" not in text and "the class builds its optimizers in a function of another package" in text
+    )
+    assert "fixer run . --target 2.6.6" in text
+    assert "not read: data/huge.py: larger than 1 MB" in text
+
+
+def test_what_it_links_to_is_on_the_page() -> None:
+    for result in (RUN, CHECK, replace(RUN, findings=many(300, "a reason"))):
+        shown = page(result)
+        identifiers = shown.all("id")
+        assert len(identifiers) == len(set(identifiers))
+        assert {link for link in shown.all("href") if link.startswith("#")} <= {f"#{one}" for one in identifiers}
+
+
+def test_it_loads_and_runs_nothing() -> None:
+    shown = page(RUN)
+    assert not {"script", "img", "iframe", "object", "embed", "form"} & {tag for tag, _ in shown.tags}
+    assert not shown.all("src")
+    assert [link for link in shown.all("href") if not link.startswith("#")] == ["data:,"]
+    assert "url(" not in render(RUN, OutputFormat.html, RULES) and "@import" not in render(
+        RUN, OutputFormat.html, RULES
+    )
+
+
+def test_a_finding_stands_at_the_hunk_that_repairs_it() -> None:
+    diff = unified("a.py", "".join(f"{n}\n" for n in range(30)), "".join(f"{n}\n" for n in range(30) if n != 24))
+    near = replace(SAFE, path="a.py", span=replace(SAFE.span, line=25, end_line=25), message="near the hunk")
+    far = replace(SAFE, path="a.py", span=replace(SAFE.span, line=2, end_line=2), message="far from it")
+    (hunk,) = hunks(diff, (near, far))
+    assert hunk.findings == (near,)
+    shown = " ".join(page(replace(RUN, findings=(near, far), files=(FileDiff("a.py", diff),))).text.split())
+    assert shown.index("far from it") < shown.index("near the hunk") < shown.index("2221")
+
+
+def test_the_two_columns_are_the_two_files() -> None:
+    before, after = "a\nb\nc\n", "a\nB\nB2\nc\n"
+    rows = [row for hunk in hunks(unified("x", before, after)) for row in hunk.rows]
+    assert "".join(f"{row.before.text}\n" for row in rows if row.before) == before
+    assert "".join(f"{row.after.text}\n" for row in rows if row.after) == after
+    assert [row.before and row.before.number for row in rows] == [1, 2, None, 3]
+    assert [row.after and row.after.number for row in rows] == [1, 2, 3, 4]
+
+
+def test_the_chart_holds_both_runs_and_leaves_out_what_is_not_finite() -> None:
+    drawn = chart((1.0, float("nan"), 0.5), (2.0, 1.0))
+    assert drawn is not None
+    assert len(drawn.before.split()) == 2 and len(drawn.after.split()) == 2
+    for point in (drawn.before + " " + drawn.after).split():
+        x, y = map(float, point.split(","))
+        assert 0 <= x <= WIDTH and 0 <= y <= HEIGHT
+    assert chart((1.0,), ()) is None and chart((float("inf"),) * 3, ()) is None
+
+
+def test_nothing_of_the_project_becomes_markup() -> None:
+    hostile = replace(
+        RUN,
+        findings=(replace(SAFE, message=HOSTILE, path=HOSTILE, reason=HOSTILE),),
+        files=(FileDiff(HOSTILE, DIFF.replace("fit()", HOSTILE.replace("\n", " ").replace("\r", " "))),),
+        branch=HOSTILE,
+        messages=(HOSTILE,),
+    )
+    shown = page(hostile)
+    assert "script" not in {tag for tag, _ in shown.tags}
+    assert "<script>alert(1)</script>" in shown.text
+    assert "\x1b" not in shown.text
+
+
+def test_empty_and_broken_results_are_pages_too() -> None:
+    assert "nothing to do" in page(NOTHING).text
+    assert "no repository here" in page(BROKEN).text
+
+
+@settings(max_examples=40, deadline=None)
+@given(RESULTS)
+def test_every_result_is_a_page(result: Result) -> None:
+    text = render(result, OutputFormat.html, RULES)
+    assert re.match(r"\s*<!doctype html>", text)
+    assert "script" not in {tag for tag, _ in Page(text).tags}
