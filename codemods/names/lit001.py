@@ -16,11 +16,12 @@ from codemods.names.sites import (
     dotted_of,
     is_lightning,
     read_sites,
+    root_of,
     serves_both,
     source_module,
     under_version_check,
 )
-from codemods.names.statement import Place, moved, why_not
+from codemods.names.statement import Place, import_of, moved, why_not
 from codemods.names.table import NAMESPACES, OTHERS, Gone, around, find, gone, last_names, spelled, split
 from codemods.rule import Example, Match, Rule, TextEdit, best_levels
 from codemods.scopes import Scope
@@ -93,7 +94,7 @@ def _from_import(
     movable = {
         alias: hit
         for alias, hit in found.items()
-        if hit[1].new and not refusal and not checked and _kept_together(sites, f"{module}.{alias.name}", hit[1])
+        if hit[1].new and not refusal and not checked and _kept_together(sites, alias, f"{module}.{alias.name}", hit[1])
     }
     uses = {alias: _uses(file, sites, facts, alias, module, *hit) for alias, hit in movable.items()}
     places = {alias: place for alias, (place, _) in uses.items()}
@@ -111,16 +112,21 @@ def _from_import(
             yield _left(file, alias, namespace, entry, why if entry.new else "")
 
 
-def _kept_together(sites: Sites, dotted: str, entry: Gone) -> bool:
+def _kept_together(sites: Sites, alias: ast.alias, dotted: str, entry: Gone) -> bool:
     """Whether everything that a file reaches through a moved module is in its new place under the same name."""
     if entry.is_name:
         return True
     for chain, scope, _ in sites.chains:
         spelling = dotted_of(chain, scope) or ""
-        if spelling.startswith(dotted + "."):
-            child = spelling[len(dotted) + 1 :].split(".")[0]
-            there = find(f"{entry.old}.{child}")
-            if there is None or there.new != f"{entry.new}.{child}":
+        root = root_of(chain)
+        if spelling.startswith(dotted + ".") and root and root.id == (alias.asname or alias.name):
+            below = spelling[len(dotted) :]
+            child = f".{below.split('.')[1]}"
+            there = find(entry.old + child)
+            if there is None or there.new != entry.new + child:
+                return False
+            deeper = gone().get(entry.old + below)
+            if deeper and deeper.new != entry.new + below:
                 return False
     return True
 
@@ -170,7 +176,8 @@ def _plain_import(
         if not hit:
             continue
         namespace, entry = hit
-        if entry.new and not checked and (not alias.asname or _kept_together(sites, alias.name, entry)):
+        stays = _kept_together(sites, alias, alias.name, entry) if alias.asname else entry.new.startswith("pl.")
+        if entry.new and not checked and stays:
             edit = TextEdit(*file.offsets(alias), _aliased(spelled(entry.new, namespace), alias))
             yield _moved(file, alias, namespace, entry, "safe", (edit,), f"{file.path}:{node.lineno}")
         else:
@@ -196,10 +203,9 @@ def _chains(file: PythonFile, sites: Sites, target: tuple[int, ...]) -> Iterator
         if entry.old in IDLE_DECORATORS and chain in sites.decorators and node is chain:
             yield _idle(file, chain, namespace, entry)
             continue
-        root = _written_root(file, node, scope, namespace)
-        if entry.new.startswith("pl.") and root is not None and not entry.expression:
-            edit = TextEdit(*file.offsets(node), root + entry.new[len("pl") :])
-            yield _moved(file, node, namespace, entry, "unsafe" if entry.caution else "safe", (edit,), "")
+        edits = _chain_edits(file, node, scope, namespace, entry)
+        if edits:
+            yield _moved(file, node, namespace, entry, "unsafe" if entry.caution else "safe", edits, "")
         else:
             yield _left(file, node, namespace, entry, "it is reached by a chain of attributes" if entry.new else "")
 
@@ -249,6 +255,32 @@ def _chain_hit(chain: ast.Attribute, scope: Scope, target: tuple[int, ...]) -> t
         return own[0] if own else None
     part, name, entry = own[0]
     return part, name, replace(entry, new="", advice=f"look for it in {spelled(entry.new, name)}" if entry.new else "")
+
+
+def _chain_edits(
+    file: PythonFile, node: ast.Attribute, scope: Scope, namespace: str, entry: Gone
+) -> tuple[TextEdit, ...]:
+    """The edits that lead a chain to its new place, with the import of another package where that is one."""
+    root = _written_root(file, node, scope, namespace)
+    if root is None or entry.expression:
+        return ()
+    if entry.new.startswith("pl."):
+        return (TextEdit(*file.offsets(node), root + entry.new[len("pl") :]),)
+    package = spelled(entry.new, namespace).partition(".")[0]
+    known = scope.lookup(package)
+    if not entry.new.startswith("metrics.") or known not in (None, package) or (not known and _hidden(scope, package)):
+        return ()
+    added = () if known else import_of(file, package)
+    return (TextEdit(*file.offsets(node), spelled(entry.new, namespace)), *added) if added is not None else ()
+
+
+def _hidden(scope: Scope | None, name: str) -> bool:
+    """Whether a function or class around a place binds a name itself."""
+    while scope is not None and scope.parent is not None:
+        if name in scope.bindings:
+            return True
+        scope = scope.parent
+    return False
 
 
 def _written_root(file: PythonFile, node: ast.Attribute, scope: Scope, namespace: str) -> str | None:

@@ -134,7 +134,7 @@ def first(new: str, versions: list[Version], tables: Mapping[Version, Table]) ->
     """The first release that had a name in its new place."""
     package, _, rest = new.partition(".")
     if package != "pl":
-        return {"fabric": "2.0.0", "utils": "1.8.0"}[package]
+        return {"fabric": "2.0.0", "utils": "1.8.0", "metrics": "1.3.0"}[package]
     module, _, last = f"pytorch_lightning.{rest}".rpartition(".")
     return str(next(version for version in versions if last in tables[version].get(module, {})))
 

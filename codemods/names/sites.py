@@ -43,9 +43,9 @@ def _walk(nodes: list[Any], scope: Scope, arms: Arms, found: Sites) -> None:
         elif kind is ast.Constant:
             if type(node.value) is str:
                 found.strings.append((node, node.value))
-        elif kind is ast.Attribute and _root(node):
+        elif kind is ast.Attribute and root_of(node):
             found.chains.append((node, scope, arms))
-            stack.append(_root(node))
+            stack.append(root_of(node))
         elif kind is ast.ImportFrom or kind is ast.Import:
             found.imports.append((node, scope, arms))
         elif kind in (ast.FunctionDef, ast.AsyncFunctionDef):
@@ -68,7 +68,8 @@ def _walk(nodes: list[Any], scope: Scope, arms: Arms, found: Sites) -> None:
                 stack.extend(reversed(value) if type(value) is list else [value])
 
 
-def _root(node: ast.expr) -> ast.Name | None:
+def root_of(node: ast.expr) -> ast.Name | None:
+    """The name that a chain of attributes begins with."""
     while isinstance(node, ast.Attribute):
         node = node.value
     return node if isinstance(node, ast.Name) else None

@@ -15,7 +15,8 @@ _MODULE = re.compile(r"from\s+([\w.]+)\s+import\b")
 
 @dataclass(frozen=True)
 class Place:
-    """Where a name is imported from now: `module`, `name` there, and the name it is bound to here."""
+    """Where a name is imported from now: `module`, `name` there, and the name it is bound to here. Without a module
+    it is one itself."""
 
     module: str
     name: str
@@ -26,7 +27,24 @@ class Place:
         return self.name if self.name == self.bound else f"{self.name} as {self.bound}"
 
 
-def why_not(file: PythonFile, node: ast.ImportFrom) -> str | None:
+def import_of(file: PythonFile, package: str) -> tuple[TextEdit, ...] | None:
+    """The edit that imports a package at the top of the module, in order among the plain imports that stand
+    together there; None where the name is taken or no import stands alone on its line."""
+    if package in file.scope.bindings:
+        return None
+    top = [node for node in file.tree.body if isinstance(node, ast.Import) and why_not(file, node) is None]
+    before = [node for node in top if node.names[0].name < package]
+    if not top:
+        return None
+    start, end = file.offsets(before[-1] if before else top[0])
+    newline = "\r\n" if "\r\n" in file.text else "\n"
+    if not before:
+        return (TextEdit(start, start, f"import {package}{newline}"),)
+    line_end = end + len(file.text[end:].split("\n", 1)[0].rstrip("\r"))
+    return (TextEdit(line_end, line_end, f"{newline}import {package}"),)
+
+
+def why_not(file: PythonFile, node: ast.ImportFrom | ast.Import) -> str | None:
     """What keeps a statement from being edited as text."""
     start, end = file.offsets(node)
     text = file.text[start:end]
@@ -53,7 +71,7 @@ def moved(
     needed = [
         place for place in places.values() if place.name != place.bound or (place.module, place.name) not in present
     ]
-    if len(places) == len(node.names) and len(modules) == 1 and len(needed) == len(places):
+    if len(places) == len(node.names) and len(modules) == 1 and "" not in modules and len(needed) == len(places):
         return _in_place(file, node, places)
     start, end = file.offsets(node)
     match = _MODULE.match(file.text, start, end)
@@ -62,7 +80,8 @@ def moved(
     indent = file.text[file.text.rfind("\n", 0, start) + 1 : start]
     newline = "\r\n" if "\r\n" in file.text else "\n"
     lines = [
-        f"from {module} import {', '.join(sorted({place.item for place in away if place.module == module}))}"
+        f"{f'from {module} ' if module else ''}import "
+        + ", ".join(sorted({place.item for place in away if place.module == module}))
         for module in sorted({place.module for place in away})
     ]
     kept = [alias for alias in node.names if alias not in places or alias in here]

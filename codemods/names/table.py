@@ -11,6 +11,7 @@ from pathlib import Path
 HERE = Path(__file__).parent
 NAMESPACES = ("pytorch_lightning", "lightning.pytorch")
 FABRIC = {"pytorch_lightning": "lightning_fabric", "lightning.pytorch": "lightning.fabric"}
+OUTSIDE = {"utils": "lightning_utilities", "metrics": "torchmetrics"}
 EXPRESSIONS = {"pl.utilities.types.EPOCH_OUTPUT": ("pl.utilities.types.STEP_OUTPUT", "list[STEP_OUTPUT]")}
 
 OTHERS = {
@@ -35,7 +36,7 @@ OTHERS = {
 class Gone:
     """A name that the newest Lightning does not have.
 
-    `old` and `new` begin with `pl`, `fabric` or `utils` for the three packages; `new` is empty where nothing
+    `old` and `new` begin with `pl`, `fabric`, `utils` or `metrics` for the four packages; `new` is empty where nothing
     takes its place. `last` is the last release that had it, of those that `gone.csv` was made from, `since` the
     first that had the new name, `caution` what makes the new one differ, `expression` what is written where that
     is not the new name alone.
@@ -112,9 +113,9 @@ def split(dotted: str) -> tuple[str, str] | None:
 
 
 def spelled(short: str, namespace: str) -> str:
-    """The dotted name that `pl...`, `fabric...` or `utils...` is for a project of that namespace."""
+    """The dotted name that `pl...`, `fabric...`, `utils...` or `metrics...` is for a project of that namespace."""
     first, dot, rest = short.partition(".")
-    package = {"pl": namespace, "fabric": FABRIC[namespace], "utils": "lightning_utilities"}[first]
+    package = {"pl": namespace, "fabric": FABRIC[namespace], **OUTSIDE}[first]
     return package + dot + rest
 
 

@@ -207,3 +207,49 @@ def test_a_name_whose_module_still_has_it_is_renamed_where_it_is_imported(old: s
     head, use = "from pytorch_lightning.loggers import ", "\n\n\ndef log(logger: {0}) -> None:\n    pass\n"
     before = head + old + use.format("LightningLoggerBase")
     assert rewritten({"a.py": before}, rule("LIT001"))["a.py"] == head + new + use.format("Logger")
+
+
+METRICS = """\
+import pytorch_lightning as pl
+import torch
+from pytorch_lightning import metrics
+from pytorch_lightning.metrics import F1, Accuracy
+from pytorch_lightning.metrics import functional as FM
+
+
+class Sum(pl.metrics.Metric):
+    pass
+
+
+def build():
+    return [F1(), Accuracy(), pl.metrics.classification.IoU(3), metrics.MeanSquaredError()]
+"""
+
+
+def test_metrics_come_from_torchmetrics() -> None:
+    assert text(METRICS) == (
+        "import pytorch_lightning as pl\n"
+        "import torch\n"
+        "import torchmetrics\n"
+        "import torchmetrics as metrics\n"
+        "from torchmetrics import F1Score, Accuracy\n"
+        "from torchmetrics import functional as FM\n"
+        "\n\nclass Sum(torchmetrics.Metric):\n    pass\n\n\ndef build():\n"
+        "    return [F1Score(), Accuracy(), torchmetrics.JaccardIndex(3), metrics.MeanSquaredError()]\n"
+    )
+
+
+@pytest.mark.parametrize(
+    "before",
+    [
+        "from pytorch_lightning.metrics import functional as FM\n\nvalue = FM.f1(a, b)\n",
+        "from pytorch_lightning.metrics import PSNR\n",
+        "from pytorch_lightning.metrics.functional import ssim, bleu_score, auc\n",
+        "import pytorch_lightning as pl\n\ntorchmetrics = None\nvalue = pl.metrics.Accuracy()\n",
+        "import pytorch_lightning as pl\n\n\ndef build(torchmetrics):\n    return pl.metrics.Accuracy()\n",
+    ],
+    ids=["renamed behind the module", "other numbers", "other arguments", "name taken", "name taken in a function"],
+)
+def test_metrics_that_stay(before: str) -> None:
+    assert text(before) == before
+    assert refusals({"train.py": before}, "LIT001")
