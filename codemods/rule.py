@@ -47,7 +47,8 @@ class Match:
 
     `imports` are (module, name or None) pairs that the edits need: `("torch", None)` is `import torch`.
     Matches of one file with the same `unit` are rewritten together or not at all. `needs` is the oldest
-    Lightning on which the rewritten place runs, where that is not the rule's own.
+    Lightning on which the rewritten place runs, where that is not the rule's own. `creates` are files, as (path,
+    text) pairs, that come into being with the edits where they are not there yet.
     """
 
     span: Span
@@ -59,6 +60,7 @@ class Match:
     imports: tuple[tuple[str, str | None], ...] = ()
     unit: str = ""
     needs: str | None = None
+    creates: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -94,7 +96,7 @@ class Rule:
     `fix` is the best level that a place can have; each match carries its own. `breaks_in` is the Lightning
     release in which the old code stopped working (None where it did not), `needs` the oldest one on which the
     rewritten code runs, `keeps` the oldest one on which files run that it collected something of and leaves as they
-    are. `triggers` are byte strings, one
+    are, `torch` the oldest torch that the rewritten code needs. `triggers` are byte strings, one
     of which a file must hold to be parsed at all, for files of the `kinds` and those called one of `names`;
     `text_triggers` take their place for files that are not Python, where those hold others.
 
@@ -122,6 +124,7 @@ class Rule:
     breaks_in: str | None = None
     needs: str | None = None
     keeps: str | None = None
+    torch: str | None = None
     collect: Callable[[PythonFile], Any] | None = None
     collect_text: Callable[[TextFile], Any] | None = None
     context: Callable[[Mapping[str, Any]], tuple[bytes, ...]] | None = None

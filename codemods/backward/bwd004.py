@@ -26,7 +26,7 @@ from codemods.backward.taking import emptied
 from codemods.facts import Facts
 from codemods.finding import Fix
 from codemods.nodes import every_node
-from codemods.pins.specifier import admits, admits_from
+from codemods.pins.specifier import admits_from
 from codemods.rule import Example, Match, NodeEdit, Rule
 from codemods.source import CallNode, PythonFile
 
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     import libcst as cst
 
 CODE = "BWD004"
-OLD_TORCH = ("1.8.0", "1.10.0", "1.13.1", "2.0.0", "2.0.1")
+NEEDED = "2.1.0"
 NODE = "a hook on a parameter's AccumulateGrad node"
 EARLY = "a hook on a parameter runs before the gradient that it reads is accumulated"
 STEPPING = "a hook that steps the optimizer runs on every backward pass, while the loop accumulates gradients"
@@ -101,14 +101,15 @@ def _torch(facts: Facts) -> tuple[Fix, str]:
     """The best level that the project's requirements on torch allow, and why it is not safe.
 
     Requirements may be those of an example: one that excludes torch 2.1 decides nothing beside one that admits it.
+    One that admits older releases too is raised along with the rewrite.
     """
     found = [pin for pin in map(_requirement, facts.pins) if pin and pin.name == "torch" and str(pin.specifier)]
-    late = [pin for pin in found if admits_from(str(pin.specifier), "2.1.0")]
+    late = [pin for pin in found if admits_from(str(pin.specifier), NEEDED)]
     if found and not late:
         return "manual", f"Not rewritten: `{found[0]}` has no {NEW}; raise it to 2.1 first."
-    for pin in found:
-        if pin not in late or any(admits(str(pin.specifier), old) for old in OLD_TORCH):
-            return "unsafe", f"`{pin}` admits releases before 2.1, which do not have it: raise it to >=2.1."
+    old = next((pin for pin in found if pin not in late), None)
+    if old:
+        return "unsafe", f"`{old}`, which another requirement contradicts, has no release that has it."
     return "safe", ""
 
 
@@ -318,6 +319,7 @@ RULE = Rule(
     ),
     fix="safe",
     versions="torch 2.1 and later",
+    torch=NEEDED,
     triggers=(b"register_hook", NEW.encode()),
     check=_check,
     examples=(Example(BEFORE, AFTER), Example(EARLY_BEFORE, EARLY_AFTER), Example(MASK, MASK)),

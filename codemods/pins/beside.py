@@ -38,7 +38,7 @@ def _of_group(group: str, own: Manifest, area: Area, target: str, metrics: bool)
     libraries = [pin for pin in libraries if pin.problem != "locked"]
     fits = [minor for minor in left if not any(_clashes(pin, minor) for pin in libraries)]
     exact = not fits and any(pin.name == "torch" and _is_exact(pin) and _clashes(pin, newest) for pin in libraries)
-    stuck = next((pin for pin in libraries if pin.name == "torch" and not fits and _why_not(pin, own, area)), None)
+    stuck = next((pin for pin in libraries if pin.name == "torch" and not fits and why_not(pin, own, area)), None)
     for pin in (pin for pin in own.pins if pin.group == group):
         if pin in libraries:
             found = _of_library(pin, own, area, fits, target, metrics, exact, stuck)
@@ -95,7 +95,7 @@ def _of_library(
     if fits:
         reason = f"{asked}; with this, Lightning {fits[-1].name} is the newest that can be installed"
         return Verdict(message, "manual", f"{reason}: raise it, and run the code on it")
-    why = _why_not(pin, own, area) or (pin.name in FAMILY and stuck and f"raise it together with {shown(stuck)}")
+    why = why_not(pin, own, area) or (pin.name in FAMILY and stuck and f"raise it together with {shown(stuck)}")
     wanted = lifted(pin.meant, need.floor, need.exact, pin.language)
     if why or wanted is None:
         return Verdict(message, "manual", f"{asked}; {why or 'its conditions exclude each other then'}")
@@ -111,7 +111,7 @@ def _of_library(
     return Verdict(message, "safe", reason, wanted)
 
 
-def _why_not(pin: Pin, own: Manifest, area: Area) -> str | None:
+def why_not(pin: Pin, own: Manifest, area: Area) -> str | None:
     """Why a requirement is not raised, though it has to be."""
     if pin.problem:
         return ADVICE.get(pin.problem, "it is not to be changed")

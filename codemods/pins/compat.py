@@ -74,6 +74,11 @@ def minor_of(release: str) -> Minor:
     return next((row for row in minors() if Version(row.name).release == wanted), minors()[-1])
 
 
+def built_for(torch: str) -> Mapping[str, str]:
+    """The oldest torchvision, torchaudio and torchtext that are built for a torch of the table."""
+    return next(row for row in _rows("torch.csv") if row["torch"] == torch)
+
+
 def _rows(name: str) -> list[dict[str, str]]:
     with Path(__file__).with_name(name).open(encoding="utf-8", newline="") as lines:
         return list(csv.DictReader(lines))

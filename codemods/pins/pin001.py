@@ -11,6 +11,7 @@ from functools import partial
 from codemods.facts import Facts
 from codemods.pins.beside import beside, clashing
 from codemods.pins.compat import minor_of
+from codemods.pins.floor import raising
 from codemods.pins.lightning import ADVISORY, Verdict, moves, verdict
 from codemods.pins.lines import included
 from codemods.pins.manifest import LIGHTNING, manifest_kind, read_pins
@@ -72,9 +73,14 @@ def _pins(text: TextFile, own: Manifest, area: Area, facts: Facts) -> Iterator[M
         found = verdict(pin, own, area, target, unraised) if pin.name in LIGHTNING else None
         if found:
             yield _match(text, pin, found)
+    said = set()
     if moving:
         yield from _alone(text, own, area, facts)
         for pin, found in beside(own, area, target, metrics):
+            said.add(pin)
+            yield _match(text, pin, found)
+    for pin, found in raising(own, area, target):
+        if pin not in said:
             yield _match(text, pin, found)
 
 
@@ -170,7 +176,8 @@ RULE = Rule(
         "that code break on the target and what was rewritten still runs on a release that it admits. Where nothing "
         f"was rewritten only the releases 2.6.2 and 2.6.3 are excluded, which were malicious ({ADVISORY}). "
         "What cannot be installed beside it (torch and what is built for it, torchmetrics, an older Python) moves with "
-        "it, by a table of what each Lightning 2 needs. Addresses, hashes and lock files are left to a person."
+        "it, by a table of what each Lightning 2 needs; torch also where rewritten code needs a newer one by itself. "
+        "Addresses, hashes and lock files are left to a person."
     ),
     fix="safe",
     versions="Lightning 1.x -> 2.0 and later; 2.6.2 and 2.6.3 in any case",

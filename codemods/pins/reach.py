@@ -60,6 +60,12 @@ class Area:
         return max(map(Version, (*asked, *self.kept)), default=Version("1.0"))
 
     @property
+    def torch(self) -> str | None:
+        """The oldest torch that the rewritten code runs on, where it needs one."""
+        asked = {rule.torch for rule in all_rules() for item in self.rewritten if item.code == rule.code and rule.torch}
+        return max(asked, key=Version, default=None)
+
+    @property
     def waiting(self) -> tuple[Finding, ...]:
         """The places left to a person that break on the target."""
         breaking = {rule.code for rule in all_rules() if rule.breaks_in}

@@ -90,7 +90,7 @@ def _from_conda(clause: Clause) -> str:
     if clause.version == "*":
         return ""
     version = re.sub(r"(?<=[0-9])\*$", ".*", clause.version)
-    if clause.operator == "=" and not version.endswith("*"):
+    if clause.operator == "=" and not version.endswith("*") and not Version(version).is_prerelease:
         return f"=={version}.*"
     return f"{'==' if clause.operator in _EXACT else clause.operator}{version}"
 
@@ -134,6 +134,26 @@ def lifted(text: str, floor: str, exact: str, language: Language = "pep440") -> 
     if not version.major:
         return _reached(text, Goal(version, (0, version.minor + 1), version.release), language)
     return _reached(text, Goal(version, (version.major + 1,), _short(Version(floor).release)), language)
+
+
+def floored(text: str, floor: str, language: Language = "pep440") -> str | None:
+    """The nearest specifier that admits nothing below `floor`, of one that admits releases from there on; None where
+    there is none."""
+    least = _short(Version(floor).release)
+    named = (clause.version for clause in clauses(text) if "*" not in clause.version)
+    known = map(Version, (floor, *_MINORS_2, *named))
+    target = next((item for item in known if item >= Version(floor) and admits(text, str(item), language)), None)
+    open_end = (
+        clause.operator == "^" or (clause.operator == "~=" and len(clause.release) == 2) for clause in clauses(text)
+    )
+    lifted = (
+        replace(clause, version=_like(least, clause)) if is_open and clause.release < least else clause
+        for clause, is_open in zip(clauses(text), open_end, strict=True)
+    )
+    text = ",".join(map(str, lifted))
+    result = _reached(text, Goal(target, (target.major + 1,), least, least), language) if target else None
+    below = (*_MINORS_1, *(item for item in _MINORS_2 if Version(item) < Version(floor)))
+    return None if result is None or any(admits(result, old, language) for old in below) else result
 
 
 def from_python(text: str, floor: str, language: Language = "pep440") -> str | None:

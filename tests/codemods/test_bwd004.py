@@ -172,7 +172,7 @@ def test_hook_used_elsewhere_is_left() -> None:
 
 
 @pytest.mark.parametrize(
-    ("pin", "level"), [("torch>=2.1", "safe"), ("torch", "safe"), ("torch>=1.13", "unsafe"), ("torch<2.1", "manual")]
+    ("pin", "level"), [("torch>=2.1", "safe"), ("torch", "safe"), ("torch>=1.13", "safe"), ("torch<2.1", "manual")]
 )
 def test_torch_requirement_sets_the_level(pin: str, level: str) -> None:
     assert [finding.fix for finding in findings(BEFORE, pin)] == [level]
