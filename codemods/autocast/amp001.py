@@ -26,6 +26,7 @@ IMPORT = (("torch", None),)
 CLEARED = "weights cast without gradient (PyTorch issue 65766)"
 SPLIT = "a region of its own: the cache of the one above holds weights cast without gradient (PyTorch issue 65766)"
 WORDS = ("no_grad", "inference_mode", "set_grad_enabled")
+RUNS = ("def training_step", "autocast", "auto_fp16")
 
 
 @dataclass(frozen=True)
@@ -41,26 +42,51 @@ class _Found:
 
 def check(file: PythonFile, facts: Facts) -> Iterator[Match]:
     """Every statement that leaves weights without gradient in the cache of a region in which they are then trained."""
-    if not present(file) or not admits_below(facts, TORCH, TORCH_FIXED):
+    if not admits_below(facts, TORCH, TORCH_FIXED) or not _concerned(file, facts):
         return
     groups: dict[ast.AST, list[_Found]] = {}
     for item in traced(file, facts, CODE):
         for meeting in item.poisoned:
-            if (judged := _judge(meeting, item)) is not None:
-                anchor = anchor_behind(meeting.cast.site, meeting.read)
-                place = anchor.statement if anchor else _nearest(meeting)
+            if not _is_its_own(meeting, file, facts) or (judged := _judge(meeting, item, file)) is None:
+                continue
+            anchor = anchor_behind(meeting.cast.site, meeting.read, file.path)
+            if (place := anchor.statement if anchor else _nearest(meeting, file)) is not None:
                 groups.setdefault(place, []).append(_Found(meeting, item, *judged, anchor))
     for place in _needed(groups):
         yield _match(file, facts, place, groups[place])
 
 
-def _nearest(meeting: Meeting) -> ast.AST:
-    """The statement that runs the forward without gradient, in the call that holds both."""
-    steps = shared(meeting.cast.site, meeting.read)[0].steps
-    return steps[-1].statement if steps else meeting.cast.site.node
+def _concerned(file: PythonFile, facts: Facts) -> bool:
+    """Whether gradients are switched off in the file, or in one with classes above or below its own."""
+    known = facts.files.get(file.path)
+    related = {
+        other.path
+        for item in (known.classes if known else ())
+        for other in (*facts.ancestry(item), *facts.subclasses(item))
+    }
+    texts = [facts.sources[path].data for path in sorted(related - {file.path}) if path in facts.sources]
+    return any(word in file.text or any(word.encode() in text for text in texts) for word in WORDS)
 
 
-def _judge(meeting: Meeting, item: Traced) -> tuple[Fix, str] | None:
+def _is_its_own(meeting: Meeting, file: PythonFile, facts: Facts) -> bool:
+    """Whether a meeting is this file's to report: the call that holds both forwards stands in it, or in a file that is
+    not looked at itself."""
+    path = shared(meeting.cast.site, meeting.read)[0].path
+    other = facts.open(path) if path != file.path else None
+    return other is None or not present(other)
+
+
+def _nearest(meeting: Meeting, file: PythonFile) -> ast.AST | None:
+    """The statement that runs the forward without gradient, in the call that holds both, or else in the first call
+    that stands in the file."""
+    first = shared(meeting.cast.site, meeting.read)[0]
+    if first.path == file.path:
+        return first.steps[-1].statement if first.steps else meeting.cast.site.node
+    own = [frame for frame in meeting.cast.site.frames if frame.path == file.path and frame.steps]
+    return own[0].steps[-1].statement if own else None
+
+
+def _judge(meeting: Meeting, item: Traced, file: PythonFile) -> tuple[Fix, str] | None:
     """How sure it is that trainable weights are used by both forwards, and what is in doubt; None for those
     that certainly hold none."""
     cast, key, shown = meeting.cast.key, meeting.key, item.trace.reader.shown
@@ -75,18 +101,19 @@ def _judge(meeting: Meeting, item: Traced) -> tuple[Fix, str] | None:
         return "unsafe", f"`{shown(cast)}` and `{shown(key)}` may share weights, which cannot be seen here"
     if verdict == "unknown":
         return "unsafe", f"what `{shown(key)}` is cannot be seen here: it may have no weights"
-    if (line := _freezing(meeting)) is not None:
-        return "unsafe", f"`{shown(key)}` may be frozen (line {line}), and then there is nothing to lose"
+    if (place := _freezing(meeting, file)) is not None:
+        return "unsafe", f"`{shown(key)}` may be frozen ({place}), and then there is nothing to lose"
     if item.region == "possible" and meeting.regions[0].lightning:
         return "unsafe", "the Trainer's precision is known only when the program runs"
     return "safe", ""
 
 
-def _freezing(meeting: Meeting) -> int | None:
-    """The line at which the weights of a module, or of what it is a part of, may be frozen."""
+def _freezing(meeting: Meeting, file: PythonFile) -> str | None:
+    """The place at which the weights of a module, or of what it is a part of, may be frozen."""
     rest = ("self", *meeting.key[len(meeting.prefix) :])
     freezable = meeting.members.freezable if meeting.members else {}
-    return next((line for frozen, line in freezable.items() if rest[: len(frozen)] == frozen), None)
+    found = next((place for frozen, place in freezable.items() if rest[: len(frozen)] == frozen), None)
+    return (f"line {found[1]}" if found[0].path == file.path else f"{found[0].path}:{found[1]}") if found else None
 
 
 def _needed(groups: Mapping[ast.AST, list[_Found]]) -> list[ast.AST]:
@@ -125,14 +152,16 @@ def _follows(later: Anchor, found: list[_Found]) -> bool:
 def _match(file: PythonFile, facts: Facts, place: ast.AST, found: list[_Found]) -> Match:
     best: Fix = "safe" if any(item.fix == "safe" for item in found) else "unsafe"
     names = listed(item.traced.trace.reader.shown(item.meeting.cast.key) for item in found if item.fix == best)
-    lines = sorted({line_of(item.meeting.read.node) for item in found})
+    read = min((item.meeting.read for item in found), key=lambda site: (site.frames[-1].path, line_of(site.node)))
     where = "Lightning's autocast region" if found[0].meeting.regions[0].lightning else "one autocast region"
-    message = f"{names} runs without gradient, and with gradient at line {lines[0]}, in {where}"
+    message = f"{names} runs without gradient, and with gradient at {read.shown(file.path)}, in {where}"
     span = place_of(file, place)
     anchor = found[0].anchor
     doubt = next((item.doubt for item in found if item.fix == best), "")
     if anchor is None:
-        return Match(span, message, "manual", f"no line can be put between the two; {ADVICE}")
+        between = shared(found[0].meeting.cast.site, found[0].meeting.read)[0].path
+        where = "" if between == file.path else f", which {between} calls"
+        return Match(span, message, "manual", f"no line can be put between the two{where}; {ADVICE}")
     if (taken := taken_name(file.scope.bindings, IMPORT)) is not None:
         return Match(span, message, "manual", f"the name `{taken}` stands for something else in this file; {ADVICE}")
     region = _split_region(file, facts, found)
@@ -172,8 +201,8 @@ def _split_region(file: PythonFile, facts: Facts, found: list[_Found]) -> ast.Wi
 
 
 def present(file: PythonFile) -> bool:
-    """Whether the file switches gradients off."""
-    return any(word in file.text for word in WORDS)
+    """Whether the file switches gradients off, or may hold what runs a part of another file that does."""
+    return any(word in file.text for word in (*WORDS, *RUNS))
 
 
 _HEAD = """import torch
@@ -253,7 +282,7 @@ RULE = Rule(
     ),
     fix="safe",
     versions="torch <= 2.10; in Lightning's own region also lightning <= 2.5.4",
-    triggers=(*(word.encode() for word in WORDS), b"precision="),
+    triggers=(*(word.encode() for word in (*WORDS, *RUNS)), b"precision="),
     check=check,
     collect=collect,
     context=context,

@@ -41,7 +41,8 @@ def check(file: PythonFile, facts: Facts) -> Iterator[Match]:
     groups: dict[ast.AST, list[_Found]] = {}
     for item in traced(file, facts, CODE):
         for meeting in item.stale:
-            judged, changed = _judge(meeting, item), meeting.cast.changed
+            changed = meeting.cast.changed
+            judged = _judge(meeting, item) if changed and changed.frames[-1].path == file.path else None
             if judged is not None and changed is not None:
                 groups.setdefault(changed.frames[-1].steps[-1].statement, []).append(
                     _Found(meeting, item.trace.reader.shown(meeting.key), *judged)
@@ -76,9 +77,9 @@ def _anchor(meeting: Meeting) -> Anchor | None:
 def _match(file: PythonFile, found: list[_Found]) -> Match:
     names = listed(item.name for item in found)
     first = found[0].meeting
-    line = min(line_of(item.meeting.read.node) for item in found)
+    place = min((item.meeting.read for item in found), key=lambda site: (site.frames[-1].path, line_of(site.node)))
     where = "Lightning's autocast region" if first.regions[0].lightning else "one autocast region"
-    message = f"{names} runs again at line {line} with the weights from before this change, in {where}"
+    message = f"{names} runs again at {place.shown(file.path)} with the weights from before this change, in {where}"
     changed = first.cast.changed
     assert changed is not None
     span = place_of(file, changed.frames[-1].steps[-1].statement)

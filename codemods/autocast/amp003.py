@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from codemods.autocast.members import Members
+from codemods.autocast.project import Defined, Project
 from codemods.autocast.regions import MENTIONS, collect, mixed_precision
 from codemods.facts import MODULE, ClassFact, Facts
 from codemods.rule import Example, Match, Rule
@@ -37,7 +38,7 @@ def check(file: PythonFile, facts: Facts) -> Iterator[Match]:
         found = next((item for item in file.classes if item.node is owner), None)
         known = facts.files[file.path].find(found.qualname) if found and file.path in facts.files else None
         if found and known and facts.kind(known) == MODULE and not _is_off(call.node):
-            why = _harm(facts, known, Members.of(file, facts, found))
+            why = _harm(facts, known, Members.of(Project(facts, file), Defined(file, found)))
             if why:
                 message = f"`{found.qualname}` is a LightningModule and builds a GradScaler of its own"
                 yield Match(file.span(call.node), message, "manual", f"{why}; {ADVICE}")
@@ -52,7 +53,7 @@ def _is_off(call: ast.Call) -> bool:
 
 def _harm(facts: Facts, known: ClassFact, members: Members) -> str | None:
     """What the scaler does there, None where it does no harm: manual optimization in full precision."""
-    values = [value for value, _ in members.assigned.get("automatic_optimization", [])]
+    values = [value for value, _, _ in members.assigned.get("automatic_optimization", [])]
     manual = any(isinstance(value, ast.Constant) and value.value is False for value in values)
     mixed = mixed_precision(facts, CODE, known)
     if mixed is None:

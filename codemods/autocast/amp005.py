@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from codemods.autocast.amp003 import SCALERS
 from codemods.autocast.members import Key, Members, chain_of, parameters_in
 from codemods.autocast.names import AUTOCAST
+from codemods.autocast.project import Defined, Project
 from codemods.autocast.regions import MENTIONS, collect, mixed_precision
 from codemods.facts import MODULE, Facts
 from codemods.rule import Example, Match, Rule
@@ -59,7 +60,7 @@ def _in_module(file: PythonFile, facts: Facts, item: ClassNode, key: Key) -> str
     known = facts.files[file.path].find(item.qualname) if file.path in facts.files else None
     if known is None or facts.kind(known) != MODULE or mixed_precision(facts, CODE, known) != "certain":
         return None
-    optimized = Members.of(file, facts, item).optimized or ()
+    optimized = Members.of(Project(facts, file), Defined(file, item)).optimized or ()
     keys = {given for keys in optimized for given in keys or ()}
     trained = any(key[: len(given)] == given or given[: len(key)] == key for given in keys)
     return "the Trainer's mixed precision" if trained else None

@@ -26,9 +26,11 @@ class Step:
 
 @dataclass(frozen=True)
 class Frame:
-    """A function (None for a module) being executed, and the statements entered in it, outermost first."""
+    """A function (None for a module) being executed, the file that it stands in, and the statements entered in it,
+    outermost first."""
 
     number: int
+    path: str
     function: Function | None
     steps: tuple[Step, ...]
 
@@ -40,6 +42,11 @@ class Site:
     node: ast.AST
     turn: int
     frames: tuple[Frame, ...]
+
+    def shown(self, path: str) -> str:
+        """The line, as a message on that file names it."""
+        line, own = getattr(self.node, "lineno", 1), self.frames[-1].path
+        return f"line {line}" if own == path else f"{own}:{line}"
 
 
 @dataclass(frozen=True)

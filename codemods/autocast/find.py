@@ -6,10 +6,12 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from codemods.autocast.callees import Place, method_of
 from codemods.autocast.members import Members
 from codemods.autocast.names import Region, region_of
+from codemods.autocast.project import Defined, Project
 from codemods.autocast.regions import Certainty, lightning_region
-from codemods.autocast.trace import Meeting, Place, TooLong, Trace
+from codemods.autocast.trace import Meeting, TooLong, Trace
 from codemods.facts import Facts
 from codemods.scopes import Scope, bind
 from codemods.source import ClassNode, PythonFile
@@ -28,26 +30,22 @@ class Traced:
 
 
 def traced(file: PythonFile, facts: Facts, code: str) -> Iterator[Traced]:
-    """The traces of a file: functions that hold a region, and training steps that Lightning runs in one."""
-    for function, place in _roots(file, facts):
-        yield from _run(file, facts, function, place, None)
+    """The traces that go through a file: of functions that hold a region, and of training steps that Lightning runs in
+    one, as the file's own classes have them and as classes of other files inherit them."""
+    project = Project(facts, file)
+    for function, place in _roots(project):
+        yield from _run(project, function, place, None)
     for item in file.classes:
-        step = item.methods.get("training_step")
-        known = facts.files[file.path].find(item.qualname) if file.path in facts.files else None
-        certainty = lightning_region(facts, code, known) if known else None
-        found = Members.of(file, facts, item)
-        if certainty is None or (step is None and found.method("training_step") is None):
-            continue
-        owner, function = found.method("training_step") or (item, step)
-        if function is not None:
-            scope = bind(function, scope=bind(owner.node, scope=owner.scope))
-            yield from _run(file, facts, function, Place(scope, found, owner), certainty)
+        for found in (Defined(file, item), *project.below(item)):
+            known = facts.files[found.file.path].find(found.item.qualname) if found.file.path in facts.files else None
+            certainty = lightning_region(facts, code, known) if known else None
+            members = Members.of(project, found) if certainty else None
+            if members and (step := method_of(members, "training_step", ("self",))):
+                yield from _run(project, step.function, step.place, certainty)
 
 
-def _run(
-    file: PythonFile, facts: Facts, function: Function | None, place: Place, certainty: Certainty | None
-) -> Iterator[Traced]:
-    trace = Trace(file, facts)
+def _run(project: Project, function: Function | None, place: Place, certainty: Certainty | None) -> Iterator[Traced]:
+    trace = Trace(project)
     try:
         trace.run(function, place, Region(True, None, lightning=True) if certainty else None)
     except (TooLong, RecursionError):
@@ -56,17 +54,26 @@ def _run(
         yield Traced(tuple(trace.poisoned), tuple(trace.stale), trace, function, certainty)
 
 
-def _roots(file: PythonFile, facts: Facts) -> Iterator[tuple[Function | None, Place]]:
+def _roots(project: Project) -> Iterator[tuple[Function | None, Place]]:
     """The functions that open a region themselves, and the module where its own statements do."""
+    file = project.current
     if not any(word in file.text for word in ("autocast", "auto_fp16")):
         return
     owners: dict[ast.AST, ClassNode] = {item.node: item for item in file.classes}
     for function, scope, owner in _functions(file.tree, file.scope, None, owners):
         opens = [item for item in function.decorator_list if region_of(item, scope)]
-        if opens or _holds_region(function.body):
-            yield function, Place(scope, Members.of(file, facts, owner) if owner else None, owner)
+        if not opens and not _holds_region(function.body):
+            continue
+        if owner is None:
+            yield function, Place(file, scope)
+            continue
+        own = Defined(file, owner)
+        for found in (own, *project.below(owner)):
+            members = Members.of(project, found)
+            if found is own or members.method(function.name) == (own, function):
+                yield function, Place(file, scope, members, own)
     if _holds_region(file.tree.body):
-        yield None, Place(file.scope)
+        yield None, Place(file, file.scope)
 
 
 def _functions(

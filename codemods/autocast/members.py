@@ -7,11 +7,12 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal
+from typing import Literal, NamedTuple
 
-from codemods.facts import MODULE, Facts
+from codemods.autocast.project import Defined, Project, own_class
+from codemods.facts import MODULE
 from codemods.scopes import Scope, bind
-from codemods.source import ClassNode, PythonFile
+from codemods.source import PythonFile
 from codemods.syntax import Function, own_nodes, returns, self_name
 
 Verdict = Literal["module", "nothing", "unknown"]
@@ -45,76 +46,84 @@ _LOSS_NAME = re.compile(
 _USES = ("parameters", "named_parameters", "zero_grad", "state_dict", "load_state_dict", "requires_grad_")
 
 
+class Assigned(NamedTuple):
+    """A value that a method assigns, the scope of its names and the file that it stands in."""
+
+    value: ast.expr
+    scope: Scope
+    file: PythonFile
+
+
 @dataclass(frozen=True)
 class Members:
-    """A class of a file with those of its bases that stand in the same file, nearest first.
+    """A class with those of its bases that stand in the project, nearest first.
 
-    `whole` holds where every base was found, in this file or as a library's class with known methods.
+    `whole` holds where every base was found, in the project or as a library's class with known methods.
     """
 
-    file: PythonFile
-    facts: Facts
-    classes: tuple[ClassNode, ...]
+    project: Project
+    classes: tuple[Defined, ...]
     whole: bool
 
     @classmethod
-    def of(cls, file: PythonFile, facts: Facts, item: ClassNode) -> Members:
-        by_name = {f"{file.module}.{other.qualname}": other for other in file.classes}
-        found: list[ClassNode] = []
+    def of(cls, project: Project, item: Defined) -> Members:
+        found: list[Defined] = []
         waiting, whole = [item], True
         while waiting:
             current = waiting.pop(0)
             if current in found:
                 continue
             found.append(current)
-            for base in current.node.bases:
-                dotted = current.scope.resolve(base)
-                if dotted in by_name:
-                    waiting.append(by_name[dotted])
+            for base in current.item.node.bases:
+                dotted = current.item.scope.resolve(base)
+                if above := project.class_of(dotted, current.file):
+                    waiting.append(above)
                 elif dotted not in ("torch.nn.Module", MODULE, "object"):
                     whole = False
-        return cls(file, facts, tuple(found), whole)
+        return cls(project, tuple(found), whole)
 
     @property
-    def name(self) -> str:
-        return self.classes[0].qualname
+    def files(self) -> tuple[PythonFile, ...]:
+        return tuple({item.file.path: item.file for item in self.classes}.values())
 
-    def method(self, name: str, after: ClassNode | None = None) -> tuple[ClassNode, Function] | None:
+    def method(self, name: str, after: Defined | None = None) -> tuple[Defined, Function] | None:
         """The method of that name and the class that defines it; `after` starts behind a class (`super()`)."""
         start = self.classes.index(after) + 1 if after in self.classes else 0
-        return next(((item, item.methods[name]) for item in self.classes[start:] if name in item.methods), None)
+        return next(
+            ((found, found.item.methods[name]) for found in self.classes[start:] if name in found.item.methods), None
+        )
 
-    def _functions(self) -> Iterator[tuple[Function, Scope]]:
-        for item in self.classes:
+    def _functions(self) -> Iterator[tuple[Function, Scope, PythonFile]]:
+        for file, item in self.classes:
             inner = bind(item.node, scope=item.scope)
             for function in item.methods.values():
-                yield function, bind(function, scope=inner)
+                yield function, bind(function, scope=inner), file
 
     @cached_property
-    def assigned(self) -> dict[str, list[tuple[ast.expr, Scope]]]:
+    def assigned(self) -> dict[str, list[Assigned]]:
         """Every value assigned to `self.name` in a method, by name."""
-        found: dict[str, list[tuple[ast.expr, Scope]]] = {}
-        for function, scope in self._functions():
+        found: dict[str, list[Assigned]] = {}
+        for function, scope, file in self._functions():
             own = self_name(function)
             for node in own_nodes(function):
                 if isinstance(node, ast.Assign | ast.AnnAssign) and node.value is not None:
                     for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
                         if (chain := chain_of(target)) and len(chain) == 2 and chain[0] == own:
-                            found.setdefault(chain[1], []).append((node.value, scope))
+                            found.setdefault(chain[1], []).append(Assigned(node.value, scope, file))
         return found
 
     def verdict(self, attribute: str) -> Verdict:
         """What `self.attribute` is. Attributes used as modules are (`self.net.parameters()`) count as such."""
         values = [
-            self.classify(value, scope)
-            for value, scope in self.assigned.get(attribute, [])
+            classify(value, scope, file, self.project)
+            for value, scope, file in self.assigned.get(attribute, [])
             if not (isinstance(value, ast.Constant) and value.value is None)
         ]
         if "module" in values:
             return "module"
         if values and all(value == "nothing" for value in values):
             return "nothing"
-        if used_as_module(self.file, ("self", attribute)):
+        if any(used_as_module(file, ("self", attribute)) for file in self.files):
             return "module"
         if self.is_object(attribute) and not values:
             return "module"
@@ -122,27 +131,22 @@ class Members:
 
     def is_object(self, attribute: str) -> bool:
         """Whether `self.attribute` is called and has methods of its own: an object, not a method."""
-        called = any(chain_of(call.node.func) == ("self", attribute) for call in self.file.calls)
-        return called and any(
-            (chain := chain_of(call.node.func)) is not None and len(chain) == 3 and chain[:2] == ("self", attribute)
-            for call in self.file.calls
+        chains = [chain_of(call.node.func) for file in self.files for call in file.calls]
+        return ("self", attribute) in chains and any(
+            chain is not None and len(chain) == 3 and chain[:2] == ("self", attribute) for chain in chains
         )
 
-    def classify(self, value: ast.expr, scope: Scope) -> Verdict:
-        return classify(value, scope, self.file, self.facts)
-
     def inner(self, attribute: str) -> Members | None:
-        """The class of `self.attribute`, where it is built in this class and stands in this file."""
-        found = {dotted_class(value, scope) for value, scope in self.assigned.get(attribute, [])}
-        name = found.pop() if len(found) == 1 else None
-        item = next((item for item in self.file.classes if f"{self.file.module}.{item.qualname}" == name), None)
-        return Members.of(self.file, self.facts, item) if item else None
+        """The class of `self.attribute`, where it stands in the file that builds it."""
+        found = {own_class(dotted_class(value, scope), file) for value, scope, file in self.assigned.get(attribute, [])}
+        item = found.pop() if len(found) == 1 else None
+        return Members.of(self.project, item) if item else None
 
     @cached_property
     def frozen(self) -> frozenset[Key]:
         """The attributes whose weights a constructor freezes without a condition."""
         found = set()
-        for item in self.classes:
+        for _, item in self.classes:
             if function := item.methods.get("__init__"):
                 for statement in function.body:
                     if key := freezes(statement):
@@ -150,13 +154,13 @@ class Members:
         return frozenset(found)
 
     @cached_property
-    def freezable(self) -> dict[Key, int]:
+    def freezable(self) -> dict[Key, tuple[PythonFile, int]]:
         """The attributes whose weights some method freezes, with the line."""
-        found: dict[Key, int] = {}
-        for function, _ in self._functions():
+        found: dict[Key, tuple[PythonFile, int]] = {}
+        for function, _, file in self._functions():
             for node in own_nodes(function):
                 if isinstance(node, ast.stmt) and (key := freezes(node)):
-                    found.setdefault(key, node.lineno)
+                    found.setdefault(key, (file, node.lineno))
         return found
 
     @cached_property
@@ -166,7 +170,7 @@ class Members:
         values = [node.value for node in returns(found[1]) if node.value] if found else []
         if found is None or len(values) != 1:
             return None
-        inner = bind(found[1], scope=bind(found[0].node, scope=found[0].scope))
+        inner = bind(found[1], scope=bind(found[0].item.node, scope=found[0].item.scope))
         return _optimizers(values[0], found[1], inner)
 
 
@@ -271,30 +275,30 @@ def dotted_class(value: ast.expr, scope: Scope) -> str | None:
 
 
 def classify(
-    value: ast.expr, scope: Scope, file: PythonFile, facts: Facts, seen: frozenset[str] = frozenset()
+    value: ast.expr, scope: Scope, file: PythonFile, project: Project, seen: frozenset[str] = frozenset()
 ) -> Verdict:
-    """What an expression builds."""
+    """What an expression of a file builds."""
     if isinstance(value, ast.IfExp):
-        found = {classify(item, scope, file, facts, seen) for item in (value.body, value.orelse)}
+        found = {classify(item, scope, file, project, seen) for item in (value.body, value.orelse)}
         return "module" if "module" in found else "nothing" if found == {"nothing"} else "unknown"
     if isinstance(value, ast.Constant | ast.Dict | ast.Lambda | ast.Compare | ast.BinOp | ast.JoinedStr):
         return "nothing"
     if not isinstance(value, ast.Call):
         return "unknown"
     if isinstance(value.func, ast.Attribute) and value.func.attr in ("to", "cuda", "eval", "train", "requires_grad_"):
-        return classify(value.func.value, scope, file, facts, seen)
+        return classify(value.func.value, scope, file, project, seen)
     dotted = scope.resolve(value.func)
-    return _classify(dotted, value, scope, file, facts, seen) if dotted else "unknown"
+    return _classify(dotted, value, scope, file, project, seen) if dotted else "unknown"
 
 
 def _classify(
-    dotted: str, value: ast.Call, scope: Scope, file: PythonFile, facts: Facts, seen: frozenset[str]
+    dotted: str, value: ast.Call, scope: Scope, file: PythonFile, project: Project, seen: frozenset[str]
 ) -> Verdict:
     last = dotted.rpartition(".")[2]
     owner = dotted.rpartition(".")[0].rpartition(".")[2] if last == "from_pretrained" else last
     if dotted.startswith("torch.nn."):
         if last in CONTAINERS and value.args and isinstance(value.args[0], ast.Call):
-            parts = {classify(item, scope, file, facts, seen) for item in value.args}
+            parts = {classify(item, scope, file, project, seen) for item in value.args}
             return "nothing" if parts == {"nothing"} else "module"
         return "nothing" if last in WEIGHTLESS or last.endswith("Loss") else "module"
     if dotted == "copy.deepcopy":
@@ -303,24 +307,24 @@ def _classify(
         return "nothing"
     if dotted.startswith(HUBS):
         return "module"
-    item = next((item for item in file.classes if f"{file.module}.{item.qualname}" == dotted), None)
+    item = own_class(dotted, file)
     if item is not None:
         if dotted in seen:
             return "nothing"
-        return _of_class(Members.of(file, facts, item), facts, file, seen | {dotted})
-    known = facts.find_class(dotted, file.path)
+        return _of_class(Members.of(project, item), seen | {dotted})
+    known = project.facts.find_class(dotted, file.path)
     if known is None:
         return "unknown"
-    bases = {base for member in facts.ancestry(known) or () for base in member.bases}
+    bases = {base for member in project.facts.ancestry(known) or () for base in member.bases}
     return "module" if {"torch.nn.Module", MODULE} & bases else "unknown"
 
 
-def _of_class(members: Members, facts: Facts, file: PythonFile, seen: frozenset[str]) -> Verdict:
-    """Whether a class of this file builds anything with weights."""
+def _of_class(members: Members, seen: frozenset[str]) -> Verdict:
+    """Whether a class builds anything with weights."""
     values = [
-        classify(value, scope, file, facts, seen) if not _is_parameter(value, scope) else "module"
+        classify(value, scope, file, members.project, seen) if not _is_parameter(value, scope) else "module"
         for found in members.assigned.values()
-        for value, scope in found
+        for value, scope, file in found
         if isinstance(value, ast.Call)
     ]
     if "module" in values:

@@ -34,11 +34,15 @@ def shared(cast: Site, read: Site) -> tuple[Frame, Frame]:
     return pairs[-1]
 
 
-def anchor_behind(cast: Site, read: Site) -> Anchor | None:
-    """The statement of the shared function that holds the forward without gradient and is left before the other
-    one runs: its outermost `with` without gradient, else the line itself. None where there is no such place."""
+def anchor_behind(cast: Site, read: Site, path: str) -> Anchor | None:
+    """The statement of a file that holds the forward without gradient and is left before the other one runs: in the
+    function that both share the outermost `with` without gradient, else the line itself; where that function stands in
+    another file, such a `with` of a function that it calls. None where there is no such place."""
     first, second = shared(cast, read)
+    inner = cast.frames[cast.frames.index(first) + 1 :]
     steps = [step for step in first.steps if step.no_grad] or list(first.steps[-1:])
+    if first.path != path:
+        steps = [step for frame in inner if frame.path == path for step in frame.steps if step.no_grad]
     if not steps:
         return None
     step = steps[0]

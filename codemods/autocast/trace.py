@@ -11,16 +11,16 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from codemods.autocast.callees import Callee, Caller, Place, is_static
 from codemods.autocast.casts import Cast, Frame, Site, State, Step, exclusive, merged, related
 from codemods.autocast.members import Key, Members, freezes
 from codemods.autocast.names import CHECKPOINT, CLEAR, NOT_FORWARD, STEPS, Grad, Region, grad_of, region_of
-from codemods.autocast.truth import Constant, conditions, constant_of, truth
+from codemods.autocast.project import Project
+from codemods.autocast.truth import conditions, truth
 from codemods.autocast.values import Context, Local, Module, Optimizer, Parameters, Reader, state_text
-from codemods.facts import Facts
 from codemods.nodes import CHILD_FIELDS
-from codemods.scopes import Scope, bind
-from codemods.source import ClassNode, PythonFile
-from codemods.syntax import Function, is_super_call
+from codemods.scopes import Scope
+from codemods.syntax import Function
 
 DEEPEST = 8
 LONGEST = 20_000
@@ -43,23 +43,11 @@ class Meeting:
     prefix: Key
 
 
-@dataclass(frozen=True)
-class Place:
-    """Where a trace is: the scope, the class of `self`, the class that defines the method, and its `self`."""
-
-    scope: Scope
-    members: Members | None = None
-    owner: ClassNode | None = None
-    prefix: Key = ("self",)
-    closure: bool = False
-
-
 class Trace:
     """One walk through a function, a method or a module, from its first statement to its last."""
 
-    def __init__(self, file: PythonFile, facts: Facts) -> None:
-        self.file = file
-        self.reader = Reader(file, facts)
+    def __init__(self, project: Project) -> None:
+        self.reader = Reader(project)
         self.state = State()
         self.poisoned: list[Meeting] = []
         self.stale: list[Meeting] = []
@@ -81,7 +69,7 @@ class Trace:
         if place.members:
             self.state.frozen = place.members.frozen
         if function is None:
-            self._enter(None, self.file.tree.body, place)
+            self._enter(None, place.file.tree.body, place)
         else:
             self._call_function(function, place, {})
 
@@ -90,7 +78,7 @@ class Trace:
     def _call_function(self, function: Function, place: Place, given: dict[str, Any]) -> None:
         arguments = function.args
         names = [item.arg for item in [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]]
-        if place.owner and names and not _is_static(function):
+        if place.owner and names and not is_static(function):
             given = {**given, names[0]: Module(place.prefix)}
         outer = self.state.copy()
         if self._frames:
@@ -118,10 +106,11 @@ class Trace:
         self._turn += 1
         outer = (self.state.frame, self.state.prefix, self.state.conditions)
         self.state.frame, self.state.prefix = self._turn, place.prefix
-        self._frames.append(Frame(self._turn, function, ()))
+        self._frames.append(Frame(self._turn, place.file.path, function, ()))
         self._places.append(place)
+        self.reader.file = place.file
         self._exits.append([])
-        self._running.append(function or self.file.tree)
+        self._running.append(function or place.file.tree)
         alive = self._block(body)
         states = [*self._exits.pop(), *([self.state] if alive else [])]
         if states:
@@ -130,6 +119,7 @@ class Trace:
         self._running.pop()
         self._places.pop()
         self._frames.pop()
+        self.reader.file = self.place.file if self._places else place.file
 
     # statements
 
@@ -412,10 +402,9 @@ class Trace:
 
     def _forward(self, function: ast.expr, node: ast.Call) -> None:
         """A call of a function of the project is followed; one of something that may be a module is a forward."""
-        target = self._function(function)
-        if target is not None:
-            found, place, skip = target
-            self._follow(found, place, node, skip)
+        callee = self._caller.callee(function)
+        if callee is not None:
+            self._follow(callee, node)
             return
         value = self._value(function)
         if not isinstance(value, Module) or value.key[-1] in NOT_FORWARD or len(value.key) > 6:
@@ -442,73 +431,13 @@ class Trace:
         for on, holding in state.variants():
             state.cast(key, not on, holding, site)
 
-    def _function(self, node: ast.expr) -> tuple[Function, Place, int] | None:
-        """The project's function that a call runs, its place, and how many parameters `self` takes up."""
-        place = self.place
-        if isinstance(node, ast.Name):
-            local = self.state.env.get(node.id)
-            if isinstance(local, Local):
-                scope = bind(local.node, scope=self._scope())
-                return local.node, replace(place, scope=scope, owner=None, closure=True), 0
-            if node.id not in self.state.env and (found := self._module_function(node)):
-                return found, Place(bind(found, scope=self.file.scope)), 0
-        value = self._value(node)
-        if isinstance(value, Module) and (built := self.reader.classes.get(value.key[0])) and len(value.key) < 3:
-            name = value.key[1] if len(value.key) > 1 else "forward"
-            if method := self._method(built, name, value.key[:1]):
-                return method
-        if not place.members:
-            return None
-        if isinstance(node, ast.Attribute) and is_super_call(ast.Call(node, [], []), node.attr):
-            return self._method(place.members, node.attr, place.prefix, place.owner)
-        if not isinstance(value, Module) or value.key[: len(place.prefix)] != place.prefix:
-            return None
-        rest = value.key[len(place.prefix) :]
-        if not rest:
-            return self._method(place.members, "forward", place.prefix)
-        if len(rest) == 1 and (found_method := self._method(place.members, rest[0], place.prefix)):
-            return found_method
-        inner = place.members.inner(rest[0])
-        name = "forward" if len(rest) == 1 else rest[1]
-        if inner is None or len(rest) > 2:
-            return None
-        return self._method(inner, name, (*place.prefix, rest[0]))
+    def _follow(self, callee: Callee, node: ast.Call) -> None:
+        if callee.function not in self._running and len(self._frames) < DEEPEST:
+            self._call_function(callee.function, callee.place, self._caller.arguments(callee, node))
 
-    def _method(
-        self, members: Members, name: str, prefix: Key, after: ClassNode | None = None
-    ) -> tuple[Function, Place, int] | None:
-        found = members.method(name, after)
-        if found is None:
-            return None
-        scope = bind(found[1], scope=bind(found[0].node, scope=found[0].scope))
-        return found[1], Place(scope, members, found[0], prefix), 0 if _is_static(found[1]) else 1
-
-    def _module_function(self, node: ast.Name) -> Function | None:
-        dotted = self._scope().lookup(node.id)
-        if dotted != f"{self.file.module}.{node.id}":
-            return None
-        found = [
-            item
-            for item in self.file.tree.body
-            if isinstance(item, ast.FunctionDef | ast.AsyncFunctionDef) and item.name == node.id
-        ]
-        return found[0] if len(found) == 1 else None
-
-    def _follow(self, function: Function, place: Place, node: ast.Call, skip: int) -> None:
-        if function in self._running or len(self._frames) >= DEEPEST:
-            return
-        names = [item.arg for item in [*function.args.posonlyargs, *function.args.args]][skip:]
-        given = _defaults(function) if not any(isinstance(item, ast.Starred) for item in node.args) else {}
-        given |= {name: self._given(item) for name, item in zip(names, node.args, strict=False)}
-        given |= {item.arg: self._given(item.value) for item in node.keywords if item.arg}
-        if any(item.arg is None for item in node.keywords):
-            given = {name: value for name, value in given.items() if not isinstance(value, Constant)}
-        self._call_function(function, place, given)
-
-    def _given(self, node: ast.expr) -> Any:
-        if isinstance(node, ast.Name) and isinstance(known := self.state.env.get(node.id), Constant):
-            return known
-        return constant_of(node) or self._value(node)
+    @property
+    def _caller(self) -> Caller:
+        return Caller(self.reader, self.state, self.place)
 
     # names, contexts, sites
 
@@ -516,7 +445,7 @@ class Trace:
         return self.place.scope
 
     def _value(self, node: ast.expr) -> Any:
-        return self.reader.value(node, self.state, self._scope(), self.place.members)
+        return self._caller.value(node)
 
     def _bind(self, target: ast.expr, value: Any) -> None:
         if isinstance(target, ast.Starred):
@@ -584,18 +513,3 @@ def _leave(state: State, regions: tuple[Region, ...]) -> None:
     state.regions = regions
     if not regions:
         state.casts = ()
-
-
-def _defaults(function: Function) -> dict[str, Any]:
-    """The parameters of a function that have a literal for a default."""
-    arguments = function.args
-    positional = [*arguments.posonlyargs, *arguments.args]
-    pairs = [
-        *zip(reversed(positional), reversed(arguments.defaults), strict=False),
-        *zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True),
-    ]
-    return {item.arg: found for item, value in pairs if (found := constant_of(value)) is not None}
-
-
-def _is_static(function: Function) -> bool:
-    return any(isinstance(item, ast.Name) and item.id == "staticmethod" for item in function.decorator_list)

@@ -30,7 +30,7 @@ from codemods.autocast.names import (
     grad_of,
     region_of,
 )
-from codemods.facts import Facts
+from codemods.autocast.project import Project, own_class
 from codemods.scopes import Scope
 from codemods.source import PythonFile
 from codemods.syntax import Function
@@ -79,16 +79,15 @@ class Local:
 
 
 class Reader:
-    """Tells what expressions stand for in one file. `verdicts` collects what is known of
-    modules that an expression builds, `names` what they were called first,
-    `classes` those of this file that they are of."""
+    """Tells what expressions stand for in `file`, which changes while a trace goes from file to file. `verdicts`
+    collects what is known of modules that an expression builds, `names` what they were called first,
+    `classes` those of the same file that they are of."""
 
-    def __init__(self, file: PythonFile, facts: Facts) -> None:
-        self.file, self.facts = file, facts
+    def __init__(self, project: Project) -> None:
+        self.project, self.file = project, project.current
         self.verdicts: dict[str, Verdict] = {}
         self.names: dict[str, str] = {}
         self.classes: dict[str, Members] = {}
-        self.steps_and_zeros = _steps_and_zeros(file)
 
     def value(self, node: ast.expr, state: State, scope: Scope, members: Members | None) -> Any:
         """The value of an expression, None where it is unknown."""
@@ -113,7 +112,7 @@ class Reader:
             return state.env[name]
         if scope.lookup(name) is not None or (hasattr(builtins, name) and not _bound(name, scope)):
             return None
-        return Optimizer(None) if name in self.steps_and_zeros else Module((name,))
+        return Optimizer(None) if name in _steps_and_zeros(self.file) else Module((name,))
 
     def _attribute(self, node: ast.Attribute, state: State, scope: Scope, members: Members | None) -> Any:
         owner = self.value(node.value, state, scope, members)
@@ -132,7 +131,7 @@ class Reader:
 
     def _built(self, attribute: str, members: Members) -> Any:
         """An attribute that is no module but an optimizer, Fabric or a context."""
-        for value, scope in members.assigned.get(attribute, []):
+        for value, scope, _ in members.assigned.get(attribute, []):
             if opener := _opener(value, scope):
                 return opener
             if isinstance(value, ast.Call) and (dotted := scope.resolve(value.func)):
@@ -179,7 +178,7 @@ class Reader:
                 return found
         if dotted in DEEPCOPY:
             return self._fresh("module", None)
-        return self._fresh(classify(node, scope, self.file, self.facts), dotted)
+        return self._fresh(classify(node, scope, self.file, self.project), dotted)
 
     def _method(self, name: str, owner: Any, first: Any, node: ast.Call, members: Members | None) -> Any:
         if owner is _FABRIC:
@@ -216,8 +215,8 @@ class Reader:
     def _fresh(self, verdict: Verdict, dotted: str | None) -> Module:
         name = f"<{len(self.verdicts)}>"
         self.verdicts[name] = verdict
-        if found := next((item for item in self.file.classes if f"{self.file.module}.{item.qualname}" == dotted), None):
-            self.classes[name] = Members.of(self.file, self.facts, found)
+        if found := own_class(dotted, self.file):
+            self.classes[name] = Members.of(self.project, found)
         return Module((name,))
 
     def shown(self, key: Key) -> str:
@@ -277,8 +276,12 @@ def state_text(node: ast.expr, state: State) -> str:
 
 def _steps_and_zeros(file: PythonFile) -> frozenset[str]:
     """The plain names on which a file calls both `step()` and `zero_grad()`: optimizers."""
+    key = "autocast.optimizers"
 
     def owners(name: str) -> set[str]:
         return {node.value.id for node in file.attributes(name) if isinstance(node.value, ast.Name)}
 
-    return frozenset(owners("step") & owners("zero_grad"))
+    if key not in file.memo:
+        file.memo[key] = frozenset(owners("step") & owners("zero_grad"))
+    found: frozenset[str] = file.memo[key]
+    return found

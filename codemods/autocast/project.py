@@ -1,0 +1,48 @@
+"""The files that a trace goes through: the one that is looked at, and those of the classes above and below its own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from codemods.facts import Facts
+from codemods.source import ClassNode, PythonFile
+
+
+class Defined(NamedTuple):
+    """A class, and the file that it stands in."""
+
+    file: PythonFile
+    item: ClassNode
+
+
+@dataclass(frozen=True)
+class Project:
+    """The files of a tree, of which one is looked at and may have been rewritten since."""
+
+    facts: Facts
+    current: PythonFile
+
+    def class_of(self, dotted: str | None, near: PythonFile) -> Defined | None:
+        """The project's class of that dotted name, as a file sees it."""
+        own = own_class(dotted, near)
+        known = self.facts.find_class(dotted, near.path) if dotted and not own else None
+        return own or (self._class_at(known.path, known.name) if known else None)
+
+    def below(self, item: ClassNode) -> Iterable[Defined]:
+        """The classes in other files that derive from a class of the file that is looked at."""
+        known = self.facts.files.get(self.current.path)
+        fact = known.find(item.qualname) if known else None
+        for other in self.facts.subclasses(fact) if fact else ():
+            if other.path != self.current.path and (found := self._class_at(other.path, other.name)):
+                yield found
+
+    def _class_at(self, path: str, name: str) -> Defined | None:
+        file = self.current if path == self.current.path else self.facts.open(path)
+        return next((Defined(file, item) for item in file.classes if item.qualname == name), None) if file else None
+
+
+def own_class(dotted: str | None, file: PythonFile) -> Defined | None:
+    """The class of that dotted name, where it stands in the file itself."""
+    return next((Defined(file, item) for item in file.classes if f"{file.module}.{item.qualname}" == dotted), None)
