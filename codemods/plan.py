@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from codemods.facts import Facts
@@ -18,7 +18,7 @@ Unit = tuple[str, str]
 
 @dataclass(frozen=True)
 class Change:
-    """What one rule did to one file."""
+    """What one rule did to one file; `before` is empty for a file that it made."""
 
     code: str
     path: str
@@ -29,7 +29,7 @@ class Change:
 @dataclass(frozen=True)
 class Plan:
     """The edits (in the order in which they were made) and findings of a run. `bugs` are rewrites that were
-    thrown away because their result did not hold."""
+    thrown away because their result did not hold. Files that rules make are Python modules."""
 
     findings: tuple[Finding, ...] = ()
     changes: tuple[Change, ...] = ()
@@ -120,7 +120,14 @@ def _apply_rule(
         if why:
             return [], {(rule.code, item): why for item in (path, *_sharing(path, wanted))}
         changes.append(Change(rule.code, path, source.data, after))
+        changes += _created(rule, found, {*draft.data, *(change.path for change in changes)})
     return changes, {}
+
+
+def _created(rule: Rule, wanted: Sequence[Match], there: Container[str]) -> list[Change]:
+    """The files that matches bring along and that are not there yet."""
+    texts = dict(item for match in wanted for item in match.creates)
+    return [Change(rule.code, path, b"", text.encode()) for path, text in sorted(texts.items()) if path not in there]
 
 
 def _sharing(path: str, wanted: Mapping[str, Sequence[Match]]) -> set[str]:
@@ -185,6 +192,8 @@ def _edited(
 def _unstable(sources: Sequence[Source], draft: _Draft, options: Options) -> dict[Unit, str]:
     """What a second run over the result would change."""
     after = [replace_data(source, draft.data[source.path]) for source in sources]
+    made = sorted(draft.data.keys() - {source.path for source in sources})
+    after += [Source(path, "python", draft.data[path]) for path in made]
     again = scan(after, replace(options, jobs=1))
     return {
         (finding.code, finding.path): "a second run would change the result"

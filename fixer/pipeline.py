@@ -9,7 +9,7 @@ import errno
 import os
 import shutil
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -59,7 +59,7 @@ def fix(asked: Asked, progress: Progress) -> Result:
     started = time.monotonic()
     project, options, sources = _open("fix", asked)
     made = plan(sources, options, _counted(progress))
-    refused = _write(project.root, made.final())
+    refused = _write(project.root, made.final(), {source.path for source in sources})
     result = _without(_result("fix", project, options, sources, made), refused)
     return replace(result, duration_s=time.monotonic() - started)
 
@@ -158,7 +158,8 @@ def _result(command: Command, project: Project, options: Options, sources: Seque
         target=options.target,
         findings=made.findings,
         files=tuple(
-            FileDiff(path, unified(path, _text(by_path[path].data), _text(final[path]))) for path in sorted(final)
+            FileDiff(path, unified(path, _text(by_path[path].data) if path in by_path else None, _text(final[path])))
+            for path in sorted(final)
         ),
         skipped=tuple(sorted([*project.skipped, *skipped], key=lambda item: item.path)),
         messages=tuple(messages),
@@ -191,11 +192,15 @@ def _notes(commits: Sequence[Commit], result: Result) -> Mapping[str, str]:
     }
 
 
-def _write(root: Path, final: Mapping[str, bytes]) -> tuple[Skipped, ...]:
+def _write(root: Path, final: Mapping[str, bytes], known: Container[str]) -> tuple[Skipped, ...]:
     refused = []
     for path, data in sorted(final.items()):
         try:
-            _replace(root / path, data)
+            if path in known:
+                _replace(root / path, data)
+            else:
+                with (root / path).open("xb") as file:
+                    file.write(data)
         except OSError as error:
             refused.append(Skipped(path, f"not written: {error.strerror}"))
     return tuple(refused)

@@ -13,10 +13,10 @@ from codemods.configs.owners import Project, seen
 from codemods.facts import Facts
 from codemods.rule import Example, Match, Rule, TextEdit
 from codemods.source import TextFile
+from codemods.trainer.commands import SCRIPT, commands
 
 CODE = "LIT303"
 _WORDS = "|".join(sorted(REMOVED, key=len, reverse=True))
-_SCRIPT = re.compile(r"(?:^|[\s\"'`(])(?:[\w./-]*/)?(?P<name>[\w-]+\.py)\b")
 _FLAG = re.compile(rf"(?<![\w-])--(?P<key>{_WORDS})(?:(?:=|[ \t]+)(?P<value>[^\s\\]+))?(?=[\s\\`\"']|$)")
 _ANY = re.compile(r"(?<![\w./-])(?:--|\+\+?)?(?P<section>\w+)\.(?P<key>\w+)(?:=|[ \t]+)(?P<value>[^\s\\`]+)")
 _DOTTED = re.compile(
@@ -29,27 +29,12 @@ def _check(file: TextFile, facts: Facts) -> Iterator[Match]:
         return
     project = Project(facts, CODE)
     scripts = {path.rpartition("/")[2]: path for path, known in sorted(project.known.items()) if known.options}
-    for start, command in _commands(file.text):
+    for start, command in commands(file.text):
         yield from _dotted(file, project, start, command)
-        for found in _SCRIPT.finditer(command):
+        for found in SCRIPT.finditer(command):
             if path := scripts.get(found["name"]):
                 yield from _flags(file, path, start, command, found.end())
                 break
-
-
-def _commands(text: str) -> Iterator[tuple[int, str]]:
-    """The lines of a text with those that a backslash continues, and where each begins."""
-    start = 0
-    lines = text.splitlines(keepends=True)
-    index = 0
-    while index < len(lines):
-        command = lines[index]
-        while command.rstrip().endswith("\\") and index + 1 < len(lines):
-            index += 1
-            command += lines[index]
-        yield start, command
-        start += len(command)
-        index += 1
 
 
 def _flags(file: TextFile, path: str, start: int, command: str, after: int) -> Iterator[Match]:

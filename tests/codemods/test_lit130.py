@@ -132,7 +132,7 @@ def test_a_backend_names_the_strategy() -> None:
     text = SCRIPT.replace("    return", "    print(args.distributed_backend)\n    return")
     after = rewritten({"a.py": text}, rule("LIT130"))["a.py"]
     assert 'parser.add_argument("--distributed_backend", default=None)\n' in after
-    assert "        strategy=args.distributed_backend or args.strategy,\n" in after
+    assert "from_arguments(Trainer, args, strategy=args.distributed_backend or args.strategy, logger=False)" in after
     assert run(text, ["--accelerator", "cpu", "--devices", "1"]).num_devices == 1
 
 
@@ -178,3 +178,123 @@ def test_an_option_that_would_stand_behind_a_return_is_left_to_a_person() -> Non
     text += "print(args.gpus)\n"
     reasons = refusals({"train.py": text}, "LIT130")
     assert reasons and all("behind a return" in reason for reason in reasons)
+
+
+@pytest.mark.parametrize(
+    ("argv", "accelerator", "devices"),
+    [([], "CPUAccelerator", 1), (["--devices", "2"], "CPUAccelerator", 2), (["--accelerator", "auto"], None, None)],
+)
+def test_the_cpu_is_the_default_as_it_was(argv: list[str], accelerator: str | None, devices: int | None) -> None:
+    trainer = run(SCRIPT, argv)
+    assert accelerator in (None, type(trainer.accelerator).__name__)
+    assert devices in (None, trainer.num_devices)
+
+
+def test_the_default_that_the_script_sets_wins() -> None:
+    text = SCRIPT.replace("    args =", "    parser.set_defaults(accelerator='auto')\n    args =")
+    assert "add_arguments(Trainer, parser)\n" in rewritten({"a.py": text}, rule("LIT130"))["a.py"]
+    named = SCRIPT.replace("logger=False", 'accelerator="gpu"')
+    assert "add_arguments(Trainer, parser)\n" in rewritten({"a.py": named}, rule("LIT130"))["a.py"]
+    old = SCRIPT.replace("    args =", "    parser.set_defaults(accelerator='ddp')\n    args =")
+    assert all("names a strategy" in reason for reason in refusals({"a.py": old}, "LIT130"))
+
+
+ALONE = HEAD + "def build(args):\n    return Trainer.from_argparse_args(args, logger=False)\n"
+
+
+def test_a_trainer_without_options_of_its_own_trains_on_the_cpu() -> None:
+    after = rewritten({"a.py": ALONE}, rule("LIT130"))["a.py"]
+    assert 'return from_arguments(Trainer, args, accelerator="cpu", logger=False)' in after
+    others = {"a.py": ALONE, "b.py": "parser.add_argument('--accelerator')\n"}
+    after = rewritten(others, rule("LIT130"))["a.py"]
+    assert 'Trainer, args, accelerator=getattr(args, "accelerator", None) or "cpu", logger=False)' in after
+    names: dict[str, Any] = {}
+    exec(after.replace("pytorch_lightning", "lightning.pytorch"), names)
+    for given in (argparse.Namespace(), argparse.Namespace(accelerator=None), argparse.Namespace(accelerator="cpu")):
+        assert type(names["build"](given).accelerator).__name__ == "CPUAccelerator"
+    declared = {"a.py": ALONE, "b.py": SCRIPT}
+    assert "from_arguments(Trainer, args, logger=False)" in rewritten(declared, rule("LIT130"))["a.py"]
+
+
+def test_what_the_commands_of_the_project_give_stays_an_option() -> None:
+    files = {"a.py": SCRIPT, "run.sh": "python src/a.py \\\n    --gpus 2 --max_epochs 3\n"}
+    after = rewritten(files, rule("LIT130"))["a.py"]
+    assert '    parser.add_argument("--gpus", type=plain_value, default=None)\n' in after
+    assert 'accelerator="gpu" if args.gpus else args.accelerator' in after
+    for command in ("docker run --gpus all x python a.py\n", "python b.py --gpus 2\n"):
+        assert "--gpus" not in rewritten({"a.py": SCRIPT, "run.sh": command}, rule("LIT130"))["a.py"]
+    own = SCRIPT.replace("    args =", "    parser.add_argument('--gpus')\n    args =")
+    assert refusals({"a.py": own, "run.sh": "python a.py --gpus 2\n"}, "LIT130")
+
+
+def test_options_that_stay_in_one_file_for_a_trainer_in_another_are_left_to_a_person() -> None:
+    declaring = SCRIPT.replace("    return Trainer.from_argparse_args(args, logger=False)", "    print(args.gpus)")
+    found = refusals({"a.py": ALONE, "b.py": declaring}, "LIT130")
+    assert len(found) == 2 and "is declared in b.py" in found[0] and "is built in a.py" in found[1]
+
+
+def created(files: dict[str, str]) -> dict[str, str]:
+    made = run_rules(files, rule("LIT130"))
+    assert made.bugs == ()
+    return {path: data.decode() for path, data in made.final().items()}
+
+
+@pytest.mark.parametrize(
+    ("imports", "home", "name"),
+    [
+        ("from pkg.models import Model", "src/pkg/trainer_arguments.py", "pkg.trainer_arguments"),
+        ("import pkg", "src/pkg/trainer_arguments.py", "pkg.trainer_arguments"),
+        ("from .data import Data", "src/pkg/trainer_arguments.py", ".trainer_arguments"),
+        ("from extras import helper", "src/pkg/trainer_arguments.py", "trainer_arguments"),
+        ("from inner.parts import helper", "src/pkg/trainer_arguments.py", "trainer_arguments"),
+    ],
+)
+def test_scripts_share_a_module_where_they_import_from_one_place(imports: str, home: str, name: str) -> None:
+    text = SCRIPT.replace(
+        "from pytorch_lightning import Trainer\n", f"from pytorch_lightning import Trainer\n{imports}\n"
+    )
+    files = {
+        "src/pkg/__init__.py": "",
+        "src/pkg/models.py": "",
+        "src/pkg/data.py": "",
+        "src/pkg/extras.py": "",
+        "src/pkg/inner/parts.py": "",
+        "src/pkg/one.py": text,
+        "src/pkg/two.py": text,
+    }
+    after = created(files)
+    assert set(after) == {"src/pkg/one.py", "src/pkg/two.py", home}
+    assert after[home] == helpers.module_text()
+    assert f"from {name} import add_arguments, from_arguments\n" in after["src/pkg/one.py"]
+    assert "def add_arguments" not in after["src/pkg/one.py"]
+
+
+def test_a_file_alone_or_one_that_imports_nothing_of_the_project_gets_the_functions_itself() -> None:
+    text = SCRIPT.replace("Trainer\n", "Trainer\nfrom pkg.models import Model\n", 1)
+    examples = {"examples/a.py": text, "examples/b.py": text}
+    for files in ({"a.py": text}, {"a.py": SCRIPT, "b.py": SCRIPT}, {"a.py": text, "b.py": SCRIPT}, examples):
+        after = created({"pkg/__init__.py": "", "pkg/models.py": "", **files})
+        assert set(after) == set(files) and all("def add_arguments" in text for text in after.values())
+    guarded = SCRIPT.replace("\n\n\n", "\n\ntry:\n    from pkg import models\nexcept ImportError:\n    pass\n\n\n", 1)
+    files = {"pkg/__init__.py": "", "pkg/models.py": "", "a.py": guarded, "b.py": guarded}
+    assert set(created(files)) == {"a.py", "b.py"}
+
+
+def test_a_module_of_that_name_is_not_overwritten_and_one_of_an_earlier_run_is_used() -> None:
+    text = SCRIPT.replace("Trainer\n", "Trainer\nfrom pkg.models import Model\n", 1)
+    files = {"pkg/__init__.py": "", "pkg/models.py": "", "a.py": text, "b.py": text}
+    assert set(created(files)) == {"a.py", "b.py", "trainer_arguments.py"}
+    other = {"trainer_arguments.py": "x = 1\n", "pkg/trainer_arguments.py": "x = 1\n"}
+    assert set(created({**files, **other})) == {"a.py", "b.py"}
+    ours = {**files, "trainer_arguments.py": helpers.module_text()}
+    del ours["b.py"]
+    after = created(ours)
+    assert set(after) == {"a.py"} and "from trainer_arguments import" in after["a.py"]
+
+
+def test_the_shared_module_runs() -> None:
+    names: dict[str, Any] = {}
+    exec(helpers.module_text(), names)
+    parser = names["add_arguments"](Trainer, argparse.ArgumentParser(), accelerator="cpu")
+    trainer = names["from_arguments"](Trainer, parser.parse_args(["--max_epochs", "2"]), logger=False)
+    assert (trainer.max_epochs, type(trainer.accelerator).__name__) == (2, "CPUAccelerator")

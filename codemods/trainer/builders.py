@@ -1,0 +1,91 @@
+"""The edits of a script that used Lightning's argparse methods: calls, options of 1.x that stay, and the checkpoint."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Collection, Sequence
+
+from codemods.rule import TextEdit
+from codemods.source import PythonFile
+from codemods.trainer.calls import keywords
+from codemods.trainer.scripts import RENAMED, SUCCESSORS, Site, default_calls, fits_of, statement_of
+
+HARDWARE = ("accelerator", "gpus", "tpu_cores", "num_tpu_cores", "ipus", "num_processes", "strategy", "plugins")
+"""What in a call says which hardware is meant, so that nothing has to be added."""
+
+
+def call_edits(file: PythonFile, site: Site, extra: Sequence[str]) -> list[TextEdit]:
+    """The call with the class as its first argument, and with more keywords behind the second."""
+    node = site.call.node
+    first = node.args[0]
+    name = "add_arguments" if site.adds else "from_arguments"
+    start, end = file.offsets(node.func)
+    at = file.offsets(first)[0]
+    between = file.text[end:at]
+    separator = "," + between[between.index("(") + 1 :] if "\n" in between else ", "
+    owner = file.source_of(site.owner)
+    edits = [TextEdit(start, end, name), TextEdit(at, at, f"{owner}{separator}")]
+    if "\n" in between or len(extra) < 2 or "#" in file.source_of(node):
+        place = file.offsets(first)[1]
+        added = "".join(f"{separator}{item}" for item in extra)
+        return [*edits, TextEdit(place, place, added)] if added else edits
+    line = file.text[file.text.rfind("\n", 0, start) + 1 : start]
+    indent = line[: len(line) - len(line.lstrip())]
+    newline = "\r\n" if "\r\n" in file.text else "\n"
+    rest = [file.source_of(item) if item.arg else f"**{file.source_of(item.value)}" for item in node.keywords]
+    items = [owner, file.source_of(first), *map(file.source_of, node.args[1:]), *extra, *rest]
+    text = "".join(f"{newline}{indent}    {item}," for item in items)
+    return [TextEdit(*file.offsets(node), f"{name}({text}{newline}{indent})")]
+
+
+def hardware(file: PythonFile, node: ast.Call, kept: Collection[str], otherwise: str | None) -> list[str]:
+    """The keywords for the hardware: those that take the place of options of 1.x, or else the accelerator that 1.x
+    took where nothing was said."""
+    args, given = file.source_of(node.args[0]), keywords(node).keys()
+    found = []
+    if "gpus" in kept and not SUCCESSORS["gpus"] & given:
+        found += [f'accelerator="gpu" if {args}.gpus else {args}.accelerator', f"devices={args}.gpus or {args}.devices"]
+    elif otherwise and not given & set(HARDWARE):
+        found.append(f"accelerator={otherwise.replace('{}', args)}")
+    if "distributed_backend" in kept and not SUCCESSORS["distributed_backend"] & given:
+        found.append(f"strategy={args}.distributed_backend or {args}.strategy")
+    return found
+
+
+def option_edits(file: PythonFile, site: Site, kept: Collection[str]) -> list[TextEdit]:
+    """The options of 1.x that stay, behind the statement of the site."""
+    if not kept:
+        return []
+    statement = statement_of(file, site)
+    start, end = file.offsets(statement)
+    indent = file.text[file.text.rfind("\n", 0, start) + 1 : start]
+    parser = file.source_of(site.call.node.args[0])
+    newline = "\r\n" if "\r\n" in file.text else "\n"
+    lines = {
+        "gpus": f'{parser}.add_argument("--gpus", type=plain_value, default=None)',
+        "resume_from_checkpoint": f'{parser}.add_argument("--resume_from_checkpoint", default=None)',
+        "distributed_backend": f'{parser}.add_argument("--distributed_backend", default=None)',
+    }
+    return [TextEdit(end, end, "".join(f"{newline}{indent}{lines[name]}" for name in sorted(kept)))]
+
+
+def checkpoint_edits(file: PythonFile, site: Site, kept: Collection[str]) -> list[TextEdit]:
+    """The checkpoint, which fit takes now."""
+    edits = []
+    args = file.source_of(site.call.node.args[0])
+    for fit in (fits_of(file, site) or []) if "resume_from_checkpoint" in kept else []:
+        given: list[ast.expr | ast.keyword] = [*fit.node.args, *fit.node.keywords]
+        at = max(file.offsets(item)[1] for item in given)
+        edits.append(TextEdit(at, at, f", ckpt_path={args}.resume_from_checkpoint"))
+    return edits
+
+
+def renamed_defaults(file: PythonFile) -> list[TextEdit]:
+    """Defaults of options that only have another name."""
+    edits = []
+    for call in default_calls(file):
+        for item in call.node.keywords:
+            if item.arg in RENAMED:
+                start = file.offsets(item)[0]
+                edits.append(TextEdit(start, start + len(item.arg), RENAMED[item.arg]))
+    return edits

@@ -1,0 +1,242 @@
+"""The calls of Lightning's argparse methods in a script, and why a script is left as it is."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+from codemods.facts import TRAINER, Facts
+from codemods.finding import Fix
+from codemods.scopes import ROOT, canonical
+from codemods.source import CallNode, PythonFile
+from codemods.trainer import helpers
+from codemods.trainer.calls import keywords
+from codemods.trainer.kept import calls_of, kept_in, space_of
+from codemods.trainer.options import LIGHTNINGS, read_options
+from codemods.trainer.strategies import is_strategy
+from codemods.trainer.table import current, once
+from codemods.trainer.values import bound_once
+
+WORDS = ("add_argparse_args", "from_argparse_args")
+RENAMED = {"replace_sampler_ddp": "use_distributed_sampler"}
+"""Defaults of options that only have another name."""
+NEW = frozenset(
+    {"callbacks", "barebones", "use_distributed_sampler", "model_registry", "enable_autolog_hparams", "inference_mode"}
+)
+"""Arguments of Trainer that were no options in every 1.x."""
+COMMON = ("args", "hparams", "opt", "opts", "hp", "params")
+"""What scripts call what was parsed."""
+KEPT = ("distributed_backend", "gpus", "resume_from_checkpoint")
+"""Options of 1.x that stay, where the script speaks of them or is given them."""
+SUCCESSORS = {
+    "gpus": frozenset({"gpus", "accelerator", "devices"}),
+    "distributed_backend": frozenset({"distributed_backend", "strategy", "plugins"}),
+}
+"""What takes the place of an option of 1.x in the call that builds the Trainer."""
+
+
+@dataclass(frozen=True)
+class Site:
+    """A call of one of the methods. `owner` is what it is called of, `level` how surely that is Lightning's."""
+
+    call: CallNode
+    method: str
+    owner: ast.expr
+    trainer: bool
+    level: Fix
+
+    @property
+    def adds(self) -> bool:
+        return self.method == "add_argparse_args"
+
+
+@dataclass(frozen=True)
+class Script:
+    """What a file with such calls tells the others: whether Trainer declares its options there and is built of them,
+    which options of 1.x would stay, and what it imports; nothing is imported where it is left as it is."""
+
+    adds: bool
+    builds: bool
+    kept: frozenset[str]
+    reaches: tuple[helpers.Reach, ...]
+
+
+def read_site(file: PythonFile, facts: Facts, call: CallNode) -> Site | None:
+    """The call as one of the methods, None where it is not Lightning's."""
+    function = call.node.func
+    if not isinstance(function, ast.Attribute) or function.attr not in WORDS:
+        return None
+    owner = function.value
+    dotted = call.scope.resolve(owner)
+    if dotted == TRAINER:
+        return Site(call, function.attr, owner, True, "safe")
+    if isinstance(owner, ast.Call) or ast.unparse(owner) in ("super()", "self", "cls"):
+        return None
+    fact = facts.find_class(dotted, file.path) if dotted else None
+    if fact is not None:
+        if any(function.attr in member.methods for member in facts.ancestry(fact)):
+            return None
+        kind = facts.kind(fact)
+        if kind == "other":
+            return None
+        return Site(call, function.attr, owner, kind == TRAINER, "safe" if kind else "unsafe")
+    own = any(facts.mentions.get(f"def {word}".encode()) for word in WORDS)
+    if own or not _reads_lightning(file):
+        return None
+    return Site(call, function.attr, owner, False, "unsafe")
+
+
+def _reads_lightning(file: PythonFile) -> bool:
+    return any(canonical(target).startswith(ROOT) for found in file.scope.bindings.values() for target in found)
+
+
+def read_script(file: PythonFile) -> Script | None:
+    """What the file alone tells the others."""
+    sites = _of_trainer(file)
+    if not any(_is_call(call) and call.scope.resolve(call.node.func) for call in file.calls_near(WORDS)):
+        return None
+    kept = frozenset(spoken(file, frozenset(KEPT)))
+    left = refusal(file, sites, kept) is not None
+    adds, builds = any(site.adds for site in sites), any(not site.adds for site in sites)
+    return Script(adds, builds, kept, () if left else helpers.reaches(file))
+
+
+def keeps_options(file: PythonFile) -> bool:
+    """Whether the options of 1.x that can stay do so where commands give them."""
+    sites = _of_trainer(file)
+    adds, builds = any(site.adds for site in sites), any(not site.adds for site in sites)
+    return adds and builds and refusal(file, sites, frozenset(KEPT)) is None
+
+
+def _of_trainer(file: PythonFile) -> list[Site]:
+    return [
+        Site(call, call.node.func.attr, call.node.func.value, True, "safe")
+        for call in file.calls_near(WORDS)
+        if isinstance(call.node.func, ast.Attribute)
+        and _is_call(call)
+        and call.scope.resolve(call.node.func.value) == TRAINER
+    ]
+
+
+def _is_call(call: CallNode) -> bool:
+    return isinstance(call.node.func, ast.Attribute) and call.node.func.attr in WORDS
+
+
+def spoken(file: PythonFile, names: frozenset[str]) -> set[str]:
+    """Which options that are gone a file reads, sets or spells, as `args.name`, a default, or `--name`."""
+    own = own_options(file)
+    bases = {*COMMON, *_arguments(file)}
+    defaults = {item.arg for call in default_calls(file) for item in call.node.keywords}
+    return {
+        name
+        for name in names
+        if name not in own
+        and name in file.text
+        and (name in defaults or f"--{name}" in file.text or _is_read(file, name, bases))
+    }
+
+
+def own_options(file: PythonFile) -> set[str]:
+    """The options that the script declares itself."""
+    return {name for name, kinds in read_options(file).kinds.items() if kinds != {LIGHTNINGS}}
+
+
+def _arguments(file: PythonFile) -> set[str]:
+    """The names that `from_argparse_args` is called with."""
+    calls = [call.node for call in file.calls_near(["from_argparse_args"]) if call.node.args]
+    return {ast.unparse(node.args[0]) for node in calls}
+
+
+def _is_read(file: PythonFile, name: str, bases: Collection[str]) -> bool:
+    return any(ast.unparse(node.value).removeprefix("self.") in bases for node in file.attributes(name))
+
+
+def default_calls(file: PythonFile) -> list[CallNode]:
+    """The calls of `set_defaults`."""
+    return [
+        call
+        for call in file.calls_near(["set_defaults"])
+        if isinstance(call.node.func, ast.Attribute) and call.node.func.attr == "set_defaults"
+    ]
+
+
+def refusal(file: PythonFile, sites: Sequence[Site], kept: Collection[str]) -> str | None:
+    """Why a file is left as it is, going by itself; `kept` are the options of 1.x that have to stay."""
+    if "hasattr(" in file.text and re.search(r"hasattr\([^)]*argparse_args", file.text):
+        return "the file asks whether the method is there"
+    taken = [name for name in helpers.NAMES if name in file.scope.bindings]
+    if taken:
+        return f"the file uses the name {taken[0]} already"
+    for site in sites:
+        node = site.call.node
+        wide = site.adds and (len(node.args) != 1 or node.keywords)
+        if wide or not node.args or isinstance(node.args[0], ast.Starred):
+            return f"the arguments of `{site.method}` in line {node.lineno} are not the usual ones"
+        if not isinstance(node.args[0], ast.Name) and site.adds:
+            return "the parser is no plain name"
+    clash = sorted(NEW & read_options(file).kinds.keys())
+    if clash:
+        return f"the script has an option --{clash[0]} of its own, which Trainer takes too now"
+    of_trainer = [site for site in sites if site.trainer]
+    if of_trainer:
+        return _lost(file, of_trainer) or _unkept(file, of_trainer, kept)
+    return None
+
+
+def _lost(file: PythonFile, sites: Sequence[Site]) -> str | None:
+    """An option of 1.x that would be lost: the script speaks of it, and it has no plain successor."""
+    gone = once() - current()
+    speaks = sorted(spoken(file, gone - set(KEPT) - set(RENAMED)))
+    if speaks:
+        return f"the script speaks of the option {speaks[0]}, which went with Trainer's argument"
+    own = own_options(file) & gone
+    named = [item for call in default_calls(file) for item in call.node.keywords if item.arg == "accelerator"]
+    if any(is_strategy(item.value) for item in named):
+        return "the script names a strategy by the default of --accelerator"
+    for site in sites:
+        if site.adds:
+            continue
+        if any(item.arg is None for item in site.call.node.keywords):
+            return "more arguments come by `**`, where those of 1.x may stand"
+        if lost := own - keywords(site.call.node).keys():
+            return f"the script has an option --{min(lost)} of its own, which 1.x gave to Trainer"
+        value = site.call.node.args[0]
+        bound = bound_once(file, site.call, value.id) if isinstance(value, ast.Name) else value
+        if isinstance(bound, ast.Call) and ast.unparse(bound.func).rpartition(".")[2] == "Namespace":
+            return "its arguments come from a dictionary, where options of 1.x may stand"
+    return None
+
+
+def _unkept(file: PythonFile, sites: Sequence[Site], kept: Collection[str]) -> str | None:
+    """Why an option of 1.x cannot stay."""
+    built = [site for site in sites if not site.adds]
+    for option, successors in SUCCESSORS.items():
+        if option in kept and any(successors & keywords(site.call.node).keys() for site in built):
+            return f"what takes the place of --{option} is given beside it, so that the option would be read nowhere"
+    adding = [site for site in sites if site.adds]
+    if kept and any(isinstance(statement_of(file, site), ast.Return) for site in adding):
+        return f"the script speaks of the option {min(kept)}, which would have to stand behind a return"
+    if kept and not adding:
+        return f"the script speaks of the option {min(kept)}, which is declared elsewhere"
+    if "resume_from_checkpoint" in kept and any(fits_of(file, site) is None for site in built):
+        return "the script speaks of the option resume_from_checkpoint, and its fit is not seen"
+    return None
+
+
+def fits_of(file: PythonFile, site: Site) -> list[CallNode] | None:
+    """The `fit` calls of the Trainer that a site builds."""
+    name = kept_in(file, site.call)
+    fits = calls_of(file, site.call, name, "fit") if name else []
+    usable = all(fit.node.args or fit.node.keywords for fit in fits)
+    return fits if fits and usable and not any("ckpt_path" in keywords(fit.node) for fit in fits) else None
+
+
+def statement_of(file: PythonFile, site: Site) -> ast.stmt:
+    """The statement that a site is the whole value of."""
+    return next(
+        node
+        for node in ast.walk(space_of(file, site.call))
+        if isinstance(node, ast.Expr | ast.Assign | ast.AnnAssign | ast.Return) and node.value is site.call.node
+    )
