@@ -37,7 +37,8 @@ _LOGGERS = {
 _QUERY = """
 import importlib.metadata, json, sys
 found = {d.metadata["Name"]: d.version for d in importlib.metadata.distributions() if d.metadata["Name"]}
-print(json.dumps({"python": "%d.%d.%d" % sys.version_info[:3], "packages": found}))
+folders = [sys.prefix, sys.base_prefix, sys.exec_prefix, *sys.path]
+print(json.dumps({"python": "%d.%d.%d" % sys.version_info[:3], "packages": found, "folders": folders}))
 """
 
 
@@ -47,11 +48,12 @@ class Unavailable(Exception):
 
 @dataclass(frozen=True)
 class Interpreter:
-    """A Python that can be run, its version and what is installed in it."""
+    """A Python that can be run, its version, what is installed in it, and the folders that it needs."""
 
     path: Path
     python: str
     packages: Mapping[str, str]
+    folders: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -90,7 +92,7 @@ def inspect(python: Path) -> Interpreter:
         why = error.strerror if isinstance(error, OSError) else "it does not answer as Python does"
         raise Unavailable(f"the interpreter {python} does not run: {why}; name another with --python") from error
     packages = {str(canonicalize_name(name)): str(version) for name, version in data["packages"].items()}
-    return Interpreter(python, data["python"], packages)
+    return Interpreter(python, data["python"], packages, (str(python.parent), *data["folders"]))
 
 
 def needs(packages: Iterable[str], names: Iterable[str]) -> frozenset[str]:

@@ -23,6 +23,7 @@ _MARK = "FIXER_RUN"
 _KEPT = ("PATH", "LANG", "LANGUAGE", "TZ", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "SYSTEMROOT", "WINDIR")
 _KEPT_PREFIXES = ("LC_", "CUDA_", "NVIDIA_", "ROCR_", "HIP_")
 _TAIL = 64 * 1024
+_SPARE = 2**30
 
 
 class Stopped(Exception):
@@ -31,11 +32,12 @@ class Stopped(Exception):
 
 @dataclass(frozen=True)
 class Limits:
-    """What a program may use: seconds, bytes of memory over all its processes, and processes."""
+    """What a program may use: seconds, bytes of memory over all its processes, processes, and bytes that it writes."""
 
     seconds: float
     memory: int
     processes: int = 256
+    disk: int = 4 * 2**30
 
 
 @dataclass(frozen=True)
@@ -54,13 +56,15 @@ def run(
     environment: Mapping[str, str],
     limits: Limits,
     stop: threading.Event,
+    own: Path | None = None,
 ) -> Outcome:
     """Run a program without standard input until it ends or breaks a limit; none of its children survives.
 
-    Raises Stopped once `stop` is set, after ending the program.
+    What it writes is bounded below `own`. Raises Stopped once `stop` is set, after ending the program.
     """
     mark = secrets.token_hex(8)
     started = time.monotonic()
+    room = Room(own, limits.disk) if own else None
     child = subprocess.Popen(
         list(command),
         cwd=folder,
@@ -73,10 +77,11 @@ def run(
     tail: collections.deque[bytes] = collections.deque(maxlen=_TAIL // 4096)
     reader = threading.Thread(target=_drain, args=(child.stdout, tail), daemon=True)
     reader.start()
+    family = Family(child.pid, mark)
     try:
-        ended = _watch(child, mark, limits, stop)
+        ended = _watch(child, family, limits, room, stop)
     finally:
-        _end(child, mark)
+        _end(child, family)
     reader.join(timeout=5)
     if stop.is_set():
         raise Stopped
@@ -92,7 +97,9 @@ def _drain(stream: IO[bytes] | None, tail: collections.deque[bytes]) -> None:
             tail.append(chunk)
 
 
-def _watch(child: subprocess.Popen[bytes], mark: str, limits: Limits, stop: threading.Event) -> str | None:
+def _watch(
+    child: subprocess.Popen[bytes], family: Family, limits: Limits, room: Room | None, stop: threading.Event
+) -> str | None:
     """Wait for the end; what broke a limit is returned."""
     deadline = time.monotonic() + limits.seconds
     while not stop.is_set():
@@ -101,41 +108,79 @@ def _watch(child: subprocess.Popen[bytes], mark: str, limits: Limits, stop: thre
             return None
         if time.monotonic() > deadline:
             return f"it ran longer than {limits.seconds:g} seconds"
-        members = [child.pid, *marked(mark)]
+        members = family.look()
         if len(members) > limits.processes:
             return f"it started more than {limits.processes} processes"
-        if sum(_resident(pid) for pid in set(members)) > limits.memory:
+        if sum(map(_resident, members)) > limits.memory:
             return f"it used more than {limits.memory / 2**30:.1f} GiB of memory"
+        if room and (full := room.full()):
+            return full
     return None
 
 
-def _end(child: subprocess.Popen[bytes], mark: str) -> None:
-    """End the group politely, then for good, and whatever left the group."""
+def _end(child: subprocess.Popen[bytes], family: Family) -> None:
+    """End all politely, then for good: the child last, since what its children leave comes to it."""
     if child.poll() is None:
+        _signal_all(family.look(), child.pid, signal.SIGTERM)
         _signal_group(child.pid, signal.SIGTERM)
         with contextlib.suppress(subprocess.TimeoutExpired):
             child.wait(timeout=2)
+    for _ in range(50):
+        left = family.look() | set(marked(family.mark))
+        if not left - {child.pid}:
+            break
+        _signal_all(left, child.pid, _KILL)
     _signal_group(child.pid, _KILL)
     if child.poll() is None:
         child.kill()
     child.wait()
-    for _ in range(50):
-        left = marked(mark)
-        if not left:
-            return
-        for pid in left:
-            with contextlib.suppress(OSError):
-                os.kill(pid, _KILL)
-        time.sleep(0.05)
 
 
 _KILL = getattr(signal, "SIGKILL", signal.SIGTERM)
+
+
+def _signal_all(members: set[int], child: int, number: int) -> None:
+    """Signal all but the child: by groups, since no fork outruns that, and one by one."""
+    groups = set()
+    for pid in members - {child}:
+        with contextlib.suppress(OSError):
+            groups.add(os.getpgid(pid))
+    for group in groups - {child, os.getpgrp()}:
+        _signal_group(group, number)
+    for pid in members - {child}:
+        with contextlib.suppress(OSError):
+            os.kill(pid, number)
 
 
 def _signal_group(pid: int, number: int) -> None:
     if sys.platform != "win32":
         with contextlib.suppress(OSError):
             os.killpg(pid, number)
+
+
+class Family:
+    """A program with all that it started, as far as /proc tells: also what once belonged to it and left."""
+
+    def __init__(self, root: int, mark: str) -> None:
+        self.root = root
+        self.mark = mark
+        self._known: dict[int, str] = {}
+
+    def look(self) -> set[int]:
+        """The living members."""
+        parents: dict[int, int] = {}
+        born: dict[int, str] = {}
+        for entry in Path("/proc").glob("[0-9]*/stat"):
+            with contextlib.suppress(OSError, ValueError, IndexError):
+                state, parent, *more = entry.read_text(errors="replace").rpartition(")")[2].split()
+                if state not in "ZX":
+                    parents[int(entry.parent.name)] = int(parent)
+                    born[int(entry.parent.name)] = more[17]
+        members = {pid for pid, when in self._known.items() if born.get(pid) == when} | {self.root} & born.keys()
+        while more_members := {pid for pid, parent in parents.items() if parent in members} - members:
+            members |= more_members
+        self._known = {pid: born[pid] for pid in members}
+        return members
 
 
 def marked(mark: str) -> list[int]:
@@ -155,6 +200,45 @@ def _resident(pid: int) -> int:
     except (OSError, ValueError, IndexError):
         return 0
     return pages * os.sysconf("SC_PAGE_SIZE")
+
+
+class Room:
+    """How much more may be written below a folder, looked at once a second."""
+
+    def __init__(self, folder: Path, limit: int) -> None:
+        self.folder = folder
+        self.limit = limit
+        self._before = used(folder)
+        self._floor = min(_SPARE, shutil.disk_usage(folder).free // 2)
+        self._next = 0.0
+
+    def full(self) -> str | None:
+        """Why nothing more may be written, None while something may. Deleted files that are still open are only
+        seen by what they leave of the disk."""
+        if time.monotonic() < self._next:
+            return None
+        if used(self.folder) - self._before > self.limit:
+            return f"it wrote more than {self.limit / 2**30:.1f} GiB"
+        if shutil.disk_usage(self.folder).free < self._floor:
+            return "it filled the disk"
+        self._next = time.monotonic() + 1
+        return None
+
+
+def used(folder: Path) -> int:
+    """The bytes on disk below a folder; links are not followed."""
+    total = 0
+    waiting = [str(folder)]
+    while waiting:
+        with contextlib.suppress(OSError), os.scandir(waiting.pop()) as entries:
+            for entry in entries:
+                with contextlib.suppress(OSError):
+                    if entry.is_dir(follow_symlinks=False):
+                        waiting.append(entry.path)
+                    else:
+                        found = entry.stat(follow_symlinks=False)
+                        total += getattr(found, "st_blocks", found.st_size // 512) * 512
+    return total
 
 
 def memory() -> int:
@@ -185,20 +269,6 @@ def scrubbed(home: Path, cores: int) -> dict[str, str]:
     return {**kept, **{name: str(home / folder) for name, folder in places.items()}, **settings}
 
 
-def isolation() -> tuple[str, ...]:
-    """The command to put before another so that it has no network, empty where the system has none."""
-    unshare = shutil.which("unshare") if sys.platform == "linux" else None
-    if not unshare:
-        return ()
-    up = 'ip link set lo up 2>/dev/null; exec "$@"'
-    command = (unshare, "-rn", "sh", "-c", up, "sh")
-    try:
-        tried = subprocess.run([*command, "true"], capture_output=True, timeout=10, check=False)
-    except (OSError, subprocess.TimeoutExpired):
-        return ()
-    return command if tried.returncode == 0 else ()
-
-
 @contextlib.contextmanager
 def scratch() -> Iterator[Path]:
     """A temporary folder that is gone afterwards; those of runs that were killed go too."""
@@ -206,7 +276,7 @@ def scratch() -> Iterator[Path]:
         owner = stale.name.removeprefix(PREFIX).split("-")[0]
         if owner.isdigit() and not _alive(int(owner)):
             shutil.rmtree(stale, ignore_errors=True)
-    folder = Path(tempfile.mkdtemp(prefix=f"{PREFIX}{os.getpid()}-"))
+    folder = Path(tempfile.mkdtemp(prefix=f"{PREFIX}{os.getpid()}-")).resolve()
     try:
         yield folder
     finally:

@@ -7,7 +7,7 @@ import json
 import os
 import shutil
 import threading
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -16,12 +16,13 @@ from typing import TypeVar
 from packaging.version import Version
 from platformdirs import user_cache_dir
 
-from verify import conform, environments, installer
+from verify import apart, conform, environments, installer, modules
 from verify.baseline import named
+from verify.containment import Containment, contain
 from verify.entry import Entry, entries
 from verify.environments import Ready, Unavailable, Wanted
 from verify.evidence import Environment, Evidence, Failure
-from verify.process import Limits, Outcome, isolation, memory, run, scratch, scrubbed
+from verify.process import Limits, Outcome, memory, run, scratch, scrubbed
 from verify.record import Raw, events, read
 from verify.sources import NAMESPACES, Sources, imports
 from verify.uses import Use, asked, uses
@@ -67,7 +68,7 @@ class _Bench:
 
     folder: Path
     request: Request
-    isolated: tuple[str, ...]
+    contained: Containment
     stop: threading.Event
     progress: Callable[[str], None]
 
@@ -82,13 +83,13 @@ class _Pair:
 
     before: Ready | None
     after: Ready
-    network: str
+    contained: str
     missing: str = ""
 
     @property
     def environments(self) -> tuple[Environment, ...]:
         found = [ready.environment for ready in (self.before, self.after) if ready]
-        return tuple(replace(one, reason=f"{one.reason}; {self.network}") for one in found)
+        return tuple(replace(one, reason=f"{one.reason}; {self.contained}") for one in found)
 
 
 def prove(before: Path, after: Path, request: Request, progress: Callable[[str], None]) -> Evidence:
@@ -99,7 +100,7 @@ def prove(before: Path, after: Path, request: Request, progress: Callable[[str],
     """
     stop = threading.Event()
     with scratch() as folder:
-        bench = _Bench(folder, request, isolation(), stop, progress)
+        bench = _Bench(folder, request, contain(folder / "tried"), stop, progress)
         try:
             return _prove(Sources(before), Sources(after), bench)
         except Unavailable as error:
@@ -125,13 +126,14 @@ def _evidence(request: Request, judgement: Judgement) -> Evidence:
 def _prove(before: Sources, after: Sources, bench: _Bench) -> Evidence:
     request = bench.request
     found = entries(after, request.changed)[:CANDIDATES]
-    pair = _environments(before, after, found[:1], bench)
+    files = [file.path for file in modules.chosen(before, after, request.changed)]
+    pair = _environments(before, after, [entry.script for entry in found[:1]] or files, bench)
     bench.progress("looking up what the files use of Lightning")
     problems, left = _conform(after, pair.after, bench)
     tried: list[Evidence] = []
     for number, entry in enumerate(found):
         if number:
-            pair = _environments(before, after, [entry], bench)
+            pair = _environments(before, after, [entry.script], bench)
         bench.progress(f"running {entry.script}")
         if not (before.root / entry.script).is_file():
             pair = replace(pair, before=None, missing=f"{entry.script} is not in the tree before")
@@ -142,8 +144,43 @@ def _prove(before: Sources, after: Sources, bench: _Bench) -> Evidence:
         tried.append(_with_runs(_evidence(request, judgement), pair, old, new))
         if new.recording.fitted or (old and old.recording.fitted):
             return replace(tried[-1], problems=problems, left=left)
+    alone = _apart(before, after, problems, bench)
     first = tried[0] if tried else replace(_evidence(request, _nothing(problems)), environments=pair.environments)
-    return replace(first, problems=problems, left=left)
+    return replace(_with_alone(alone, first) if alone else first, problems=problems, left=left)
+
+
+# -- modules alone
+
+
+def _apart(before: Sources, after: Sources, problems: tuple[str, ...], bench: _Bench) -> Evidence | None:
+    """What training modules alone comes to; None where there is none to train."""
+    request = bench.request
+    files = modules.chosen(before, after, request.changed) or modules.reached(after, request.changed)
+    if not files:
+        return None
+    pair = _environments(before, after, [file.path for file in files], bench)
+    bench.progress(f"training modules alone: {', '.join(file.path for file in files[:NAMED])}")
+
+    def start(ready: Ready) -> apart.Start:
+        return lambda name, sources, spec: _run_spec(sources, spec, ready, bench, name)
+
+    old = start(pair.before) if pair.before else None
+    sides = apart.Sides(
+        before, after, old, start(pair.after), lambda jobs: _together(jobs, bench.stop), bench.folder, request.timeout
+    )
+    per_batch = pair.before is not None and _version(pair.before) < Version("1.6")
+    found = apart.train(sides, request.changed, problems, missing=pair.missing, per_batch=per_batch)
+    if found is None:
+        return None
+    evidence = replace(_evidence(request, found.judgement), environments=pair.environments, alone=found.alone)
+    return replace(evidence, before=found.alone[0].before, after=found.alone[0].after) if found.alone else evidence
+
+
+def _with_alone(alone: Evidence, script: Evidence) -> Evidence:
+    """The evidence of modules alone, with why no script served; that of the script where no module trained."""
+    if not alone.alone:
+        return replace(script, reason=f"{script.reason}; {alone.reason}")
+    return replace(alone, reason=f"{alone.reason}; no script got to `fit`: {script.reason}")
 
 
 def _not_run(request: Request, raw: Raw) -> str:
@@ -171,9 +208,8 @@ def _nothing(problems: tuple[str, ...]) -> Judgement:
 # -- environments
 
 
-def _environments(before: Sources, after: Sources, found: Iterable[Entry], bench: _Bench) -> _Pair:
+def _environments(before: Sources, after: Sources, scripts: Sequence[str], bench: _Bench) -> _Pair:
     request = bench.request
-    scripts = [entry.script for entry in found]
     tools = installer.find(bench.stop)
     old, new = _wanted(before, scripts, request.before_pins), _wanted(after, scripts, request.after_pins)
     if any("lightning" in after.packages(path) for path in after.paths()):
@@ -181,16 +217,14 @@ def _environments(before: Sources, after: Sources, found: Iterable[Entry], bench
     both = old.packages | new.packages
     old, new = replace(old, packages=both), replace(new, packages=both)
 
-    network = "run without network" if bench.isolated else "run with the network on, since it cannot be cut off here"
-
     def build() -> _Pair:
         ready = environments.target(new, request.target, request.python, tools, bench.cache, bench.progress)
         pins, below = request.before_pins, request.baseline_below
         try:
             base = environments.baseline(old, pins, below, ready, request.target, tools, bench.cache, bench.progress)
         except Unavailable as error:
-            return _Pair(None, ready, network, str(error))
-        return _Pair(base, ready, network)
+            return _Pair(None, ready, bench.contained.said, str(error))
+        return _Pair(base, ready, bench.contained.said)
 
     return _together([build], bench.stop)[0]
 
@@ -260,22 +294,31 @@ def _run_both(
 
 def _run(sources: Sources, entry: Entry, ready: Ready, bench: _Bench, name: str) -> Raw:
     """Run one script in a copy of its tree."""
-    tree = bench.folder / name / "tree"
-    shutil.copytree(sources.root, tree, symlinks=True, ignore=_LEFT_OUT)
     spec = {
         "mode": "train",
         "script": entry.script,
         "args": list(entry.args),
         "module": entry.module,
         "namespaces": _namespaces(sources, entry.script),
+    }
+    outcome, record = _run_spec(sources, spec, ready, bench, name)
+    return _closed(read(record, entry.script), outcome)
+
+
+def _run_spec(
+    sources: Sources, spec: Mapping[str, object], ready: Ready, bench: _Bench, name: str
+) -> tuple[Outcome, Path]:
+    """Start the harness in a copy of a tree, for a short training."""
+    tree = bench.folder / name / "tree"
+    shutil.copytree(sources.root, tree, symlinks=True, ignore=_LEFT_OUT)
+    short = {
         "seed": SEED,
         "seconds": bench.request.timeout,
         "limit_train_batches": TRAIN_BATCHES,
         "limit_val_batches": VAL_BATCHES,
         "max_epochs": EPOCHS,
     }
-    outcome, record = _harness(name, spec, ready, tree, bench)
-    return _closed(read(record, entry.script), outcome)
+    return _harness(name, {**short, **spec}, ready, tree, bench)
 
 
 def _namespaces(sources: Sources, script: str) -> list[str]:
@@ -295,7 +338,9 @@ def _closed(raw: Raw, outcome: Outcome) -> Raw:
         failure = Failure("ProcessEnded", f"the process ended with {how}: {_last(outcome)}", None)
     elif failure is not None and failure.type == "SystemExit" and failure.message.isdigit():
         failure = replace(failure, message=f"exit status {failure.message}: {_last(outcome)}")
-    return replace(raw, recording=replace(recording, failure=failure), ended=outcome.ended, output=outcome.output)
+    return replace(
+        raw, recording=replace(recording, failure=failure), ended=outcome.ended or raw.ended, output=outcome.output
+    )
 
 
 def _last(outcome: Outcome) -> str:
@@ -310,13 +355,15 @@ def _harness(name: str, spec: Mapping[str, object], ready: Ready, folder: Path, 
     (home / "scratch").mkdir(exist_ok=True)
     record, script = home / "record.jsonl", home / "harness" / "harness.py"
     shutil.copyfile(_HARNESS, script)
-    shutil.copyfile(_HARNESS.with_name("gradients.py"), script.with_name("gradients.py"))
+    for part in (_HARNESS.with_name("gradients.py"), *_HARNESS.parent.glob("alone*.py")):
+        shutil.copyfile(part, script.with_name(part.name))
     full = {**spec, "record": str(record), "scratch": str(home / "scratch")}
     (home / "spec.json").write_text(json.dumps(full), encoding="utf-8")
     environment = scrubbed(home, max(1, (os.cpu_count() or 2) // 2))
-    command = [*bench.isolated, str(ready.interpreter.path), str(script), str(home / "spec.json")]
     limits = Limits(bench.request.timeout, int(memory() * 0.4))
-    return run(command, folder, environment, limits, bench.stop), record
+    command = [str(ready.interpreter.path), str(script), str(home / "spec.json")]
+    shut_in = bench.contained.command(command, home, ready.interpreter.folders, limits)
+    return run(shut_in, folder, environment, limits, bench.stop, home), record
 
 
 def _together(jobs: Iterable[Callable[[], T]], stop: threading.Event) -> list[T]:

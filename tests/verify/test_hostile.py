@@ -1,0 +1,264 @@
+"""Code that tries to get out, to stay, or to take all there is: once for each way in which it can be shut in."""
+
+from __future__ import annotations
+
+import os
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from verify.containment import Containment, Level, contain
+from verify.process import Limits, Outcome, run, scrubbed
+from verify.record import events, read
+
+ROOMY = Limits(30, 2 * 2**30)
+SECRET = "a-token-of-the-user"
+
+
+@pytest.fixture(scope="module")
+def best(tmp_path_factory: pytest.TempPathFactory) -> Level:
+    """The most that this machine lets us arrange."""
+    return contain(tmp_path_factory.mktemp("tried")).level
+
+
+@pytest.fixture(params=["full", "network", "limits"])
+def level(request: pytest.FixtureRequest, best: Level) -> Level:
+    """Every level that this machine has."""
+    levels: list[Level] = ["limits", "network", "full"]
+    asked: Level = request.param
+    return asked if levels.index(asked) <= levels.index(best) else best
+
+
+def attack(folder: Path, level: Level, code: str, limits: Limits = ROOMY) -> Outcome:
+    """Run hostile code as a project's is run."""
+    own = folder / "own"
+    (own / "tree").mkdir(parents=True, exist_ok=True)
+    needs = (sys.prefix, sys.base_prefix, *sys.path)
+    command = Containment(level).command([sys.executable, "-I", "-c", code], own, needs, limits)
+    return run(command, own / "tree", scrubbed(own, 1), limits, threading.Event(), own)
+
+
+def still(beat: Path) -> bool:
+    """Whether nobody writes to a file any more; somebody must have."""
+    size = beat.stat().st_size
+    time.sleep(0.3)
+    return size > 0 and beat.stat().st_size == size
+
+
+BEAT = """
+import os, sys, time
+def beat():
+    while True:
+        open("beat", "a").write("x")
+        time.sleep(0.02)
+"""
+
+
+def test_a_fork_bomb_is_ended_with_all_its_processes(tmp_path: Path, level: Level) -> None:
+    code = BEAT + "open('beat', 'a').write('x')\nwhile True:\n    os.fork()\n    open('beat', 'a').write('x')"
+    outcome = attack(tmp_path, level, code, Limits(20, 2**33, processes=30))
+    assert outcome.ended == "it started more than 30 processes"
+    assert still(tmp_path / "own/tree/beat")
+
+
+def test_who_leaves_group_session_and_environment_is_ended(tmp_path: Path, level: Level) -> None:
+    code = f"""
+import os, sys, time
+if os.fork() == 0:
+    os.setsid()
+    if os.fork() == 0:
+        os.execve(sys.executable, [sys.executable, "-I", "-c", {BEAT + "beat()"!r}], {{}})
+    os._exit(0)
+time.sleep(0.5)
+"""
+    assert attack(tmp_path, level, code).status == 0
+    assert still(tmp_path / "own/tree/beat")
+
+
+def test_who_kills_its_parent_ends_nobody_but_itself(tmp_path: Path, level: Level) -> None:
+    code = (
+        BEAT
+        + """
+import signal
+if os.fork() == 0:
+    os.setsid()
+    beat()
+time.sleep(0.3)
+parent = os.getppid()
+os.kill(parent, signal.SIGKILL)
+time.sleep(0.2)
+print("outlived", os.getppid() == parent)
+"""
+    )
+    outcome = attack(tmp_path, level, code)
+    assert outcome.output.strip() == ("outlived True" if level == "full" else "")
+    assert still(tmp_path / "own/tree/beat")
+
+
+def test_who_does_not_hear_the_polite_signal_is_ended(tmp_path: Path, best: Level) -> None:
+    deaf = """
+import signal
+for number in {*signal.valid_signals()} - {signal.SIGKILL, signal.SIGSTOP, 32, 33}:
+    signal.signal(number, signal.SIG_IGN)
+beat()
+"""
+    outcome = attack(tmp_path, best, BEAT + deaf, Limits(1, 2**31))
+    assert outcome.ended == "it ran longer than 1 seconds"
+    assert still(tmp_path / "own/tree/beat")
+
+
+def test_who_is_told_to_end_may_say_goodbye(tmp_path: Path, level: Level) -> None:
+    code = "import signal, sys, time\nsignal.signal(signal.SIGTERM, lambda *_: sys.exit('goodbye'))\ntime.sleep(60)"
+    assert attack(tmp_path, level, code, Limits(1, 2**31)).output == "goodbye\n"
+
+
+def test_how_a_program_ended_is_told(tmp_path: Path, level: Level) -> None:
+    assert attack(tmp_path, level, "raise SystemExit(7)").status == 7
+    status = attack(tmp_path, level, "import os, signal; os.kill(os.getpid(), signal.SIGSEGV)").status
+    assert status in (-11, 128 + 11)
+
+
+def test_endless_output_is_capped_and_its_end_kept(tmp_path: Path, level: Level) -> None:
+    outcome = attack(tmp_path, level, "import os\nwhile True: os.write(1, b'word ' * 9999)", Limits(1, 2**31))
+    assert outcome.ended == "it ran longer than 1 seconds"
+    assert 0 < len(outcome.output) <= 64 * 1024
+    assert set(outcome.output.split()) <= {"word", "w", "wo", "wor", "ord", "rd", "d"}
+
+
+def test_there_is_nothing_to_read_from(tmp_path: Path, level: Level) -> None:
+    code = "import os, sys\nprint(repr(sys.stdin.read()))\ntry: open('/dev/tty')\nexcept OSError: print('no terminal')"
+    assert attack(tmp_path, level, code).output == "''\nno terminal\n"
+
+
+def test_memory_ends(tmp_path: Path, level: Level) -> None:
+    outcome = attack(tmp_path, level, "kept = []\nwhile True: kept.append(b'x' * 30_000_000)", Limits(30, 3 * 10**8))
+    assert "GiB of memory" in (outcome.ended or "") or "MemoryError" in outcome.output
+
+
+def test_the_disk_ends(tmp_path: Path, level: Level) -> None:
+    many = "for n in range(10**6): open(f'file{n}', 'wb').write(b'x' * 5_000_000)"
+    outcome = attack(tmp_path, level, many, Limits(60, 2**31, disk=40 * 2**20))
+    assert outcome.ended == "it wrote more than 0.0 GiB"
+    large = "open('large', 'wb').write(b'x' * 50_000_000)"
+    assert "File too large" in attack(tmp_path, level, large, Limits(60, 2**31, disk=40 * 2**20)).output
+
+
+def test_no_privilege_is_left_or_gained(tmp_path: Path, best: Level) -> None:
+    code = """
+import ctypes, os
+libc = ctypes.CDLL(None, use_errno=True)
+print([line.split()[1] for line in open("/proc/self/status") if line.startswith(("CapPrm", "CapBnd"))])
+print(libc.mount(None, b"/usr", None, 32 | 4096, None), libc.umount2(b"/usr", 2), libc.unshare(0x10000000))
+"""
+    assert attack(tmp_path, best, code).output.splitlines() == ["['0000000000000000', '0000000000000000']", "-1 -1 -1"]
+
+
+# what cannot be had on every machine: the evidence says so instead
+
+
+@pytest.fixture
+def token() -> Iterator[None]:
+    """A process of the user's with a secret in its environment."""
+    command = [sys.executable, "-c", "import time; time.sleep(60)"]
+    child = subprocess.Popen(command, env={**os.environ, "GITHUB_TOKEN": SECRET})
+    yield
+    child.kill()
+    child.wait()
+
+
+def test_the_environments_of_other_processes_are_not_read(
+    tmp_path: Path, best: Level, token: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", SECRET)
+    code = """
+import glob, os
+print(os.environ)
+for path in glob.glob("/proc/*/environ") + glob.glob("/proc/*/cmdline"):
+    try: print(open(path).read())
+    except OSError: pass
+print("looked")
+"""
+    outcome = attack(tmp_path, best, code)
+    assert "looked" in outcome.output
+    assert SECRET not in outcome.output or "processes of yours" in Containment(best).said
+
+
+def test_files_of_the_user_are_neither_read_nor_written(
+    tmp_path: Path, best: Level, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home = tmp_path / "user"
+    home.mkdir()
+    kept = home / "kept"
+    kept.write_text(SECRET)
+    monkeypatch.setenv("HOME", str(home))
+    code = f"""
+import os, pathlib
+for place in ({str(kept)!r}, {str(home / "new")!r}, "/etc/planted", "/usr/planted", "/tmp/planted-by-fixers-test"):
+    try: print(pathlib.Path(place).read_text())
+    except OSError: pass
+    try: pathlib.Path(place).write_text("planted")
+    except OSError: pass
+print(os.path.expanduser("~"), os.path.exists("/etc/shadow"), os.path.exists({str(Path.home())!r}))
+"""
+    if best != "full":
+        assert "files" in Containment(best).said
+        return
+    outcome = attack(tmp_path, best, code)
+    assert outcome.output.splitlines()[-1] == f"{tmp_path / 'own/home'} False False"
+    assert SECRET not in outcome.output
+    assert (kept.read_text(), sorted(home.iterdir())) == (SECRET, [kept])
+    assert not any(Path(place).exists() for place in ("/etc/planted", "/usr/planted", "/tmp/planted-by-fixers-test"))
+
+
+def test_nothing_is_reached_over_the_network(tmp_path: Path, best: Level) -> None:
+    if best == "limits":
+        assert "network on" in Containment(best).said
+        return
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        server.settimeout(0.2)
+        code = f"""
+import socket
+for place in (("127.0.0.1", {server.getsockname()[1]}), ("192.0.2.1", 9)):
+    try: socket.create_connection(place, 2); print("reached")
+    except OSError as error: print(error.strerror)
+with socket.create_server(("127.0.0.1", 0)) as own:
+    socket.create_connection(own.getsockname(), 2); print("talks to itself")
+"""
+        outcome = attack(tmp_path, best, code)
+        assert outcome.output.splitlines() == ["Connection refused", "Network is unreachable", "talks to itself"]
+        with pytest.raises(TimeoutError):
+            server.accept()
+
+
+def test_what_is_named_can_be_read_but_not_written(tmp_path: Path, best: Level) -> None:
+    data = tmp_path / "data"
+    data.mkdir()
+    (data / "x.csv").write_text("1,2")
+    own = tmp_path / "own"
+    code = f"p = {str(data / 'x.csv')!r}\nprint(open(p).read())\nopen(p, 'w')"
+    shut_in = Containment(best, (data,))
+    command = shut_in.command([sys.executable, "-I", "-c", code], own, (sys.prefix, sys.base_prefix, *sys.path), ROOMY)
+    outcome = run(command, own, scrubbed(own, 1), ROOMY, threading.Event(), own)
+    assert "1,2\n" in outcome.output
+    if best == "full":
+        assert "Read-only file system" in outcome.output
+        assert str(data) in shut_in.said
+
+
+def test_a_record_that_is_not_the_harness_s_is_no_evidence(tmp_path: Path) -> None:
+    forged = tmp_path / "forged"
+    forged.write_text('{"event": "loss"}\n{"event": "step", "rates": 1}\n')
+    raw = read(forged, "train.py")
+    assert not raw.recording.fitted
+    assert "cannot be read" in (raw.ended or "")
+    kept, link, pipe = tmp_path / "kept", tmp_path / "link", tmp_path / "pipe"
+    kept.write_text('{"event": "fitted"}\n')
+    link.symlink_to(kept)
+    os.mkfifo(pipe)
+    assert (list(events(kept)), list(events(link)), list(events(pipe))) == ([{"event": "fitted"}], [], [])

@@ -1,0 +1,86 @@
+"""What a program that is not ours may see of this machine: as little as the system lets us arrange."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from verify.process import Limits
+
+Level = Literal["full", "network", "limits", "none"]
+
+_JAIL = Path(__file__).with_name("jail.py")
+_LEVELS: tuple[Level, ...] = ("full", "network", "limits")
+_SAID: dict[Level, str] = {
+    "full": "run without network, with nothing to read but its copy, its environment and the system's libraries",
+    "network": "run without network, but not kept from reading and writing files of yours, since this system has no "
+    "mount namespace for us",
+    "limits": "run with the network on and not kept from files and processes of yours, since this system has no "
+    "namespaces for us",
+    "none": "run with the network on, without limits and not kept from files and processes of yours, since this system "
+    "has no way for us",
+}
+_TASKS_EACH = 16
+
+
+@dataclass(frozen=True)
+class Containment:
+    """How far programs are shut in, and the folders outside their own that they may read all the same."""
+
+    level: Level
+    readable: tuple[Path, ...] = ()
+
+    @property
+    def said(self) -> str:
+        """What is true of every program that is run so, for the evidence."""
+        more = f", and {', '.join(map(str, self.readable))}" if self.readable and self.level == "full" else ""
+        return _SAID[self.level] + more
+
+    def command(self, command: Sequence[str], own: Path, needs: Iterable[str], limits: Limits) -> list[str]:
+        """The command that runs another one shut in: it may write below `own`, and read what it `needs`."""
+        if self.level == "none":
+            return list(command)
+        private = own / "private"
+        private.mkdir(parents=True, exist_ok=True)
+        libraries = os.environ.get("LD_LIBRARY_PATH", "").split(os.pathsep)
+        readable = [*needs, *libraries, *map(str, self.readable)]
+        spec = {
+            "level": self.level,
+            "limits": _limits(limits),
+            "tasks": limits.processes * _TASKS_EACH,
+            "writable": [str(own)],
+            "readable": [place for place in dict.fromkeys(readable) if Path(place).is_absolute() and place != "/"],
+            "private": str(private),
+            "shared": limits.memory // 4,
+        }
+        return [sys.executable, "-I", "-S", str(_JAIL), json.dumps(spec), *command]
+
+
+def contain(folder: Path, readable: tuple[Path, ...] = ()) -> Containment:
+    """The most that this system lets us arrange, found by trying; `folder` is one to try in."""
+    folder.mkdir(exist_ok=True)
+    for level in _LEVELS if sys.platform != "win32" else ():
+        found = Containment(level, readable)
+        needs = [sys.prefix, sys.base_prefix, *sys.path]
+        command = found.command([sys.executable, "-I", "-c", "import ctypes"], folder, needs, Limits(10, 2**30))
+        try:
+            tried = subprocess.run(command, cwd=folder, capture_output=True, timeout=20, check=False)
+        except (OSError, subprocess.TimeoutExpired):
+            continue
+        if tried.returncode == 0:
+            return found
+    return Containment("none", readable)
+
+
+def _limits(limits: Limits) -> dict[str, int]:
+    """The bounds on each process. Drivers of accelerators set aside far more memory than they use."""
+    seconds = int(limits.seconds) * (os.cpu_count() or 1) + 10
+    found = {"RLIMIT_CPU": seconds, "RLIMIT_FSIZE": limits.disk, "RLIMIT_CORE": 0, "RLIMIT_NOFILE": 4096}
+    accelerated = any(Path(device).exists() for device in ("/dev/nvidiactl", "/dev/kfd", "/dev/dxg"))
+    return found if accelerated else {**found, "RLIMIT_DATA": limits.memory + 2**30}
