@@ -35,6 +35,7 @@ HOOK_REASON = (
     "something computed for an earlier batch is still used with its history: a buffer, a hidden state, a cached "
     "output. Detach that where it is kept, and take retain_graph out."
 )
+STALE = "a backward pass through weights that a step has changed since the forward pass"
 UNHEARD = {"on_before_backward", "on_after_backward"}
 
 
@@ -134,14 +135,29 @@ def _used_behind(loop: ast.For, method: Function) -> bool:
 
 def _stale(file: PythonFile, item: ClassNode, method: Function) -> Iterator[Match]:
     for found in find_stale(item, method):
-        message = "a backward pass through weights that a step has changed since the forward pass"
+        place = file.span(found.call)
+        if found.uses:
+            reason = (
+                f"torch refuses to go back through {found.module}, whose weights the step in line {found.step.lineno} "
+                f"changed (modified by an inplace operation). What this pass would add to their gradients is set to "
+                "zero before it is used, so it ends where it meets them."
+            )
+            edits = tuple(NodeEdit(node, _detached) for node in found.uses)
+            yield Match(place, STALE, "safe", reason, edits=edits)
+            continue
         reason = (
             f"Not rewritten: `{found.name}` was computed through {found.module} before the step in line "
             f"{found.step.lineno} changed its weights; torch refuses to go back through it (modified by an inplace "
             f"operation). Compute it anew after that step, detach it if {found.module} is not to learn from this loss, "
             "or make both backward passes before the first step."
         )
-        yield Match(file.span(found.call), message, "manual", reason)
+        yield Match(place, STALE, "manual", reason)
+
+
+def _detached(node: cst.Name) -> cst.BaseExpression:
+    import libcst as cst
+
+    return cst.Call(cst.Attribute(node, cst.Name("detach")))
 
 
 def _hook(file: PythonFile, item: ClassNode) -> Iterator[Match]:
@@ -230,6 +246,30 @@ LOOP_AFTER = BEFORE.replace(
 BETWEEN = BEFORE.replace(
     "        self.manual_backward(0.1", '        self.log("norm", self.norm())\n        self.manual_backward(0.1'
 )
+STEPPED = """\
+import torch
+from lightning.pytorch import LightningModule
+
+
+class GAN(LightningModule):
+    automatic_optimization = False
+
+    def training_step(self, batch, batch_idx):
+        g, d = self.optimizers()
+        fake = self.generator(batch)
+        g.zero_grad()
+        self.manual_backward(-self.critic(fake).mean())
+        g.step()
+        loss = self.critic(fake).mean() - self.critic(batch).mean()
+        d.zero_grad()
+        self.manual_backward(loss)
+        d.step()
+
+    def configure_optimizers(self):
+        g = torch.optim.Adam(self.generator.parameters())
+        return g, torch.optim.Adam(self.critic.parameters())
+"""
+STEPPED_AFTER = STEPPED.replace("loss = self.critic(fake)", "loss = self.critic(fake.detach())")
 
 RULE = Rule(
     code=CODE,
@@ -237,16 +277,22 @@ RULE = Rule(
     summary="backward passes through one graph, one after the other, become one on the sum of the losses",
     why=(
         "Two `manual_backward` with `retain_graph=True` give the same gradient as one on the sum, with twice the graph "
-        "walks, twice the reductions between processes, and hooks that run twice. A step between a forward pass and a "
-        "backward pass through the weights it changed is refused by torch, and a `backward` hook that keeps every "
-        "graph hides a tensor that should have been detached: both are named. Passes with anything between them, and "
+        "walks, twice the reductions between processes, and hooks that run twice. A backward pass through weights that "
+        "a step has changed since the forward pass is refused by torch: where the gradient that it would leave there "
+        "is zeroed before it is used, it ends in front of them, else it is named. So is a `backward` hook that keeps "
+        "every graph, which hides a tensor that should have been detached. Passes with anything between them, and "
         "those of graphs of their own, are left alone."
     ),
     fix="safe",
     versions="every Lightning release since 1.5",
     triggers=(b"automatic_optimization", b".backward(", b"def training_step"),
     check=_check,
-    examples=(Example(BEFORE, AFTER), Example(LOOP, LOOP_AFTER), Example(BETWEEN, BETWEEN)),
+    examples=(
+        Example(BEFORE, AFTER),
+        Example(LOOP, LOOP_AFTER),
+        Example(BETWEEN, BETWEEN),
+        Example(STEPPED, STEPPED_AFTER),
+    ),
     needs="1.5.0",
     collect=collect,
     context=_context,

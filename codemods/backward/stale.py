@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from codemods.backward.names import Names
-from codemods.backward.passes import read_pass
+from codemods.backward.passes import Pass, read_pass
 from codemods.nodes import every_node
 from codemods.source import ClassNode
 from codemods.syntax import Function, own_nodes, returns, self_name
@@ -18,12 +18,17 @@ Path = tuple[str, ...]
 
 @dataclass(frozen=True)
 class Stale:
-    """A backward call, the step before it that changed weights, and the name computed through them before that."""
+    """A backward call, the step before it that changed weights, and the name computed through them before that.
+
+    `uses` are the names to detach, so that the pass ends there: none where it also trains what it would no longer
+    reach, or where the gradient that then stays away is not plainly thrown away.
+    """
 
     call: ast.Call
     step: ast.Call
     name: str
     module: str
+    uses: tuple[ast.Name, ...] = ()
 
 
 def find_stale(item: ClassNode, method: Function) -> Iterator[Stale]:
@@ -33,23 +38,59 @@ def find_stale(item: ClassNode, method: Function) -> Iterator[Stale]:
         return
     names = Names(method)
     passes = [found for node in method.body if (found := read_pass(node, method))]
-    steps = [
+    steps = [(call, owner) for call, owner in _called(method, "step") if owner in trained]
+    for step, optimizer in steps:
+        before = [found for found in passes if found.call.lineno < step.lineno]
+        for found in passes:
+            if before and found.call.lineno > step.lineno:
+                hits = dict(_through(found.loss, step.lineno, trained[optimizer], names, method))
+                if hits:
+                    wasted = _is_wasted(item, method, optimizer, step, before[0].call)
+                    others = [owner for call, owner in steps if call.lineno > found.call.lineno]
+                    known = trained[others[0]] if wasted and others else frozenset[Path]()
+                    uses = _cuttable(frozenset(hits), step, found, known, names, method)
+                    yield Stale(found.call, step, *next(iter(hits.items())), uses)
+
+
+def _called(method: Function, name: str) -> list[tuple[ast.Call, str]]:
+    """The statements of a method's body that call `owner.name()`, with their owners."""
+    return [
         (node.value, node.value.func.value.id)
         for node in method.body
         if isinstance(node, ast.Expr)
         and isinstance(node.value, ast.Call)
         and isinstance(node.value.func, ast.Attribute)
-        and node.value.func.attr == "step"
+        and node.value.func.attr == name
         and isinstance(node.value.func.value, ast.Name)
-        and node.value.func.value.id in trained
     ]
-    for step, optimizer in steps:
-        before = [found for found in passes if found.call.lineno < step.lineno]
-        for found in passes:
-            if before and found.call.lineno > step.lineno:
-                hit = _through(found.loss, step.lineno, trained[optimizer], names, method)
-                if hit:
-                    yield Stale(found.call, step, *hit)
+
+
+def _is_wasted(item: ClassNode, method: Function, optimizer: str, step: ast.Call, first: ast.Call) -> bool:
+    """Whether what a later pass adds to the gradients of an optimizer is set to zero before anybody uses it."""
+    zeros = [call.lineno for call, owner in _called(method, "zero_grad") if owner == optimizer]
+    again = any(owner == optimizer and call.lineno > step.lineno for call, owner in _called(method, "step"))
+    read = any(isinstance(node, ast.Attribute) and node.attr == "grad" for node in every_node(item.node))
+    return bool(zeros) and max(zeros) < first.lineno and not again and not read
+
+
+def _cuttable(
+    stale: frozenset[str], step: ast.Call, found: Pass, known: frozenset[Path], names: Names, method: Function
+) -> tuple[ast.Name, ...]:
+    """The uses of some names behind a step, where they are arguments of calls between it and a pass that still goes
+    through one of the `known` modules without them."""
+    if not known or any(_module(names.bound[name][0].value, known, names, method) for name in stale):
+        return ()
+    uses = [
+        node
+        for node in every_node(method)
+        if isinstance(node, ast.Name)
+        and node.id in stale
+        and isinstance(node.ctx, ast.Load)
+        and node.lineno > step.lineno
+    ]
+    given = {id(argument) for node in every_node(method) if isinstance(node, ast.Call) for argument in node.args}
+    between = all(id(node) in given and node.lineno <= found.call.lineno for node in uses)
+    return tuple(uses) if between and _module(found.loss, known, names, method) else ()
 
 
 def trained_by(item: ClassNode, method: Function) -> dict[str, frozenset[Path]]:
@@ -107,22 +148,17 @@ def _path(node: ast.expr) -> Path:
 
 def _through(
     node: ast.expr, line: int, trained: frozenset[Path], names: Names, method: Function, depth: int = 0
-) -> tuple[str, str] | None:
-    """The name of a value from before a line that was computed by a module of `trained`, and that module."""
+) -> Iterator[tuple[str, str]]:
+    """The names of values from before a line that were computed by a module of `trained`, and that module."""
     for name in _flowing(node):
         bound = names.bound.get(name.id, [])
         if len(bound) != 1 or depth > 6 or _without_gradient(bound[0].node, method):
             continue
         value = bound[0].value
-        if value.lineno < line:
-            module = _module(value, trained, names, method)
-            if module:
-                return name.id, module
-        else:
-            hit = _through(value, line, trained, names, method, depth + 1)
-            if hit:
-                return hit
-    return None
+        if value.lineno >= line:
+            yield from _through(value, line, trained, names, method, depth + 1)
+        elif module := _module(value, trained, names, method):
+            yield name.id, module
 
 
 def _module(node: ast.expr, trained: frozenset[Path], names: Names, method: Function, depth: int = 0) -> str | None:

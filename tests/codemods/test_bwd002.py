@@ -155,12 +155,53 @@ def stale(text: str) -> list[Finding]:
     return list(made.findings)
 
 
-def test_a_pass_through_weights_that_were_stepped_is_named_and_fails() -> None:
-    (finding,) = stale(GAN)
-    assert finding.span.line == 21
-    assert "`fake` was computed through self.generator before the step in line 17" in finding.reason
-    broken = train({"train.py": GAN + RUN.replace("MODEL", "GAN")})
+CUT = GAN.replace("judged = self.critic(fake)", "judged = self.critic(fake.detach())")
+
+
+def test_a_pass_through_weights_that_were_stepped_fails_before_and_ends_at_them_after() -> None:
+    (finding,) = run_rules({"train.py": GAN}, RULE).findings
+    assert (finding.span.line, finding.fix) == (21, "safe")
+    assert "self.generator, whose weights the step in line 17" in finding.reason
+    assert rewritten({"train.py": GAN}, RULE)["train.py"] == CUT
+    run = RUN.replace("MODEL", "GAN")
+    broken = train({"train.py": GAN + run})
     assert broken.failure is not None and "inplace operation" in broken.failure.message
+    # what a torch without that check made of it: the critic's own gradient, and none that the generator's step saw
+    meant = GAN.replace("backward(d_loss)", "backward(d_loss, inputs=list(self.critic.parameters()))")
+    assert_same(train({"train.py": CUT + run}), train({"train.py": meant + run}))
+
+
+NAMED = {
+    "never zeroed": ("        g.zero_grad()\n", ""),
+    "zeroed behind the step": (
+        "        g.zero_grad()\n",
+        "",
+        "        g.step()\n",
+        "        g.step()\n        g.zero_grad()\n",
+    ),
+    "both steps behind": ("        d.step()\n", "        d.step()\n        g.step()\n"),
+    "gradients read": ("        d.step()\n", '        d.step()\n        self.log("norm", self.w.grad.norm())\n'),
+    "judged before the step": (
+        "        judged = self.critic(fake)\n",
+        "",
+        "        g.zero_grad()\n",
+        "        judged = self.critic(fake)\n        g.zero_grad()\n",
+    ),
+    "no argument": ("judged.mean()", "(judged + fake).mean()"),
+    "nothing else is trained": ("judged = self.critic(fake)", "judged = torch.sum(fake)"),
+}
+
+
+@pytest.mark.parametrize("name", NAMED)
+def test_a_pass_through_weights_that_were_stepped_is_named(name: str) -> None:
+    text = GAN
+    for old, new in zip(NAMED[name][::2], NAMED[name][1::2], strict=True):
+        assert old in text
+        text = text.replace(old, new)
+    if name == "nothing else is trained":
+        text = text.replace(" - self.critic(batch[0]).mean()", "")
+    (finding,) = stale(text)
+    assert f"`{'judged' if name == 'judged before the step' else 'fake'}` was computed through self." in finding.reason
 
 
 FINE = {
