@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Container, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from codemods.facts import MODULE, ClassFact, Facts, TrainerFact, is_trainer_call
 from codemods.family import short_name
+from codemods.manual.handing import Fits, Fitting, handed
 from codemods.nodes import every_node
 from codemods.source import PythonFile
 from codemods.syntax import speaks_of
@@ -34,7 +35,8 @@ class Given:
     `carried` are the arguments that differ from one to the other, or are known only when the program runs, and so
     have to be set on the model beside each Trainer. `clear_autocast` holds unless precision is known to be full.
 
-    `refusal` says why nothing can be moved, `elsewhere` what may reach a Trainer from where it cannot be moved
+    `handed` are those that come from where they cannot be moved, and that the model gets at `places`, where it is
+    fitted. `refusal` says why nothing can be moved, `elsewhere` what may reach a Trainer from where it cannot be moved
     (manual optimization then fails with a MisconfigurationException, so this is never silent); `left` are the
     arguments that either is about.
     """
@@ -48,6 +50,14 @@ class Given:
     calls: tuple[tuple[str, int], ...] = ()
     carried: tuple[str, ...] = ()
     clear_autocast: bool = True
+    handed: tuple[str, ...] = ()
+    places: tuple[tuple[str, Fitting], ...] = ()
+
+    @property
+    def moved(self) -> frozenset[str]:
+        """The arguments that the Trainer calls lose."""
+        kept = {*self.handed, *(CLIP if CLIP[0] in self.handed else ())}
+        return frozenset(MOVED) - kept
 
 
 def loose(file: PythonFile) -> Loose:
@@ -80,30 +90,49 @@ def read_trainers(
     fact: ClassFact,
     spoken: Mapping[str, Loose],
     carrying: Container[tuple[str, int]] = (),
+    fits: Mapping[str, Fits] | None = None,
+    movable: tuple[str, ...] = (CLIP[0], ACCUMULATE),
 ) -> Given:
     """What the Trainers that fit the class, or may, give to it. `spoken` is what `loose` returned, by path;
-    `carrying` are the Trainer calls (path, how many stand before it) beside which the model can be given it."""
+    `carrying` are the Trainer calls (path, how many stand before it) beside which the model can be given it, `fits`
+    what `read_fits` returned, by path, and `movable` what the class can take there."""
     trainers = tuple(trainers_of(facts, fact))
     full = full_precision(facts, fact, trainers)
     elsewhere = dict(_elsewhere(facts, fact, trainers, spoken))
     carried = tuple(_carried(facts, trainers, carrying))
     refusals = dict(_refusals(facts, fact, trainers, carried))
+    stuck = elsewhere.keys() | refusals.keys()
+    places = handed(facts, fact, fits, _everywhere(facts, fact)) if fits and stuck else ()
+    handing = tuple(name for name in movable if places and name in stuck)
+    if handing:
+        carried = tuple(name for name in carried if name not in handing)
+        elsewhere = {name: why for name, why in elsewhere.items() if name not in handing}
+        refusals = {name: why for name, why in refusals.items() if name not in handing}
+    else:
+        elsewhere = {name: why for name, why in elsewhere.items() if name not in _documented(facts, spoken)}
     if refusals:
         names = tuple(sorted(refusals.keys() | elsewhere.keys()))
         return Given(next(iter(refusals.values())), None, names, clear_autocast=not full)
     clipping = [trainer for trainer in trainers if _clips(trainer)]
     windows = [trainer for trainer in trainers if _accumulates(trainer)]
-    moved = [trainer for trainer in trainers if any(trainer.argument(name) for name in MOVED)]
-    return Given(
+    given = Given(
         None,
         next(iter(elsewhere.values()), None),
         tuple(elsewhere),
         (_value(clipping[0], CLIP[0], carried), _text(clipping[0], CLIP[1])) if clipping else None,
         _value(windows[0], ACCUMULATE, carried) if windows else None,
         f"{windows[0].path}:{windows[0].line}" if windows else "",
-        tuple((trainer.path, _position(facts, trainer)) for trainer in moved),
-        carried,
-        not full,
+        carried=carried,
+        clear_autocast=not full,
+        handed=handing,
+        places=places if handing else (),
+    )
+    moved = [trainer for trainer in trainers if any(trainer.argument(name) for name in given.moved)]
+    return replace(
+        given,
+        clip=(OFF[CLIP[0]], None) if CLIP[0] in handing else given.clip,
+        accumulate=OFF[ACCUMULATE] if ACCUMULATE in handing else given.accumulate,
+        calls=tuple((trainer.path, _position(facts, trainer)) for trainer in moved),
     )
 
 
@@ -111,13 +140,18 @@ def trainers_of(facts: Facts, fact: ClassFact) -> Iterator[TrainerFact]:
     """The Trainers that fit the class or a subclass, or may: those of its own file, where there are any and no
     other file names the class."""
     heirs = {fact, *facts.subclasses(fact)}
-    everywhere = used_elsewhere(facts, fact) or all(trainer.path != fact.path for trainer in facts.trainers)
+    everywhere = _everywhere(facts, fact)
     for trainer in facts.trainers:
         if trainer.evaluates or (not everywhere and trainer.path != fact.path):
             continue
         known = [_fitted(facts, trainer, name) for name in trainer.fits]
         if not known or None in known or heirs & set(known):
             yield trainer
+
+
+def _everywhere(facts: Facts, fact: ClassFact) -> bool:
+    """Whether files other than the class's own may fit it."""
+    return used_elsewhere(facts, fact) or all(trainer.path != fact.path for trainer in facts.trainers)
 
 
 def naming(facts: Facts, fact: ClassFact) -> frozenset[str]:
@@ -254,3 +288,16 @@ def _elsewhere(
             place = min(paths)
             line = f" line {lines[place]}" if place in lines else ""
             yield name, f"{name} also stands in {place}{line}, from where it may reach the Trainer"
+
+
+def _documented(facts: Facts, spoken: Mapping[str, Loose]) -> set[str]:
+    """The arguments of which documents alone speak: what they say reaches no Trainer by itself."""
+    named = {word for found in spoken.values() for word, _ in found}
+    return {
+        name
+        for name in (ACCUMULATE, CLIP[0])
+        if name not in named
+        and all(
+            path in facts.files or facts.kinds.get(path) == "docs" for path in facts.mentions.get(name.encode(), ())
+        )
+    }

@@ -10,6 +10,7 @@ from codemods.facts import Facts, is_trainer_call, literal
 from codemods.family import definitions
 from codemods.manual import surroundings
 from codemods.manual.carriers import add_attributes, carriers, function_of
+from codemods.manual.handing import WORDS, handing_matches, read_fits
 from codemods.manual.trainers import ACCUMULATE, ASKED, CLIP, MOVED, loose, trainers_of
 from codemods.optimizers.module import IMPORTS, STEP, WATCHED, candidates, names_of, read_class
 from codemods.optimizers.plan import COUNTS, UNHEARD, Shown, Verdict, verdicts, window_of
@@ -37,8 +38,8 @@ def collect(file: PythonFile) -> Shown | None:
     """The candidate classes of a file, and Trainer arguments that stand where they cannot be moved."""
     classes = tuple(found for item in candidates(file) if (found := read_class(file, item)))
     given = any(keyword.arg in MOVED for call in file.calls for keyword in call.node.keywords)
-    shown = Shown(classes, loose(file), carriers(file) if given else ())
-    return shown if shown.classes or shown.loose or shown.carriers else None
+    shown = Shown(classes, loose(file), carriers(file) if given else (), read_fits(file))
+    return shown if shown != Shown((), ()) else None
 
 
 def context(collected: Mapping[str, Any]) -> tuple[bytes, ...]:
@@ -51,16 +52,23 @@ def context(collected: Mapping[str, Any]) -> tuple[bytes, ...]:
 
 def _present(file: PythonFile) -> bool:
     asked = {*MOVED, "strategy", "accelerator", "distributed_backend"}
-    return bool(candidates(file)) or any(keyword.arg in asked for call in file.calls for keyword in call.node.keywords)
+    given = (keyword.arg in asked for call in file.calls for keyword in call.node.keywords)
+    return bool(candidates(file)) or any(given) or bool(read_fits(file).plain)
 
 
 def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
-    for verdict in verdicts(facts, CODE):
+    found = verdicts(facts, CODE)
+    for verdict in found:
         if verdict.item.path == file.path and verdict.what in ("loop", "follow", "none"):
             yield from _class_match(file, verdict)
         if verdict.what == "loop":
             yield from _trainer_matches(file, verdict)
             yield from _strategy_matches(file, facts, verdict)
+    handing = [verdict for verdict in found if verdict.what == "loop" and verdict.given.handed]
+    if handing:
+        first = min(handing, key=lambda verdict: verdict.level)
+        given = [(verdict.given.handed, verdict.given.places) for verdict in handing]
+        yield from handing_matches(file, facts, given, first.level, first.unit)
 
 
 def _class_match(file: PythonFile, verdict: Verdict) -> Iterator[Match]:
@@ -78,7 +86,7 @@ def _class_match(file: PythonFile, verdict: Verdict) -> Iterator[Match]:
         yield Match(
             place,
             message,
-            "unsafe" if verdict.doubts else "safe",
+            verdict.level,
             reason,
             "M214",
             edits=(NodeEdit(item.node, _loop_edit(item, verdict) if loop else _follower_edit),),
@@ -126,16 +134,19 @@ def _trainer_matches(file: PythonFile, verdict: Verdict) -> Iterator[Match]:
     """The arguments of the Trainers that train the class and that manual optimization refuses."""
     for index, call in enumerate(filter(is_trainer_call, file.calls)):
         keywords = {keyword.arg: keyword for keyword in call.node.keywords}
-        given = [keywords[name] for name in (CLIP[0], ACCUMULATE) if name in keywords]
+        given = [keywords[name] for name in MOVED if name in keywords and name in verdict.given.moved]
         if (file.path, index) not in verdict.given.calls or not given:
             continue
         yield Match(
             file.span(given[0]),
             f"manual optimization refuses Trainer({given[0].arg}=...)",
-            "unsafe" if verdict.doubts else "safe",
+            verdict.level,
             f"{verdict.item.name} does it itself, where automatic optimization did.",
             "M214",
-            edits=(NodeEdit(call.node, _without_moved), *_set_beside(file, verdict, index, call)),
+            edits=(
+                NodeEdit(call.node, partial(_without, names=verdict.given.moved)),
+                *_set_beside(file, verdict, index, call),
+            ),
             unit=verdict.unit,
         )
 
@@ -153,7 +164,7 @@ def _strategy_matches(file: PythonFile, facts: Facts, verdict: Verdict) -> Itera
         yield Match(
             file.span(strategy),
             f'strategy="{value}" no longer looks for parameters that a step leaves unused',
-            "unsafe" if verdict.doubts else "safe",
+            verdict.level,
             f"Each optimizer of {verdict.item.name} leaves those of the others unused, which 1.x looked for by itself.",
             "B07",
             edits=(NodeEdit(strategy, partial(_looking, value=DDP[value])),),
@@ -179,10 +190,10 @@ def _set_beside(file: PythonFile, verdict: Verdict, index: int, call: CallNode) 
         yield NodeEdit(function_of(call), lambda node: add_attributes(node, carrier, values))
 
 
-def _without_moved(node: cst.Call) -> cst.Call:
+def _without(node: cst.Call, *, names: frozenset[str]) -> cst.Call:
     from codemods.edits import without_arguments
 
-    return without_arguments(node, frozenset(MOVED))
+    return without_arguments(node, names)
 
 
 BEFORE = """\
@@ -286,7 +297,7 @@ RULE = Rule(
     ),
     fix="safe",
     versions="written for Lightning < 2.0; needs 2.0 or later after the rewrite",
-    triggers=(b"optimizer_idx", CLIP[0].encode(), ACCUMULATE.encode(), b'"ddp', b"'ddp"),
+    triggers=(b"optimizer_idx", CLIP[0].encode(), ACCUMULATE.encode(), b'"ddp', b"'ddp", *WORDS),
     check=_check,
     rows=partial(best_levels, (("M214", "safe"), ("M220", "safe"), ("B04", "safe"), ("B07", "safe"))),
     examples=(Example(BEFORE, AFTER), Example(READ_OUTPUTS, READ_OUTPUTS)),

@@ -7,8 +7,10 @@ from dataclasses import dataclass, field, replace
 
 from codemods.facts import ClassFact, Facts
 from codemods.family import family
+from codemods.finding import Fix
 from codemods.manual.carriers import Carrier
 from codemods.manual.configured import Configured
+from codemods.manual.handing import Fits
 from codemods.manual.surroundings import UNFIT, relatives, surroundings
 from codemods.manual.trainers import ACCUMULATE, CLIP, OFF, Given, Loose, read_trainers
 from codemods.optimizers.module import WATCHED, Several
@@ -31,6 +33,7 @@ class Shown:
     classes: tuple[Several, ...]
     loose: Loose
     carriers: tuple[Carrier, ...] = ()
+    fits: Fits = field(default_factory=Fits)
 
 
 @dataclass(frozen=True)
@@ -58,7 +61,13 @@ class Verdict:
         return self.item.configured or EMPTY
 
     @property
+    def level(self) -> Fix:
+        return "unsafe" if self.doubts else "safe"
+
+    @property
     def unit(self) -> str:
+        if self.given.handed:
+            return f"handed {self.level}"
         owner = self.base or self.item
         return f"{owner.path}:{owner.name}"
 
@@ -69,14 +78,24 @@ class Seen:
 
     spoken: Mapping[str, Loose]
     carrying: frozenset[tuple[str, int]]
+    fits: Mapping[str, Fits]
 
 
 def verdicts(facts: Facts, code: str) -> tuple[Verdict, ...]:
     """One verdict for each candidate class, in path order."""
+    name = f"{code}.verdicts"
+    if name not in facts.memo:
+        facts.memo[name] = _verdicts(facts, code)
+    found: tuple[Verdict, ...] = facts.memo[name]
+    return found
+
+
+def _verdicts(facts: Facts, code: str) -> tuple[Verdict, ...]:
     collected: dict[str, Shown] = facts.collected(code)
     seen = Seen(
         {path: shown.loose for path, shown in collected.items() if shown.loose},
         frozenset((path, each.trainer) for path, shown in collected.items() for each in shown.carriers),
+        {path: shown.fits for path, shown in collected.items()},
     )
     items = {(item.path, item.name): item for path in sorted(collected) for item in collected[path].classes}
     found: dict[tuple[str, str], Verdict] = {}
@@ -89,7 +108,7 @@ def verdicts(facts: Facts, code: str) -> tuple[Verdict, ...]:
 
 
 def _follower(item: Several, base: Verdict) -> Verdict:
-    return Verdict(item, "follow", doubts=base.doubts, base=base.item)
+    return Verdict(item, "follow", given=base.given, doubts=base.doubts, base=base.item)
 
 
 def _followers(facts: Facts, item: Several, items: Mapping[tuple[str, str], Several]) -> list[Several]:
@@ -119,7 +138,7 @@ def _judge(facts: Facts, item: Several, items: Mapping[tuple[str, str], Several]
     )
     if refusal:
         return Verdict(item, "none", refusal)
-    given = read_trainers(facts, fact, seen.spoken, seen.carrying)
+    given = read_trainers(facts, fact, seen.spoken, seen.carrying, seen.fits)
     kinds = {item.kind, *(each.kind for each in followers if each.kind != "same")}
     verdict = Verdict(
         item,

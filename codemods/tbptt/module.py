@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from codemods.manual.configured import Configured, read_configured
+from codemods.manual.handing import Fits, read_fits
 from codemods.manual.module import AUTOMATIC, is_manual, judge_callers, judge_constructor
 from codemods.manual.optimizers import NotPlain
 from codemods.manual.trainers import Loose
@@ -85,7 +86,8 @@ class Shown:
     `classes` are its candidates, `loose` where Trainer arguments that would have to move stand other than in a
     Trainer's call, `flags` the classes that set the flag, `manual` those that switch automatic optimization off,
     `outside` where the flag is set on something else than self, `optimizers` what the classes'
-    `configure_optimizers` return, or why that is not plain, `helpers` how their methods use what they are given.
+    `configure_optimizers` return, or why that is not plain, `helpers` how their methods use what they are given,
+    `fits` where models are given to Trainers.
     """
 
     classes: tuple[TbpttClass, ...] = ()
@@ -95,6 +97,7 @@ class Shown:
     outside: tuple[tuple[int, str | None], ...] = ()
     optimizers: Mapping[str, Configured | str] = field(default_factory=dict)
     helpers: tuple[Helper, ...] = ()
+    fits: Fits = field(default_factory=Fits)
 
 
 def candidates(file: PythonFile) -> list[ClassNode]:
@@ -120,7 +123,8 @@ def _is_chunked(step: Function) -> bool:
 def show(file: PythonFile, loose: Loose) -> Shown | None:
     """What a file shows to the others, None for nothing."""
     found = candidates(file)
-    if not found and not loose and not any(word in file.text for word in WORDS):
+    fits = read_fits(file)
+    if not found and not loose and fits == Fits() and not any(word in file.text for word in WORDS):
         return None
     return Shown(
         tuple(read_class(file, item) for item in found),
@@ -134,6 +138,7 @@ def show(file: PythonFile, loose: Loose) -> Shown | None:
             if "configure_optimizers" in item.methods and any(word in file.text for word in WORDS)
         },
         tuple(helpers(file.classes)) if STATE in file.text else (),
+        fits,
     )
 
 

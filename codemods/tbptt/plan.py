@@ -11,7 +11,7 @@ from codemods.family import family
 from codemods.manual.configured import Configured
 from codemods.manual.optimizers import NotPlain
 from codemods.manual.surroundings import UNFIT, relatives, surroundings
-from codemods.manual.trainers import Given, fits_only, read_trainers, trainers_of
+from codemods.manual.trainers import CLIP, Given, fits_only, read_trainers, trainers_of
 from codemods.tbptt.batch import OWN_SPLIT, Helper, Use, followed
 from codemods.tbptt.module import BETWEEN_CHUNKS, FLAG, HELPER, REFUSED_HOOKS, SPLIT, Shown, TbpttClass
 
@@ -131,7 +131,9 @@ def _plain(facts: Facts, shown: Mapping[str, Shown], item: TbpttClass, fact: Cla
     if reasons:
         raise NotPlain(". Also, ".join(reasons))
     _judge_outputs(facts, fact)
-    given = read_trainers(facts, fact, {path: seen.loose for path, seen in shown.items() if seen.loose})
+    spoken = {path: seen.loose for path, seen in shown.items() if seen.loose}
+    fits = {path: seen.fits for path, seen in shown.items()}
+    given = read_trainers(facts, fact, spoken, fits=fits, movable=CLIP[:1])
     refusal = (
         relatives(facts, fact, INHERITED, constructors=False)
         or surroundings(facts, fact, UNHEARD, {word: why for word, why in UNFIT.items() if word != LR_FIND})

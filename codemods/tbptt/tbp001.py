@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from codemods.facts import Facts, is_trainer_call
 from codemods.family import definitions
 from codemods.manual import surroundings
+from codemods.manual.handing import WORDS, handing_matches, read_fits
 from codemods.manual.trainers import ACCUMULATE, ASKED, CLIP, MOVED, loose
 from codemods.rule import Example, Match, NodeEdit, Rule, best_levels
 from codemods.source import PythonFile
@@ -47,7 +48,7 @@ def _context(collected: Mapping[str, Any]) -> tuple[bytes, ...]:
 def _present(file: PythonFile) -> bool:
     moved = (*MOVED, FLAG)
     given = (keyword.arg in moved for call in file.calls for keyword in call.node.keywords)
-    return bool(candidates(file)) or any(given) or bool(file.attributes(FLAG))
+    return bool(candidates(file)) or any(given) or bool(file.attributes(FLAG)) or bool(read_fits(file).plain)
 
 
 def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
@@ -57,7 +58,16 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
             yield from _class_match(file, verdict)
         if verdict.refusal is None:
             yield from _trainer_matches(file, verdict)
+    yield from _handing(file, facts, [verdict for verdict in found if verdict.refusal is None and verdict.given.handed])
     yield from leftover(file, facts, found)
+
+
+def _handing(file: PythonFile, facts: Facts, found: list[Verdict]) -> Iterator[Match]:
+    """The places where the model is given what its Trainer gets from a configuration."""
+    if found:
+        first = min(found, key=_level)
+        given = [(verdict.given.handed, verdict.given.places) for verdict in found]
+        yield from handing_matches(file, facts, given, _level(first), _unit(first))
 
 
 def _class_match(file: PythonFile, verdict: Verdict) -> Iterator[Match]:
@@ -98,6 +108,8 @@ def _reason(verdict: Verdict) -> str:
 
 
 def _unit(verdict: Verdict) -> str:
+    if verdict.given.handed:
+        return f"handed {_level(verdict)}"
     return f"{verdict.item.path}:{verdict.item.name}"
 
 
@@ -124,7 +136,9 @@ def _trainer_matches(file: PythonFile, verdict: Verdict) -> Iterator[Match]:
     """The arguments that move from the Trainers into the class."""
     for index, call in enumerate(filter(is_trainer_call, file.calls)):
         keywords = {keyword.arg: keyword for keyword in call.node.keywords if keyword.arg}
-        moved = {name for name in CLIP if name in keywords and (file.path, index) in verdict.given.calls}
+        moved = set[str]()
+        if (file.path, index) in verdict.given.calls:
+            moved = {name for name in CLIP if name in keywords and name in verdict.given.moved}
         if (file.path, index) in verdict.flagged:
             moved |= {FLAG} & keywords.keys()
         if CLIP[0] not in moved and FLAG not in moved:
@@ -307,7 +321,7 @@ RULE = Rule(
     ),
     fix="safe",
     versions="written for Lightning < 2.0; needs 2.0 or later after the rewrite",
-    triggers=(FLAG.encode(), STATE.encode(), SPLIT.encode(), CLIP[0].encode(), ACCUMULATE.encode()),
+    triggers=(FLAG.encode(), STATE.encode(), SPLIT.encode(), CLIP[0].encode(), ACCUMULATE.encode(), *WORDS),
     check=_check,
     rows=partial(best_levels, (("M001", "manual"), ("M259", "safe"), ("M260", "safe"), ("M261", "safe"))),
     examples=(

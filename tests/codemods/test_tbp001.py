@@ -47,7 +47,10 @@ REFUSED = {
     "flag off": (("truncated_bptt_steps = 4", "truncated_bptt_steps = 0"), "0 or None"),
     "no flag": (("        self.truncated_bptt_steps = 4\n", ""), "does not set"),
     "accumulation": (("max_epochs=2", "max_epochs=2, accumulate_grad_batches=2"), "accumulates"),
-    "clip by variable": (("gradient_clip_val=0.5", "gradient_clip_val=loader.clip"), "not a literal"),
+    "clip by variable": (
+        ("gradient_clip_val=0.5)\n    trainer.fit(Model()", "gradient_clip_val=loader.clip)\n    go(trainer"),
+        "not a literal",
+    ),
     "own split by the one of 1.x": (
         (STEP, "    def tbptt_split_batch(self, b, k):\n        return super().tbptt_split_batch(b[:2], k)\n\n" + STEP),
         "write the cut out",
@@ -124,12 +127,19 @@ def test_trainer_of_several_modules_keeps_its_clipping() -> None:
     text = BEFORE.replace("def main(loader):", other + "\n\ndef main(loader, model):").replace(
         "trainer.fit(Model(), loader)", "trainer.fit(model, loader)"
     )
-    found = refusals({"train.py": text}, "TBP001")
+    after = rewritten({"train.py": text}, TBP)["train.py"]
+    assert "Trainer(max_epochs=2, gradient_clip_val=0.5)" in after
+    assert 'if hasattr(model, "gradient_clip_val") and not model.automatic_optimization:\n' in after
+    found = refusals(
+        {"train.py": text.replace("trainer.fit(model", "self.trainer = trainer; trainer.fit(model")}, "TBP001"
+    )
     assert "may train other modules too" in found[0]
 
 
-def test_clipping_from_a_configuration_file_forbids_it() -> None:
-    text = BEFORE.replace("max_epochs=2, gradient_clip_val=0.5", "**config")
+def test_clipping_from_a_configuration_file_that_nobody_hands_over_forbids_it() -> None:
+    text = BEFORE.replace("max_epochs=2, gradient_clip_val=0.5", "**config").replace(
+        "trainer.fit(Model()", "go(trainer"
+    )
     config = "trainer:\n  gradient_clip_val: 0.5\nmodel: train.Model\n"
     found = refusals({"train.py": text, "conf.yaml": config}, "TBP001")
     assert "conf.yaml" in found[0]

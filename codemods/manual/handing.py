@@ -1,0 +1,289 @@
+"""Places where a Trainer is given a model to fit, and hands over there what manual optimization takes from neither a
+configuration nor the Trainer: known when the program runs, wherever it came from."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from codemods.configs.evidence import sections
+from codemods.facts import TRAINER, ClassFact, Facts, fitted_class
+from codemods.finding import Fix
+from codemods.rule import Match, NodeEdit
+from codemods.scopes import ROOT
+from codemods.source import AssignNode, CallNode, PythonFile
+
+if TYPE_CHECKING:
+    import libcst as cst
+
+WORDS = (b"Trainer", b"instantiate(")
+"""What a file must hold to fit anything by a Trainer that it is seen to build."""
+WITHOUT = {"gradient_clip_val": "None", "accumulate_grad_batches": "1"}
+"""What a Trainer is left with."""
+NOTE = "# Manual optimization: the module does itself what the Trainer was given, and would refuse.\n"
+MODEL = "model"
+"""What a model is called that had no name."""
+_FROM_ARGS = f"{TRAINER}.from_argparse_args"
+_CLI = (f"{ROOT}.cli.LightningCLI", f"{ROOT}.utilities.cli.LightningCLI")
+_INSTANTIATE = ("hydra.utils.instantiate", "hydra.utils.call")
+
+
+@dataclass(frozen=True)
+class Fitting:
+    """A statement that fits `model`, both it and the Trainer plain names or attributes, once for each Trainer.
+
+    `fitted` is the class of the model where that can be seen, `made` the text of the call that makes the model where
+    it has no name yet. Other rules may move the `line`.
+    """
+
+    trainer: str
+    model: str
+    fitted: str | None
+    made: str = field(default="", compare=False)
+    line: int = field(default=0, compare=False)
+
+
+@dataclass(frozen=True)
+class Fits:
+    """What a file fits: where values can be handed over, and the (line, class of the model) where they cannot."""
+
+    plain: tuple[Fitting, ...] = ()
+    other: tuple[tuple[int, str | None], ...] = ()
+
+
+Places = tuple[tuple[str, Fitting], ...]
+
+
+def read_fits(file: PythonFile) -> Fits:
+    """Every Trainer that the file builds, by what becomes of it; worked out once for the rules of the family."""
+    if "fits" not in file.memo:
+        file.memo["fits"] = _read(file)
+    found: Fits = file.memo["fits"]
+    return found
+
+
+def handed(facts: Facts, fact: ClassFact, fits: Mapping[str, Fits], wide: bool) -> Places:
+    """Where all that a Trainer may give to the class can be handed to it, by path; nothing where one place is not
+    plain, or no place is seen. `wide` holds where files other than the class's own may fit it."""
+    found: list[tuple[str, Fitting]] = []
+    for path, here in fits.items():
+        if not wide and path != fact.path:
+            continue
+        if any(_may_be(facts, fact, path, dotted) for _, dotted in here.other):
+            return ()
+        found += [(path, each) for each in here.plain if _may_be(facts, fact, path, each.fitted)]
+    return tuple(found)
+
+
+def _may_be(facts: Facts, fact: ClassFact, path: str, dotted: str | None) -> bool:
+    known = facts.find_class(dotted, path) if dotted else None
+    return known is None or known == fact or known in facts.subclasses(fact)
+
+
+def handing_matches(
+    file: PythonFile, facts: Facts, given: Iterable[tuple[tuple[str, ...], Places]], level: Fix, unit: str
+) -> Iterator[Match]:
+    """The places of a file where something is handed over; `given` are the names of what, and the places, for each
+    class."""
+    wanted: dict[Fitting, set[str]] = {}
+    for names, places in given:
+        for path, place in places:
+            if path == file.path:
+                wanted.setdefault(place, set()).update(names)
+    here = {place.line: place for place in read_fits(file).plain if place in wanted} if wanted else {}
+    for statement, call, _ in _fit_statements(file) if here else ():
+        found = here.get(call.node.lineno)
+        left = [name for name in WITHOUT if found and name in wanted[found] and not _is_handed(file, found, name)]
+        if found is None or not left:
+            continue
+        sure = found.fitted is not None and facts.find_class(found.fitted, file.path) is not None
+        made = f"{found.model} = {found.made}\n" if found.made else ""
+        text = NOTE + made + "".join(_lines(found, name, sure) for name in left)
+        yield Match(
+            file.span(call.node),
+            f"manual optimization refuses a Trainer that is given {' or '.join(left)}",
+            level,
+            "Whatever the Trainer was given, the module gets here, and does what automatic optimization did.",
+            "M214",
+            edits=(NodeEdit(statement, partial(_behind, text=text, name=found.model if made else None), line=True),),
+            unit=unit,
+        )
+
+
+def _lines(each: Fitting, name: str, sure: bool) -> str:
+    swap = f"{each.model}.{name}, {each.trainer}.{name} = {each.trainer}.{name}, {WITHOUT[name]}\n"
+    if sure:
+        return swap
+    return f'if hasattr({each.model}, "{name}") and not {each.model}.automatic_optimization:\n    {swap}'
+
+
+def _behind(line: cst.SimpleStatementLine, *, text: str, name: str | None) -> cst.FlattenSentinel[Any]:
+    """The statements, and the line behind them, which is given the model by its new name, if it has one."""
+    import libcst as cst
+
+    from codemods import edits
+
+    first, *rest = edits.statements(text)
+    first = first.with_changes(leading_lines=[*line.leading_lines, *first.leading_lines])
+    line = line.with_changes(leading_lines=[])
+    if name:
+        (only,) = line.body
+        call = cst.ensure_type(only.value, cst.Call)  # type: ignore[union-attr]
+        args = [call.args[0].with_changes(value=cst.Name(name)), *call.args[1:]]
+        line = line.with_changes(body=[only.with_changes(value=call.with_changes(args=args))])
+    return cst.FlattenSentinel([first, *rest, line])
+
+
+def _is_handed(file: PythonFile, each: Fitting, name: str) -> bool:
+    """Whether the file hands a value over already, as an earlier rewrite does."""
+    return any(
+        isinstance(node.ctx, ast.Store) and ast.unparse(node.value) == each.trainer for node in file.attributes(name)
+    )
+
+
+def _read(file: PythonFile) -> Fits:
+    if "Trainer" not in file.text and "instantiate(" not in file.text:
+        return Fits()
+    builds = list(_builds(file))
+    if not builds:
+        return Fits()
+    statements = list(_fit_statements(file))
+    plain: list[Fitting] = []
+    other: list[tuple[int, str | None]] = []
+    for build in builds:
+        found = _fitting(file, build, statements)
+        if isinstance(found, Fitting):
+            plain.append(found)
+        elif found is not None:
+            other.append(found)
+    return Fits(tuple(plain), tuple(other))
+
+
+def _builds(file: PythonFile) -> Iterator[CallNode]:
+    """The calls that give a Trainer, or that fit by one of their own."""
+    annotated = {id(item.node.value) for item in file.assignments if _is_annotated(item.node, file)}
+    for call in file.calls_near(("Trainer", "instantiate", "call", "from_argparse_args", "LightningCLI")):
+        dotted = call.scope.resolve(call.node.func)
+        given = [call.scope.resolve(each) for each in call.node.args if isinstance(each, ast.Name | ast.Attribute)]
+        made = dotted in _INSTANTIATE and call.node.args and _of_trainer(file, call.node.args[0])
+        if dotted in (TRAINER, _FROM_ARGS, *_CLI) or TRAINER in given or made or id(call.node) in annotated:
+            yield call
+
+
+def _is_annotated(node: ast.Assign | ast.AnnAssign, file: PythonFile) -> bool:
+    return isinstance(node, ast.AnnAssign) and file.scope.resolve(node.annotation) == TRAINER
+
+
+def _of_trainer(file: PythonFile, node: ast.expr) -> bool:
+    return any("trainer" in name.lower() for name in sections(file, node))
+
+
+def _fitting(
+    file: PythonFile, build: CallNode, statements: Sequence[tuple[ast.stmt, CallNode, tuple[int, ...]]]
+) -> Fitting | tuple[int, str | None] | None:
+    """Where what a call builds fits a model, a tuple where that is not plain, None where it only evaluates."""
+    kept = [item for item in file.assignments if item.node.value is build.node]
+    name = _kept_as(kept)
+    if name is None:
+        return build.node.lineno, _fitted_at_once(file, build)
+    fits = [call for call in file.calls_near(("fit",)) if _fits_by(call, name)]
+    if not fits:
+        return None if _evaluates(file, name) else (build.node.lineno, None)
+    known = {fitted_class(call, file) for call in fits}
+    dotted = known.pop() if len(known) == 1 else None
+    if len(fits) > 1 or len(file.assignments_to(name)) > 1:
+        return build.node.lineno, dotted
+    loops = {id(node): held for node, held in _placed(file.tree.body, ())}
+    for _, call, around in statements:
+        model, made = _model(file, call.node)
+        if call is fits[0] and model and call.within == build.within and around == loops.get(id(kept[0].node)):
+            return Fitting(name, model, dotted, made, call.node.lineno)
+    return build.node.lineno, dotted
+
+
+def _kept_as(kept: Sequence[AssignNode]) -> str | None:
+    if len(kept) != 1:
+        return None
+    node = kept[0].node
+    targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+    return targets[0].id if len(targets) == 1 and isinstance(targets[0], ast.Name) else None
+
+
+def _fits_by(call: CallNode, name: str) -> bool:
+    function = call.node.func
+    fits = isinstance(function, ast.Attribute) and function.attr == "fit"
+    return fits and isinstance(function.value, ast.Name) and function.value.id == name  # type: ignore[attr-defined]
+
+
+def _fitted_at_once(file: PythonFile, build: CallNode) -> str | None:
+    """The class that `Trainer(...).fit(...)` fits."""
+    for call in file.calls_near(("fit",)):
+        if isinstance(call.node.func, ast.Attribute) and call.node.func.value is build.node:
+            return fitted_class(call, file)
+    return None
+
+
+def _evaluates(file: PythonFile, name: str) -> bool:
+    """Whether every use of a Trainer is a call of a method of it that does not train."""
+    used = {
+        id(call.node.func.value)
+        for call in file.calls_near(("test", "validate", "predict"))
+        if isinstance(call.node.func, ast.Attribute) and call.node.func.attr in ("test", "validate", "predict")
+    }
+    loaded = [
+        node
+        for node in ast.walk(file.tree)
+        if isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Load)
+    ]
+    return bool(loaded) and all(id(node) in used for node in loaded)
+
+
+def _model(file: PythonFile, call: ast.Call) -> tuple[str | None, str]:
+    """What a `fit` is given first: the text of a name or an attribute; or, for a call, a free name and the call."""
+    given = call.args[0] if call.args else next((each.value for each in call.keywords if each.arg == "model"), None)
+    if isinstance(given, ast.Call) and call.args and not re.search(rf"\b{MODEL}\b", file.text):
+        return MODEL, file.source_of(given)
+    inner = given
+    while isinstance(inner, ast.Attribute):
+        inner = inner.value
+    return (ast.unparse(given), "") if given is not None and isinstance(inner, ast.Name) else (None, "")
+
+
+def _fit_statements(file: PythonFile) -> Iterator[tuple[ast.stmt, CallNode, tuple[int, ...]]]:
+    """The statements, alone on their lines, that are a call of `fit`, or keep what it gives; with the loops around
+    each."""
+    calls = {
+        id(call.node): call
+        for call in file.calls_near(("fit",))
+        if isinstance(call.node.func, ast.Attribute) and call.node.func.attr == "fit"
+    }
+    if not calls:
+        return
+    for node, around in _placed(file.tree.body, ()):
+        value = node.value if isinstance(node, ast.Expr | ast.Assign) else None
+        if value is not None and id(value) in calls and _is_alone(file, node):
+            yield node, calls[id(value)], around
+
+
+def _is_alone(file: PythonFile, node: ast.stmt) -> bool:
+    before = file.lines[node.lineno - 1].encode()[: node.col_offset]
+    behind = file.lines[(node.end_lineno or node.lineno) - 1].encode()[node.end_col_offset :].strip()
+    return not before.strip() and (not behind or behind.startswith(b"#"))
+
+
+def _placed(body: Sequence[ast.stmt], loops: tuple[int, ...]) -> Iterator[tuple[ast.stmt, tuple[int, ...]]]:
+    """The statements of a body and of those inside them, with the loops around each in its function."""
+    for node in body:
+        yield node, loops
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            yield from _placed(node.body, ())
+            continue
+        inside = (*loops, id(node)) if isinstance(node, ast.For | ast.While | ast.AsyncFor) else loops
+        for name in ("body", "orelse", "finalbody"):
+            yield from _placed(getattr(node, name, []), inside)
+        for part in [*getattr(node, "handlers", []), *getattr(node, "cases", [])]:
+            yield from _placed(part.body, inside)
