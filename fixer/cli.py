@@ -118,6 +118,7 @@ def run(
     unsafe_fixes: opt.UnsafeFixes = False,
     target: opt.Target = None,
     output_format: opt.Format = OutputFormat.text,
+    output_file: opt.Files = None,
     jobs: opt.Jobs = None,
     verbose: opt.Verbose = False,
     quiet: opt.Quiet = False,
@@ -144,9 +145,8 @@ def run(
     return _report(
         lambda progress: pipeline.run(asked, how, progress),
         lambda result: pipeline.exit_code(result, require=rung, findings_count=exit_non_zero_on_findings),
-        output_format,
-        verbose,
-        quiet,
+        opt.shown(output_format, output_file, verbose, quiet),
+        keep=True,
     )
 
 
@@ -158,6 +158,7 @@ def check(
     unsafe_fixes: opt.UnsafeFixes = False,
     target: opt.Target = None,
     output_format: opt.Format = OutputFormat.text,
+    output_file: opt.Files = None,
     jobs: opt.Jobs = None,
     verbose: opt.Verbose = False,
     quiet: opt.Quiet = False,
@@ -167,7 +168,11 @@ def check(
     from fixer.settings import Asked
 
     asked = Asked(path, opt.codes(select), opt.codes(ignore), unsafe_fixes, target, jobs)
-    return _report(lambda progress: pipeline.check(asked, progress), pipeline.exit_code, output_format, verbose, quiet)
+    return _report(
+        lambda progress: pipeline.check(asked, progress),
+        pipeline.exit_code,
+        opt.shown(output_format, output_file, verbose, quiet),
+    )
 
 
 @app.command()
@@ -178,6 +183,7 @@ def diff(
     unsafe_fixes: opt.UnsafeFixes = False,
     target: opt.Target = None,
     output_format: opt.Format = OutputFormat.text,
+    output_file: opt.Files = None,
     jobs: opt.Jobs = None,
     verbose: opt.Verbose = False,
     quiet: opt.Quiet = False,
@@ -188,7 +194,11 @@ def diff(
     from fixer.settings import Asked
 
     asked = Asked(path, opt.codes(select), opt.codes(ignore), unsafe_fixes, target, jobs, check_pins)
-    return _report(lambda progress: pipeline.diff(asked, progress), pipeline.exit_code, output_format, verbose, quiet)
+    return _report(
+        lambda progress: pipeline.diff(asked, progress),
+        pipeline.exit_code,
+        opt.shown(output_format, output_file, verbose, quiet),
+    )
 
 
 @app.command()
@@ -199,6 +209,7 @@ def fix(
     unsafe_fixes: opt.UnsafeFixes = False,
     target: opt.Target = None,
     output_format: opt.Format = OutputFormat.text,
+    output_file: opt.Files = None,
     jobs: opt.Jobs = None,
     verbose: opt.Verbose = False,
     quiet: opt.Quiet = False,
@@ -212,9 +223,7 @@ def fix(
     return _report(
         lambda progress: pipeline.fix(asked, progress),
         lambda result: pipeline.exit_code(result, findings_count=exit_non_zero_on_findings),
-        output_format,
-        verbose,
-        quiet,
+        opt.shown(output_format, output_file, verbose, quiet),
     )
 
 
@@ -225,6 +234,7 @@ def verify(
     head: Annotated[str | None, typer.Option(help="Revision to prove [default: the work tree].", metavar="REV")] = None,
     target: opt.Target = None,
     output_format: opt.Format = OutputFormat.text,
+    output_file: opt.Files = None,
     verbose: opt.Verbose = False,
     quiet: opt.Quiet = False,
     python: opt.PythonPath = None,
@@ -239,9 +249,8 @@ def verify(
     return _report(
         lambda progress: compare(path, base, head, target, python, timeout, progress),
         lambda result: pipeline.exit_code(result, require=rung),
-        output_format,
-        verbose,
-        quiet,
+        opt.shown(output_format, output_file, verbose, quiet),
+        keep=True,
     )
 
 
@@ -264,6 +273,7 @@ def explain(code: Annotated[str, typer.Argument(help="Code of a rule, such as TB
 @app.command()
 def demo(
     output_format: opt.Format = OutputFormat.text,
+    output_file: opt.Files = None,
     verbose: opt.Verbose = False,
     quiet: opt.Quiet = False,
     no_verify: Annotated[bool, typer.Option("--no-verify", help="Run none of the project's code.")] = False,
@@ -273,22 +283,49 @@ def demo(
     from fixer.demo import run_demo
 
     return _report(
-        lambda progress: run_demo(not no_verify, progress), pipeline.exit_code, output_format, verbose, quiet
+        lambda progress: run_demo(not no_verify, progress),
+        pipeline.exit_code,
+        opt.shown(output_format, output_file, verbose, quiet),
+        keep=True,
     )
 
 
-def _report(
-    work: Callable[[Progress], Result],
-    code: Callable[[Result], int],
-    format: OutputFormat,
-    verbose: bool,
-    quiet: bool,
+@app.command()
+def report(
+    run: Annotated[
+        str | None, typer.Argument(help="Name of a kept run, or how it begins [default: the newest].", metavar="RUN")
+    ] = None,
+    html: Annotated[Path | None, typer.Option(help="Write it as one HTML file.", metavar="FILE")] = None,
+    output_format: opt.Format = OutputFormat.text,
+    verbose: opt.Verbose = False,
+    listed: Annotated[bool, typer.Option("--list", help="Name the runs that are kept, the newest first.")] = False,
 ) -> int:
-    from fixer.console import complain, progress, show
+    """Show again what a run found, changed and proved."""
+    from fixer import runs
+    from fixer.console import save, show
 
-    with progress(quiet) as say:
+    if listed:
+        typer.echo("".join(f"{name}\n" for name in runs.runs()), nl=False)
+        return 0
+    result = runs.load(run)
+    if html:
+        save(result, [(OutputFormat.html, html)])
+    else:
+        show(result, output_format, verbose=verbose)
+    return 0
+
+
+def _report(
+    work: Callable[[Progress], Result], code: Callable[[Result], int], shown: opt.Shown, *, keep: bool = False
+) -> int:
+    from fixer.console import complain, progress, remember, save, show
+
+    with progress(shown.quiet) as say:
         result = work(say)
     if result.error:
         complain(result.error)
-    show(result, format, verbose=verbose, quiet=quiet)
+    show(result, shown.format, verbose=shown.verbose, quiet=shown.quiet)
+    save(result, shown.files)
+    if keep:
+        remember(result, shown.quiet)
     return code(result)

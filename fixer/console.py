@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 import shutil
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 
 from fixer.pipeline import Progress
 from fixer.reports import OutputFormat, Rules, RuleText, render
@@ -32,6 +33,26 @@ def show(result: Result, format: OutputFormat, *, verbose: bool = False, quiet: 
     text = render(result, format, rule_texts(), color=color, width=width, verbose=verbose, quiet=quiet)
     sys.stdout.buffer.write(_bytes(text))
     sys.stdout.flush()
+
+
+def save(result: Result, files: Sequence[tuple[OutputFormat, Path]]) -> None:
+    """Writes the report of a result to files, in the format of each. Raises OSError."""
+    rules = rule_texts() if files else {}
+    for format, path in files:
+        path.write_bytes(_bytes(render(result, format, rules, verbose=True)))
+
+
+def remember(result: Result, quiet: bool) -> None:
+    """Keeps a result for `fixer report`, and says where; a folder that cannot be written is no reason to fail."""
+    from fixer.runs import keep
+
+    try:
+        name = keep(result)
+    except OSError as error:
+        complain(f"the run is not kept for `fixer report`: {error.filename}: {error.strerror}")
+    else:
+        if not quiet:
+            sys.stderr.write(f"kept: `fixer report {name} --html FILE` shows this again\n")
 
 
 def _bytes(text: str) -> bytes:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from fixer.errors import UsageError
 from fixer.reports import OutputFormat
 
 if TYPE_CHECKING:
@@ -34,6 +36,12 @@ UnsafeFixes = Annotated[
 ]
 Target = Annotated[str | None, typer.Option(help="Lightning release to move to [default: 2.6.6].", metavar="VERSION")]
 Format = Annotated[OutputFormat, typer.Option("--output-format", help="How the result is printed.")]
+Files = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--output-file", help="Also write the result to a file; may be given several times.", metavar="FORMAT:PATH"
+    ),
+]
 Jobs = Annotated[int | None, typer.Option(min=1, help="Processes to use [default: one a core].", metavar="NUMBER")]
 Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Say more.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Say only how it ended.")]
@@ -53,6 +61,32 @@ Timeout = Annotated[float | None, typer.Option(min=1, help="Seconds for each tre
 Require = Annotated[
     RequiredRung | None, typer.Option(help="Exit with 1 unless every change reaches this rung of the proof.")
 ]
+
+
+@dataclass(frozen=True)
+class Shown:
+    """How a result is told: the format on standard output, further files, and how much is said."""
+
+    format: OutputFormat
+    files: tuple[tuple[OutputFormat, Path], ...]
+    verbose: bool
+    quiet: bool
+
+
+def shown(format: OutputFormat, files: list[str] | None, verbose: bool, quiet: bool) -> Shown:
+    """What the command line says of the report. Raises UsageError for a file that could not be written."""
+    return Shown(format, tuple(_file(text) for text in files or ()), verbose, quiet)
+
+
+def _file(text: str) -> tuple[OutputFormat, Path]:
+    """`html:report.html` as format and path."""
+    name, _, path = text.partition(":")
+    if name not in OutputFormat.__members__ or not path:
+        known = ", ".join(OutputFormat.__members__)
+        raise UsageError(f"--output-file {text}: give FORMAT:PATH, such as html:report.html; the formats are {known}")
+    if not Path(path).absolute().parent.is_dir():
+        raise UsageError(f"--output-file {text}: there is no folder {Path(path).parent}; make it first")
+    return OutputFormat(name), Path(path)
 
 
 def rung(required: RequiredRung | None) -> Rung | None:

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from codemods.finding import Finding
-
-if TYPE_CHECKING:
-    from verify.evidence import Evidence
+from verify.evidence import Evidence
 
 Command = Literal["run", "check", "diff", "fix", "verify", "demo"]
 

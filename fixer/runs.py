@@ -1,0 +1,81 @@
+"""Results that are kept, so that `fixer report` can show them again."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+from datetime import datetime, timezone
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from fixer.errors import UsageError
+from fixer.result import Result
+
+if TYPE_CHECKING:
+    from cattrs import Converter
+
+KEPT = 30
+_RESULT = "result.json"
+
+
+def folder() -> Path:
+    """Where runs are kept: `FIXER_RUNS`, or a folder of the user's state."""
+    from platformdirs import user_state_path
+
+    named = os.environ.get("FIXER_RUNS")
+    return Path(named) if named else user_state_path("fixer") / "runs"
+
+
+def keep(result: Result) -> str:
+    """Writes a result to a folder of its own and returns its name; the oldest beyond KEPT go. Raises OSError."""
+    place = _new(folder(), result)
+    text = json.dumps(_converter().unstructure(result), indent=1)
+    (place / f".{_RESULT}").write_text(text, encoding="ascii")
+    (place / f".{_RESULT}").replace(place / _RESULT)
+    for old in runs()[KEPT:]:
+        shutil.rmtree(folder() / old, ignore_errors=True)
+    return place.name
+
+
+def runs() -> list[str]:
+    """The names of the runs that are kept, the newest first."""
+    root = folder()
+    if not root.is_dir():
+        return []
+    return sorted((one.name for one in root.iterdir() if (one / _RESULT).is_file()), reverse=True)
+
+
+def load(name: str | None) -> Result:
+    """A kept result, by name or by the first letters of it; the newest without a name.
+
+    Raises UsageError where there is none, or where another version of fixer wrote it in another form.
+    """
+    known = runs()
+    found = [one for one in known if name is None or one.startswith(name)]
+    if not found:
+        asked = f"no run is called '{name}'" if name else "no run has been kept"
+        there = f"there are {', '.join(known[:5])}" if known else "make one with `fixer run`"
+        raise UsageError(f"{asked} in {folder()}; {there}")
+    place = folder() / found[0] / _RESULT
+    try:
+        result: Result = _converter().structure(json.loads(place.read_text(encoding="ascii")), Result)
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise UsageError(f"{place}: cannot be read ({type(error).__name__}); run fixer again to make it anew") from None
+    return result
+
+
+def _new(root: Path, result: Result) -> Path:
+    """A folder that did not exist before, named after the moment, the command and the branch."""
+    now = datetime.now(timezone.utc).strftime("%Y%m%d-%H%M%S-%f")
+    what = re.sub(r"[^A-Za-z0-9.]+", "-", result.branch or result.command).strip("-")[:60]
+    place = root / f"{now}-{what}"
+    place.mkdir(parents=True, mode=0o700)
+    return place
+
+
+def _converter() -> Converter:
+    from cattrs.preconf.json import make_converter
+
+    return make_converter(detailed_validation=False)

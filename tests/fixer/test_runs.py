@@ -1,0 +1,103 @@
+"""Kept runs: what was kept is what is shown, the oldest go, and what cannot be read is said."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+
+from fixer import runs
+from fixer.errors import UsageError
+from fixer.result import Result
+from tests.fixer.command import Ask, Said
+from tests.fixer.reports.samples import CHECK, RESULTS, RUN
+
+
+@pytest.fixture(autouse=True)
+def own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    folder = tmp_path / "runs"
+    monkeypatch.setenv("FIXER_RUNS", str(folder))
+    return folder
+
+
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(RESULTS)
+def test_what_was_kept_is_what_comes_back(result: Result) -> None:
+    name = runs.keep(result)
+    assert repr(runs.load(name)) == repr(result)
+
+
+def test_the_newest_is_shown_first_and_the_oldest_go(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(runs, "KEPT", 3)
+    names = [runs.keep(RUN) for _ in range(5)]
+    assert runs.runs() == names[:1:-1]
+    runs.keep(CHECK)
+    assert runs.load(None) == CHECK
+
+
+def test_a_run_is_found_by_how_its_name_begins(own_folder: Path) -> None:
+    name = runs.keep(RUN)
+    assert runs.load(name[:12]) == RUN
+    with pytest.raises(UsageError, match=rf"no run is called 'zz'.*{name}"):
+        runs.load("zz")
+
+
+def test_without_a_run_it_says_how_to_make_one() -> None:
+    with pytest.raises(UsageError, match=r"no run has been kept in .*; make one with `fixer run`"):
+        runs.load(None)
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", "{}", '{"command": "run", "base": 1}'])
+def test_a_damaged_run_is_an_error_of_use(own_folder: Path, text: str) -> None:
+    name = runs.keep(RUN)
+    (own_folder / name / "result.json").write_text(text)
+    with pytest.raises(UsageError, match="run fixer again to make it anew"):
+        runs.load(name)
+
+
+def test_a_kept_run_is_readable_by_its_owner_alone(own_folder: Path) -> None:
+    assert (own_folder / runs.keep(RUN)).stat().st_mode & 0o077 == 0
+
+
+def test_run_keeps_and_report_shows(folder: Path, ask: Ask, tmp_path: Path) -> None:
+    ran = ask("run", folder, "--no-verify", "--output-format", "json")
+    name = ask("report", "--list").out.strip()
+    assert f"fixer report {name} --html FILE" in ran.err
+    shown = ask("report", name, "--output-format", "json")
+    assert shown.report() == ran.report()
+    page = tmp_path / "page.html"
+    assert ask("report", "--html", page) == Said(0, "", "")
+    assert "<!doctype html>" in page.read_text()
+
+
+def test_a_folder_that_cannot_be_written_does_not_fail_the_run(
+    folder: Path, ask: Ask, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("FIXER_RUNS", str(tmp_path / "file" / "runs"))
+    ran = ask("run", folder, "--no-verify")
+    assert ran.code == 0
+    assert "the run is not kept" in ran.err
+
+
+def test_results_go_to_several_files_at_once(folder: Path, ask: Ask, tmp_path: Path) -> None:
+    sarif, quality = tmp_path / "a.sarif", tmp_path / "b.json"
+    said = ask("check", folder, "--output-file", f"sarif:{sarif}", "--output-file", f"gitlab:{quality}")
+    assert said.code == 1 and "LIT101" in said.out
+    assert json.loads(sarif.read_text())["version"] == "2.1.0"
+    assert [entry["check_name"] for entry in json.loads(quality.read_text())] == ["LIT101"]
+
+
+@pytest.mark.parametrize("given", ["report.html", "pdf:report.pdf", "html:", "html:no/such/folder/x.html"])
+def test_a_file_that_cannot_be_written_is_said_before_any_work(folder: Path, ask: Ask, given: str) -> None:
+    assert f"--output-file {given}" in ask("check", folder, "--output-file", given).complaint()
+
+
+def test_numbers_that_json_has_no_word_for_are_kept(own_folder: Path) -> None:
+    from dataclasses import replace
+
+    name = runs.keep(replace(RUN, duration_s=math.inf))
+    assert runs.load(name).duration_s == math.inf
