@@ -94,13 +94,35 @@ class Recording:
 
 
 @dataclass(frozen=True)
+class Alone:
+    """A LightningModule that was trained by itself, on batches that were made up.
+
+    `module` is `path:class`. `arguments` says what it was built with and `batch` what each batch held, in words.
+    `notes` name what was left out or stood in for. The rest is as in Evidence, for this module alone.
+    """
+
+    module: str
+    arguments: str
+    batch: str
+    notes: tuple[str, ...]
+    verdict: Verdict
+    rung: Rung | None
+    reason: str
+    max_difference: float | None
+    tolerance: float | None
+    before: Recording | None
+    after: Recording
+
+
+@dataclass(frozen=True)
 class Evidence:
     """The proof of one group of codemods: the base tree in the baseline against the final tree in the target.
 
     `rung` is the highest one that was run and held for the final tree, None where none was. `problems` are
     names, arguments and hooks in the changed files that the target does not have; `left` the same for files
-    that were not changed. `max_difference` is the largest absolute difference over losses, learning rates
-    and final weights, None where nothing could be compared.
+    that were not changed. `alone` has the modules that were trained by themselves where no script gets to `fit`;
+    `before` and `after` are then those of the first of them. `max_difference` is the largest absolute difference
+    over losses, learning rates and final weights, None where nothing could be compared.
     """
 
     group: str
@@ -115,3 +137,4 @@ class Evidence:
     tolerance: float | None = None
     problems: tuple[str, ...] = ()
     left: tuple[str, ...] = ()
+    alone: tuple[Alone, ...] = ()

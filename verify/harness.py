@@ -1,4 +1,4 @@
-"""Runs one training script, or looks at an installed Lightning, and writes what it saw as JSON lines.
+"""Runs one training script, trains modules alone, or looks at an installed Lightning; writes what it saw as JSON lines.
 
 Started by path with another interpreter: `python harness.py SPEC.json`. Uses the standard library, torch and
 Lightning, and nothing that lies beside it. Works on Lightning 1.4 to 2.x.
@@ -10,7 +10,6 @@ import contextlib
 import functools
 import importlib
 import importlib.metadata
-import importlib.util
 import inspect
 import json
 import os
@@ -67,7 +66,7 @@ def main(spec_path: str) -> int:
         facts(spec["uses"], record)
         record("end")
         return 0
-    return train(spec, record)
+    return alone(spec, record) if spec["mode"] in ("search", "replay") else train(spec, record)
 
 
 def limit(spec: dict[str, Any]) -> None:
@@ -95,11 +94,17 @@ def train(spec: dict[str, Any], record: Record) -> int:
     sys.path[0] = str(script.parent)
     sys.path[1:1] = [str(root), str(root / "src")]
     sys.argv = [str(script), *spec["args"]]
+    watch = prepared(spec, record)
+    return 3 if watch is None else execute(spec, root, script, record)
+
+
+def prepared(spec: dict[str, Any], record: Record) -> Watch | None:
+    """Put everything in place around torch and Lightning; None where Lightning does not load, which is recorded."""
     try:
         packages = lightning_packages(spec["namespaces"])
     except BaseException as error:
         record("unusable", type=type(error).__name__, message=str(error)[:2000])
-        return 3
+        return None
     watch = Watch(record, spec)
     steady_loaders(spec["seed"])
     watch.patch_torch()
@@ -107,7 +112,37 @@ def train(spec: dict[str, Any], record: Record) -> int:
         watch.patch_lightning(package)
     watch.seed()
     record("start", versions=[package.__version__ for package in packages])
-    return execute(spec, root, script, record)
+    return watch
+
+
+def alone(spec: dict[str, Any], record: Record) -> int:
+    """Search for recipes by which modules train alone, or train by such recipes, each with a record of its own."""
+    root = Path.cwd()
+    sys.path[:1] = [str(root / path) for path in spec["paths"]]
+    sys.argv = ["train.py"]
+    watch = prepared(spec, record)
+    if watch is None:
+        return 3
+    tools = beside("alone")
+    versions = [sys.modules[name].__version__ for name in spec["namespaces"]]
+    bench = tools.Bench(watch, str(root), spec["seed"])
+    if spec["mode"] == "search":
+        tools.search(bench, spec, record)
+        record("end")
+        return 0
+    for recipe in spec["recipes"]:
+        own = Record(recipe["record"])
+        watch.begin(own)
+        own("start", versions=versions)
+        try:
+            tools.replay(bench, recipe)
+        except BaseException as error:
+            own("failure", type=type(error).__name__, message=str(error)[:4000], place=place(error, root))
+            traceback.print_exc()
+        own("loaded", files=loaded(root, root / recipe["path"]))
+        own("end")
+    record("end")
+    return 0
 
 
 def lightning_packages(names: list[str]) -> list[ModuleType]:
@@ -178,22 +213,23 @@ def place(error: BaseException, root: Path) -> str | None:
 
 
 def beside(name: str) -> Any:
-    """A module that lies beside this file, loaded by its path: the project may have one of that name."""
-    spec = importlib.util.spec_from_file_location(f"_fixer_{name}", Path(__file__).with_name(f"{name}.py"))
-    if spec is None or spec.loader is None:
-        raise ImportError(name)
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module
-    spec.loader.exec_module(module)
-    return module
+    """A module that lies beside this file, in a package of its own: the project may have one of that name."""
+    if (package := "_fixer_harness") not in sys.modules:
+        sys.modules[package] = ModuleType(package)
+        sys.modules[package].__path__ = [str(Path(__file__).parent)]
+    return importlib.import_module(f"{package}.{name}")
 
 
 class Watch:
     """What is put around torch and Lightning, and what it has seen."""
 
     def __init__(self, record: Record, spec: dict[str, Any]) -> None:
-        self.record = record
         self.spec = spec
+        self.begin(record)
+
+    def begin(self, record: Callable[..., None]) -> None:
+        """Record into another place from here on, with nothing seen yet."""
+        self.record = record
         self.inside_backward = False
         self.gradients = beside("gradients").Gradients(str(Path.cwd()))
 

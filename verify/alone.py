@@ -1,0 +1,476 @@
+"""Trains LightningModules by themselves, on batches that are made up.
+
+Runs in the target's interpreter, beside the harness. `search` finds, for each module, arguments to build it with and
+batches that its training step takes; `replay` trains what was found, so that two trees can be compared on the same.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import heapq
+import importlib
+import importlib.util
+import inspect
+import json
+import signal
+import time
+import traceback
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from types import FrameType, ModuleType
+from typing import Any
+
+from . import alone_arguments as arguments
+from . import alone_batches as batches
+from . import alone_errors as errors
+from .alone_stubs import Stubs
+
+CHILDREN = 24
+TRIES = 240
+ONE_TRY_S = 25
+BATCHES = 8
+LARGEST = 400_000_000
+MISSING = 12
+STEP_SCORE = 1_000_000
+_EVALUATES = "validation_step"
+
+
+@dataclass(frozen=True)
+class State:
+    """What is tried: arguments, a batch (None: the module's first guess) and hooks that are left out."""
+
+    arguments: dict[str, Any]
+    batch: dict[str, Any] | None = None
+    skipped: tuple[str, ...] = ()
+    datamodule: bool = False
+
+    @property
+    def key(self) -> str:
+        held = [self.arguments, self.batch, self.skipped, self.datamodule]
+        return json.dumps(held, sort_keys=True, default=str)
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """How a try ended: the error, if any, the frames that it passed, and how far it came."""
+
+    error: BaseException | None
+    frames: tuple[tuple[FrameType, int], ...] = ()
+    score: float = 0.0
+    module: Any = None
+    spec: dict[str, Any] | None = None
+    made: Any = None
+
+
+@dataclass
+class Bench:
+    """What both jobs work with: the watch around torch and Lightning, and the project's folder."""
+
+    watch: Any
+    root: str
+    seed: int
+    stubs: Stubs = field(default_factory=Stubs)
+
+
+class NothingLearned(Exception):
+    """A training that ended without an optimizer step on a finite loss."""
+
+
+class TooLarge(Exception):
+    """A module with more parameters than a short proof on this machine can train."""
+
+
+class TooSlow(Exception):
+    """A try that did not end in its time."""
+
+
+# -- finding modules
+
+
+def load(bench: Bench, names: list[str]) -> ModuleType:
+    """Import a file of the project by the first of its names that works, standing in for packages that are missing."""
+    first: Exception | None = None
+    for name in names:
+        for _ in range(MISSING):
+            try:
+                Stubs.loading = True
+                return importlib.import_module(name)
+            except ModuleNotFoundError as error:
+                first = first or error
+                package = (error.name or "").split(".")[0]
+                if not package or package in bench.stubs.packages or _is_local(bench.root, package, name):
+                    break
+                bench.stubs.add(package)
+            except Exception as error:
+                first = first or error
+                break
+            finally:
+                Stubs.loading = False
+    raise first or ImportError(f"{names[0]} cannot be imported")
+
+
+def _is_local(root: str, package: str, name: str) -> bool:
+    """Whether a package is one of the project, or installed: its parts are missing, then."""
+    if package == name.split(".")[0]:
+        return True
+    try:
+        return importlib.util.find_spec(package) is not None
+    except (ImportError, ValueError):
+        return True
+
+
+def modules_of(module: ModuleType) -> Iterator[type]:
+    """The LightningModules that a file defines and that can train."""
+    for value in list(vars(module).values()):
+        if (
+            isinstance(value, type)
+            and value.__module__ == module.__name__
+            and any(_is_lightning(base) for base in value.__mro__)
+            and not inspect.isabstract(value)
+            and not _is_lightning(_owner(value, "training_step"))
+        ):
+            yield value
+
+
+def _is_lightning(cls: type | None) -> bool:
+    return cls is None or (
+        cls.__name__ == "LightningModule" and cls.__module__.startswith(("lightning", "pytorch_lightning"))
+    )
+
+
+def _owner(cls: type, name: str) -> type | None:
+    return next((base for base in cls.__mro__ if name in base.__dict__), None)
+
+
+# -- searching
+
+
+def search(bench: Bench, spec: dict[str, Any], record: Callable[..., None]) -> None:
+    """Find a recipe for each class of each file, and record it, or why there is none."""
+    end = time.monotonic() + spec["budget"]
+    for number, file in enumerate(spec["modules"]):
+        try:
+            module = load(bench, file["names"])
+        except BaseException as error:
+            record("unfound", path=file["path"], cls=None, why=f"it cannot be imported: {_said(error, bench.root)}")
+            continue
+        found = list(modules_of(module))
+        order = {name: place for place, name in enumerate(file["classes"])}
+        found.sort(key=lambda cls: order.get(cls.__name__, len(order)))
+        for place, cls in enumerate(found):
+            files_left, classes_left = len(spec["modules"]) - number, len(found) - place
+            seconds = max(5.0, (end - time.monotonic()) / (files_left - 1 + classes_left))
+            values = file["hints"]
+            hints = arguments.Hints(values["values"], tuple(values["calls"].get(cls.__name__, ())))
+            _search_one(bench, file, cls, hints, spec["trainer"], seconds, record)
+            if time.monotonic() > end:
+                return
+
+
+def _search_one(
+    bench: Bench,
+    file: dict[str, Any],
+    cls: type,
+    hints: arguments.Hints,
+    trainer: dict[str, Any],
+    seconds: float,
+    record: Callable[..., None],
+) -> None:
+    state, tries, best = _climb(bench, cls, hints, trainer, seconds)
+    about = {"path": file["path"], "cls": cls.__name__, "tries": tries}
+    if state is None:
+        why = _said(best.error, bench.root) if best and best.error else "there was no time to try it"
+        record("unfound", **about, why=f"no arguments and batches were found in {tries} tries; the furthest: {why}")
+        return
+    validates = not _is_lightning(_owner(cls, _EVALUATES))
+    recipe = {
+        **about,
+        "names": file["names"],
+        "arguments": state.arguments,
+        "batch": state.batch,
+        "skipped": list(state.skipped),
+        "datamodule": state.datamodule,
+        "validates": validates,
+        "trainer": trainer,
+        "stubs": list(bench.stubs.packages),
+        "told": {"arguments": arguments.told(state.arguments), "batch": batches.told(state.batch or {"items": []})},
+    }
+    note = ""
+    if validates:
+        whole = _attempt(bench, cls, state, None, trainer, validate=True)
+        if whole.error is not None:
+            recipe["validates"] = False
+            note = f"{_EVALUATES} fails on these batches ({_said(whole.error, bench.root)}), so it was left out"
+    record("recipe", **recipe, note=note)
+
+
+def _climb(
+    bench: Bench, cls: type, hints: arguments.Hints, trainer: dict[str, Any], seconds: float
+) -> tuple[State | None, int, Attempt | None]:
+    """The first state that trains, how many were tried, and the attempt that came furthest."""
+    end = time.monotonic() + seconds
+    queue: list[tuple[float, int, State, str]] = []
+    known: set[str] = set()
+    order = 0
+    best: Attempt | None = None
+    built: tuple[str, Any] | None = None
+
+    def push(score: float, state: State, text: str) -> None:
+        nonlocal order
+        if state.key not in known:
+            known.add(state.key)
+            order += 1
+            heapq.heappush(queue, (-score, order, state, text))
+
+    for given in arguments.starts(cls, hints):
+        push(0.0, State(given), "")
+    tries = 0
+    while queue and tries < TRIES and time.monotonic() < end:
+        _, _, state, before = heapq.heappop(queue)
+        tries += 1
+        held = json.dumps(state.arguments, sort_keys=True, default=str)
+        made = built[1] if built and built[0] == held else None
+        tried = _attempt(bench, cls, state, made, trainer, seconds=end - time.monotonic())
+        built = (held, tried.module) if tried.module is not None and tries % 20 else None
+        if tried.error is None:
+            return replace(state, batch=tried.spec), tries, tried
+        if best is None or tried.score > best.score:
+            best = tried
+        text = f"{type(tried.error).__name__}: {tried.error}"
+        score = tried.score + (0.5 if text != before else 0.0)
+        state = replace(state, batch=tried.spec)
+        for number, child in enumerate(_children(bench, cls, state, tried, hints)):
+            push(score, child, text)
+            if number >= CHILDREN:
+                break
+    return None, tries, best
+
+
+def _children(bench: Bench, cls: type, state: State, tried: Attempt, hints: arguments.Hints) -> Iterator[State]:
+    """What to try after an attempt that failed."""
+    error = tried.error
+    if error is None or isinstance(error, TooLarge | TooSlow):
+        return
+    own = [pair for pair in reversed(tried.frames) if pair[0].f_code.co_filename.startswith(bench.root)]
+    hooks = [frame.f_code.co_name for frame, _ in own if frame.f_code.co_name in ("setup", "prepare_data")]
+    if hooks and hooks[0] not in state.skipped:
+        yield replace(state, skipped=(*state.skipped, hooks[0]))
+    if "datamodule" in str(error) or any("datamodule" in _line(pair) for pair in own[:1]):
+        yield replace(state, datamodule=True)
+    given = arguments.following(error, own, state.arguments, hints, cls)
+    if state.batch is None or tried.module is None:
+        yield from (State(found, None, state.skipped, state.datamodule) for found in given)
+        return
+    trouble = errors.Trouble(error, tried.frames, state.batch, tried.made, tried.module, bench.root)
+    other = (replace(state, batch=found) for found in errors.following(trouble))
+    if errors.is_about_inputs(trouble.text) or isinstance(error, NothingLearned):
+        yield from _limited(other, CHILDREN * 2 // 3)
+        yield from (replace(state, arguments=found) for found in given)
+    else:
+        yield from _limited((replace(state, arguments=found) for found in given), CHILDREN // 2)
+        yield from other
+    for found in list(batches.guesses(tried.module))[1:]:
+        yield replace(state, batch=found)
+
+
+def _limited(states: Iterator[State], count: int) -> Iterator[State]:
+    for _, state in zip(range(count), states, strict=False):
+        yield state
+
+
+def _line(pair: tuple[FrameType, int]) -> str:
+    import linecache
+
+    return linecache.getline(pair[0].f_code.co_filename, pair[1])
+
+
+def _said(error: BaseException | None, root: str) -> str:
+    """An error in one line, with its place in the project."""
+    text = " ".join(f"{type(error).__name__}: {error}".split())
+    where = ""
+    for frame, line in traceback.walk_tb(error.__traceback__ if error else None):
+        name = frame.f_code.co_filename
+        if name.startswith(root):
+            where = f" at {name[len(root) :].lstrip('/')}:{line}"
+    return f"{text if len(text) <= 200 else text[:199] + '…'}{where}"
+
+
+# -- trying
+
+
+class _Seen:
+    """Counts what a try does, in place of a record."""
+
+    def __init__(self) -> None:
+        self.steps = 0
+        self.losses: list[float] = []
+
+    def __call__(self, event: str, **values: Any) -> None:
+        if event == "step":
+            self.steps += 1
+        elif event == "loss":
+            self.losses.append(values["value"])
+
+
+def _attempt(
+    bench: Bench,
+    cls: type,
+    state: State,
+    module: Any,
+    trainer: dict[str, Any],
+    *,
+    validate: bool = False,
+    seconds: float = ONE_TRY_S,
+) -> Attempt:
+    """Build a module and train it on one batch."""
+    seen = _Seen()
+    spec, made = state.batch, None
+    forwards = [0]
+    counter = _counting(forwards)
+    try:
+        with _limit(min(seconds, ONE_TRY_S)):
+            if module is None:
+                module = _built(bench, cls, state.arguments)
+            module.train()
+            if spec is None:
+                spec = next(batches.guesses(module))
+            made = batches.make(spec, _generator(bench.seed))
+            bench.watch.begin(seen)
+            fit(module, [made], state, validate, {**trainer, "limit_train_batches": 1, "max_epochs": 1})
+            _check(seen)
+        return Attempt(None, (), 0.0, module, spec, made)
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:
+        frames = tuple(traceback.walk_tb(error.__traceback__))
+        return Attempt(error, frames, _score(frames, cls, forwards[0], module, seen), module, spec, made)
+    finally:
+        counter.remove()
+
+
+def _built(bench: Bench, cls: type, given: dict[str, Any]) -> Any:
+    bench.watch.seed()
+    module = cls(**{name: arguments.build(value) for name, value in given.items()})
+    with contextlib.suppress(ValueError):
+        size = sum(parameter.numel() for parameter in module.parameters())
+        if size > LARGEST:
+            raise TooLarge(f"{cls.__name__} has {size:,} parameters with these arguments")
+    return module
+
+
+def _check(seen: _Seen) -> None:
+    if not seen.steps:
+        raise NothingLearned("`fit` ends, but no optimizer stepped")
+    if not seen.losses or not all(value == value and abs(value) != float("inf") for value in seen.losses):
+        raise NothingLearned("`fit` ends, but there was no finite loss")
+
+
+def _counting(forwards: list[int]) -> Any:
+    from torch.nn.modules.module import register_module_forward_hook
+
+    def count(*_: Any) -> None:
+        forwards[0] += 1
+
+    return register_module_forward_hook(count)
+
+
+def _score(frames: tuple[tuple[FrameType, int], ...], cls: type, forwards: int, module: Any, seen: _Seen) -> float:
+    """How far a try came: built, into the training step, through it, and by how many lines and layers."""
+    if module is None:
+        depth = [line - frame.f_code.co_firstlineno for frame, line in frames if frame.f_code.co_name == "__init__"]
+        return float(min(sum(depth), STEP_SCORE - 1))
+    step = [line - frame.f_code.co_firstlineno for frame, line in frames if frame.f_code.co_name == "training_step"]
+    after = 2 * STEP_SCORE if seen.losses else 0
+    own = float(max(step, default=0)) * 100
+    return STEP_SCORE + after + min(own + min(forwards, 99), STEP_SCORE - 1)
+
+
+@contextlib.contextmanager
+def _limit(seconds: float) -> Iterator[None]:
+    """End what runs longer."""
+    if not hasattr(signal, "setitimer"):
+        yield
+        return
+
+    def over(*_: Any) -> None:
+        raise TooSlow(f"a single try takes more than {seconds:.0f} seconds")
+
+    old = signal.signal(signal.SIGALRM, over)
+    signal.setitimer(signal.ITIMER_REAL, max(1.0, seconds))
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, old)
+
+
+def _generator(seed: int) -> Any:
+    import torch
+
+    return torch.Generator().manual_seed(seed)
+
+
+# -- training
+
+
+def fit(module: Any, made: list[Any], state: State, validate: bool, trainer: dict[str, Any]) -> None:
+    """Train a module on some batches, with a loader that hands them out as they are."""
+    from torch.utils.data import DataLoader
+
+    for name in state.skipped:
+        setattr(module, name, _nothing)
+    loader: Any = DataLoader(made, batch_size=None, shuffle=False)  # type: ignore[arg-type]
+    evaluation: Any = DataLoader(made, batch_size=None, shuffle=False) if validate else None  # type: ignore[arg-type]
+    limits = {} if validate else {"limit_val_batches": 0, "num_sanity_val_steps": 0}
+    package = _package(module)
+    runner = package.Trainer(log_every_n_steps=1, **{**trainer, **limits})
+    if state.datamodule:
+        runner.fit(module, datamodule=_datamodule(package, loader, evaluation))
+    elif evaluation is not None:
+        runner.fit(module, loader, evaluation)
+    else:
+        runner.fit(module, loader)
+
+
+def _package(module: Any) -> ModuleType:
+    """The Lightning package that a module derives from."""
+    base = next(base for base in type(module).__mro__ if _is_lightning(base))
+    return importlib.import_module(
+        "lightning.pytorch" if base.__module__.startswith("lightning.") else "pytorch_lightning"
+    )
+
+
+def _nothing(*_: Any, **__: Any) -> None:
+    """In place of a hook that needs the project's data."""
+
+
+def _datamodule(package: ModuleType, train: Any, evaluation: Any) -> Any:
+    class MadeUp(package.LightningDataModule):  # type: ignore[name-defined, misc]
+        batch_size = batches.BATCH
+        num_classes = 2
+
+        def train_dataloader(self) -> Any:
+            return train
+
+        def val_dataloader(self) -> Any:
+            return evaluation if evaluation is not None else []
+
+    return MadeUp()
+
+
+def replay(bench: Bench, recipe: dict[str, Any]) -> None:
+    """Build a module as a recipe says and train it on its batches; errors are the caller's to record."""
+    for package in recipe["stubs"]:
+        with contextlib.suppress(ImportError, ValueError):
+            if importlib.util.find_spec(package) is not None:
+                continue
+        if package not in bench.stubs.packages:
+            bench.stubs.add(package)
+    module = getattr(load(bench, recipe["names"]), recipe["cls"])
+    state = State(recipe["arguments"], recipe["batch"], tuple(recipe["skipped"]), recipe["datamodule"])
+    built = _built(bench, module, state.arguments)
+    made = [batches.make(recipe["batch"], _generator(bench.seed + number)) for number in range(BATCHES)]
+    fit(built, made, state, recipe["validates"], dict(recipe["trainer"]))
+
+
+__all__ = ["Bench", "replay", "search"]

@@ -1,0 +1,423 @@
+"""Arguments for a module that is built alone: what its signature, its hints and its errors say.
+
+Runs in the target's interpreter, beside the harness: standard library and torch alone. An argument is JSON; what
+JSON cannot hold is `{"@": kind, ...}`: a `config` (a dict with attributes), a `call` of something by its dotted name,
+a `layer` (a small module), a `tuple`.
+"""
+
+from __future__ import annotations
+
+import ast
+import collections.abc
+import functools
+import importlib
+import inspect
+import linecache
+import re
+import types
+import typing
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+from .alone_batches import BATCH, SIDE, Config, source_of
+
+Arguments = dict[str, Any]
+
+_CHANNELS, _WIDTH = 3, 8
+_BY_NAME: tuple[tuple[str, Any], ...] = (
+    (r"lr$|learning_rate|^lr_", 1e-3), (r"weight_decay|^wd$", 0.0), (r"dropout|drop_|_drop$", 0.0), (r"momentum", 0.9),
+    (r"betas?$", 0.5), (r"eps(ilon)?$", 1e-6), (r"gamma|decay|alpha|lambda|_weight$|coef|ratio|prob|temperature|margin"
+     r"|smoothing|factor|scale|threshold|sigma|tau", 0.5),
+    (r"seed", 1), (r"batch_size", BATCH), (r"heads|n_?head", 2), (r"layers|depth|blocks|stages", 2),
+    (r"kernel", 3), (r"stride|dilation|groups", 1), (r"padding", 0), (r"image_size|img_size|resolution", SIDE),
+    (r"in_?ch|in_?channels|input_channels|image_channels|num_channels", _CHANNELS),
+    (r"epoch", 2), (r"warmup", 1), (r"steps|iters|iterations|period|interval|every|patience|frequency", 10),
+    (r"^(use|is|with|has|do|enable|disable|no|freeze|pretrained|train|log|save|verbose|debug)(_|$)|pretrained|freeze"
+     r"|_only$|verbose|debug", False),
+    (r"path|dir|folder|file|root|ckpt|checkpoint", "made-up"),
+    (r"loss|criterion", {"@": "call", "name": "torch.nn.MSELoss", "kwargs": {}}),
+    (r"activation|nonlinearity|act$", {"@": "call", "name": "torch.nn.ReLU", "kwargs": {}}),
+    (r"optimizer|optim$", {"@": "call", "name": "torch.optim.Adam", "kwargs": {"lr": 1e-3}, "partial": True}),
+    (r"scheduler", None),
+    (r"model|net|backbone|encoder|decoder|generator|discriminator|head$|module|classifier|network", {"@": "layer"}),
+    (r"hparams|config|cfg|conf|args|opt|params|options|settings|kwargs", {"@": "config", "values": {}}),
+    (r"vocab|classes|labels|tokens|num_|n_|dim|size|hidden|width|features|units|channels|len|count|max|min|^[a-z]$", 8),
+    (r"name|type|mode|kind|task|metric|monitor|dataset|norm|version|charset", "x"),
+)  # fmt: skip
+_OTHERS: dict[type, tuple[Any, ...]] = {
+    bool: (True, False),
+    int: (4, 8, 2, 16, 32, 64, 1, 3, [8, 8]),
+    float: (0.1, 1.0, 0, 0.5),
+    str: (),
+    type(None): (8, 0.1, {"@": "config", "values": {}}, {"@": "layer"}, [8, 8], False, "x"),
+    list: ([8, 16], [1, 1], [1, 2, 2, 4]),
+}
+
+
+@dataclass(frozen=True)
+class Hints:
+    """What the project says of values: by parameter or attribute name, the most telling first; and whole calls of
+    the class, by parameter."""
+
+    values: Mapping[str, list[Any]]
+    calls: tuple[Mapping[str, Any], ...] = ()
+
+    def of(self, name: str) -> list[Any]:
+        return list(self.values.get(name, ()))
+
+
+def build(value: Any) -> Any:
+    """The object that a description of an argument means."""
+    if isinstance(value, list):
+        return [build(item) for item in value]
+    if not isinstance(value, dict):
+        return value
+    kind = value.get("@")
+    if kind == "config":
+        return Config({name: build(item) for name, item in value["values"].items()})
+    if kind == "tuple":
+        return tuple(build(item) for item in value["items"])
+    if kind == "layer":
+        return _layer()
+    if kind == "call":
+        called = _named(value["name"])
+        given = {name: build(item) for name, item in value["kwargs"].items()}
+        return functools.partial(called, **given) if value.get("partial") else called(**given)
+    return Config({name: build(item) for name, item in value.items()})
+
+
+def _layer() -> Any:
+    """A small module that takes any floats and gives eight for each sample."""
+    import torch
+    from torch.nn import functional
+
+    class Layer(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.linear = torch.nn.Linear(_WIDTH, _WIDTH)
+
+        def forward(self, x: torch.Tensor, *more: Any, **others: Any) -> torch.Tensor:
+            flat = x.float().flatten(1) if x.dim() > 1 else x.float()[:, None]
+            made: torch.Tensor = self.linear(functional.adaptive_avg_pool1d(flat[:, None], _WIDTH)[:, 0])
+            return made
+
+    return Layer()
+
+
+def _named(name: str) -> Any:
+    parts = name.split(".")
+    for count in range(len(parts) - 1, 0, -1):
+        try:
+            found = importlib.import_module(".".join(parts[:count]))
+        except ModuleNotFoundError:
+            continue
+        for part in parts[count:]:
+            found = getattr(found, part)
+        return found
+    raise ImportError(name)
+
+
+def starts(cls: type, hints: Hints) -> Iterator[Arguments]:
+    """The arguments to begin with, the likeliest first."""
+    required, known, takes_more = _parameters(cls)
+    plain = {name: _guess(name, annotation, hints) for name, annotation in required.items()}
+    for call in hints.calls[:3]:
+        given = {name: value for name, value in call.items() if name in known or takes_more}
+        yield {**plain, **given}
+    yield plain
+    if not required and known:
+        yield {name: hint[0] for name in known if (hint := hints.of(name))}
+
+
+def _parameters(cls: type) -> tuple[dict[str, Any], dict[str, Any], bool]:
+    """The parameters without a default, all of them, and whether there may be more, with their annotations."""
+    required: dict[str, Any] = {}
+    known: dict[str, Any] = {}
+    more = False
+    for base in cls.__mro__:
+        function = base.__dict__.get("__init__")
+        if function is None or base.__module__.startswith(("torch", "lightning", "pytorch_lightning")):
+            continue
+        try:
+            found = list(inspect.signature(function).parameters.values())[1:]
+            notes = _annotations(function)
+        except (TypeError, ValueError):
+            break
+        more = any(item.kind is item.VAR_KEYWORD for item in found)
+        for item in found:
+            if item.kind in (item.VAR_KEYWORD, item.VAR_POSITIONAL) or item.name in known:
+                continue
+            known[item.name] = notes.get(item.name, item.annotation)
+            if item.default is item.empty:
+                required[item.name] = known[item.name]
+        if not more:
+            break
+    return required, known, more
+
+
+def _annotations(function: Any) -> dict[str, Any]:
+    try:
+        return typing.get_type_hints(function)
+    except Exception:
+        return {}
+
+
+def _guess(name: str, annotation: Any, hints: Hints) -> Any:
+    found = hints.of(name)
+    if found:
+        return found[0]
+    return _by_annotation(name, annotation, 0)
+
+
+def guess(name: str, hints: Hints) -> Any:
+    """A value by its name alone."""
+    found = hints.of(name)
+    return found[0] if found else _by_name(name)
+
+
+def _by_name(name: str) -> Any:
+    return next((value for pattern, value in _BY_NAME if re.search(pattern, name.lower())), 8)
+
+
+def _by_annotation(name: str, annotation: Any, depth: int) -> Any:
+    plain = _by_name(name)
+    origin, inner = typing.get_origin(annotation), typing.get_args(annotation)
+    if origin in (typing.Union, types.UnionType):
+        return None if type(None) in inner else _by_annotation(name, inner[0], depth)
+    if origin is typing.Literal:
+        return inner[0]
+    if origin in (list, tuple, collections.abc.Sequence, collections.abc.Iterable) or annotation in (list, tuple):
+        kinds = [item for item in inner if item is not Ellipsis] or [int]
+        items = [_by_annotation(name, kind, depth + 1) for kind in (kinds if len(kinds) > 1 else kinds * 2)]
+        return {"@": "tuple", "items": items} if tuple in (origin, annotation) else items
+    if origin is dict or annotation is dict:
+        return {"@": "config", "values": {}}
+    if origin is not None:
+        return plain
+    if isinstance(annotation, type):
+        for kind, value in ((bool, False), (int, 8), (float, 0.1), (str, "x")):
+            if annotation is kind:
+                return plain if type(plain) is kind else value
+        return _by_class(annotation, plain, depth)
+    return plain
+
+
+def _by_class(annotation: type, plain: Any, depth: int) -> Any:
+    import torch
+
+    if annotation is torch.nn.Module:
+        return {"@": "layer"}
+    if annotation.__name__ in ("Namespace", "DictConfig", "AttributeDict", "OmegaConf"):
+        return {"@": "config", "values": {}}
+    if issubclass(annotation, torch.optim.Optimizer):
+        return {"@": "call", "name": "torch.optim.Adam", "kwargs": {"lr": 1e-3}, "partial": True}
+    if annotation.__module__ in ("builtins", "typing") or inspect.isabstract(annotation) or depth > 2:
+        return plain
+    required = _parameters(annotation)[0]
+    kwargs = {name: _by_annotation(name, inner, depth + 1) for name, inner in required.items()}
+    return {"@": "call", "name": f"{annotation.__module__}.{annotation.__qualname__}", "kwargs": kwargs}
+
+
+# -- what an error says
+
+
+def following(
+    error: BaseException, frames: list[tuple[FrameType, int]], given: Arguments, hints: Hints, cls: type
+) -> Iterator[Arguments]:
+    """The arguments to try after an error: `frames` are those of the project, the innermost first."""
+    text = f"{type(error).__name__}: {error}"
+    yield from _missing(text, given, hints)
+    for frame, number in frames[:6]:
+        line = _statement(frame, number)
+        if line is None:
+            continue
+        yield from _lacking(text, line, given, hints)
+        for path in _mentioned(line, given, frame):
+            yield from (_put(given, path, value) for value in _others(path, given, hints, cls, frame))
+
+
+def _missing(text: str, given: Arguments, hints: Hints) -> Iterator[Arguments]:
+    """A value that some configuration lacks."""
+    match = re.search(
+        r"(?:Missing attribute \"|'(?:AttributeDict|Namespace|Config|dict|DictConfig)' object has no attribute '"
+        r"|Missing key |KeyError: ')(\w+)",
+        text,
+    )
+    unexpected = re.search(r"unexpected keyword argument '(\w+)'", text)
+    if unexpected and unexpected[1] in given:
+        yield {name: value for name, value in given.items() if name != unexpected[1]}
+    if match:
+        for path in _configs(given):
+            held = _get(given, path)
+            if match[1] not in _inner(held):
+                yield _put(given, (*path, match[1]), guess(match[1], hints))
+
+
+def _lacking(text: str, line: ast.AST, given: Arguments, hints: Hints) -> Iterator[Arguments]:
+    """An attribute or key of something that should have been a configuration."""
+    match = re.search(r"has no attribute '(\w+)'|KeyError: '(\w+)'|not subscriptable", text)
+    if match is None:
+        return
+    for node in ast.walk(line):
+        if isinstance(node, ast.Attribute):
+            key, chain = str(node.attr), _chain(node.value)
+        elif isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant):
+            key, chain = str(node.slice.value), _chain(node.value)
+        else:
+            continue
+        path = _found(chain, given)
+        if not path or key not in (match[1] or match[2] or key):
+            continue
+        held = _get(given, path)
+        if not isinstance(held, dict) or held.get("@") not in ("call", "layer"):
+            values = _inner(held) if isinstance(held, dict) else {}
+            new = {"@": "config", "values": {**values, key: guess(key, hints)}}
+            if new != held:
+                yield _put(given, path, new)
+
+
+def _others(path: tuple[str, ...], given: Arguments, hints: Hints, cls: type, frame: FrameType) -> Iterator[Any]:
+    """Other values for an argument."""
+    now = _get(given, path)
+    tried = [*hints.of(path[-1]), *_choices(path[-1], frame)]
+    if now is None or isinstance(now, str):
+        tried.append(_by_name(path[-1]))
+    tried += _OTHERS.get(type(now), ())
+    shown: list[Any] = [now]
+    for value in tried:
+        if value not in shown or (value in shown and type(value) is not type(now)):
+            shown.append(value)
+            yield value
+
+
+def _choices(name: str, frame: FrameType) -> list[str]:
+    """The texts that the code around a frame compares a variable of that name with."""
+    try:
+        tree = ast.parse(Path(frame.f_code.co_filename).read_bytes())
+    except (OSError, SyntaxError, ValueError):
+        return []
+    found: dict[str, None] = {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Compare) and (_chain(node.left) or [""])[-1] == name:
+            for constant in ast.walk(node):
+                if isinstance(constant, ast.Constant) and isinstance(constant.value, str):
+                    found[constant.value] = None
+    return list(found)
+
+
+def _mentioned(line: ast.AST, given: Arguments, frame: FrameType) -> Iterator[tuple[str, ...]]:
+    """The arguments that a line names: by themselves, as attributes of a configuration or of the module."""
+    seen: dict[tuple[str, ...], None] = {}
+    for node in ast.walk(line):
+        if isinstance(node, ast.Name | ast.Attribute | ast.Subscript) and (path := _found(_chain(node), given)):
+            seen[path] = None
+    yield from sorted(seen, key=len, reverse=True)
+
+
+def _found(chain: list[str], given: Arguments) -> tuple[str, ...]:
+    """The longest argument path that a chain of names ends in: `self.hparams.lr` may be `hparams.lr`, or `lr`."""
+    chain = [name for name in chain if name != "self"]
+    if chain[:1] == ["hparams"] and "hparams" not in given:
+        chain = chain[1:]
+    for start in range(len(chain)):
+        for path in ((), *_configs(given)):
+            end: tuple[str, ...] = path
+            for name in chain[start:]:
+                held = _inner(_get(given, end)) if end else given
+                if name not in held:
+                    break
+                end = (*end, name)
+            if len(end) > len(path):
+                return end
+    return ()
+
+
+def _chain(node: ast.AST) -> list[str]:
+    """`a.b["c"]` as its names."""
+    if isinstance(node, ast.Name):
+        return [node.id]
+    if isinstance(node, ast.Attribute):
+        return [*_chain(node.value), node.attr]
+    if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant) and isinstance(node.slice.value, str):
+        return [*_chain(node.value), node.slice.value]
+    return []
+
+
+def _statement(frame: FrameType, number: int) -> ast.AST | None:
+    """The smallest statement of a frame's code around a line."""
+    first = frame.f_code.co_firstlineno
+    function = source_of(frame.f_code)
+    if function is not None:
+        inside = [
+            node
+            for node in ast.walk(function)
+            if isinstance(node, ast.stmt) and node.lineno + first - 1 <= number <= (node.end_lineno or 0) + first - 1
+        ]
+        simple = [node for node in inside if not hasattr(node, "body")]
+        if simple:
+            return simple[-1]
+    try:
+        return ast.parse(linecache.getline(frame.f_code.co_filename, number).strip().rstrip(":"))
+    except SyntaxError:
+        return None
+
+
+def _configs(given: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
+    """Where the arguments hold configurations."""
+    inner = given if not path else _inner(given)
+    if path and isinstance(given, dict) and given.get("@") not in ("call", "layer", "tuple"):
+        yield path
+    if isinstance(inner, dict) and (not path or (isinstance(given, dict) and given.get("@") in (None, "config"))):
+        for name, value in inner.items():
+            if isinstance(value, dict):
+                yield from _configs(value, (*path, name))
+
+
+def _inner(value: Any) -> dict[str, Any]:
+    if not isinstance(value, dict):
+        return {}
+    return value.get("values", {}) if value.get("@") == "config" else value
+
+
+def _get(given: Arguments, path: tuple[str, ...]) -> Any:
+    held: Any = given
+    for name in path:
+        held = (_inner(held) if held is not given else held).get(name)
+    return held
+
+
+def _put(given: Arguments, path: tuple[str, ...], value: Any) -> Arguments:
+    """The arguments with another value at a path."""
+    if len(path) == 1:
+        return {**given, path[0]: value}
+    held = given.get(path[0])
+    inner = _put(_inner(held), path[1:], value)
+    is_config = isinstance(held, dict) and held.get("@") == "config"
+    return {**given, path[0]: {"@": "config", "values": inner} if is_config else inner}
+
+
+def told(given: Arguments) -> str:
+    """Arguments in one line for people."""
+    return ", ".join(f"{name}={_told(value)}" for name, value in given.items())
+
+
+def _told(value: Any) -> str:
+    if isinstance(value, list):
+        return f"[{', '.join(map(_told, value))}]"
+    if not isinstance(value, dict):
+        return repr(value)
+    kind = value.get("@")
+    if kind == "tuple":
+        return f"({', '.join(map(_told, value['items']))})"
+    if kind == "layer":
+        return "a small linear layer"
+    if kind == "call":
+        name = value["name"].rsplit(".", 1)[-1]
+        return (
+            f"partial({name}, {told(value['kwargs'])})" if value.get("partial") else f"{name}({told(value['kwargs'])})"
+        )
+    inner = _inner(value)
+    return "{" + ", ".join(f"{name}: {_told(item)}" for name, item in inner.items()) + "}"

@@ -1,0 +1,459 @@
+"""What an error says about the batch that a training step was given: the batches to try next.
+
+Runs in the target's interpreter, beside the harness: standard library and torch alone.
+"""
+
+from __future__ import annotations
+
+import ast
+import linecache
+import math
+import re
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from types import FrameType
+from typing import Any, TypeGuard
+
+from .alone_batches import BATCH, SIDE, TIME, Config, Place, Spec, at, leaf, leaves, named, natural, replaced
+
+LARGEST = 4_000_000
+_SIDES = (28, 64, 96, 128, 224, 256, 16, 299, 384, 512)
+
+
+@dataclass(frozen=True)
+class Trouble:
+    """An error, the frames that it passed (the outermost first), the batch at hand as described and as made, and the
+    module that was given it. `root` is the project's folder."""
+
+    error: BaseException
+    frames: tuple[tuple[FrameType, int], ...]
+    spec: Spec
+    made: Any
+    module: Any
+    root: str
+
+    @property
+    def text(self) -> str:
+        return f"{type(self.error).__name__}: {self.error}"
+
+    def own(self) -> list[tuple[FrameType, int]]:
+        """The frames of the project, the innermost first."""
+        return [pair for pair in reversed(self.frames) if pair[0].f_code.co_filename.startswith(self.root)]
+
+    def line(self) -> str:
+        """The project's innermost line."""
+        found = self.own()
+        return linecache.getline(found[0][0].f_code.co_filename, found[0][1]).strip() if found else ""
+
+    def suspects(self) -> list[tuple[Place, Spec]]:
+        """The tensors of the batch: those that the innermost frames hold come first."""
+        known = {id(value): place for place, value in _parts(self.made)}
+        every = dict(leaves(self.spec))
+        order: dict[Place, None] = {}
+        for frame, _ in reversed(self.frames):
+            held = [known[id(value)] for value in list(frame.f_locals.values()) if id(value) in known]
+            order.update(dict.fromkeys(place for place in held if place in every))
+        order.update(dict.fromkeys(every))
+        return [(place, every[place]) for place in order]
+
+
+def following(trouble: Trouble) -> Iterator[Spec]:
+    """The batches to try after an error, the likeliest first."""
+    for pattern, answer in _ANSWERS:
+        match = pattern.search(trouble.text)
+        if match:
+            yield from _sane(answer(match, trouble))
+    yield from _sane(_like_neighbours(trouble))
+    yield from _sane(_numbers(trouble))
+    yield from _sane(_menu(trouble))
+
+
+def is_about_inputs(text: str) -> bool:
+    """Whether an error is of those that a batch of another shape or type would not meet."""
+    return any(pattern.search(text) for pattern, _ in _ANSWERS)
+
+
+def _sane(specs: Iterable[Spec]) -> Iterator[Spec]:
+    for spec in specs:
+        if all(math.prod(part["shape"]) <= LARGEST and min(part["shape"], default=1) > 0 for _, part in leaves(spec)):
+            yield spec
+
+
+def _parts(made: Any, place: Place = ()) -> Iterator[tuple[Place, Any]]:
+    yield place, made
+    if isinstance(made, dict):
+        for key, value in made.items():
+            yield from _parts(value, (*place, key))
+    elif isinstance(made, list | tuple):
+        for number, value in enumerate(made):
+            yield from _parts(value, (*place, number))
+
+
+# -- changing one tensor
+
+
+def _set(trouble: Trouble, place: Place, **changes: Any) -> Spec:
+    return replaced(trouble.spec, place, {**at(trouble.spec, place), **changes})
+
+
+def _shape(old: Spec, count: int, module: Any) -> list[int]:
+    """A shape of another number of dimensions."""
+    shape: list[int] = old["shape"]
+    first = natural(module)["shape"]
+    if len(first) == count:
+        return list(first)
+    last = shape[-1] if shape else 8
+    ready = {0: [], 1: [BATCH], 2: [BATCH, last], 3: [BATCH, TIME, last], 4: [BATCH, 3, SIDE, SIDE],
+             5: [BATCH, 3, 8, SIDE, SIDE]}  # fmt: skip
+    if count == 3 and len(shape) == 4:
+        return [shape[0], *shape[2:]]
+    if count == 4 and len(shape) == 3:
+        return [BATCH, *shape] if shape[0] in (1, 3) else [shape[0], 1, *shape[1:]]
+    return ready.get(count, [BATCH] * count)
+
+
+def _dimensions(count: int, trouble: Trouble, only: int | None = None) -> Iterator[Spec]:
+    for place, part in trouble.suspects():
+        if len(part["shape"]) != count and only in (None, len(part["shape"])):
+            yield _set(trouble, place, shape=_shape(part, count, trouble.module))
+
+
+def _swapped(have: int, want: int, trouble: Trouble, dimension: int | None = None) -> Iterator[Spec]:
+    """Every tensor with a dimension of one size gets the other there."""
+    for place, part in trouble.suspects():
+        shape = part["shape"]
+        for number in reversed(range(len(shape))):
+            if shape[number] == have != want and dimension in (None, number, number - len(shape)):
+                yield _set(trouble, place, shape=[*shape[:number], want, *shape[number + 1 :]])
+
+
+def _typed(trouble: Trouble, dtype: str, old: Callable[[Spec], bool]) -> Iterator[Spec]:
+    sizes = [layer.num_embeddings for layer in trouble.module.modules() if hasattr(layer, "num_embeddings")]
+    high = min(sizes, default=2)
+    for place, part in trouble.suspects():
+        if part["dtype"] != dtype and old(part):
+            more = {"high": high} if dtype.startswith("int") else {}
+            yield _set(trouble, place, dtype=dtype, **more)
+
+
+def _is_float(part: Spec) -> bool:
+    return str(part["dtype"]).startswith("float")
+
+
+def _to_long(match: re.Match[str], trouble: Trouble) -> Iterator[Spec]:
+    yield from _typed(trouble, "int64", _is_float)
+
+
+def _to_float(match: re.Match[str], trouble: Trouble) -> Iterator[Spec]:
+    yield from _typed(trouble, "float32", lambda part: True)
+    yield from _typed(trouble, "int64", _is_float)
+
+
+def _to_bool(match: re.Match[str], trouble: Trouble) -> Iterator[Spec]:
+    yield from _typed(trouble, "bool", lambda part: True)
+
+
+# -- what errors say
+
+
+def _matmul(match: re.Match[str], trouble: Trouble) -> Iterator[Spec]:
+    rows, have, want = int(match[1]), int(match[2]), int(match[3])
+    yield from _swapped(have, want, trouble, -1)
+    for place, part in trouble.suspects():
+        shape = part["shape"]
+        if len(shape) > 1 and math.prod(shape[1:]) == have:
+            yield from (_set(trouble, place, shape=new) for new in _folded(shape, want))
+        elif len(shape) == 4:
+            yield from (_set(trouble, place, shape=new) for new in _scaled(shape, want / have))
+        elif len(shape) == 3 and (want * shape[-1]) % have == 0:
+            yield _set(trouble, place, shape=[*shape[:-1], want * shape[-1] // have])
+        elif shape == [have] or math.prod(shape) == rows * have:
+            yield _set(trouble, place, shape=[BATCH, want])
+    yield from _swapped(have, want, trouble)
+
+
+def _folded(shape: list[int], want: int) -> Iterator[list[int]]:
+    """Shapes of a sample that hold so many values."""
+    if len(shape) >= 3:
+        for channels in dict.fromkeys((shape[1], 1, 3)):
+            side = math.isqrt(want // channels) if want % channels == 0 else 0
+            if side * side * channels == want:
+                yield [shape[0], channels, side, side]
+    if len(shape) == 3 and want % shape[2] == 0:
+        yield [shape[0], want // shape[2], shape[2]]
+    yield [shape[0], want]
+
+
+def _scaled(shape: list[int], factor: float) -> Iterator[list[int]]:
+    side = shape[-1]
+    exact = round(side * math.sqrt(factor))
+    wanted = [exact, exact + 1, exact - 1, *_SIDES]
+    yield from ([*shape[:2], new, new] for new in dict.fromkeys(wanted) if new != side and new > 0)
+
+
+def _channels(match: re.Match[str], trouble: Trouble) -> Iterator[Spec]:
+    want, have = int(match[1]), int(match[2])
+    for place, part in trouble.suspects():
+        if len(part["shape"]) > 2 and part["shape"][1] == have:
+            yield _set(trouble, place, shape=[part["shape"][0], want, *part["shape"][2:]])
+    yield from _swapped(have, want, trouble)
+    for place, part in trouble.suspects():
+        if len(part["shape"]) > 2:
+            yield _set(trouble, place, shape=[part["shape"][0], want, *part["shape"][2:]])
+
+
+def _wanted_dimensions(match: re.Match[str], trouble: Trouble) -> Iterator[Spec]:
+    """The last group is the number of dimensions there were, the others those that there may be."""
+    numbers = [int(text) for text in match.groups() if text]
+    *wanted, had = numbers if len(numbers) > 1 else [*numbers, -1]
+    for only in (had, None):
+        for count in reversed(wanted):
+            yield from _dimensions(count, trouble, only)
+
+
+def _more_dimensions(match: re.Match[str], trouble: Trouble) -> Iterator[Spec]:
+    had = int(match[1])
+    yield from _dimensions(had + 1, trouble, had)
+    yield from _dimensions(had + 2, trouble, had)
+    for place, part in trouble.suspects():
+        yield _set(trouble, place, shape=_shape(part, len(part["shape"]) + 1, trouble.module))
+
+
+def _range(match: re.Match[str], trouble: Trouble) -> Iterator[Spec]:
+    had, asked = int(match[1]) + 1, int(match[2])
+    count = asked + 1 if asked >= 0 else -asked
+    yield from _dimensions(count, trouble, had)
+    yield from _dimensions(count, trouble)
+
+
+def _normalized(match: re.Match[str], trouble: Trouble) -> Iterator[Spec]:
+    want, have = _listed(match[1]), _listed(match[2])
+    if len(have) >= len(want):
+        for place, part in trouble.suspects():
+            if part["shape"][-len(want) :] == have[-len(want) :]:
+                yield _set(trouble, place, shape=[*part["shape"][: -len(want)], *want])
+        yield from _swapped(have[-1], want[-1], trouble)
+
+
+def _pair(match: re.Match[str], trouble: Trouble) -> Iterator[Spec]:
+    yield from _swapped(int(match[2]), int(match[1]), trouble)
+    yield from _swapped(int(match[1]), int(match[2]), trouble)
+
+
+def _sizes(match: re.Match[str], trouble: Trouble) -> Iterator[Spec]:
+    """A target of one size, what it is compared with of another."""
+    target, wanted = _listed(match[1]), _listed(match[2])
+    for exact in (True, False):
+        for place, part in reversed(trouble.suspects()):
+            if (part["shape"] == target) == exact:
+                yield _set(trouble, place, shape=wanted, dtype="float32")
+
+
+def _viewed(match: re.Match[str], trouble: Trouble) -> Iterator[Spec]:
+    want, size = _listed(match[1]), int(match[2])
+    known = math.prod(number for number in want if number > 0)
+    for place, part in trouble.suspects():
+        if math.prod(part["shape"]) == size:
+            if -1 not in want:
+                yield _set(trouble, place, shape=want)
+            shape = part["shape"]
+            yield from (_set(trouble, place, shape=new) for new in _folded(shape, max(1, known // max(1, shape[0]))))
+            yield _set(trouble, place, shape=[*shape[:-1], known])
+
+
+def _larger(match: re.Match[str], trouble: Trouble) -> Iterator[Spec]:
+    for place, part in trouble.suspects():
+        shape = part["shape"]
+        if len(shape) > 3:
+            free = len(shape) - 2
+            for side in (64, 128, 256, 224, 96, 512):
+                if side > shape[-1]:
+                    yield _set(trouble, place, shape=[*shape[:2], *[side] * free])
+        elif len(shape) > 1:
+            for size in (4, 32, 256, 1000):
+                yield _set(trouble, place, shape=[*shape[:-1], shape[-1] * size])
+
+
+def _lower(match: re.Match[str], trouble: Trouble) -> Iterator[Spec]:
+    sizes = {layer.num_embeddings for layer in trouble.module.modules() if hasattr(layer, "num_embeddings")}
+    for high in sorted({*sizes, 2, 1}, reverse=True):
+        for place, part in trouble.suspects():
+            if part["dtype"].startswith("int") and (part["high"] > high or part["high"] < 0):
+                yield _set(trouble, place, high=high)
+
+
+def _chunks(match: re.Match[str], trouble: Trouble) -> Iterator[Spec]:
+    have, chunk = int(match[1]), int(match[2])
+    for count in (2, 1, 4, 7, 14):
+        yield from _swapped(have, chunk * count, trouble)
+
+
+def _unpacked(match: re.Match[str], trouble: Trouble) -> Iterator[Spec]:
+    """A row of another length is expected: of the batch, or of a shape."""
+    count = int(match[1])
+    if ".shape" in trouble.line() or ".size(" in trouble.line():
+        yield from _dimensions(count, trouble)
+    known = {id(value): place for place, value in _parts(trouble.made)}
+    for frame, line in trouble.own()[:3]:
+        names = _names(linecache.getline(frame.f_code.co_filename, line))
+        for name in names:
+            place = known.get(id(frame.f_locals.get(name)))
+            if place is not None:
+                yield replaced(trouble.spec, place, _row(at(trouble.spec, place), count, trouble.module))
+    yield _row(trouble.spec, count, trouble.module)
+
+
+def _row(old: Spec, count: int, module: Any) -> Spec:
+    """A part of a batch as a row of `count` parts."""
+    held = list(old["items"]) if "items" in old else [old] if "shape" in old else [natural(module)]
+    while len(held) < count:
+        held.append(leaf([BATCH], "int64", 2, "y") if len(held) == count - 1 else dict(held[0]))
+    return {"items": held[:count], "kind": "list"}
+
+
+def _keyed(match: re.Match[str], trouble: Trouble) -> Iterator[Spec]:
+    """A key or an attribute that the batch, or a part of it, should have."""
+    found = [match[1]] if match.groups() and match[1] else re.findall(r"\[['\"](\w+)['\"]\]", trouble.line())
+    is_attribute = isinstance(trouble.error, AttributeError)
+    known = {id(value): place for place, value in _parts(trouble.made) if not isinstance(value, str | int | float)}
+    places: dict[Place, None] = {}
+    for frame, line in trouble.own()[:4]:
+        for name in _names(linecache.getline(frame.f_code.co_filename, line)):
+            if (place := known.get(id(frame.f_locals.get(name)))) is not None:
+                places[place] = None
+    for place in [*places, *([()] if () not in places else [])]:
+        old = at(trouble.spec, place)
+        kind = "object" if is_attribute or old.get("kind") == "object" else "dict"
+        keys = {**old.get("keys", {}), **{name: named(name, trouble.module) for name in found}}
+        if found and keys != old.get("keys"):
+            yield replaced(trouble.spec, place, {"keys": keys, "kind": kind})
+
+
+def _tensor_wanted(match: re.Match[str], trouble: Trouble) -> Iterator[Spec]:
+    """A tensor is expected where the batch has a row."""
+    yield natural(trouble.module)
+    for number, item in enumerate(trouble.spec.get("items", ())):
+        if "items" in item or "keys" in item:
+            yield replaced(trouble.spec, (number,), natural(trouble.module))
+
+
+def _loss(match: re.Match[str], trouble: Trouble) -> Iterator[Spec]:
+    """What a loss is given as a target is made to fit its input."""
+    for frame, _ in reversed(trouble.frames):
+        given, target = frame.f_locals.get("input"), frame.f_locals.get("target")
+        if _is_tensor(given) and _is_tensor(target):
+            size, had = list(given.shape), list(target.shape)
+            shapes: list[tuple[list[int], str]] = [(size, "float32")]
+            if len(size) > 1:
+                shapes.insert(0, ([size[0], *size[2:]], "int64"))
+            for place, _ in sorted(trouble.suspects()[::-1], key=lambda pair: bool(pair[1]["shape"] != had)):
+                for shape, dtype in shapes:
+                    high = size[1] if len(size) > 1 else 2
+                    yield _set(trouble, place, shape=shape, dtype=dtype, high=high)
+            return
+
+
+def _is_tensor(value: Any) -> TypeGuard[Any]:
+    return hasattr(value, "shape") and hasattr(value, "dtype")
+
+
+def _names(line: str) -> list[str]:
+    try:
+        tree = ast.parse(line.strip().rstrip(":"))
+    except SyntaxError:
+        return re.findall(r"[A-Za-z_]\w*", line)
+    return [node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)]
+
+
+def _listed(text: str) -> list[int]:
+    return [int(number) for number in re.findall(r"-?\d+", text)]
+
+
+# -- what may be tried where an error says nothing
+
+
+def _like_neighbours(trouble: Trouble) -> Iterator[Spec]:
+    """A tensor of the batch gets the shape and type of another tensor in the same frame."""
+    known = {id(value): place for place, value in _parts(trouble.made) if _is_tensor(value)}
+    for frame, _ in trouble.own()[:2]:
+        held = [value for value in list(frame.f_locals.values()) if _is_tensor(value) and hasattr(value, "grad_fn")]
+        for value in held:
+            place = known.get(id(value))
+            for other in held:
+                if place is not None and other is not value and id(other) not in known:
+                    dtype = str(other.dtype).removeprefix("torch.")
+                    yield _set(trouble, place, shape=list(other.shape), dtype=dtype)
+
+
+def _numbers(trouble: Trouble) -> Iterator[Spec]:
+    """Any two numbers of the text may be what is there and what should be."""
+    found = list(dict.fromkeys(int(text) for text in re.findall(r"\d+", str(trouble.error)[:300])))[:4]
+    for have in found:
+        for want in found:
+            if have > 1 and 0 < want < 5000:
+                yield from _swapped(have, want, trouble)
+
+
+def _menu(trouble: Trouble) -> Iterator[Spec]:
+    """Shapes that are common."""
+    shapes = ([BATCH, 8], [BATCH, 1], [BATCH], [BATCH, TIME, 8], [BATCH, 3, SIDE, SIDE], [BATCH, 1, 28, 28],
+              [BATCH, 3, 224, 224], [BATCH, SIDE, SIDE], [BATCH, 16000], [BATCH, 1, 16000])  # fmt: skip
+    for place, part in trouble.suspects():
+        yield from (_set(trouble, place, shape=shape) for shape in shapes if shape != part["shape"])
+        if _is_float(part):
+            yield _set(trouble, place, dtype="int64", high=2)
+        else:
+            yield _set(trouble, place, dtype="float32")
+
+
+_Answer = Callable[["re.Match[str]", Trouble], Iterator[Spec]]
+_ANSWERS: tuple[tuple[re.Pattern[str], _Answer], ...] = tuple(
+    (re.compile(pattern), answer)
+    for pattern, answer in (
+        (r"mat1 and mat2 shapes cannot be multiplied \((\d+)x(\d+) and (\d+)x\d+\)", _matmul),
+        (r"size mismatch, got input \((\d+)\), mat \(\d+x(\d+)\), vec \((\d+)\)", _matmul),
+        (r"to have (\d+) channels?, but got (\d+) channels?", _channels),
+        (r"[Ee]xpected (\d)D \(unbatched\) or (\d)D \(batched\) input", _wanted_dimensions),
+        (r"[Ee]xpected (\d)D(?: or (\d)D)?(?: or (\d)D)? \(?.*?got (\d)D", _wanted_dimensions),
+        (r"[Ee]xpected input to be (\d)D or (\d)D, got (\d)D", _wanted_dimensions),
+        (r"input must have (\d) dimensions, got (\d)", _wanted_dimensions),
+        (r"input\.dim\(\) = \d is not equal to len\(dims\) = (\d)", _wanted_dimensions),
+        (r"[Ee]xpected (\d) dims\. Received (\d)-dim", _wanted_dimensions),
+        (r"must be equal to input_size\. Expected (\d+), got (\d+)", _pair),
+        (r"expecting embedding dimension of (\d+), but got (\d+)", _pair),
+        (r"running_mean should contain (\d+) elements not (\d+)", _pair),
+        (r"(?:height|width|size) \((\d+)\*?\d*\) doesn't match model \((\d+)", _pair),
+        (r"normalized_shape=\[([\d, ]+)\], expected input with shape \[.*?\], but got input of size\s*\[([\d, ]+)\]",
+         _normalized),
+        (r"to have one of the following scalar types: Long|expected scalar type Long|used as indices must be long"
+         r"|only one element tensors|must be an integer tensor|expects an? (?:long|int)|must be.*Long", _to_long),
+        (r"target|Target|cross_entropy|nll_loss|binary_cross_entropy", _loss),
+        (r"must have the same dtype|expected m1 and m2 to have the same dtype|expected scalar type Float"
+         r"|expected Float|Expected floating point|Input type \((?:\w+\.)*(?:long|Long|bool|Byte)"
+         r"|result type Float can't be cast|not implemented for '(?:Long|Bool)'|Can only calculate the mean"
+         r"|expected.*floating|but got Long|Found dtype", _to_float),
+        (r"expected.*Bool|must be bool|ByteTensor|BoolTensor|bool tensor", _to_bool),
+        (r"index out of range in self|index \d+ is out of bounds|Class values must be smaller|out of bounds", _lower),
+        (r"Target size \(torch\.Size\(\[(.*?)\]\)\) must be the same as input size \(torch\.Size\(\[(.*?)\]\)\)",
+         _sizes),
+        (r"size of tensor a \((\d+)\) must match the size of tensor b \((\d+)\)", _pair),
+        (r"must match except in dimension|[Kk]ernel size can't be greater|[Oo]utput size is too small"
+         r"|Expected more than 1 value per channel|[Pp]adding size should be less|too small|input.*smaller"
+         r"|must be (?:larger|greater) than", _larger),
+        (r"can't divide axis of length (\d+) in chunks of (\d+)", _chunks),
+        (r"shape '\[(.*?)\]' is invalid for input of size (\d+)", _viewed),
+        (r"(?:not enough|too many) values to unpack \(expected (?:at least )?(\d+)", _unpacked),
+        (r"Dimension out of range \(expected to be in range of \[-?\d+, (-?\d+)\], but got (-?\d+)\)", _range),
+        (r"too many indices for tensor of dimension (\d+)", _more_dimensions),
+        (r"KeyError: '(\w+)'", _keyed),
+        (r"'(?:Tensor|list|tuple|dict|Config)' object has no attribute '(items|keys|values|get)'", _keyed),
+        (r"'(?:list|tuple|dict|Config|Tensor)' object has no attribute '(?:shape|size|view|to|float|dim|device|dtype"
+         r"|reshape|permute|unsqueeze|squeeze|transpose|flatten|mean|sum)'|argument 'input'.*must be Tensor"
+         r"|must be Tensor, not (?:list|tuple|dict)|iteration over a 0-d", _tensor_wanted),
+        (r"'(?:Tensor|list|tuple|dict|Config)' object has no attribute '(\w+)'", _keyed),
+        (r"indices must be integers or slices, not str|too many indices|only integers, slices|invalid data type 'str'"
+         r"|can't convert.*'str'", _keyed),
+    )
+)  # fmt: skip
+
+__all__ = ["Config", "Trouble", "following", "is_about_inputs"]

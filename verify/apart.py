@@ -1,0 +1,247 @@
+"""Training modules alone where no script gets to `fit`: found on one tree, then run and judged on both."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from verify import modules
+from verify.alone_errors import is_about_inputs
+from verify.evidence import Alone, Failure, Rung, Verdict
+from verify.modules import Chosen
+from verify.process import Outcome
+from verify.record import Raw, events, read
+from verify.sources import NAMESPACES, Sources
+from verify.verdict import Judgement, judge
+
+SHARE = 0.6
+"""How much of a tree's time is spent on looking for arguments and batches."""
+LONGEST_S = 240.0
+
+Start = Callable[[str, Sources, Mapping[str, object]], tuple[Outcome, Path]]
+"""Runs the harness with a specification on a copy of a tree, in that tree's environment, under a name."""
+Together = Callable[[Sequence[Callable[[], tuple[Outcome, Path]]]], list[tuple[Outcome, Path]]]
+Recipe = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Sides:
+    """The two trees and how the harness is started on them; `old` is None where the baseline cannot be had."""
+
+    before: Sources
+    after: Sources
+    old: Start | None
+    new: Start
+    together: Together
+    folder: Path
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Result:
+    """What training alone came to: a judgement over all modules, each module, and what could not be trained and why."""
+
+    judgement: Judgement
+    alone: tuple[Alone, ...]
+    failed: tuple[str, ...]
+
+
+def train(
+    sides: Sides, changed: Sequence[str], problems: Sequence[str], *, missing: str, per_batch: bool
+) -> Result | None:
+    """Train the changed modules alone; None where there is none that could be."""
+    files = modules.chosen(sides.before, sides.after, changed) or modules.reached(sides.after, changed)
+    if not files:
+        return None
+    recipes, failed, seen = _search(sides, sides.after, sides.new, files, "search")
+    pairs = _replay(sides, recipes, "alone")
+    known = {_label(recipe) for recipe in recipes}
+    again = [
+        file
+        for file in files
+        if not any(problem.startswith(f"{file.path}:") for problem in problems)
+        and (any(_needs_own(raw) for recipe, raw, _ in pairs if recipe["path"] == file.path) or not _knows(file, known))
+    ]
+    if again and sides.old is not None and (seen or recipes):
+        own, _, _ = _search(sides, sides.before, sides.old, again, "search-before")
+        own = [recipe for recipe in own if not any(_is_same(recipe, known_recipe) for known_recipe in recipes)]
+        better = [one for one in _replay(sides, own, "alone-before") if one[1] and one[1].recording.fitted]
+        labels = {_label(recipe) for recipe, _, _ in better}
+        pairs = [one for one in pairs if _label(one[0]) not in labels] + better
+        failed = tuple(text for text in failed if not any(text.startswith(f"{label}:") for label in labels))
+    parts = tuple(_part(recipe, old, new, problems, missing, per_batch) for recipe, old, new in pairs)
+    counted = [part for part, (_, _, new) in zip(parts, pairs, strict=True) if _touches(new, changed)]
+    return Result(_overall(parts, counted, failed, problems), parts, failed)
+
+
+def _label(recipe: Mapping[str, Any]) -> str:
+    return f"{recipe['path']}:{recipe['cls']}"
+
+
+def _knows(file: Chosen, known: set[str]) -> bool:
+    return any(label.startswith(f"{file.path}:") for label in known)
+
+
+def _needs_own(old: Raw | None) -> bool:
+    """Whether the tree before failed on batches that were made for the tree after."""
+    return old is not None and not old.recording.fitted
+
+
+def _is_same(one: Recipe, other: Recipe) -> bool:
+    return all(one[key] == other[key] for key in ("path", "cls", "arguments", "batch"))
+
+
+def _namespaces(sources: Sources, files: Iterable[str]) -> list[str]:
+    found: set[str] = set()
+    for path in files:
+        for reached in sources.reach(path)[0]:
+            found |= sources.packages(reached) & set(NAMESPACES)
+    return sorted("lightning.pytorch" if name == "lightning" else name for name in found)
+
+
+def _search(
+    sides: Sides, tree: Sources, start: Start, files: Sequence[Chosen], name: str
+) -> tuple[list[Recipe], tuple[str, ...], bool]:
+    """The recipes found, what was not found and why, and whether anything of the project could be looked at."""
+    spec = {
+        "mode": "search",
+        "paths": list(dict.fromkeys(path for file in files for path in file.paths)),
+        "namespaces": _namespaces(tree, [file.path for file in files]),
+        "modules": [
+            {"path": file.path, "names": file.names, "classes": file.classes, "hints": modules.hinted(tree, file)}
+            for file in files
+        ],
+        "trainer": modules.carried(tree),
+        "budget": min(sides.seconds * SHARE, LONGEST_S),
+    }
+    outcome, record = start(name, tree, spec)
+    recipes, failed = [], []
+    ended = False
+    for event in events(record):
+        if event.get("event") == "recipe":
+            recipes.append({**event, "paths": spec["paths"]})
+        elif event.get("event") == "unfound":
+            failed.append(f"{event['path']}{':' + event['cls'] if event['cls'] else ''}: {event['why']}")
+        elif event.get("event") == "unusable":
+            failed.append(f"Lightning could not be loaded: {event['type']}: {event['message']}")
+        ended = ended or event.get("event") == "end"
+    if not ended:
+        failed.append(f"the search was ended: {outcome.ended or f'exit status {outcome.status}'}")
+    return recipes, tuple(failed), bool(recipes or failed)
+
+
+def _replay(sides: Sides, recipes: Sequence[Recipe], name: str) -> list[tuple[Recipe, Raw | None, Raw]]:
+    """Each recipe with what its training recorded before and after."""
+    if not recipes:
+        return []
+    jobs = [lambda: _start_replay(sides, sides.after, sides.new, recipes, f"{name}-after")]
+    if (old := sides.old) is not None:
+        jobs.append(lambda: _start_replay(sides, sides.before, old, recipes, f"{name}-before"))
+    outcomes = sides.together(jobs)
+    found = []
+    for number, recipe in enumerate(recipes):
+        label = f"{recipe['path']}: {recipe['cls']}, trained alone"
+        raws = [
+            _read(sides.folder / f"{name}-{side}" / f"{number}.jsonl", label, outcome, recipe)
+            for side, (outcome, _) in zip(("after", "before"), outcomes, strict=False)
+        ]
+        found.append((recipe, raws[1] if len(raws) > 1 else None, raws[0]))
+    return found
+
+
+def _start_replay(
+    sides: Sides, tree: Sources, start: Start, recipes: Sequence[Recipe], name: str
+) -> tuple[Outcome, Path]:
+    (sides.folder / name).mkdir(exist_ok=True)
+    trainer = modules.carried(tree)
+    spec = {
+        "mode": "replay",
+        "paths": recipes[0]["paths"],
+        "namespaces": _namespaces(tree, [recipe["path"] for recipe in recipes]),
+        "recipes": [
+            {**recipe, "trainer": trainer, "record": str(sides.folder / name / f"{number}.jsonl")}
+            for number, recipe in enumerate(recipes)
+        ],
+    }
+    return start(name, tree, spec)
+
+
+def _read(path: Path, label: str, outcome: Outcome, recipe: Recipe) -> Raw:
+    raw = read(path, label)
+    recording = raw.recording
+    if not recording.fitted and recording.failure is None:
+        how = outcome.ended or f"the process ended with status {outcome.status}"
+        recording = replace(recording, failure=Failure("ProcessEnded", how, None))
+        raw = replace(raw, ended=outcome.ended)
+    return replace(raw, recording=recording, output=outcome.output)
+
+
+def _touches(new: Raw, changed: Sequence[str]) -> bool:
+    """Whether what was executed holds anything that was changed: requirements alone change it all."""
+    python = {path for path in changed if path.endswith(".py")}
+    return not python or bool(python & set(new.loaded))
+
+
+def _part(recipe: Recipe, old: Raw | None, new: Raw, problems: Sequence[str], missing: str, per_batch: bool) -> Alone:
+    judgement = judge(old, new, (), per_batch=per_batch, missing=missing)
+    mine = [problem for problem in problems if problem.rsplit(":", 2)[0] in new.loaded]
+    failure = old.recording.failure if old else None
+    if judgement.verdict == "regressed" and mine:
+        reason = f"{judgement.reason}; left to do by hand: {mine[0]}"
+        judgement = replace(judgement, verdict="inconclusive", reason=reason)
+    elif judgement.verdict == "repaired" and failure and is_about_inputs(f"{failure.type}: {failure.message}"):
+        reason = f"{judgement.reason}; the made-up batch may not be what the tree before takes"
+        judgement = replace(judgement, verdict="inconclusive", reason=reason)
+    notes = [f"found in {recipe['tries']} tries"]
+    if recipe["stubs"]:
+        notes.append(f"not installed, imported but not used: {', '.join(recipe['stubs'])}")
+    if recipe["skipped"]:
+        notes.append(f"left out, since they need the project's data: {', '.join(recipe['skipped'])}")
+    if recipe["datamodule"]:
+        notes.append("with a data module of ours that hands the same batches out")
+    if recipe["note"]:
+        notes.append(recipe["note"])
+    return Alone(
+        module=_label(recipe),
+        arguments=recipe["told"]["arguments"],
+        batch=recipe["told"]["batch"],
+        notes=tuple(notes),
+        verdict=judgement.verdict,
+        rung=judgement.rung if new.recording.fitted else None,
+        reason=judgement.reason,
+        max_difference=judgement.max_difference,
+        tolerance=judgement.tolerance,
+        before=old.recording if old else None,
+        after=new.recording,
+    )
+
+
+_WORST: tuple[Verdict, ...] = ("regressed", "changed", "inconclusive", "repaired", "preserved")
+
+
+def _overall(
+    parts: Sequence[Alone], counted: Sequence[Alone], failed: Sequence[str], problems: Sequence[str]
+) -> Judgement:
+    """One judgement for all modules: what the worst of those that trained says."""
+    ground: Rung | None = None if problems else "conforms"
+    rest = f"; not trained: {'; '.join(failed[:3])}" if failed else ""
+    trained = [part for part in counted if part.rung in ("trains", "same")]
+    told = "; ".join(
+        f"{part.module.split(':')[1]}({part.arguments}) on {part.batch}: {part.reason}" for part in parts[:3]
+    )
+    more = f"; and {len(parts) - 3} more" if len(parts) > 3 else ""
+    if not parts:
+        return Judgement("inconclusive", ground, f"no module could be trained alone: {'; '.join(failed[:3])}")
+    said = f"trained alone, on made-up batches: {told}{more}{rest}"
+    if not counted:
+        return Judgement("inconclusive", ground, f"{said}; none of the changed files was executed")
+    judged = [part for part in counted if part.verdict != "inconclusive"] or list(counted)
+    verdict = min((part.verdict for part in judged), key=_WORST.index)
+    off = [part.max_difference for part in judged if part.max_difference is not None]
+    rung = ground
+    if trained and not problems and verdict != "regressed":
+        rung = "same" if all(part.rung == "same" for part in trained) else "trains"
+    tolerance = max((part.tolerance for part in judged if part.tolerance is not None), default=None)
+    return Judgement(verdict, rung, said, max(off, default=None), tolerance)

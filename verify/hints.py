@@ -1,0 +1,275 @@
+"""What a project says of the values that its modules are built with: calls, configurations, command line options."""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import yaml  # type: ignore[import-untyped, unused-ignore]
+
+from verify.sources import Sources
+
+EACH = 6
+_CONFIGS = (".yaml", ".yml", ".json")
+_SIZE = 200_000
+_FILES = 400
+_SKIPPED = frozenset({".git", ".github", "node_modules", "site-packages", ".venv", "venv", "docs", "doc"})
+_REACHED = ("_target_", "class_path", "target", "class", "name", "type")
+_GIVEN = ("init_args", "params", "args", "kwargs", "hparams")
+
+
+@dataclass
+class Hints:
+    """Values by name, the most telling first, and the arguments of whole calls by the class that is called."""
+
+    values: dict[str, list[Any]] = field(default_factory=dict)
+    calls: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
+
+    def add(self, name: str, value: Any) -> None:
+        held = self.values.setdefault(name, [])
+        if len(held) < EACH and _fits(value) and not any(value == old and type(value) is type(old) for old in held):
+            held.append(value)
+
+    def call(self, name: str, given: dict[str, Any]) -> None:
+        held = self.calls.setdefault(name, [])
+        if given and len(held) < EACH and given not in held and _fits(given):
+            held.append(given)
+
+
+def hints(sources: Sources, first: str) -> Hints:
+    """What the project says, that of the file `first` and of those that load it before the rest."""
+    found = Hints()
+    near = [path for path in sources.paths() if first in sources.reach(path)[0]]
+    rest = [path for path in sources.paths() if path not in near]
+    for path in [first, *near, *rest]:
+        if tree := sources.tree(path):
+            _read(tree, found)
+    for data in configurations(sources.root):
+        _walk(data, found, 0)
+    return found
+
+
+def _fits(value: Any) -> bool:
+    try:
+        return len(json.dumps(value)) < 20_000
+    except (TypeError, ValueError, RecursionError):
+        return False
+
+
+# -- code
+
+
+def _read(tree: ast.Module, found: Hints) -> None:
+    constants = {
+        target.id: value
+        for node in tree.body
+        if isinstance(node, ast.Assign) and isinstance(target := node.targets[0], ast.Name)
+        and (value := _value(node.value, {})) is not _NONE
+    }  # fmt: skip
+    parameters = {node.name: _parameters(node) for node in ast.walk(tree) if isinstance(node, ast.ClassDef)}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call):
+            _call(node, constants, parameters, found)
+        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            for name, default in _defaults(node):
+                value = _value(default, constants)
+                if value is not _NONE and value is not None:
+                    found.add(name, value)
+    for name, value in constants.items():
+        if name.islower() or name.isupper():
+            found.add(name.lower(), value)
+
+
+def _parameters(node: ast.ClassDef) -> list[str]:
+    init = next((item for item in node.body if isinstance(item, ast.FunctionDef) and item.name == "__init__"), None)
+    return [item.arg for item in init.args.args[1:]] if init else []
+
+
+def _defaults(node: ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[tuple[str, ast.expr]]:
+    plain = node.args.args
+    for parameter, default in zip(plain[len(plain) - len(node.args.defaults) :], node.args.defaults, strict=True):
+        yield parameter.arg, default
+    for parameter, given in zip(node.args.kwonlyargs, node.args.kw_defaults, strict=True):
+        if given is not None:
+            yield parameter.arg, given
+
+
+def _call(node: ast.Call, constants: Mapping[str, Any], known: Mapping[str, list[str]], found: Hints) -> None:
+    called = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+    if called in ("add_argument", "option", "Option", "add_arg"):
+        _option(node, constants, found)
+        return
+    if called == "load_from_checkpoint" and isinstance(node.func, ast.Attribute):
+        called = getattr(node.func.value, "id", getattr(node.func.value, "attr", ""))
+    given = {
+        keyword.arg: value
+        for keyword in node.keywords
+        if keyword.arg and (value := _value(keyword.value, constants)) is not _NONE
+    }
+    names = known.get(called, [])
+    given |= {
+        name: value
+        for name, argument in zip(names, node.args, strict=False)
+        if (value := _value(argument, constants)) is not _NONE
+    }
+    for name, value in given.items():
+        found.add(name, value)
+    if called[:1].isupper():
+        found.call(called, given)
+
+
+def _option(node: ast.Call, constants: Mapping[str, Any], found: Hints) -> None:
+    """An option of a command line: its default, one of its choices, or a value of its type."""
+    flags = [argument.value for argument in node.args if isinstance(argument, ast.Constant)]
+    name = next((str(flag) for flag in flags if str(flag).startswith("--")), str(flags[0]) if flags else "")
+    given = {keyword.arg: keyword.value for keyword in node.keywords}
+    target = given.get("dest")
+    name = str(target.value) if isinstance(target, ast.Constant) else name.lstrip("-").split("/")[0].replace("-", "_")
+    value = _value(given["default"], constants) if "default" in given else _NONE
+    if value is _NONE or value is None:
+        choices = _value(given["choices"], constants) if "choices" in given else _NONE
+        action = getattr(given.get("action"), "value", None)
+        value = choices[0] if isinstance(choices, list) and choices else {"store_true": False, "store_false": True}.get(
+            str(action), value
+        )  # fmt: skip
+    if name and value is not _NONE:
+        found.add(name, _typed(value, getattr(given.get("type"), "id", "")))
+
+
+def _typed(value: Any, kind: str) -> Any:
+    if kind in ("int", "float") and isinstance(value, str | int | float) and not isinstance(value, bool):
+        try:
+            return int(value) if kind == "int" else float(value)
+        except ValueError:
+            return value
+    return value
+
+
+_NONE = object()
+
+
+def _value(node: ast.expr, constants: Mapping[str, Any]) -> Any:
+    """What an expression is, where it is written out; `_NONE` where it is not."""
+    if isinstance(node, ast.Name) and node.id in constants:
+        return constants[node.id]
+    try:
+        value = ast.literal_eval(node)
+    except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
+        return _number(node)
+    return _plain(value)
+
+
+def _number(node: ast.expr) -> Any:
+    """The result of a small calculation with numbers."""
+    if not isinstance(node, ast.BinOp):
+        return _NONE
+    left, right = _value(node.left, {}), _value(node.right, {})
+    if not isinstance(left, int | float) or not isinstance(right, int | float):
+        return _NONE
+    try:
+        if isinstance(node.op, ast.Mult):
+            return left * right
+        if isinstance(node.op, ast.Div):
+            return left / right
+        if isinstance(node.op, ast.Pow) and abs(right) < 20:
+            return left**right
+    except (ZeroDivisionError, OverflowError):
+        return _NONE
+    return _NONE
+
+
+def _plain(value: Any) -> Any:
+    """A value as JSON holds it."""
+    if isinstance(value, tuple):
+        return {"@": "tuple", "items": [_plain(item) for item in value]}
+    if isinstance(value, list):
+        items = [_plain(item) for item in value]
+        return _NONE if _NONE in items else items
+    if isinstance(value, dict):
+        made = {str(key): _plain(item) for key, item in value.items()}
+        return _NONE if _NONE in made.values() else made
+    return value if value is None or isinstance(value, bool | int | float | str) else _NONE
+
+
+# -- configuration files
+
+
+def configurations(root: Path) -> Iterator[Any]:
+    """The contents of the project's YAML and JSON files, those with short paths first."""
+    found = [
+        path
+        for path in root.rglob("*")
+        if path.suffix in _CONFIGS
+        and not _SKIPPED & set(path.relative_to(root).parts)
+        and path.is_file()
+        and not path.is_symlink()
+        and path.stat().st_size < _SIZE
+    ]
+    for path in sorted(found, key=lambda path: (len(path.parts), path.as_posix()))[:_FILES]:
+        try:
+            text = path.read_text(encoding="utf-8")
+            yield json.loads(text) if path.suffix == ".json" else yaml.load(text, Loader=_Loader)
+        except (OSError, ValueError, yaml.YAMLError, RecursionError):
+            continue
+
+
+class _Loader(yaml.SafeLoader):  # type: ignore[misc, unused-ignore]
+    """Reads `1e-4` as a number, as people mean it, and unknown tags as nothing."""
+
+
+_Loader.add_implicit_resolver(  # type: ignore[no-untyped-call, unused-ignore]
+    "tag:yaml.org,2002:float", re.compile(r"^[-+]?\d+(?:\.\d*)?[eE][-+]?\d+$"), list("-+0123456789")
+)
+_Loader.add_multi_constructor("!", lambda loader, tag, node: None)  # type: ignore[no-untyped-call, unused-ignore]
+
+
+def _walk(data: Any, found: Hints, depth: int) -> None:
+    if depth > 12:
+        return
+    if isinstance(data, list):
+        for item in data[:50]:
+            _walk(item, found, depth + 1)
+    if not isinstance(data, dict):
+        return
+    for key, value in data.items():
+        if isinstance(key, str):
+            plain = configured(value)
+            if plain is not _NONE:
+                found.add(key, plain)
+            _walk(value, found, depth + 1)
+    for reached in _REACHED:
+        name = data.get(reached)
+        if isinstance(name, str) and name.isascii():
+            inner = next((data[key] for key in _GIVEN if isinstance(data.get(key), dict)), None)
+            given = inner if inner is not None else {key: value for key, value in data.items() if key != reached}
+            found.call(name.rsplit(".", 1)[-1], _arguments(given))
+
+
+def _arguments(given: Mapping[Any, Any]) -> dict[str, Any]:
+    made = {str(key): configured(value) for key, value in given.items() if not str(key).startswith("_")}
+    return {key: value for key, value in made.items() if value is not _NONE}
+
+
+def configured(value: Any) -> Any:
+    """A value of a configuration as an argument; what hydra and LightningCLI would build becomes a call. References
+    to other values are not known, and neither is what holds them."""
+    if isinstance(value, str):
+        return _NONE if "${" in value or value == "???" else value
+    if isinstance(value, list):
+        items = [configured(item) for item in value]
+        return _NONE if any(item is _NONE for item in items) else items
+    if not isinstance(value, dict):
+        return value if value is None or isinstance(value, bool | int | float) else _NONE
+    for key, inner in (("_target_", None), ("class_path", "init_args")):
+        name = value.get(key)
+        if isinstance(name, str) and "." in name:
+            given = value if inner is None else value.get(inner) or {}
+            made = {"@": "call", "name": name, "kwargs": _arguments(given) if isinstance(given, dict) else {}}
+            return {**made, "partial": True} if value.get("_partial_") else made
+    made = {str(name): configured(item) for name, item in value.items()}
+    return {name: item for name, item in made.items() if item is not _NONE}

@@ -1,0 +1,125 @@
+"""Which LightningModules of a tree are trained alone, and how their files are imported."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+from typing import Any
+
+from verify.hints import Hints, hints
+from verify.sources import NAMESPACES, Sources, imports
+
+FILES = 6
+CARRIED = ("gradient_clip_val", "gradient_clip_algorithm", "accumulate_grad_batches")
+"""Arguments of the Trainer that decide how a module trains: those that rewrites carry into it."""
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """A file with modules: the names it may be imported by, the classes to begin with, and where imports look."""
+
+    path: str
+    names: tuple[str, ...]
+    paths: tuple[str, ...]
+    classes: tuple[str, ...]
+
+
+def chosen(before: Sources, after: Sources, changed: Iterable[str]) -> tuple[Chosen, ...]:
+    """The changed files that define classes which may be modules, and then those that load changed files."""
+    touched = [path for path in sorted(set(changed)) if path.endswith(".py")]
+    own = [path for path in touched if _has_classes(after, path)]
+    own.sort(key=lambda path: (not _names_step(after.tree(path)), _in_tests(path), path))
+    if not own:
+        own = [
+            path
+            for path in after.paths()
+            if path not in touched and not _in_tests(path) and _names_step(after.tree(path))
+            and (not touched or set(touched) & set(after.reach(path)[0]))
+        ]  # fmt: skip
+    return tuple(_chosen(before, after, path) for path in own[:FILES])
+
+
+def reached(after: Sources, changed: Iterable[str]) -> tuple[Chosen, ...]:
+    """The modules that changed scripts train: not changed themselves."""
+    touched = {path for path in changed if path.endswith(".py")}
+    loaded = dict.fromkeys(path for script in sorted(touched) for path in after.reach(script)[0] if path not in touched)
+    found = [path for path in loaded if _has_classes(after, path) and _names_step(after.tree(path))]
+    return tuple(_chosen(after, after, path) for path in found[:FILES])
+
+
+def _has_classes(sources: Sources, path: str) -> bool:
+    tree = sources.tree(path)
+    if tree is None or not any(isinstance(node, ast.ClassDef) and node.bases for node in tree.body):
+        return False
+    return bool(sources.reach(path)[1] & set(NAMESPACES))
+
+
+def _names_step(tree: ast.Module | None) -> bool:
+    return tree is not None and any(
+        isinstance(node, ast.FunctionDef) and node.name == "training_step" for node in ast.walk(tree)
+    )
+
+
+def _in_tests(path: str) -> bool:
+    return bool({"test", "tests"} & set(PurePosixPath(path).parts[:-1]))
+
+
+def _chosen(before: Sources, after: Sources, path: str) -> Chosen:
+    pure = PurePosixPath(path)
+    known = set(after.paths())
+    base = pure.parent
+    while base != PurePosixPath(".") and (base / "__init__.py").as_posix() in known:
+        base = base.parent
+    bases = [base, *base.parents]
+    tree = after.tree(path)
+    if tree and any(found.level for found in imports(tree)) and base == pure.parent:
+        bases = [*bases[1:], base]
+    names = [".".join(_without(pure, one).with_suffix("").parts) for one in bases]
+    names = [name.removesuffix(".__init__") for name in names]
+    paths = dict.fromkeys(one.as_posix() for one in (base, pure.parent, *pure.parent.parents, PurePosixPath("src")))
+    return Chosen(path, tuple(dict.fromkeys(names)), tuple(paths), _classes(before, after, path))
+
+
+def _without(path: PurePosixPath, base: PurePosixPath) -> PurePosixPath:
+    return path if base == PurePosixPath(".") else path.relative_to(base)
+
+
+def _classes(before: Sources, after: Sources, path: str) -> tuple[str, ...]:
+    """The classes of a file, those whose code is not as it was first."""
+    old, new = (_by_name(sources.tree(path)) for sources in (before, after))
+    return tuple(sorted(new, key=lambda name: (old.get(name) == new[name], list(new).index(name))))
+
+
+def _by_name(tree: ast.Module | None) -> dict[str, str]:
+    nodes = [node for node in tree.body if isinstance(node, ast.ClassDef)] if tree else []
+    return {node.name: ast.dump(node) for node in nodes}
+
+
+def hinted(sources: Sources, found: Chosen) -> Mapping[str, Any]:
+    """What the project says of the arguments of the classes in a file, as the harness takes it."""
+    said: Hints = hints(sources, found.path)
+    calls = {name: said.calls[name] for name in found.classes if name in said.calls}
+    return {"values": said.values, "calls": calls}
+
+
+def carried(sources: Sources) -> dict[str, Any]:
+    """The arguments that every Trainer of a tree is built with, as far as they are written out and agree."""
+    calls = [
+        {keyword.arg: keyword.value for keyword in node.keywords}
+        for path in sources.paths()
+        if sources.packages(path) & set(NAMESPACES) and (tree := sources.tree(path))
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Call) and _ends_with(node.func, "Trainer")
+    ]
+    found = {}
+    for name in CARRIED:
+        values = [call[name].value if isinstance(call[name], ast.Constant) else None for call in calls if name in call]  # type: ignore[attr-defined]
+        if len(values) == len(calls) and len(set(values)) == 1 and isinstance(values[0], int | float | str):
+            found[name] = values[0]
+    return found
+
+
+def _ends_with(node: ast.expr, name: str) -> bool:
+    return (node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", "")) == name
