@@ -10,7 +10,6 @@ from typing import Any
 
 from verify.evidence import Failure, Gradient, Lost, Recording
 
-
 LIMIT = 2**28
 
 

@@ -122,8 +122,7 @@ def test_a_given_interpreter_without_lightning_says_what_to_install(tmp_path: Pa
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
 def test_nothing_survives_the_end_of_fixer(tmp_path: Path, number: signal.Signals) -> None:
     hang = HEAD + "import time\nopen(PATH, 'w').write('here')\nwhile True: time.sleep(1)\npl.Trainer().fit()\n"
-    lives = tmp_path / "lives"
-    text = hang.replace("PATH", repr(str(lives)))
+    text = hang.replace("PATH", repr("lives"))
     before, after = tree(tmp_path / "before", train=text), tree(tmp_path / "after", train=text)
     program = (
         "import sys; from pathlib import Path; from verify.prove import Request, prove;"
@@ -135,7 +134,8 @@ def test_nothing_survives_the_end_of_fixer(tmp_path: Path, number: signal.Signal
     root = Path(__file__).parents[2]
     environment = {**os.environ, "TMPDIR": str(temporary), "PYTHONPATH": str(root)}
     child = subprocess.Popen([sys.executable, "-c", program, str(before), str(after)], env=environment)
-    _wait(lives.exists)
+    _wait(lambda: len(list(temporary.glob("*/*/tree/lives"))) == 2)
+    assert _running(str(temporary))
     child.send_signal(number)
     child.wait(timeout=60)
     _wait(lambda: not _running(str(temporary)))
