@@ -96,7 +96,7 @@ class Rule:
     `fix` is the best level that a place can have; each match carries its own. `breaks_in` is the Lightning
     release in which the old code stopped working (None where it did not), `needs` the oldest one on which the
     rewritten code runs, `keeps` the oldest one on which files run that it collected something of and leaves as they
-    are, `torch` the oldest torch that the rewritten code needs. `triggers` are byte strings, one
+    are, `torch` and `torchmetrics` the oldest of those that the rewritten code needs. `triggers` are byte strings, one
     of which a file must hold to be parsed at all, for files of the `kinds` and those called one of `names`;
     `text_triggers` take their place for files that are not Python, where those hold others.
 
@@ -125,6 +125,7 @@ class Rule:
     needs: str | None = None
     keeps: str | None = None
     torch: str | None = None
+    torchmetrics: str | None = None
     collect: Callable[[PythonFile], Any] | None = None
     collect_text: Callable[[TextFile], Any] | None = None
     context: Callable[[Mapping[str, Any]], tuple[bytes, ...]] | None = None

@@ -60,10 +60,15 @@ class Area:
         return max(map(Version, (*asked, *self.kept)), default=Version("1.0"))
 
     @property
-    def torch(self) -> str | None:
-        """The oldest torch that the rewritten code runs on, where it needs one."""
-        asked = {rule.torch for rule in all_rules() for item in self.rewritten if item.code == rule.code and rule.torch}
-        return max(asked, key=Version, default=None)
+    def beside(self) -> Mapping[str, str]:
+        """The oldest torch and torchmetrics that the rewritten code runs on, where it needs one."""
+        codes = {item.code for item in self.rewritten}
+        rules = [rule for rule in all_rules() if rule.code in codes]
+        asked = {
+            "torch": [rule.torch for rule in rules if rule.torch],
+            "torchmetrics": [rule.torchmetrics for rule in rules if rule.torchmetrics],
+        }
+        return {name: max(releases, key=Version) for name, releases in asked.items() if releases}
 
     @property
     def waiting(self) -> tuple[Finding, ...]:

@@ -141,7 +141,7 @@ def floored(text: str, floor: str, language: Language = "pep440") -> str | None:
     there is none."""
     least = _short(Version(floor).release)
     named = (clause.version for clause in clauses(text) if "*" not in clause.version)
-    known = map(Version, (floor, *_MINORS_2, *named))
+    known = map(Version, (floor, *_MINORS_1, *_MINORS_2, *named))
     target = next((item for item in known if item >= Version(floor) and admits(text, str(item), language)), None)
     open_end = (
         clause.operator == "^" or (clause.operator == "~=" and len(clause.release) == 2) for clause in clauses(text)
@@ -152,7 +152,7 @@ def floored(text: str, floor: str, language: Language = "pep440") -> str | None:
     )
     text = ",".join(map(str, lifted))
     result = _reached(text, Goal(target, (target.major + 1,), least, least), language) if target else None
-    below = (*_MINORS_1, *(item for item in _MINORS_2 if Version(item) < Version(floor)))
+    below = [item for item in (*_MINORS_1, *_MINORS_2) if Version(item) < Version(floor)]
     return None if result is None or any(admits(result, old, language) for old in below) else result
 
 

@@ -1,0 +1,301 @@
+"""MET001: torchmetrics' classification metrics, which want to be told their task since 0.11."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import partial
+
+from packaging.requirements import InvalidRequirement, Requirement
+
+from codemods.facts import Facts
+from codemods.finding import Fix
+from codemods.metrics.arguments import Arguments, read_arguments
+from codemods.metrics.fed import Fed, Method, Origin, fed
+from codemods.metrics.size import width
+from codemods.metrics.stored import feeds, method_of
+from codemods.metrics.table import RENAMED, classes, functions, is_of_torchmetrics, metric_of, proven
+from codemods.pins.compat import minor_of
+from codemods.pins.specifier import admits_from
+from codemods.rule import Example, Match, Rule, TextEdit, best_levels
+from codemods.source import CallNode, PythonFile
+from codemods.syntax import is_self_attribute, self_name
+
+CODE = "MET001"
+ROW = "M008"
+SINCE = "0.11.0"
+ADVICE = 'write task="binary", "multiclass" with num_classes= or "multilabel" with num_labels= as your data are'
+TIE = "a probability that is the threshold itself counts as 0 now, where it counted as 1"
+NOTES = {"binary": TIE, "multilabel": TIE, "multiclass": "classes that do not occur are left out of the mean now"}
+
+
+@dataclass(frozen=True)
+class _Place:
+    """A call that wants a task: the metric and whether it is the function."""
+
+    call: CallNode
+    metric: str
+    function: bool
+
+
+def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
+    if not _asked(facts):
+        return
+    words = {*classes(), *functions(), *RENAMED, "compute_on_step"}
+    found = []
+    for call in file.calls_near(word for word in words if word in file.text):
+        dotted = call.scope.resolve(call.node.func) or ""
+        metric = metric_of(dotted)
+        if metric:
+            match = _of_call(file, _Place(call, *metric))
+        else:
+            match = _without_step(file, call) if is_of_torchmetrics(dotted) else None
+        if match:
+            found.append((call, match))
+    yield from _together(found)
+
+
+def _asked(facts: Facts) -> bool:
+    """Whether the project admits a torchmetrics that wants the task, or none that the target can be installed with."""
+    stated = []
+    for pin in facts.pins:
+        try:
+            requirement = Requirement(pin)
+        except InvalidRequirement:
+            continue
+        if requirement.name.lower() == "torchmetrics":
+            stated.append(str(requirement.specifier))
+    needed = minor_of(facts.target).beside["torchmetrics"].floor if facts.target else SINCE
+    new = any(admits_from(text, SINCE) for text in stated)
+    return not stated or new or not any(admits_from(text, needed) for text in stated)
+
+
+def _together(found: list[tuple[CallNode, Match]]) -> Iterator[Match]:
+    """The matches; of one class all are rewritten or none."""
+    levels = {(_owner(call), match.fix) for call, match in found if _owner(call)}
+    for call, match in found:
+        owner = _owner(call)
+        if match.fix != "manual" and (owner, "manual") in levels:
+            reason = "Not rewritten: another metric of the class waits for a person"
+            yield replace(match, fix="manual", edits=(), unit="", reason=f"{reason}; {match.reason}")
+        elif match.fix == "safe" and (owner, "unsafe") in levels:
+            yield replace(match, fix="unsafe", reason=f"{match.reason} Another metric of the class is not as sure.")
+        else:
+            yield match
+
+
+def _owner(call: CallNode) -> ast.AST | None:
+    return next((node for node in reversed(call.within) if isinstance(node, ast.ClassDef)), None)
+
+
+def _unit(file: PythonFile, call: CallNode) -> str:
+    owner = _owner(call)
+    return f"{file.path}:{getattr(owner, 'lineno', '')}" if owner else ""
+
+
+def _of_call(file: PythonFile, place: _Place) -> Match | None:
+    given = read_arguments(file, place.call.node, place.metric, place.function)
+    if given.named("task") or given.tasked:
+        return None
+    message = f"{place.metric} wants to be told its task since torchmetrics 0.11"
+    old = (place.call.scope.resolve(place.call.node.func) or "").rpartition(".")[2]
+    if old in RENAMED and _spelled_new(place.call):
+        return _left(file, place, message, f"`{old}` is `{RENAMED[old]}` since torchmetrics 0.8: take that first")
+    if given.reason:
+        return _left(file, place, message, given.reason)
+    known = _fed(file, place, given)
+    if known.reason or not known.given:
+        return _left(file, place, message, known.reason)
+    return _tasked(file, place, message, given, known)
+
+
+def _spelled_new(call: CallNode) -> bool:
+    """Whether a call goes to torchmetrics itself rather than to what Lightning had of it."""
+    return (call.scope.resolve(call.node.func) or "").startswith("torchmetrics.")
+
+
+def _left(file: PythonFile, place: _Place, message: str, reason: str) -> Match:
+    return Match(file.span(place.call.node), message, "manual", f"Not rewritten: {reason}; {ADVICE}.", ROW)
+
+
+def _fed(file: PythonFile, place: _Place, given: Arguments) -> Fed:
+    """What all the calls give that feed a metric."""
+    if place.function:
+        method = method_of(file, place.call)
+        if not method or not given.data:
+            return Fed(reason="what it is given could not be told")
+        return fed(*given.data, method)
+    stored = feeds(file, place.call)
+    told = []
+    for feed in stored.found:
+        if len(feed.call.args) != 2 or feed.call.keywords:
+            return Fed(reason="what it is given could not be told")
+        told.append(fed(feed.call.args[0], feed.call.args[1], feed.method))
+    reason = stored.reason or next((item.reason for item in told if item.reason), "")
+    if not reason and len({(item.task, item.logits) for item in told}) > 1:
+        reason = "it is given predictions of more than one kind"
+    return Fed(reason=reason) if reason else told[0]
+
+
+def _tasked(file: PythonFile, place: _Place, message: str, given: Arguments, known: Fed) -> Match:
+    task, classes_given = known.task, given.named("num_classes")
+    if task == "binary" and classes_given and not _is_number(classes_given, 1):
+        pair = _is_number(classes_given, 2) and (place.metric, "binary") in proven() and place.metric in PAIRED
+        task = "binary" if pair else "multilabel"
+        if not pair and not isinstance(classes_given, ast.Constant):
+            return _left(file, place, message, "whether it has one output or several could not be told")
+    row = proven().get((place.metric, task))
+    refused = _refusal(place.metric, task, given, known)
+    if refused or not row:
+        return _left(file, place, message, refused or f"its numbers are others for a {task} task")
+    size = ast.unparse(classes_given) if classes_given else None
+    size = _size(file, place, given, known) if task == "multiclass" else size
+    if task == "multiclass" and size is None:
+        return _left(file, place, message, "how many classes there are could not be told")
+    text = given.written(task, size)
+    if text is None:
+        return _left(file, place, message, "a comment stands among its arguments")
+    reason = f"What it is given is {task}; run with the same numbers before and after."
+    level: Fix = row.level
+    if level == "unsafe":
+        reason = f"What it is given is {task}; {NOTES[task]}."
+    edit = TextEdit(*given.extent, text)
+    return Match(file.span(place.call.node), message, level, reason, ROW, (edit,), unit=_unit(file, place.call))
+
+
+PAIRED = ("ConfusionMatrix", "CohenKappa", "MatthewsCorrCoef")
+
+
+def _is_number(node: ast.expr, number: int) -> bool:
+    return isinstance(node, ast.Constant) and node.value == number and not isinstance(node.value, bool)
+
+
+def _refusal(metric: str, task: str, given: Arguments, known: Fed) -> str | None:
+    row = proven().get((metric, task))
+    if row is None:
+        return f"its numbers, or what it gives back, are others since 0.11 for a {task} task"
+    if known.logits and metric != "AUROC":
+        return "it is given logits, which were compared with the threshold as they are; give it torch.sigmoid of them"
+    average = given.named("average")
+    said = ast.literal_eval(average) if isinstance(average, ast.Constant) else "?" if average else "-"
+    if str(said) not in row.averages:
+        return f"average={said} has other numbers now" if said != "?" else "its average could not be told"
+    allowed = {*row.keeps, *given.handled}
+    allowed |= row.plain_keeps if said in ("-", "micro") else set()
+    other = sorted(given.names() - allowed)
+    return f"`{other[0]}=` has no counterpart with the same numbers" if other else None
+
+
+def _size(file: PythonFile, place: _Place, given: Arguments, known: Fed) -> str | None:
+    """The number of classes as it is to be written in the call."""
+    stated = given.named("num_classes")
+    if stated is not None:
+        return ast.unparse(stated) if not _is_number(stated, 1) else None
+    found: Origin | None = known.given
+    assert found
+    said = width(found)
+    here = method_of(file, place.call)
+    if said and here and _visible(said[0], said[1], here):
+        return ast.unparse(said[0])
+    name = _written_name(found, given)
+    if place.function and name:
+        return f"{name}.shape[{found.dim or 1}]"
+    return None
+
+
+def _visible(size: ast.expr, there: Method, here: Method) -> bool:
+    """Whether an expression means in one method what it means in another."""
+    if isinstance(size, ast.Constant):
+        return isinstance(size.value, int)
+    own = self_name(there.node)
+    if isinstance(size, ast.Attribute) and is_self_attribute(size.value, "hparams", own):
+        return own == self_name(here.node)
+    return isinstance(size, ast.Name) and there.node is here.node and _is_parameter(size.id, here)
+
+
+def _is_parameter(name: str, method: Method) -> bool:
+    arguments = method.node.args
+    taken = {item.arg for item in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)}
+    stored = any(
+        isinstance(node, ast.Name) and node.id == name and not isinstance(node.ctx, ast.Load)
+        for node in ast.walk(method.node)
+    )
+    return name in taken and not stored
+
+
+def _written_name(found: Origin, given: Arguments) -> str | None:
+    """The name by which the call's function knows the predictions of all classes."""
+    if isinstance(found.base, ast.Name):
+        return found.base.id
+    for target, value in found.method.bindings:
+        if value is found.base and isinstance(target, ast.Name) and given.sees(target.id, found.method):
+            return target.id
+    return None
+
+
+def _without_step(file: PythonFile, call: CallNode) -> Match | None:
+    """`compute_on_step=` of the metrics that want no task."""
+    given = read_arguments(file, call.node, "", False)
+    keyword = given.named("compute_on_step")
+    if keyword is None:
+        return None
+    message = "`compute_on_step=` is gone since torchmetrics 0.11"
+    text = given.written("", None)
+    if text is None or given.reason:
+        return Match(file.span(call.node), message, "manual", "Not rewritten: take it out.", ROW)
+    reason = "It only said whether a call hands back the value of its batch, which it always does now."
+    edit = TextEdit(*given.extent, text)
+    return Match(file.span(call.node), message, "safe", reason, ROW, (edit,), unit=_unit(file, call))
+
+
+BEFORE = """\
+import torch
+import torch.nn.functional as F
+from pytorch_lightning import LightningModule
+from torchmetrics import Accuracy
+from torchmetrics.functional import f1_score
+
+
+class Model(LightningModule):
+    def __init__(self, num_classes):
+        super().__init__()
+        self.layer = torch.nn.Linear(32, num_classes)
+        self.accuracy = Accuracy()
+
+    def forward(self, x):
+        return self.layer(x)
+
+    def training_step(self, batch, batch_idx):
+        x, y = batch
+        logits = self(x)
+        loss = F.cross_entropy(logits, y)
+        self.log("accuracy", self.accuracy(logits, y))
+        self.log("f1", f1_score(logits, y))
+        return loss
+"""
+AFTER = BEFORE.replace("Accuracy()", 'Accuracy(task="multiclass", num_classes=num_classes)').replace(
+    "f1_score(logits, y)", 'f1_score(logits, y, task="multiclass", num_classes=logits.shape[1])'
+)
+HANDED = BEFORE.replace("self.accuracy = Accuracy()", "self.accuracy = wrap(Accuracy())").replace(
+    '        self.log("f1", f1_score(logits, y))\n', ""
+)
+
+RULE = Rule(
+    code=CODE,
+    name="metric-task",
+    summary="torchmetrics' classification metrics are told their task and number of classes",
+    why=(
+        "Since torchmetrics 0.11 a classification metric no longer guesses from its data whether they are binary, "
+        "multiclass or multilabel: task= has to be said, with num_classes= or num_labels=. Both are written where the "
+        "loss, an argmax or a softmax tells the task and the last layer the number, and where the numbers were run to "
+        "be the same with torchmetrics 0.3 to 0.10 and 1.9; everything else is left with the advice."
+    ),
+    fix="safe",
+    versions="written for torchmetrics < 0.11, as pytorch_lightning.metrics was",
+    triggers=(b"torchmetrics", b"lightning.metrics", b"lightning import metrics", b"pl.metrics"),
+    check=_check,
+    examples=(Example(BEFORE, AFTER), Example(HANDED, HANDED)),
+    rows=partial(best_levels, ((ROW, "safe"),)),
+    torchmetrics=SINCE,
+)

@@ -1,0 +1,49 @@
+"""Requirements on torchmetrics that are raised for metrics that were told their task."""
+
+from __future__ import annotations
+
+import pytest
+
+from codemods.metrics.met001 import AFTER, BEFORE
+from codemods.metrics.met001 import RULE as METRICS
+from codemods.pins.pin001 import RULE as PINS
+from codemods.plan import Plan, plan
+from codemods.scan import Options
+from codemods.source import Source
+
+
+def planned(requirements: str) -> Plan:
+    files = {"train.py": ("python", BEFORE), "requirements.txt": ("requirements", requirements)}
+    return plan(
+        [Source(path, kind, text.encode()) for path, (kind, text) in files.items()],
+        Options((METRICS, PINS), target="2.6.6", pins=tuple(requirements.split())),
+    )
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("torchmetrics>=0.7", "torchmetrics>=0.11"),
+        ("torchmetrics", "torchmetrics>=0.11"),
+        ("torchmetrics>=0.7,<2", "torchmetrics>=0.11,<2"),
+        ("torchmetrics==0.11.4", "torchmetrics==0.11.4"),
+        ("torchmetrics>=1.0", "torchmetrics>=1.0"),
+    ],
+)
+def test_raised_with_the_task(before: str, after: str) -> None:
+    made = planned(f"{before}\n")
+    assert made.bugs == ()
+    final = made.final()
+    assert final["train.py"].decode() == AFTER
+    assert final.get("requirements.txt", before.encode() + b"\n").decode() == f"{after}\n"
+
+
+@pytest.mark.parametrize("pin", ["torchmetrics==0.9.3", "torchmetrics>=0.8,<0.11", "torchmetrics~=0.10.0"])
+def test_a_pin_that_keeps_the_old_ones_keeps_the_old_calls(pin: str) -> None:
+    made = planned(f"{pin}\n")
+    assert (made.changes, [finding for finding in made.findings if finding.code == "MET001"]) == ((), [])
+
+
+def test_a_pin_that_the_target_cannot_stand_beside_does_not() -> None:
+    final = planned("torchmetrics==0.5.1\n").final()
+    assert final["train.py"].decode() == AFTER
