@@ -1,0 +1,283 @@
+"""MET001: what it writes, what it leaves, and that its table says what the installed torchmetrics does."""
+
+from __future__ import annotations
+
+import inspect
+import warnings
+
+import pytest
+import torch
+import torchmetrics
+import torchmetrics.functional
+
+from codemods.metrics.table import PASSED, proven, rows
+from tests.codemods.support import refusals, rewritten, rule
+
+HEAD = """\
+import torch
+import torch.nn as nn
+import torch.nn.functional as F
+import torchmetrics
+from pytorch_lightning import LightningModule
+from torchmetrics import Accuracy, F1Score, MetricCollection
+from torchmetrics.functional import accuracy
+
+
+class Model(LightningModule):
+    def __init__(self, width=4, num_classes=3):
+        super().__init__()
+        self.layer = nn.Linear(8, width)
+        self.last = {last}
+        self.loss = {loss}
+        {made}
+
+    def forward(self, x):
+        x = self.layer(x)
+        x = self.last(x)
+        return x
+
+    def training_step(self, batch, batch_idx):
+        x, y = batch
+        out = self(x)
+        loss = {computed}
+        {fed}
+        return loss
+"""
+
+
+def module(made: str, fed: str, last: str = "nn.Linear(width, 10)", loss: str = "None", computed: str = "") -> str:
+    computed = computed or ("self.loss(out, y)" if loss != "None" else "F.cross_entropy(out, y)")
+    return HEAD.format(made=made, fed=fed, last=last, loss=loss, computed=computed)
+
+
+def made(text: str, *, unsafe: bool = False) -> str:
+    """The line that makes the metric, after the rule."""
+    after = rewritten({"train.py": text}, rule("MET001"), unsafe=unsafe)["train.py"]
+    return next(line for line in after.splitlines() if "self.metric =" in line).strip().removeprefix("self.metric = ")
+
+
+@pytest.mark.parametrize(
+    ("before", "fed", "after"),
+    [
+        ("Accuracy()", "self.metric(out, y)", 'Accuracy(task="multiclass", num_classes=10)'),
+        ("Accuracy()", "self.metric.update(out.detach(), y)", 'Accuracy(task="multiclass", num_classes=10)'),
+        ("Accuracy()", "self.metric(out.argmax(dim=-1), y)", 'Accuracy(task="multiclass", num_classes=10)'),
+        ("Accuracy()", "self.metric(torch.max(out, 1)[1], y)", 'Accuracy(task="multiclass", num_classes=10)'),
+        ("Accuracy()", "self.metric(F.softmax(out, dim=1), y)", 'Accuracy(task="multiclass", num_classes=10)'),
+        ("Accuracy(top_k=5)", "self.metric(out, y)", 'Accuracy(task="multiclass", num_classes=10, top_k=5)'),
+        ("Accuracy(num_classes=7)", "self.metric(out, y)", 'Accuracy(task="multiclass", num_classes=7)'),
+        ("Accuracy(0.5)", "self.metric(out, y)", 'Accuracy(task="multiclass", num_classes=10, threshold=0.5)'),
+        ("F1Score(10)", "self.metric(out, y)", 'F1Score(task="multiclass", num_classes=10)'),
+        (
+            'F1Score(num_classes=10, average="macro", compute_on_step=False)',
+            "self.metric(out, y)",
+            'F1Score(task="multiclass", num_classes=10, average="macro")',
+        ),
+        (
+            'Accuracy(mdmc_average="global", dist_sync_on_step=True)',
+            "self.metric(out, y)",
+            'Accuracy(task="multiclass", num_classes=10, dist_sync_on_step=True)',
+        ),
+        (
+            "torchmetrics.ConfusionMatrix(10, normalize='true')",
+            "self.metric(out, y)",
+            "torchmetrics.ConfusionMatrix(task=\"multiclass\", num_classes=10, normalize='true')",
+        ),
+        (
+            "MetricCollection([Accuracy(), F1Score()])",
+            "self.metric(out, y)",
+            'MetricCollection([Accuracy(task="multiclass", num_classes=10), '
+            'F1Score(task="multiclass", num_classes=10)])',
+        ),
+        ("torchmetrics.MeanMetric(compute_on_step=False)", "self.metric(loss)", "torchmetrics.MeanMetric()"),
+    ],
+)
+def test_multiclass(before: str, fed: str, after: str) -> None:
+    assert made(module(f"self.metric = {before}", fed)) == after
+
+
+@pytest.mark.parametrize(
+    ("last", "size"),
+    [
+        ("nn.Linear(width, num_classes)", "num_classes"),
+        ("nn.Linear(in_features=width, out_features=5)", "5"),
+        ("nn.Sequential(nn.ReLU(), nn.Linear(width, 6), nn.LogSoftmax(dim=1))", "6"),
+        ("nn.Conv2d(width, 4, 1)", "4"),
+    ],
+)
+def test_the_last_layer_says_how_many_classes(last: str, size: str) -> None:
+    text = module("self.metric = Accuracy()", "self.metric(out, y)", last)
+    assert made(text) == f'Accuracy(task="multiclass", num_classes={size})'
+
+
+def test_a_loss_that_is_kept_tells_the_task() -> None:
+    text = module("self.metric = Accuracy()", "self.metric(out, y)", loss="nn.CrossEntropyLoss()")
+    assert made(text) == 'Accuracy(task="multiclass", num_classes=10)'
+
+
+def test_a_function_takes_the_number_from_what_it_is_given() -> None:
+    text = module("pass", 'self.log("acc", accuracy(out, y))', last="build(width)")
+    after = rewritten({"train.py": text}, rule("MET001"))["train.py"]
+    assert 'accuracy(out, y, task="multiclass", num_classes=out.shape[1])' in after
+
+
+STEP = """
+
+class Shared(Model):
+    def __init__(self):
+        super().__init__()
+        self.net = nn.Linear(2, 3)
+        self.train_accuracy = Accuracy()
+        self.val_accuracy = self.train_accuracy.clone()
+
+    def shared(self, batch):
+        x, y = batch
+        logits = self.net(x)
+        return F.cross_entropy(logits, y), torch.argmax(logits, dim=1), y
+
+    def training_step(self, batch, batch_idx):
+        loss, preds, y = self.shared(batch)
+        self.log("train", self.train_accuracy(preds, y))
+        return loss
+
+    def validation_step(self, batch, batch_idx):
+        _, preds, y = self.shared(batch)
+        self.val_accuracy.update(preds, y)
+        self.log("val", self.val_accuracy, on_epoch=True)
+"""
+
+
+def test_a_step_that_others_share_is_followed() -> None:
+    before = module("pass", "pass") + STEP
+    after = rewritten({"train.py": before}, rule("MET001"))["train.py"]
+    assert after == before.replace("Accuracy()", 'Accuracy(task="multiclass", num_classes=3)')
+
+
+ONES = {"last": "nn.Linear(width, 1)", "loss": "nn.BCEWithLogitsLoss()", "computed": "self.loss(out, y.float())"}
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("Accuracy()", 'Accuracy(task="binary")'),
+        ("F1Score(num_classes=1)", 'F1Score(task="binary")'),
+        ("F1Score(num_classes=5)", 'F1Score(task="multilabel", num_labels=5)'),
+        ('Accuracy(num_classes=5, average="macro")', 'Accuracy(task="multilabel", num_labels=5, average="macro")'),
+        ("torchmetrics.ConfusionMatrix(num_classes=2)", 'torchmetrics.ConfusionMatrix(task="binary")'),
+    ],
+)
+def test_probabilities_of_a_sigmoid(before: str, after: str) -> None:
+    text = module(f"self.metric = {before}", "self.metric(torch.sigmoid(out), y)", **ONES)
+    assert made(text) == before
+    assert made(text, unsafe=True) == after
+
+
+@pytest.mark.parametrize("given", ["out", "out.sigmoid()"])
+def test_the_area_under_the_curve_of_two_classes(given: str) -> None:
+    text = module("self.metric = torchmetrics.AUROC()", f"self.metric({given}, y)", **ONES)
+    assert made(text) == 'torchmetrics.AUROC(task="binary")'
+
+
+@pytest.mark.parametrize(
+    ("text", "word"),
+    [
+        (module("self.metric = wrap(Accuracy())", "self.metric(out, y)"), "handed on where it is made"),
+        (module("self.metric = Accuracy()", "pass"), "nothing in its class"),
+        (module("self.metric = Accuracy()", "helper(self.metric, out, y)"), "handed on in line"),
+        (module("self.metric = Accuracy()", "self.metric(x, y)"), "could not be told"),
+        (module("self.metric = Accuracy()", "self.metric(out, y)", "build(width)"), "how many classes"),
+        (module("self.metric = Accuracy()", "self.metric(out, y)", **ONES), "logits"),
+        (module("self.metric = Accuracy()", "self.metric(torch.sigmoid(out), y)"), "could not be told"),
+        (module("self.metric = Accuracy(**more)", "self.metric(out, y)"), "**"),
+        (module("self.metric = F1Score(10, 0.5)", "self.metric(out, y)"), "by its place"),
+        (module("self.metric = F1Score(num_classes=10, ignore_index=0)", "self.metric(out, y)"), "ignore_index"),
+        (module("self.metric = F1Score(top_k=2)", "self.metric(out, y)"), "top_k"),
+        (module('self.metric = Accuracy(mdmc_average="samplewise")', "self.metric(out, y)"), "mdmc_average"),
+        (module("self.metric = Accuracy(subset_accuracy=True)", "self.metric(out, y)"), "subset_accuracy"),
+        (module("self.metric = Accuracy(multiclass=False)", "self.metric(out, y)"), "multiclass"),
+        (module("self.metric = F1Score(average=None)", "self.metric(out, y)"), "average=None"),
+        (module("self.metric = F1Score(average=how)", "self.metric(out, y)"), "average could not"),
+        (module("self.metric = torchmetrics.AUROC(num_classes=10)", "self.metric(out, y)"), "its numbers"),
+        (module("self.metric = torchmetrics.HammingDistance()", "self.metric(out, y)"), "its numbers"),
+        (module("self.metric = torchmetrics.IoU(10)", "self.metric(out, y)"), "JaccardIndex"),
+        (
+            module("self.metric = Accuracy(  # all of them\n            top_k=2\n        )", "self.metric(out, y)"),
+            "a comment",
+        ),
+        ("from torchmetrics import Accuracy\n\nmetric = Accuracy()\n", "not made in a class"),
+        (
+            module("self.metric = Accuracy()", "out = out if y.any() else -out\n        self.metric(out, y)"),
+            "more than one way",
+        ),
+        (
+            module("self.metric = Accuracy()\n        self.other = wrap(F1Score())", "self.metric(out, y)"),
+            "another metric of the class",
+        ),
+    ],
+)
+def test_left_to_a_person(text: str, word: str) -> None:
+    assert any(word in reason for reason in refusals({"train.py": text}, "MET001"))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        module('self.metric = Accuracy(task="multiclass", num_classes=10)', "self.metric(out, y)"),
+        module('self.metric = Accuracy("multiclass", num_classes=10)', "self.metric(out, y)"),
+        module("self.metric = torchmetrics.MeanSquaredError()", "self.metric(out, y)"),
+        "from sklearn.metrics import accuracy_score as accuracy\n\nvalue = accuracy(a, b)\n",
+        "from mine import Accuracy\nimport torchmetrics\n\nmetric = Accuracy()\n",
+    ],
+)
+def test_not_meant(text: str) -> None:
+    assert refusals({"train.py": text}, "MET001") == []
+
+
+@pytest.mark.parametrize("row", rows(), ids=lambda row: f"{row['metric']}-{row['task']}")
+def test_the_installed_torchmetrics_takes_what_is_written(row: dict[str, str]) -> None:
+    metric = getattr(torchmetrics, row["metric"])
+    taken = inspect.signature(metric.__new__).parameters
+    assert "task" in taken
+    assert "task" in inspect.signature(getattr(torchmetrics.functional, row["function"])).parameters
+    if not row["task"]:
+        return
+    size = {"binary": {}, "multiclass": {"num_classes": 3}, "multilabel": {"num_labels": 3}}[row["task"]]
+    facts = proven()[row["metric"], row["task"]]
+    assert facts.keeps | facts.plain_keeps <= taken.keys()
+    for average in facts.averages:
+        given = {} if average == "-" else {"average": average}
+        assert metric(task=row["task"], **size, **given) is not None
+    made = metric(task=row["task"], **size, **{name: False if name == "dist_sync_on_step" else None for name in PASSED})
+    assert isinstance(made, torchmetrics.Metric)
+
+
+CLASSES = torch.Generator().manual_seed(7)
+SCORES = torch.randn(40, 5, generator=CLASSES)
+LABELS = torch.randint(0, 4, (40,), generator=CLASSES)
+
+
+def counted(metric: str, average: str) -> float:
+    """The number by its definition, with classes that do not occur left out of a mean."""
+    preds = SCORES.argmax(1)
+    hit = torch.stack([((preds == k) & (k == LABELS)).sum() for k in range(5)]).double()
+    said = torch.stack([(preds == k).sum() for k in range(5)]).double()
+    real = torch.stack([(k == LABELS).sum() for k in range(5)]).double()
+    above, below = {"Precision": (hit, said), "Recall": (hit, real), "F1Score": (2 * hit, said + real)}.get(
+        metric, (hit, real)
+    )
+    if average in ("-", "micro"):
+        return float(above.sum() / below.sum())
+    each = torch.where(below > 0, above / below.clamp(min=1), 0.0)
+    weights = real if average == "weighted" else ((said + real) > 0).double()
+    return float((each * weights).sum() / weights.sum())
+
+
+@pytest.mark.parametrize("metric", ["Accuracy", "Precision", "Recall", "F1Score"])
+@pytest.mark.parametrize("average", ["-", "micro", "macro", "weighted"])
+def test_numbers_are_those_that_the_old_ones_gave(metric: str, average: str) -> None:
+    """The old ones' numbers were compared with these definitions when the table was made."""
+    given = {} if average == "-" else {"average": average}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        found = getattr(torchmetrics, metric)(task="multiclass", num_classes=5, **given)(SCORES, LABELS)
+    assert float(found) == pytest.approx(counted(metric, average), abs=1e-5)
