@@ -162,16 +162,26 @@ def check(
     jobs: opt.Jobs = None,
     verbose: opt.Verbose = False,
     quiet: opt.Quiet = False,
+    statistics: Annotated[
+        bool, typer.Option("--statistics", help="Count the findings of each rule instead of listing them.")
+    ] = False,
+    baseline: Annotated[
+        Path | None, typer.Option(help="Leave out the findings that this file names.", metavar="FILE")
+    ] = None,
+    write_baseline: Annotated[
+        Path | None, typer.Option(help="Write the findings to a file as known.", metavar="FILE")
+    ] = None,
 ) -> int:
     """List what the rules find, and change nothing. Exits with 1 if there is anything."""
     from fixer import pipeline
     from fixer.settings import Asked
 
     asked = Asked(path, opt.codes(select), opt.codes(ignore), unsafe_fixes, target, jobs)
+    how = pipeline.CheckOptions(baseline, write_baseline)
     return _report(
-        lambda progress: pipeline.check(asked, progress),
-        pipeline.exit_code,
-        opt.shown(output_format, output_file, verbose, quiet),
+        lambda progress: pipeline.check(asked, how, progress),
+        lambda result: 0 if write_baseline and not result.error else pipeline.exit_code(result),
+        opt.shown(output_format, output_file, verbose, quiet, statistics),
     )
 
 
@@ -324,7 +334,7 @@ def _report(
         result = work(say)
     if result.error:
         complain(result.error)
-    show(result, shown.format, verbose=shown.verbose, quiet=shown.quiet)
+    show(result, shown.format, verbose=shown.verbose, quiet=shown.quiet, statistics=shown.statistics)
     save(result, shown.files)
     if keep:
         remember(result, shown.quiet)

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from fixer.pipeline import Progress
-from fixer.reports import OutputFormat, Rules, RuleText, render
+from fixer.reports import OutputFormat, Rules, RuleText, Style, render
 from fixer.reports.words import one_line
 from fixer.result import Result
 
@@ -25,12 +25,15 @@ def rule_texts() -> Rules:
     }
 
 
-def show(result: Result, format: OutputFormat, *, verbose: bool = False, quiet: bool = False) -> None:
+def show(
+    result: Result, format: OutputFormat, *, verbose: bool = False, quiet: bool = False, statistics: bool = False
+) -> None:
     """Writes the report of a result to standard output."""
     terminal = sys.stdout.isatty()
     width = shutil.get_terminal_size().columns if terminal else None
     color = terminal and "NO_COLOR" not in os.environ
-    text = render(result, format, rule_texts(), color=color, width=width, verbose=verbose, quiet=quiet)
+    how = Style(color, width, verbose, quiet, statistics)
+    text = render(result, format, rule_texts(), how)
     sys.stdout.buffer.write(_bytes(text))
     sys.stdout.flush()
 
@@ -39,7 +42,7 @@ def save(result: Result, files: Sequence[tuple[OutputFormat, Path]]) -> None:
     """Writes the report of a result to files, in the format of each. Raises OSError."""
     rules = rule_texts() if files else {}
     for format, path in files:
-        path.write_bytes(_bytes(render(result, format, rules, verbose=True)))
+        path.write_bytes(_bytes(render(result, format, rules, Style(verbose=True))))
 
 
 def remember(result: Result, quiet: bool) -> None:

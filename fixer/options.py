@@ -65,17 +65,19 @@ Require = Annotated[
 
 @dataclass(frozen=True)
 class Shown:
-    """How a result is told: the format on standard output, further files, and how much is said."""
+    """How a result is told: the format on standard output, further files, and how much is said; with `statistics`
+    the text counts findings by rule."""
 
     format: OutputFormat
     files: tuple[tuple[OutputFormat, Path], ...]
     verbose: bool
     quiet: bool
+    statistics: bool = False
 
 
-def shown(format: OutputFormat, files: list[str] | None, verbose: bool, quiet: bool) -> Shown:
+def shown(format: OutputFormat, files: list[str] | None, verbose: bool, quiet: bool, statistics: bool = False) -> Shown:
     """What the command line says of the report. Raises UsageError for a file that could not be written."""
-    return Shown(format, tuple(_file(text) for text in files or ()), verbose, quiet)
+    return Shown(format, tuple(_file(text) for text in files or ()), verbose, quiet, statistics)
 
 
 def _file(text: str) -> tuple[OutputFormat, Path]:

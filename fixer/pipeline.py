@@ -44,9 +44,26 @@ class RunOptions:
     require: Rung | None = None
 
 
-def check(asked: Asked, progress: Progress) -> Result:
+@dataclass(frozen=True)
+class CheckOptions:
+    """What `check` takes besides the shared options: a file of known findings to leave out, and one to write."""
+
+    baseline: Path | None = None
+    write_baseline: Path | None = None
+
+
+def check(asked: Asked, how: CheckOptions, progress: Progress) -> Result:
     """What the rules find in the files as they lie on disk. Nothing is rewritten or run."""
-    return _look("check", asked, progress, find)
+    result = _look("check", asked, progress, find)
+    if not (how.baseline or how.write_baseline):
+        return result
+    from fixer.baseline import without_known, write
+
+    if how.baseline:
+        result = without_known(result, how.baseline)
+    if how.write_baseline:
+        result = replace(result, messages=(*result.messages, write(result, how.write_baseline)))
+    return result
 
 
 def diff(asked: Asked, progress: Progress) -> Result:

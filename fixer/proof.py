@@ -19,6 +19,7 @@ from verify.process import scratch
 from verify.prove import TIMEOUT_S, Request, prove
 
 Progress = Callable[[str], None]
+TRIALS = 16
 
 
 @dataclass(frozen=True)
@@ -65,37 +66,69 @@ def prove_plan(
 def _without_culprits(
     case: _Case, made: Plan, evidence: tuple[Evidence, ...], regressed: Sequence[Evidence]
 ) -> tuple[Plan, tuple[Evidence, ...]]:
-    suspects = _with_dependents(case, {code for item in regressed for code in item.codes})
-    culprits, kept, again = _culprits(case, made, regressed) or (suspects, _plan_without(case, suspects), ())
+    """What is left without the codes that regress, proven again; nothing where that cannot be found."""
+    last = {rule.code for rule in case.options.rules if rule.last}
+    suspects = tuple(code for code in dict.fromkeys(c for item in regressed for c in item.codes) if code not in last)
+    trials = _Trials(case, made)
+    pointed = tuple(code for code in suspects if code in _pointed_at(made, regressed))
+    few = next((codes for codes in (pointed, suspects) if codes and trials.works(frozenset(codes))), None)
+    if few is None:
+        changed = set(changed_codes(made))
+        others = tuple(finding for finding in made.findings if finding.code not in changed)
+        return _with_findings(made, Plan(others, skipped=made.skipped), changed, evidence), evidence
+    culprits, kept, again = trials.without(frozenset(narrow(few, trials.works)))
     dropped = tuple(
         replace(item, codes=codes) for item in regressed if (codes := tuple(c for c in item.codes if c in culprits))
     )
-    if kept.changes and not again:
-        again = _prove(case, kept, "rest")
-        if any(item.verdict == "regressed" for item in again):
-            changed = set(changed_codes(made))
-            others = tuple(finding for finding in made.findings if finding.code not in changed)
-            return _with_findings(made, Plan(others, skipped=made.skipped), changed, evidence), evidence
     return _with_findings(made, kept, culprits, regressed), dropped + again
 
 
-def _culprits(
-    case: _Case, made: Plan, regressed: Sequence[Evidence]
-) -> tuple[set[str], Plan, tuple[Evidence, ...]] | None:
-    """The codes without which nothing regresses, with the plan and evidence of the rest: one code where that
-    is enough, else one group; None where neither is."""
-    last = {rule.code for rule in case.options.rules if rule.last}
-    pointed = _pointed_at(made, regressed)
-    single = [{code} for item in regressed for code in item.codes if code not in last]
-    whole = [set(item.codes) for item in regressed if len(regressed) > 1 and len(item.codes) > 1]
-    for number, tried in enumerate([*sorted(single, key=lambda codes: not codes & pointed), *whole]):
-        codes = _with_dependents(case, tried)
-        case.progress(f"the patched tree fails; trying it without {', '.join(sorted(codes))}")
-        kept = _plan_without(case, codes)
-        again = _prove(case, kept, f"without-{number}") if kept.changes else ()
-        if again and all(item.verdict not in ("regressed", "inconclusive") for item in again):
-            return codes, kept, again
-    return None
+def narrow(suspects: Sequence[str], works: Callable[[frozenset[str]], bool]) -> tuple[str, ...]:
+    """The fewest suspects without which it works, given that it works without all of them and not with all.
+
+    Found by halving: a single one of n takes about twice log2(n) trials, several take that for each.
+    """
+    return _narrowed(tuple(suspects), frozenset(), works, known=True)
+
+
+def _narrowed(
+    suspects: tuple[str, ...], gone: frozenset[str], works: Callable[[frozenset[str]], bool], *, known: bool = False
+) -> tuple[str, ...]:
+    """The suspects that have to go besides those that are gone; `known` says that some have to."""
+    if not known and works(gone):
+        return ()
+    if len(suspects) == 1:
+        return suspects
+    half = len(suspects) // 2
+    first, second = suspects[:half], suspects[half:]
+    of_second = _narrowed(second, gone | set(first), works)
+    return (*_narrowed(first, gone | set(of_second), works, known=not of_second), *of_second)
+
+
+class _Trials:
+    """The plan without some codes, proven; each set of codes once, and no more of them than is worth the time."""
+
+    def __init__(self, case: _Case, made: Plan) -> None:
+        self.case = case
+        self.made = made
+        self._seen: dict[frozenset[str], tuple[set[str], Plan, tuple[Evidence, ...]]] = {}
+
+    def without(self, codes: frozenset[str]) -> tuple[set[str], Plan, tuple[Evidence, ...]]:
+        """What had to go with these codes, what is left, and its evidence: none where nothing is left."""
+        gone = frozenset(_with_dependents(self.case, set(codes)))
+        if gone not in self._seen:
+            self.case.progress(f"the patched tree fails; trying it without {', '.join(sorted(gone))}")
+            kept = _plan_without(self.case, set(gone))
+            again = _prove(self.case, kept, f"without-{len(self._seen)}") if kept.changes else ()
+            self._seen[gone] = set(gone), kept, again
+        return self._seen[gone]
+
+    def works(self, codes: frozenset[str]) -> bool:
+        """Whether nothing regresses without these codes; once there were too many trials, the answer is no."""
+        if len(self._seen) >= TRIALS:
+            return False
+        evidence = self.without(codes)[2]
+        return all(item.verdict not in ("regressed", "inconclusive") for item in evidence)
 
 
 def _pointed_at(made: Plan, regressed: Sequence[Evidence]) -> set[str]:

@@ -6,9 +6,10 @@ from enum import Enum
 from importlib import import_module
 
 from fixer.reports.rule_text import Rules, RuleText
+from fixer.reports.style import Style
 from fixer.result import Result
 
-__all__ = ["OutputFormat", "RuleText", "Rules", "render"]
+__all__ = ["OutputFormat", "RuleText", "Rules", "Style", "render"]
 
 
 class OutputFormat(str, Enum):
@@ -34,27 +35,18 @@ _MODULES = {
     OutputFormat.junit: "junit",
 }
 
+PLAIN = Style()
 
-def render(
-    result: Result,
-    format: OutputFormat,
-    rules: Rules,
-    *,
-    color: bool = False,
-    width: int | None = None,
-    verbose: bool = False,
-    quiet: bool = False,
-) -> str:
+
+def render(result: Result, format: OutputFormat, rules: Rules, style: Style = PLAIN) -> str:
     """The text to write on standard output, as UTF-8; it ends with a line feed unless it is empty.
 
-    In the text format bytes of a diff that are not UTF-8 are surrogates, as `surrogateescape` makes them.
-
-    `color`, `width` (None: not a terminal), `verbose` and `quiet` matter to the text format alone. Only the
-    module of the format is loaded.
+    In the text format bytes of a diff that are not UTF-8 are surrogates, as `surrogateescape` makes them. Only the
+    module of the format is loaded; `style` matters to the text format alone.
     """
     if format is OutputFormat.text:
         from fixer.reports import text
 
-        return text.render(result, color=color, width=width, verbose=verbose, quiet=quiet)
+        return text.render(result, rules, style)
     report: str = import_module(f"fixer.reports.{_MODULES[format]}").render(result, rules)
     return report.encode("utf-8", "replace").decode("utf-8")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING
@@ -10,6 +11,8 @@ from codemods.finding import Finding
 from fixer.reports import words
 from fixer.reports.diff import stat
 from fixer.reports.page import Page, Part, prose
+from fixer.reports.rule_text import Rules
+from fixer.reports.style import Style
 from fixer.result import Result
 
 if TYPE_CHECKING:
@@ -26,28 +29,43 @@ _VERDICTS: dict[Verdict, str] = {
 }
 
 
-def render(result: Result, *, color: bool, width: int | None, verbose: bool, quiet: bool) -> str:
+def render(result: Result, rules: Rules, style: Style) -> str:
     """The whole result, or with `quiet` its last line.
 
     Without `color`, what `diff` shows is fit for `git apply`. Without `width` no finding is wrapped.
     """
-    page = _page(color, width)
-    if quiet:
+    page = _page(style.color, style.width)
+    if style.quiet:
         _summary(page, result)
         return page.text()
-    diffs = _diffs(result, color) if result.command == "diff" else ""
-    if result.command in ("check", "diff"):
-        _findings(page, result, words.standing(result), verbose)
+    diffs = _diffs(result, style.color) if result.command == "diff" else ""
+    if style.statistics:
+        _statistics(page, words.standing(result), rules)
+    elif result.command in ("check", "diff"):
+        _findings(page, result, words.standing(result), style.verbose)
     elif result.command == "fix":
-        _findings(page, result, result.findings, verbose)
-        _changes(page, result, verbose)
+        _findings(page, result, result.findings, style.verbose)
+        _changes(page, result, style.verbose)
     else:
-        _run(page, result, verbose)
-    _skipped(page, result, verbose)
+        _run(page, result, style.verbose)
+    _skipped(page, result, style.verbose)
     _messages(page, result)
     _next(page, result)
     _summary(page, result)
     return diffs + ("\n" if diffs else "") + page.text()
+
+
+def _statistics(page: Page, findings: Sequence[Finding], rules: Rules) -> None:
+    """One line a rule, the most frequent first: how many findings, in how many files, at which levels."""
+    rows: list[list[Part]] = []
+    for code, number in sorted(Counter(item.code for item in findings).items(), key=lambda item: (-item[1], item[0])):
+        mine = [item for item in findings if item.code == code]
+        levels = ", ".join(f"{held} {fix}" for fix, held in sorted(Counter(item.fix for item in mine).items()))
+        files = words.count(len({item.path for item in mine}), "file")
+        summary = words.one_line(rules[code].summary) if code in rules else ""
+        rows.append([(str(number), "bold"), (code, "bold red"), (files, ""), (levels, "dim"), (summary, "")])
+    if rows:
+        page.table(rows, indent=0, padding=2)
 
 
 def _page(color: bool, width: int | None) -> Page:

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from rich.cells import cell_len
 
-from fixer.reports import OutputFormat, render
+from fixer.reports import OutputFormat, Style, render
 from fixer.reports.diff import unified
 from fixer.result import FileDiff, Result, Skipped
 from tests.fixer.reports.samples import (
@@ -38,7 +38,7 @@ STYLE = re.compile(r"\x1b\[[0-9;]*m")
 def report(
     result: Result, *, color: bool = False, width: int | None = None, verbose: bool = False, quiet: bool = False
 ) -> str:
-    return render(result, OutputFormat.text, RULES, color=color, width=width, verbose=verbose, quiet=quiet)
+    return render(result, OutputFormat.text, RULES, Style(color, width, verbose, quiet))
 
 
 def last(result: Result) -> str:
@@ -224,7 +224,7 @@ def test_colour_changes_nothing_but_colour(result: Result) -> None:
 
 def test_rich_is_loaded_for_the_text_report_alone() -> None:
     script = (
-        "import sys; from fixer.reports import OutputFormat, render; from fixer.result import Result; "
+        "import sys; from fixer.reports import OutputFormat, Style, render; from fixer.result import Result; "
         "[render(Result('check', None, '2.6.6'), f, {}) for f in OutputFormat if f != 'text']; "
         "assert not {'rich', 'libcst', 'git', 'torch', 'lightning'} & set(sys.modules)"
     )

@@ -1,0 +1,77 @@
+"""Beginning on old code: counts instead of a list, and what is known left out until it changes."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.fixer.command import Ask
+
+MORE = "import pytorch_lightning as pl\n\nother = pl.Trainer(gpus=0)\n"
+
+
+def test_statistics_count_by_rule(folder: Path, ask: Ask) -> None:
+    (folder / "more.py").write_text(MORE * 2)
+    said = ask("check", folder, "--statistics")
+    assert said.code == 1
+    first = said.out.splitlines()[0].split()
+    assert first[:6] == ["3", "LIT101", "2", "files", "3", "safe"]
+    assert "3 findings in 2 files" in said.out
+    assert "train.py:" not in said.out
+
+
+def test_statistics_of_nothing_are_empty(folder: Path, ask: Ask) -> None:
+    said = ask("check", folder, "--statistics", "--select", "TBP001")
+    assert (said.code, said.out) == (0, "No findings.\n")
+
+
+def test_what_is_known_is_left_out_and_what_is_new_is_not(folder: Path, ask: Ask, tmp_path: Path) -> None:
+    known = tmp_path / "known.json"
+    written = ask("check", folder, "--write-baseline", known)
+    assert written.code == 0 and "1 finding written" in written.out
+    again = ask("check", folder, "--baseline", known)
+    assert again.code == 0 and "1 finding in" in again.out
+
+    (folder / "more.py").write_text(MORE)
+    new = ask("check", folder, "--baseline", known, "--output-format", "json")
+    assert new.code == 1
+    assert [item["path"] for item in new.report()["findings"]] == ["more.py"]
+
+
+def test_a_known_finding_may_move(folder: Path, ask: Ask, tmp_path: Path) -> None:
+    known = tmp_path / "known.json"
+    ask("check", folder, "--write-baseline", known)
+    script = folder / "train.py"
+    script.write_text("# one more line\n\n" + script.read_text())
+    assert ask("check", folder, "--baseline", known).code == 0
+
+
+def test_one_more_of_a_known_kind_is_new(folder: Path, ask: Ask, tmp_path: Path) -> None:
+    known = tmp_path / "known.json"
+    ask("check", folder, "--write-baseline", known)
+    script = folder / "train.py"
+    script.write_text(script.read_text() + "second = pl.Trainer(gpus=0)\n")
+    report = ask("check", folder, "--baseline", known, "--output-format", "json").report()
+    assert len(report["findings"]) == 1
+
+
+def test_entries_that_are_gone_are_said(folder: Path, ask: Ask, tmp_path: Path) -> None:
+    known = tmp_path / "known.json"
+    ask("check", folder, "--write-baseline", known)
+    (folder / "train.py").write_text("import pytorch_lightning as pl\n")
+    assert "names 1 finding that no longer occur" in ask("check", folder, "--baseline", known).out
+
+
+@pytest.mark.parametrize("text", ["", "{}", "[1]", json.dumps({"form": 99, "findings": {}})])
+def test_an_unfit_file_is_an_error_of_use(folder: Path, ask: Ask, tmp_path: Path, text: str) -> None:
+    known = tmp_path / "known.json"
+    known.write_text(text)
+    said = ask("check", folder, "--baseline", known).complaint()
+    assert str(known) in said and "--write-baseline" in said
+
+
+def test_a_file_that_is_not_there_is_an_error_of_use(folder: Path, ask: Ask, tmp_path: Path) -> None:
+    said = ask("check", folder, "--baseline", tmp_path / "none.json").complaint()
+    assert "No such file" in said
