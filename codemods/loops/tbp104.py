@@ -2,21 +2,50 @@
 
 from __future__ import annotations
 
+import ast
+import re
 from collections.abc import Iterator
 
 from codemods.facts import Facts
 from codemods.loops.classes import TRIGGERS, Loop, collect, loops, present
 from codemods.loops.flow import Event, Flow, Path
 from codemods.loops.intent import ASKED, is_meant
-from codemods.loops.places import before, below, bound_before, direct, edit, handed_on, optimizers, said_of
+from codemods.loops.places import (
+    CLIPS,
+    before,
+    below,
+    bound_before,
+    class_text,
+    direct,
+    edit,
+    handed_on,
+    optimizers,
+    said_of,
+)
 from codemods.loops.steps import Drop, Move, Put, Step
 from codemods.rule import Example, Match, Rule
 from codemods.source import PythonFile
+from codemods.syntax import self_name
 
 CODE = "TBP104"
 WIPES = "zero_grad wipes the gradient before the step uses it"
 NOWHERE = "the gradients of a manual loop are never set to zero"
 ADVICE = "Order of one step: forward, zero_grad, backward, step."
+EARLY = "the step stands in front of a backward pass whose gradient no step uses"
+EARLY_REASON = (
+    "What the last pass computed was set to zero with the next batch, and torch refuses to go back through weights "
+    "that the step has changed; behind all passes the step uses them all."
+)
+SUMMED = (
+    "With one zero_grad in front of them the step gets the gradients of all passes, which changes the training: if the "
+    "last alone is to train, delete the passes before it."
+)
+UNPLAIN = f"Not rewritten: what was meant is not plain here. {ADVICE}"
+READS = re.compile(r"\.grad\b|autograd|toggle|on_train_batch_end")
+HOOKS = r"register_\w*hook|on_after_backward|on_before_zero_grad"
+HEARD = ("register_hook", "on_after_backward", "on_before_zero_grad")
+ZEROED = re.compile("z?b+zb+s")
+STEPPED = re.compile("zb+sb+")
 
 
 def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
@@ -27,6 +56,7 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
             wiped = [event for event in reversed(flow.of("zero")) if _step_behind(flow, event)]
             for event in wiped:
                 yield from _wipes(file, flow, event)
+            yield from _unused(file, loop, flow)
         yield from _nowhere(file, loop)
 
 
@@ -55,6 +85,53 @@ def _wipes(file: PythonFile, flow: Flow, zero: Event) -> Iterator[Match]:
         return
     reason = "The step behind it had no gradient, so nothing was learned from this backward pass; now the step uses it."
     yield Match(place, WIPES, "safe", reason, edits=edit(flow, move))
+
+
+def _unused(file: PythonFile, loop: Loop, flow: Flow) -> Iterator[Match]:
+    """Backward passes of one block whose gradients no step gets to see: a `zero_grad` behind them, in front of the
+    next, or, as the block begins with it, in its next run."""
+    events = flow.events
+    beside = flow.single is not None and len({event.path[:-1] for event in events}) == 1 and len(loop.flows) == 1
+    if not beside or READS.search(class_text(file, loop)) or said_of(file, loop, HOOKS, *HEARD):
+        return
+    kinds = "".join(event.kind[0] for event in events)
+    if ZEROED.fullmatch(kinds):
+        zero = events[kinds.rindex("z")]
+        place, reason = file.span(flow.statement(zero.path)), "Only the last pass trains, as it is. " + SUMMED
+        first, block = events[kinds.rindex("z") - 1].path[-1][1], flow.block(zero.path)
+        if not all(map(flow.harmless, block[first + 1 : zero.path[-1][1]])):
+            return
+        fits = flow.laid_out
+        change = edit(flow, Drop(zero.path)) if fits else ()
+        yield Match(place, WIPES, "unsafe" if fits else "manual", reason if fits else UNPLAIN, edits=change)
+    elif STEPPED.fullmatch(kinds):
+        step, last = events[kinds.index("s")], events[-1]
+        place = file.span(flow.statement(step.path))
+        moved = _with_clipping(file, flow, step)
+        fits = flow.laid_out and _plain_between(flow, step, last)
+        change = edit(flow, *(Move(path, last.path, after=True) for path in moved)) if fits else ()
+        yield Match(place, EARLY, "safe" if fits else "manual", EARLY_REASON if fits else UNPLAIN, edits=change)
+
+
+def _plain_between(flow: Flow, first: Event, second: Event) -> bool:
+    """Whether nothing of the module but its logging runs between two statements of a block."""
+    between = flow.block(first.path)[first.path[-1][1] + 1 : second.path[-1][1]]
+    nodes = [node for statement in between for node in ast.walk(statement)]
+    logging = {
+        id(node.func.value)
+        for node in nodes
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in ("log", "log_dict")
+    }
+    this = self_name(flow.function)
+    return all(not isinstance(node, ast.Name) or node.id != this or id(node) in logging for node in nodes)
+
+
+def _with_clipping(file: PythonFile, flow: Flow, step: Event) -> list[Path]:
+    """A step and the lines in front of it that clip gradients."""
+    found = [step.path]
+    while found[0][-1][1] and CLIPS.search(file.source_of(flow.statement(before(found[0])))):
+        found.insert(0, before(found[0]))
+    return found
 
 
 def _moved(flow: Flow, zero: Event, step: Event) -> Step | None:
@@ -174,7 +251,7 @@ RULE = Rule(
     check=_check,
     collect=collect,
     present=present,
-    mentions=(*ASKED, b"zero_grad", b".grad"),
+    mentions=(*ASKED, b"zero_grad", b".grad", *(word.encode() for word in HEARD)),
     examples=(Example(BEFORE, AFTER), Example(BEFORE.replace(ZERO, ""), AFTER), Example(AFTER, AFTER)),
     references=("https://lightning.ai/docs/pytorch/stable/model/manual_optimization.html",),
 )

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from tests.codemods.support import rule, run_rules
+
+RULES = tuple(rule(f"TBP{number}") for number in range(101, 111))
+
 RIGHT = """\
 import torch
 import torch.nn.functional as F
@@ -64,3 +68,31 @@ def changed(*replacements: tuple[str, str], text: str = RIGHT) -> str:
         assert old in text, old
         text = text.replace(old, new)
     return text
+
+
+HEAD = RIGHT[: RIGHT.index("    def training_step")]
+TAIL = RIGHT[RIGHT.index(SETUP) :]
+ASKED = "        optimizer = self.optimizers()\n"
+
+
+def step(body: str, *more: tuple[str, str]) -> str:
+    """The program with another training step, its lines indented by eight."""
+    lines = "".join(f"        {line}\n" if line else "\n" for line in body.strip("\n").split("\n"))
+    return changed(*more, text=f"{HEAD}    def training_step(self, batch, batch_idx):\n{lines}\n{TAIL}")
+
+
+def assert_rewritten(text: str, code: str, held: str) -> None:
+    """One rule alone finds something, and its safe rewrite holds some lines."""
+    made = run_rules({"train.py": text}, *RULES)
+    assert made.bugs == ()
+    assert {(item.code, item.applied) for item in made.findings} == {(code, True)}
+    assert held in made.final()["train.py"].decode()
+
+
+def assert_refused(text: str, code: str, why: str) -> None:
+    """A rule changes nothing, and gives a reason for each place."""
+    made = run_rules({"train.py": text}, rule(code), unsafe=True)
+    assert (made.changes, made.bugs) == ((), ())
+    reasons = [item.reason for item in made.findings if item.fix == "manual"]
+    assert len(reasons) == len(made.findings) > 0
+    assert any(why in reason for reason in reasons)

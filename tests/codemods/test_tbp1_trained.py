@@ -7,10 +7,12 @@ import pytest
 from codemods.plan import plan
 from codemods.scan import Options
 from tests.codemods.loop_programs import (
+    ASKED,
     BACKWARD,
     DETACH,
     FLAG,
     RIGHT,
+    RULES,
     SETUP,
     SGD,
     STEP,
@@ -22,8 +24,6 @@ from tests.codemods.loop_programs import (
 from tests.codemods.support import rewritten, rule, sources
 from tests.training import Record, assert_same, differences, train
 
-RULES = tuple(rule(f"TBP{number}") for number in range(101, 111))
-ASKED = "        optimizer = self.optimizers()\n"
 GRU = changed(("nn.LSTM", "nn.GRU"), (DETACH, "            hiddens = hiddens.detach()\n"))
 PAIR = changed(
     ("hiddens = None", "hidden, cell = torch.zeros(1, len(x), 4), torch.zeros(1, len(x), 4)"),
@@ -54,7 +54,11 @@ CLIPPING = changed(
         "        self.clip_gradients(optimizer, gradient_clip_val=0.01)\n\n" + SETUP,
     ),
 )
+SECOND = "            self.manual_backward(hiddens[0].pow(2).mean())\n"
+KEPT = BACKWARD.replace("loss)", "loss, retain_graph=True)")
+SUMMED = changed((BACKWARD, KEPT + SECOND))
 FAILS = {
+    "step in front of the last pass": (changed((BACKWARD + STEP, KEPT + STEP + SECOND)), SUMMED, "RuntimeError"),
     "no flag": (changed((FLAG, "")), RIGHT, "MisconfigurationException"),
     "flag that is lost": (changed((SUPER + FLAG, FLAG + SUPER)), RIGHT, "MisconfigurationException"),
     "no such optimizer": (
@@ -168,6 +172,13 @@ def test_what_was_wiped_never_trained() -> None:
     wiped, still = trained(changed((ZERO + BACKWARD, BACKWARD + ZERO))), trained(changed((STEP, "")))
     assert wiped.weights == still.weights
     assert wiped.weights != trained(RIGHT).weights
+
+
+def test_the_gradient_of_a_pass_that_was_wiped_is_used() -> None:
+    wiped = changed((BACKWARD, KEPT + ZERO + SECOND))
+    assert trained(wiped).weights == trained(changed((BACKWARD, SECOND))).weights
+    assert repaired(wiped) == wiped
+    assert_same(trained(repaired(wiped, unsafe=True)), trained(SUMMED), 1e-6)
 
 
 SCHEDULED = changed(

@@ -1,0 +1,91 @@
+"""TBP101: a step that makes its own optimizer steps under automatic optimization."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.codemods.loop_programs import (
+    CLASS,
+    FLAG,
+    HEAD,
+    RULES,
+    SUPER,
+    TRAINER,
+    assert_refused,
+    assert_rewritten,
+    changed,
+    step,
+)
+from tests.codemods.support import run_rules
+
+CODE = "TBP101"
+REWRITTEN = {
+    "a class without a constructor": (
+        changed((HEAD[HEAD.index("    def __init__") :], "")),
+        "    automatic_optimization = False\n\n    def training_step",
+    ),
+}
+
+
+@pytest.mark.parametrize(("text", "held"), REWRITTEN.values(), ids=REWRITTEN)
+def test_is_rewritten(text: str, held: str) -> None:
+    assert_rewritten(text, CODE, held)
+
+
+REFUSED = {
+    "backward in a branch": (
+        step(
+            """
+optimizer = self.optimizers()
+if self.pretraining:
+    return self.loss(batch)
+else:
+    optimizer.zero_grad()
+    self.manual_backward(self.loss(batch))
+    optimizer.step()
+""",
+            (FLAG, ""),
+        ),
+        "stands in a branch",
+    ),
+    "no super().__init__()": (changed((SUPER + FLAG, "")), "no plain `super().__init__(...)`"),
+    "1.x parameters": (changed((FLAG, ""), ("batch_idx):", "batch_idx, optimizer_idx):")), "Lightning 1.x"),
+    "a Trainer that clips": (
+        changed((FLAG, ""), (TRAINER, "Trainer(gradient_clip_val=0.5)")),
+        "gradient_clip_val",
+    ),
+    "a window of batches": (
+        step(
+            """
+optimizer = self.optimizers()
+self.manual_backward(self.loss(batch))
+if (batch_idx + 1) % 4 == 0:
+    optimizer.step()
+    optimizer.zero_grad()
+""",
+            (FLAG, ""),
+        ),
+        "some batches only",
+    ),
+}
+
+
+@pytest.mark.parametrize(("text", "why"), REFUSED.values(), ids=REFUSED)
+def test_is_left_to_a_person(text: str, why: str) -> None:
+    assert_refused(text, CODE, why)
+
+
+def test_the_flag_of_a_base_class_in_another_file_counts() -> None:
+    base = (
+        "from lightning.pytorch import LightningModule\n\n\nclass Base(LightningModule):\n    def __init__(self):\n"
+        "        super().__init__()\n        self.automatic_optimization = False\n"
+    )
+    text = changed(
+        (FLAG, ""),
+        (CLASS, "class Model(Base):\n"),
+        ("import LightningModule, Trainer", "import Trainer\nfrom base import Base"),
+    )
+    assert run_rules({"base.py": base, "train.py": text}, *RULES).findings == ()
+    alone = base.replace("        self.automatic_optimization = False\n", "")
+    found = run_rules({"base.py": alone, "train.py": text}, *RULES).findings
+    assert {item.code for item in found} == {"TBP101"}
