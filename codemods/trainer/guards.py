@@ -34,7 +34,14 @@ def guard_of(file: PythonFile, call: CallNode, keyword: str) -> Guard:
     return found
 
 
-def _arms_around(tree: ast.Module, node: ast.Call) -> Iterator[tuple[list[ast.AST], bool]]:
+def asks_version(file: PythonFile, node: ast.AST) -> bool:
+    """Whether a node stands in an arm of a version check."""
+    if not any(word in file.text for word in ("ersion", "ERSION", "_GREATER", "signature")):
+        return False
+    return any(asks for _, asks in _arms_around(file.tree, node))
+
+
+def _arms_around(tree: ast.Module, node: ast.AST) -> Iterator[tuple[list[ast.AST], bool]]:
     """For each check around `node`: the arms that it does not stand in, and whether a version is asked about."""
     arms: list[list[ast.AST]]
     for outer in ast.walk(tree):
@@ -51,7 +58,7 @@ def _arms_around(tree: ast.Module, node: ast.Call) -> Iterator[tuple[list[ast.AS
             yield [part for arm, here in zip(arms, inside, strict=True) if not here for part in arm], asks
 
 
-def _asks_version(test: ast.expr, node: ast.Call) -> bool:
+def _asks_version(test: ast.expr, node: ast.AST) -> bool:
     if _holds(test, node):
         return False
     names = [getattr(part, "id", None) or getattr(part, "attr", None) or "" for part in ast.walk(test)]

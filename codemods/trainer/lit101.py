@@ -6,19 +6,19 @@ import ast
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from codemods.facts import TRAINER, Facts, literal
-from codemods.finding import Fix
 from codemods.rule import Example, Match, NodeEdit, Rule, best_levels
 from codemods.source import CallNode, PythonFile
 from codemods.syntax import is_super_call
 from codemods.trainer.calls import builds_trainer, is_commented, keyword, keywords, replaced, with_value
 from codemods.trainer.dictionaries import held
+from codemods.trainer.gpus import CPU, Devices, read_gpus, read_value
 from codemods.trainer.guards import guard_of
+from codemods.trainer.handed import Place, handed, is_certain, is_own, stored, structured
 from codemods.trainer.options import Options, read_options
 from codemods.trainer.strategies import is_strategy, named
-from codemods.trainer.values import bound_once, is_repeatable, kind_of
 
 if TYPE_CHECKING:
     import libcst as cst
@@ -29,25 +29,9 @@ COUNTS_OTHERS = ("num_processes", "tpu_cores", "num_tpu_cores", "ipus", "hpus")
 IDLE = {"num_processes": (None, 1), "tpu_cores": (None,), "num_tpu_cores": (None,), "ipus": (None,), "hpus": (None,)}
 GPU_NAMES = ("gpu", "cuda")
 NEW_ACCELERATORS = (*GPU_NAMES, "auto", "cpu", "tpu", "hpu", "ipu", "mps")
+KEYS = 'write "accelerator" and "devices" keys for it'
 FEW = 6
 """So many arguments by position never reached the hardware, in any release: `logger` and the like come first."""
-
-
-@dataclass(frozen=True)
-class Devices:
-    """What `gpus=` asks for, as the texts of two keywords. `accelerator` is "cpu", "gpu" or an expression, `devices`
-    None for the value as it is written and "" for no such keyword."""
-
-    accelerator: str
-    devices: str | None
-    several: bool = False
-    row: str = "M164"
-    level: Fix = "safe"
-    why: str = ""
-
-
-CPU = Devices("cpu", "")
-UNSEEN = "it is taken to be None, a number, a list, or text with a comma"
 
 
 @dataclass(frozen=True)
@@ -62,6 +46,12 @@ class Rewrite:
 def check(file: PythonFile, facts: Facts) -> Iterator[Match]:
     """Every place where `gpus` is given to Lightning's Trainer, or to what passes it on."""
     known = tuple(item.options for item in facts.collected(CODE).values())
+    seen: set[int] = set()
+    for field in structured(file):
+        if field.name == "gpus":
+            yield _manual(
+                file, field.place, "Hydra gives it to Trainer", 'write the fields "accelerator" and "devices"'
+            )
     for call in file.calls_near({"gpus", *file.spellings("Trainer")}):
         dotted = call.scope.resolve(call.node.func)
         given = keyword(call.node, "gpus")
@@ -72,6 +62,9 @@ def check(file: PythonFile, facts: Facts) -> Iterator[Match]:
             elif given and guard == "none":
                 yield _trainer_call(file, call, given, known)
             yield from _expanded(file, call)
+            for item in call.node.keywords:
+                if item.arg is None:
+                    yield from _set_elsewhere(file, facts, call, item.value, known, seen)
         elif given and (through := _passed_on(file, call, dotted, facts)):
             yield _manual(file, given, *through)
 
@@ -94,103 +87,6 @@ def _trainer_call(file: PythonFile, call: CallNode, given: ast.keyword, known: S
         level, reason = "unsafe", f"{reason}; what `**` brings is taken to hold neither accelerator nor devices"
     edit = NodeEdit(call.node, partial(apply, planned=planned))
     return Match(file.span(given), MESSAGE, level, reason, asked.row, (edit,))
-
-
-def read_gpus(node: ast.expr) -> Devices | None:
-    """What a literal asked of Lightning 1.x, None where it is no literal or not the same in every 1.x.
-
-    Run on 1.9.5 with four devices: None and 0 are the CPU, n the first n, -1 and "-1" all, "0,1" and [0, 1]
-    those two. "1" was an id before 1.4 and is a count since (M016), and "0" was both.
-    """
-    known, value = literal(node)
-    if not known:
-        return None
-    if value is None or (type(value) is int and value == 0):
-        return CPU
-    if type(value) is int:
-        return Devices("gpu", None, value != 1) if value > 0 or value == -1 else None
-    if isinstance(value, str):
-        return _read_text(value)
-    if isinstance(value, list | tuple) and _are_ids(list(value)):
-        return Devices("gpu", None, len(value) > 1)
-    return None
-
-
-def _read_text(value: str) -> Devices | None:
-    if value.strip() == "-1":
-        return Devices("gpu", "-1", True)
-    parts = [part.strip() for part in value.split(",") if part.strip()]
-    if "," not in value or not all(part.isascii() and part.isdigit() for part in parts):
-        return None
-    ids = [int(part) for part in parts]
-    return Devices("gpu", str(ids), len(ids) > 1, "M016") if _are_ids(ids) else None
-
-
-def _are_ids(ids: list[Any]) -> bool:
-    return bool(ids) and all(type(item) is int and item >= 0 for item in ids) and len(set(ids)) == len(ids)
-
-
-def read_value(file: PythonFile, call: CallNode, node: ast.expr, known: Sequence[Options]) -> Devices | None:
-    """What a value that is known only when the program runs asks for, None where it cannot be written twice."""
-    if isinstance(node, ast.IfExp):
-        return _read_choice(file, call, node, known)
-    text = file.source_of(node)
-    if _asks_for_one(call, node):
-        return Devices('"gpu" if torch.cuda.is_available() else "cpu"', "1")
-    kind = kind_of(file, call, node, known)
-    if kind == "ids":
-        return Devices("gpu", None, True)
-    bound = bound_once(file, call, node.id) if isinstance(node, ast.Name) else None
-    if bound is not None and (asked := read_gpus(bound)) and asked.accelerator == "gpu" and asked.devices is None:
-        return Devices("gpu", None, asked.several)
-    if not is_repeatable(node):
-        return None
-    if "\n" in text:
-        return None
-    if kind in ("int", "gpus"):
-        return Devices(f'"gpu" if {text} else "cpu"', f"{text} or 1", True)
-    if kind not in ("str", "?"):
-        return None
-    why = 'it is text, and "1" was an id before 1.4 where it is a count now' if kind == "str" else UNSEEN
-    return Devices(f'"gpu" if {text} else "cpu"', f'{text} or "auto"', True, level="unsafe", why=why)
-
-
-def _asks_for_one(call: CallNode, node: ast.expr) -> bool:
-    """`int(torch.cuda.is_available())`, `min(1, torch.cuda.device_count())`."""
-    if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name) or call.scope.lookup(node.func.id):
-        return False
-    names = [call.scope.resolve(item.func) for item in node.args if isinstance(item, ast.Call)]
-    if node.func.id == "int":
-        return names == ["torch.cuda.is_available"]
-    one = any(literal(item) == (True, 1) for item in node.args)
-    return node.func.id == "min" and one and len(node.args) == 2 and names == ["torch.cuda.device_count"]
-
-
-def _read_choice(file: PythonFile, call: CallNode, node: ast.IfExp, known: Sequence[Options]) -> Devices | None:
-    """`1 if torch.cuda.is_available() else 0` and its like."""
-    test = file.source_of(node.test)
-    arms = []
-    for arm in (node.body, node.orelse):
-        asked = read_gpus(arm) if literal(arm)[0] else read_value(file, call, arm, known)
-        if asked is None or "\n" in file.source_of(node):
-            return None
-        if isinstance(arm, ast.Name | ast.Attribute) and kind_of(file, call, arm, known) == "str":
-            asked = Devices("gpu", None, True, level="unsafe", why=asked.why)
-        if asked.accelerator not in ("cpu", "gpu"):
-            return None
-        arms.append(asked)
-    (first, one), (second, two) = [
-        (item, "1" if item is CPU else item.devices or file.source_of(arm))
-        for item, arm in zip(arms, (node.body, node.orelse), strict=True)
-    ]
-    if first is CPU and second is CPU:
-        return CPU
-    same = first.accelerator == second.accelerator
-    accelerator = first.accelerator if same else f'"{first.accelerator}" if {test} else "{second.accelerator}"'
-    devices = one if one == two else f"{one} if {test} else {two}"
-    unsafe = next((item for item in arms if item.level != "safe"), None)
-    level: Fix = "unsafe" if unsafe else "safe"
-    return Devices(accelerator, devices, first.several or second.several, level=level, why=unsafe.why if unsafe else "")
 
 
 def plan_rewrite(
@@ -297,12 +193,36 @@ def _expanded(file: PythonFile, call: CallNode) -> Iterator[Match]:
         asked = read_gpus(entry.value)
         others = {"accelerator", "devices", *COUNTS_OTHERS} & (found.names() | keywords(call.node).keys())
         if asked is None or others or found.anchor is None:
-            advice = 'write "accelerator" and "devices" keys for it'
-            yield _manual(file, entry.place, "it reaches Trainer through a dictionary", advice)
+            yield _manual(file, entry.place, "it reaches Trainer through a dictionary", KEYS)
             continue
         planned = _without_accelerator(asked, spelled=False)
         edits = (found.edit("gpus", planned.instead),)
         yield Match(file.span(entry.place), MESSAGE, "safe", _reason(asked, {}, planned), asked.row, edits)
+
+
+def _set_elsewhere(
+    file: PythonFile, facts: Facts, call: CallNode, value: ast.expr, known: Sequence[Options], seen: set[int]
+) -> Iterator[Match]:
+    """The key where it is set by itself, or in a class or a function that gives the dictionary; places in `seen` have
+    been named already."""
+    near = {id(entry.place) for entry in held(file, call, value).entries}
+    found = handed(file, facts, call.within, call.scope, value)
+    names = [entry.name for entry in found] + list(keywords(call.node))
+    for entry in found:
+        if entry.name != "gpus" or entry.file is not file or id(entry.place) in near | seen:
+            continue
+        seen.add(id(entry.place))
+        asked = None
+        if entry.value is not None and names.count("gpus") == 1 and is_own(entry, file, call):
+            asked = read_gpus(entry.value) if literal(entry.value)[0] else read_value(file, call, entry.value, known)
+        if asked is None or {"accelerator", "devices", *COUNTS_OTHERS} & set(names):
+            yield _manual(file, entry.place, "it reaches Trainer through a dictionary", KEYS)
+            continue
+        planned = _without_accelerator(asked, spelled=False)
+        level, reason = asked.level, _reason(asked, {}, planned)
+        if not is_certain(entry, file, call):
+            level, reason = "unsafe", f"{reason}; where it is not set, 2.x takes what it finds (1.x: the CPU)"
+        yield Match(file.span(entry.place), MESSAGE, level, reason, asked.row, (stored(entry, planned.instead),))
 
 
 def _passed_on(file: PythonFile, call: CallNode, dotted: str | None, facts: Facts) -> tuple[str, str] | None:
@@ -322,7 +242,7 @@ def _passed_on(file: PythonFile, call: CallNode, dotted: str | None, facts: Fact
     return None
 
 
-def _manual(file: PythonFile, place: ast.keyword | ast.expr, why: str, advice: str, row: str = "M164") -> Match:
+def _manual(file: PythonFile, place: Place, why: str, advice: str, row: str = "M164") -> Match:
     return Match(file.span(place), MESSAGE, "manual", f"{why}; {advice}", row)
 
 
@@ -359,8 +279,8 @@ def context(collected: Mapping[str, Known]) -> tuple[bytes, ...]:
 
 
 def present(file: PythonFile) -> bool:
-    """Whether `gpus` is a keyword of a call or a string of the file."""
-    return '"gpus"' in file.text or "'gpus'" in file.text or bool(_calls(file))
+    """Whether `gpus` is a keyword of a call or a string of the file, or may be a key or field of it."""
+    return any(text in file.text for text in ('"gpus"', "'gpus'", "**", "_target_")) or bool(_calls(file))
 
 
 _IMPORT = "import pytorch_lightning as pl\n\n"

@@ -16,6 +16,7 @@ from codemods.trainer.callbacks import Spelled, are_callbacks, spelled
 from codemods.trainer.calls import builds_trainer, is_commented, keywords, replaced, with_callback
 from codemods.trainer.dictionaries import held
 from codemods.trainer.guards import guard_of
+from codemods.trainer.handed import handed, is_own, stored, structured
 from codemods.trainer.options import Options, read_options
 from codemods.trainer.special import SPECIAL, Outcome
 from codemods.trainer.table import Row, current, find, once, rows
@@ -30,17 +31,38 @@ OTHERS = frozenset({
     "tpu_cores", "num_tpu_cores", "ipus", "auto_select_gpus", "distributed_backend",
 })  # fmt: skip
 """Arguments that other rules answer for, as far as no row here does."""
+ADVICE = {
+    "gpus": 'write "accelerator" and "devices"',
+    "distributed_backend": 'write "strategy"',
+    "num_processes": 'write "accelerator": "cpu" and "devices"',
+    "tpu_cores": 'write "accelerator": "tpu" and "devices"',
+    "num_tpu_cores": 'write "accelerator": "tpu" and "devices"',
+    "ipus": "support for IPUs ended in 2.0",
+    "auto_select_gpus": "give devices=find_usable_cuda_devices(n), from lightning.pytorch.accelerators",
+    "resume_from_checkpoint": "give it to fit(ckpt_path=...)",
+    "auto_lr_find": "call Tuner(trainer).lr_find(model), with Tuner from lightning.pytorch.tuner",
+    "auto_scale_batch_size": "call Tuner(trainer).scale_batch_size(model), with Tuner from lightning.pytorch.tuner",
+    "truncated_bptt_steps": "the module has to cut its sequences itself now",
+}
+"""What to do about those, where they come by a dictionary."""
 UNFOLDED = "what `**` brings is taken not to name it too"
 
 
 def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
     known = tuple(facts.collected(CODE).values())
     gone = {name for name in once() - current() if name in file.text}
+    seen: set[int] = set()
+    for field in structured(file):
+        if field.name in once() - current() - {"gpus"}:
+            reason = f"Hydra gives it to Trainer: {_advice(field.name)}."
+            what = f"`{field.name}` of Trainer was removed"
+            yield Match(file.span(field.place), what, "manual", reason, _row(field.name))
     for call in file.calls_near({*file.spellings("Trainer"), *gone}):
         if builds_trainer(call):
             for item in call.node.keywords:
                 if item.arg is None:
                     yield from _expanded(file, call, item.value, known)
+                    yield from _set_elsewhere(file, facts, call, item.value, known, seen)
                 elif item.arg not in current() or item.arg in rows():
                     yield from _argument(file, facts, call, item, known)
         elif through := _passed_on(file, facts, call):
@@ -162,12 +184,40 @@ def _expanded(file: PythonFile, call: CallNode, value: ast.expr, known: Sequence
             yield Match(file.span(entry.place), what, row.level, _sentence(row.reason), row.row, edits)
 
 
+def _set_elsewhere(
+    file: PythonFile, facts: Facts, call: CallNode, value: ast.expr, known: Sequence[Options], seen: set[int]
+) -> Iterator[Match]:
+    """Entries that are set one by one, or in a class or a function that gives the dictionary; those in `seen` have
+    been named already."""
+    near = {id(entry.place) for entry in held(file, call, value).entries}
+    found = handed(file, facts, call.within, call.scope, value)
+    names = {entry.name for entry in found} | keywords(call.node).keys()
+    for entry in found:
+        mine = entry.name != "gpus" or entry.file is not file
+        if not mine or entry.name not in once() - current() or id(entry.place) in near | seen:
+            continue
+        seen.add(id(entry.place))
+        what = f"`{entry.name}` of Trainer was removed"
+        row = find(entry.name, entry.value, kind_of(file, call, entry.value, known)) if entry.value else None
+        if row and row.action == "write" and row.keyword not in names and is_own(entry, file, call):
+            new = ((row.keyword, row.text(file.source_of(entry.value)) if entry.value else None),)
+            edits = (stored(entry, new),)
+            yield Match(file.span(entry.place), what, row.level, _sentence(row.reason), row.row, edits)
+            continue
+        here = entry.file is file
+        advice = "delete it" if row and row.action == "drop" else _advice(entry.name)
+        reason = f"It reaches Trainer through {'a dictionary' if here else entry.where}: {advice}."
+        yield Match(file.span(entry.place if here else value), what, "manual", reason, _row(entry.name))
+
+
 def _row(name: str) -> str | None:
     return next((row.row for row in rows().get(name, ()) if row.row), None)
 
 
 def _advice(name: str) -> str:
     """What the last row of an argument says, which is the one for any value."""
+    if name in ADVICE:
+        return ADVICE[name]
     last = rows().get(name, (None,))[-1]
     if last is None:
         return "see the upgrade guide for it"

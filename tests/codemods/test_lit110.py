@@ -275,3 +275,35 @@ def test_the_newest_trainer_does_what_was_asked() -> None:
     assert len([item for item in saving.callbacks if isinstance(item, ModelCheckpoint)]) == 1
     stopping = built(f"{HEAD}\ntrainer = Trainer({common}, early_stop_callback=True)\n")
     assert [item.monitor for item in stopping.callbacks if isinstance(item, EarlyStopping)] == ["val_loss"]
+
+
+def test_keys_set_one_by_one() -> None:
+    text = (
+        "from pytorch_lightning import Trainer\n\n\ndef build():\n    kw = dict(max_epochs=1)\n"
+        "    kw['replace_sampler_ddp'] = False\n    kw['track_grad_norm'] = -1\n    kw['tpu_cores'] = 8\n"
+        "    return Trainer(**kw)\n"
+    )
+    made = run_rules({"train.py": text}, rule("LIT110"))
+    assert [(item.span.line, item.fix) for item in made.findings] == [(6, "safe"), (7, "manual"), (8, "manual")]
+    assert "    kw['use_distributed_sampler'] = False\n" in made.final()["train.py"].decode()
+    assert ["delete it" in item.reason for item in made.findings[1:]] == [True, False]
+
+
+def test_fields_of_another_file_are_named_where_the_trainer_is_built() -> None:
+    files = {
+        "train.py": "from pytorch_lightning import Trainer\nfrom conf import Params\n\nTrainer(**vars(Params()))\n",
+        "conf.py": "class Params:\n    gpus = 1\n    weights_summary = 'top'\n    max_epochs = 1\n",
+    }
+    made = run_rules(files, rule("LIT110"), rule("LIT101"))
+    assert [(item.path, item.span.line, item.fix) for item in made.findings] == [("train.py", 4, "manual")] * 2
+    assert ["conf.py:2" in made.findings[0].reason, "conf.py:3" in made.findings[1].reason] == [True, True]
+
+
+def test_a_structured_configuration_of_hydra_is_named() -> None:
+    text = (
+        "from dataclasses import dataclass\n\n\n@dataclass\nclass Conf:\n"
+        "    _target_: str = 'pytorch_lightning.Trainer'\n    weights_summary: str = 'top'\n    max_epochs: int = 1\n"
+    )
+    made = run_rules({"conf.py": text}, rule("LIT110"))
+    assert [(item.span.line, item.fix) for item in made.findings] == [(7, "manual")]
+    assert run_rules({"conf.py": text.replace("pytorch_lightning", "cluster")}, rule("LIT110")).findings == ()

@@ -148,8 +148,61 @@ def test_dictionaries() -> None:
         or "'accelerator': \"gpu\", 'devices': 1}" in after
     )
     assert 'dict(accelerator="gpu", devices=1)' in after
-    twice = "kw = {'gpus': 1}\nkw = {}\nTrainer(**kw)\nTrainer(**vars(args))\nother(**{'gpus': 1})\n"
-    assert findings(HEAD + twice) == []
+    twice = "kw = {'gpus': 1}\nif quick:\n    kw = {}\nTrainer(**kw)\nTrainer(**vars(args))\nother(**{'gpus': 1})\n"
+    assert findings(HEAD + twice) == [(3, "manual")]
+
+
+BUILD = "def build(quick, n: int):\n    kw = dict(max_epochs=1)\n    {}\n    return Trainer(**kw)\n"
+
+
+def test_a_key_that_is_set_by_itself() -> None:
+    text = HEAD + BUILD.format("kw['gpus'] = 2")
+    assert findings(text) == [(5, "safe")]
+    assert '    kw.update(accelerator="gpu", devices=2)\n' in run(text).final()["train.py"].decode()
+    cpu = HEAD + BUILD.format('kw["gpus"] = 0')
+    assert '    kw["accelerator"] = "cpu"\n' in run(cpu).final()["train.py"].decode()
+    counted = HEAD + BUILD.format("kw['gpus'] = n  # all of them")
+    assert (
+        '    kw.update(accelerator="gpu" if n else "cpu", devices=n or 1)  # all of them\n'
+        in run(counted).final()["train.py"].decode()
+    )
+
+
+@pytest.mark.parametrize(
+    ("statement", "level"),
+    [
+        ("if quick: kw['gpus'] = 1", "unsafe"),
+        ("kw['gpus'] = 1; print(kw)", "manual"),
+        ("kw['gpus'] = 1; kw['devices'] = 1", "manual"),
+        ("kw['gpus'] = find()", "manual"),
+        ("kw.update(gpus=1)", "manual"),
+        ("kw.update({'gpus': 1})", "manual"),
+        ("kw.setdefault('gpus', 1)", "manual"),
+        ("kw |= {'gpus': 1}", "manual"),
+        ("kw = {**kw, 'gpus': 1}", "manual"),
+    ],
+)
+def test_keys_set_in_other_ways_are_named(statement: str, level: str) -> None:
+    assert findings(HEAD + BUILD.format(statement)) == [(5, level)]
+    guarded = "if version.parse(pl.__version__) < version.parse('2.0'):\n        kw['gpus'] = 1"
+    assert findings(HEAD + BUILD.format(guarded)) == []
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "def params():\n    return {'gpus': 1}\nTrainer(**params())\n",
+        "@dataclass\nclass Params:\n    gpus: int = 1\nTrainer(**vars(Params()))\n",
+        "@dataclass\nclass Params:\n    gpus: int = 1\ndef build(params: Params):\n    Trainer(**asdict(params))\n",
+        "class Params:\n    def __init__(self):\n        self.gpus = 1\nTrainer(**Params().__dict__)\n",
+        "parser.add_argument('--gpus')\nargs = parser.parse_args()\nTrainer(**vars(args))\n",
+        "def build(**kw):\n    return Trainer(**kw)\nbuild(gpus=1)\n",
+        "@dataclass\nclass Params:\n    _target_: str = 'pytorch_lightning.Trainer'\n    gpus: int = 1\n",
+    ],
+)
+def test_keys_that_come_from_elsewhere_are_named(source: str) -> None:
+    assert [level for _, level in findings(HEAD + source)] == ["manual"]
+    assert findings(HEAD + source.replace("gpus", "devices")) == []
 
 
 def test_partial_and_subclasses() -> None:
