@@ -179,7 +179,7 @@ def check(
     asked = Asked(path, opt.codes(select), opt.codes(ignore), unsafe_fixes, target, jobs)
     how = pipeline.CheckOptions(baseline, write_baseline)
     return _report(
-        lambda progress: pipeline.check(asked, how, progress),
+        lambda progress: pipeline.check(asked, progress, how),
         lambda result: 0 if write_baseline and not result.error else pipeline.exit_code(result),
         opt.shown(output_format, output_file, verbose, quiet, statistics),
     )

@@ -52,7 +52,10 @@ class CheckOptions:
     write_baseline: Path | None = None
 
 
-def check(asked: Asked, how: CheckOptions, progress: Progress) -> Result:
+PLAIN = CheckOptions()
+
+
+def check(asked: Asked, progress: Progress, how: CheckOptions = PLAIN) -> Result:
     """What the rules find in the files as they lie on disk. Nothing is rewritten or run."""
     result = _look("check", asked, progress, find)
     if not (how.baseline or how.write_baseline):
