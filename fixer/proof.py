@@ -76,7 +76,8 @@ def _without_culprits(
         changed = set(changed_codes(made))
         others = tuple(finding for finding in made.findings if finding.code not in changed)
         return _with_findings(made, Plan(others, skipped=made.skipped), changed, evidence), evidence
-    culprits, kept, again = trials.without(frozenset(narrow(few, trials.works)))
+    fewest = frozenset(narrow(few, trials.works))
+    culprits, kept, again = trials.without(fewest if trials.works(fewest) else frozenset(few))
     dropped = tuple(
         replace(item, codes=codes) for item in regressed if (codes := tuple(c for c in item.codes if c in culprits))
     )
@@ -124,8 +125,9 @@ class _Trials:
         return self._seen[gone]
 
     def works(self, codes: frozenset[str]) -> bool:
-        """Whether nothing regresses without these codes; once there were too many trials, the answer is no."""
-        if len(self._seen) >= TRIALS:
+        """Whether nothing regresses without these codes; once there were too many trials, the answer to new ones
+        is no."""
+        if len(self._seen) >= TRIALS and frozenset(_with_dependents(self.case, set(codes))) not in self._seen:
             return False
         evidence = self.without(codes)[2]
         return all(item.verdict not in ("regressed", "inconclusive") for item in evidence)

@@ -1,0 +1,104 @@
+"""Finding the codemods that regress among many: by halving, and with a proof that only looks at the text."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import libcst as cst
+import pytest
+
+from codemods.facts import Facts
+from codemods.plan import plan
+from codemods.rule import Match, NodeEdit, Rule
+from codemods.source import PythonFile
+from fixer import proof
+from fixer.project import open_commit
+from fixer.proof import TRIALS, ProofOptions, narrow, prove_plan
+from fixer.settings import Asked, options_for, sources_of
+from tests.fixer.command import old_project
+from verify.evidence import Evidence
+from verify.prove import Request
+
+MANY = tuple(f"code{number:02}" for number in range(32))
+
+
+@pytest.mark.parametrize(
+    ("culprits", "most"),
+    [({"code00"}, 10), ({"code31"}, 10), ({"code13"}, 10), ({"code03", "code29"}, 20), ({"code14", "code15"}, 20)],
+)
+def test_few_trials_find_all_culprits_and_nobody_else(culprits: set[str], most: int) -> None:
+    trials: list[frozenset[str]] = []
+
+    def works(gone: frozenset[str]) -> bool:
+        trials.append(gone)
+        return culprits <= gone
+
+    assert set(narrow(MANY, works)) == culprits
+    assert len(trials) <= most
+
+
+def rename(number: int, new: str) -> Rule:
+    """A rule that renames one name."""
+    old = f"old_{number}"
+
+    def check(file: PythonFile, facts: Facts) -> Iterator[Match]:
+        for node in ast.walk(file.tree):
+            if isinstance(node, ast.Name) and node.id == old:
+                yield Match(
+                    file.span(node), f"`{old}`", "safe", "Certainly.", edits=(NodeEdit(node, lambda _: cst.Name(new)),)
+                )
+
+    return Rule(
+        code=f"BAD{number:03}",
+        name=f"rename-{number}",
+        summary="One name becomes another",
+        why="To see which of them lands.",
+        fix="safe",
+        versions="all",
+        triggers=(old.encode(),),
+        check=check,
+        examples=(),
+    )
+
+
+@pytest.mark.parametrize("bad", [{5}, {0, 11}])
+def test_the_culprits_are_taken_out_and_the_rest_lands(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, bad: set[int]
+) -> None:
+    lines = b"".join(b"print(old_%d)\n" % number for number in range(12))
+    project = open_commit(old_project(tmp_path / "project", {"train.py": lines}), None)
+    rules = tuple(rename(number, f"{'broken' if number in bad else 'new'}_{number}") for number in range(12))
+    options = replace(options_for(Asked(project.root), project), rules=rules)
+    made = plan(sources_of(project), options)
+    proofs: list[str] = []
+
+    def judged(before: Path, after: Path, request: Request, progress: object) -> Evidence:
+        text = (after / "train.py").read_text()
+        proofs.append(text)
+        failed = "broken" in text
+        return Evidence("", (), None if failed else "same", "regressed" if failed else "preserved", "it broke")
+
+    monkeypatch.setattr(proof, "prove", judged)
+    kept, evidence = prove_plan(project, sources_of(project), options, made, ProofOptions(), lambda text: None)
+    codes = {f"BAD{number:03}" for number in bad}
+    assert {item.codes[0] for item in evidence if item.verdict == "regressed"} == codes
+    assert {change.code for change in kept.changes} == {rule.code for rule in rules} - codes
+    assert {finding.code for finding in kept.findings if not finding.applied} == codes
+    assert all("it broke" in finding.reason for finding in kept.findings if finding.code in codes)
+    assert len(proofs) <= TRIALS + 1
+
+
+def test_where_nothing_helps_nothing_lands(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    project = open_commit(old_project(tmp_path / "project", {"train.py": b"print(old_0, old_1)\n"}), None)
+    rules = (rename(0, "new_0"), replace(rename(1, "new_1"), last=True))
+    options = replace(options_for(Asked(project.root), project), rules=rules)
+    made = plan(sources_of(project), options)
+    wrong = Evidence("", (), None, "regressed", "it broke")
+    monkeypatch.setattr(proof, "prove", lambda *_: wrong)
+    kept, evidence = prove_plan(project, sources_of(project), options, made, ProofOptions(), lambda text: None)
+    assert kept.changes == ()
+    assert {item.verdict for item in evidence} == {"regressed"}
+    assert {finding.applied for finding in kept.findings} == {False}
