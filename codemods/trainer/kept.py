@@ -95,12 +95,8 @@ def is_trainer(file: PythonFile, facts: Facts, call: CallNode) -> bool | None:
     if owner in built:
         return True
     text = ast.unparse(owner)
-    values = []
-    for item in file.assignments:
-        targets = item.node.targets if isinstance(item.node, ast.Assign) else [item.node.target]
-        if any(ast.unparse(target) == text for target in targets):
-            values.append(item.node.value)
-    if any(value in built for value in values):
+    values = assigned_to(file, text)
+    if any(value in built or _is_given(facts, file, call, function.attr, value) for value in values):
         return True
     for outer in reversed(call.within):
         if isinstance(outer, ast.FunctionDef | ast.AsyncFunctionDef):
@@ -111,15 +107,56 @@ def is_trainer(file: PythonFile, facts: Facts, call: CallNode) -> bool | None:
         return False
     if values:
         return None if any(_hands_out(file, facts, call, value) for value in values) else False
-    here = any(canonical(target).startswith(ROOT) for found in file.scope.bindings.values() for target in found)
-    return None if here else False
+    return None if reads_lightning(file) else False
+
+
+def reads_lightning(file: PythonFile) -> bool:
+    """Whether a file imports from Lightning."""
+    return any(canonical(target).startswith(ROOT) for found in file.scope.bindings.values() for target in found)
+
+
+def assigned_to(file: PythonFile, text: str) -> list[ast.expr]:
+    """The values that a file assigns to a name or an attribute."""
+    return [
+        item.node.value
+        for item in file.assignments
+        if item.node.value is not None
+        and any(
+            ast.unparse(target) == text
+            for target in (item.node.targets if isinstance(item.node, ast.Assign) else [item.node.target])
+        )
+    ]
+
+
+def _is_given(facts: Facts, file: PythonFile, call: CallNode, method: str, value: ast.expr) -> bool:
+    """Whether a call builds a Trainer of the project's own that leaves a method as it is, or is of a function of the
+    project that returns nothing but Lightning's."""
+    dotted = call.scope.resolve(value.func) if isinstance(value, ast.Call) else None
+    if dotted is None:
+        return False
+    if fact := facts.find_class(dotted, file.path):
+        return facts.kind(fact) == TRAINER and not any(method in item.methods for item in facts.ancestry(fact))
+    module, _, name = dotted.rpartition(".")
+    path = facts.module_path(module, file.path)
+    other = file if module == file.module else facts.open(path) if path else None
+    found = (
+        [node for node in other.tree.body if isinstance(node, ast.FunctionDef) and node.name == name] if other else []
+    )
+    if other is None or len(found) != 1:
+        return False
+    given = [node.value for node in ast.walk(found[0]) if isinstance(node, ast.Return)]
+    calls = {item.node: item for item in other.calls_near(["Trainer"])}
+    built = {node: item for node, item in calls.items() if builds_trainer(item) and found[0] in item.within}
+    kept = {kept_in(other, item) for item in built.values()} - {None}
+    return bool(given) and all(node in built or (isinstance(node, ast.Name) and node.id in kept) for node in given)
 
 
 def _hands_out(file: PythonFile, facts: Facts, call: CallNode, value: ast.expr | None) -> bool:
     """Whether a call is one of the project's own, of a class of Trainers or of a function, and the project builds
     some."""
     dotted = call.scope.resolve(value.func) if isinstance(value, ast.Call) else None
-    if dotted is None or not any(path.startswith(f"{dotted.partition('.')[0]}/") for path in facts.kinds):
+    top = dotted.partition(".")[0] if dotted else ""
+    if dotted is None or not any(path.startswith(f"{top}/") or path == f"{top}.py" for path in facts.kinds):
         return False
     fact = facts.find_class(dotted, file.path)
     function = not dotted.rpartition(".")[2][:1].isupper()

@@ -11,7 +11,7 @@ from codemods.facts import Facts, is_trainer_call
 from codemods.rule import Example, Match, NodeEdit, Rule, best_levels
 from codemods.source import CallNode, PythonFile
 from codemods.trainer.calls import keyword, keywords, replaced
-from codemods.trainer.kept import is_trainer
+from codemods.trainer.kept import assigned_to, is_trainer, reads_lightning
 from codemods.trainer.table import signatures
 
 if TYPE_CHECKING:
@@ -42,9 +42,14 @@ def _renamed(
 ) -> Iterator[Match]:
     new, row = RENAMED[method, old]
     known = is_trainer(file, facts, call)
-    if known is False:
-        return
     message = f"`{old}=` of Trainer.{method} is called `{new}=` since 1.4"
+    if known is False:
+        if _may_be(file, call):
+            reason = (
+                f"Not rewritten: what `{method}` is called of is not seen; if it is Lightning's Trainer, rename it."
+            )
+            yield Match(file.span(item), message, "manual", reason, row)
+        return
     if new in keywords(call.node):
         yield Match(file.span(item), message, "manual", f"Not rewritten: `{new}=` is given too; keep one.", row)
         return
@@ -54,6 +59,31 @@ def _renamed(
     else:
         reason = "The same argument, if what is called so is Lightning's Trainer."
         yield Match(file.span(item), message, "unsafe", reason, row, (edit,))
+
+
+def _may_be(file: PythonFile, call: CallNode) -> bool:
+    """Whether a name may stand for a Trainer though it is not called so: the file imports Lightning, and gives it
+    nothing that a class of another name builds, nor says what it is."""
+    function = call.node.func
+    owner = function.value if isinstance(function, ast.Attribute) else None
+    if not isinstance(owner, ast.Name | ast.Attribute) or not reads_lightning(file):
+        return False
+    text = ast.unparse(owner)
+    if text in ("self", "cls"):
+        return False
+    arguments = [
+        item
+        for outer in call.within
+        if isinstance(outer, ast.FunctionDef | ast.AsyncFunctionDef)
+        for item in ast.walk(outer.args)
+        if isinstance(item, ast.arg) and item.arg == text
+    ]
+    classes = [
+        value
+        for value in assigned_to(file, text)
+        if isinstance(value, ast.Call) and ast.unparse(value.func).rpartition(".")[2][:1].isupper()
+    ]
+    return not classes and not any(item.annotation for item in arguments)
 
 
 def names_by_position(call: ast.Call) -> list[str] | None:

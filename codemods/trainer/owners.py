@@ -7,10 +7,11 @@ from collections.abc import Iterator
 
 from codemods.facts import CALLBACK, MODULE, TRAINER, ClassFact, Facts
 from codemods.nodes import CHILD_FIELDS
-from codemods.scopes import ROOT, Scope, canonical
+from codemods.scopes import ROOT, Scope
 from codemods.source import PythonFile
 from codemods.syntax import Function, self_name
 from codemods.trainer.calls import builds_trainer
+from codemods.trainer.kept import reads_lightning
 
 Within = tuple[ast.AST, ...]
 HOLDERS = (MODULE, CALLBACK, f"{ROOT}.LightningDataModule")
@@ -47,10 +48,10 @@ def stands_for_trainer(file: PythonFile, facts: Facts, node: ast.expr, within: W
     if isinstance(node, ast.Name):
         return _is_parameter(file, functions, node.id, kind)
     if not (isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and functions):
-        return None if _reads_lightning(file) and text.split(".")[0] in ("self", "pl_module", "module") else False
+        return None if reads_lightning(file) and text.split(".")[0] in ("self", "pl_module", "module") else False
     if node.value.id == self_name(functions[0]) and owner is not None:
-        return kind in HOLDERS or (None if kind is None and _reads_lightning(file) else False)
-    return None if node.value.id in ("pl_module", "module", "model") and _reads_lightning(file) else False
+        return kind in HOLDERS or (None if kind is None and reads_lightning(file) else False)
+    return None if node.value.id in ("pl_module", "module", "model") and reads_lightning(file) else False
 
 
 def _is_parameter(file: PythonFile, functions: list[Function], name: str, kind: str | None) -> bool | None:
@@ -60,12 +61,8 @@ def _is_parameter(file: PythonFile, functions: list[Function], name: str, kind: 
         if name in every:
             if kind == CALLBACK and every.index(name) == 1:
                 return True
-            return None if _reads_lightning(file) else False
+            return None if reads_lightning(file) else False
     return False
-
-
-def _reads_lightning(file: PythonFile) -> bool:
-    return any(canonical(target).startswith(ROOT) for found in file.scope.bindings.values() for target in found)
 
 
 def _fact(file: PythonFile, facts: Facts, node: ast.ClassDef | None) -> ClassFact | None:

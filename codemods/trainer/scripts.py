@@ -9,11 +9,10 @@ from dataclasses import dataclass
 
 from codemods.facts import TRAINER, Facts
 from codemods.finding import Fix
-from codemods.scopes import ROOT, canonical
 from codemods.source import CallNode, PythonFile
 from codemods.trainer import helpers
 from codemods.trainer.calls import keywords
-from codemods.trainer.kept import calls_of, kept_in, space_of
+from codemods.trainer.kept import calls_of, kept_in, reads_lightning, space_of
 from codemods.trainer.options import LIGHTNINGS, read_options
 from codemods.trainer.strategies import is_strategy
 from codemods.trainer.table import current, once
@@ -83,13 +82,9 @@ def read_site(file: PythonFile, facts: Facts, call: CallNode) -> Site | None:
             return None
         return Site(call, function.attr, owner, kind == TRAINER, "safe" if kind else "unsafe")
     own = any(facts.mentions.get(f"def {word}".encode()) for word in WORDS)
-    if own or not _reads_lightning(file):
+    if own or not reads_lightning(file):
         return None
     return Site(call, function.attr, owner, False, "unsafe")
-
-
-def _reads_lightning(file: PythonFile) -> bool:
-    return any(canonical(target).startswith(ROOT) for found in file.scope.bindings.values() for target in found)
 
 
 def read_script(file: PythonFile) -> Script | None:

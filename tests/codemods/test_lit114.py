@@ -79,3 +79,32 @@ def test_the_keywords_tell_the_release() -> None:
     assert named("f(a, b, inference_mode=True)") == ["logger", "enable_checkpointing"]
     assert named("f(a, logger=b)") is None
     assert named("f(a, nothing=b)") is None
+
+
+FACTORY = "def get_trainer(n):\n    t = Trainer(max_epochs=n)\n    return t\n"
+USE = "runner = get_trainer(1)\nrunner.fit(m, train_dataloader=a)\n"
+
+
+@pytest.mark.parametrize(
+    ("files", "level"),
+    [
+        ({"a.py": HEAD + FACTORY + USE}, "safe"),
+        ({"a.py": "from lib import get_trainer\n" + USE, "lib.py": HEAD + FACTORY}, "safe"),
+        ({"a.py": HEAD + "from pkg.lib import get_trainer\n" + USE, "pkg/lib.py": HEAD + FACTORY}, "safe"),
+        ({"a.py": HEAD + FACTORY.replace("return t", "return t if n else None") + USE}, "manual"),
+        ({"a.py": HEAD + "from elsewhere import get_trainer\n" + USE}, "manual"),
+        ({"a.py": HEAD + "def run(t):\n    t.fit(m, train_dataloader=a)\n"}, "manual"),
+        ({"a.py": HEAD + "class Own(Trainer):\n    pass\nt = Own()\nt.fit(m, train_dataloader=a)\n"}, "safe"),
+        (
+            {
+                "a.py": HEAD
+                + "class Own(Trainer):\n    def fit(s):\n        pass\nt = Own()\nt.fit(m, train_dataloader=a)\n"
+            },
+            None,
+        ),
+        ({"a.py": HEAD + "def run(t: Engine):\n    t.fit(m, train_dataloader=a)\n"}, None),
+    ],
+)
+def test_a_trainer_from_elsewhere(files: dict[str, str], level: str | None) -> None:
+    found = [item.fix for item in run_rules(files, rule("LIT114")).findings if item.path == "a.py"]
+    assert found == ([level] if level else [])
