@@ -6,7 +6,7 @@ import gc
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from packaging.version import Version
@@ -25,12 +25,14 @@ KEPT_BYTES = 1_500_000
 @dataclass(frozen=True)
 class Options:
     """What a run looks for: the rules in order, rows left out (`CODE:ROW`), files that are read for the facts
-    but not reported or changed, whether unsafe repairs are applied, the release to move to, the pins found
-    (PEP 508), whether Lightning comes from an address alone, and how many processes may work."""
+    but not reported or changed, codes, prefixes or rows left out in single files, whether unsafe repairs are
+    applied, the release to move to, the pins found (PEP 508), whether Lightning comes from an address alone, and
+    how many processes may work."""
 
     rules: tuple[Rule, ...]
     ignored_rows: frozenset[str] = frozenset()
     left_out: frozenset[str] = frozenset()
+    ignored_in: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     unsafe: bool = False
     target: str = "2.6.6"
     pins: tuple[str, ...] = ()
@@ -394,6 +396,9 @@ def _every(rule: Rule, file: PythonFile | TextFile, facts: Facts) -> Iterator[Ma
 
 def _silent(rule: Rule, match: Match, file: PythonFile | TextFile, options: Options) -> bool:
     if file.path in options.left_out or f"{rule.code}:{match.row}" in options.ignored_rows:
+        return True
+    here = options.ignored_in.get(file.path, ())
+    if rule.code.startswith(here) or f"{rule.code}:{match.row}" in here:
         return True
     ignored = file.ignores.get(match.span.line, frozenset()) | file.ignores.get(match.span.end_line, frozenset())
     return bool({"*", rule.code, f"{rule.code}:{match.row}"} & ignored)

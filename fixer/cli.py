@@ -325,6 +325,18 @@ def report(
     return 0
 
 
+@app.command()
+def config(path: opt.PathArgument = Path()) -> None:
+    """Show the settings in force, and where each comes from."""
+    from fixer.project import open_tree
+    from fixer.reports.settings import table
+    from fixer.settings import Asked, in_words, options_for
+
+    project = open_tree(path)
+    options_for(Asked(path), project)
+    typer.echo(table(project.config, "pyproject.toml", in_words()), nl=False)
+
+
 def _report(
     work: Callable[[Progress], Result], code: Callable[[Result], int], shown: opt.Shown, *, keep: bool = False
 ) -> int:

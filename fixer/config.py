@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from fixer.errors import UsageError
@@ -25,14 +25,20 @@ class VerifyConfig:
 
 @dataclass(frozen=True)
 class Config:
-    """`[tool.fixer]`. A `select` or `target` of None was not given: every rule, the newest release."""
+    """`[tool.fixer]`. A `select` or `target` of None was not given: every rule, the newest release.
+
+    `per_file_ignores` are patterns with the codes or prefixes that do not count in the files that they match.
+    `given` names the keys that the file holds, those of the proof as `verify.KEY`.
+    """
 
     select: tuple[str, ...] | None = None
     ignore: tuple[str, ...] = ()
     target: str | None = None
     unsafe_fixes: bool = False
     exclude: tuple[str, ...] = ()
+    per_file_ignores: tuple[tuple[str, tuple[str, ...]], ...] = ()
     verify: VerifyConfig = VerifyConfig()
+    given: frozenset[str] = field(default=frozenset(), compare=False)
 
     def excludes(self, path: str) -> bool:
         """Whether a path is excluded, itself or by a folder that it lies in.
@@ -40,16 +46,11 @@ class Config:
         A pattern without a slash matches a name at any depth; with one it matches from the root. `*` stays
         within a name, `**` does not.
         """
-        if not self.exclude:
-            return False
-        parts = path.split("/")
-        folders = ["/".join(parts[:end]) for end in range(1, len(parts) + 1)]
-        for pattern in self.exclude:
-            names = folders if "/" in pattern.strip("/") or pattern.startswith("/") else parts
-            matches = re.compile(_regex(pattern.strip("/"))).fullmatch
-            if any(map(matches, names)):
-                return True
-        return False
+        return any(_matches(pattern, path) for pattern in self.exclude)
+
+    def ignored_in(self, path: str) -> tuple[str, ...]:
+        """The codes or prefixes that do not count in a file; patterns are those of `exclude`."""
+        return tuple(code for pattern, codes in self.per_file_ignores if _matches(pattern, path) for code in codes)
 
 
 def read_config(text: str, path: str) -> Config:
@@ -73,16 +74,27 @@ def read_config(text: str, path: str) -> Config:
     return _config(_Table(settings, f"{path}: [tool.fixer]"))
 
 
+def _matches(pattern: str, path: str) -> bool:
+    parts = path.split("/")
+    folders = ["/".join(parts[:end]) for end in range(1, len(parts) + 1)]
+    names = folders if "/" in pattern.strip("/") or pattern.startswith("/") else parts
+    return any(map(re.compile(_regex(pattern.strip("/"))).fullmatch, names))
+
+
 def _config(table: _Table) -> Config:
-    table.allow("select", "ignore", "target", "unsafe-fixes", "exclude", "verify")
+    table.allow("select", "ignore", "target", "unsafe-fixes", "exclude", "per-file-ignores", "verify")
     defaults = Config()
+    proof = _Table(table.values.get("verify", {}), table.place.replace("]", ".verify]"))
+    each = _Table(table.values.get("per-file-ignores", {}), table.place.replace("]", ".per-file-ignores]"))
     return Config(
         select=table.strings("select") if "select" in table.values else None,
         ignore=table.strings("ignore"),
         target=table.string("target"),
         unsafe_fixes=table.boolean("unsafe-fixes", defaults.unsafe_fixes),
         exclude=table.strings("exclude"),
-        verify=_verify(_Table(table.values.get("verify", {}), table.place.replace("]", ".verify]"))),
+        per_file_ignores=tuple((pattern, each.strings(pattern)) for pattern in each.values),
+        verify=_verify(proof),
+        given=frozenset({*table.values} - {"verify"} | {f"verify.{key}" for key in proof.values}),
     )
 
 

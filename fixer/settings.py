@@ -44,6 +44,7 @@ def options_for(asked: Asked, project: Project) -> Options:
     ignore = asked.ignore if asked.ignore is not None else config.ignore
     try:
         rules = select_rules(select, tuple(code for code in ignore if ":" not in code))
+        select_rules(tuple(code for _, codes in config.per_file_ignores for code in codes), ())
     except ValueError as error:
         raise UnknownRule(str(error)) from None
     sources = sources_of(project)
@@ -55,12 +56,25 @@ def options_for(asked: Asked, project: Project) -> Options:
             for source in project.sources
             if not project.in_scope(source.path) or config.excludes(source.path)
         ),
+        ignored_in={source.path: codes for source in project.sources if (codes := config.ignored_in(source.path))}
+        if config.per_file_ignores
+        else {},
         unsafe=asked.unsafe_fixes or config.unsafe_fixes,
         target=checked_target(asked.target or config.target or NEWEST),
         pins=pins_of(sources),
         forked=is_forked(sources),
         jobs=asked.jobs or os.cpu_count() or 1,
     )
+
+
+def in_words() -> dict[str, str]:
+    """What settings that were not given come to."""
+    return {
+        "select": "all rules",
+        "target": f'"{NEWEST}"',
+        "verify.script": "the scripts that reach fit",
+        "verify.timeout": "600 seconds for each tree",
+    }
 
 
 def checked_target(text: str) -> str:

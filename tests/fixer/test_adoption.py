@@ -75,3 +75,50 @@ def test_an_unfit_file_is_an_error_of_use(folder: Path, ask: Ask, tmp_path: Path
 def test_a_file_that_is_not_there_is_an_error_of_use(folder: Path, ask: Ask, tmp_path: Path) -> None:
     said = ask("check", folder, "--baseline", tmp_path / "none.json").complaint()
     assert "No such file" in said
+
+
+def test_codes_are_left_out_in_the_files_that_a_pattern_matches(folder: Path, ask: Ask) -> None:
+    (folder / "old").mkdir()
+    (folder / "old/script.py").write_text(MORE)
+    (folder / "pyproject.toml").write_text('[tool.fixer.per-file-ignores]\n"old" = ["LIT1"]\n"*.cfg" = ["PIN"]\n')
+    report = ask("check", folder, "--output-format", "json").report()
+    assert [item["path"] for item in report["findings"]] == ["train.py"]
+    ask("fix", folder)
+    assert (folder / "old/script.py").read_text() == MORE
+    assert "gpus" not in (folder / "train.py").read_text()
+
+
+def test_a_row_is_left_out_in_a_file(folder: Path, ask: Ask) -> None:
+    row = ask("check", folder, "--output-format", "json").report()["findings"][0]["row"]
+    (folder / "pyproject.toml").write_text(f'[tool.fixer.per-file-ignores]\n"train.py" = ["LIT101:{row}"]\n')
+    assert ask("check", folder).code == 0
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ('"a.py" = ["LIT999"]', "no rule is called 'LIT999'"),
+        ('"a.py" = "LIT"', "[tool.fixer.per-file-ignores] a.py must be a list of strings, not 'LIT'"),
+    ],
+)
+def test_a_wrong_entry_is_an_error_of_use(folder: Path, ask: Ask, text: str, message: str) -> None:
+    (folder / "pyproject.toml").write_text(f"[tool.fixer.per-file-ignores]\n{text}\n")
+    assert message in ask("check", folder).complaint()
+
+
+def test_the_settings_in_force_say_where_they_come_from(folder: Path, ask: Ask) -> None:
+    (folder / "pyproject.toml").write_text(
+        '[tool.fixer]\ntarget = "2.5.4"\nignore = ["PIN"]\n[tool.fixer.verify]\ntimeout = 90\n'
+    )
+    lines = {line.split()[0]: line.split(maxsplit=1)[1].split("  ") for line in ask("config", folder).out.splitlines()}
+    shown = {key: (words[0].strip(), words[-1].strip()) for key, words in lines.items()}
+    assert shown["target"] == ('"2.5.4"', "pyproject.toml")
+    assert shown["ignore"] == ('["PIN"]', "pyproject.toml")
+    assert shown["verify.timeout"] == ("90.0", "pyproject.toml")
+    assert shown["select"] == ("all rules", "default")
+    assert shown["unsafe-fixes"] == ("false", "default")
+
+
+def test_settings_that_cannot_be_read_are_an_error_of_use(folder: Path, ask: Ask) -> None:
+    (folder / "pyproject.toml").write_text("[tool.fixer]\nslect = []\n")
+    assert "did you mean 'select'?" in ask("config", folder).complaint()
