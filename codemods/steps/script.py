@@ -4,48 +4,34 @@ attributes that are assigned once."""
 from __future__ import annotations
 
 import ast
-import math
-import operator
-from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
-from codemods.facts import literal
+from codemods.facts import Facts
 from codemods.source import CallNode, PythonFile
+from codemods.steps.known import Known, attribute_of
 from codemods.steps.modules import assigned
 from codemods.steps.roles import Reader
-
-DATALOADER = "torch.utils.data.DataLoader"
-OPERATIONS: dict[type, Callable[[Any, Any], Any]] = {
-    ast.Add: operator.add,
-    ast.Sub: operator.sub,
-    ast.Mult: operator.mul,
-}
-FILLED = ("torch.randn", "torch.rand", "torch.zeros", "torch.ones")
+from codemods.steps.settings import settings_at
 
 
 @dataclass(frozen=True)
 class Script:
-    """What is known where a call stands."""
+    """What is known where a call stands. `assumed` collects the settings that were taken by their default."""
 
     file: PythonFile
     call: CallNode
+    facts: Facts
+    assumed: list[str] = field(default_factory=list, compare=False)
 
     @property
     def space(self) -> ast.AST:
         """The function that the call stands in, or the module."""
-        functions = [node for node in self.call.within if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
-        return functions[-1] if functions else self.file.tree
+        return space_of(self.file, self.call)
 
     def values(self, name: str) -> list[ast.expr]:
         """What a plain name is assigned, in the call's function or else in the module."""
-        here = assigned(self.space)
-        if name in here:
-            return here[name]
-        bound = self.space is not self.file.tree and any(
-            argument.arg == name for argument in ast.walk(self.space) if isinstance(argument, ast.arg)
-        )
-        return [] if bound else assigned(self.file.tree).get(name, [])
+        return values_at(self.file, self.call, name)
 
     def sees(self, node: ast.Name) -> bool:
         """Whether a name means the same where the call stands as where it is written, in this function or at the
@@ -67,7 +53,7 @@ class Script:
             if isinstance(node, ast.Name):
                 found = self.values(node.id)
             elif isinstance(node, ast.Attribute):
-                found = self._assigned_attribute(node)
+                found = self._assigned_attribute(node) or self._setting(node)
             else:
                 return node
             if len(found) != 1:
@@ -85,46 +71,45 @@ class Script:
             and any(isinstance(target, ast.Attribute) and ast.unparse(target) == text for target in item.node.targets)
         ]
 
-    def constant(self, node: ast.expr | None, depth: int = 0) -> Any:
-        """The value of an expression that the file alone decides, None where it does not."""
-        if node is None or depth > 8:
-            return None
-        known, value = literal(node)
-        if known:
-            return value
-        if isinstance(node, ast.Name):
-            values = self.values(node.id)
-            return self.constant(values[0], depth + 1) if len(values) == 1 else None
-        if isinstance(node, ast.BinOp):
-            return _computed(node.op, self.constant(node.left, depth + 1), self.constant(node.right, depth + 1))
-        if isinstance(node, ast.Call):
-            return self._called(node, depth)
-        return None
+    def _setting(self, node: ast.Attribute) -> list[ast.expr]:
+        """What an attribute of a project's class is computed from, as it reads where the call stands."""
+        built = self.known().instance(node.value)
+        found = attribute_of(built, node.attr) if built else None
+        if found is None or found[1].built is None or not found[1].me or found[0] is node:
+            return []
+        moved = _Moved(found[1].me, node.value).visit(copy_of(found[0]))
+        own = {id(inner) for inner in ast.walk(node.value)}
+        called = {inner.func for inner in ast.walk(moved) if isinstance(inner, ast.Call)}
+        loose = [
+            inner
+            for inner in ast.walk(moved)
+            if isinstance(inner, ast.Name) and id(inner) not in own and inner not in called
+        ]
+        return [] if loose else [moved]
 
-    def _called(self, node: ast.Call, depth: int) -> Any:
-        name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
-        if name == "len" and len(node.args) == 1:
-            return self.length(self.follow(node.args[0]), depth + 1)
-        if name in ("ceil", "floor", "int") and len(node.args) == 1:
-            value = self.constant(node.args[0], depth + 1)
-            if not isinstance(value, int | float) or not math.isfinite(value):
-                return None
-            return math.ceil(value) if name == "ceil" else math.floor(value) if name == "floor" else int(value)
-        return None
+    def constant(self, node: ast.expr | None) -> Any:
+        """The value of an expression that the project's text alone decides, None where it does not."""
+        return self.known().constant(node)
 
-    def length(self, node: ast.expr, depth: int = 0) -> int | None:
-        """The length of a loader or dataset that is built from literals."""
-        if depth > 8 or not isinstance(node, ast.Call):
-            return None
-        dotted = self.call.scope.resolve(node.func) or ""
-        if dotted == DATALOADER:
-            return self._batches(node, depth)
-        if dotted == "torch.utils.data.TensorDataset" and node.args:
-            return self._rows(self.follow(node.args[0]), depth)
-        if isinstance(node.func, ast.Name) and node.func.id == "range" and len(node.args) == 1:
-            value = self.constant(node.args[0], depth + 1)
-            return value if type(value) is int else None
-        return None
+    def known(self, ranks: int = 1) -> Known:
+        """What the project's text decides here, for one of several processes."""
+        every = [node.args for node in self.call.within if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
+        types = {
+            item.arg: item.annotation
+            for arguments in every[-1:]
+            for item in [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
+            if item.annotation
+        }
+        return Known(
+            self.file,
+            self.facts,
+            self.call.scope,
+            self.values,
+            types=types,
+            settings=settings_at(self.file, self.call, self.facts),
+            ranks=ranks,
+            assumed=self.assumed,
+        )
 
     def fits(self) -> list[ast.Call]:
         """The `fit` calls of the file."""
@@ -143,40 +128,42 @@ class Script:
         named = next((item.value for item in fits[0].keywords if item.arg in names), None)
         return fits[0].args[1] if len(fits[0].args) > 1 else named
 
-    def trained_batches(self) -> int | None:
-        """The number of batches that the file's one `fit` trains on in an epoch, on one device."""
-        loader = self.trained_on()
-        return self.length(self.follow(loader)) if loader is not None else None
-
-    def _rows(self, node: ast.expr, depth: int) -> int | None:
-        dotted = self.call.scope.resolve(node.func) if isinstance(node, ast.Call) else None
-        if not isinstance(node, ast.Call) or dotted not in FILLED or not node.args:
-            return None
-        first = node.args[0]
-        rows = self.constant(first.elts[0] if isinstance(first, ast.Tuple) and first.elts else first, depth + 1)
-        return rows if type(rows) is int else None
-
-    def _batches(self, node: ast.Call, depth: int) -> int | None:
-        given = {keyword.arg: keyword.value for keyword in node.keywords}
-        dataset = node.args[0] if node.args else given.get("dataset")
-        if dataset is None or None in given or set(given) & {"sampler", "batch_sampler"} or len(node.args) > 2:
-            return None
-        samples = self.length(self.follow(dataset), depth + 1)
-        size = self.constant(
-            node.args[1] if len(node.args) > 1 else given.get("batch_size", ast.Constant(1)), depth + 1
-        )
-        dropped = self.constant(given.get("drop_last", ast.Constant(False)), depth + 1)
-        if samples is None or type(size) is not int or size < 1 or type(dropped) is not bool:
-            return None
-        return samples // size if dropped else math.ceil(samples / size)
+    def trained_batches(self, ranks: int = 1) -> int | None:
+        """The number of batches that the file's one `fit` trains on in an epoch, in each of several processes."""
+        fits, loader = self.fits(), self.trained_on()
+        if len(fits) == 1 and loader is None and fits[0].args:
+            loader = fits[0].args[0]
+        return self.known(ranks).batches_of(loader) if loader is not None else None
 
 
-def _computed(symbol: ast.operator, left: Any, right: Any) -> Any:
-    if type(left) not in (int, float) or type(right) not in (int, float):
-        return None
-    simple = OPERATIONS.get(type(symbol))
-    if simple:
-        return simple(left, right)
-    if right and isinstance(symbol, ast.Div | ast.FloorDiv):
-        return left / right if isinstance(symbol, ast.Div) else left // right
-    return None
+def space_of(file: PythonFile, call: CallNode) -> ast.AST:
+    """The function that a call stands in, or the module."""
+    functions = [node for node in call.within if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
+    return functions[-1] if functions else file.tree
+
+
+def values_at(file: PythonFile, call: CallNode, name: str) -> list[ast.expr]:
+    """What a plain name is assigned, in a call's function or else in the module."""
+    space = space_of(file, call)
+    here = assigned(space)
+    if name in here:
+        return here[name]
+    bound = space is not file.tree and any(
+        argument.arg == name for argument in ast.walk(space) if isinstance(argument, ast.arg)
+    )
+    return [] if bound else assigned(file.tree).get(name, [])
+
+
+class _Moved(ast.NodeTransformer):
+    """An expression of a method with the instance as it is named elsewhere."""
+
+    def __init__(self, me: str, owner: ast.expr) -> None:
+        self.me, self.owner = me, owner
+
+    def visit_Name(self, node: ast.Name) -> ast.expr:
+        return self.owner if node.id == self.me else node
+
+
+def copy_of(node: ast.expr) -> ast.expr:
+    """The expression anew, without a place in the file."""
+    return ast.parse(ast.unparse(node), mode="eval").body

@@ -14,6 +14,7 @@ from codemods.facts import Facts, is_trainer_call, literal
 from codemods.rule import Example, Match, NodeEdit, Rule
 from codemods.source import PythonFile, TextFile
 from codemods.steps.dead import dead_after
+from codemods.steps.known import DATALOADER
 from codemods.steps.modules import manual
 from codemods.steps.roles import Count
 from codemods.steps.script import Script
@@ -46,13 +47,13 @@ def _check(file: PythonFile | TextFile, facts: Facts) -> Iterator[Match]:
     for call in file.calls:
         keyword = next((item for item in call.node.keywords if item.arg == "max_steps"), None)
         if keyword and is_trainer_call(call):
-            trainer = Trainers(Script(file, call), keyword)
+            trainer = Trainers(Script(file, call, facts), keyword)
             count = trainer.script.reader().read(trainer.script.follow(keyword.value))
             epochs = _epochs(trainer, count) if count else None
             if count and epochs and not _is_right(trainer, count):
                 yield _match(file, facts, trainer, count, epochs)
             elif not epochs:
-                yield from _contradiction(file, trainer)
+                yield from _budget(file, trainer)
     yield from _kept(file, facts)
 
 
@@ -61,12 +62,17 @@ def _epochs(trainer: Trainers, count: Count) -> str | None:
     over, under = count.shape
     leaf = count.first("epochs")
     if count.is_total and leaf and "estimated" not in over:
-        return trainer.script.file.source_of(leaf.node)
+        return _source(trainer.script.file, leaf.node)
     whole = count.number >= 1 and count.number == int(count.number)
     loader = count.first("batches")
     seen = over == ("batches",) and loader is not None and loader.origin == "loader"
     data = seen or (over == ("samples",) and "batch_size" in under)
     return str(int(count.number)) if data and whole and set(under) <= {"accumulate", "devices", "batch_size"} else None
+
+
+def _source(file: PythonFile, node: ast.expr) -> str:
+    """The text of an expression, which may be one that was put together."""
+    return file.source_of(node) if any(inner is node for inner in ast.walk(file.tree)) else ast.unparse(node)
 
 
 def _is_right(trainer: Trainers, count: Count) -> bool:
@@ -75,7 +81,11 @@ def _is_right(trainer: Trainers, count: Count) -> bool:
     accumulates = literal(trainer.given.get("accumulate_grad_batches", ast.Constant(1))) != (True, 1)
     if "floor" in count.marks or "divided" in count.marks or "spans" in count.marks or "batches" not in over:
         return False
-    return under == (("accumulate",) if accumulates else ()) and _one_device(trainer)
+    leaf = count.first("batches")
+    processes = _processes(trainer, leaf.node) if leaf else None
+    asked = any(text.startswith("max(1, ") for text in processes or ())
+    wanted = [role for role, there in (("accumulate", accumulates), ("devices", asked)) if there]
+    return processes is not None and (asked or not processes) and list(under) == wanted
 
 
 def _one_device(trainer: Trainers) -> bool:
@@ -142,25 +152,63 @@ def _other_loader(trainer: Trainers, count: Count) -> str | None:
 
 
 def _computed(file: PythonFile, trainer: Trainers, count: Count, epochs: str, message: str) -> Match:
-    """The right number of steps, for one device, where something reads `trainer.max_steps`."""
+    """The right number of steps of each device, where something reads `trainer.max_steps`."""
     leaf = count.first("batches")
-    if not _one_device(trainer) or not leaf or leaf.origin != "loader":
+    processes = _processes(trainer, leaf.node) if leaf and leaf.origin == "loader" else None
+    if not leaf or processes is None:
         reason = "Not rewritten: the project reads trainer.max_steps, and how many devices there will be is not known; "
         advice = f"read trainer.estimated_stepping_batches there and give max_epochs={epochs}"
         return manual(file, trainer.keyword, message, reason + advice)
     accumulate = trainer.given.get("accumulate_grad_batches")
+    window = _atom(file.source_of(accumulate)) if accumulate is not None else "1"
+    shares = [text for text in (*processes, window) if text != "1"]
     batches = file.source_of(leaf.node)
-    inner = batches if accumulate is None else f"math.ceil({batches} / {_atom(file.source_of(accumulate))})"
-    text = f"{_atom(epochs)} * {inner}"
+    under = shares[0] if len(shares) == 1 else f"({' * '.join(shares)})"
+    text = f"{_atom(epochs)} * {f'math.ceil({batches} / {under})' if shares else batches}"
     change = partial(_with_value, text=text)
     dead = dead_after(file, trainer.script.space, [trainer.keyword.value])
     reason = (
-        "The steps of one device: the windows of an epoch, the last short one with them, times epochs. The project "
-        "reads trainer.max_steps, so it stays."
+        f"The steps of {'each' if processes else 'one'} device: the windows of an epoch, the last short one with them, "
+        "times epochs. The project reads trainer.max_steps, so it stays."
     )
-    imports = (("math", None),) if accumulate is not None else ()
+    imports = (("math", None),) if shares else ()
     edits = (NodeEdit(trainer.keyword, change),)
     return Match(file.span(trainer.keyword), message, "safe", reason + dead.note, edits=edits, imports=imports)
+
+
+def _processes(trainer: Trainers, counted: ast.expr) -> tuple[str, ...] | None:
+    """The factors, as source text, that say in how many processes training runs, each with its share of the samples;
+    none for a single one, None where it is not known or the share cannot be told from the length of the loader."""
+    if _one_device(trainer):
+        return ()
+    given, script = trainer.given, trainer.script
+    devices = given.get("devices", given.get("gpus"))
+    nodes = literal(given.get("num_nodes", ast.Constant(1)))[1]
+    shared = {"use_distributed_sampler", "replace_sampler_ddp"}.isdisjoint(given)
+    if devices is None or type(nodes) is not int or not shared or not _rounds_up(script, counted):
+        return None
+    if literal(given.get("strategy", given.get("accelerator", ast.Constant(None))))[1] in ("dp", "ddp2"):
+        return None
+    known = literal(devices)[1]
+    asked = script.follow(devices)
+    if type(known) is int and known > 0:
+        number = str(known)
+    elif isinstance(asked, ast.Call) and script.call.scope.resolve(asked.func) == "torch.cuda.device_count":
+        number = f"max(1, {script.file.source_of(devices)})"
+    else:
+        return None
+    return tuple(text for text in (number, str(nodes)) if text != "1")
+
+
+def _rounds_up(script: Script, counted: ast.expr) -> bool:
+    """Whether the loader whose length is taken keeps its last, shorter batch: then a share of its length is the length
+    of a share."""
+    loader = script.follow(counted.args[0]) if isinstance(counted, ast.Call) and counted.args else None
+    if not isinstance(loader, ast.Call) or script.call.scope.resolve(loader.func) != DATALOADER:
+        return False
+    given = {item.arg: item.value for item in loader.keywords}
+    plain = {"sampler", "batch_sampler", None}.isdisjoint(given) and len(loader.args) < 3
+    return plain and literal(given.get("drop_last", ast.Constant(False))) == (True, False)
 
 
 def _atom(text: str) -> str:
@@ -191,21 +239,39 @@ def _with_value(node: cst.Arg, *, text: str) -> cst.Arg:
     return node.with_changes(value=cst.parse_expression(text))
 
 
-def _contradiction(file: PythonFile, trainer: Trainers) -> Iterator[Match]:
-    """Two limits of which the file alone shows that `max_steps` ends training before `max_epochs` does."""
+def _budget(file: PythonFile, trainer: Trainers) -> Iterator[Match]:
+    """A plain number of steps, with the epochs that it comes to, where the project's text decides how long one is and
+    no other limit comes first."""
     script, given = trainer.script, trainer.given
+    ranks = _ranks(trainer)
     steps, epochs = script.constant(trainer.keyword.value), script.constant(given.get("max_epochs"))
     window = script.constant(given.get("accumulate_grad_batches", ast.Constant(1)))
-    batches = script.trained_batches()
-    if any(type(item) is not int or item < 1 for item in (steps, epochs, window, batches)) or set(LIMITS) & set(given):
+    batches = script.trained_batches(ranks)
+    if any(type(item) is not int or item < 1 for item in (steps, window, batches)) or {*LIMITS, None} & set(given):
         return
     each = math.ceil(batches / window)
-    if steps < each * epochs:
-        full, rest = divmod(steps, each)
-        place = f"after {full} epochs" + (f" and {rest} of {each} steps" if rest else "")
-        message = f"max_steps={steps} ends training {place}, before max_epochs={epochs} ({each * epochs} steps)"
-        reason = f"On one device an epoch is {batches} batches and {each} steps; keep the limit that you mean."
-        yield manual(file, trainer.keyword, message, reason)
+    full, rest = divmod(steps, each)
+    place = f"{full} epoch{'s' * (full != 1)}" + (f" and {rest} of {each} steps" if rest else "")
+    if literal(given.get("max_epochs", ast.Constant(None))) in ((True, None), (True, -1)):
+        message, advice = f"max_steps={steps} comes to {place}", "max_epochs says it for any number of devices"
+    elif type(epochs) is int and steps < each * epochs:
+        message = f"max_steps={steps} ends training after {place}, before max_epochs={epochs} ({each * epochs} steps)"
+        advice = "keep the limit that you mean"
+    else:
+        return
+    where = "one device" if ranks == 1 else f"{ranks} devices"
+    reason = f"On {where} an epoch is {batches} batches and {each} steps; {advice}."
+    if script.assumed:
+        reason += f" Taken by default: {', '.join(f'`{name}`' for name in dict.fromkeys(script.assumed))}."
+    yield manual(file, trainer.keyword, message, reason)
+
+
+def _ranks(trainer: Trainers) -> int:
+    """In how many processes the Trainer is told to run; 1 where that is not seen."""
+    devices = trainer.script.constant(trainer.given.get("devices", trainer.given.get("gpus")))
+    nodes = trainer.script.constant(trainer.given.get("num_nodes", ast.Constant(1)))
+    known = [item for item in (devices, nodes) if type(item) is int and item > 0]
+    return math.prod(known) if len(known) == 2 else 1
 
 
 def _kept(file: PythonFile, facts: Facts) -> Iterator[Match]:
@@ -215,7 +281,7 @@ def _kept(file: PythonFile, facts: Facts) -> Iterator[Match]:
         if not isinstance(target, ast.Attribute) or target.attr != "max_steps" or item.node.value is None:
             continue
         call = next((call for call in file.calls if call.within == item.within), None)
-        count = Script(file, call).reader().read(item.node.value) if call else None
+        count = Script(file, call, facts).reader().read(item.node.value) if call else None
         if count and count.is_total and facts.uses_lightning and count.marks & {"floor", "divided", "spans"}:
             reason = (
                 "Rounding down leaves out the last, shorter accumulation window of each epoch, which steps too. Not "

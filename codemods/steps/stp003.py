@@ -51,7 +51,7 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
             yield from _several_steps(file, item)
             yield from _raw_optimizers(file, facts, item)
     yield from _untold_elsewhere(file, facts)
-    yield from _long_windows(file)
+    yield from _long_windows(file, facts)
 
 
 def _speaking(file: PythonFile, item: ClassNode) -> Iterator[Function]:
@@ -242,13 +242,13 @@ def _raw_optimizers(file: PythonFile, facts: Facts, item: ClassNode) -> Iterator
                 yield manual(file, node, message, reason)
 
 
-def _long_windows(file: PythonFile) -> Iterator[Match]:
+def _long_windows(file: PythonFile, facts: Facts) -> Iterator[Match]:
     """`accumulate_grad_batches` that no epoch fills."""
     for call in file.calls_near(["accumulate_grad_batches"]):
         word = next((item for item in call.node.keywords if item.arg == "accumulate_grad_batches"), None)
         if not word or not is_trainer_call(call):
             continue
-        script = Script(file, call)
+        script = Script(file, call, facts)
         window, batches = script.constant(word.value), script.trained_batches()
         if type(window) is int and batches is not None and 1 <= batches < window:
             message = f"accumulate_grad_batches={window} is longer than an epoch of {batches} batches"

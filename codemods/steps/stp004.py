@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from codemods.facts import TRAINER, Facts, is_trainer_call
 from codemods.rule import Example, Match, NodeEdit, Rule, TextEdit, best_levels
 from codemods.source import CallNode, PythonFile, TextFile
-from codemods.steps.script import Script
+from codemods.steps.script import values_at
 from codemods.syntax import is_none, own_nodes
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ def _defaults_to_none(call: CallNode, name: str) -> bool:
 
 def _may_be_none(file: PythonFile, call: CallNode, name: str) -> bool:
     """Whether a name is assigned once, and None in one of two cases."""
-    values = Script(file, call).values(name)
+    values = values_at(file, call, name)
     return (
         len(values) == 1 and isinstance(values[0], ast.IfExp) and is_none(values[0].body) != is_none(values[0].orelse)
     )

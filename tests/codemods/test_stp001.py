@@ -105,6 +105,53 @@ def test_the_number_stays_where_something_reads_it() -> None:
     assert after == program(arguments.format("epochs * math.ceil(len(train_loader) / accumulate)"))
 
 
+READER = {"other.py": "def total(trainer):\n    return trainer.max_steps\n"}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        ("devices=4", "math.ceil(len(train_loader) / 4)"),
+        ("devices=4, num_nodes=2", "math.ceil(len(train_loader) / (4 * 2))"),
+        ("gpus=torch.cuda.device_count()", "math.ceil(len(train_loader) / max(1, torch.cuda.device_count()))"),
+        (
+            "devices=found, accumulate_grad_batches=accumulate",
+            "math.ceil(len(train_loader) / (max(1, found) * accumulate))",
+        ),
+    ],
+)
+def test_the_number_is_a_device_s_share(arguments: str, expected: str) -> None:
+    text = program(f"max_steps={{}}, {arguments}", "found = torch.cuda.device_count()").replace(
+        "import math\n", "import math\nimport torch\n"
+    )
+    before = {"train.py": text.format("len(train_loader) * epochs"), **READER}
+    after = rewritten(before, RULE)["train.py"]
+    assert after == text.format(f"epochs * {expected}")
+    assert rewritten({"train.py": after, **READER}, RULE)["train.py"] == after
+
+
+@pytest.mark.parametrize(
+    ("arguments", "loader"),
+    [
+        ('devices="auto"', "dataset, batch_size=batch_size"),
+        ("devices=-1", "dataset, batch_size=batch_size"),
+        ("devices=args.devices", "dataset, batch_size=batch_size"),
+        ("devices=2", "dataset, batch_size=batch_size, drop_last=True"),
+        ("devices=2", "dataset, batch_size=batch_size, sampler=sampler"),
+        ("devices=2, num_nodes=nodes", "dataset, batch_size=batch_size"),
+        ('gpus=2, accelerator="dp"', "dataset, batch_size=batch_size"),
+        ("devices=2, use_distributed_sampler=False", "dataset, batch_size=batch_size"),
+    ],
+)
+def test_a_share_that_is_not_known_is_left_to_a_person(arguments: str, loader: str) -> None:
+    text = program(f"max_steps=len(train_loader) * epochs, {arguments}").replace(
+        "dataset, batch_size=batch_size", loader
+    )
+    made = run_rules({"train.py": text, **READER}, RULE)
+    assert made.changes == () and made.bugs == ()
+    assert "estimated_stepping_batches" in made.findings[0].reason
+
+
 def test_two_limits_that_contradict() -> None:
     text = (
         HEAD

@@ -76,7 +76,11 @@ def test_limits_that_agree_or_cannot_be_computed() -> None:
     fit = "trainer = Trainer(max_epochs=2, max_steps={})\ntrainer.fit(model, loader)\n"
     assert levels(head + made.format("640") + fit.format("20")) == []
     assert levels(head + made.format("size") + fit.format("5")) == []
-    assert levels(head + made.format("640") + fit.format("5").replace("max_epochs=2, ", "")) == []
+    assert levels(head + made.format("640") + fit.format("5").replace("max_epochs=2", "max_epochs=args.epochs")) == []
+    assert levels(head + made.format("640") + fit.format("5").replace("max_epochs=2", "**args")) == []
+    assert (
+        levels(head + made.format("640") + fit.format("5").replace("epochs=2", "epochs=2, limit_train_batches=3")) == []
+    )
     assert levels(head + made.format("640").replace("64)", "64, sampler=s)") + fit.format("5")) == []
     assert len(levels(head + made.format("640") + fit.format("5"))) == 1
 

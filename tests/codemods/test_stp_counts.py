@@ -130,6 +130,18 @@ def test_two_devices() -> None:
     assert new.ranks[0].global_step == 10
 
 
+def test_two_devices_and_a_reader_of_the_number() -> None:
+    before = script("epochs * len(train_loader) // accumulate", '2, accelerator="cpu", strategy="ddp"').replace(
+        ", drop_last=drop_last)", ")"
+    )
+    after = rewritten({"train.py": before, **READER}, STP001)["train.py"]
+    assert "max_steps=epochs * math.ceil(len(train_loader) / (2 * accumulate))" in after
+    arguments = (21, 2, 2, False, 2)
+    old, new = run(before, *arguments, processes=2), run(after, *arguments, processes=2)
+    assert (old.global_step, old.epoch) == (11, 4)
+    assert (new.global_step, new.epoch) == (6, 2)
+
+
 PROPERTY = (
     HEAD.replace(
         "    def configure_optimizers",
