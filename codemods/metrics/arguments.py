@@ -7,7 +7,6 @@ import re
 from dataclasses import dataclass
 from itertools import pairwise
 
-from codemods.metrics.fed import Method
 from codemods.metrics.table import PASSED
 from codemods.source import PythonFile
 
@@ -52,15 +51,6 @@ class Arguments:
             if isinstance(node := self.named(name), ast.Constant) and node.value in values
         }
         return {*ALWAYS, *told}
-
-    def sees(self, name: str, method: Method) -> bool:
-        """Whether a name of the method stands for one thing where the call is."""
-        stored = [
-            node
-            for node in ast.walk(method.node)
-            if isinstance(node, ast.Name) and node.id == name and not isinstance(node.ctx, ast.Load)
-        ]
-        return len(stored) == 1 and bool(self.data) and any(item.lineno > stored[0].lineno for item in self.data or ())
 
     def written(self, task: str, size: str | None) -> str | None:
         """The text between the parentheses with the task; None where a comment would be lost."""

@@ -108,13 +108,12 @@ def origin(expr: ast.expr, method: Method, kind: str = "raw", dim: int | None = 
 
 
 def _of_name(expr: ast.Name, method: Method, kind: str, dim: int | None, depth: int) -> Origin | None:
-    stored = [node for node in ast.walk(method.node) if isinstance(node, ast.Name) and stores(node, expr.id)]
-    if not stored:
+    if not any(stores(node, expr.id) for node in ast.walk(method.node)):
         return Origin(kind, expr, method, None, dim)
-    bound = [(*found, value) for target, value in method.bindings if (found := _part(target, expr.id))]
-    if len(stored) != 1 or len(bound) != 1 or stored[0].lineno > expr.lineno:
-        return None
-    _, index, value = bound[0]
+    bound = latest(expr.id, expr.lineno, method)
+    if bound is None:
+        return Origin(kind, expr, method, None, dim) if kind in ("argmax", "softmax") else None
+    value, index = bound
     if index is None:
         if isinstance(value, ast.Call | ast.Name | ast.Subscript | ast.Attribute):
             taken = step(value, method) if isinstance(value, ast.Call) else None
@@ -125,6 +124,18 @@ def _of_name(expr: ast.Name, method: Method, kind: str, dim: int | None, depth: 
     if taken and taken[0] == "max":
         return origin(taken[1], method, "argmax", taken[2], depth + 1) if index == 1 and kind == "raw" else None
     return Origin(kind, value, method, index, dim)
+
+
+def latest(name: str, line: int, method: Method) -> tuple[ast.expr, int | None] | None:
+    """What a name was given last before a line, and the element of it; None where that depends on a branch."""
+    stored = sorted(node.lineno for node in ast.walk(method.node) if isinstance(node, ast.Name) and stores(node, name))
+    bound = [(target, value, found) for target, value in method.bindings if (found := _part(target, name))]
+    straight = {node.lineno for node in method.node.body if isinstance(node, ast.Assign | ast.AnnAssign)}
+    before = [item for item in bound if item[0].lineno < line]
+    if not before or len(stored) != len(bound) or (len(stored) > 1 and not straight.issuperset(stored)):
+        return None
+    _, value, (_, index) = max(before, key=lambda item: item[0].lineno)
+    return value, index
 
 
 def stores(node: ast.AST, name: str) -> bool:

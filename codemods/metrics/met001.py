@@ -12,7 +12,7 @@ from packaging.requirements import InvalidRequirement, Requirement
 from codemods.facts import Facts
 from codemods.finding import Fix
 from codemods.metrics.arguments import Arguments, read_arguments
-from codemods.metrics.fed import Fed, Method, Origin, fed
+from codemods.metrics.fed import Fed, Method, Origin, fed, latest, stores
 from codemods.metrics.size import width
 from codemods.metrics.stored import feeds, method_of
 from codemods.metrics.table import RENAMED, classes, functions, is_of_torchmetrics, metric_of, proven
@@ -96,7 +96,7 @@ def _unit(file: PythonFile, call: CallNode) -> str:
 
 def _of_call(file: PythonFile, place: _Place) -> Match | None:
     given = read_arguments(file, place.call.node, place.metric, place.function)
-    if given.named("task") or given.tasked:
+    if given.named("task") or given.tasked or _spread_task(file, place.call):
         return None
     message = f"{place.metric} wants to be told its task since torchmetrics 0.11"
     old = (place.call.scope.resolve(place.call.node.func) or "").rpartition(".")[2]
@@ -108,6 +108,21 @@ def _of_call(file: PythonFile, place: _Place) -> Match | None:
     if known.reason or not known.given:
         return _left(file, place, message, known.reason)
     return _tasked(file, place, message, given, known)
+
+
+def _spread_task(file: PythonFile, call: CallNode) -> bool:
+    """Whether a dict that is spread into a call has the task."""
+    spread = [keyword.value for keyword in call.node.keywords if keyword.arg is None]
+    names = {node.id for node in spread if isinstance(node, ast.Name)}
+    values = [*spread, *(item.node.value for name in names for item in file.assignments_to(name))]
+    return any(
+        (
+            isinstance(value, ast.Dict)
+            and any(isinstance(key, ast.Constant) and key.value == "task" for key in value.keys)
+        )
+        or (isinstance(value, ast.Call) and any(keyword.arg == "task" for keyword in value.keywords))
+        for value in values
+    )
 
 
 def _spelled_new(call: CallNode) -> bool:
@@ -198,8 +213,8 @@ def _size(file: PythonFile, place: _Place, given: Arguments, known: Fed) -> str 
     here = method_of(file, place.call)
     if said and here and _visible(said[0], said[1], here):
         return ast.unparse(said[0])
-    name = _written_name(found, given)
-    if place.function and name:
+    name = _written_name(found, place.call.node, here) if here and place.function else None
+    if name:
         return f"{name}.shape[{found.dim or 1}]"
     return None
 
@@ -224,14 +239,16 @@ def _is_parameter(name: str, method: Method) -> bool:
     return name in taken and not stored
 
 
-def _written_name(found: Origin, given: Arguments) -> str | None:
-    """The name by which the call's function knows the predictions of all classes."""
+def _written_name(found: Origin, call: ast.Call, here: Method) -> str | None:
+    """The name by which the function around a call knows the predictions of all classes."""
+    if found.method.node is not here.node:
+        return None
     if isinstance(found.base, ast.Name):
-        return found.base.id
-    for target, value in found.method.bindings:
-        if value is found.base and isinstance(target, ast.Name) and given.sees(target.id, found.method):
-            return target.id
-    return None
+        name = found.base.id
+        lines = [node.lineno for node in ast.walk(here.node) if isinstance(node, ast.Name) and stores(node, name)]
+        return None if any(found.base.lineno <= line <= call.lineno for line in lines) else name
+    names = [target.id for target, value in here.bindings if value is found.base and isinstance(target, ast.Name)]
+    return names[0] if names and latest(names[0], call.lineno, here) == (found.base, None) else None
 
 
 def _without_step(file: PythonFile, call: CallNode) -> Match | None:

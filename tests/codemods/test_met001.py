@@ -121,6 +121,24 @@ def test_a_function_takes_the_number_from_what_it_is_given() -> None:
     assert 'accuracy(out, y, task="multiclass", num_classes=out.shape[1])' in after
 
 
+@pytest.mark.parametrize(
+    ("fed", "written"),
+    [
+        (
+            "out = out.view(-1, 5)\n        accuracy(out.argmax(dim=-1), y)",
+            'y, task="multiclass", num_classes=out.shape[-1]',
+        ),
+        (
+            "if y.any():\n            out = -out\n        accuracy(out.argmax(dim=1), y)",
+            'y, task="multiclass", num_classes=out.shape[1]',
+        ),
+    ],
+)
+def test_a_name_that_is_bound_again(fed: str, written: str) -> None:
+    text = module("pass", fed, last="build(width)")
+    assert written in rewritten({"train.py": text}, rule("MET001"))["train.py"]
+
+
 STEP = """
 
 class Shared(Model):
@@ -151,6 +169,18 @@ def test_a_step_that_others_share_is_followed() -> None:
     before = module("pass", "pass") + STEP
     after = rewritten({"train.py": before}, rule("MET001"))["train.py"]
     assert after == before.replace("Accuracy()", 'Accuracy(task="multiclass", num_classes=3)')
+
+
+def test_a_name_that_is_bound_again_in_between() -> None:
+    fed = "preds = out.argmax(dim=1)\n        if y.any():\n            out = out[0]\n        accuracy(preds, y)"
+    assert "how many classes" in " ".join(refusals({"train.py": module("pass", fed, last="build()")}, "MET001"))
+
+
+def test_a_name_of_another_method_is_not_written() -> None:
+    text = module("pass", "pass") + STEP.replace("self.train_accuracy(preds, y)", "accuracy(preds, y)").replace(
+        "nn.Linear(2, 3)", "build()"
+    )
+    assert "how many classes" in " ".join(refusals({"train.py": text}, "MET001"))
 
 
 ONES = {"last": "nn.Linear(width, 1)", "loss": "nn.BCEWithLogitsLoss()", "computed": "self.loss(out, y.float())"}
@@ -206,7 +236,7 @@ def test_the_area_under_the_curve_of_two_classes(given: str) -> None:
         ),
         ("from torchmetrics import Accuracy\n\nmetric = Accuracy()\n", "not made in a class"),
         (
-            module("self.metric = Accuracy()", "out = out if y.any() else -out\n        self.metric(out, y)"),
+            module("self.metric = Accuracy()", "if y.any():\n            out = -out\n        self.metric(out, y)"),
             "more than one way",
         ),
         (
@@ -223,6 +253,8 @@ def test_left_to_a_person(text: str, word: str) -> None:
     "text",
     [
         module('self.metric = Accuracy(task="multiclass", num_classes=10)', "self.metric(out, y)"),
+        module('how = {"task": kind}\n        self.metric = Accuracy(top_k=2, **how)', "self.metric(out, y)"),
+        module("how = dict(task=kind)\n        self.metric = Accuracy(**how)", "self.metric(out, y)"),
         module('self.metric = Accuracy("multiclass", num_classes=10)', "self.metric(out, y)"),
         module("self.metric = torchmetrics.MeanSquaredError()", "self.metric(out, y)"),
         "from sklearn.metrics import accuracy_score as accuracy\n\nvalue = accuracy(a, b)\n",
