@@ -136,7 +136,7 @@ class _Reader:
         if frequencies and (len(frequencies) != len(every) or not fixed):
             raise NotPlain("configure_optimizers gives some of its optimizers a frequency, and others none")
         counted = Items(tuple(fields["optimizer"] for fields in every), fixed, bound)
-        texts = tuple(_own(value) for value in frequencies)
+        texts = tuple(self.own(value) for value in frequencies)
         return Configured(counted.count, counted.most, tuple(schedules), fixed, texts)
 
     def fields(self, node: ast.expr) -> dict[str, ast.expr] | None:
@@ -199,19 +199,19 @@ class _Reader:
         name = (self.scope.resolve(node.func) if isinstance(node, ast.Call) else None) or ""
         if isinstance(node, ast.Constant):
             raise NotPlain("configure_optimizers may return None for a scheduler")
-        interval = _literal(fields, "interval", "epoch")
-        frequency = _literal(fields, "frequency", 1)
+        interval = self.literal(fields, "interval", "epoch")
+        frequency = self.literal(fields, "frequency", 1)
         if interval not in ("step", "epoch"):
             raise NotPlain("the scheduler's interval is not a literal 'step' or 'epoch'")
         if type(frequency) is not int or frequency < 1:
             raise NotPlain("the scheduler's frequency is not a literal number")
-        if _literal(fields, "strict", True) is not True:
+        if self.literal(fields, "strict", True) is not True:
             raise NotPlain("the scheduler's monitor is not strict, so that it may be missing")
-        plateau = _literal(fields, "reduce_on_plateau", name.endswith(f".{PLATEAU}"))
+        plateau = self.literal(fields, "reduce_on_plateau", name.endswith(f".{PLATEAU}"))
         if plateau:
             if interval == "step" or "monitor" not in fields:
                 raise NotPlain(f"{PLATEAU} is stepped every few batches, or without a metric")
-            return Schedule("epoch", frequency, _own(fields["monitor"]))
+            return Schedule("epoch", frequency, self.own(fields["monitor"]))
         if not name.startswith(BUILDERS):
             if self._unbound(node):
                 return Schedule(interval, frequency)
@@ -222,24 +222,38 @@ class _Reader:
             )
         return Schedule(interval, frequency)
 
+    def own(self, node: ast.expr) -> str:
+        """The text of a literal, a chain of attributes of `self` or a name of the module, which means the same in
+        another method; names of the function are followed."""
+        choices = self.names.choices(node) if isinstance(node, ast.Name) and node.id in self.names.bound else [node]
+        if len(choices) == 1:
+            text = self._meant(choices[0])
+            if text:
+                return text
+        raise NotPlain(f"configure_optimizers works out `{_short(node)}`, which the loop needs too")
 
-def _literal(fields: dict[str, ast.expr], key: str, default: object) -> object:
-    node = fields.get(key)
-    if node is None:
-        return default
-    return node.value if isinstance(node, ast.Constant) else NotPlain
+    def _meant(self, node: ast.expr) -> str | None:
+        if isinstance(node, ast.Constant):
+            return f'"{node.value}"' if isinstance(node.value, str) and '"' not in node.value else repr(node.value)
+        inner = node
+        while isinstance(inner, ast.Attribute):
+            inner = inner.value
+        if not isinstance(inner, ast.Name):
+            return None
+        module = self.scope
+        while module.parent is not None:
+            module = module.parent
+        of_module = inner.id in module.bindings and inner.id not in self.scope.bindings
+        own = inner.id == "self" and inner is not node
+        return ast.unparse(node) if own or of_module else None
 
-
-def _own(node: ast.expr) -> str:
-    """The text of a literal, or of a chain of attributes of `self`, which means the same in another method."""
-    if isinstance(node, ast.Constant):
-        return f'"{node.value}"' if isinstance(node.value, str) and '"' not in node.value else repr(node.value)
-    inner = node
-    while isinstance(inner, ast.Attribute):
-        inner = inner.value
-    if isinstance(inner, ast.Name) and inner.id == "self" and inner is not node:
-        return ast.unparse(node)
-    raise NotPlain(f"configure_optimizers works out `{_short(node)}`, which the loop needs too")
+    def literal(self, fields: dict[str, ast.expr], key: str, default: object) -> object:
+        node = fields.get(key)
+        if node is None:
+            return default
+        choices = self.names.choices(node) if isinstance(node, ast.Name) and node.id in self.names.bound else [node]
+        first = choices[0]
+        return first.value if len(choices) == 1 and isinstance(first, ast.Constant) else NotPlain
 
 
 def _is_class(node: ast.expr) -> bool:

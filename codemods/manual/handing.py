@@ -132,7 +132,7 @@ def _behind(line: cst.SimpleStatementLine, *, text: str, name: str | None) -> cs
     line = line.with_changes(leading_lines=[])
     if name:
         (only,) = line.body
-        call = cst.ensure_type(only.value, cst.Call)  # type: ignore[union-attr]
+        call = cst.ensure_type(only.value, cst.Call)  # type: ignore[attr-defined]
         args = [call.args[0].with_changes(value=cst.Name(name)), *call.args[1:]]
         line = line.with_changes(body=[only.with_changes(value=call.with_changes(args=args))])
     return cst.FlattenSentinel([first, *rest, line])

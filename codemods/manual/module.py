@@ -3,12 +3,55 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterable, Mapping
 
 from codemods.manual.optimizers import NotPlain
 from codemods.source import ClassNode, PythonFile
-from codemods.syntax import is_self_attribute, mentions, self_assignments, self_name, super_init_index
+from codemods.syntax import (
+    is_plain,
+    is_self_attribute,
+    mentions,
+    parameters,
+    returns,
+    self_assignments,
+    self_name,
+    super_init_index,
+    taken_name,
+)
 
 AUTOMATIC = "automatic_optimization"
+NO_PLACE = "overridden, its place in a manual loop is not plain"
+NOT_CARRIED = {"training_step_end": "it is no longer called", "lr_scheduler_step": NO_PLACE}
+"""Methods that no manual loop can do without a person, and why."""
+BEFORE_STEP = "on_before_optimizer_step"
+
+
+def judge_place(
+    file: PythonFile,
+    item: ClassNode,
+    refused: Mapping[str, str],
+    helper: str,
+    imports: Iterable[tuple[str, str | None]],
+) -> None:
+    """Raises NotPlain where the class defines one of the `refused` methods, where there is no place for the method
+    `helper` and for `imports`, or where the class cannot be told from another."""
+    for hook, why in refused.items():
+        if hook in item.methods:
+            raise NotPlain(f"`{hook}` is defined in the class: {why}")
+    if helper in item.methods:
+        raise NotPlain(f"the class already has a method `{helper}`")
+    taken = taken_name(file.scope.bindings, imports)
+    if taken:
+        raise NotPlain(f"the file uses the name `{taken}` for something else")
+    if sum(other.qualname == item.qualname for other in file.classes) > 1:
+        raise NotPlain("the file defines two classes of that name")
+
+
+def judge_before_step(item: ClassNode) -> None:
+    """Raises NotPlain where clipping has no place at the end of `on_before_optimizer_step`."""
+    before = item.methods.get(BEFORE_STEP)
+    if before and (not is_plain(before) or not parameters(before) or returns(before)):
+        raise NotPlain(f"{BEFORE_STEP} is not a plain method, so clipping has no place at its end")
 
 
 def is_manual(item: ClassNode) -> bool:

@@ -8,12 +8,27 @@ from codemods.facts import CALLBACK, MODULE, ClassFact, Facts
 from codemods.family import clash
 from codemods.manual.trainers import naming
 
+LR_FIND = b"lr_find"
 UNFIT = {
     b"GradientAccumulationScheduler": "manual optimization refuses it",
     b"StochasticWeightAveraging": "it replaces the schedulers that the loop would step",
-    b"lr_find": "it steps a scheduler of its own, which manual optimization does not",
+    LR_FIND: "it steps a scheduler of its own, which manual optimization does not",
 }
-ASKED = (*UNFIT, b".training_step", b"automatic_optimization")
+COUNTS = (b"max_steps", b"min_steps", b"every_n_train_steps", b"global_step")
+ASKED = (*UNFIT, *COUNTS, b".training_step", b"automatic_optimization")
+
+
+def counting(facts: Facts) -> str | None:
+    """The first file that may count steps."""
+    return min((path for word in COUNTS for path in facts.mentions.get(word, ()) if path in facts.files), default=None)
+
+
+def searching(facts: Facts) -> str | None:
+    """What a search for a learning rate would miss in a manual loop, where there may be one."""
+    paths = facts.mentions.get(LR_FIND)
+    if not paths:
+        return None
+    return f"the search for a learning rate in {min(paths)} steps a scheduler that manual optimization does not"
 
 
 def asked(unheard: Mapping[str, str]) -> tuple[bytes, ...]:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from codemods.manual.configured import Configured, read_configured
-from codemods.manual.module import AUTOMATIC, is_manual
+from codemods.manual.module import AUTOMATIC, NOT_CARRIED, is_manual, judge_before_step, judge_place
 from codemods.manual.optimizers import NotPlain
 from codemods.optimizers.closure import ignores_closure
 from codemods.optimizers.returned import may_skip, result_kind
@@ -23,7 +23,6 @@ from codemods.syntax import (
     returns,
     self_name,
     super_init_index,
-    taken_name,
     uses,
 )
 
@@ -35,8 +34,7 @@ LOOP_NAMES = frozenset({
     "optimizer", "optimizers", "loss", "output", "scheduler", "schedulers", "config", "stepping", "turns", "closure",
 })  # fmt: skip
 REFUSED = {
-    "training_step_end": "it is no longer called",
-    "lr_scheduler_step": "overridden, its place in a manual loop is not plain",
+    **NOT_CARRIED,
     "toggle_optimizer": "overridden, and the loop calls it",
     "untoggle_optimizer": "overridden, and the loop calls it",
     "optimizers": "overridden, and the loop calls it",
@@ -56,7 +54,8 @@ class Several:
     `refusal` is why it cannot be rewritten by what the class itself shows. `follows` holds for a class that does
     nothing but replace or extend the step of its base. `kind` and `skips` say what the step returns, `repeats`
     whether an overridden optimizer_step may make other than one step; `reads` are the overridden hooks that read the
-    index, `hooks` those that the loop has to do with, `constructor` whether the flag has a place in `__init__`.
+    index, `hooks` those that the loop has to do with, `constructor` whether the flag has a place in `__init__`,
+    `chunked` whether the step takes what may be a state of truncated back-propagation.
     """
 
     name: str
@@ -73,6 +72,7 @@ class Several:
     reads: frozenset[str] = frozenset()
     hooks: frozenset[str] = frozenset()
     constructor: bool = True
+    chunked: bool = False
 
 
 @dataclass(frozen=True)
@@ -126,6 +126,7 @@ def read_class(file: PythonFile, item: ClassNode) -> Several | None:
         frozenset(name for name in GIVEN if name in item.methods and _reads_index(item.methods[name], name)),
         frozenset(item.methods) & {*CARRIED, "on_before_optimizer_step", "on_train_epoch_end"},
         _plain_constructor(item),
+        len(parameters(step)) > 3,
     )
 
 
@@ -170,16 +171,7 @@ def names_of(step: Function) -> Names:
 
 def _judge(file: PythonFile, item: ClassNode, step: Function) -> None:
     names_of(step)
-    for hook, why in REFUSED.items():
-        if hook in item.methods:
-            raise NotPlain(f"`{hook}` is defined in the class: {why}")
-    if HELPER in item.methods:
-        raise NotPlain(f"the class already has a method `{HELPER}`")
-    taken = taken_name(file.scope.bindings, IMPORTS)
-    if taken:
-        raise NotPlain(f"the file uses the name `{taken}` for something else")
-    if sum(other.qualname == item.qualname for other in file.classes) > 1:
-        raise NotPlain("the file defines two classes of that name")
+    judge_place(file, item, REFUSED, HELPER, IMPORTS)
     _judge_flag(item)
     _judge_names(file)
     _judge_hooks(item)
@@ -251,9 +243,7 @@ def _judge_hooks(item: ClassNode) -> None:
     stepping = item.methods.get("optimizer_step")
     if stepping and ignores_closure(stepping):
         raise NotPlain("`optimizer_step` does not run the closure that it is given, where backward is since 1.1")
-    before = item.methods.get("on_before_optimizer_step")
-    if before and (not is_plain(before) or returns(before)):
-        raise NotPlain("on_before_optimizer_step is not a plain method, so clipping has no place at its end")
+    judge_before_step(item)
     end = item.methods.get("on_train_epoch_end")
     if end and (not is_plain(end) or returns(end)) and _monitors(item):
         raise NotPlain("on_train_epoch_end is not a plain method, so the scheduler's step has no place at its end")

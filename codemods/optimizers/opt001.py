@@ -6,14 +6,15 @@ from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from codemods.facts import Facts, is_trainer_call, literal
+from codemods.facts import Facts, is_trainer_call
 from codemods.family import definitions
 from codemods.manual import surroundings
 from codemods.manual.carriers import add_attributes, carriers, function_of
 from codemods.manual.handing import WORDS, handing_matches, read_fits
-from codemods.manual.trainers import ACCUMULATE, ASKED, CLIP, MOVED, loose, trainers_of
+from codemods.manual.trainers import ACCUMULATE, ASKED, CLIP, MOVED, loose
 from codemods.optimizers.module import IMPORTS, STEP, WATCHED, candidates, names_of, read_class
-from codemods.optimizers.plan import COUNTS, UNHEARD, Shown, Verdict, verdicts, window_of
+from codemods.optimizers.parallel import strategy_matches
+from codemods.optimizers.plan import UNHEARD, Shown, Verdict, verdicts, window_of
 from codemods.optimizers.signature import HOOKS, index_parameter, old_parameters, read_elsewhere
 from codemods.rule import Example, Match, NodeEdit, Rule, best_levels
 from codemods.source import CallNode, ClassNode, PythonFile
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
     from codemods.optimizers.loop import Shape
 
 CODE = "OPT001"
-DDP = {"ddp": "ddp_find_unused_parameters_true", "ddp_spawn": "ddp_spawn_find_unused_parameters_true"}
 SAME = "The loop makes the same steps in the same order as automatic optimization did on 1.x."
 RESUMED = "Resuming an old checkpoint with it restarts global_step at 0."
 WINDOWS = "Loggers count batches from now on, where automatic optimization counted windows of several."
@@ -47,13 +47,12 @@ def context(collected: Mapping[str, Any]) -> tuple[bytes, ...]:
     names = {item.name.rpartition(".")[2].encode() for shown in collected.values() for item in shown.classes}
     if not names:
         return ()
-    return (*ASKED, *COUNTS, *surroundings.asked(UNHEARD), *definitions(set(WATCHED)), *sorted(names))
+    return (*ASKED, *surroundings.asked(UNHEARD), *definitions(set(WATCHED)), *sorted(names))
 
 
 def _present(file: PythonFile) -> bool:
-    asked = {*MOVED, "strategy", "accelerator", "distributed_backend"}
-    given = (keyword.arg in asked for call in file.calls for keyword in call.node.keywords)
-    return bool(candidates(file)) or any(given) or bool(read_fits(file).plain)
+    given = (keyword.arg in MOVED for call in file.calls for keyword in call.node.keywords)
+    return bool(candidates(file)) or any(given) or bool(read_fits(file).plain) or any(map(is_trainer_call, file.calls))
 
 
 def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
@@ -63,7 +62,7 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
             yield from _class_match(file, verdict)
         if verdict.what == "loop":
             yield from _trainer_matches(file, verdict)
-            yield from _strategy_matches(file, facts, verdict)
+    yield from strategy_matches(file, facts, [verdict for verdict in found if verdict.what == "loop"])
     handing = [verdict for verdict in found if verdict.what == "loop" and verdict.given.handed]
     if handing:
         first = min(handing, key=lambda verdict: verdict.level)
@@ -149,33 +148,6 @@ def _trainer_matches(file: PythonFile, verdict: Verdict) -> Iterator[Match]:
             ),
             unit=verdict.unit,
         )
-
-
-def _strategy_matches(file: PythonFile, facts: Facts, verdict: Verdict) -> Iterator[Match]:
-    """DDP of 1.x looked for unused parameters by itself, of which a toggled optimizer leaves some."""
-    fact = facts.files[verdict.item.path].find(verdict.item.name)
-    places = {(trainer.path, trainer.line) for trainer in trainers_of(facts, fact)} if fact else set()
-    trainers = [trainer for trainer in facts.trainers if trainer.path == file.path]
-    for trainer, call in zip(trainers, filter(is_trainer_call, file.calls), strict=False):
-        strategy = next((keyword for keyword in call.node.keywords if keyword.arg == "strategy"), None)
-        known, value = literal(strategy.value) if strategy else (False, None)
-        if strategy is None or not known or value not in DDP or (trainer.path, trainer.line) not in places:
-            continue
-        yield Match(
-            file.span(strategy),
-            f'strategy="{value}" no longer looks for parameters that a step leaves unused',
-            verdict.level,
-            f"Each optimizer of {verdict.item.name} leaves those of the others unused, which 1.x looked for by itself.",
-            "B07",
-            edits=(NodeEdit(strategy, partial(_looking, value=DDP[value])),),
-            unit=verdict.unit,
-        )
-
-
-def _looking(node: cst.Arg, *, value: str) -> cst.Arg:
-    import libcst as cst
-
-    return node.with_changes(value=cst.SimpleString(f'"{value}"'))
 
 
 def _set_beside(file: PythonFile, verdict: Verdict, index: int, call: CallNode) -> Iterator[NodeEdit]:
@@ -297,7 +269,7 @@ RULE = Rule(
     ),
     fix="safe",
     versions="written for Lightning < 2.0; needs 2.0 or later after the rewrite",
-    triggers=(b"optimizer_idx", CLIP[0].encode(), ACCUMULATE.encode(), b'"ddp', b"'ddp", *WORDS),
+    triggers=(b"optimizer_idx", CLIP[0].encode(), ACCUMULATE.encode(), *WORDS),
     check=_check,
     rows=partial(best_levels, (("M214", "safe"), ("M220", "safe"), ("B04", "safe"), ("B07", "safe"))),
     examples=(Example(BEFORE, AFTER), Example(READ_OUTPUTS, READ_OUTPUTS)),

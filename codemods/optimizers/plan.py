@@ -11,17 +11,19 @@ from codemods.finding import Fix
 from codemods.manual.carriers import Carrier
 from codemods.manual.configured import Configured
 from codemods.manual.handing import Fits
-from codemods.manual.surroundings import UNFIT, relatives, surroundings
+from codemods.manual.surroundings import LR_FIND, UNFIT, counting, relatives, searching, surroundings
 from codemods.manual.trainers import ACCUMULATE, CLIP, OFF, Given, Loose, read_trainers
 from codemods.optimizers.module import WATCHED, Several
+from codemods.tbptt.plan import Verdict as TbpttVerdict
+from codemods.tbptt.plan import verdicts as tbptt_verdicts
 from codemods.versions import LIGHTNING, admits_below, admits_from
 
 UNHEARD = {
     "on_before_zero_grad": "manual optimization does not call",
     "on_train_batch_end": "no longer gets the outputs of the steps",
 }
-WORDS = {word: why for word, why in UNFIT.items() if word != b"lr_find"}
-COUNTS = (b"max_steps", b"min_steps", b"every_n_train_steps", b"global_step")
+WORDS = {word: why for word, why in UNFIT.items() if word != LR_FIND}
+TBPTT = "TBP001"
 EMPTY = Configured(None, None)
 
 
@@ -42,8 +44,8 @@ class Verdict:
 
     `what` is `loop` for a class that gets the loop, `follow` for one that only renames its step with its base's,
     `drop` where the parameter alone goes, `none` where `refusal` says why nothing is done, `keep` where it says why
-    the one parameter of a class with one optimizer stays, `other` for a class that is none of Lightning's. `base`
-    is the class of the loop that a follower belongs to.
+    the one parameter of a class with one optimizer stays, `other` for a class that is none of Lightning's, or another
+    rule's. `base` is the class of the loop that a follower belongs to.
     """
 
     item: Several
@@ -107,6 +109,11 @@ def _verdicts(facts: Facts, code: str) -> tuple[Verdict, ...]:
     return tuple(found[key] for key in items)
 
 
+def _chunked(facts: Facts) -> tuple[TbpttVerdict, ...]:
+    """What the rule for truncated back-propagation says, where it is asked too."""
+    return tbptt_verdicts(facts, TBPTT)
+
+
 def _follower(item: Several, base: Verdict) -> Verdict:
     return Verdict(item, "follow", given=base.given, doubts=base.doubts, base=base.item)
 
@@ -122,6 +129,8 @@ def _judge(facts: Facts, item: Several, items: Mapping[tuple[str, str], Several]
     if fact is None:
         return Verdict(item, "none", "the class is not at the top of its module")
     if facts.kind(fact) == "other":
+        return Verdict(item, "other")
+    if item.chunked and any(tbptt.item.name == item.name and tbptt.item.path == item.path for tbptt in _chunked(facts)):
         return Verdict(item, "other")
     alone = _alone(facts, item, fact, items)
     if alone:
@@ -212,20 +221,20 @@ def _doubted(facts: Facts, verdict: Verdict) -> Verdict:
         doubts.append("a GradScaler fails where a step returns None, which 1.x passed over")
     elif verdict.skips and given.clear_autocast:
         doubts.append("a step that returns None is left out of global_step, in which 1.x counted it")
-    counting = sorted(path for word in COUNTS for path in facts.mentions.get(word, ()) if path in facts.files)
-    if counting and not admits_from(facts, LIGHTNING, "1.6.0"):
+    counts = counting(facts)
+    if counts and not admits_from(facts, LIGHTNING, "1.6.0"):
         doubts.append(
             f"the project is pinned to a Lightning before 1.6, where global_step counted a batch once whatever the "
-            f"optimizers; each of their steps counts now, and {counting[0]} may speak of it"
+            f"optimizers; each of their steps counts now, and {counts} may speak of it"
         )
-    elif counting and not admits_below(facts, LIGHTNING, "2.0.0"):
+    elif counts and not admits_below(facts, LIGHTNING, "2.0.0"):
         doubts.append(
             f"the project asks for Lightning 2, so the release that its step was written for is not known; before 1.6 "
-            f"global_step counted a batch once, and {counting[0]} may speak of it"
+            f"global_step counted a batch once, and {counts} may speak of it"
         )
-    searching = facts.mentions.get(b"lr_find", frozenset())
-    if searching:
-        doubts.append(f"the search for a learning rate in {min(searching)} steps nothing in manual optimization")
+    search = searching(facts)
+    if search:
+        doubts.append(search)
     return replace(verdict, doubts=tuple(doubts))
 
 

@@ -8,7 +8,16 @@ from dataclasses import dataclass, field
 
 from codemods.manual.configured import Configured, read_configured
 from codemods.manual.handing import Fits, read_fits
-from codemods.manual.module import AUTOMATIC, is_manual, judge_callers, judge_constructor
+from codemods.manual.module import (
+    AUTOMATIC,
+    NO_PLACE,
+    NOT_CARRIED,
+    is_manual,
+    judge_before_step,
+    judge_callers,
+    judge_constructor,
+    judge_place,
+)
 from codemods.manual.optimizers import NotPlain
 from codemods.manual.trainers import Loose
 from codemods.source import ClassNode, PythonFile
@@ -22,7 +31,6 @@ from codemods.syntax import (
     returns,
     self_assignments,
     self_name,
-    taken_name,
     uses,
 )
 from codemods.tbptt.batch import Helper, Use, as_batch, helpers
@@ -47,12 +55,9 @@ IMPORTS = (("torch", None), ("lightning_utilities.core.apply_func", "apply_to_co
 REFUSED_HOOKS = {
     "automatic_optimization": "it says itself which optimization it is trained by",
     "on_before_zero_grad": "manual optimization does not call it",
-    "optimizer_step": "overridden, its place in a manual loop is not plain",
-    "optimizer_zero_grad": "overridden, its place in a manual loop is not plain",
-    "configure_gradient_clipping": "overridden, its place in a manual loop is not plain",
+    **dict.fromkeys(("optimizer_step", "optimizer_zero_grad", "configure_gradient_clipping"), NO_PLACE),
     "backward": "overridden, and manual_backward would call it with other arguments",
-    "training_step_end": "it is no longer called",
-    "lr_scheduler_step": "overridden, its place in a manual loop is not plain",
+    **NOT_CARRIED,
 }
 
 
@@ -250,16 +255,7 @@ def _judge(file: PythonFile, item: ClassNode) -> None:
         raise NotPlain(f"{what}, but the class has no training_step with `hiddens`")
     if _flag_off(item):
         raise NotPlain(f"`{FLAG}` is 0 or None, so Lightning 1.x never split a batch")
-    for hook, why in REFUSED_HOOKS.items():
-        if hook in item.methods:
-            raise NotPlain(f"`{hook}` is defined in the class: {why}")
-    if HELPER in item.methods:
-        raise NotPlain(f"the class already has a method `{HELPER}`")
-    taken = taken_name(file.scope.bindings, IMPORTS)
-    if taken:
-        raise NotPlain(f"the file uses the name `{taken}` for something else")
-    if sum(other.qualname == item.qualname for other in file.classes) > 1:
-        raise NotPlain("the file defines two classes of that name")
+    judge_place(file, item, REFUSED_HOOKS, HELPER, IMPORTS)
     judge_callers(file)
     judge_constructor(item)
     configured = _configured(item) if "configure_optimizers" in item.methods else None
@@ -294,9 +290,8 @@ def _judge_hooks(item: ClassNode) -> None:
     before = item.methods.get("on_before_optimizer_step")
     if before is None:
         return
+    judge_before_step(item)
     names = parameters(before)
-    if not is_plain(before) or not names or returns(before):
-        raise NotPlain("on_before_optimizer_step is not a plain method")
     if len(names) > 1 and (names[1:] != ["optimizer_idx"] or uses(before, names[1])):
         raise NotPlain("on_before_optimizer_step uses more than the optimizer")
     if any(is_super_call(node, "on_before_optimizer_step") for node in ast.walk(before)):

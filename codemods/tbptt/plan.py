@@ -10,7 +10,7 @@ from codemods.facts import MODULE, ClassFact, Facts, TrainerFact
 from codemods.family import family
 from codemods.manual.configured import Configured
 from codemods.manual.optimizers import NotPlain
-from codemods.manual.surroundings import UNFIT, relatives, surroundings
+from codemods.manual.surroundings import LR_FIND, UNFIT, counting, relatives, searching, surroundings
 from codemods.manual.trainers import CLIP, Given, fits_only, read_trainers, trainers_of
 from codemods.tbptt.batch import OWN_SPLIT, Helper, Use, followed
 from codemods.tbptt.module import BETWEEN_CHUNKS, FLAG, HELPER, REFUSED_HOOKS, SPLIT, Shown, TbpttClass
@@ -22,12 +22,10 @@ UNHEARD = {
     **dict.fromkeys(BETWEEN_CHUNKS, "may log between two chunks, where 2.x drops what the chunks before logged"),
 }
 EPOCH_ENDS = {"on_train_epoch_end", "training_epoch_end"}
-COUNTS = (b"max_steps", b"min_steps", b"every_n_train_steps", b"global_step")
 ACCUMULATES = (
     "accumulates gradients: 1.x lost all but the last chunk of a window's batches, so there is no training to be the "
     "same as"
 )
-LR_FIND = b"lr_find"
 MISPLACED = (
     "configure_optimizers returns one optimizer, for which 1.x passed no `optimizer_idx`: the state went to the "
     "parameter `optimizer_idx`, and `{state}` never got it. Drop `optimizer_idx` if the state is to be carried"
@@ -187,12 +185,12 @@ def _steps(facts: Facts, fact: ClassFact, own: bool, giving: list[TrainerFact]) 
 def _doubts(facts: Facts, item: TbpttClass, steps: str | None) -> Iterator[str]:
     if item.may_be_off:
         yield f"Without a value for `{FLAG}`, Lightning up to 1.4 trained on whole batches; the loop needs one."
-    counting = sorted(path for word in COUNTS for path in facts.mentions.get(word, ()) if path in facts.files)
-    if steps and counting:
-        yield f"{counting[0]} may count steps."
-    searching = facts.mentions.get(LR_FIND)
-    if searching:
-        yield f"The search for a learning rate in {min(searching)} steps a scheduler that manual optimization does not."
+    counts = counting(facts)
+    if steps and counts:
+        yield f"{counts} may count steps."
+    search = searching(facts)
+    if search:
+        yield f"{search[0].upper()}{search[1:]}."
 
 
 def _configured(facts: Facts, shown: Mapping[str, Shown], fact: ClassFact) -> Configured:

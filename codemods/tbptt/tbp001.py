@@ -14,7 +14,7 @@ from codemods.manual.trainers import ACCUMULATE, ASKED, CLIP, MOVED, loose
 from codemods.rule import Example, Match, NodeEdit, Rule, best_levels
 from codemods.source import PythonFile
 from codemods.tbptt.module import FLAG, IMPORTS, SPLIT, Shown, candidates, show
-from codemods.tbptt.plan import COUNTS, INHERITED, UNHEARD, Verdict, verdicts
+from codemods.tbptt.plan import INHERITED, UNHEARD, Verdict, verdicts
 from codemods.tbptt.step import STATE
 from codemods.tbptt.trainer import GIVEN, leftover
 
@@ -42,7 +42,7 @@ def _collect(file: PythonFile) -> Shown | None:
 def _context(collected: Mapping[str, Any]) -> tuple[bytes, ...]:
     names = {item.name.rpartition(".")[2].encode() for shown in collected.values() for item in shown.classes}
     inherited = {*INHERITED, SPLIT, "configure_optimizers"}
-    return (*ASKED, *COUNTS, *surroundings.asked(UNHEARD), *definitions(inherited), *sorted(names)) if names else ()
+    return (*ASKED, *surroundings.asked(UNHEARD), *definitions(inherited), *sorted(names)) if names else ()
 
 
 def _present(file: PythonFile) -> bool:

@@ -14,6 +14,8 @@ from torch.optim import SGD, Adam
 from torch.optim.lr_scheduler import ReduceLROnPlateau, StepLR
 from elsewhere import Lion, warm
 
+TIMES = 3
+
 
 class Model:
     def configure_optimizers(self):
@@ -51,6 +53,14 @@ READ = {
     "dicts with turns": (
         'return [{"optimizer": a, "frequency": 1}, dict(optimizer=b, frequency=self.times)]',
         Configured(2, 2, frequencies=("1", "self.times")),
+    ),
+    "turns by names": (
+        'n = 5\nreturn [{"optimizer": a, "frequency": n}, {"optimizer": b, "frequency": TIMES}]',
+        Configured(2, 2, frequencies=("5", "TIMES")),
+    ),
+    "interval and frequency by names": (
+        'i, f = "step", 2\nreturn [a], [{"scheduler": StepLR(a, 1), "interval": i, "frequency": f}]',
+        Configured(1, 1, (Schedule("step", 2),)),
     ),
     "names bound again": (
         "s = warm(1)\ns = [StepLR(a, s)]\nreturn [a, b], s",
@@ -114,6 +124,10 @@ NOT_READ = {
     ),
     "perhaps a plateau": ('return [a], [{"scheduler": warm(a), "monitor": "x"}]', "by a metric"),
     "unknown key": ('return [a], [{"scheduler": StepLR(a, 1), "opt_idx": 0}]', "opt_idx"),
+    "turns worked out": (
+        'n = 5 if self.x else 1\nreturn [{"optimizer": a, "frequency": n}, {"optimizer": b, "frequency": 1}]',
+        "works out `n`",
+    ),
     "turns for one alone": ('return [{"optimizer": a, "frequency": 1}, {"optimizer": b}]', "others none"),
     "unpacked": ("return [*self.all]", "unpacks"),
     "nothing": ("return None", "nothing"),

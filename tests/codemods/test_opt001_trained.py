@@ -154,6 +154,17 @@ SHAPES = {
         configure=configured("optimizers", "optimizers = [g]\nif hasattr(self, 'third'):\n    optimizers.append(d)\n")
     ),
     "turns": program(configure=configured('({"optimizer": g, "frequency": 1}, {"optimizer": d, "frequency": 2})')),
+    "turns by a name": program(
+        configure=configured(
+            '({"optimizer": g, "frequency": 1}, {"optimizer": d, "frequency": n_critic})', "n_critic = 2\n"
+        )
+    ),
+    "turns of hparams": program(
+        configure=configured(
+            '({"optimizer": g, "frequency": 1}, {"optimizer": d, "frequency": n})', "n = self.hparams.n_critic\n"
+        ),
+        more="@property\ndef hparams(self):\n    import types\n\n    return types.SimpleNamespace(n_critic=3)\n",
+    ),
     "turns of three": program(
         THREE,
         configured(

@@ -161,7 +161,10 @@ def test_other_files_forbid_it(case: tuple[str, str]) -> None:
 
 LOOK = {
     "clipping from a configuration": (
-        {"train.py": changed((TRAINER, "**config")), "conf.yaml": "gradient_clip_val: 0.5\nmodel: train.GAN\n"},
+        {
+            "train.py": changed((TRAINER, "**config"), ("    trainer.fit", "    run.fit")),
+            "conf.yaml": "gradient_clip_val: 0.5\nmodel: train.GAN\n",
+        },
         "gradient_clip_val also stands in conf.yaml",
         "    gradient_clip_val = 0.0\n",
     ),
@@ -295,6 +298,45 @@ def test_ddp_keeps_looking_for_the_parameters_that_an_optimizer_leaves_unused(gi
     after = rewritten({"train.py": text, "requirements.txt": "pytorch-lightning==1.4.9\n"})["train.py"]
     assert "def training_step_for" in after
     assert 'strategy="ddp_find_unused_parameters_true"' in after
+
+
+LOOKING = "ddp_find_unused_parameters_true"
+STRATEGIES = {
+    "one of two": ('strategy="ddp" if many else "auto"', "", f'strategy="{LOOKING}" if many else "auto"'),
+    "by default": ("accelerator='gpu', devices=[0, 1]", "", f'devices=[0, 1], strategy="{LOOKING}")'),
+    "by default on nodes": ("num_nodes=2, max_steps=9", "", f'num_nodes=2, max_steps=9, strategy="{LOOKING}")'),
+    "by a name": ("strategy=chosen", 'chosen = "ddp"', f'chosen = "{LOOKING}"'),
+}
+
+
+@pytest.mark.parametrize("case", STRATEGIES.values(), ids=STRATEGIES.keys())
+def test_a_strategy_that_is_not_in_the_call_is_followed(case: tuple[str, str, str]) -> None:
+    given, line, expected = case
+    text = BEFORE.replace("gradient_clip_val=0.5", given).replace("def main", f"{line}\n\n\ndef main")
+    twice = text.replace("class GAN", "class First(LightningModule):\n    pass\n\n\nclass GAN")
+    after = rewritten({"train.py": twice}, OPT)["train.py"]
+    assert expected in after
+    assert after.count(LOOKING) == 1
+
+
+@pytest.mark.parametrize(
+    ("given", "found"),
+    [("strategy=args.strategy", 1), ("devices=1", 0), ("strategy='fsdp'", 0), ("accelerator='tpu', devices=8", 0)],
+)
+def test_a_strategy_that_cannot_be_told_is_a_finding(given: str, found: int) -> None:
+    text = BEFORE.replace("gradient_clip_val=0.5", given)
+    made = run_rules({"train.py": text}, OPT)
+    assert [finding.fix for finding in made.findings if finding.row == "B07"] == ["manual"] * found
+    assert LOOKING not in made.final()["train.py"].decode()
+
+
+def test_two_classes_of_one_trainer_change_it_once() -> None:
+    second = BEFORE[BEFORE.index("class GAN") : BEFORE.index("def main")].replace("class GAN", "class Second")
+    text = BEFORE.replace("def main", f"{second}def main").replace("gradient_clip_val=0.5", "devices=2")
+    text = text.replace("trainer.fit(GAN(), loader)", "trainer.fit(build(), loader)")
+    after = rewritten({"train.py": text}, OPT)["train.py"]
+    assert after.count(LOOKING) == 1
+    assert after.count("def training_step_for") == 2
 
 
 def test_ddp_that_trains_something_else_stays() -> None:

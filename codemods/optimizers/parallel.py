@@ -1,0 +1,128 @@
+"""Trainers that run on several devices: Lightning 1.x looked for parameters that a step leaves unused, 2.x does not."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator
+from functools import partial
+from typing import TYPE_CHECKING
+
+from codemods.facts import Facts, is_trainer_call, literal
+from codemods.manual.trainers import trainers_of
+from codemods.optimizers.plan import Verdict
+from codemods.rule import Match, NodeEdit
+from codemods.source import PythonFile
+from codemods.syntax import uses
+
+if TYPE_CHECKING:
+    import libcst as cst
+
+DDP = {"ddp": "ddp_find_unused_parameters_true", "ddp_spawn": "ddp_spawn_find_unused_parameters_true"}
+LOOKS = DDP["ddp"]
+SIMPLE = ("gpu", "cuda", "cpu", "auto", None)
+COUNTED = ("devices", "gpus", "num_processes", "num_nodes")
+ROW = "B07"
+ADVICE = f'Where it trains on several devices by DDP, give it strategy="{LOOKS}"'
+
+
+def strategy_matches(file: PythonFile, facts: Facts, verdicts: Iterable[Verdict]) -> Iterator[Match]:
+    """The Trainers of this file which may train by DDP a class that gets a loop.
+
+    On 1.x DDP looked for unused parameters by itself, of which a toggled optimizer leaves some, and was what several
+    devices got by default (source: Lightning 1.9.5, `strategies/ddp.py` and `accelerator_connector.py`).
+    """
+    owners: dict[tuple[str, int], Verdict] = {}
+    for verdict in sorted(verdicts, key=lambda verdict: verdict.level):
+        fact = facts.files[verdict.item.path].find(verdict.item.name)
+        for trainer in trainers_of(facts, fact) if fact else ():
+            owners.setdefault((trainer.path, trainer.line), verdict)
+    trainers = [trainer for trainer in facts.trainers if trainer.path == file.path]
+    for trainer, call in zip(trainers, filter(is_trainer_call, file.calls), strict=False):
+        if (trainer.path, trainer.line) in owners:
+            yield from _judge(file, owners[trainer.path, trainer.line], call.node)
+
+
+def _judge(file: PythonFile, verdict: Verdict, call: ast.Call) -> Iterator[Match]:
+    given = {keyword.arg: keyword for keyword in call.keywords}
+    strategy = given.get("strategy")
+    why = f"Each optimizer of {verdict.item.name} leaves those of the others unused, which 1.x looked for by itself."
+    if strategy is not None:
+        bound = _bound(file, strategy.value)
+        spoken = [_spoken(part) for part in _results(bound.value if bound else strategy.value)]
+        known = [value for value in spoken if value in DDP]
+        if known:
+            message = f'strategy="{known[0]}" no longer looks for parameters that a step leaves unused'
+            edits = (NodeEdit(bound or strategy, _looking),)
+            yield Match(file.span(strategy), message, verdict.level, why, ROW, edits=edits, unit=verdict.unit)
+        elif any(isinstance(part, ast.Name | ast.Attribute | ast.Subscript) for part in _results(strategy.value)):
+            message = "this strategy may be one that does not look for parameters that a step leaves unused"
+            yield Match(file.span(strategy), message, "manual", f"Not rewritten: {why} {ADVICE}.", ROW)
+        return
+    several = [given[name] for name in COUNTED if name in given and _several(given[name].value)]
+    kind = literal(given["accelerator"].value) if "accelerator" in given else (True, None)
+    if several and None not in given and kind[0] and kind[1] in SIMPLE:
+        message = "DDP on several devices no longer looks for parameters that a step leaves unused"
+        edits = (NodeEdit(call, partial(_given, value=LOOKS)),)
+        yield Match(file.span(several[0]), message, verdict.level, why, ROW, edits=edits, unit=verdict.unit)
+
+
+def _bound(file: PythonFile, node: ast.expr) -> ast.Assign | None:
+    """The one statement that binds a name which is read nowhere else."""
+    if not isinstance(node, ast.Name):
+        return None
+    bound = [item.node for item in file.assignments_to(node.id)]
+    reads = [use for use in uses(file.tree, node.id) if isinstance(use.ctx, ast.Load)]
+    if len(bound) != 1 or len(reads) != 1 or not isinstance(bound[0], ast.Assign) or len(bound[0].targets) != 1:
+        return None
+    return bound[0]
+
+
+def _spoken(node: ast.expr) -> str | None:
+    return node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else None
+
+
+def _results(node: ast.expr) -> Iterator[ast.expr]:
+    """What an expression may give."""
+    if isinstance(node, ast.IfExp):
+        yield from _results(node.body)
+        yield from _results(node.orelse)
+    elif isinstance(node, ast.BoolOp):
+        for value in node.values:
+            yield from _results(value)
+    else:
+        yield node
+
+
+def _several(node: ast.expr) -> bool:
+    """Whether an argument plainly asks for more than one device."""
+    known, value = literal(node)
+    if not known:
+        return False
+    return (type(value) is int and value > 1) or (isinstance(value, list | tuple) and len(value) > 1)
+
+
+def _looking(node: cst.Arg | cst.Assign) -> cst.Arg | cst.Assign:
+    return node.with_changes(value=_replaced(node.value))
+
+
+def _replaced(node: cst.BaseExpression) -> cst.BaseExpression:
+    import libcst as cst
+
+    if isinstance(node, cst.IfExp):
+        return node.with_changes(body=_replaced(node.body), orelse=_replaced(node.orelse))
+    if isinstance(node, cst.BooleanOperation):
+        return node.with_changes(left=_replaced(node.left), right=_replaced(node.right))
+    value = node.evaluated_value if isinstance(node, cst.SimpleString) else None
+    return cst.SimpleString(f'"{DDP[value]}"') if isinstance(value, str) and value in DDP else node
+
+
+def _given(node: cst.Call, *, value: str) -> cst.Call:
+    """The call with a strategy behind its last argument, laid out as that is."""
+    import libcst as cst
+
+    last = node.args[-1]
+    between = node.args[0].comma if len(node.args) > 1 else cst.MaybeSentinel.DEFAULT
+    plain = cst.AssignEqual(cst.SimpleWhitespace(""), cst.SimpleWhitespace(""))
+    added = last.with_changes(value=cst.SimpleString(f'"{value}"'), keyword=cst.Name("strategy"), equal=plain)
+    before = last.with_changes(comma=between, whitespace_after_arg=cst.SimpleWhitespace(""))
+    return node.with_changes(args=[*node.args[:-1], before, added])
