@@ -10,8 +10,9 @@ from codemods.facts import Facts
 from codemods.finding import Finding
 from codemods.notebook import Notebook
 from codemods.rule import Match, NodeEdit, Rule, TextEdit
-from codemods.scan import Options, Scan, load, matches, scan, sees_text
+from codemods.scan import Options, Scan, load, matches, scan
 from codemods.source import PythonFile, Source, TextFile, Unreadable
+from codemods.triggers import awake, sees_text
 
 Unit = tuple[str, str]
 
@@ -102,9 +103,10 @@ def _apply_rule(
 ) -> tuple[list[Change], dict[Unit, str]]:
     """The rule's changes over all files, or, where one fails, it and the files it shares a unit with."""
     wanted: dict[str, list[Match]] = {}
+    changed = {change.path for change in draft.changes}
     for path in sorted(looked.present):
-        if rule.code in looked.present[path]:
-            source = Source(path, kinds[path], draft.data[path])
+        source = Source(path, kinds[path], draft.data[path])
+        if rule.code in looked.present[path] or (path in changed and _wakes(rule, source)):
             wanted[path] = [match for match in _fresh(rule, source, looked.facts, options) if options.applies(match)]
     for path in wanted:
         why = draft.rejected.get((rule.code, path))
@@ -134,6 +136,19 @@ def _sharing(path: str, wanted: Mapping[str, Sequence[Match]]) -> set[str]:
     """The files that hold a part of a change that this file holds a part of."""
     units = {match.unit for match in wanted[path] if match.unit}
     return {other for other, found in wanted.items() if units & {match.unit for match in found}}
+
+
+def _wakes(rule: Rule, source: Source) -> bool:
+    """Whether a rule that saw nothing in a file has to look at what other rules made of it."""
+    if rule.last or not awake(source, (rule,)):
+        return False
+    if rule.present is None or sees_text(rule, source):
+        return True
+    try:
+        file = load(source)
+    except Unreadable:
+        return False
+    return isinstance(file, PythonFile) and rule.present(file)
 
 
 def _fresh(rule: Rule, source: Source, facts: Facts, options: Options) -> list[Match]:

@@ -98,7 +98,9 @@ class Rule:
     rewritten code runs, `keeps` the oldest one on which files run that it collected something of and leaves as they
     are, `torch` and `torchmetrics` the oldest of those that the rewritten code needs. `triggers` are byte strings, one
     of which a file must hold to be parsed at all, for files of the `kinds` and those called one of `names`;
-    `text_triggers` take their place for files that are not Python, where those hold others.
+    `text_triggers` take their place for files that are not Python, where those hold others. Where there are `words`,
+    the rule looks at those Python files alone that hold one of these whole words besides a trigger; of the others the
+    facts are read all the same.
 
     `present` says, without facts, whether a file can hold a match, which spares it the second look.
     `collect` returns what other files need to know of this one (picklable; None for nothing), read back by
@@ -137,6 +139,7 @@ class Rule:
     requires: tuple[str, ...] = ()
     last: bool = False
     text_triggers: tuple[bytes, ...] = ()
+    words: tuple[bytes, ...] = ()
     references: tuple[str, ...] = ()
 
     def __reduce_ex__(self, protocol: SupportsIndex) -> str | tuple[Any, ...]:

@@ -17,6 +17,7 @@ from codemods.notebook import Notebook
 from codemods.rule import Match, Rule
 from codemods.search import Search
 from codemods.source import PythonFile, Source, TextFile, Unreadable
+from codemods.triggers import rules_by_file, sees_text, triggered
 
 POOL_BYTES = 1_000_000
 KEPT_BYTES = 1_500_000
@@ -108,27 +109,6 @@ def _no_collector() -> Iterator[None]:
             gc.enable()
 
 
-def triggered(source: Source, rules: Sequence[Rule]) -> tuple[Rule, ...]:
-    """The rules that may look at a file, going by its kind and bytes."""
-    return tuple(
-        rule for rule in rules if _reads(rule, source) and any(text in source.data for text in _triggers(rule, source))
-    )
-
-
-def _triggers(rule: Rule, source: Source) -> tuple[bytes, ...]:
-    return rule.text_triggers if rule.text_triggers and sees_text(rule, source) else rule.triggers
-
-
-def _reads(rule: Rule, source: Source) -> bool:
-    kinds = ("python", "notebook") if source.kind == "notebook" else (source.kind,)
-    return any(kind in rule.kinds for kind in kinds) or source.path.rpartition("/")[2] in rule.names
-
-
-def sees_text(rule: Rule, source: Source) -> bool:
-    """Whether a rule is given a file as text, as all are where it is not Python; of a notebook it may ask for that."""
-    return source.kind != "python" and (source.kind != "notebook" or "notebook" in rule.kinds)
-
-
 class Desk:
     """What a process works with: the sources by path, the options, the facts once they are known, and small
     files that it has parsed, kept for the second look while there is `room` for their text."""
@@ -209,9 +189,8 @@ def _collect(
                 present[path] = result.present
 
     search = Search(sources)
-    first = list(_triggered(search, sources, options.rules).items())
+    first = list(rules_by_file(search, sources, options.rules).items())
     read(sorted(first, key=lambda item: (-len(sources[item[0]].data), item[0])))
-    idle = {path for path, _ in first if path not in present}
     kinds = {path: source.kind for path, source in sources.items()}
     mentions: dict[bytes, frozenset[str]] = {}
     while True:
@@ -227,7 +206,7 @@ def _collect(
         )
         mentions = search.holders(_asked(options.rules, facts))
         asked = {path for paths in mentions.values() for path in paths}
-        wanted = asked | _base_paths(facts, sources, idle - asked)
+        wanted = asked | _base_paths(facts, sources)
         more = [
             (path, ())
             for path in sorted(wanted)
@@ -237,21 +216,6 @@ def _collect(
             named = {text for rule in options.rules if _is_present(rule, present) for text in rule.mentions}
             return replace(facts, mentions=mentions | search.holders(named)), present, skipped
         read(more)
-
-
-def _triggered(search: Search, sources: Mapping[str, Source], rules: Sequence[Rule]) -> dict[str, tuple[str, ...]]:
-    """The codes of the rules that may look at a file, going by its kind and bytes, for each file that has some; of
-    those that look last, at files that are not Python."""
-    found: dict[str, tuple[str, ...]] = {}
-    for rule in rules:
-        holders = search.holders({*rule.triggers, *rule.text_triggers})
-        for path in frozenset[str]().union(*holders.values()):
-            source = sources[path]
-            wanted = _reads(rule, source) and any(path in holders[text] for text in _triggers(rule, source))
-            early = not rule.last or source.kind != "python" or path.rpartition("/")[2] in rule.names
-            if wanted and early:
-                found[path] = (*found.get(path, ()), rule.code)
-    return found
 
 
 def _asked(rules: Sequence[Rule], facts: Facts) -> set[bytes]:
@@ -268,15 +232,14 @@ def _is_present(rule: Rule, present: Mapping[str, tuple[str, ...]]) -> bool:
     return rule.last or any(rule.code in codes for codes in present.values())
 
 
-def _base_paths(facts: Facts, by_path: Mapping[str, Source], idle: set[str]) -> set[str]:
-    """Files not read yet that hold a module which a class of a read file takes a base from; of `idle` files,
-    in which no rule can match and which no rule asked for, nothing depends on the bases."""
+def _base_paths(facts: Facts, by_path: Mapping[str, Source]) -> set[str]:
+    """Files not read yet that hold a module which a class of a read file takes a base from."""
     suffixes: dict[str, list[str]] = {}
     for path in by_path:
         if path.endswith(".py"):
             suffixes.setdefault(path.rpartition("/")[2], []).append(path)
     wanted: set[str] = set()
-    for item in facts.unresolved_bases(idle):
+    for item in facts.unresolved_bases():
         parts = item.split(".")
         for length in range(len(parts) - 1, 0, -1):
             stem = "/".join(parts[:length])

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from codemods.source import Source
 
 _WORD = re.compile(rb"\w+")
+_ESCAPE = re.compile(rb"\\[nrt]")
+_APART = bytes(code if _WORD.fullmatch(bytes([code])) else ord(" ") for code in range(256))
+"""Every byte that is no part of a word as a space."""
 
 
 class Search:
@@ -18,7 +21,7 @@ class Search:
         self._sources = sources
         self._holders: dict[bytes, list[str]] = {}
         for path, source in sources.items():
-            for word in set(_WORD.findall(source.data)):
+            for word in words_of(source):
                 self._holders.setdefault(word, []).append(path)
         self._words = b" ".join([b"", *self._holders, b""])
         self._parts: dict[bytes, frozenset[str]] = {}
@@ -28,17 +31,27 @@ class Search:
         """The files that hold each of some texts."""
         return {text: self._holding(text) for text in sorted(texts)}
 
+    def speaking(self, words: Iterable[bytes]) -> frozenset[str]:
+        """The files that hold one of some whole words."""
+        return frozenset(path for word in words for path in self._holders.get(word, ()))
+
     def _holding(self, text: bytes) -> frozenset[str]:
         if text not in self._known:
+            found = list(_WORD.finditer(text))
             paths = frozenset(self._sources)
-            for match in _WORD.finditer(text):
+            for match in found:
                 before, behind = b" " * (match.start() > 0), b" " * (match.end() < len(text))
                 paths &= self._with_word(before + match.group() + behind)
-            self._known[text] = frozenset(path for path in paths if text in self._sources[path].data)
+            whole = len(found) == 1 and found[0].group() == text
+            self._known[text] = (
+                paths if whole else frozenset(path for path in paths if text in self._sources[path].data)
+            )
         return self._known[text]
 
     def _with_word(self, part: bytes) -> frozenset[str]:
         """The files that hold a word with that part; a space stands for the beginning or end of the word."""
+        if part[:1] == part[-1:] == b" ":
+            return frozenset(self._holders.get(part[1:-1], ()))
         if part not in self._parts:
             found: set[str] = set()
             place = self._words.find(part)
@@ -48,3 +61,11 @@ class Search:
                 place = self._words.find(part, end)
             self._parts[part] = frozenset(found)
         return self._parts[part]
+
+
+def words_of(source: Source) -> set[bytes]:
+    """The words of a file; in a notebook those behind a line break too, which its JSON writes as letters."""
+    words = set(source.data.translate(_APART).split())
+    if source.kind == "notebook":
+        words |= set(_ESCAPE.sub(b" ", source.data).translate(_APART).split())
+    return words

@@ -6,15 +6,18 @@ import ast
 import io
 import re
 import tokenize
-from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import accumulate
 from pathlib import PurePosixPath
-from typing import Any, NamedTuple
+from typing import Any
 
 from codemods.finding import Span
-from codemods.nodes import CHILD_FIELDS
+from codemods.outline import AssignNode as AssignNode
+from codemods.outline import CallNode as CallNode
+from codemods.outline import ClassNode as ClassNode
+from codemods.outline import Expressions, Outline
 from codemods.scopes import Scope, bind
 
 BOM = b"\xef\xbb\xbf"
@@ -80,113 +83,6 @@ class TextFile:
 
 
 @dataclass(frozen=True)
-class ClassNode:
-    """A class, the scope that its bases are read in, and its own methods by name (the last one wins)."""
-
-    node: ast.ClassDef
-    scope: Scope
-    qualname: str
-
-    @cached_property
-    def methods(self) -> dict[str, ast.FunctionDef | ast.AsyncFunctionDef]:
-        return {
-            child.name: child for child in self.node.body if isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef)
-        }
-
-
-class CallNode(NamedTuple):
-    """A call, the scope of its names, and the functions and classes around it, outermost first."""
-
-    node: ast.Call
-    scope: Scope
-    within: tuple[ast.AST, ...]
-
-
-class AssignNode(NamedTuple):
-    """An assignment statement, and the functions and classes around it, outermost first."""
-
-    node: ast.Assign | ast.AnnAssign
-    within: tuple[ast.AST, ...]
-
-
-class _Outline:
-    """What statements alone tell of a file, and the scope that each class and function opens."""
-
-    def __init__(self, module: Scope) -> None:
-        self.classes: list[ClassNode] = []
-        self.assignments: list[AssignNode] = []
-        self.imports: list[ast.Import | ast.ImportFrom] = []
-        self.scopes: dict[ast.AST, Scope] = {}
-        self._add(module, (), "")
-
-    def _add(self, scope: Scope, within: tuple[ast.AST, ...], prefix: str) -> None:
-        node: Any
-        for node in scope.statements:
-            kind = type(node)
-            if kind is ast.Assign or kind is ast.AnnAssign:
-                self.assignments.append(AssignNode(node, within))
-            elif kind is ast.Import or kind is ast.ImportFrom:
-                self.imports.append(node)
-            elif kind is ast.ClassDef:
-                self.classes.append(ClassNode(node, scope, prefix + node.name))
-                self._add(self._open(node, scope), (*within, node), f"{prefix}{node.name}.")
-            elif kind is ast.FunctionDef or kind is ast.AsyncFunctionDef:
-                self._add(self._open(node, scope), (*within, node), prefix)
-
-    def _open(self, node: ast.stmt, scope: Scope) -> Scope:
-        self.scopes[node] = opened = bind(node, scope=scope)
-        return opened
-
-
-class _Expressions:
-    """The calls and attributes of a file, in order: all, or those of the statements on whose lines one of `lines`
-    is."""
-
-    def __init__(self, module: Scope, scopes: Mapping[ast.AST, Scope], lines: Sequence[int] | None = None) -> None:
-        self.calls: list[CallNode] = []
-        self.attributes: list[ast.Attribute] = []
-        self._scopes, self._lines = scopes, lines
-        self._add(getattr(module.node, "body", []), module, ())
-
-    def _add(self, nodes: Sequence[ast.AST], scope: Scope, within: tuple[ast.AST, ...]) -> None:
-        stack: list[Any] = list(reversed(nodes))
-        while stack:
-            node = stack.pop()
-            kind = type(node)
-            fields = CHILD_FIELDS.get(kind)
-            if fields is None or (self._lines is not None and kind in _STATEMENTS and not _holds(node, self._lines)):
-                continue
-            if kind is ast.Call:
-                self.calls.append(CallNode(node, scope, within))
-            elif kind is ast.Attribute:
-                self.attributes.append(node)
-            elif kind is ast.ClassDef:
-                inside = [*node.bases, *node.keywords, *node.body, *node.decorator_list]
-                self._add(inside, self._scopes[node], (*within, node))
-                continue
-            elif kind is ast.FunctionDef or kind is ast.AsyncFunctionDef:
-                self._add(node.body, self._scopes[node], (*within, node))
-                stack.extend([*node.decorator_list, *node.args.defaults, *node.args.kw_defaults])
-                continue
-            for name in fields:
-                value = getattr(node, name)
-                if type(value) is list:
-                    stack.extend(reversed(value))
-                else:
-                    stack.append(value)
-
-
-_STATEMENTS = frozenset(kind for kind in CHILD_FIELDS if issubclass(kind, ast.stmt))
-
-
-def _holds(node: Any, lines: Sequence[int]) -> bool:
-    """Whether a statement stretches over one of some lines, which are in order."""
-    decorators = getattr(node, "decorator_list", None)
-    index = bisect_left(lines, decorators[0].lineno if decorators else node.lineno)
-    return index < len(lines) and lines[index] <= node.end_lineno
-
-
-@dataclass(frozen=True)
 class PythonFile:
     """A Python file: its text, its `ast`, and an index made by one walk that all rules share."""
 
@@ -237,12 +133,8 @@ class PythonFile:
         return bind(self.tree, self.path)
 
     @cached_property
-    def _outline(self) -> _Outline:
-        return _Outline(self.scope)
-
-    @cached_property
-    def _expressions(self) -> _Expressions:
-        return _Expressions(self.scope, self._outline.scopes)
+    def _outline(self) -> Outline:
+        return Outline(self.scope)
 
     @property
     def classes(self) -> list[ClassNode]:
@@ -250,24 +142,29 @@ class PythonFile:
 
     @property
     def calls(self) -> list[CallNode]:
-        return self._expressions.calls
+        return self._everything.calls
+
+    @cached_property
+    def _everything(self) -> Expressions:
+        return self._outline.all_expressions()
 
     def calls_near(self, words: Iterable[str]) -> list[CallNode]:
         """Every call that spells one of some words, and others that share a statement with one: of `calls`, those
         that can matter to who looks for the words, at a small part of the cost."""
-        return self._near(words).calls
+        return self.near(words).calls
 
-    def _near(self, words: Iterable[str]) -> _Expressions:
-        if "_expressions" in vars(self):
-            return self._expressions
+    def near(self, words: Iterable[str]) -> Expressions:
+        """The expressions of the statements that spell one of some words."""
+        if "_everything" in vars(self):
+            return self._everything
         asked = frozenset(words)
         if asked not in self._walked:
             lines = sorted({line for word in asked for line in self._lines_with(word)})
-            self._walked[asked] = _Expressions(self.scope, self._outline.scopes, lines)
+            self._walked[asked] = self._outline.expressions_on(lines)
         return self._walked[asked]
 
     @cached_property
-    def _walked(self) -> dict[frozenset[str], _Expressions]:
+    def _walked(self) -> dict[frozenset[str], Expressions]:
         return {}
 
     def _lines_with(self, word: str) -> Iterator[int]:
@@ -284,6 +181,11 @@ class PythonFile:
     def _plain(self) -> str:
         """The text with every line end as one character."""
         return self.text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in self.text else self.text
+
+    @property
+    def statements(self) -> list[ast.stmt]:
+        """Every statement of the file, those inside others after them."""
+        return [node for node, _, _ in self._outline.statements]
 
     @property
     def imports(self) -> list[ast.Import | ast.ImportFrom]:
@@ -309,7 +211,7 @@ class PythonFile:
 
     def attributes(self, name: str) -> list[ast.Attribute]:
         """Every `something.name` of the file."""
-        return [node for node in self._near([name]).attributes if node.attr == name]
+        return [node for node in self.near([name]).attributes if node.attr == name]
 
     def spellings(self, name: str) -> frozenset[str]:
         """The identifiers that may stand for something whose dotted name ends in `name`: it, and what it is
@@ -332,8 +234,11 @@ class PythonFile:
         return self._offset(node.lineno, node.col_offset), self._offset(end_line, end_column)
 
     def _offset(self, line: int, column: int) -> int:
-        before = sum(len(text) for text in self.lines[: line - 1])
-        return before + len(self.lines[line - 1].encode()[:column].decode())
+        return self._line_starts[line - 1] + len(self.lines[line - 1].encode()[:column].decode())
+
+    @cached_property
+    def _line_starts(self) -> list[int]:
+        return list(accumulate(map(len, self.lines), initial=0))
 
     def head(self, node: ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef) -> Span:
         """The place of the first line of a class or function: `def name(...):`."""

@@ -15,8 +15,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from codemods.plan import Plan, find, plan
-from codemods.scan import Options, triggered
+from codemods.scan import Options
 from codemods.source import Source
+from codemods.triggers import triggered
 from fixer import __version__
 from fixer.errors import UsageError
 from fixer.project import Project, open_commit, open_tree

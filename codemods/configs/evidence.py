@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 from codemods.facts import TRAINER
 from codemods.finding import Span
@@ -16,6 +18,8 @@ REMOVED = frozenset(once() - current())
 """Every argument that Trainer once took and takes no more."""
 CHANGED = ("accelerator", "devices", "overfit_batches", "plugins", "precision", "profiler", "strategy")
 """Arguments that Trainer still takes, though not every value that they once had."""
+_SPOKEN = re.compile(rf"(?:\.\s*|['\"])({'|'.join(sorted((*REMOVED, *CHANGED)))})\b")
+"""An attribute, or a string that begins with a key: how keys are read."""
 _ADD_ARGS, _FROM_ARGS = f"{TRAINER}.add_argparse_args", f"{TRAINER}.from_argparse_args"
 _CLI = (f"{ROOT}.cli.LightningCLI", f"{ROOT}.utilities.cli.LightningCLI")
 _INSTANTIATE = ("hydra.utils.instantiate", "hydra.utils.call")
@@ -58,7 +62,8 @@ def _evidence(file: PythonFile) -> Known | None:
     options = False
     given: set[str] = set()
     built: set[str] = set()
-    for call in file.calls_near(("Trainer", "add_argparse_args", "from_argparse_args", "instantiate", "call")):
+    hydra = ("instantiate", "call") if "hydra" in file.text else ()
+    for call in file.calls_near(("Trainer", "add_argparse_args", "from_argparse_args", *hydra)):
         dotted = call.scope.resolve(call.node.func)
         options = options or dotted in (_ADD_ARGS, _FROM_ARGS)
         if dotted in (TRAINER, _FROM_ARGS):
@@ -106,19 +111,17 @@ def _taken(node: ast.expr) -> str | None:
 
 
 def _reads(file: PythonFile) -> Iterator[Read]:
-    words = [word for word in (*REMOVED, *CHANGED) if word in file.text]
+    words = frozenset(_SPOKEN.findall(file.text))
     if not words:
         return
-    guards = [node for node in ast.walk(file.tree) if isinstance(node, ast.If)]
-    for node in ast.walk(file.tree):
-        if isinstance(node, ast.Attribute) and node.attr in words:
-            key, base = node.attr, node.value
-        elif isinstance(node, ast.Subscript | ast.Call) and (taken := _taken(node)) in words:
-            key, base = str(taken), node.value if isinstance(node, ast.Subscript) else node.func.value  # type: ignore[attr-defined]
-        else:
-            continue
-        if name := _name(base):
-            yield Read(key, name, file.span(node), _is_harmless(node, key, guards), _place(file, node))
+    said = file.near(words)
+    every: list[Any] = [*said.attributes, *said.items, *(call.node for call in said.calls)]
+    found = [node for node in every if (node.attr if isinstance(node, ast.Attribute) else _taken(node)) in words]
+    for node in sorted(found, key=lambda item: (item.lineno, item.col_offset)):
+        base: Any = node.func if isinstance(node, ast.Call) else node
+        if name := _name(base.value):
+            key = node.attr if isinstance(node, ast.Attribute) else str(_taken(node))
+            yield Read(key, name, file.span(node), _is_harmless(file, node, key), _place(file, node))
 
 
 def _place(file: PythonFile, node: ast.Attribute | ast.Subscript | ast.Call) -> tuple[int, int] | None:
@@ -142,14 +145,15 @@ def _name(node: ast.expr) -> str | None:
     return _taken(node)
 
 
-def _is_harmless(node: ast.AST, key: str, guards: list[ast.If]) -> bool:
+def _is_harmless(file: PythonFile, node: ast.expr, key: str) -> bool:
     """`x.get("key")` without a default, and what an `if` around it asks for so."""
     if isinstance(node, ast.Call):
         return len(node.args) == 1 and not node.keywords and getattr(node.func, "attr", "") == "get"
     return any(
         any(_taken(part) == key for part in ast.walk(guard.test) if isinstance(part, ast.Call))
         and any(part is node for item in guard.body for part in ast.walk(item))
-        for guard in guards
+        for guard in file.statements
+        if isinstance(guard, ast.If) and guard.lineno <= node.lineno <= (guard.end_lineno or 0)
     )
 
 
