@@ -7,11 +7,15 @@ from collections.abc import Sequence
 
 from rich.console import Console, JustifyMethod
 from rich.padding import Padding
+from rich.syntax import Syntax
 from rich.table import Table
 from rich.text import Text
 
+from codemods.finding import Finding
+from fixer.reports.hunks import hunks
 from fixer.reports.page import Page, Part
-from fixer.reports.words import plain
+from fixer.reports.words import one_line, plain
+from fixer.result import FileDiff
 
 _PIPE_WIDTH = 120
 
@@ -67,14 +71,46 @@ def _console(stream: io.StringIO, color: bool, width: int) -> Console:
     )
 
 
-def colored(diffs: str) -> str:
-    """Diffs in colour."""
+def colored(file: FileDiff, findings: Sequence[Finding], width: int | None) -> str:
+    """A diff in colour. Below the head of each hunk stands what its change repairs; code is coloured as Python."""
     stream = io.StringIO()
-    console = _console(stream, True, _PIPE_WIDTH)
-    for line in diffs.split("\n")[:-1]:
+    console = _console(stream, True, width or _PIPE_WIDTH)
+    python = Syntax("", "python", theme="ansi_dark", background_color="default") if file.path.endswith(".py") else None
+    told = iter(hunks(file.diff, findings))
+    held = {finding.id for hunk in hunks(file.diff, findings) for finding in hunk.findings}
+    for line in file.diff.split("\n")[:-1]:
         shown = "\t".join(plain(part) for part in line.removesuffix("\r").split("\t"))
-        console.print(Text(shown, _style(line)), soft_wrap=True)
+        console.print(_line(shown, python), soft_wrap=True)
+        if line.startswith("+++ "):
+            _notes(console, [finding for finding in findings if finding.id not in held])
+        elif line.startswith("@@ "):
+            _notes(console, next(told).findings)
     return stream.getvalue()
+
+
+def _notes(console: Console, findings: Sequence[Finding]) -> None:
+    """Why the lines below change, one after the other, beside a bar."""
+    for finding in findings:
+        reason = f" ({finding.reason})" if finding.reason else ""
+        text = Text(f"{finding.code} {one_line(finding.message)}{one_line(reason)}", "italic")
+        for part in text.wrap(console, max(console.width - 2, 20)):
+            part.rstrip()
+            console.print(Text("▎ ", "cyan") + part, soft_wrap=True)
+
+
+def _line(line: str, python: Syntax | None) -> Text:
+    style = _style(line)
+    if python is None or style not in _CODE:
+        return Text(line, style)
+    code = python.highlight(line[1:])
+    code.rstrip()
+    code.pad_right(len(line) - 1 - len(code))
+    if style:
+        code.stylize(_CODE[style])
+    return Text(line[:1], style) + code
+
+
+_CODE = {"": "", "green": "bold", "red": "dim"}
 
 
 def _style(line: str) -> str:

@@ -38,7 +38,7 @@ def render(result: Result, rules: Rules, style: Style) -> str:
     if style.quiet:
         _summary(page, result)
         return page.text()
-    diffs = _diffs(result, style.color) if result.command == "diff" else ""
+    diffs = _diffs(result, style) if result.command == "diff" else ""
     if style.statistics:
         _statistics(page, words.standing(result), rules)
     elif result.command in ("check", "diff"):
@@ -228,10 +228,13 @@ def _next(page: Page, result: Result) -> None:
         page.line([(command, "cyan")], 2)
 
 
-def _diffs(result: Result, color: bool) -> str:
-    diffs = "".join(file.diff for file in result.files)
-    if not color:
-        return diffs
+def _diffs(result: Result, style: Style) -> str:
+    if not style.color:
+        return "".join(file.diff for file in result.files)
     from fixer.reports.rich_page import colored
 
-    return colored(diffs)
+    repaired = words.repaired(result)
+    return "".join(
+        colored(file, [finding for finding in repaired if finding.path == file.path], style.width)
+        for file in result.files
+    )

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 from rich.cells import cell_len
 
+from codemods.finding import Span
 from fixer.reports import OutputFormat, Style, render
 from fixer.reports.diff import unified
 from fixer.result import FileDiff, Result, Skipped
@@ -171,9 +172,22 @@ def test_diff_without_colour_is_applied_by_git(tmp_path: Path) -> None:
 def test_diff_in_colour_shows_both_sides_and_no_control_characters() -> None:
     file = FileDiff("a.py", unified("a.py", "x\r\n", "[red]z[/red]\x1b[2J\r\n"))
     text = report(replace(DIFF, files=(file,)), color=True, width=80)
-    assert "\x1b[31m-x\x1b[0m\n" in text
-    assert "\x1b[32m+[red]z[/red]\\x1b[2J\x1b[0m\n" in text
+    assert "\x1b[31m-\x1b[0m" in text and "\x1b[32m+\x1b[0m" in text
+    assert "\n-x\n+[red]z[/red]\\x1b[2J\n" in STYLE.sub("", text)
     assert text.rstrip().endswith("1 file (+1 -1) would change and repair 1 finding; 1 left for a person.\x1b[0m")
+
+
+def test_diff_in_colour_says_at_a_hunk_what_it_repairs() -> None:
+    old = "".join(f"{number} = {number}\n" for number in range(30))
+    file = FileDiff("a.py", unified("a.py", old, old.replace("20 = 20", "20 = 'x'")))
+    near = replace(SAFE, path="a.py", span=Span(21, 1, 21, 3), message="near")
+    far = replace(SAFE, path="a.py", span=Span(2, 1, 2, 3), message="far")
+    other = replace(SAFE, path="b.py", message="elsewhere")
+    lines = STYLE.sub("", report(replace(DIFF, files=(file,), findings=(near, far, other)), color=True)).splitlines()
+    head = next(number for number, line in enumerate(lines) if line.startswith("@@"))
+    assert lines[head - 1] == "▎ LIT101 far (the same devices)"
+    assert lines[head + 1] == "▎ LIT101 near (the same devices)"
+    assert not any("elsewhere" in line for line in lines[: head + 10])
 
 
 def test_skipped_files_are_counted_and_named_up_to_ten() -> None:
