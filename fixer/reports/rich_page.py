@@ -92,7 +92,7 @@ def _notes(console: Console, findings: Sequence[Finding]) -> None:
     """Why the lines below change, one after the other, beside a bar."""
     for finding in findings:
         reason = f" ({finding.reason})" if finding.reason else ""
-        text = Text(f"{finding.code} {one_line(finding.message)}{one_line(reason)}", "italic")
+        text = Text(one_line(f"{finding.code} {finding.message}{reason}"), "italic")
         for part in text.wrap(console, max(console.width - 2, 20)):
             part.rstrip()
             console.print(Text("▎ ", "cyan") + part, soft_wrap=True)
