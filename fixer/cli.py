@@ -265,11 +265,15 @@ def verify(
 
 
 @app.command()
-def rules() -> None:
+def rules(
+    words: Annotated[
+        list[str] | None, typer.Argument(help="Only rules of these codes, levels or words.", metavar="WORDS")
+    ] = None,
+) -> None:
     """List the rules."""
     from fixer.reports.rules import table
 
-    typer.echo(table(), nl=False)
+    typer.echo(table(words or []), nl=False)
 
 
 @app.command()

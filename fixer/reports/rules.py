@@ -2,18 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from difflib import unified_diff
 from textwrap import fill, indent
 
 from codemods.rule import Example, Rule, all_rules
-from fixer.errors import UnknownRule
+from fixer.errors import UnknownRule, UsageError
 
 
-def table() -> str:
-    """One line a rule: code, the best level of its repair, name and summary."""
-    rules = all_rules()
+def table(words: Sequence[str] = ()) -> str:
+    """One line a rule: code, the best level of its repair, name and summary; only those that hold every word.
+
+    Raises UsageError where none does.
+    """
+    rules = [rule for rule in all_rules() if all(_says(rule, word.lower()) for word in words)]
+    if not rules:
+        raise UsageError(f"no rule speaks of {' and '.join(words)}; `fixer rules` lists all")
     width = max(len(rule.name) for rule in rules)
     return "".join(f"{rule.code}  {rule.fix:<6}  {rule.name:<{width}}  {rule.summary}\n" for rule in rules)
+
+
+def _says(rule: Rule, word: str) -> bool:
+    return word == rule.fix or word in f"{rule.code} {rule.name} {rule.summary} {rule.why}".lower()
 
 
 def page(code: str) -> str:
