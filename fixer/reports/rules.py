@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from difflib import unified_diff
 from textwrap import fill, indent
+from typing import get_args
 
+from codemods.finding import Fix
 from codemods.rule import Example, Rule, all_rules
 from fixer.errors import UnknownRule, UsageError
 
@@ -23,7 +25,9 @@ def table(words: Sequence[str] = ()) -> str:
 
 
 def _says(rule: Rule, word: str) -> bool:
-    return word == rule.fix or word in f"{rule.code} {rule.name} {rule.summary} {rule.why}".lower()
+    if word in get_args(Fix):
+        return word == rule.fix
+    return word in f"{rule.code} {rule.name} {rule.summary} {rule.why}".lower()
 
 
 def page(code: str) -> str:
