@@ -11,10 +11,12 @@ import heapq
 import importlib
 import importlib.util
 import inspect
+import itertools
 import json
 import signal
 import time
 import traceback
+import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from types import FrameType, ModuleType
@@ -23,10 +25,13 @@ from typing import Any
 from . import alone_arguments as arguments
 from . import alone_batches as batches
 from . import alone_errors as errors
-from .alone_stubs import Stubs
+from .alone_arguments import Hints
+from .alone_stubs import PackageMissing, Stubs
 
 CHILDREN = 24
 TRIES = 240
+STUCK = 80
+DOUBT = 20
 ONE_TRY_S = 25
 BATCHES = 8
 LARGEST = 400_000_000
@@ -74,6 +79,10 @@ class Bench:
 
 class NothingLearned(Exception):
     """A training that ended without an optimizer step on a finite loss."""
+
+
+class Doubtful(Exception):
+    """A training that ended, with a warning that its target is not of the size of what it is compared with."""
 
 
 class TooLarge(Exception):
@@ -161,7 +170,7 @@ def search(bench: Bench, spec: dict[str, Any], record: Callable[..., None]) -> N
             files_left, classes_left = len(spec["modules"]) - number, len(found) - place
             seconds = max(5.0, (end - time.monotonic()) / (files_left - 1 + classes_left))
             values = file["hints"]
-            hints = arguments.Hints(values["values"], tuple(values["calls"].get(cls.__name__, ())))
+            hints = Hints(values["values"], tuple(values["calls"].get(cls.__name__, ())))
             _search_one(bench, file, cls, hints, spec["trainer"], seconds, record)
             if time.monotonic() > end:
                 return
@@ -171,7 +180,7 @@ def _search_one(
     bench: Bench,
     file: dict[str, Any],
     cls: type,
-    hints: arguments.Hints,
+    hints: Hints,
     trainer: dict[str, Any],
     seconds: float,
     record: Callable[..., None],
@@ -205,7 +214,7 @@ def _search_one(
 
 
 def _climb(
-    bench: Bench, cls: type, hints: arguments.Hints, trainer: dict[str, Any], seconds: float
+    bench: Bench, cls: type, hints: Hints, trainer: dict[str, Any], seconds: float
 ) -> tuple[State | None, int, Attempt | None]:
     """The first state that trains, how many were tried, and the attempt that came furthest."""
     end = time.monotonic() + seconds
@@ -213,6 +222,8 @@ def _climb(
     known: set[str] = set()
     order = 0
     best: Attempt | None = None
+    doubted: State | None = None
+    said, since = "", 0
     built: tuple[str, Any] | None = None
 
     def push(score: float, state: State, text: str) -> None:
@@ -234,48 +245,55 @@ def _climb(
         built = (held, tried.module) if tried.module is not None and tries % 20 else None
         if tried.error is None:
             return replace(state, batch=tried.spec), tries, tried
+        text = f"{type(tried.error).__name__}: {tried.error}"
         if best is None or tried.score > best.score:
             best = tried
-        text = f"{type(tried.error).__name__}: {tried.error}"
+        if isinstance(tried.error, Doubtful) and doubted is None:
+            doubted, since = replace(state, batch=tried.spec), max(since, STUCK - DOUBT)
+        since = since + 1 if text == said or tried.score < best.score else 0
+        said = text
+        if since > STUCK or _is_final(tried):
+            break
         score = tried.score + (0.5 if text != before else 0.0)
         state = replace(state, batch=tried.spec)
-        for number, child in enumerate(_children(bench, cls, state, tried, hints)):
-            push(score, child, text)
-            if number >= CHILDREN:
-                break
-    return None, tries, best
+        for child, back in _quietly(_children(bench, cls, state, tried, hints)):
+            push(score - back, child, text)
+    return doubted, tries, best
 
 
-def _children(bench: Bench, cls: type, state: State, tried: Attempt, hints: arguments.Hints) -> Iterator[State]:
-    """What to try after an attempt that failed."""
+def _quietly(found: Iterator[tuple[State, float]]) -> Iterator[tuple[State, float]]:
+    """The values of an iterator up to its end or its first error: what objects of the project do is not known."""
+    with contextlib.suppress(Exception):
+        yield from found
+
+
+def _is_final(tried: Attempt) -> bool:
+    """Whether no arguments and no batch will help."""
+    return isinstance(tried.error, PackageMissing) or "empty parameter list" in str(tried.error)
+
+
+def _children(bench: Bench, cls: type, state: State, tried: Attempt, hints: Hints) -> Iterator[tuple[State, float]]:
+    """What to try after an attempt that failed, and how far each is to be put back."""
     error = tried.error
     if error is None or isinstance(error, TooLarge | TooSlow):
         return
     own = [pair for pair in reversed(tried.frames) if pair[0].f_code.co_filename.startswith(bench.root)]
     hooks = [frame.f_code.co_name for frame, _ in own if frame.f_code.co_name in ("setup", "prepare_data")]
     if hooks and hooks[0] not in state.skipped:
-        yield replace(state, skipped=(*state.skipped, hooks[0]))
+        yield replace(state, skipped=(*state.skipped, hooks[0])), 0
     if "datamodule" in str(error) or any("datamodule" in _line(pair) for pair in own[:1]):
-        yield replace(state, datamodule=True)
+        yield replace(state, datamodule=True), 0
     given = arguments.following(error, own, state.arguments, hints, cls)
     if state.batch is None or tried.module is None:
-        yield from (State(found, None, state.skipped, state.datamodule) for found in given)
+        yield from ((State(found, None, state.skipped, state.datamodule), 0) for found in given)
         return
     trouble = errors.Trouble(error, tried.frames, state.batch, tried.made, tried.module, bench.root)
-    other = (replace(state, batch=found) for found in errors.following(trouble))
-    if errors.is_about_inputs(trouble.text) or isinstance(error, NothingLearned):
-        yield from _limited(other, CHILDREN * 2 // 3)
-        yield from (replace(state, arguments=found) for found in given)
-    else:
-        yield from _limited((replace(state, arguments=found) for found in given), CHILDREN // 2)
-        yield from other
-    for found in list(batches.guesses(tried.module))[1:]:
-        yield replace(state, batch=found)
-
-
-def _limited(states: Iterator[State], count: int) -> Iterator[State]:
-    for _, state in zip(range(count), states, strict=False):
-        yield state
+    other = ((replace(state, batch=found), back) for found, back in errors.following(trouble))
+    inside = ((replace(state, arguments=found), 0.0) for found in given)
+    first = errors.is_about_inputs(trouble.text) or isinstance(error, NothingLearned)
+    yield from itertools.islice(other if first else inside, CHILDREN * 2 // 3)
+    yield from itertools.islice(inside if first else other, CHILDREN)
+    yield from ((replace(state, batch=found), 0) for found in list(batches.guesses(tried.module))[1:])
 
 
 def _line(pair: tuple[FrameType, int]) -> str:
@@ -336,14 +354,19 @@ def _attempt(
                 spec = next(batches.guesses(module))
             made = batches.make(spec, _generator(bench.seed))
             bench.watch.begin(seen)
-            fit(module, [made], state, validate, {**trainer, "limit_train_batches": 1, "max_epochs": 1})
+            with warnings.catch_warnings(record=True) as warned:
+                warnings.simplefilter("always")
+                fit(module, [made], state, validate, {**trainer, "limit_train_batches": 1, "max_epochs": 1})
             _check(seen)
+            doubt = next((str(one.message) for one in warned if "Using a target size" in str(one.message)), None)
+            if doubt and not validate:
+                raise Doubtful(doubt)
         return Attempt(None, (), 0.0, module, spec, made)
     except KeyboardInterrupt:
         raise
     except BaseException as error:
         frames = tuple(traceback.walk_tb(error.__traceback__))
-        return Attempt(error, frames, _score(frames, cls, forwards[0], module, seen), module, spec, made)
+        return Attempt(error, frames, _score(error, frames, forwards[0], module, seen), module, spec, made)
     finally:
         counter.remove()
 
@@ -374,14 +397,16 @@ def _counting(forwards: list[int]) -> Any:
     return register_module_forward_hook(count)
 
 
-def _score(frames: tuple[tuple[FrameType, int], ...], cls: type, forwards: int, module: Any, seen: _Seen) -> float:
+def _score(
+    error: BaseException, frames: tuple[tuple[FrameType, int], ...], forwards: int, module: Any, seen: _Seen
+) -> float:
     """How far a try came: built, into the training step, through it, and by how many lines and layers."""
     if module is None:
         depth = [line - frame.f_code.co_firstlineno for frame, line in frames if frame.f_code.co_name == "__init__"]
         return float(min(sum(depth), STEP_SCORE - 1))
     step = [line - frame.f_code.co_firstlineno for frame, line in frames if frame.f_code.co_name == "training_step"]
     after = 2 * STEP_SCORE if seen.losses else 0
-    own = float(max(step, default=0)) * 100
+    own = float(max(step, default=0)) * 100 + (STEP_SCORE / 2 if isinstance(error, Doubtful) else 0)
     return STEP_SCORE + after + min(own + min(forwards, 99), STEP_SCORE - 1)
 
 

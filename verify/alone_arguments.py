@@ -184,6 +184,8 @@ def _by_name(name: str) -> Any:
 
 def _by_annotation(name: str, annotation: Any, depth: int) -> Any:
     plain = _by_name(name)
+    if annotation is inspect.Parameter.empty:
+        return plain
     origin, inner = typing.get_origin(annotation), typing.get_args(annotation)
     if origin in (typing.Union, types.UnionType):
         return None if type(None) in inner else _by_annotation(name, inner[0], depth)
@@ -272,8 +274,8 @@ def _lacking(text: str, line: ast.AST, given: Arguments, hints: Hints) -> Iterat
         if not path or key not in (match[1] or match[2] or key):
             continue
         held = _get(given, path)
-        if not isinstance(held, dict) or held.get("@") not in ("call", "layer"):
-            values = _inner(held) if isinstance(held, dict) else {}
+        if not isinstance(held, dict) or held.get("@") != "call":
+            values = _inner(held) if isinstance(held, dict) and held.get("@") != "layer" else {}
             new = {"@": "config", "values": {**values, key: guess(key, hints)}}
             if new != held:
                 yield _put(given, path, new)

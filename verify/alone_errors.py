@@ -17,6 +17,8 @@ from typing import Any, TypeGuard
 from .alone_batches import BATCH, SIDE, TIME, Config, Place, Spec, at, leaf, leaves, named, natural, replaced
 
 LARGEST = 4_000_000
+UNTOLD, GUESSED = 10.0, 1_500_000.0
+"""What no error asks for is tried after what one does; a guess after all that came nearly as far."""
 _SIDES = (28, 64, 96, 128, 224, 256, 16, 299, 384, 512)
 
 
@@ -47,25 +49,25 @@ class Trouble:
 
     def suspects(self) -> list[tuple[Place, Spec]]:
         """The tensors of the batch: those that the innermost frames hold come first."""
-        known = {id(value): place for place, value in _parts(self.made)}
+        known = {_memory(value): place for place, value in _parts(self.made) if _is_tensor(value)}
         every = dict(leaves(self.spec))
         order: dict[Place, None] = {}
         for frame, _ in reversed(self.frames):
-            held = [known[id(value)] for value in list(frame.f_locals.values()) if id(value) in known]
-            order.update(dict.fromkeys(place for place in held if place in every))
+            held = [known.get(_memory(value)) for value in list(frame.f_locals.values()) if _is_tensor(value)]
+            order.update((place, None) for place in held if place is not None and place in every)
         order.update(dict.fromkeys(every))
         return [(place, every[place]) for place in order]
 
 
-def following(trouble: Trouble) -> Iterator[Spec]:
-    """The batches to try after an error, the likeliest first."""
+def following(trouble: Trouble) -> Iterator[tuple[Spec, float]]:
+    """The batches to try after an error, the likeliest first, and how far each is to be put back."""
     for pattern, answer in _ANSWERS:
         match = pattern.search(trouble.text)
         if match:
-            yield from _sane(answer(match, trouble))
-    yield from _sane(_like_neighbours(trouble))
-    yield from _sane(_numbers(trouble))
-    yield from _sane(_menu(trouble))
+            yield from ((spec, 0) for spec in _sane(answer(match, trouble)))
+    yield from ((spec, UNTOLD) for spec in _sane(_like_neighbours(trouble)))
+    yield from ((spec, UNTOLD) for spec in _sane(_numbers(trouble)))
+    yield from ((spec, GUESSED) for spec in _sane(_menu(trouble)))
 
 
 def is_about_inputs(text: str) -> bool:
@@ -87,6 +89,12 @@ def _parts(made: Any, place: Place = ()) -> Iterator[tuple[Place, Any]]:
     elif isinstance(made, list | tuple):
         for number, value in enumerate(made):
             yield from _parts(value, (*place, number))
+
+
+def _memory(value: Any) -> int:
+    """Where the values of a tensor lie, which is where those of what it was cut from lie."""
+    found: int = value.untyped_storage().data_ptr()
+    return found
 
 
 # -- changing one tensor
@@ -342,19 +350,35 @@ def _loss(match: re.Match[str], trouble: Trouble) -> Iterator[Spec]:
     for frame, _ in reversed(trouble.frames):
         given, target = frame.f_locals.get("input"), frame.f_locals.get("target")
         if _is_tensor(given) and _is_tensor(target):
-            size, had = list(given.shape), list(target.shape)
-            shapes: list[tuple[list[int], str]] = [(size, "float32")]
-            if len(size) > 1:
-                shapes.insert(0, ([size[0], *size[2:]], "int64"))
-            for place, _ in sorted(trouble.suspects()[::-1], key=lambda pair: bool(pair[1]["shape"] != had)):
-                for shape, dtype in shapes:
-                    high = size[1] if len(size) > 1 else 2
-                    yield _set(trouble, place, shape=shape, dtype=dtype, high=high)
+            yield from _fitting(given, target, frame.f_code.co_name in ("cross_entropy", "nll_loss"), trouble)
             return
 
 
+def _fitting(given: Any, target: Any, classes: bool, trouble: Trouble) -> Iterator[Spec]:
+    """A target of the size of what it is compared with, or of whole numbers for its classes; where a batch is cut into
+    pieces, of the whole's size."""
+    size, had = list(given.shape), list(target.shape)
+    every = trouble.suspects()
+    shapes: list[tuple[list[int], str]] = [(size, "float32")]
+    if classes and len(size) > 1:
+        shapes.insert(0, ([size[0], *size[2:]], "int64"))
+    found = _memory(target)
+    own = [place for place, value in _parts(trouble.made) if _is_tensor(value) and _memory(value) == found]
+    for place, _ in sorted(every, key=lambda pair: (pair[0] not in own, bool(pair[1]["shape"] != had))):
+        for shape, dtype in shapes:
+            yield _set(trouble, place, shape=shape, dtype=dtype, high=size[1] if len(size) > 1 else 2)
+            for other, part in every:
+                whole = part["shape"]
+                for number in range(min(len(shape), len(whole)) if other != place else 0):
+                    if whole[number] > shape[number]:
+                        longer = [*shape[:number], whole[number], *shape[number + 1 :]]
+                        yield _set(trouble, place, shape=longer, dtype=dtype)
+
+
 def _is_tensor(value: Any) -> TypeGuard[Any]:
-    return hasattr(value, "shape") and hasattr(value, "dtype")
+    import torch
+
+    return isinstance(value, torch.Tensor) and not value.is_sparse
 
 
 def _names(line: str) -> list[str]:
@@ -434,8 +458,9 @@ _ANSWERS: tuple[tuple[re.Pattern[str], _Answer], ...] = tuple(
          r"|expected.*floating|but got Long|Found dtype", _to_float),
         (r"expected.*Bool|must be bool|ByteTensor|BoolTensor|bool tensor", _to_bool),
         (r"index out of range in self|index \d+ is out of bounds|Class values must be smaller|out of bounds", _lower),
-        (r"Target size \(torch\.Size\(\[(.*?)\]\)\) must be the same as input size \(torch\.Size\(\[(.*?)\]\)\)",
-         _sizes),
+        (r"[Tt]arget size \(torch\.Size\(\[(.*?)\]\)\)(?: must be the same as| that is different to the)"
+         r" input size \(torch\.Size\(\[(.*?)\]\)\)", _sizes),
+        (r"size of tensor a", _loss),
         (r"size of tensor a \((\d+)\) must match the size of tensor b \((\d+)\)", _pair),
         (r"must match except in dimension|[Kk]ernel size can't be greater|[Oo]utput size is too small"
          r"|Expected more than 1 value per channel|[Pp]adding size should be less|too small|input.*smaller"

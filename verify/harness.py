@@ -10,6 +10,7 @@ import contextlib
 import functools
 import importlib
 import importlib.metadata
+import importlib.util
 import inspect
 import json
 import os
@@ -155,7 +156,21 @@ def lightning_packages(names: list[str]) -> list[ModuleType]:
         schedulers: Any = torch.optim.lr_scheduler
         numbers: Any = numpy
         numbers.Inf, schedulers._LRScheduler = numpy.inf, schedulers.LRScheduler
+    lend_operators()
     return [importlib.import_module(name) for name in names]
+
+
+def lend_operators() -> None:
+    """Declare the operators that torchvision names when it is imported, where its compiled part is not there."""
+    import torch
+
+    spec = importlib.util.find_spec("torchvision")
+    folder = Path(spec.origin).parent if spec and spec.origin else None
+    if folder is None or list(folder.glob("_C*")):
+        return
+    for name in ("nms", "qnms"):
+        with contextlib.suppress(RuntimeError, AttributeError):
+            torch.library.define(f"torchvision::{name}", "(Tensor dets, Tensor scores, float iou_threshold) -> Tensor")
 
 
 def installed(name: str) -> str | None:

@@ -59,9 +59,9 @@ class Installer:
         else:
             self._run([python, "-m", "pip", "uninstall", "--quiet", "--yes", name])
 
-    def loads(self, folder: Path, module: str) -> bool:
-        """Whether a module can be imported in an environment."""
-        return self._run([str(interpreter(folder)), "-c", f"import {module}"]) is None
+    def loads(self, folder: Path, module: str, first: str = "") -> bool:
+        """Whether a module can be imported in an environment, after some other code."""
+        return self._run([str(interpreter(folder)), "-c", f"{first}\nimport {module}"]) is None
 
     def _run(self, command: Sequence[str]) -> str | None:
         try:
