@@ -266,9 +266,11 @@ def _chain_edits(
         return ()
     if entry.new.startswith("pl."):
         return (TextEdit(*file.offsets(node), root + entry.new[len("pl") :]),)
+    if not entry.new.startswith("metrics."):
+        return ()
     package = spelled(entry.new, namespace).partition(".")[0]
     known = scope.lookup(package)
-    if not entry.new.startswith("metrics.") or known not in (None, package) or (not known and _hidden(scope, package)):
+    if known not in (None, package) or (not known and _hidden(scope, package)):
         return ()
     added = () if known else import_of(file, package)
     return (TextEdit(*file.offsets(node), spelled(entry.new, namespace)), *added) if added is not None else ()
