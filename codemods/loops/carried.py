@@ -46,11 +46,11 @@ def find_carried(file: PythonFile, item: ClassNode, flow: Flow) -> Iterator[Carr
     the old state and gives the new one."""
     for path in dict.fromkeys(event.path[:-1] for event in flow.of("backward") if event.path[-1][0] == "body"):
         node = flow.statement(path) if path else None
-        if isinstance(node, ast.For) and not node.orelse:
+        if isinstance(node, ast.For | ast.While) and not node.orelse:
             yield from _in_loop(file, item, flow, path, node)
 
 
-def _in_loop(file: PythonFile, item: ClassNode, flow: Flow, path: Path, loop: ast.For) -> Iterator[Carried]:
+def _in_loop(file: PythonFile, item: ClassNode, flow: Flow, path: Path, loop: ast.For | ast.While) -> Iterator[Carried]:
     this = self_name(flow.function)
     before = _stored(flow.function, lambda node: node.lineno < loop.lineno)
     for index, statement in enumerate(loop.body):
@@ -70,7 +70,7 @@ def _in_loop(file: PythonFile, item: ClassNode, flow: Flow, path: Path, loop: as
         stores = [node for name in names for node in _stores(loop, name)]
         if len([node for node in stores if node not in cuts]) > len(names):
             continue
-        shapes = tuple(_shape(item, call, places[name]) for name in names)
+        shapes = tuple(shape_of(item, call, places[name]) for name in names)
         yield Carried(path, tuple(names), shapes, made, cuts, all(shapes))
 
 
@@ -107,7 +107,7 @@ def _places(target: ast.expr, above: Place = ()) -> Iterator[tuple[str, Place]]:
             yield from _places(element, (*above, index))
 
 
-def _taken_out(loop: ast.For, name: str) -> dict[str, Place]:
+def _taken_out(loop: ast.For | ast.While, name: str) -> dict[str, Place]:
     """The names of the loop's body that are assigned `name[key]`."""
     return {
         target.id: (value.slice.value,)
@@ -132,7 +132,7 @@ def _stored(function: ast.AST, where: object) -> set[str]:
     }
 
 
-def _stores(loop: ast.For, name: str) -> list[int]:
+def _stores(loop: ast.For | ast.While, name: str) -> list[int]:
     """The positions of the body's statements that store to a name, at any depth."""
     return [
         index
@@ -144,11 +144,11 @@ def _stores(loop: ast.For, name: str) -> list[int]:
     ]
 
 
-def _last_store(loop: ast.For, name: str) -> int:
+def _last_store(loop: ast.For | ast.While, name: str) -> int:
     return _stores(loop, name)[-1]
 
 
-def _reaches_loss(flow: Flow, path: Path, loop: ast.For, made: int) -> bool:
+def _reaches_loss(flow: Flow, path: Path, loop: ast.For | ast.While, made: int) -> bool:
     """Whether a backward pass of the body is on something that was computed from what the call returned."""
     tainted = {name for target in targets_of(loop.body[made]) for name, _ in _places(target)}
     for index, statement in enumerate(loop.body[made + 1 :], made + 1):
@@ -166,7 +166,7 @@ def _reaches_loss(flow: Flow, path: Path, loop: ast.For, made: int) -> bool:
     return False
 
 
-def _cuts(file: PythonFile, loop: ast.For, names: list[str], made: int) -> Iterator[int]:
+def _cuts(file: PythonFile, loop: ast.For | ast.While, names: list[str], made: int) -> Iterator[int]:
     """The statements of the body that may cut the state: detach and its kin beside one of its names, or by a call
     that cuts states which are kept elsewhere."""
     for index, statement in enumerate(loop.body):
@@ -186,7 +186,7 @@ def built(item: ClassNode, attribute: str) -> str | None:
     return item.scope.resolve(found[0].func) if init else None
 
 
-def _shape(item: ClassNode, call: ast.Call, place: Place, depth: int = 0) -> Shape:
+def shape_of(item: ClassNode, call: ast.Call, place: Place, depth: int = 0) -> Shape:
     """What a call on self gives back at a position, as far as torch's recurrent layers tell."""
     function = call.func
     if isinstance(function, ast.Name):
@@ -234,7 +234,7 @@ def _of_value(item: ClassNode, method: Function, node: ast.expr | None, rest: Pl
         return ""
     statement, at = made[-1]
     value = getattr(statement, "value", None)
-    return _shape(item, value, (*at, *rest), depth + 1) if isinstance(value, ast.Call) else ""
+    return shape_of(item, value, (*at, *rest), depth + 1) if isinstance(value, ast.Call) else ""
 
 
 def _element(node: ast.Tuple | ast.List | ast.Dict, key: int | str) -> ast.expr | None:

@@ -286,12 +286,16 @@ def _may_be_optimizer(name: str) -> bool:
 
 def calls_on_self(function: Function) -> set[str]:
     """The names of the methods that a method calls on its instance."""
-    this = self_name(function)
+    return calls_on(function, self_name(function))
+
+
+def calls_on(node: ast.AST, this: str) -> set[str]:
+    """The names of the methods that a piece of code calls on something."""
     return {
-        node.func.attr
-        for node in ast.walk(function)
-        if isinstance(node, ast.Call)
-        and isinstance(node.func, ast.Attribute)
-        and isinstance(node.func.value, ast.Name)
-        and node.func.value.id == this
+        inner.func.attr
+        for inner in ast.walk(node)
+        if isinstance(inner, ast.Call)
+        and isinstance(inner.func, ast.Attribute)
+        and isinstance(inner.func.value, ast.Name)
+        and inner.func.value.id == this
     }

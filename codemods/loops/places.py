@@ -14,7 +14,7 @@ from codemods.manual.configured import Configured, read_configured
 from codemods.manual.optimizers import NotPlain
 from codemods.rule import NodeEdit
 from codemods.source import PythonFile
-from codemods.syntax import own_nodes
+from codemods.syntax import Function, own_nodes
 
 if TYPE_CHECKING:
     from codemods.loops.steps import Step
@@ -24,7 +24,12 @@ CLIPS = re.compile(r"clip_grad|clip_gradients")
 
 def edit(flow: Flow, *steps: Step) -> tuple[NodeEdit, ...]:
     """The edit of a method that makes the steps."""
-    return (NodeEdit(flow.function, partial(_written, steps=steps)),)
+    return edit_of(flow.function, *steps)
+
+
+def edit_of(function: Function, *steps: Step) -> tuple[NodeEdit, ...]:
+    """The edit of a function that makes the steps."""
+    return (NodeEdit(function, partial(_written, steps=steps)),)
 
 
 def _written(node: Any, steps: tuple[Step, ...]) -> Any:

@@ -66,10 +66,10 @@ def _judged(file: PythonFile, loop: Loop, flow: Flow, state: Carried, message: s
     if isinstance(step, Put):
         step = Put(step.path, step.text, after=True)
     steps: list[Step] = [step]
-    retains = _retains(backwards[0].call)
-    if retains:
-        steps.append(Change(backwards[0].path, _without_retain))
-    if retains and not _inside(flow, state, "step"):
+    kept = retains(backwards[0].call)
+    if kept:
+        steps.append(Change(backwards[0].path, without_retain))
+    if kept and not _inside(flow, state, "step"):
         reason = (
             "With retain_graph=True and the step behind the loop this runs, and back-propagates through all chunks."
         )
@@ -97,11 +97,11 @@ def _inside(flow: Flow, state: Carried, kind: str) -> list[Event]:
     return [event for event in flow.events if event.kind == kind and event.path[: len(state.loop)] == state.loop]
 
 
-def _retains(call: ast.Call) -> bool:
+def retains(call: ast.Call) -> bool:
     return any(keyword.arg == "retain_graph" for keyword in call.keywords)
 
 
-def _without_retain(line: cst.SimpleStatementLine) -> cst.SimpleStatementLine:
+def without_retain(line: cst.SimpleStatementLine) -> cst.SimpleStatementLine:
     from codemods.edits import without_arguments
 
     statement: Any = line.body[0]
@@ -122,10 +122,10 @@ def _end(flow: Flow, state: Carried) -> Path:
 def _cut_text(state: Carried) -> str:
     if set(state.shapes) == {"tensor"}:
         return f"{', '.join(state.names)} = {', '.join(f'{name}.detach()' for name in state.names)}\n"
-    return "".join(f"{name} = {_cut(name)}\n" for name in state.names)
+    return "".join(f"{name} = {cut_of(name)}\n" for name in state.names)
 
 
-def _cut(name: str) -> str:
+def cut_of(name: str) -> str:
     return f"apply_to_collection({name}, torch.Tensor, torch.Tensor.detach)"
 
 
@@ -161,7 +161,7 @@ def _wrong_depth(file: PythonFile, flow: Flow, state: Carried, body: list[ast.st
         return None
     said = {"whole": "as if it were one tensor", "each": "one by one at the wrong depth", "first": "only in part"}
     message = f"`{name}` is detached {said[depth]}"
-    return message, Change(path, partial(_replaced, text=f"{name}.detach()" if shape == "tensor" else _cut(name)))
+    return message, Change(path, partial(_replaced, text=f"{name}.detach()" if shape == "tensor" else cut_of(name)))
 
 
 def _one_of_two(statement: ast.stmt, name: str, state: Carried, path: Path) -> tuple[str, Step] | None:

@@ -57,7 +57,15 @@ CLIPPING = changed(
 SECOND = "            self.manual_backward(hiddens[0].pow(2).mean())\n"
 KEPT = BACKWARD.replace("loss)", "loss, retain_graph=True)")
 SUMMED = changed((BACKWARD, KEPT + SECOND))
+WHILE = changed(
+    (
+        "for part, target in zip(xs, ys):\n",
+        "start = 0\n        while start < x.shape[1]:\n"
+        "            part, target = x[:, start : start + 4], y[:, start : start + 4]\n            start += 4\n",
+    )
+)
 FAILS = {
+    "no detach in a while loop": (changed((DETACH, ""), text=WHILE), RIGHT, "RuntimeError"),
     "step in front of the last pass": (changed((BACKWARD + STEP, KEPT + STEP + SECOND)), SUMMED, "RuntimeError"),
     "no flag": (changed((FLAG, "")), RIGHT, "MisconfigurationException"),
     "flag that is lost": (changed((SUPER + FLAG, FLAG + SUPER)), RIGHT, "MisconfigurationException"),
@@ -230,6 +238,6 @@ def test_on_a_release_that_caches_the_repair_trains_as_on_one_that_does_not() ->
 
 
 def test_what_is_right_stays() -> None:
-    for text in (RIGHT, GRU, PAIR, NESTED, CLIPPING):
+    for text in (RIGHT, GRU, PAIR, NESTED, CLIPPING, WHILE):
         assert repaired(text, unsafe=True) == text
         assert trained(text).failure is None
