@@ -117,6 +117,7 @@ def run(
     ignore: opt.Ignore = None,
     unsafe_fixes: opt.UnsafeFixes = False,
     target: opt.Target = None,
+    namespace: opt.Spaces = None,
     output_format: opt.Format = OutputFormat.text,
     output_file: opt.Files = None,
     jobs: opt.Jobs = None,
@@ -130,6 +131,7 @@ def run(
     no_verify: Annotated[bool, typer.Option("--no-verify", help="Run none of the project's code.")] = False,
     python: opt.PythonPath = None,
     timeout: opt.Timeout = None,
+    read: opt.Read = None,
     require: opt.Require = None,
     exit_non_zero_on_findings: opt.FindingsCount = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Do everything but make the branch.")] = False,
@@ -139,9 +141,18 @@ def run(
     from fixer import pipeline
     from fixer.settings import Asked
 
-    asked = Asked(path, opt.codes(select), opt.codes(ignore), unsafe_fixes, target, jobs, check_pins)
+    asked = Asked(
+        path,
+        opt.codes(select),
+        opt.codes(ignore),
+        unsafe_fixes,
+        target,
+        jobs,
+        check_pins,
+        namespace=namespace and namespace.value,
+    )
     rung = opt.rung(require)
-    how = pipeline.RunOptions(base, branch, force, dry_run, not no_verify, python, timeout, rung)
+    how = pipeline.RunOptions(base, branch, force, dry_run, not no_verify, python, timeout, rung, opt.folders(read))
     return _report(
         lambda progress: pipeline.run(asked, how, progress),
         lambda result: pipeline.exit_code(result, require=rung, findings_count=exit_non_zero_on_findings),
@@ -157,6 +168,7 @@ def check(
     ignore: opt.Ignore = None,
     unsafe_fixes: opt.UnsafeFixes = False,
     target: opt.Target = None,
+    namespace: opt.Spaces = None,
     output_format: opt.Format = OutputFormat.text,
     output_file: opt.Files = None,
     jobs: opt.Jobs = None,
@@ -176,7 +188,15 @@ def check(
     from fixer import pipeline
     from fixer.settings import Asked
 
-    asked = Asked(path, opt.codes(select), opt.codes(ignore), unsafe_fixes, target, jobs)
+    asked = Asked(
+        path,
+        opt.codes(select),
+        opt.codes(ignore),
+        unsafe_fixes,
+        target,
+        jobs,
+        namespace=namespace and namespace.value,
+    )
     how = pipeline.CheckOptions(baseline, write_baseline)
     return _report(
         lambda progress: pipeline.check(asked, progress, how),
@@ -192,6 +212,7 @@ def diff(
     ignore: opt.Ignore = None,
     unsafe_fixes: opt.UnsafeFixes = False,
     target: opt.Target = None,
+    namespace: opt.Spaces = None,
     output_format: opt.Format = OutputFormat.text,
     output_file: opt.Files = None,
     jobs: opt.Jobs = None,
@@ -203,7 +224,16 @@ def diff(
     from fixer import pipeline
     from fixer.settings import Asked
 
-    asked = Asked(path, opt.codes(select), opt.codes(ignore), unsafe_fixes, target, jobs, check_pins)
+    asked = Asked(
+        path,
+        opt.codes(select),
+        opt.codes(ignore),
+        unsafe_fixes,
+        target,
+        jobs,
+        check_pins,
+        namespace=namespace and namespace.value,
+    )
     return _report(
         lambda progress: pipeline.diff(asked, progress),
         pipeline.exit_code,
@@ -218,6 +248,7 @@ def fix(
     ignore: opt.Ignore = None,
     unsafe_fixes: opt.UnsafeFixes = False,
     target: opt.Target = None,
+    namespace: opt.Spaces = None,
     output_format: opt.Format = OutputFormat.text,
     output_file: opt.Files = None,
     jobs: opt.Jobs = None,
@@ -229,7 +260,15 @@ def fix(
     from fixer import pipeline
     from fixer.settings import Asked
 
-    asked = Asked(path, opt.codes(select), opt.codes(ignore), unsafe_fixes, target, jobs)
+    asked = Asked(
+        path,
+        opt.codes(select),
+        opt.codes(ignore),
+        unsafe_fixes,
+        target,
+        jobs,
+        namespace=namespace and namespace.value,
+    )
     return _report(
         lambda progress: pipeline.fix(asked, progress),
         lambda result: pipeline.exit_code(result, findings_count=exit_non_zero_on_findings),
@@ -239,9 +278,20 @@ def fix(
 
 @app.command()
 def verify(
-    path: opt.PathArgument = Path(),
-    base: Annotated[str, typer.Option(help="Revision to compare with.", metavar="REV")] = "HEAD",
+    what: Annotated[
+        list[str] | None,
+        typer.Argument(
+            help="Repository or folder, and a revision to prove against its parent, or two as OLD..NEW "
+            "[default: the work tree against HEAD].",
+            metavar="[PATH] [REV | REV..REV]",
+            show_default=False,
+        ),
+    ] = None,
+    base: Annotated[str | None, typer.Option(help="Revision to compare with [default: HEAD].", metavar="REV")] = None,
     head: Annotated[str | None, typer.Option(help="Revision to prove [default: the work tree].", metavar="REV")] = None,
+    conforms: Annotated[
+        bool, typer.Option("--conforms", help="Only look up what the files use of Lightning; run nothing of theirs.")
+    ] = False,
     target: opt.Target = None,
     output_format: opt.Format = OutputFormat.text,
     output_file: opt.Files = None,
@@ -249,15 +299,17 @@ def verify(
     quiet: opt.Quiet = False,
     python: opt.PythonPath = None,
     timeout: opt.Timeout = None,
+    read: opt.Read = None,
     require: opt.Require = None,
 ) -> int:
     """Run two trees, each in the versions that it pins, and say whether they train the same."""
     from fixer import pipeline
-    from fixer.comparison import compare
+    from fixer.comparison import Trees, compare
 
-    rung = opt.rung(require)
+    rung = opt.rung(require) or ("conforms" if conforms else None)
+    trees = Trees.named(what or [], base, head)
     return _report(
-        lambda progress: compare(path, base, head, target, python, timeout, progress),
+        lambda progress: compare(trees, conforms, target, python, timeout, opt.folders(read), progress),
         lambda result: pipeline.exit_code(result, require=rung),
         opt.shown(output_format, output_file, verbose, quiet),
         keep=True,

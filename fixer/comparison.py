@@ -1,63 +1,95 @@
-"""`fixer verify`: the proof alone, of the work tree or of one revision against another."""
+"""`fixer verify`: the proof alone, of the work tree, of one revision, or of one against another."""
 
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
+from codemods.plan import find
 from fixer.errors import UsageError
 from fixer.pipeline import Progress
 from fixer.project import Project, export, open_commit, open_tree
+from fixer.proof import broken_in, proof_options, request
 from fixer.result import Result
-from fixer.settings import NEWEST, checked_target, pins_of, sources_of
+from fixer.settings import Asked, options_for, pins_of, sources_of
 from verify.process import scratch
-from verify.prove import TIMEOUT_S, Request, prove
+from verify.prove import prove
+
+
+@dataclass(frozen=True)
+class Trees:
+    """What is compared: `head` (the work tree where None) with `base`; `asked` says whether the user named either."""
+
+    path: Path
+    base: str
+    head: str | None
+    asked: bool
+
+    @classmethod
+    def named(cls, words: Sequence[str], base: str | None, head: str | None) -> Trees:
+        """The trees that a command line names: a path that is there, and one revision or `OLD..NEW`."""
+        paths = [word for word in words if Path(word).exists()]
+        revisions = [word for word in words if word not in paths]
+        if len(paths) > 1 or len(revisions) > 1:
+            raise UsageError(f"{' '.join(words)}: give at most one path that is there and one revision, or two as A..B")
+        path = Path(paths[0]) if paths else Path()
+        if not revisions:
+            return cls(path, base or "HEAD", head, bool(base or head))
+        if base or head:
+            raise UsageError(f"{revisions[0]}: revisions are named already; leave out --base and --head")
+        old, dots, new = revisions[0].partition("..")
+        return cls(path, old or "HEAD", new or "HEAD", True) if dots else cls(path, f"{old}~1", old, True)
 
 
 def compare(
-    path: Path,
-    base: str,
-    head: str | None,
+    trees: Trees,
+    conforms: bool,
     target: str | None,
     python: Path | None,
     timeout: float | None,
+    readable: tuple[Path, ...],
     progress: Progress,
 ) -> Result:
-    """The evidence on `head` (the work tree where None) against `base`.
+    """The evidence on one tree against another. With `conforms` nothing of them is run, and without a revision the
+    whole work tree is looked at.
 
-    Raises UsageError outside a repository, for an unknown revision, or where no file differs.
+    Raises UsageError outside a repository, for an unknown revision, where no file differs, or where the settings
+    switch the proof off.
     """
     started = time.monotonic()
-    before = open_commit(path, base)
-    after = open_commit(path, head) if head else open_tree(path)
-    release = checked_target(target or after.config.target or NEWEST)
-    changed = _changed(before, after)
+    after = open_commit(trees.path, trees.head) if trees.head else open_tree(trees.path)
+    before = after if conforms and not trees.asked else open_commit(trees.path, trees.base)
+    if not conforms and not after.config.verify.enabled:
+        raise UsageError("verify.enabled is false in pyproject.toml; set it, or look only at names with --conforms")
+    options = options_for(Asked(trees.path, target=target), after)
+    between = f"{trees.base} and {trees.head or 'the work tree'}"
+    changed = tuple(source.path for source in after.sources) if before is after else _changed(before, after)
     if not changed:
-        raise UsageError(f"{path}: nothing differs between {base} and {head or 'the work tree'}; name another --base")
+        raise UsageError(f"{trees.path}: nothing differs between {between}; name two revisions as OLD..NEW")
+    old = sources_of(before)
+    below = None if conforms else broken_in({item.code for item in find(old, options).findings}, options)
     with scratch() as folder:
-        export(before, folder / "before", {})
-        export(after, folder / "after", {})
-        limit = timeout or after.config.verify.timeout
-        evidence = prove(
-            folder / "before",
-            folder / "after",
-            Request(
-                group=f"{base}..{head or 'work tree'}",
-                codes=(),
-                changed=changed,
-                target=release,
-                baseline_below=None,
-                before_pins=pins_of(sources_of(before)),
-                after_pins=pins_of(sources_of(after)),
-                python=python,
-                timeout=limit or TIMEOUT_S,
-            ),
-            progress,
+        for name, project in {"after": after, "before": before}.items():
+            if not (conforms and name == "before"):
+                export(project, folder / name, {})
+        asked = request(
+            proof_options(after, python, timeout, readable),
+            group="work tree" if before is after else f"{trees.base}..{trees.head or 'work tree'}",
+            codes=(),
+            changed=changed,
+            target=options.target,
+            below=below,
+            before_pins=pins_of(old),
+            after_pins=options.pins,
+            conforms_only=conforms,
         )
+        evidence = prove(folder / ("after" if conforms else "before"), folder / "after", asked, progress)
     return Result(
         "verify",
         before.base,
-        release,
+        options.target,
         evidence=(evidence,),
         skipped=after.skipped,
         duration_s=time.monotonic() - started,

@@ -15,17 +15,25 @@ _TABLE = re.compile(r"tool\s*\.\s*[\"']?fixer\b")
 
 @dataclass(frozen=True)
 class VerifyConfig:
-    """`[tool.fixer.verify]`: what is run for the proof; None leaves the choice to fixer."""
+    """`[tool.fixer.verify]`: what is run for the proof, and in what; None leaves the choice to fixer.
+
+    The interpreters are paths from the project's root. `torch` is "project" for a baseline on the torch that the
+    project pins, "target" for one on the torch of the target.
+    """
 
     enabled: bool = True
     script: str | None = None
     args: tuple[str, ...] = ()
     timeout: float | None = None
+    baseline_python: str | None = None
+    target_python: str | None = None
+    torch: str = "target"
 
 
 @dataclass(frozen=True)
 class Config:
-    """`[tool.fixer]`. A `select` or `target` of None was not given: every rule, the newest release.
+    """`[tool.fixer]`. A `select`, `target` or `namespace` of None was not given: every rule, the
+    newest release, the namespaces as they are.
 
     `per_file_ignores` are patterns with the codes or prefixes that do not count in the files that they match.
     `given` names the keys that the file holds, those of the proof as `verify.KEY`.
@@ -34,6 +42,7 @@ class Config:
     select: tuple[str, ...] | None = None
     ignore: tuple[str, ...] = ()
     target: str | None = None
+    namespace: str | None = None
     unsafe_fixes: bool = False
     exclude: tuple[str, ...] = ()
     per_file_ignores: tuple[tuple[str, tuple[str, ...]], ...] = ()
@@ -82,7 +91,7 @@ def _matches(pattern: str, path: str) -> bool:
 
 
 def _config(table: _Table) -> Config:
-    table.allow("select", "ignore", "target", "unsafe-fixes", "exclude", "per-file-ignores", "verify")
+    table.allow("select", "ignore", "target", "namespace", "unsafe-fixes", "exclude", "per-file-ignores", "verify")
     defaults = Config()
     proof = _Table(table.values.get("verify", {}), table.place.replace("]", ".verify]"))
     each = _Table(table.values.get("per-file-ignores", {}), table.place.replace("]", ".per-file-ignores]"))
@@ -90,6 +99,7 @@ def _config(table: _Table) -> Config:
         select=table.strings("select") if "select" in table.values else None,
         ignore=table.strings("ignore"),
         target=table.string("target"),
+        namespace=table.string("namespace"),
         unsafe_fixes=table.boolean("unsafe-fixes", defaults.unsafe_fixes),
         exclude=table.strings("exclude"),
         per_file_ignores=tuple((pattern, each.strings(pattern)) for pattern in each.values),
@@ -99,12 +109,15 @@ def _config(table: _Table) -> Config:
 
 
 def _verify(table: _Table) -> VerifyConfig:
-    table.allow("enabled", "script", "args", "timeout")
+    table.allow("enabled", "script", "args", "timeout", "baseline-python", "target-python", "torch")
     return VerifyConfig(
         enabled=table.boolean("enabled", VerifyConfig().enabled),
         script=table.string("script"),
         args=table.strings("args"),
         timeout=table.seconds("timeout"),
+        baseline_python=table.string("baseline-python"),
+        target_python=table.string("target-python"),
+        torch=table.choice("torch", ("target", "project")),
     )
 
 
@@ -135,6 +148,12 @@ class _Table:
         if value is not None and not isinstance(value, str):
             raise self._wrong(key, "a string")
         return value
+
+    def choice(self, key: str, choices: tuple[str, ...]) -> str:
+        value = self.values.get(key, choices[0])
+        if value not in choices:
+            raise self._wrong(key, " or ".join(f'"{choice}"' for choice in choices))
+        return str(value)
 
     def boolean(self, key: str, default: bool) -> bool:
         value = self.values.get(key, default)

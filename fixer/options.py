@@ -16,6 +16,13 @@ if TYPE_CHECKING:
     from verify.evidence import Rung
 
 
+class Namespace(str, Enum):
+    """The namespaces that `--namespace` takes."""
+
+    lightning = "lightning"
+    pytorch_lightning = "pytorch_lightning"
+
+
 class RequiredRung(str, Enum):
     """The rungs that `--require` takes."""
 
@@ -35,6 +42,10 @@ UnsafeFixes = Annotated[
     bool, typer.Option("--unsafe-fixes", help="Also make the changes that are only probably right.")
 ]
 Target = Annotated[str | None, typer.Option(help="Lightning release to move to [default: 2.6.6].", metavar="VERSION")]
+Spaces = Annotated[
+    Namespace | None,
+    typer.Option("--namespace", help="Take all of Lightning from there [default: as the project mainly does]."),
+]
 Format = Annotated[OutputFormat, typer.Option("--output-format", help="How the result is printed.")]
 Files = Annotated[
     list[str] | None,
@@ -58,6 +69,12 @@ PythonPath = Annotated[
     Path | None, typer.Option("--python", help="Interpreter to train the result with.", metavar="PATH")
 ]
 Timeout = Annotated[float | None, typer.Option(min=1, help="Seconds for each tree that is run.", metavar="SECONDS")]
+Read = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "--read", help="Folder outside the project that its code may read; may be given again.", metavar="PATH"
+    ),
+]
 Require = Annotated[
     RequiredRung | None, typer.Option(help="Exit with 1 unless every change reaches this rung of the proof.")
 ]
@@ -94,6 +111,14 @@ def _file(text: str) -> tuple[OutputFormat, Path]:
 def rung(required: RequiredRung | None) -> Rung | None:
     """The rung that the user asked for."""
     return required.value if required else None
+
+
+def folders(places: list[Path] | None) -> tuple[Path, ...]:
+    """The folders that were named; raises UsageError for one that is not there."""
+    for place in places or ():
+        if not place.exists():
+            raise UsageError(f"--read {place}: there is no such folder; name one that is there")
+    return tuple(places or ())
 
 
 def codes(text: str | None) -> tuple[str, ...] | None:

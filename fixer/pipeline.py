@@ -43,6 +43,7 @@ class RunOptions:
     python: Path | None = None
     timeout: float | None = None
     require: Rung | None = None
+    readable: tuple[Path, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -92,7 +93,7 @@ def run(asked: Asked, how: RunOptions, progress: Progress) -> Result:
     could not be made is not an error but an `inconclusive` verdict.
     """
     from fixer.branch import check_branch
-    from fixer.proof import ProofOptions, prove_plan
+    from fixer.proof import proof_options, prove_plan
 
     started = time.monotonic()
     progress("reading the repository")
@@ -109,8 +110,8 @@ def run(asked: Asked, how: RunOptions, progress: Progress) -> Result:
     made = plan(sources, options, _counted(progress))
     evidence: tuple[Evidence, ...] = ()
     if made.changes and verified:
-        timeout = how.timeout or project.config.verify.timeout
-        made, evidence = prove_plan(project, sources, options, made, ProofOptions(how.python, timeout), progress)
+        proof = proof_options(project, how.python, how.timeout, how.readable)
+        made, evidence = prove_plan(project, sources, options, made, proof, progress)
     result = replace(_result("run", project, options, sources, made), evidence=evidence)
     result = _resolved(result, asked, sources, made, progress)
     if made.changes:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -24,10 +24,68 @@ TRIALS = 16
 
 @dataclass(frozen=True)
 class ProofOptions:
-    """The interpreter for the target (None: fixer finds or builds one) and seconds for each tree that runs."""
+    """The interpreters for target and baseline (None: fixer finds or builds one), seconds for each tree that runs,
+    whether the baseline is on the project's own torch, and folders outside the project that it may read."""
 
     python: Path | None = None
     timeout: float | None = None
+    baseline_python: Path | None = None
+    own_torch: bool = False
+    readable: tuple[Path, ...] = ()
+
+
+def proof_options(
+    project: Project, python: Path | None, timeout: float | None, readable: tuple[Path, ...]
+) -> ProofOptions:
+    """What the user asked for, laid over the project's settings."""
+    config = project.config.verify
+
+    def named(place: str | None) -> Path | None:
+        return project.root / Path(place).expanduser() if place else None
+
+    return ProofOptions(
+        python.absolute() if python else named(config.target_python),
+        timeout or config.timeout,
+        named(config.baseline_python),
+        config.torch == "project",
+        tuple(place.resolve() for place in readable),
+    )
+
+
+def request(
+    how: ProofOptions,
+    *,
+    group: str,
+    codes: tuple[str, ...],
+    changed: tuple[str, ...],
+    target: str,
+    below: str | None,
+    before_pins: tuple[str, ...],
+    after_pins: tuple[str, ...],
+    conforms_only: bool = False,
+) -> Request:
+    """What to prove, and how."""
+    return Request(
+        group=group,
+        codes=codes,
+        changed=changed,
+        target=target,
+        baseline_below=below,
+        before_pins=before_pins,
+        after_pins=after_pins,
+        python=how.python,
+        timeout=how.timeout or TIMEOUT_S,
+        baseline_python=how.baseline_python,
+        own_torch=how.own_torch,
+        readable=how.readable,
+        conforms_only=conforms_only,
+    )
+
+
+def broken_in(codes: Iterable[str], options: Options) -> str | None:
+    """The release that code must be older than in which these rules find something; None if that is not known."""
+    broken: Mapping[str, str | None] = {rule.code: rule.breaks_in for rule in options.rules}
+    return min((limit for code in codes if (limit := broken.get(code))), key=Version, default=None)
 
 
 @dataclass(frozen=True)
@@ -186,16 +244,13 @@ def _prove(case: _Case, made: Plan, name: str) -> tuple[Evidence, ...]:
 
 def _request(case: _Case, made: Plan, after_pins: tuple[str, ...]) -> Request:
     codes = changed_codes(made)
-    broken: Mapping[str, str | None] = {rule.code: rule.breaks_in for rule in case.options.rules}
-    limits = [limit for code in codes if (limit := broken.get(code))]
-    return Request(
+    return request(
+        case.how,
         group="",
         codes=codes,
         changed=tuple(sorted(made.final())),
         target=case.options.target,
-        baseline_below=min(limits, key=Version) if limits else None,
+        below=broken_in(codes, case.options),
         before_pins=case.options.pins,
         after_pins=after_pins,
-        python=case.how.python,
-        timeout=case.how.timeout or TIMEOUT_S,
     )

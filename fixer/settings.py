@@ -10,6 +10,7 @@ from pathlib import Path
 
 from packaging.version import InvalidVersion, Version
 
+from codemods.names.asked import SPACES
 from codemods.pins.manifest import LIGHTNING, find_pins, manifest_kind, read_pins, states
 from codemods.pins.toml import Unparsable
 from codemods.rule import select_rules
@@ -35,6 +36,7 @@ class Asked:
     target: str | None = None
     jobs: int | None = None
     check_pins: bool = False
+    namespace: str | None = None
 
 
 def options_for(asked: Asked, project: Project) -> Options:
@@ -64,6 +66,7 @@ def options_for(asked: Asked, project: Project) -> Options:
         pins=pins_of(sources),
         forked=is_forked(sources),
         jobs=asked.jobs or os.cpu_count() or 1,
+        namespace=checked_namespace(asked.namespace or config.namespace),
     )
 
 
@@ -72,8 +75,11 @@ def in_words() -> dict[str, str]:
     return {
         "select": "all rules",
         "target": f'"{NEWEST}"',
+        "namespace": "the one that the project mainly takes",
         "verify.script": "the scripts that reach fit",
         "verify.timeout": "600 seconds for each tree",
+        "verify.baseline-python": "one built for the baseline",
+        "verify.target-python": "the one that fixer runs in, or one built for the target",
     }
 
 
@@ -96,6 +102,13 @@ def checked_target(text: str) -> str:
         newest = f"the newest of {minor.name} is {minor.version(minor.newest)}" if minor else f"give {NEWEST}"
         raise UsageError(f"--target {text}: there is no such release; {newest}")
     return str(version)
+
+
+def checked_namespace(text: str | None) -> str:
+    """The namespace to move to, "" where none was asked for. Raises UsageError for one that Lightning has not."""
+    if text and text not in SPACES:
+        raise UsageError(f"namespace {text}: Lightning has {' and '.join(sorted(SPACES))}")
+    return text or ""
 
 
 def sources_of(project: Project) -> tuple[Source, ...]:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
+import os
 import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO, Any
@@ -17,18 +18,25 @@ from typing import IO, Any
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 from packaging.version import Version
+from platformdirs import user_cache_dir
 
-from verify.baseline import LIGHTNING, choose, requirement
+from verify.baseline import LIGHTNING, Choice, choose, named, requirement
+from verify.containment import Containment
 from verify.distributions import distribution
 from verify.evidence import Environment, Role
 from verify.installer import Installer, interpreter
-from verify.process import Stopped
+from verify.process import Limits, Stopped, scrubbed
 from verify.releases import minor_of
 
 TORCH = "2.13.0"
 _MARKER = "fixer-environment.json"
 _BASE = ("torch", "pytorch-lightning", "lightning", "setuptools")
 _BOUND_TO_TORCH = ("torchvision", "torchaudio")
+LENT = {
+    "torchvision": "import torch; nms = '(Tensor dets, Tensor scores, float iou_threshold) -> Tensor';"
+    "[torch.library.define(f'torchvision::{name}', nms) for name in ('nms', 'qnms')]"
+}
+"""What has to be declared, as the harness does too, before a package loads without its compiled part."""
 _OURS = ("fixer", "codemods", "verify", "lightning-fabric")
 _LOGGERS = {
     "TensorBoardLogger": ("tensorboard", "tensorboardx"),
@@ -84,15 +92,34 @@ class Plan:
 
 def inspect(python: Path) -> Interpreter:
     """Ask an interpreter what it is; raises Unavailable where it does not answer."""
+    return _asked(python, [str(python), "-I", "-c", _QUERY], Path.cwd(), os.environ)
+
+
+def inspect_named(python: Path, contained: Containment, own: Path) -> Interpreter:
+    """Ask an interpreter that a project's settings may have named: it is shut in as the project's code is."""
+    folders = [python.parent.parent, Path(os.path.realpath(python)).parent.parent]
+    with contextlib.suppress(OSError, UnicodeDecodeError):
+        for line in (folders[0] / "pyvenv.cfg").read_text(encoding="utf-8").splitlines():
+            if line.partition("=")[0].strip() == "home":
+                folders.append(Path(line.partition("=")[2].strip()).parent)
+    needs = tuple(map(str, folders))
+    own.mkdir(exist_ok=True)
+    command = contained.command([str(python), "-I", "-c", _QUERY], own, needs, Limits(60, 2**31))
+    return replace(_asked(python, command, own, scrubbed(own, 1)), folders=needs)
+
+
+def _asked(python: Path, command: Sequence[str], folder: Path, variables: Mapping[str, str]) -> Interpreter:
     try:
-        command = [str(python), "-I", "-c", _QUERY]
-        answer = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True)
+        answer = subprocess.run(
+            command, cwd=folder, env=variables, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60,
+            check=True,
+        )  # fmt: skip
         data: dict[str, Any] = json.loads(answer.stdout)
-    except (OSError, subprocess.SubprocessError, ValueError) as error:
+        packages = {str(canonicalize_name(name)): str(version) for name, version in data["packages"].items()}
+        return Interpreter(python, str(data["python"]), packages, (str(python.parent), *map(str, data["folders"])))
+    except (OSError, subprocess.SubprocessError, ValueError, KeyError, TypeError, AttributeError) as error:
         why = error.strerror if isinstance(error, OSError) else "it does not answer as Python does"
         raise Unavailable(f"the interpreter {python} does not run: {why}; name another with --python") from error
-    packages = {str(canonicalize_name(name)): str(version) for name, version in data["packages"].items()}
-    return Interpreter(python, data["python"], packages, (str(python.parent), *data["folders"]))
 
 
 def needs(packages: Iterable[str], names: Iterable[str]) -> frozenset[str]:
@@ -103,13 +130,17 @@ def needs(packages: Iterable[str], names: Iterable[str]) -> frozenset[str]:
 
 
 def target(
-    wanted: Wanted, release: str, given: Path | None, installer: Installer, cache: Path, progress: Callable[[str], None]
+    wanted: Wanted,
+    release: str,
+    given: Interpreter | None,
+    installer: Installer,
+    cache: Path,
+    progress: Callable[[str], None],
 ) -> Ready:
     """The environment for the tree after: a given interpreter, the one we run in, or one built for it."""
     if given is not None:
-        found = inspect(given)
-        _check_given(found, wanted, release)
-        return _ready("target", found, wanted, "the interpreter that was asked for")
+        _check_given(given, wanted, release)
+        return _ready("target", given, wanted, "the interpreter that was asked for")
     here = inspect(Path(sys.executable))
     if _serves(here, wanted, release):
         return _ready("target", here, wanted, "the interpreter that fixer runs in has all that the project imports")
@@ -128,26 +159,52 @@ def baseline(
     installer: Installer,
     cache: Path,
     progress: Callable[[str], None],
+    own_torch: bool = False,
 ) -> Ready:
-    """The environment for the tree before: an older Lightning, all else as in the target."""
+    """The environment for the tree before: an older Lightning, all else as in the target, or with the project's own
+    torch where that is asked for."""
+    pins = tuple(pins)
     choice = choose(pins, below, release)
     minor = minor_of(choice.version)
     if minor and not minor.any_installer and not installer.any_metadata:
         raise Unavailable(f"Lightning {choice.version} ({choice.reason}) installs only with uv: `pip install uv`")
     same = after.interpreter.packages
-    torch = same.get("torch", TORCH)
-    if same.get(wanted.lightning) == str(choice.version):
+    own = next((pin for pin in named(pins, ["torch"]) if pin.specifier), None) if own_torch else None
+    if same.get(wanted.lightning) == str(choice.version) and not own:
         return _ready("baseline", after.interpreter, wanted, choice.reason)
+    plan = baseline_plan(wanted, choice, same, f"torch{own.specifier}" if own else None)
+    found, left = build(plan, after.interpreter.path, installer, cache, progress)
+    mine = f", on the project's own torch ({own.specifier})" if own else ""
+    return _ready("baseline", found, wanted, f"{choice.reason}{mine}{_without(left)}")
+
+
+def baseline_plan(wanted: Wanted, choice: Choice, same: Mapping[str, str], torch: str | None) -> Plan:
+    """What to build for the tree before, with what is the `same` as in the target; `torch` is the project's own."""
+    minor = minor_of(choice.version)
     further = (*minor.needs, *(minor.together if wanted.lightning == "lightning" else ())) if minor else ()
     if "torchmetrics" in same and "torchmetrics" not in " ".join(further):
         further = (*further, f"torchmetrics=={same['torchmetrics']}")
-    plan = Plan(
-        (f"torch=={torch}", *_lightning(wanted.lightning, str(choice.version)), *further),
+    if torch and not Requirement(torch).specifier.contains("2.3.0"):
+        further = (*further, "numpy<2")
+    shared = {name: version for name, version in same.items() if not torch or name not in (*_BOUND_TO_TORCH, "numpy")}
+    return Plan(
+        (torch or f"torch=={same.get('torch', TORCH)}", *_lightning(wanted.lightning, str(choice.version)), *further),
         minor.overrides if minor else (),
-        _extras(replace(wanted, packages=wanted.packages - {"torchmetrics"}), same),
+        _extras(replace(wanted, packages=wanted.packages - {"torchmetrics"}), shared),
     )
-    found, left = build(plan, after.interpreter.path, installer, cache, progress)
-    return _ready("baseline", found, wanted, f"{choice.reason}{_without(left)}")
+
+
+def given_baseline(found: Interpreter, wanted: Wanted, pins: Iterable[str]) -> Ready:
+    """The environment for the tree before in an interpreter that was asked for."""
+    version = found.packages.get(wanted.lightning)
+    if version is None or "torch" not in found.packages:
+        raise Unavailable(
+            f"the interpreter that was asked for as baseline lacks {wanted.lightning} or torch: "
+            f"run `{found.path} -m pip install torch {wanted.lightning}`"
+        )
+    refused = [pin for pin in named(pins, LIGHTNING) if not pin.specifier.contains(version, prereleases=True)]
+    aside = f", although the pins ask for {refused[0]}" if refused else ""
+    return _ready("baseline", found, wanted, f"the interpreter that was asked for, with Lightning {version}{aside}")
 
 
 def _lightning(name: str, release: str) -> tuple[str, ...]:
@@ -199,7 +256,8 @@ def build(
 ) -> tuple[Interpreter, tuple[str, ...]]:
     """The environment of a plan, from the cache where it is there; also what had to be left out."""
     base = inspect(python)
-    asked = json.dumps([base.python, sys.platform, plan.base, plan.overrides, plan.extras])
+    lent = [name for name in _BOUND_TO_TORCH if any(line.startswith(name) for line in plan.extras)]
+    asked = json.dumps([base.python, sys.platform, plan.base, plan.overrides, plan.extras, *lent])
     key = hashlib.sha256(asked.encode()).hexdigest()[:16]
     folder = cache / f"{plan.base[1].replace('==', '-')}-{key}"
     try:
@@ -243,12 +301,20 @@ def _fill(folder: Path, plan: Plan, python: Path, installer: Installer) -> tuple
 
 
 def _unfit(folder: Path, installer: Installer) -> tuple[str, ...]:
-    """Take out what was built for another torch than this one: it would keep Lightning itself from loading."""
+    """Take out of an environment what was built for another torch than this one, which would keep Lightning itself from
+    loading: the compiled part where the rest does without, the whole where it does not."""
     installed = inspect(interpreter(folder)).packages
-    unfit = tuple(name for name in _BOUND_TO_TORCH if name in installed and not installer.loads(folder, name))
-    for name in unfit:
-        installer.remove(folder, name)
-    return unfit
+    left = []
+    for name in _BOUND_TO_TORCH:
+        if name in installed and not installer.loads(folder, name):
+            for path in folder.glob(f"[Ll]ib*/**/{name}/**/*.so"):
+                path.unlink()
+            if installer.loads(folder, name, LENT.get(name, "")):
+                left.append(f"the compiled operators of {name}")
+            else:
+                installer.remove(folder, name)
+                left.append(name)
+    return tuple(left)
 
 
 def _names(lines: Iterable[str]) -> list[str]:
@@ -261,6 +327,11 @@ def _install_one(
     """Install one distribution as asked, or else in any version, without moving what is held."""
     plain = Requirement(line).name
     return any(not installer.install(folder, [*held, text], overrides) for text in dict.fromkeys((line, plain)))
+
+
+def cache_folder() -> Path:
+    """Where environments are kept."""
+    return Path(user_cache_dir("fixer")) / "environments"
 
 
 @contextlib.contextmanager

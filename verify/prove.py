@@ -11,17 +11,17 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from packaging.version import Version
-from platformdirs import user_cache_dir
 
-from verify import apart, conform, environments, installer, modules
+from verify import apart, conform, environments, installer, known, modules
 from verify.baseline import named
 from verify.containment import Containment, contain
 from verify.entry import Entry, entries
-from verify.environments import Ready, Unavailable, Wanted
+from verify.environments import Interpreter, Ready, Unavailable, Wanted, cache_folder, given_baseline, inspect_named
 from verify.evidence import Environment, Evidence, Failure
+from verify.installer import Installer
 from verify.process import Limits, Outcome, memory, run, scratch, scrubbed
 from verify.record import Raw, events, read
 from verify.sources import NAMESPACES, Sources, imports
@@ -47,7 +47,10 @@ class Request:
     `changed` are the posix paths that differ between the trees. `baseline_below` is the release that the old
     code must be older than, None if unknown. The pins are requirement strings of lightning, pytorch-lightning,
     torch and torchmetrics. `python` names an interpreter to use for the target instead of building an
-    environment. `timeout` is in seconds for each executed tree. `cache` is where environments are kept.
+    environment, `baseline_python` one for the baseline. `own_torch` asks for a baseline on the torch that the project
+    pins. `timeout` is in seconds for each executed tree. `cache` is where environments are kept. `readable` are
+    folders outside the trees that the project may read, as far as reading is bounded at all. `conforms_only` runs
+    nothing of the project.
     """
 
     group: str
@@ -60,6 +63,10 @@ class Request:
     python: Path | None = None
     timeout: float = TIMEOUT_S
     cache: Path | None = None
+    baseline_python: Path | None = None
+    own_torch: bool = False
+    readable: tuple[Path, ...] = ()
+    conforms_only: bool = False
 
 
 @dataclass(frozen=True)
@@ -74,7 +81,11 @@ class _Bench:
 
     @property
     def cache(self) -> Path:
-        return self.request.cache or Path(user_cache_dir("fixer")) / "environments"
+        return self.request.cache or cache_folder()
+
+    def named(self, python: Path | None) -> Interpreter | None:
+        """What an interpreter is that was asked for."""
+        return inspect_named(python, self.contained, self.folder / "asked") if python else None
 
 
 @dataclass(frozen=True)
@@ -100,7 +111,7 @@ def prove(before: Path, after: Path, request: Request, progress: Callable[[str],
     """
     stop = threading.Event()
     with scratch() as folder:
-        bench = _Bench(folder, request, contain(folder / "tried"), stop, progress)
+        bench = _Bench(folder, request, contain(folder / "tried", request.readable), stop, progress)
         try:
             return _prove(Sources(before), Sources(after), bench)
         except Unavailable as error:
@@ -125,6 +136,8 @@ def _evidence(request: Request, judgement: Judgement) -> Evidence:
 
 def _prove(before: Sources, after: Sources, bench: _Bench) -> Evidence:
     request = bench.request
+    if request.conforms_only:
+        return _conforming(after, bench)
     found = entries(after, request.changed)[:CANDIDATES]
     files = [file.path for file in modules.chosen(before, after, request.changed)]
     pair = _environments(before, after, [entry.script for entry in found[:1]] or files, bench)
@@ -218,15 +231,25 @@ def _environments(before: Sources, after: Sources, scripts: Sequence[str], bench
     old, new = replace(old, packages=both), replace(new, packages=both)
 
     def build() -> _Pair:
-        ready = environments.target(new, request.target, request.python, tools, bench.cache, bench.progress)
-        pins, below = request.before_pins, request.baseline_below
+        given = bench.named(request.python)
+        ready = environments.target(new, request.target, given, tools, bench.cache, bench.progress)
         try:
-            base = environments.baseline(old, pins, below, ready, request.target, tools, bench.cache, bench.progress)
+            base = _baseline(old, ready, tools, bench)
         except Unavailable as error:
             return _Pair(None, ready, bench.contained.said, str(error))
         return _Pair(base, ready, bench.contained.said)
 
     return _together([build], bench.stop)[0]
+
+
+def _baseline(wanted: Wanted, after: Ready, tools: Installer, bench: _Bench) -> Ready:
+    request = bench.request
+    pins, below = request.before_pins, request.baseline_below
+    if given := bench.named(request.baseline_python):
+        return given_baseline(given, wanted, pins)
+    return environments.baseline(
+        wanted, pins, below, after, request.target, tools, bench.cache, bench.progress, request.own_torch
+    )
 
 
 def _wanted(sources: Sources, scripts: Iterable[str], pins: tuple[str, ...]) -> Wanted:
@@ -246,6 +269,20 @@ def _wanted(sources: Sources, scripts: Iterable[str], pins: tuple[str, ...]) -> 
 # -- conforms
 
 
+def _conforming(after: Sources, bench: _Bench) -> Evidence:
+    """The first rung alone: nothing of the project is run, and its packages are not installed."""
+    request = bench.request
+    wanted = _wanted(after, (), request.after_pins)
+    if any("lightning" in after.packages(path) for path in after.paths()):
+        wanted = replace(wanted, lightning="lightning")
+    tools = installer.find(bench.stop)
+    ready = environments.target(wanted, request.target, bench.named(request.python), tools, bench.cache, bench.progress)
+    problems, left = _conform(after, ready, bench)
+    reason = f"nothing was run; {request.target} {'lacks what is listed' if problems else 'has all that is used of it'}"
+    judged = _evidence(request, Judgement("inconclusive", None if problems else "conforms", reason))
+    return replace(judged, environments=(ready.environment,), problems=problems, left=left)
+
+
 def _conform(after: Sources, ready: Ready, bench: _Bench) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """What the target does not have: in changed files, and in the others."""
     found: list[Use] = []
@@ -255,16 +292,27 @@ def _conform(after: Sources, ready: Ready, bench: _Bench) -> tuple[tuple[str, ..
             found += _uses(path, tree)
     if not found:
         return (), ()
-    spec = {"mode": "facts", "uses": asked(found), "seconds": bench.request.timeout}
-    outcome, record = _harness("facts", spec, ready, bench.folder, bench)
-    known = conform.facts(events(record))
-    if outcome.status != 0 or not known.names:
-        raise Unavailable(f"the target environment cannot be asked for its names: {_last(outcome)}")
+    facts = conform.facts(_told(asked(found), ready, bench))
     changed = frozenset(bench.request.changed)
     return (
-        conform.problems((use for use in found if use.path in changed), known),
-        conform.problems((use for use in found if use.path not in changed), known),
+        conform.problems((use for use in found if use.path in changed), facts),
+        conform.problems((use for use in found if use.path not in changed), facts),
     )
+
+
+def _told(uses: Mapping[str, list[Any]], ready: Ready, bench: _Bench) -> tuple[Mapping[str, Any], ...]:
+    """What the target says of names and methods; what it was asked before is remembered."""
+    before = known.remembered(bench.cache, ready.interpreter)
+    left = known.unanswered(uses, before)
+    if not any(left.values()):
+        return before
+    spec = {"mode": "facts", "uses": left, "seconds": bench.request.timeout}
+    outcome, record = _harness("facts", spec, ready, bench.folder, bench)
+    told = tuple(events(record))
+    if outcome.status != 0 or any(known.unanswered(left, told).values()):
+        raise Unavailable(f"the target environment cannot be asked for its names: {_last(outcome)}")
+    known.remember(bench.cache, ready.interpreter, told)
+    return (*before, *told)
 
 
 def _uses(path: str, tree: ast.Module) -> list[Use]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 from verify.sources import NAMESPACES, catches_import
 
@@ -164,7 +165,7 @@ def _hook(path: str, base: str, owner: str, node: ast.FunctionDef, called: bool)
     return Hook(path, node.lineno, base, owner, node.name, tuple(kept), is_open, called)
 
 
-def asked(found: list[Use]) -> dict[str, object]:
+def asked(found: list[Use]) -> dict[str, list[Any]]:
     """What the harness has to look up to judge these uses."""
     names = {use.base if isinstance(use, Hook) else use.name for use in found}
     methods = {(use.base, use.name) for use in found if isinstance(use, Hook)}

@@ -20,6 +20,9 @@ enabled = false
 script = "train.py"
 args = ["--fast", "1"]
 timeout = 90
+baseline-python = "../old/bin/python"
+target-python = "/new/bin/python"
+torch = "project"
 """
 
 
@@ -30,7 +33,15 @@ def test_every_key_is_read() -> None:
         target="2.6.1",
         unsafe_fixes=True,
         exclude=("third_party", "docs/*.py"),
-        verify=VerifyConfig(enabled=False, script="train.py", args=("--fast", "1"), timeout=90.0),
+        verify=VerifyConfig(
+            enabled=False,
+            script="train.py",
+            args=("--fast", "1"),
+            timeout=90.0,
+            baseline_python="../old/bin/python",
+            target_python="/new/bin/python",
+            torch="project",
+        ),
     )
 
 

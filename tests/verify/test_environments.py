@@ -77,7 +77,7 @@ def test_what_fixer_runs_in_serves_as_target(tmp_path: Path) -> None:
 def test_a_given_interpreter_with_another_lightning_is_refused(tmp_path: Path) -> None:
     wanted = Wanted("pytorch-lightning", frozenset())
     with pytest.raises(Unavailable, match=r"-m pip install pytorch-lightning==2\.5\.6"):
-        target(wanted, "2.5.6", Path(sys.executable), find(threading.Event()), tmp_path, lambda text: None)
+        target(wanted, "2.5.6", inspect(Path(sys.executable)), find(threading.Event()), tmp_path, lambda text: None)
 
 
 @pytest.mark.parametrize("uv", [True, False])
