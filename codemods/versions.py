@@ -71,3 +71,8 @@ def admits_from(facts: Facts, names: Iterable[str], limit: str) -> bool:
         for item in specifiers
         for version in (*_RELEASES, *_named(item))
     )
+
+
+def reaches(facts: Facts, release: str) -> bool:
+    """Whether the target is that release or a later one, as it is where none is named."""
+    return not facts.target or Version(facts.target) >= Version(release)

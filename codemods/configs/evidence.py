@@ -12,6 +12,7 @@ from codemods.facts import TRAINER
 from codemods.finding import Span
 from codemods.scopes import ROOT, canonical
 from codemods.source import PythonFile
+from codemods.trainer.scripts import kept_options, own_options
 from codemods.trainer.table import current, once
 
 REMOVED = frozenset(once() - current())
@@ -41,13 +42,15 @@ class Read:
 @dataclass(frozen=True)
 class Known:
     """What one file says: the sections that it hands to Trainer, those that Hydra builds something of, whether it
-    runs LightningCLI or has Trainer declare its options, and the keys it reads."""
+    runs LightningCLI or has Trainer declare its options, the keys it reads, and which of Trainer's old arguments it
+    declares as options itself, or will."""
 
     given: frozenset[str]
     built: frozenset[str]
     cli: bool
     options: bool
     reads: tuple[Read, ...]
+    takes: frozenset[str]
 
 
 def read_evidence(file: PythonFile) -> Known | None:
@@ -72,7 +75,8 @@ def _evidence(file: PythonFile) -> Known | None:
             given.update(name for node in handed for name in sections(file, node))
         elif dotted in _INSTANTIATE and call.node.args:
             built.update(sections(file, call.node.args[0]))
-    known = Known(frozenset(given), frozenset(built), _runs_cli(file), options, tuple(_reads(file)))
+    takes = (kept_options(file) | own_options(file)) & REMOVED if options else frozenset()
+    known = Known(frozenset(given), frozenset(built), _runs_cli(file), options, tuple(_reads(file)), frozenset(takes))
     return known if known.given or known.built or known.cli or known.options or known.reads else None
 
 

@@ -41,8 +41,8 @@ def _rules() -> tuple[Rule, ...]:
     return tuple(rule for rule in all_rules() if rule.code == GPUS or rule.code.startswith(FAMILY))
 
 
-def verdicts(entries: tuple[Entry, ...]) -> Iterator[Verdict]:
-    """What the rules say of each entry of which they say something."""
+def verdicts(entries: tuple[Entry, ...], target: str) -> Iterator[Verdict]:
+    """What the rules say, for a release to move to, of each entry of which they say something."""
     names = {item.key: _text(item, index) for index, item in enumerate(entries) if item.key.isidentifier()}
     lines = "".join(f"    {name}={text},\n" for name, text in names.items())
     code = f"from pytorch_lightning import Trainer\n\ntrainer = Trainer(\n{lines})\n"
@@ -53,7 +53,7 @@ def verdicts(entries: tuple[Entry, ...]) -> Iterator[Verdict]:
     spoken: set[str] = set()
     for rule in _rules():
         check = rule.check
-        for match in check(file, Facts({})):  # type: ignore[arg-type]
+        for match in check(file, Facts({}, target=target)):  # type: ignore[arg-type]
             key = _key_at(file, match)
             if key and key not in spoken:
                 spoken.add(key)

@@ -76,7 +76,7 @@ def _unread(file: TextFile, project: Project, why: str) -> Iterator[Match]:
 
 
 def _section(file: TextFile, project: Project, item: Owned, owner: Owner) -> Iterator[Match]:
-    found = {verdict.key: verdict for verdict in verdicts(item.arguments)}
+    found = {verdict.key: verdict for verdict in verdicts(item.arguments, project.facts.target)}
     for entry in item.arguments:
         if entry.key in REMOVED and entry.key not in found:
             found[entry.key] = _unspoken(entry.key, entry.value)
@@ -85,7 +85,7 @@ def _section(file: TextFile, project: Project, item: Owned, owner: Owner) -> Ite
     if owner.how == "perhaps":
         found = {key: verdict for key, verdict in found.items() if not project.is_read(key)}
     found = {key: _settled(file, project, item, owner, verdict) for key, verdict in found.items()}
-    found = {key: _final(item, found, verdict) for key, verdict in found.items()}
+    found = {key: _final(project, item, found, verdict) for key, verdict in found.items()}
     yield from _matches(file, project, item, found)
 
 
@@ -133,11 +133,13 @@ def _settled(file: TextFile, project: Project, item: Owned, owner: Owner, verdic
     return replace(verdict, level=level, reason=reason, new=new)
 
 
-def _final(item: Owned, found: dict[str, Verdict], verdict: Verdict) -> Verdict:
+def _final(project: Project, item: Owned, found: dict[str, Verdict], verdict: Verdict) -> Verdict:
     """A verdict on the hardware, which is left where what the others make of the mapping would change again."""
     if verdict.key not in HARDWARE or verdict.new is None:
         return verdict
-    again = {other.key for other in verdicts(_applied(item, found)) if other.new is not None} & HARDWARE
+    again = {
+        other.key for other in verdicts(_applied(item, found), project.facts.target) if other.new is not None
+    } & HARDWARE
     if not again:
         return verdict
     return _left(verdict, f"what is left of `{sorted(again)[0]}` has to change with it; {_wish(verdict)}")

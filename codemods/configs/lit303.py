@@ -33,17 +33,18 @@ def _check(file: TextFile, facts: Facts) -> Iterator[Match]:
         yield from _dotted(file, project, start, command)
         for found in SCRIPT.finditer(command):
             if path := scripts.get(found["name"]):
-                yield from _flags(file, path, start, command, found.end())
+                yield from _flags(file, project, path, start, command, found.end())
                 break
 
 
-def _flags(file: TextFile, path: str, start: int, command: str, after: int) -> Iterator[Match]:
-    """Options that a script took because Trainer declared them."""
+def _flags(file: TextFile, project: Project, path: str, start: int, command: str, after: int) -> Iterator[Match]:
+    """Options that a script took because Trainer declared them, and takes no more."""
     for flag in _FLAG.finditer(command, after):
         key = flag["key"]
-        reason = f"Not rewritten: {path} took it from Trainer's own arguments; unless it declares it itself now, "
-        reason += "give it what takes its place"
-        verdict = _verdict(key, flag["value"], {})
+        if key in project.known[path].takes:
+            continue
+        reason = f"Not rewritten: {path} took it from Trainer's own arguments; give it what takes its place"
+        verdict = _verdict(project, key, flag["value"], {})
         reason += f": {_words(verdict)}." if verdict and verdict.new else "."
         span = file.span(start + flag.start(), start + flag.end())
         yield Match(span, f"`--{key}`: Trainer has no such argument any more", "manual", reason, None)
@@ -68,7 +69,7 @@ def _dotted(file: TextFile, project: Project, start: int, command: str) -> Itera
         span = file.span(start + found.start(), start + found.end())
         message = f"`{found['section']}.{key}`: Trainer has no such argument any more"
         given = {item["key"]: item["value"] for item in _ANY.finditer(command) if item["section"] == found["section"]}
-        verdict = _verdict(key, value, given)
+        verdict = _verdict(project, key, value, given)
         clash = verdict and (verdict.values or any(name in given for name, _ in verdict.new or ()))
         if clash:
             reason = "Not rewritten: what takes its place is given too; keep the one you mean."
@@ -101,11 +102,11 @@ def _why(verdict: Verdict | None) -> str:
     return "delete it." if verdict.new == () else verdict.reason.removeprefix("Not rewritten: ")
 
 
-def _verdict(key: str, value: str | None, given: Mapping[str, str]) -> Verdict | None:
+def _verdict(project: Project, key: str, value: str | None, given: Mapping[str, str]) -> Verdict | None:
     """What the rules say of an option's value, beside the others that are given."""
     entries = [Entry(name, (0, 0), (0, 0), _meant(text)) for name, text in given.items() if name != key]
     entries.append(Entry(key, (0, 0), (0, 0), _meant(value or "")))
-    return next((item for item in verdicts(tuple(entries)) if item.key == key), None)
+    return next((item for item in verdicts(tuple(entries), project.facts.target) if item.key == key), None)
 
 
 def _meant(value: str) -> object:

@@ -60,7 +60,7 @@ def check(file: PythonFile, facts: Facts) -> Iterator[Match]:
             if given and guard == "unclear":
                 yield _manual(file, given, "it stands under a version check", "if 2.x never gets here, leave it")
             elif given and guard == "none":
-                yield _trainer_call(file, call, given, known)
+                yield _trainer_call(file, facts, call, given, known)
             yield from _expanded(file, call)
             for item in call.node.keywords:
                 if item.arg is None:
@@ -69,7 +69,9 @@ def check(file: PythonFile, facts: Facts) -> Iterator[Match]:
             yield _manual(file, given, *through)
 
 
-def _trainer_call(file: PythonFile, call: CallNode, given: ast.keyword, known: Sequence[Options]) -> Match:
+def _trainer_call(
+    file: PythonFile, facts: Facts, call: CallNode, given: ast.keyword, known: Sequence[Options]
+) -> Match:
     arguments = keywords(call.node)
     if len(call.node.args) > FEW or any(isinstance(item, ast.Starred) for item in call.node.args):
         why = "the call also takes arguments by position or `*`, which may hold `accelerator` or `devices`"
@@ -77,7 +79,7 @@ def _trainer_call(file: PythonFile, call: CallNode, given: ast.keyword, known: S
     asked = read_gpus(given.value) if literal(given.value)[0] else read_value(file, call, given.value, known)
     if asked is None:
         return _unreadable(file, given, arguments)
-    planned = plan_rewrite(file, asked, given.value, arguments)
+    planned = plan_rewrite(file, facts, asked, given.value, arguments)
     if isinstance(planned, tuple):
         return _manual(file, given, *planned, row=asked.row)
     if not planned.instead and is_commented(file, call.node, given):
@@ -90,7 +92,7 @@ def _trainer_call(file: PythonFile, call: CallNode, given: ast.keyword, known: S
 
 
 def plan_rewrite(
-    file: PythonFile, asked: Devices, value: ast.expr, arguments: Mapping[str, ast.expr]
+    file: PythonFile, facts: Facts, asked: Devices, value: ast.expr, arguments: Mapping[str, ast.expr]
 ) -> Rewrite | tuple[str, str]:
     """The rewrite, or why there is none and what to do, given the call's other keywords."""
     others = [name for name in COUNTS_OTHERS if name in arguments and not _is_idle(name, arguments[name])]
@@ -103,7 +105,7 @@ def plan_rewrite(
     if "devices" in arguments:
         return "`devices=` is given too; 1.x let `gpus=` win where it was set", "keep the one you mean"
     if given is not None and is_strategy(given):
-        return _with_strategy(file, asked, given, arguments)
+        return _with_strategy(file, facts, asked, given, arguments)
     if not known or not (accelerator is None or isinstance(accelerator, str)):
         return "`accelerator=` is no literal", "say by it which hardware to use, and give the number as devices="
     if accelerator is None:
@@ -127,12 +129,12 @@ def _is_idle(name: str, node: ast.expr) -> bool:
 
 
 def _with_strategy(
-    file: PythonFile, asked: Devices, given: ast.expr, arguments: Mapping[str, ast.expr]
+    file: PythonFile, facts: Facts, asked: Devices, given: ast.expr, arguments: Mapping[str, ast.expr]
 ) -> Rewrite | tuple[str, str]:
     """`accelerator="ddp"` said how the devices work together, which is strategy= since 1.5."""
     old = file.source_of(given)
     other = next((name for name in ("strategy", "distributed_backend") if name in arguments), None)
-    strategy = named(file, given)
+    strategy = named(file, facts, given)
     if other:
         return f"accelerator={old} and {other}= both name a strategy", "keep one of them as strategy="
     if strategy.text is None or "ddp_cpu" in old:

@@ -19,7 +19,7 @@ from codemods.trainer.guards import guard_of
 from codemods.trainer.handed import handed, is_own, stored, structured
 from codemods.trainer.options import Options, read_options
 from codemods.trainer.special import SPECIAL, Outcome
-from codemods.trainer.table import Row, current, find, once, rows
+from codemods.trainer.table import Row, current, find, later, once, rows
 from codemods.trainer.values import kind_of
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ ADVICE = {
     "num_processes": 'write "accelerator": "cpu" and "devices"',
     "tpu_cores": 'write "accelerator": "tpu" and "devices"',
     "num_tpu_cores": 'write "accelerator": "tpu" and "devices"',
-    "ipus": "support for IPUs ended in 2.0",
+    "ipus": "support for IPUs ended in 2.1",
     "auto_select_gpus": "give devices=find_usable_cuda_devices(n), from lightning.pytorch.accelerators",
     "resume_from_checkpoint": "give it to fit(ckpt_path=...)",
     "auto_lr_find": "call Tuner(trainer).lr_find(model), with Tuner from lightning.pytorch.tuner",
@@ -63,6 +63,10 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
                 if item.arg is None:
                     yield from _expanded(file, call, item.value, known)
                     yield from _set_elsewhere(file, facts, call, item.value, known, seen)
+                elif release := later(facts.target).get(item.arg):
+                    reason = f"Not rewritten: {release} has it, and the target is older; delete it."
+                    message = f"Trainer has no argument `{item.arg}` in Lightning {facts.target}"
+                    yield Match(file.span(item), message, "manual", reason)
                 elif item.arg not in current() or item.arg in rows():
                     yield from _argument(file, facts, call, item, known)
         elif through := _passed_on(file, facts, call):

@@ -16,6 +16,7 @@ from codemods.trainer.guards import guard_of
 from codemods.trainer.plugins import CLASSES, check_plugins
 from codemods.trainer.strategies import is_strategy, named
 from codemods.trainer.values import is_repeatable, is_stored
+from codemods.versions import reaches
 
 CODE = "LIT111"
 GONE = ("distributed_backend", "num_processes", "tpu_cores", "num_tpu_cores", "ipus", "auto_select_gpus")
@@ -50,7 +51,7 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
             continue
         for item in call.node.keywords:
             if item.arg in GONE or item.arg in KEPT:
-                end = _end(file, call, item)
+                end = _end(file, facts, call, item)
                 if end is not None:
                     yield from _match(file, call, item, end)
     yield from check_plugins(file, CODE)
@@ -80,27 +81,27 @@ def _match(file: PythonFile, call: CallNode, item: ast.keyword, end: End) -> Ite
     yield Match(file.span(item), message, end.level, f"{end.reason[:1].upper()}{end.reason[1:]}.", row, (edit,))
 
 
-def _end(file: PythonFile, call: CallNode, item: ast.keyword) -> End | None:
+def _end(file: PythonFile, facts: Facts, call: CallNode, item: ast.keyword) -> End | None:
     """What becomes of one argument, None where it may stay."""
     given = keywords(call.node)
     if item.arg == "distributed_backend":
-        return _backend(file, item.value, given)
+        return _backend(file, facts, item.value, given)
     if item.arg == "accelerator":
-        return _accelerator(file, call, item.value, given)
+        return _accelerator(file, facts, call, item.value, given)
     if item.arg == "strategy":
-        return _strategy(file, call, item.value)
+        return _strategy(file, facts, call, item.value)
     if item.arg == "devices":
         return _devices(file, item.value, given)
-    return _counted(file, item, given)
+    return _counted(file, facts, item, given)
 
 
-def _backend(file: PythonFile, node: ast.expr, given: Mapping[str, ast.expr]) -> End:
+def _backend(file: PythonFile, facts: Facts, node: ast.expr, given: Mapping[str, ast.expr]) -> End:
     known, value = literal(node)
     if known and value is None:
         return End((), "safe", "it asked for nothing")
     if value == "ddp_cpu":
         return _on_cpu(file, given)
-    strategy = named(file, node)
+    strategy = named(file, facts, node)
     if strategy.text is not None and "ddp_cpu" not in strategy.text:
         return End((("strategy", strategy.text),), "safe", UNUSED, strategy.row)
     if strategy.why:
@@ -120,7 +121,9 @@ def _on_cpu(file: PythonFile, given: Mapping[str, ast.expr]) -> End:
     return End(new, "safe", "it meant processes on the CPU, of which there was one")
 
 
-def _accelerator(file: PythonFile, call: CallNode, node: ast.expr, given: Mapping[str, ast.expr]) -> End | None:
+def _accelerator(
+    file: PythonFile, facts: Facts, call: CallNode, node: ast.expr, given: Mapping[str, ast.expr]
+) -> End | None:
     """Names of strategies, which it took before 1.5, and None. Beside `gpus=` they are LIT101's."""
     if "gpus" in given:
         return None
@@ -135,7 +138,7 @@ def _accelerator(file: PythonFile, call: CallNode, node: ast.expr, given: Mappin
         return None
     if value == "ddp_cpu":
         return _on_cpu(file, {name: item for name, item in given.items() if name != "accelerator"})
-    strategy = named(file, node)
+    strategy = named(file, facts, node)
     if strategy.text is None or "ddp_cpu" in strategy.text:
         return End(None, "manual", strategy.why or 'write accelerator="cpu" and strategy=', strategy.row)
     if {"strategy", "distributed_backend"} & given.keys():
@@ -146,13 +149,13 @@ def _accelerator(file: PythonFile, call: CallNode, node: ast.expr, given: Mappin
     return End(new, "safe", "it named the strategy; without gpus= 1.x trained on the CPU")
 
 
-def _strategy(file: PythonFile, call: CallNode, node: ast.expr) -> End | None:
+def _strategy(file: PythonFile, facts: Facts, call: CallNode, node: ast.expr) -> End | None:
     if isinstance(node, ast.Name | ast.Attribute) and _may_be_none(call, node):
         text = f'{file.source_of(node)} or "auto"'
         return End(
             (("strategy", text),), "safe", "None, its default, is a ValueError in 2.x; it meant the choice is free"
         )
-    strategy = named(file, node)
+    strategy = named(file, facts, node)
     if strategy.text is None:
         return End(None, "manual", strategy.why, strategy.row) if strategy.why else None
     if strategy.row is None:
@@ -193,7 +196,7 @@ def _devices(file: PythonFile, node: ast.expr, given: Mapping[str, ast.expr]) ->
     return End((("devices", str(len(value))),), "safe", "since 2.5 the CPU takes a number of processes alone")
 
 
-def _counted(file: PythonFile, item: ast.keyword, given: Mapping[str, ast.expr]) -> End:
+def _counted(file: PythonFile, facts: Facts, item: ast.keyword, given: Mapping[str, ast.expr]) -> End:
     """Arguments that counted devices of one kind."""
     name = item.arg or ""
     known, value = literal(item.value)
@@ -202,21 +205,26 @@ def _counted(file: PythonFile, item: ast.keyword, given: Mapping[str, ast.expr])
     if name == "auto_select_gpus":
         advice = "give devices=find_usable_cuda_devices(n), from lightning.pytorch.accelerators, to pick free ones"
         return End(None, "manual", advice)
-    if name == "ipus":
-        return End(None, "manual", "support for IPUs ended in 2.0")
+    if name == "ipus" and reaches(facts, "2.1.0"):
+        return End(None, "manual", "support for IPUs ended in 2.1")
     others = {"gpus", "devices", "accelerator", "tpu_cores", "num_tpu_cores", "num_processes"} - {name}
     clash = sorted(others & given.keys())
     if name == "num_processes":
         return _processes(file, item.value, given)
+    kind = "ipu" if name == "ipus" else "tpu"
     if clash and not all(literal(given[word]) == (True, None) for word in clash):
-        return End(None, "manual", f'`{clash[0]}=` is given too; write accelerator="tpu", devices=...')
+        return End(None, "manual", f'`{clash[0]}=` is given too; write accelerator="{kind}", devices=...')
     if type(value) is int:
-        return End((("accelerator", '"tpu"'), ("devices", None)), "safe", "the same cores")
-    if isinstance(value, list) and len(value) == 1 and type(value[0]) is int:
+        return End((("accelerator", f'"{kind}"'), ("devices", None)), "safe", "the same cores")
+    if kind == "tpu" and isinstance(value, list) and len(value) == 1 and type(value[0]) is int:
+        if not reaches(facts, "2.1.0"):
+            return End((("accelerator", '"tpu"'), ("devices", None)), "safe", "the same core")
         count = f"[{value[0] - 1}]"
         return End((("accelerator", '"tpu"'), ("devices", count)), "safe", "the same core, counted from 0 since 2.1")
     return End(
-        None, "manual", 'write accelerator="tpu", devices=... where it is set; a core is counted from 0 since 2.1'
+        None,
+        "manual",
+        f'write accelerator="{kind}", devices=... where it is set; a TPU core is counted from 0 since 2.1',
     )
 
 

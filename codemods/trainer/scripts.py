@@ -98,11 +98,12 @@ def read_script(file: PythonFile) -> Script | None:
     return Script(adds, builds, kept, () if left else helpers.reaches(file))
 
 
-def keeps_options(file: PythonFile) -> bool:
-    """Whether the options of 1.x that can stay do so where commands give them."""
+def kept_options(file: PythonFile) -> frozenset[str]:
+    """The options of 1.x that can stay, and do so where commands give them."""
     sites = _of_trainer(file)
-    adds, builds = any(site.adds for site in sites), any(not site.adds for site in sites)
-    return adds and builds and refusal(file, sites, frozenset(KEPT)) is None
+    if len({site.adds for site in sites}) != 2:
+        return frozenset()
+    return frozenset(option for option in KEPT if refusal(file, sites, {option}) is None)
 
 
 def _of_trainer(file: PythonFile) -> list[Site]:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass
 
-from codemods.facts import literal
+from codemods.facts import Facts, literal
 from codemods.source import PythonFile
+from codemods.versions import reaches
 
 STRATEGIES = frozenset(
     {"ddp", "ddp_spawn", "ddp_find_unused_parameters_false", "ddp_spawn_find_unused_parameters_false"}
@@ -33,8 +34,12 @@ GONE = {
     "ddp_fully_sharded": ("M199", _FSDP),
     "fsdp_full_shard_offload": ("M199", _FSDP),
     "hpu_parallel": ("G21327", "it lives in the package lightning-habana"),
-    "ipu_strategy": ("M107", "support for it ended in 2.0"),
+    "ipu_strategy": ("M107", "support for it ended in 2.1"),
 }
+
+
+LATE = {"hpu_parallel": "2.1.0", "ipu_strategy": "2.1.0"}
+"""The releases in which those went that 2.0 still had."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +51,7 @@ class Named:
     why: str = ""
 
 
-def named(file: PythonFile, node: ast.expr) -> Named:
+def named(file: PythonFile, facts: Facts, node: ast.expr) -> Named:
     """Reads None, a name, or a choice between them; `why` is empty where it is none of these."""
     known, value = literal(node)
     if known and value is None:
@@ -54,11 +59,11 @@ def named(file: PythonFile, node: ast.expr) -> Named:
     if isinstance(value, str):
         if value in RENAMED:
             return Named(f'"{RENAMED[value][0]}"', RENAMED[value][1])
-        if value in GONE:
+        if value in GONE and reaches(facts, LATE.get(value, "2.0.0")):
             return Named(None, *GONE[value])
         return Named(file.source_of(node))
     if isinstance(node, ast.IfExp):
-        body, other = named(file, node.body), named(file, node.orelse)
+        body, other = named(file, facts, node.body), named(file, facts, node.orelse)
         if body.text is None or other.text is None:
             return body if body.text is None else other
         quote = next(

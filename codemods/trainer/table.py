@@ -10,6 +10,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from packaging.version import Version
+
 from codemods.facts import literal
 from codemods.finding import Fix
 
@@ -68,6 +70,20 @@ def signatures() -> Mapping[str, Mapping[str, tuple[str, ...]]]:
 def current() -> frozenset[str]:
     """The arguments of Trainer in the newest release."""
     return frozenset(list(signatures()["__init__"].values())[-1])
+
+
+@cache
+def later(target: str) -> Mapping[str, str]:
+    """The arguments of Trainer that came after a release, each with the release that is known to have it."""
+    if not target:
+        return {}
+    found: dict[str, str] = {}
+    releases = signatures()["__init__"]
+    known = {name for release, names in releases.items() if Version(release) <= Version(target) for name in names}
+    for release, names in releases.items():
+        if Version(release) > Version(target):
+            found |= {name: release for name in names if name not in known | found.keys()}
+    return found
 
 
 @cache

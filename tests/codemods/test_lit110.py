@@ -18,11 +18,13 @@ from lightning.pytorch.callbacks import (
     TQDMProgressBar,
 )
 
+from codemods.plan import plan
+from codemods.scan import Options
 from codemods.trainer.lit110 import OTHERS
 from codemods.trainer.lit111 import GONE
 from codemods.trainer.special import SPECIAL
 from codemods.trainer.table import Row, current, once, rows, signatures
-from tests.codemods.support import refusals, rewritten, rule, run_rules
+from tests.codemods.support import refusals, rewritten, rule, run_rules, sources
 
 HEAD = "from pytorch_lightning import Trainer\n"
 CHECKPOINT = HEAD + "from pytorch_lightning.callbacks import ModelCheckpoint\n\nsaver = ModelCheckpoint()\n"
@@ -307,3 +309,10 @@ def test_a_structured_configuration_of_hydra_is_named() -> None:
     made = run_rules({"conf.py": text}, rule("LIT110"))
     assert [(item.span.line, item.fix) for item in made.findings] == [(7, "manual")]
     assert run_rules({"conf.py": text.replace("pytorch_lightning", "cluster")}, rule("LIT110")).findings == ()
+
+
+def test_an_argument_that_came_after_the_target() -> None:
+    text = "from lightning.pytorch import Trainer\n\nTrainer(model_registry='x')\n"
+    for target, count in (("2.6.6", 0), ("2.0.9", 1)):
+        made = plan(sources({"a.py": text}), Options((rule("LIT110"),), target=target))
+        assert [item.fix for item in made.findings] == ["manual"] * count

@@ -12,11 +12,13 @@ from lightning.pytorch import Trainer
 from lightning.pytorch.strategies import StrategyRegistry
 
 from codemods.names.table import OTHERS, gone
+from codemods.plan import plan
 from codemods.rule import all_rules
+from codemods.scan import Options
 from codemods.trainer.lit111 import GONE as ARGUMENTS
 from codemods.trainer.plugins import CLASSES, FULL
 from codemods.trainer.strategies import GONE, RENAMED, STRATEGIES
-from tests.codemods.support import refusals, rewritten, rule, run_rules
+from tests.codemods.support import refusals, rewritten, rule, run_rules, sources
 
 HEAD = "from pytorch_lightning import Trainer\n"
 
@@ -92,7 +94,7 @@ def test_written(before: str, wanted: str) -> None:
         ("Trainer(distributed_backend='ddp', strategy='ddp')", "given too"),
         ("Trainer(distributed_backend=find())", "not known before"),
         ("Trainer(auto_select_gpus=True, devices=2)", "find_usable_cuda_devices"),
-        ("Trainer(ipus=4)", "ended in 2.0"),
+        ("Trainer(ipus=4)", "ended in 2.1"),
         ("Trainer(num_processes=4, devices=2)", "other devices"),
         ("Trainer(tpu_cores=n)", "counted from 0"),
         ("Trainer(tpu_cores=8, devices=2)", "given too"),
@@ -177,3 +179,23 @@ def test_with_gpus_and_all_rules() -> None:
     rules = [item for item in all_rules() if item.code.startswith("LIT1")]
     after = rewritten({"a.py": text}, *rules)["a.py"].splitlines()[-1]
     assert after == ('Trainer(devices=2, accelerator="gpu", strategy=DDPStrategy(find_unused_parameters=False))')
+
+
+@pytest.mark.parametrize(
+    ("argument", "target", "wanted"),
+    [
+        ("tpu_cores=[1]", "2.6.6", 'accelerator="tpu", devices=[0]'),
+        ("tpu_cores=[1]", "2.0.9", 'accelerator="tpu", devices=[1]'),
+        ("ipus=4", "2.6.6", None),
+        ("ipus=4", "2.0.9", 'accelerator="ipu", devices=4'),
+        ('strategy="hpu_parallel"', "2.6.6", None),
+        ('strategy="hpu_parallel"', "2.0.9", 'strategy="hpu_parallel"'),
+        ('strategy="bagua"', "2.0.9", None),
+    ],
+)
+def test_an_older_target_keeps_what_it_has(argument: str, target: str, wanted: str | None) -> None:
+    text = f"from pytorch_lightning import Trainer\n\ntrainer = Trainer({argument})\n"
+    made = plan(sources({"a.py": text}), Options((rule("LIT111"),), target=target))
+    after = made.final().get("a.py", text.encode()).decode()
+    assert [item.fix for item in made.findings] == (["manual"] if wanted is None else ["safe"] * (after != text))
+    assert wanted is None or f"Trainer({wanted})" in after

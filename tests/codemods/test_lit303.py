@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from tests.codemods.support import refusals, rewritten, rule, run_rules
+from codemods.plan import plan
+from codemods.scan import Options
+from tests.codemods.support import refusals, rewritten, rule, run_rules, sources
 
 CLI = {"main.py": "from pytorch_lightning.cli import LightningCLI\n\nLightningCLI()\n"}
 HYDRA = {
@@ -75,3 +77,31 @@ def test_a_variable_is_left(value: str) -> None:
 def test_what_is_given_twice_is_left(other: str) -> None:
     (reason,) = refusals({**SHARED, "run.sh": f"python main.py trainer.gpus=4 {other}\n"}, "LIT303")
     assert "given too" in reason or "contradicts" in reason
+
+
+SCRIPT = (
+    "from argparse import ArgumentParser\n\nimport pytorch_lightning as pl\n\nparser = ArgumentParser()\n"
+    "parser = pl.Trainer.add_argparse_args(parser)\nargs = parser.parse_args()\n"
+    "trainer = pl.Trainer.from_argparse_args(args)\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("script", "found"),
+    [
+        (SCRIPT, ["--amp_level"]),
+        (SCRIPT.replace("(args)", "(args, devices=1)"), ["--gpus", "--amp_level"]),
+        (SCRIPT.replace("args =", "parser.add_argument('--amp_level')\nargs ="), ["--gpus"]),
+    ],
+)
+def test_options_that_the_script_keeps_or_declares_are_not_named(script: str, found: list[str]) -> None:
+    files = {"train.py": script, "run.sh": "python train.py --gpus 2 --amp_level O2\n"}
+    made = run_rules(files, rule("LIT303"))
+    assert [item.message.partition("`: ")[0].lstrip("`") for item in made.findings] == found
+
+
+def test_an_older_target_counts_cores_as_it_did() -> None:
+    text = "_target_: pytorch_lightning.Trainer\ntpu_cores: [1]\nmax_epochs: 1\n"
+    for target, core in (("2.6.6", 0), ("2.0.9", 1)):
+        made = plan(sources({"trainer.yaml": text}), Options((rule("LIT301"),), target=target))
+        assert f"devices: [{core}]\n" in made.final()["trainer.yaml"].decode()
