@@ -6,7 +6,8 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from codemods.manual.configured import Configured, read_configured
+from codemods.manual.configured import Configured
+from codemods.manual.makers import METHOD, read_makers
 from codemods.manual.module import AUTOMATIC, NOT_CARRIED, is_manual, judge_before_step, judge_place
 from codemods.manual.optimizers import NotPlain
 from codemods.optimizers.closure import ignores_closure
@@ -29,6 +30,8 @@ from codemods.syntax import (
 INDEX = "optimizer_idx"
 HELPER = "training_step_for"
 STEP = "training_step"
+FIRST = 4
+"""Of how many optimizers it is asked whether the step may return nothing for them."""
 IMPORTS: tuple[tuple[str, str | None], ...] = (("torch", None),)
 LOOP_NAMES = frozenset({
     "optimizer", "optimizers", "loss", "output", "scheduler", "schedulers", "config", "stepping", "turns", "closure",
@@ -42,7 +45,7 @@ REFUSED = {
 }
 GIVEN = ("optimizer_step", "optimizer_zero_grad")
 CARRIED = ("optimizer_step", "optimizer_zero_grad", "on_before_zero_grad", "configure_gradient_clipping", "backward")
-WATCHED = frozenset({*REFUSED, *CARRIED, STEP, HELPER, "configure_optimizers", "training_epoch_end", AUTOMATIC})
+WATCHED = frozenset({*REFUSED, *CARRIED, STEP, HELPER, METHOD, "training_epoch_end", AUTOMATIC})
 
 
 @dataclass(frozen=True)
@@ -52,10 +55,12 @@ class Several:
     `unread` holds where the step does not use it, `default` is the source text of its default, empty where there is
     none. `configured` is what its configure_optimizers returns, None where that cannot be told, or there is none.
     `refusal` is why it cannot be rewritten by what the class itself shows. `follows` holds for a class that does
-    nothing but replace or extend the step of its base. `kind` and `skips` say what the step returns, `repeats`
-    whether an overridden optimizer_step may make other than one step; `reads` are the overridden hooks that read the
-    index, `hooks` those that the loop has to do with, `constructor` whether the flag has a place in `__init__`,
-    `chunked` whether the step takes what may be a state of truncated back-propagation.
+    nothing but replace or extend the step of its base. `kind` and `skips` say what the step returns, `skipped` for
+    which of the first optimizers it may be nothing, `repeats` whether an overridden optimizer_step may make other than
+    one step; `reads` are the overridden hooks that read the index, `hooks` those that the loop has to do with,
+    `constructor` whether the flag has a place in `__init__`, `chunked` whether the step takes what may be a state of
+    truncated back-propagation, `extends` whether a method calls the step of the base, `ends` whether a line at the
+    end of on_train_epoch_end is always reached.
     """
 
     name: str
@@ -73,6 +78,9 @@ class Several:
     hooks: frozenset[str] = frozenset()
     constructor: bool = True
     chunked: bool = False
+    skipped: frozenset[int] = frozenset()
+    extends: bool = False
+    ends: bool = True
 
 
 @dataclass(frozen=True)
@@ -101,16 +109,14 @@ def read_class(file: PythonFile, item: ClassNode) -> Several | None:
     step = item.methods[STEP]
     if "hiddens" in parameters(step):
         return None
-    refusal, configured = None, None
-    try:
-        configured = _configured(item)
-    except NotPlain as error:
-        refusal = str(error)
+    refusal = None
+    made = read_makers(file).get(item.qualname)
+    configured = made if isinstance(made, Configured) else None
     try:
         _judge(file, item, step)
     except NotPlain as error:
         refusal = str(error)
-    most = configured.most if configured else None
+    end = item.methods.get("on_train_epoch_end")
     return Several(
         item.qualname,
         file.path,
@@ -120,21 +126,21 @@ def read_class(file: PythonFile, item: ClassNode) -> Several | None:
         _default(step),
         _follows(file, item, step),
         result_kind(item, step),
-        may_skip(item, step, INDEX, most),
+        may_skip(item, step, INDEX, None),
         is_manual(item),
         _repeats(item),
         frozenset(name for name in GIVEN if name in item.methods and _reads_index(item.methods[name], name)),
         frozenset(item.methods) & {*CARRIED, "on_before_optimizer_step", "on_train_epoch_end"},
         _plain_constructor(item),
         len(parameters(step)) > 3,
+        frozenset(index for index in range(FIRST) if may_skip(item, step, INDEX, index)),
+        any(is_super_call(node, STEP) for method in item.methods.values() for node in ast.walk(method)),
+        end is None or (is_plain(end) and not returns(end)),
     )
 
 
-def _configured(item: ClassNode) -> Configured:
-    method = item.methods.get("configure_optimizers")
-    if method is None:
-        raise NotPlain("the class has no configure_optimizers of its own")
-    configured = read_configured(method, item.scope)
+def judge_configured(configured: Configured) -> None:
+    """Raises NotPlain where the loop cannot step the optimizers and schedulers as 1.x did."""
     if not configured.fixed and (
         len(configured.schedules) > 1 or any(schedule.monitor for schedule in configured.schedules)
     ):
@@ -143,7 +149,6 @@ def _configured(item: ClassNode) -> Configured:
         raise NotPlain(
             "its optimizers have a frequency, and 1.x took the turns of their schedulers from another count of batches"
         )
-    return configured
 
 
 def _default(step: Function) -> str:
@@ -244,9 +249,6 @@ def _judge_hooks(item: ClassNode) -> None:
     if stepping and ignores_closure(stepping):
         raise NotPlain("`optimizer_step` does not run the closure that it is given, where backward is since 1.1")
     judge_before_step(item)
-    end = item.methods.get("on_train_epoch_end")
-    if end and (not is_plain(end) or returns(end)) and _monitors(item):
-        raise NotPlain("on_train_epoch_end is not a plain method, so the scheduler's step has no place at its end")
 
 
 def _reads_index(method: Function, name: str) -> bool:
@@ -255,10 +257,6 @@ def _reads_index(method: Function, name: str) -> bool:
     except NotPlain:
         return False
     return index is not None and bool(read_elsewhere(method, name, (index,)))
-
-
-def _monitors(item: ClassNode) -> bool:
-    return any(schedule.monitor for schedule in _configured(item).schedules)
 
 
 def _judge_outputs(item: ClassNode) -> None:
@@ -279,7 +277,7 @@ def _follows(file: PythonFile, item: ClassNode, step: Function) -> bool:
         _judge_outputs(item)
     except NotPlain:
         return False
-    return not frozenset(item.methods) & (WATCHED - {STEP})
+    return not frozenset(item.methods) & (WATCHED - {STEP, METHOD})
 
 
 def _repeats(item: ClassNode) -> bool:

@@ -11,6 +11,7 @@ from codemods.family import definitions
 from codemods.manual import surroundings
 from codemods.manual.carriers import add_attributes, carriers, function_of
 from codemods.manual.handing import WORDS, handing_matches, read_fits
+from codemods.manual.makers import METHOD, read_makers
 from codemods.manual.trainers import ACCUMULATE, ASKED, CLIP, MOVED, loose
 from codemods.optimizers.module import IMPORTS, STEP, WATCHED, candidates, names_of, read_class
 from codemods.optimizers.parallel import strategy_matches
@@ -38,7 +39,7 @@ def collect(file: PythonFile) -> Shown | None:
     """The candidate classes of a file, and Trainer arguments that stand where they cannot be moved."""
     classes = tuple(found for item in candidates(file) if (found := read_class(file, item)))
     given = any(keyword.arg in MOVED for call in file.calls for keyword in call.node.keywords)
-    shown = Shown(classes, loose(file), carriers(file) if given else (), read_fits(file))
+    shown = Shown(classes, loose(file), carriers(file) if given else (), read_fits(file), read_makers(file))
     return shown if shown != Shown((), ()) else None
 
 
@@ -269,7 +270,7 @@ RULE = Rule(
     ),
     fix="safe",
     versions="written for Lightning < 2.0; needs 2.0 or later after the rewrite",
-    triggers=(b"optimizer_idx", CLIP[0].encode(), ACCUMULATE.encode(), *WORDS),
+    triggers=(b"optimizer_idx", CLIP[0].encode(), ACCUMULATE.encode(), METHOD.encode(), *WORDS),
     check=_check,
     rows=partial(best_levels, (("M214", "safe"), ("M220", "safe"), ("B04", "safe"), ("B07", "safe"))),
     examples=(Example(BEFORE, AFTER), Example(READ_OUTPUTS, READ_OUTPUTS)),

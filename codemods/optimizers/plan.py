@@ -11,9 +11,11 @@ from codemods.finding import Fix
 from codemods.manual.carriers import Carrier
 from codemods.manual.configured import Configured
 from codemods.manual.handing import Fits
+from codemods.manual.makers import METHOD, Made, configured_by, makers
+from codemods.manual.optimizers import NotPlain
 from codemods.manual.surroundings import LR_FIND, UNFIT, counting, relatives, searching, surroundings
 from codemods.manual.trainers import ACCUMULATE, CLIP, OFF, Given, Loose, read_trainers
-from codemods.optimizers.module import WATCHED, Several
+from codemods.optimizers.module import FIRST, STEP, WATCHED, Several, judge_configured
 from codemods.tbptt.plan import Verdict as TbpttVerdict
 from codemods.tbptt.plan import verdicts as tbptt_verdicts
 from codemods.versions import LIGHTNING, admits_below, admits_from
@@ -24,6 +26,7 @@ UNHEARD = {
 }
 WORDS = {word: why for word, why in UNFIT.items() if word != LR_FIND}
 TBPTT = "TBP001"
+EPOCH_ENDS = {"on_train_epoch_end", "training_epoch_end"}
 EMPTY = Configured(None, None)
 
 
@@ -36,6 +39,7 @@ class Shown:
     loose: Loose
     carriers: tuple[Carrier, ...] = ()
     fits: Fits = field(default_factory=Fits)
+    made: Made = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -81,6 +85,7 @@ class Seen:
     spoken: Mapping[str, Loose]
     carrying: frozenset[tuple[str, int]]
     fits: Mapping[str, Fits]
+    made: Mapping[str, Made]
 
 
 def verdicts(facts: Facts, code: str) -> tuple[Verdict, ...]:
@@ -98,6 +103,7 @@ def _verdicts(facts: Facts, code: str) -> tuple[Verdict, ...]:
         {path: shown.loose for path, shown in collected.items() if shown.loose},
         frozenset((path, each.trainer) for path, shown in collected.items() for each in shown.carriers),
         {path: shown.fits for path, shown in collected.items()},
+        {path: shown.made for path, shown in collected.items()},
     )
     items = {(item.path, item.name): item for path in sorted(collected) for item in collected[path].classes}
     found: dict[tuple[str, str], Verdict] = {}
@@ -132,17 +138,21 @@ def _judge(facts: Facts, item: Several, items: Mapping[tuple[str, str], Several]
         return Verdict(item, "other")
     if item.chunked and any(tbptt.item.name == item.name and tbptt.item.path == item.path for tbptt in _chunked(facts)):
         return Verdict(item, "other")
+    try:
+        item = _optimized(facts, item, fact, seen)
+        judge_configured(item.configured or EMPTY)
+        reason = item.refusal
+    except NotPlain as error:
+        reason = item.refusal or str(error)
     alone = _alone(facts, item, fact, items)
-    if alone:
-        return alone
-    if item.refusal:
-        return Verdict(item, "none", item.refusal)
+    if alone or reason:
+        return alone or Verdict(item, "none", reason or "")
     if item.default not in ("", "0", "None") or ((item.configured or EMPTY).count is None and item.default == "None"):
         return Verdict(item, "none", f"the index is {item.default} where there is one optimizer, which a loop counts 0")
     followers = _followers(facts, item, items)
     refusal = (
         relatives(facts, fact, set(), constructors=False)
-        or _clash(facts, fact, followers)
+        or _clash(facts, item, fact, followers)
         or surroundings(facts, fact, UNHEARD, WORDS, frozenset(each.path for each in followers))
     )
     if refusal:
@@ -158,6 +168,21 @@ def _judge(facts: Facts, item: Several, items: Mapping[tuple[str, str], Several]
         attribute=not item.constructor or any("__init__" in child.methods for child in facts.subclasses(fact)),
     )
     return _doubted(facts, verdict)
+
+
+def _optimized(facts: Facts, item: Several, fact: ClassFact, seen: Seen) -> Several:
+    """The class with what it and its subclasses are optimized by. Raises NotPlain."""
+    configured = configured_by(facts, fact, seen.made)
+    others = [other for other in makers(facts, fact, seen.made) if other != fact]
+    if configured.frequencies and others:
+        raise NotPlain(f"its optimizers have a frequency in {others[0].name} ({others[0].path})")
+    ends = [other for other in family(facts, fact) if other.methods & EPOCH_ENDS]
+    if any(schedule.monitor for schedule in configured.schedules) and (ends or not item.ends):
+        name = ends[0].name if ends else item.name
+        raise NotPlain(f"ReduceLROnPlateau would step in on_train_epoch_end, which {name} has its own way with")
+    known = configured.most is not None and configured.most <= FIRST
+    skips = any(index < (configured.most or 0) for index in item.skipped) if known else item.skips
+    return replace(item, configured=configured, skips=skips)
 
 
 def _alone(facts: Facts, item: Several, fact: ClassFact, items: Mapping[tuple[str, str], Several]) -> Verdict | None:
@@ -190,11 +215,14 @@ def _one(item: Several) -> str:
     return "there is one optimizer, and 1.x gave no index then, so the step failed"
 
 
-def _clash(facts: Facts, fact: ClassFact, followers: list[Several]) -> str | None:
-    """Which relative of the class defines one of the methods that the loop has to do with."""
+def _clash(facts: Facts, item: Several, fact: ClassFact, followers: list[Several]) -> str | None:
+    """Which relative of the class defines one of the methods that the loop has to do with. The step of a base is no
+    matter where nothing calls it."""
     free = {(each.path, each.name) for each in followers if each.follows}
+    if not item.extends:
+        free |= {(other.path, other.name) for other in facts.ancestry(fact) or ()}
     for other in family(facts, fact):
-        watched = WATCHED - {"training_step"} if (other.path, other.name) in free else WATCHED
+        watched = WATCHED - {METHOD, *((STEP,) if (other.path, other.name) in free else ())}
         found = sorted(other.methods & watched)
         if found:
             return f"{other.name} ({other.path}), a relative of the class, defines {found[0]}"

@@ -68,12 +68,10 @@ def _bound(step: Function, name: str) -> list[ast.expr] | None:
     return values if len(stored) == len(values) else None
 
 
-def may_skip(item: ClassNode, step: Function, name: str, most: int | None) -> bool:
-    """Whether a step may return None for one of the first `most` values of its parameter `name` (for any where
-    None), as far as its own statements and the class's own methods show."""
-    if most is None:
-        return NOTHING in _Walk(item, name, None).run(step)
-    return any(NOTHING in _Walk(item, name, index).run(step) for index in range(most))
+def may_skip(item: ClassNode, step: Function, name: str, index: int | None) -> bool:
+    """Whether a step may return None for a value of its parameter `name` (for any where `index` is None), as far as
+    its own statements and the class's own methods show."""
+    return NOTHING in _Walk(item, name, index).run(step)
 
 
 @dataclass

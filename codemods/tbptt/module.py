@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from codemods.manual.configured import Configured, read_configured
+from codemods.manual.configured import Configured
 from codemods.manual.handing import Fits, read_fits
+from codemods.manual.makers import Made, read_makers
 from codemods.manual.module import (
     AUTOMATIC,
     NO_PLACE,
@@ -100,7 +100,7 @@ class Shown:
     flags: frozenset[str] = frozenset()
     manual: frozenset[str] = frozenset()
     outside: tuple[tuple[int, str | None], ...] = ()
-    optimizers: Mapping[str, Configured | str] = field(default_factory=dict)
+    optimizers: Made = field(default_factory=dict)
     helpers: tuple[Helper, ...] = ()
     fits: Fits = field(default_factory=Fits)
 
@@ -129,7 +129,8 @@ def show(file: PythonFile, loose: Loose) -> Shown | None:
     """What a file shows to the others, None for nothing."""
     found = candidates(file)
     fits = read_fits(file)
-    if not found and not loose and fits == Fits() and not any(word in file.text for word in WORDS):
+    made = read_makers(file)
+    if not found and not loose and fits == Fits() and not made and not any(word in file.text for word in WORDS):
         return None
     return Shown(
         tuple(read_class(file, item) for item in found),
@@ -137,21 +138,10 @@ def show(file: PythonFile, loose: Loose) -> Shown | None:
         frozenset(item.qualname for item in file.classes if sets_flag(item)) if FLAG in file.text else frozenset(),
         frozenset(item.qualname for item in file.classes if is_manual(item)) if AUTOMATIC in file.text else frozenset(),
         tuple(_outside(file)) if FLAG in file.text else (),
-        {
-            item.qualname: _configured(item)
-            for item in file.classes
-            if "configure_optimizers" in item.methods and any(word in file.text for word in WORDS)
-        },
+        made,
         tuple(helpers(file.classes)) if STATE in file.text else (),
         fits,
     )
-
-
-def _configured(item: ClassNode) -> Configured | str:
-    try:
-        return read_configured(item.methods["configure_optimizers"], item.scope)
-    except NotPlain as error:
-        return str(error)
 
 
 def _outside(file: PythonFile) -> list[tuple[int, str | None]]:
@@ -258,7 +248,7 @@ def _judge(file: PythonFile, item: ClassNode) -> None:
     judge_place(file, item, REFUSED_HOOKS, HELPER, IMPORTS)
     judge_callers(file)
     judge_constructor(item)
-    configured = _configured(item) if "configure_optimizers" in item.methods else None
+    configured = read_makers(file).get(item.qualname)
     judge_result(step, configured.count if isinstance(configured, Configured) else None)
     _judge_split(item)
     _judge_hooks(item)

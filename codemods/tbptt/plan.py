@@ -9,6 +9,7 @@ from functools import partial
 from codemods.facts import MODULE, ClassFact, Facts, TrainerFact
 from codemods.family import family
 from codemods.manual.configured import Configured
+from codemods.manual.makers import configured_by
 from codemods.manual.optimizers import NotPlain
 from codemods.manual.surroundings import LR_FIND, UNFIT, counting, relatives, searching, surroundings
 from codemods.manual.trainers import CLIP, Given, fits_only, read_trainers, trainers_of
@@ -121,7 +122,7 @@ def _plain(facts: Facts, shown: Mapping[str, Shown], item: TbpttClass, fact: Cla
         raise NotPlain(item.refusal)
     giving = _giving(facts, fact)
     steps = _steps(facts, fact, own, giving)
-    configured = _configured(facts, shown, fact)
+    configured = configured_by(facts, fact, {path: seen.optimizers for path, seen in shown.items()})
     _judge_configured(facts, item, fact, configured)
     split = _judge_split(facts, fact)
     batch = Use() if split else _batch(facts, shown, item, fact)
@@ -191,31 +192,6 @@ def _doubts(facts: Facts, item: TbpttClass, steps: str | None) -> Iterator[str]:
     search = searching(facts)
     if search:
         yield f"{search[0].upper()}{search[1:]}."
-
-
-def _configured(facts: Facts, shown: Mapping[str, Shown], fact: ClassFact) -> Configured:
-    """What every instance of the class and its subclasses is optimized by."""
-    own = "configure_optimizers" in fact.methods
-    makers = [
-        other
-        for other in (fact, *family(facts, fact))
-        if "configure_optimizers" in other.methods
-        and (not own or other == fact or fact in (facts.ancestry(other) or ()))
-    ]
-    if not makers:
-        raise NotPlain("the class has no configure_optimizers of its own, nor a relative that has one")
-    found: list[Configured] = []
-    for maker in makers:
-        seen = shown[maker.path].optimizers.get(maker.name) if maker.path in shown else None
-        if not isinstance(seen, Configured):
-            where = "" if maker == fact else f" (in {maker.name}, {maker.path})"
-            raise NotPlain(f"{seen or 'configure_optimizers of a relative was not read'}{where}")
-        found.append(seen)
-    if any(seen != found[0] for seen in found):
-        raise NotPlain(
-            f"{makers[0].name} and {makers[-1].name} share the training step, but not how they are optimized"
-        )
-    return found[0]
 
 
 def _judge_configured(facts: Facts, item: TbpttClass, fact: ClassFact, configured: Configured) -> None:

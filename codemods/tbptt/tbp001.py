@@ -10,6 +10,7 @@ from codemods.facts import Facts, is_trainer_call
 from codemods.family import definitions
 from codemods.manual import surroundings
 from codemods.manual.handing import WORDS, handing_matches, read_fits
+from codemods.manual.makers import METHOD
 from codemods.manual.trainers import ACCUMULATE, ASKED, CLIP, MOVED, loose
 from codemods.rule import Example, Match, NodeEdit, Rule, best_levels
 from codemods.source import PythonFile
@@ -41,7 +42,7 @@ def _collect(file: PythonFile) -> Shown | None:
 
 def _context(collected: Mapping[str, Any]) -> tuple[bytes, ...]:
     names = {item.name.rpartition(".")[2].encode() for shown in collected.values() for item in shown.classes}
-    inherited = {*INHERITED, SPLIT, "configure_optimizers"}
+    inherited = {*INHERITED, SPLIT, METHOD}
     return (*ASKED, *surroundings.asked(UNHEARD), *definitions(inherited), *sorted(names)) if names else ()
 
 
@@ -321,7 +322,15 @@ RULE = Rule(
     ),
     fix="safe",
     versions="written for Lightning < 2.0; needs 2.0 or later after the rewrite",
-    triggers=(FLAG.encode(), STATE.encode(), SPLIT.encode(), CLIP[0].encode(), ACCUMULATE.encode(), *WORDS),
+    triggers=(
+        FLAG.encode(),
+        STATE.encode(),
+        SPLIT.encode(),
+        CLIP[0].encode(),
+        ACCUMULATE.encode(),
+        METHOD.encode(),
+        *WORDS,
+    ),
     check=_check,
     rows=partial(best_levels, (("M001", "manual"), ("M259", "safe"), ("M260", "safe"), ("M261", "safe"))),
     examples=(

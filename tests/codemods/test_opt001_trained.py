@@ -159,11 +159,11 @@ SHAPES = {
             '({"optimizer": g, "frequency": 1}, {"optimizer": d, "frequency": n_critic})', "n_critic = 2\n"
         )
     ),
-    "turns of hparams": program(
+    "turns of the instance": program(
         configure=configured(
-            '({"optimizer": g, "frequency": 1}, {"optimizer": d, "frequency": n})', "n = self.hparams.n_critic\n"
+            '({"optimizer": g, "frequency": 1}, {"optimizer": d, "frequency": n})', "n = self.times\n"
         ),
-        more="@property\ndef hparams(self):\n    import types\n\n    return types.SimpleNamespace(n_critic=3)\n",
+        more="times = 3\n",
     ),
     "turns of three": program(
         THREE,

@@ -1,0 +1,125 @@
+"""OPT001 where the step, the networks and the optimizers stand in different classes and files, executed."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.codemods.support import refusals, rewritten, rule
+from tests.training import same
+
+OPT = rule("OPT001")
+BASE = """\
+import torch
+from pytorch_lightning import LightningModule
+
+
+class Base(LightningModule):
+    def __init__(self):
+        super().__init__()
+        self.generator = torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.Dropout(0.2), torch.nn.Linear(4, 3))
+        self.discriminator = torch.nn.Linear(3, 1)
+
+    # BODY
+"""
+SCRIPT = """\
+import torch
+import torch.nn.functional as F
+from pytorch_lightning import Trainer
+
+from base import Base
+
+
+class GAN(Base):
+    # BODY
+
+
+def main():
+    trainer = Trainer(max_epochs=2, gradient_clip_val=0.2)
+    trainer.fit(GAN(), torch.utils.data.DataLoader(torch.randn(10, 3), batch_size=2))
+
+
+if __name__ == "__main__":
+    main()
+"""
+STEP = """\
+def training_step(self, batch, batch_idx, optimizer_idx):
+    import torch.nn.functional as F
+    fake = self.generator(torch.randn(len(batch), 3))
+    if optimizer_idx == 0:
+        return F.softplus(-self.discriminator(fake)).mean()
+    if optimizer_idx == 1:
+        return F.softplus(self.discriminator(fake.detach())).mean() + F.softplus(-self.discriminator(batch)).mean()
+"""
+LOUDER = """\
+def training_step(self, batch, batch_idx, optimizer_idx):
+    return 2 * super().training_step(batch, batch_idx, optimizer_idx)
+"""
+CALLING = STEP.replace("    fake", "    super().training_step(batch, 1)\n    fake", 1)
+SINGLE = """\
+def training_step(self, batch, batch_idx):
+    return self.discriminator(batch).pow(2).mean()
+"""
+OPTIMIZERS = """\
+def configure_optimizers(self):
+    g = torch.optim.Adam(self.generator.parameters(), lr=0.05)
+    d = torch.optim.SGD(self.discriminator.parameters(), lr=0.1)
+    return [g, d], [torch.optim.lr_scheduler.StepLR(d, 1, 0.5)]
+"""
+ABSTRACT = "def configure_optimizers(self):\n    raise NotImplementedError\n"
+
+
+def program(base: str, child: str) -> dict[str, str]:
+    def body(text: str) -> str:
+        return "\n".join(f"    {line}" if line else line for line in (text or "pass").splitlines()).lstrip()
+
+    return {"base.py": BASE.replace("# BODY", body(base)), "train.py": SCRIPT.replace("# BODY", body(child))}
+
+
+PLACES = {
+    "optimizers of the base": (OPTIMIZERS, STEP),
+    "step of the base": (STEP, OPTIMIZERS),
+    "step of the base, which asks for optimizers": (f"{STEP}\n{ABSTRACT}", OPTIMIZERS),
+    "all in the base": (f"{STEP}\n{OPTIMIZERS}", "pass"),
+    "all in the base, and a step that extends it": (f"{STEP}\n{OPTIMIZERS}", LOUDER),
+    "another step in the base": (f"{SINGLE}\n{OPTIMIZERS}", STEP),
+}
+
+
+@pytest.mark.parametrize("place", PLACES.values(), ids=PLACES.keys())
+def test_step_and_optimizers_are_found_in_whatever_class(place: tuple[str, str]) -> None:
+    before = program(*place)
+    after = rewritten(before, OPT)
+    assert "gradient_clip_val=0.2)" not in after["train.py"]
+    old, new = same(before, after)
+    assert (old.automatic, new.automatic, old.global_step) == (True, False, 20)
+
+
+def test_subclasses_with_other_optimizers_share_the_loop() -> None:
+    other = OPTIMIZERS.replace("return [g, d], [torch.optim.lr_scheduler.StepLR(d, 1, 0.5)]", "return [g, d]")
+    files = program(STEP, other)
+    one = "class One(Base):\n    def configure_optimizers(self):\n        return torch.optim.SGD(self.parameters())\n"
+    text = files["train.py"].replace("\n\ndef main", f"\n\n{one}\n\ndef main")
+    files["train.py"] = text.replace(", gradient_clip_val=0.2", "")
+    after = rewritten(files, OPT)
+    assert "optimizers if isinstance(optimizers, list) else [optimizers]" in after["base.py"]
+    old, new = same(files, after)
+    assert new.automatic is False
+    assert old.global_step == 20
+
+
+@pytest.mark.parametrize(
+    ("base", "child", "reason"),
+    [
+        (f"{STEP}\n{ABSTRACT}", "pass", "nor a relative that has one"),
+        (f"{STEP}\n{OPTIMIZERS}", OPTIMIZERS.replace("(d, 1, 0.5)", "(d, 1), warm"), "uses `warm`"),
+        (f"{STEP}\n{OPTIMIZERS}", OPTIMIZERS.replace(", [torch.optim.lr_scheduler.StepLR(d, 1, 0.5)]", ""), "share"),
+        (
+            f"{SINGLE}\n{OPTIMIZERS}",
+            STEP.replace("    fake", "    super().training_step(batch, 1)\n    fake"),
+            "by name",
+        ),
+    ],
+)
+def test_what_cannot_be_told_of_the_relatives_is_refused(base: str, child: str, reason: str) -> None:
+    found = refusals(program(base, child), "OPT001")
+    assert any(reason in each for each in found), found
