@@ -11,7 +11,7 @@ from typing import Any
 
 from codemods.finding import Finding
 from codemods.scopes import ROOT, Scope, canonical
-from codemods.source import CallNode, PythonFile, Source, Unreadable
+from codemods.source import CallNode, ClassNode, PythonFile, Source, Unreadable
 from codemods.syntax import Function, parameters
 
 MODULE = f"{ROOT}.LightningModule"
@@ -93,8 +93,9 @@ class Facts:
     files, of any kind, the byte strings that rules asked for occur, `kinds` what kind each file of the tree is;
     `planned` holds the findings of the other rules (for a `last` rule only, with `applied` as it will be), `silenced`
     the (code, unit) pairs of which a part is ignored and so the whole is not rewritten, `pins` the
-    requirements found in the project, `forked` whether Lightning comes from an address alone, and `target` the
-    release to move to. `sources` are the files of the tree. `memo` keeps what rules work out of the facts, for one
+    requirements found in the project, `forked` whether Lightning comes from an address alone, `target` the
+    release to move to and `namespace` the one that all of Lightning is to be taken from, where the user asks for one.
+    `sources` are the files of the tree. `memo` keeps what rules work out of the facts, for one
     another, under a name of theirs.
     """
 
@@ -106,6 +107,7 @@ class Facts:
     pins: tuple[str, ...] = ()
     forked: bool = False
     target: str = ""
+    namespace: str = ""
     texts: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     sources: Mapping[str, Source] = field(default_factory=dict, compare=False, repr=False)
     memo: dict[str, Any] = field(default_factory=dict, init=False, compare=False, repr=False)
@@ -128,6 +130,41 @@ class Facts:
             except Unreadable:
                 self._opened[path] = None
         return self._opened[path]
+
+    def find_opened(self, dotted: str, near: str) -> tuple[PythonFile, ClassNode] | None:
+        """The project's class of that dotted name as it stands in its file, which may be one that was not read; seen
+        from the file `near`, through re-exports."""
+        for _ in range(8):
+            module, _, name = dotted.rpartition(".")
+            file = self.open(path) if module and (path := self._path_of(module, near)) else None
+            if file is None:
+                return None
+            if found := next((item for item in file.classes if item.qualname == name), None):
+                return file, found
+            targets = file.scope.bindings.get(name, frozenset())
+            if len(targets) != 1 or dotted in targets:
+                return None
+            dotted, near = min(targets), file.path
+        return None
+
+    def _path_of(self, module: str, near: str) -> str | None:
+        """The file of a dotted module, among all files of the tree; None where there is none, or several."""
+        paths = self._stems.get(module.rpartition(".")[2], ())
+        suffix = module.replace(".", "/")
+        fits = [path for path, stem in paths if stem == suffix or stem.endswith(f"/{suffix}")]
+        if len(fits) > 1:
+            fits = [path for path in fits if path.rpartition("/")[0] == near.rpartition("/")[0]]
+        return fits[0] if len(fits) == 1 else None
+
+    @cached_property
+    def _stems(self) -> Mapping[str, list[tuple[str, str]]]:
+        """The Python files of the tree, with their paths as modules have them, by the last name."""
+        found: dict[str, list[tuple[str, str]]] = {}
+        for path, source in self.sources.items():
+            if source.kind == "python":
+                stem = path.removesuffix(".py").removesuffix("/__init__")
+                found.setdefault(stem.rpartition("/")[2], []).append((path, stem))
+        return found
 
     def collected(self, code: str) -> dict[str, Any]:
         """What a rule's `collect` returned, by path."""

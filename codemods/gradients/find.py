@@ -79,7 +79,41 @@ def _lost(file: PythonFile, facts: Facts, item: ClassNode, fact: ClassFact) -> I
 def known_class(file: PythonFile, facts: Facts, item: ClassNode, fact: ClassFact) -> Class:
     """The class as it is followed."""
     replaced = frozenset(name for other in facts.subclasses(fact) for name in other.methods)
-    return Class(item, attributes_of(item), replaced, lambda dotted: is_module(facts, dotted, file.path))
+    return _class(file, file, facts, item, replaced)
+
+
+def _class(current: PythonFile, file: PythonFile, facts: Facts, item: ClassNode, replaced: frozenset[str]) -> Class:
+    """A class of a file, while `current` is looked at, which may have been rewritten since."""
+
+    def other(dotted: str) -> Class | None:
+        own = next((known for known in file.classes if f"{file.module}.{known.qualname}" == dotted), None)
+        home, found = (file, own) if own else facts.find_opened(dotted, file.path) or (file, None)
+        if found is None:
+            return None
+        if home.path == current.path and home is not current:
+            home, name = current, found.qualname
+            found = next((known for known in current.classes if known.qualname == name), found)
+        return _class(current, home, facts, found, frozenset())
+
+    def above() -> tuple[Class, ...]:
+        waiting, found = [item.scope.resolve(base) for base in item.node.bases], list[Class]()
+        while waiting:
+            base = waiting.pop(0)
+            known = other(base) if base else None
+            if known and all(known.item is not seen.item for seen in found):
+                found.append(known)
+                waiting += [known.item.scope.resolve(node) for node in known.item.node.bases]
+        return tuple(found)
+
+    return Class(
+        file,
+        item,
+        attributes_of(item),
+        replaced,
+        lambda dotted: is_module(facts, dotted, file.path),
+        other,
+        above,
+    )
 
 
 def _trains_nothing(item: ClassNode) -> bool:

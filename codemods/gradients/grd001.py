@@ -35,6 +35,8 @@ ADVICE = {
 }
 REMOVED = frozenset({"tensor", "item", "data", "detach", "float"})
 SAFE = "the loss was to be differentiated: without this it keeps its history, and its value is the same."
+NUMBERS = frozenset({"item", "float"})
+OTHERS = "Whoever else calls it gets a tensor now, and no number."
 HARMLESS = frozenset({"log", "log_dict", "print", "info", "debug", "update", "add_scalar", "set_postfix"})
 
 
@@ -48,17 +50,29 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
             yield _match(file, lost, cut, refused)
 
 
+def _present(file: PythonFile) -> bool:
+    return "def training_step" in file.text
+
+
 def _match(file: PythonFile, lost: Lost, cut: Cut, refused: str) -> Match:
     node: Any = cut.node
-    text = " ".join(file.source_of(node).split())
+    place: Any = cut.via or node
+    text = " ".join((ast.unparse(node) if cut.via else file.source_of(node)).split())
     shown = text if len(text) <= 50 else f"{text[:49]}…"
     ends = "no gradient arrives and nothing fails" if lost.silent else "backward fails: element 0 does not require grad"
-    message = f"The loss {SPELLED[cut.how].format(shown)}: {ends}"
+    where = f" ({cut.path}:{node.lineno})" if cut.via else ""
+    message = f"The loss {SPELLED[cut.how].format(shown)}{where}: {ends}"
     unit = f"{lost.item.qualname}.{lost.step.name}"
     if refused:
-        return Match(file.span(node), message, "manual", refused, unit=unit)
+        return Match(file.span(place), message, "manual", refused, unit=unit)
     edit = NodeEdit(node, _EDITS[cut.how])
-    return Match(file.span(node), message, "safe", SAFE, edits=(edit,), unit=unit)
+    if cut.how in NUMBERS and not _is_inside(node, lost.item.node):
+        return Match(file.span(place), message, "unsafe", f"{SAFE} {OTHERS}", edits=(edit,), unit=unit)
+    return Match(file.span(place), message, "safe", SAFE, edits=(edit,), unit=unit)
+
+
+def _is_inside(node: ast.AST, around: ast.AST) -> bool:
+    return any(inner is node for inner in ast.walk(around))
 
 
 def _refused(file: PythonFile, lost: Lost) -> str:
@@ -68,12 +82,15 @@ def _refused(file: PythonFile, lost: Lost) -> str:
             return "it is also computed without gradients (GRD002): decide on that first"
         if cut.how not in REMOVED:
             return ADVICE[cut.how]
+        if cut.via:
+            return "not rewritten, since it stands in another file: take it away there, the value is the same"
     for cut in lost.cuts:
         if cut.how == "tensor" and (why := _unwrappable(cut.node)):
             return why
         if not cut.sure:
             return "what stands inside is not seen to have a gradient itself: take it away if it has"
-    method = [node for node in lost.item.methods.values() if any(cut.node in set(ast.walk(node)) for cut in lost.cuts)]
+    every = [method for item in file.classes for method in item.methods.values()]
+    method = [node for node in every if any(_is_inside(cut.node, node) for cut in lost.cuts)]
     used = next((place for item in method if (place := _used_elsewhere(item, lost.cuts))), None)
     if lost.silent and not all(cut.how == "tensor" for cut in lost.cuts):
         return "`requires_grad` is set on it afterwards, which only hides the error: take both away"
@@ -214,7 +231,7 @@ RULE = Rule(
     versions="every Lightning",
     triggers=(b"training_step",),
     check=_check,
-    present=lambda file: "def training_step" in file.text,
+    present=_present,
     examples=(
         Example(_ITEM, _PLAIN),
         Example(_REVIVED, _example(_LOSS, "return loss")),

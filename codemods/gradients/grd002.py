@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from codemods.facts import Facts
 from codemods.gradients.find import Lost, lost_losses
+from codemods.gradients.values import Cut
 from codemods.rule import Example, Match, NodeEdit, Rule
 from codemods.source import PythonFile
 from codemods.syntax import Function, own_nodes
@@ -27,16 +28,27 @@ ADVICE = "if the layers under it are to be trained, take it away; if not, the lo
 def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
     done: set[ast.AST] = set()
     for lost in lost_losses(file, facts):
-        places = [cut.node for cut in lost.cuts if cut.how == "no_grad"]
+        places = [cut for cut in lost.cuts if cut.how == "no_grad"]
         alone = all(cut.how == "no_grad" for cut in lost.cuts)
-        for node in places:
-            if node not in done:
-                done.add(node)
-                yield _match(file, lost, node, alone and len(places) == 1)
+        for cut in places:
+            if cut.node not in done:
+                done.add(cut.node)
+                yield _match(file, lost, cut, alone and len(places) == 1)
 
 
-def _match(file: PythonFile, lost: Lost, node: Any, alone: bool) -> Match:
-    method = next(item for item in lost.item.methods.values() if node in set(ast.walk(item)))
+def _present(file: PythonFile) -> bool:
+    return "def training_step" in file.text
+
+
+def _match(file: PythonFile, lost: Lost, cut: Cut, alone: bool) -> Match:
+    node: Any = cut.node
+    method = next((item for item in lost.item.methods.values() if node in set(ast.walk(item))), None)
+    if method is None:
+        place: Any = cut.via or node
+        context = ast.unparse(node.items[0].context_expr if isinstance(node, ast.With) else node)
+        message = f"The loss is made of what runs under `{context}` ({cut.path}:{node.lineno}): {ENDS}"
+        shown = place.items[0].context_expr if isinstance(place, ast.With) else place
+        return Match(file.span(shown), message, "manual", ADVICE)
     if isinstance(node, ast.With):
         return _block(file, lost, method, node, alone)
     text = file.source_of(node)
@@ -155,9 +167,9 @@ RULE = Rule(
     ),
     fix="safe",
     versions="every Lightning",
-    triggers=(b"no_grad", b"inference_mode", b"set_grad_enabled"),
+    triggers=(b"training_step",),
     check=_check,
-    present=lambda file: "def training_step" in file.text,
+    present=_present,
     examples=(
         Example(_TOP + "    @torch.no_grad()\n" + _STEP + _TAIL, _TOP + _STEP + _TAIL),
         Example(_TOP + _BLOCK + _TAIL, _TOP + _STEP + _TAIL),

@@ -9,9 +9,9 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from codemods.gradients import names
-from codemods.gradients.values import MAYBE, PLAIN, SURE, Flow, Value, cut, join, merged
+from codemods.gradients.values import MAYBE, PLAIN, SURE, Flow, Value, cut, join, merged, of_module, seen_from
 from codemods.scopes import Scope
-from codemods.source import ClassNode
+from codemods.source import ClassNode, PythonFile
 from codemods.syntax import Function, is_self_attribute, own_nodes, parameters, self_name
 
 DEPTH = 5
@@ -24,13 +24,26 @@ OWN_NUMBERS = frozenset(
 
 @dataclass(frozen=True)
 class Class:
-    """A class as it is followed: its text, what its methods assign to attributes, the methods that a subclass may
-    replace, and which dotted names are classes of modules."""
+    """A class as it is followed: its file and text, what its methods assign to attributes, the methods that a subclass
+    may replace, which dotted names are classes of modules, and the classes of the project: of a dotted name, and
+    those that it derives from."""
 
+    file: PythonFile
     item: ClassNode
     attributes: Mapping[str, list[tuple[Function, ast.expr]]]
     open: frozenset[str]
     is_module: Callable[[str], bool]
+    other: Callable[[str], Class | None]
+    above: Callable[[], tuple[Class, ...]]
+
+    def method(self, name: str) -> tuple[Class, Function] | None:
+        """A method that an instance certainly has, with the class that defines it."""
+        if name in self.open:
+            return None
+        if name in self.item.methods:
+            return self, self.item.methods[name]
+        found = [item for item in self.above() if name in item.item.methods]
+        return (found[0], found[0].item.methods[name]) if len(found) == 1 else None
 
 
 @dataclass
@@ -47,7 +60,7 @@ class Run:
 def follow(known: Class, method: Function) -> Run:
     """Follow a method that Lightning calls, whose parameters hold data alone."""
     run = Run()
-    frame = _Frame(known, method, run, {}, None, ())
+    frame = _Frame(known, known, method, run, {}, None, ())
     frame.env.update(dict.fromkeys(parameters(method), PLAIN))
     frame.execute()
     run.returned = frame.returned
@@ -55,22 +68,23 @@ def follow(known: Class, method: Function) -> Run:
 
 
 class _Frame:
-    """One method while it is followed."""
+    """One method while it is followed: of an instance of a class, which it has from that or from one above it."""
 
     def __init__(
         self,
         known: Class,
+        home: Class,
         method: Function,
         run: Run,
         env: dict[str, Value],
         block: ast.AST | None,
         stack: tuple[Function, ...],
     ) -> None:
-        self.known, self.method, self.run, self.env, self.block = known, method, run, env, block
+        self.known, self.home, self.method, self.run, self.env, self.block = known, home, method, run, env, block
         self.stack = (*stack, method)
         self.me = self_name(method)
         self.returned: dict[ast.AST, Value] = {}
-        self.scope: Scope = known.item.scope
+        self.scope: Scope = home.item.scope
         self.local = {
             node.id for node in own_nodes(method) if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load)
         } | set(parameters(method))
@@ -254,10 +268,13 @@ class _Frame:
         handler: Any = getattr(self, f"_of_{type(node).__name__}", None)
         return handler(node) if handler else MAYBE
 
+    def _cut(self, value: Value, node: ast.AST, how: str) -> Value:
+        return cut(value, node, how, self.home.file.path)
+
     def _guard(self, value: Value) -> Value:
         """The result of an operation: without a history where gradients are off."""
         if self.block is not None and value.flow >= Flow.MAYBE:
-            return cut(value, self.block, "no_grad")
+            return self._cut(value, self.block, "no_grad")
         return value
 
     def _of_Name(self, node: ast.Name) -> Value:
@@ -270,7 +287,7 @@ class _Frame:
             return self._own(node.attr)
         held = self.value(node.value)
         if node.attr == "data":
-            return cut(held, node, "data")
+            return self._cut(held, node, "data")
         return held.part(node.attr) if held.parts else held
 
     def _own(self, name: str) -> Value:
@@ -337,7 +354,7 @@ class _Frame:
         values = [self.value(item).whole() for item in (node.left, *node.comparators)]
         if any(isinstance(item, ast.Is | ast.IsNot | ast.In | ast.NotIn) for item in node.ops):
             return PLAIN
-        return cut(join(values), node, "comparison")
+        return self._cut(join(values), node, "comparison")
 
     def _of_IfExp(self, node: ast.IfExp) -> Value:
         return merged(self.value(node.body), self.value(node.orelse))
@@ -368,6 +385,11 @@ class _Frame:
             return self._method("forward", node, arguments, keywords)
         if isinstance(function, ast.Attribute) and is_self_attribute(function, function.attr, self.me):
             return self._own_call(function.attr, node, arguments, keywords)
+        if isinstance(function, ast.Attribute) and isinstance(held := function.value, ast.Attribute):
+            own = is_self_attribute(held, held.attr, self.me)
+            result = self._held(held.attr, function.attr, node, arguments, keywords) if own else None
+            if result is not None:
+                return result
         dotted = self.resolve(function) or self._builtin(function)
         if dotted:
             return self._named(dotted, node, every, keywords)
@@ -396,7 +418,7 @@ class _Frame:
             for item in node.keywords
         )
         if dotted in names.REBUILT:
-            value = cut(join(every), node, "tensor")
+            value = self._cut(join(every), node, "tensor")
             if starts and value.flow is Flow.CUT:
                 self.run.revived.add(node)
             return MAYBE if starts and value.flow is Flow.PLAIN else value
@@ -404,7 +426,7 @@ class _Frame:
             return MAYBE
         if space == "builtins":
             if last in names.CUTTING_BUILTINS:
-                return cut(join(every), node, names.CUTTING_BUILTINS[last])
+                return self._cut(join(every), node, names.CUTTING_BUILTINS[last])
             if last == "dict" and not node.args and None not in keywords:
                 return Value(Flow.PLAIN, parts=tuple(keywords.items()), filled=True)
             if last in names.NUMBERS:
@@ -413,9 +435,9 @@ class _Frame:
         if dotted in names.FRESH:
             return PLAIN
         if dotted in names.CUTTING_FUNCTIONS:
-            return cut(join(every), node, names.CUTTING_FUNCTIONS[dotted])
+            return self._cut(join(every), node, names.CUTTING_FUNCTIONS[dotted])
         if dotted.startswith(("numpy.", "math.")):
-            return cut(join(every), node, "numpy")
+            return self._cut(join(every), node, "numpy")
         if names.differentiable(dotted):
             return join(every)
         return self._escape(node)
@@ -425,7 +447,7 @@ class _Frame:
         held = self.value(function.value)
         name = function.attr
         if name in names.CUTTING_METHODS:
-            return cut(held, node, names.CUTTING_METHODS[name])
+            return self._cut(held, node, names.CUTTING_METHODS[name])
         if name == "requires_grad_":
             self._revive(function.value, node.args[0] if node.args else None)
             return MAYBE if held.whole().flow is Flow.PLAIN else held
@@ -450,41 +472,63 @@ class _Frame:
             return PLAIN
         if name in ("log", "log_dict", "print", "toggle_optimizer", "untoggle_optimizer"):
             return PLAIN
-        if name in self.known.item.methods:
+        if name in self.known.item.methods or self.known.method(name):
             return self._method(name, node, arguments, keywords)
-        given = [value for _, value in self.known.attributes.get(name, [])]
-        built = [self.scope.resolve(value.func) if isinstance(value, ast.Call) else None for value in given]
+        built = self._built(name)
         if built and all(dotted in names.PARAMETERLESS for dotted in built):
             return join(every)
-        if built and all(dotted and self._is_module(dotted) for dotted in built):
-            return SURE
-        return self._escape(node)
+        result = self._held(name, "forward", node, arguments, keywords)
+        module = built and all(dotted and self._is_module(dotted) for dotted in built)
+        if result is not None:
+            return of_module(result) if module else result
+        return SURE if module else self._escape(node)
+
+    def _built(self, name: str) -> list[str | None]:
+        """What the class builds as an attribute, by dotted names."""
+        given = [value for _, value in self.home.attributes.get(name, [])]
+        return [self.scope.resolve(value.func) if isinstance(value, ast.Call) else None for value in given]
+
+    def _held(
+        self, attribute: str, name: str, node: ast.Call, arguments: list[Value], keywords: dict[str | None, Value]
+    ) -> Value | None:
+        """A method of something that the class builds, of another class of the project, which is followed; None where
+        there is no such thing."""
+        built = self._built(attribute)
+        other = self.home.other(built[0]) if len(built) == 1 and built[0] else None
+        return self._run_method(other, name, node, arguments, keywords) if other else None
 
     def _is_module(self, dotted: str) -> bool:
         return dotted.startswith(("torch.nn.", "torchvision.models.")) or self.known.is_module(dotted)
 
     def _method(self, name: str, node: ast.Call, arguments: list[Value], keywords: dict[str | None, Value]) -> Value:
         """A method of the class, followed with what it is given."""
-        method = self.known.item.methods.get(name)
-        if method is None or name in self.known.open or method in self.stack or len(self.stack) > DEPTH:
-            return self._escape(node)
-        marked = [item for item in method.decorator_list if self._switch(item) is None]
+        result = self._run_method(self.known, name, node, arguments, keywords)
+        return self._escape(node) if result is None else result
+
+    def _run_method(
+        self, known: Class, name: str, node: ast.Call, arguments: list[Value], keywords: dict[str | None, Value]
+    ) -> Value | None:
+        """What a method of an instance gives back; None where it cannot be followed."""
+        found = known.method(name)
+        if found is None or found[1] in self.stack or len(self.stack) > DEPTH:
+            return None
+        home, method = found
         loose = any(isinstance(item, ast.Starred) for item in node.args) or None in keywords
         strange = any(isinstance(item, ast.Yield | ast.YieldFrom | ast.Await) for item in own_nodes(method))
-        if marked or loose or strange or method.args.vararg or method.args.kwarg:
-            return self._escape(node)
+        if loose or strange or method.args.vararg or method.args.kwarg:
+            return None
         wanted = [*parameters(method), *(item.arg for item in method.args.kwonlyargs)]
         env = dict.fromkeys(wanted, PLAIN) | dict(zip(wanted, arguments, strict=False))
         env |= {key: value for key, value in keywords.items() if key is not None}
-        frame = _Frame(self.known, method, self.run, env, self.block, self.stack)
+        frame = _Frame(known, home, method, self.run, env, self.block, self.stack)
+        if any(frame._switch(item) is None for item in method.decorator_list):
+            return None
         frame.execute()
         results = [value for item, value in frame.returned.items() if not _is_empty(item)]
-        if not results:
-            return PLAIN
-        result = results[0]
+        result = results[0] if results else PLAIN
         for other in results[1:]:
             result = merged(result, other)
-        return result
+        return seen_from(result, node, self.home.file.path)
 
     def _escape(self, node: ast.Call) -> Value:
         """A call that is not followed: it may also put things into the containers that it is given."""

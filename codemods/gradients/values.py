@@ -19,11 +19,14 @@ class Flow(IntEnum):
 
 @dataclass(frozen=True)
 class Cut:
-    """Where a history was lost: the node, how, and whether there certainly was one."""
+    """Where a history was lost: the node, how, whether there certainly was one, the file, and the call that leads
+    there from the file of the training step, where that is another one."""
 
     node: ast.AST
     how: str
     sure: bool
+    path: str = ""
+    via: ast.AST | None = None
 
 
 @dataclass(frozen=True)
@@ -68,10 +71,22 @@ def merged(first: Value, second: Value) -> Value:
     return join([first.whole(), second.whole()])
 
 
-def cut(value: Value, node: ast.AST, how: str) -> Value:
+def cut(value: Value, node: ast.AST, how: str, path: str) -> Value:
     """The value after an operation through which no gradient flows."""
     whole = value.whole()
     if whole.flow is Flow.PLAIN:
         return PLAIN
     sure = whole.flow is Flow.SURE or (whole.flow is Flow.CUT and all(item.sure for item in whole.cuts))
-    return Value(Flow.CUT, whole.cuts | {Cut(node, how, sure)})
+    return Value(Flow.CUT, whole.cuts | {Cut(node, how, sure, path)})
+
+
+def seen_from(value: Value, call: ast.AST, path: str) -> Value:
+    """What a call into another file gives back, as the caller's file has it."""
+    cuts = frozenset(item if item.path == path else replace(item, via=call) for item in value.cuts)
+    return replace(value, cuts=cuts, parts=tuple((key, seen_from(part, call, path)) for key, part in value.parts))
+
+
+def of_module(value: Value) -> Value:
+    """What a module computes, which has a history wherever nothing takes it away."""
+    parts = tuple((key, of_module(part)) for key, part in value.parts)
+    return replace(value, parts=parts) if parts or value.flow is Flow.CUT else SURE
