@@ -16,7 +16,7 @@ from codemods.backward.reach import left_out, reach_of
 from codemods.facts import Facts, TrainerFact
 from codemods.loops.classes import TRIGGERS, Loop, collect, loops, present
 from codemods.loops.flow import WHOLE, Event, Flow, Path
-from codemods.loops.places import bound_before, class_text, edit, said_of
+from codemods.loops.places import bound_before, class_text, edit, left, said_of
 from codemods.loops.steps import Change, Drop, Step
 from codemods.loops.trainers import trainers_of
 from codemods.rule import Example, Match, Rule
@@ -120,7 +120,7 @@ def _match(file: PythonFile, loop: Loop, flow: Flow, window: Window, trainer: Tr
     place = file.span(flow.statement(window.passes[0].path))
     why = _refusal(file, loop, flow, window)
     if why:
-        return Match(place, MESSAGE, "manual", f"Not rewritten: {why}. {ADVICE}")
+        return left(place, MESSAGE, why, ADVICE)
     first = window.passes[0]
     known = bound_before(flow, window.step, first.path)
     owner = file.source_of(window.step.receiver) if known else f"{self_name(flow.function)}.optimizers()"

@@ -8,18 +8,25 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from codemods.facts import CALLBACK
+from codemods.finding import Span
 from codemods.loops.classes import Loop, targets_of
 from codemods.loops.flow import Event, Flow, Path
 from codemods.manual.configured import Configured, read_configured
 from codemods.manual.optimizers import NotPlain
-from codemods.rule import NodeEdit
+from codemods.rule import Match, NodeEdit
 from codemods.source import PythonFile
 from codemods.syntax import Function, own_nodes
 
 if TYPE_CHECKING:
     from codemods.loops.steps import Step
 
+ORDER = "Order of one step: forward, zero_grad, backward, step."
 CLIPS = re.compile(r"clip_grad|clip_gradients")
+
+
+def left(place: Span, message: str, why: str, advice: str = ORDER) -> Match:
+    """A place that is left to a person, with the reason and what to do."""
+    return Match(place, message, "manual", f"Not rewritten: {why}. {advice}")
 
 
 def edit(flow: Flow, *steps: Step) -> tuple[NodeEdit, ...]:

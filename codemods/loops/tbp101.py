@@ -10,7 +10,7 @@ from codemods.facts import Facts
 from codemods.loops.classes import FLAG, TRIGGERS, Loop, collect, loops
 from codemods.loops.flow import Flow, is_laid_out
 from codemods.loops.intent import ASKED, missing_optimizers, not_plain, raw_backwards, steps_itself
-from codemods.loops.places import optimizers, said_of
+from codemods.loops.places import left, optimizers, said_of
 from codemods.loops.trainers import WORDS, refusing
 from codemods.rule import Example, Match, NodeEdit, Rule
 from codemods.source import PythonFile
@@ -40,7 +40,7 @@ def _match(file: PythonFile, loop: Loop) -> Match:
     if init is not None and (super_init_index(init) is None or self_name(init) != "self" or not is_laid_out(init)):
         why = why or "__init__ has no plain `super().__init__(...)` behind which the flag could go"
     if why:
-        return Match(place, message, "manual", f"Not rewritten: {why}. {ADVICE}")
+        return left(place, message, why, ADVICE)
     flag = NodeEdit(init, _behind_super) if init is not None else NodeEdit(node, _in_class)
     change = (flag, *(NodeEdit(raw.call.node, raw.change) for raw in raws if raw.change))
     if _fails(file, loop):

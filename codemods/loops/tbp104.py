@@ -19,6 +19,7 @@ from codemods.loops.places import (
     direct,
     edit,
     handed_on,
+    left,
     optimizers,
     said_of,
 )
@@ -30,7 +31,6 @@ from codemods.syntax import self_name
 CODE = "TBP104"
 WIPES = "zero_grad wipes the gradient before the step uses it"
 NOWHERE = "the gradients of a manual loop are never set to zero"
-ADVICE = "Order of one step: forward, zero_grad, backward, step."
 EARLY = "the step stands in front of a backward pass whose gradient no step uses"
 EARLY_REASON = (
     "What the last pass computed was set to zero with the next batch, and torch refuses to go back through weights "
@@ -40,7 +40,7 @@ SUMMED = (
     "With one zero_grad in front of them the step gets the gradients of all passes, which changes the training: if the "
     "last alone is to train, delete the passes before it."
 )
-UNPLAIN = f"Not rewritten: what was meant is not plain here. {ADVICE}"
+UNPLAIN = "where it belongs is not plain here"
 READS = re.compile(r"\.grad\b|autograd|toggle|on_train_batch_end")
 HOOKS = r"register_\w*hook|on_after_backward|on_before_zero_grad"
 HEARD = ("register_hook", "on_after_backward", "on_before_zero_grad")
@@ -81,7 +81,7 @@ def _wipes(file: PythonFile, flow: Flow, zero: Event) -> Iterator[Match]:
     place = file.span(flow.statement(zero.path))
     move = _moved(flow, zero, step) if flow.laid_out else None
     if move is None:
-        yield Match(place, WIPES, "manual", f"Not rewritten: where it belongs is not plain here. {ADVICE}")
+        yield left(place, WIPES, UNPLAIN)
         return
     reason = "The step behind it had no gradient, so nothing was learned from this backward pass; now the step uses it."
     yield Match(place, WIPES, "safe", reason, edits=edit(flow, move))
@@ -101,16 +101,18 @@ def _unused(file: PythonFile, loop: Loop, flow: Flow) -> Iterator[Match]:
         first, block = events[kinds.rindex("z") - 1].path[-1][1], flow.block(zero.path)
         if not all(map(flow.harmless, block[first + 1 : zero.path[-1][1]])):
             return
-        fits = flow.laid_out
-        change = edit(flow, Drop(zero.path)) if fits else ()
-        yield Match(place, WIPES, "unsafe" if fits else "manual", reason if fits else UNPLAIN, edits=change)
+        if flow.laid_out:
+            yield Match(place, WIPES, "unsafe", reason, edits=edit(flow, Drop(zero.path)))
+        else:
+            yield left(place, WIPES, UNPLAIN)
     elif STEPPED.fullmatch(kinds):
         step, last = events[kinds.index("s")], events[-1]
         place = file.span(flow.statement(step.path))
-        moved = _with_clipping(file, flow, step)
-        fits = flow.laid_out and _plain_between(flow, step, last)
-        change = edit(flow, *(Move(path, last.path, after=True) for path in moved)) if fits else ()
-        yield Match(place, EARLY, "safe" if fits else "manual", EARLY_REASON if fits else UNPLAIN, edits=change)
+        if flow.laid_out and _plain_between(flow, step, last):
+            moves = (Move(path, last.path, after=True) for path in _with_clipping(file, flow, step))
+            yield Match(place, EARLY, "safe", EARLY_REASON, edits=edit(flow, *moves))
+        else:
+            yield left(place, EARLY, UNPLAIN)
 
 
 def _plain_between(flow: Flow, first: Event, second: Event) -> bool:
@@ -188,19 +190,15 @@ def _nowhere(file: PythonFile, loop: Loop) -> Iterator[Match]:
     place = file.span(flow.statement(steps[0].path))
     known = optimizers(loop)
     if len(steps) > 1 or not flow.laid_out or not loop.known_whole() or not _in_order(flow, backwards[0], steps[0]):
-        yield Match(place, NOWHERE, "manual", f"Not rewritten: where it belongs is not plain here. {ADVICE}")
+        yield left(place, NOWHERE, UNPLAIN)
         return
     text = f"{file.source_of(steps[0].receiver)}.zero_grad()\n"
     run = _run(flow, steps[0])
     in_front = bool(run) and bound_before(flow, steps[0], run[-1])
     put = Put(run[-1], text) if in_front else Put(steps[0].path, text, after=True)
     reason = "Each backward pass added to the gradients of all before it, which no step is meant to use again."
-    if isinstance(known, str):
-        yield Match(
-            place, NOWHERE, "unsafe", f"{reason} The optimizer may do it itself: {known}.", edits=edit(flow, put)
-        )
-    else:
-        yield Match(place, NOWHERE, "safe", reason, edits=edit(flow, put))
+    doubt = f" The optimizer may do it itself: {known}." if isinstance(known, str) else ""
+    yield Match(place, NOWHERE, "unsafe" if doubt else "safe", f"{reason}{doubt}", edits=edit(flow, put))
 
 
 def _in_order(flow: Flow, backward: Event, step: Event) -> bool:

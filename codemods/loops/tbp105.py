@@ -21,6 +21,7 @@ from codemods.loops.places import (
     direct,
     edit,
     handed_on,
+    left,
     optimizers,
     said_of,
 )
@@ -34,7 +35,6 @@ NEVER = "no optimizer ever steps, so the model is not trained"
 UNUSED = "automatic optimization is off, and nobody goes backward through the loss that is returned"
 TRAINS = r"backward|\.step\b|optimizer_step|super\(\S*\.training_step|\.grad\b|autograd|optimizers\(\)|fabric"
 BEHIND = "the optimizer steps once, behind the loop in which each chunk's gradient was set to zero"
-ADVICE = "Order of one step: forward, zero_grad, backward, step."
 STEPS = (
     r"(?<!sched)(?<!scheduler)(?<!schedulers\(\))\.step\b|optimizer_step|super\(\S*\.training_step|register_\w*hook"
     r"|\.grad\b"
@@ -92,13 +92,15 @@ def _never(file: PythonFile, loop: Loop) -> Iterator[Match]:
         return
     backwards, zeros = flow.of("backward"), [event for event in flow.of("zero") if event.optimizer]
     place = file.span(flow.statement(backwards[-1].path))
+    why = ""
     if len(loop.flows) > 1 or len(backwards) > 1 or flow.single is None or not flow.laid_out or not zeros:
-        yield Match(place, NEVER, "manual", f"Not rewritten: where the step belongs is not plain here. {ADVICE}")
+        why = "where the step belongs is not plain here"
+    elif not _same_block(zeros[0], backwards[0]) or not bound_before(flow, zeros[0], backwards[0].path):
+        why = "zero_grad and backward stand apart"
+    if why:
+        yield left(place, NEVER, why)
         return
     path = behind_clipping(file, flow, backwards[0].path)
-    if not _same_block(zeros[0], backwards[0]) or not bound_before(flow, zeros[0], backwards[0].path):
-        yield Match(place, NEVER, "manual", f"Not rewritten: zero_grad and backward stand apart. {ADVICE}")
-        return
     text = f"{file.source_of(zeros[0].receiver)}.step()\n"
     reason = "zero_grad and backward are there, for each chunk; the step that they prepare was forgotten."
     yield Match(place, NEVER, "safe", reason, edits=edit(flow, Put(path, text, after=True)))

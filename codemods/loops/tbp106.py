@@ -12,7 +12,7 @@ from codemods.loops.carried import CUT, Carried, find_carried
 from codemods.loops.classes import TRIGGERS, Loop, collect, loops, present, targets_of
 from codemods.loops.flow import Event, Flow, Path
 from codemods.loops.intent import ASKED, is_meant
-from codemods.loops.places import class_text, edit
+from codemods.loops.places import class_text, edit, left
 from codemods.loops.steps import Change, Put, Step
 from codemods.loops.tbp105 import TRUNCATES
 from codemods.rule import Example, Match, Rule
@@ -62,7 +62,7 @@ def _judged(file: PythonFile, loop: Loop, flow: Flow, state: Carried, message: s
     taken = taken_name(file.scope.bindings, needs)
     if not flow.laid_out or taken or len(backwards) != 1:
         why = f"the file uses the name `{taken}` for something else" if taken else "the loop is not plain enough"
-        return Match(place, message, "manual", f"Not rewritten: {why}. {ADVICE}")
+        return left(place, message, why, ADVICE)
     if isinstance(step, Put):
         step = Put(step.path, step.text, after=True)
     steps: list[Step] = [step]

@@ -9,7 +9,7 @@ from functools import partial
 from codemods.facts import Facts
 from codemods.loops.classes import FLAG, TRIGGERS, Loop, collect, loops
 from codemods.loops.flow import Flow, Path
-from codemods.loops.places import edit, optimizers, said_of
+from codemods.loops.places import edit, left, optimizers, said_of
 from codemods.loops.steps import Put
 from codemods.manual.configured import Configured
 from codemods.rule import Example, Match, Rule, best_levels
@@ -78,15 +78,15 @@ def _match(file: PythonFile, loop: Loop, value: ast.expr) -> Match:
     place = file.span(value)
     known = optimizers(loop)
     flow = loop.flows[0]
-    if isinstance(known, str) or not known.schedules or not loop.known_whole():
-        why = known if isinstance(known, str) else "the class is not seen whole"
-        return Match(place, MESSAGE, "manual", f"Not rewritten: {why}. {ADVICE}")
-    why = _not_plain(known)
-    if why:
-        return Match(place, MESSAGE, "manual", f"Not rewritten: {why}. {ADVICE}")
+    if isinstance(known, str):
+        return left(place, MESSAGE, known, ADVICE)
     end = _end(flow)
+    why = "" if known.schedules and loop.known_whole() else "the class is not seen whole"
+    why = why or _not_plain(known)
     if flow.function.name != "training_step" or end is None or not flow.laid_out:
-        return Match(place, MESSAGE, "manual", f"Not rewritten: the end of the training step is not plain. {ADVICE}")
+        why = why or "the end of the training step is not plain"
+    if why or end is None:
+        return left(place, MESSAGE, why, ADVICE)
     path, after = end
     put = Put(path, partial(_lines, self_name(flow.function), known), after=after)
     reason = (

@@ -11,7 +11,7 @@ from codemods.facts import MODULE, Facts
 from codemods.family import family
 from codemods.loops.flow import Flow, Path, calls_on, calls_on_self, is_laid_out, read_flow
 from codemods.loops.kept import SETS_UP, Kept, find_kept, stores
-from codemods.loops.places import edit_of
+from codemods.loops.places import edit_of, left
 from codemods.loops.steps import Change, Put, Step
 from codemods.loops.tbp106 import IMPORTS, cut_of, retains, without_retain
 from codemods.rule import Example, Match, Rule
@@ -39,9 +39,7 @@ class State:
 
 
 def _present(file: PythonFile) -> bool:
-    return "training_step" in file.text and any(
-        word in file.text for word in ("nn.LSTM", "nn.GRU", "nn.RNN", "from torch")
-    )
+    return "training_step" in file.text and any(word in file.text for word in ("LSTM", "GRU", "RNN("))
 
 
 def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
@@ -115,7 +113,7 @@ def _match(
     needs = IMPORTS if any("apply_to" in str(cut.text) for cut in steps if isinstance(cut, Put)) else ()
     why = _refusal(file, step, flow, [path for state in states for path in state.loops], relative, needs)
     if why:
-        return Match(place, message, "manual", f"Not rewritten: {why}. {ADVICE}")
+        return left(place, message, why, ADVICE)
     backwards = flow.of("backward") if flow else []
     if len(backwards) == 1 and retains(backwards[0].call):
         steps.append(Change(backwards[0].path, without_retain))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tests.codemods.support import rule, run_rules
 
-RULES = tuple(rule(f"TBP{number}") for number in range(101, 111))
+RULES = tuple(rule(f"TBP{number}") for number in range(101, 112))
 
 RIGHT = """\
 import torch

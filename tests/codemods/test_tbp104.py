@@ -107,7 +107,7 @@ def test_a_forward_pass_behind_the_step_may_want_a_step_of_its_own() -> None:
             text=text,
         ),
         CODE,
-        "what was meant is not plain",
+        "not plain here",
     )
 
 
