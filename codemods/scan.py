@@ -27,8 +27,8 @@ KEPT_BYTES = 1_500_000
 class Options:
     """What a run looks for: the rules in order, rows left out (`CODE:ROW`), files that are read for the facts
     but not reported or changed, codes, prefixes or rows left out in single files, whether unsafe repairs are
-    applied, the release to move to, the pins found (PEP 508), whether Lightning comes from an address alone, and
-    how many processes may work."""
+    applied, the release to move to, the pins found (PEP 508), whether Lightning comes from an address alone, how
+    many processes may work, and the namespace to move to (`lightning` or `pytorch_lightning`, "" for none)."""
 
     rules: tuple[Rule, ...]
     ignored_rows: frozenset[str] = frozenset()
@@ -39,6 +39,7 @@ class Options:
     pins: tuple[str, ...] = ()
     forked: bool = False
     jobs: int = 1
+    namespace: str = ""
 
     def applies(self, match: Match) -> bool:
         """Whether the edits of a match are to be made."""
@@ -201,6 +202,7 @@ def _collect(
             pins=options.pins,
             forked=options.forked,
             target=options.target,
+            namespace=options.namespace,
             texts=texts,
             sources=sources,
         )

@@ -10,12 +10,12 @@ from functools import partial
 from packaging.requirements import InvalidRequirement, Requirement
 
 from codemods.facts import Facts
+from codemods.names.asked import NEW, OLD, SPACES, python_matches, text_matches
 from codemods.names.sites import Sites, dotted_of, read_sites, serves_both
 from codemods.names.table import FABRIC
 from codemods.rule import Example, Match, Rule, TextEdit, best_levels
-from codemods.source import PythonFile
+from codemods.source import PythonFile, TextFile
 
-OLD, NEW = "pytorch_lightning", "lightning.pytorch"
 DISTRIBUTIONS = {"pytorch-lightning": OLD, "lightning": NEW}
 SPELLINGS = {OLD: (OLD, FABRIC[OLD]), NEW: (NEW, FABRIC[NEW])}
 
@@ -88,7 +88,16 @@ def _distribution(pin: str) -> str:
         return ""
 
 
-def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
+def _check(file: PythonFile | TextFile, facts: Facts) -> Iterator[Match]:
+    if facts.namespace:
+        to = SPACES[facts.namespace]
+        yield from python_matches(file, to) if isinstance(file, PythonFile) else text_matches(file, to)
+    elif isinstance(file, PythonFile):
+        yield from _mixed(file, facts)
+
+
+def _mixed(file: PythonFile, facts: Facts) -> Iterator[Match]:
+    """The imports of a file that take Lightning from another namespace than most of the project."""
     keep = _chosen(facts)
     if keep is None or not _spaces(file) - {keep}:
         return
@@ -150,11 +159,27 @@ RULE = Rule(
     why=(
         "`lightning.pytorch` and `pytorch_lightning` hold the same code as two sets of classes: a module of the one "
         "is refused by a Trainer of the other, and a callback works in part (issues 19252 and 17153). The namespace "
-        "of the distribution that the project asks for is kept, or that of most of its files."
+        "of the distribution that the project asks for is kept, or that of most of its files. With --namespace the "
+        "whole project moves to the one that is asked for: imports, chains, strings, configurations and requirements."
     ),
     fix="unsafe",
     versions="Lightning 2.0 and later",
-    triggers=(b"pytorch_lightning", b"lightning.pytorch", b"lightning_fabric", b"lightning.fabric"),
+    triggers=(
+        b"pytorch_lightning",
+        b"lightning.pytorch",
+        b"lightning_fabric",
+        b"lightning.fabric",
+        b"import lightning",
+        b"from lightning import",
+    ),
+    text_triggers=(
+        b"pytorch_lightning",
+        b"lightning.pytorch",
+        b"lightning_fabric",
+        b"lightning.fabric",
+        b"lightning.T",
+    ),
+    kinds=("python", "yaml", "json", "toml", "pyproject", "shell", "docs", "dockerfile", "other"),
     check=_check,
     collect=_collect,
     rows=partial(best_levels, (("B06", "unsafe"), ("B22", "manual"))),

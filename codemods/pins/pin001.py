@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -17,8 +17,9 @@ from codemods.pins.lines import included
 from codemods.pins.manifest import LIGHTNING, manifest_kind, read_pins
 from codemods.pins.pin import Pin
 from codemods.pins.reach import MENTIONS, Area, Manifest, area_of
+from codemods.pins.renaming import DISTRIBUTIONS, renaming, since_2
 from codemods.pins.toml import Unparsable
-from codemods.rule import Example, Match, Rule, TextEdit, best_levels
+from codemods.rule import Example, Match, NodeEdit, Rule, TextEdit, best_levels
 from codemods.source import PythonFile, TextFile
 
 CODE = "PIN001"
@@ -71,8 +72,7 @@ def _pins(text: TextFile, own: Manifest, area: Area, facts: Facts) -> Iterator[M
     unraised = clashing(own, area, target, metrics) if moving else ()
     for pin in own.pins:
         found = verdict(pin, own, area, target, unraised) if pin.name in LIGHTNING else None
-        if found:
-            yield _match(text, pin, found)
+        yield from _of_lightning(text, pin, own, facts, found)
     said = set()
     if moving:
         yield from _alone(text, own, area, facts)
@@ -82,6 +82,38 @@ def _pins(text: TextFile, own: Manifest, area: Area, facts: Facts) -> Iterator[M
     for pin, found in raising(own, area, target):
         if pin not in said:
             yield _match(text, pin, found)
+
+
+def _of_lightning(text: TextFile, pin: Pin, own: Manifest, facts: Facts, found: Verdict | None) -> Iterator[Match]:
+    """What is said of a requirement on Lightning, with its new name where the user asks for another namespace."""
+    if not facts.namespace or pin.name not in DISTRIBUTIONS.values() or pin.name == DISTRIBUTIONS[facts.namespace]:
+        if found:
+            yield _match(text, pin, found)
+        return
+    named, edit = renaming(text.text, pin, own, facts.namespace, found.wanted if found else None)
+    if edit:
+        kept = found.wanted if found and found.wanted is not None else pin.meant
+        wanted = since_2(kept, pin)
+        both = found if found and found.wanted is not None else named
+        reason = both.reason if both is named else f"{both.reason}; {named.reason}"
+        whole = replace(both, reason=reason, wanted=wanted if wanted != pin.specifier else None)
+        match = _match(text, pin, whole)
+        yield replace(match, edits=_joined(match.edits, edit, text.text))
+        if found and both is named:
+            yield _match(text, pin, found)
+        return
+    if found:
+        yield _match(text, pin, found)
+    yield _match(text, pin, named)
+
+
+def _joined(edits: Sequence[NodeEdit | TextEdit], name: TextEdit, text: str) -> tuple[NodeEdit | TextEdit, ...]:
+    """The edits with that of the name; one where the specifier's takes the whole word."""
+    written = text[name.start : name.end]
+    for edit in edits:
+        if isinstance(edit, TextEdit) and edit.start <= name.start < name.end <= edit.end:
+            return (replace(edit, replacement=edit.replacement.replace(written, name.replacement, 1)),)
+    return (*edits, name)
 
 
 def _alone(text: TextFile, own: Manifest, area: Area, facts: Facts) -> Iterator[Match]:
