@@ -6,7 +6,7 @@ import ast
 import importlib
 import pkgutil
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any, SupportsIndex
@@ -102,7 +102,8 @@ class Rule:
     the rule looks at those Python files alone that hold one of these whole words besides a trigger; of the others the
     facts are read all the same.
 
-    `present` says, without facts, whether a file can hold a match, which spares it the second look.
+    `present` says, without facts, whether a file can hold a match, which spares it the second look; `among` names
+    the Python files that can once all facts are known.
     `collect` returns what other files need to know of this one (picklable; None for nothing), read back by
     `Facts.collected`; `collect_text` does so of a file that is not Python, read back by `Facts.collected_texts`.
     `context` gets all that was collected by either, by path, and names byte strings: files that
@@ -132,6 +133,7 @@ class Rule:
     collect_text: Callable[[TextFile], Any] | None = None
     context: Callable[[Mapping[str, Any]], tuple[bytes, ...]] | None = None
     present: Callable[[PythonFile], bool] | None = None
+    among: Callable[[Facts], Container[str]] | None = None
     mentions: tuple[bytes, ...] = ()
     kinds: tuple[str, ...] = ("python",)
     names: tuple[str, ...] = ()

@@ -77,6 +77,7 @@ def scan(sources: Sequence[Source], options: Options, progress: Callable[[int, i
 def _scan(desk: Desk, progress: Callable[[int, int], None] | None) -> Scan:
     rules = desk.options.rules
     desk.facts, present, skipped = _collect(desk, progress)
+    present = _among(desk, present)
     last = {rule.code for rule in rules if rule.last}
     checks = [
         (path, rest)
@@ -95,6 +96,22 @@ def _scan(desk: Desk, progress: Callable[[int, int], None] | None) -> Scan:
                 if rule.code in present.get(path, ()) or (path in named and rule in triggered(source, rules)):
                     found.extend(_check(desk, (path, (rule.code,)))[0])
     return Scan(desk.facts, tuple(sorted(found, key=_order)), present, tuple(sorted(skipped.items())))
+
+
+def _among(desk: Desk, present: Mapping[str, tuple[str, ...]]) -> dict[str, tuple[str, ...]]:
+    """The rules that may match in each file, less those that the facts rule out."""
+    asked = {rule.code: rule.among(desk.facts) for rule in desk.options.rules if rule.among}
+    return {
+        path: kept
+        for path, codes in present.items()
+        if (
+            kept := tuple(
+                code
+                for code in codes
+                if code not in asked or path in asked[code] or desk.sources[path].kind not in ("python", "notebook")
+            )
+        )
+    }
 
 
 @contextmanager

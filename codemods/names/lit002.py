@@ -116,6 +116,13 @@ def _mixed(file: PythonFile, facts: Facts) -> Iterator[Match]:
             yield Match(file.span(node), message, "manual", f"Not rewritten: write it with `{keep}` by hand.", "B06")
 
 
+def _among(facts: Facts) -> frozenset[str]:
+    """The files that take Lightning from another namespace than the one to keep."""
+    keep = _chosen(facts)
+    spaces = facts.collected("LIT002")
+    return frozenset(path for path, found in spaces.items() if keep and set(found) - {keep})
+
+
 def _edit(file: PythonFile, sites: Sites, node: ast.ImportFrom | ast.Import, space: str, keep: str) -> TextEdit | None:
     start, end = file.offsets(node)
     if isinstance(node, ast.Import):
@@ -182,6 +189,7 @@ RULE = Rule(
     kinds=("python", "yaml", "json", "toml", "pyproject", "shell", "docs", "dockerfile", "other"),
     check=_check,
     collect=_collect,
+    among=_among,
     rows=partial(best_levels, (("B06", "unsafe"), ("B22", "manual"))),
     examples=(Example(BEFORE, AFTER, "callbacks.py", OTHERS), Example(BOTH, BOTH, "compat.py", OTHERS)),
     references=(

@@ -29,6 +29,22 @@ def builds_trainer(call: CallNode) -> bool:
     return call.scope.resolve(call.node.func) in (TRAINER, FROM_ARGS)
 
 
+def trainer_calls(file: PythonFile) -> list[CallNode]:
+    """The calls of a file that do so, worked out once for all rules."""
+    if "trainers" not in file.memo:
+        spellings = file.spellings("Trainer")
+        named = (
+            call for call in file.calls_near(spellings) if _last(call.node.func) in (*spellings, "from_argparse_args")
+        )
+        file.memo["trainers"] = [call for call in named if builds_trainer(call)] if spellings else []
+    found: list[CallNode] = file.memo["trainers"]
+    return found
+
+
+def _last(node: ast.expr) -> str | None:
+    return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else None
+
+
 def is_commented(file: PythonFile, call: ast.Call, item: ast.keyword, beside: bool = True) -> bool:
     """Whether a comment stands between the neighbours of a keyword, which goes with it when it is deleted. One at the
     end of the line that the keyword has for itself counts with `beside` alone."""

@@ -13,7 +13,7 @@ from codemods.rule import Example, Match, NodeEdit, Rule, best_levels
 from codemods.source import CallNode, PythonFile
 from codemods.syntax import is_super_call
 from codemods.trainer.callbacks import Spelled, are_callbacks, spelled
-from codemods.trainer.calls import builds_trainer, is_commented, keywords, replaced, with_callback
+from codemods.trainer.calls import builds_trainer, is_commented, keywords, replaced, trainer_calls, with_callback
 from codemods.trainer.dictionaries import held
 from codemods.trainer.guards import guard_of
 from codemods.trainer.handed import handed, is_own, stored, structured
@@ -71,6 +71,14 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
                     yield from _argument(file, facts, call, item, known)
         elif through := _passed_on(file, facts, call):
             yield from _handed(file, call, through)
+
+
+def _present(file: PythonFile) -> bool:
+    """Whether a Trainer is given what the newest does not take, or a file speaks of such an argument."""
+    if any(name in file.text for name in once() - current()):
+        return True
+    fine = current() - rows().keys()
+    return any(item.arg not in fine for call in trainer_calls(file) for item in call.node.keywords)
 
 
 def _argument(
@@ -312,6 +320,7 @@ RULE = Rule(
     rows=_rows,
     examples=(Example(BEFORE, AFTER), Example(LEFT, LEFT), Example(OTHER, OTHER)),
     collect=read_options,
+    present=_present,
     breaks_in="2.0.0",
     needs="2.0.0",
     references=("https://lightning.ai/docs/pytorch/stable/upgrade/migration_guide.html",),

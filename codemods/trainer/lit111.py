@@ -11,7 +11,7 @@ from codemods.facts import Facts, literal
 from codemods.finding import Fix
 from codemods.rule import Example, Match, NodeEdit, Rule, best_levels
 from codemods.source import CallNode, PythonFile
-from codemods.trainer.calls import FROM_ARGS, builds_trainer, is_commented, keywords, replaced
+from codemods.trainer.calls import FROM_ARGS, is_commented, keywords, replaced, trainer_calls
 from codemods.trainer.guards import guard_of
 from codemods.trainer.plugins import CLASSES, check_plugins
 from codemods.trainer.strategies import is_strategy, named
@@ -46,9 +46,7 @@ class End:
 
 
 def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
-    for call in file.calls_near(file.spellings("Trainer")):
-        if not builds_trainer(call):
-            continue
+    for call in trainer_calls(file):
         for item in call.node.keywords:
             if item.arg in GONE or item.arg in KEPT:
                 end = _end(file, facts, call, item)
@@ -277,6 +275,7 @@ RULE = Rule(
     fix="safe",
     versions="Lightning 0.7 - 1.9 -> 2.0 and later",
     triggers=(b"Trainer", *(name.encode() for name in CLASSES)),
+    words=tuple(name.encode() for name in (*GONE, *KEPT, *CLASSES)),
     check=_check,
     rows=partial(
         best_levels,

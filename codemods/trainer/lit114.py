@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from codemods.facts import Facts, is_trainer_call
 from codemods.rule import Example, Match, NodeEdit, Rule, best_levels
 from codemods.source import CallNode, PythonFile
-from codemods.trainer.calls import keyword, keywords, replaced
+from codemods.trainer.calls import keyword, keywords, replaced, trainer_calls
 from codemods.trainer.kept import assigned_to, is_trainer, reads_lightning
 from codemods.trainer.table import signatures
 
@@ -32,9 +32,17 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
             key = (function.attr if isinstance(function, ast.Attribute) else "", item.arg or "")
             if key in RENAMED:
                 yield from _renamed(file, facts, call, item, *key)
-    for call in file.calls_near(file.spellings("Trainer")):
-        if call.node.args and is_trainer_call(call):
+    for call in _positional(file):
+        if is_trainer_call(call):
             yield _by_position(file, call)
+
+
+def _positional(file: PythonFile) -> list[CallNode]:
+    return [call for call in trainer_calls(file) if call.node.args]
+
+
+def _present(file: PythonFile) -> bool:
+    return any(name in file.text for _, name in RENAMED) or bool(_positional(file))
 
 
 def _renamed(
@@ -148,6 +156,7 @@ RULE = Rule(
     versions="Lightning 0.7 - 1.9 -> 2.0 and later",
     triggers=(b"train_dataloader", b"val_dataloaders", b"test_dataloaders", b"Trainer("),
     check=_check,
+    present=_present,
     rows=partial(best_levels, (("M017", "safe"), ("M018", "safe"), ("G17022", "safe"))),
     examples=(Example(BEFORE, AFTER), Example(LEFT, LEFT)),
     breaks_in="1.6.0",

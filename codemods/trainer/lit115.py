@@ -9,7 +9,7 @@ from functools import partial
 from codemods.facts import Facts
 from codemods.rule import Example, Match, Rule, best_levels
 from codemods.source import CallNode, PythonFile
-from codemods.trainer.calls import builds_trainer
+from codemods.trainer.calls import trainer_calls
 from codemods.trainer.table import current, once
 
 NAMING = ("strategy", "accelerator", "distributed_backend")
@@ -18,9 +18,7 @@ CLASSES = ("DDPPlugin", "DDPSpawnPlugin", "DDPStrategy", "DDPSpawnStrategy")
 
 
 def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
-    for call in file.calls_near(file.spellings("Trainer")):
-        if not builds_trainer(call):
-            continue
+    for call in trainer_calls(file):
         old = {item.arg for item in call.node.keywords} & (once() - current())
         for item in call.node.keywords:
             if item.arg in (*NAMING, "plugins") and (place := _looks(call, item, bool(old))):
@@ -63,6 +61,7 @@ RULE = Rule(
     fix="manual",
     versions="Lightning 1.x -> 2.0 and later",
     triggers=(b"Trainer(",),
+    words=tuple(name.encode() for name in (*LOOKED, *CLASSES)),
     check=_check,
     rows=partial(best_levels, (("B07", "manual"), ("G16611", "manual"))),
     examples=(Example(OLD, OLD), Example(NEW, NEW)),

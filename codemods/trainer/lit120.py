@@ -61,6 +61,8 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
     names = frozenset(pattern.findall(file.text)) & rows().keys()
     if not names:
         return
+    if not any(node.attr in names for node in file.near(names).attributes):
+        return
     for node, within in attributes_within(file, names):
         row = rows()[node.attr]
         certain = stands_for_trainer(file, facts, node.value, within)
@@ -214,6 +216,7 @@ RULE = Rule(
     fix="safe",
     versions="Lightning 0.7 - 2.0 -> 2.1 and later",
     triggers=(b"trainer.", b"Trainer"),
+    words=tuple(name.encode() for name in rows()),
     check=_check,
     rows=_rows,
     examples=(Example(BEFORE, AFTER), Example(LEFT, LEFT), Example(OTHER, OTHER)),
