@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from dataclasses import dataclass
 
 from codemods.source import ClassNode
@@ -74,13 +74,15 @@ STAGES = (
 class EpochEnd:
     """An epoch-end hook of a class. `refusal` is why the class alone forbids a rewrite; `reads` whether the
     hook looks at the outputs at all, so that they have to be kept; `apart` whether the hook stays a method of its
-    own, under another name, that the new one calls: something else calls it too, or its signature is not plain."""
+    own, under another name, that the new one calls: something else calls it too, or its signature is not plain;
+    `idle` the methods that it hands the outputs to and that do not read them, where that is all it does."""
 
     name: str
     stage: Stage
     refusal: str | None
     reads: bool
     apart: bool
+    idle: frozenset[str] = frozenset()
 
     @property
     def argument(self) -> str:
@@ -94,10 +96,33 @@ def read_hook(item: ClassNode, stage: Stage) -> EpochEnd | None:
     if hook is None:
         return None
     apart = _stands_apart(item, stage, hook)
-    return EpochEnd(item.qualname, stage, _refusal(item, stage, hook), apart or _reads(stage, hook), apart)
+    idle = {} if apart else _idle(item, hook)
+    reads = apart or _reads(stage, hook)
+    if not reads or _reads(stage, hook, idle):
+        idle = {}
+    return EpochEnd(item.qualname, stage, _refusal(item, stage, hook), reads, apart, frozenset(idle.values()))
 
 
-def _reads(stage: Stage, hook: Function) -> bool:
+def _idle(item: ClassNode, hook: Function) -> dict[int, str]:
+    """Where a hook hands its outputs to methods of its class that do not read them, and which methods those are."""
+    given = parameters(hook)[:1]
+    found: dict[int, str] = {}
+    for call in ast.walk(hook):
+        if not (isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute)):
+            continue
+        method = item.methods.get(call.func.attr)
+        if method is None or not is_plain(method) or not is_self_attribute(call.func, call.func.attr):
+            continue
+        names = parameters(method)
+        taken = [*zip(names, call.args, strict=False), *((item.arg or "", item.value) for item in call.keywords)]
+        for name, value in taken:
+            handed = isinstance(value, ast.Name) and value.id in given and name in names
+            if handed and not any(uses(method, word) for word in (name, *SEES_LOCALS)):
+                found[id(value)] = method.name
+    return found
+
+
+def _reads(stage: Stage, hook: Function, idle: Container[int] = ()) -> bool:
     given = parameters(hook)
     handed = {
         id(argument)
@@ -106,7 +131,7 @@ def _reads(stage: Stage, hook: Function) -> bool:
         for argument in call.args
     }
     names = (given[0], *SEES_LOCALS) if given else SEES_LOCALS
-    return any(id(node) not in handed for name in names for node in uses(hook, name))
+    return any(id(node) not in handed and id(node) not in idle for name in names for node in uses(hook, name))
 
 
 def _stands_apart(item: ClassNode, stage: Stage, hook: Function) -> bool:

@@ -12,6 +12,7 @@ from codemods import edits
 from codemods.hooks.epoch_end import EpochEnd, Stage
 from codemods.hooks.relations import Keeping
 from codemods.hooks.results import never_none
+from codemods.hooks.returning import at_returns
 from codemods.source import ClassNode
 from codemods.syntax import Function, is_none, parameters, returns
 
@@ -21,7 +22,7 @@ def keep_results(node: cst.ClassDef, item: ClassNode, hook: EpochEnd, keeping: K
     it reads nothing."""
     stage = hook.stage
     node = _renamed_apart(node, item, stage, keeping) if hook.apart else _renamed(node, item, stage, keeping)
-    if keeping is None or keeping.where == "nowhere":
+    if keeping is None or keeping.where in ("nowhere", "idle"):
         return node
     if keeping.where == "step":
         node = edits.change_method(node, stage.step, lambda step: [_keeping(step, item, stage, keeping)])
@@ -42,7 +43,7 @@ def cleared(node: cst.ClassDef, item: ClassNode, hook: EpochEnd) -> cst.ClassDef
 def _taken(stage: Stage, given: str, keeping: Keeping | None) -> str:
     if keeping is None:
         return ""
-    if keeping.where == "nowhere":
+    if keeping.where in ("nowhere", "idle"):
         return f"{given} = []\n"
     text = f"{given}, self.{stage.kept} = self.{stage.kept}, []\n"
     return text + f"if len({given}) == 1:\n    {given} = {given}[0]\n" if keeping.several else text
@@ -158,24 +159,15 @@ def _made(node: cst.ClassDef, item: ClassNode, stage: Stage, keeping: Keeping) -
 def ending(step: cst.FunctionDef, step_end: str) -> cst.FunctionDef:
     """The step with `self.step_end(...)` around what it returns."""
 
-    class End(cst.CSTTransformer):
-        def visit_FunctionDef(self, node: cst.FunctionDef) -> bool:
-            return node is step
+    def ended(line: cst.SimpleStatementLine, last: cst.Return) -> list[cst.BaseStatement] | None:
+        if last.value is None:
+            return None
+        changed = last.with_changes(
+            value=_ended(last.value, step_end), whitespace_after_return=cst.SimpleWhitespace(" ")
+        )
+        return [line.with_changes(body=[*line.body[:-1], changed])]
 
-        def visit_Lambda(self, node: cst.Lambda) -> bool:
-            return False
-
-        def visit_ClassDef(self, node: cst.ClassDef) -> bool:
-            return False
-
-        def leave_Return(self, original_node: cst.Return, updated_node: cst.Return) -> cst.Return:
-            if updated_node.value is None:
-                return updated_node
-            space = cst.SimpleWhitespace(" ")
-            return updated_node.with_changes(value=_ended(updated_node.value, step_end), whitespace_after_return=space)
-
-    result: cst.FunctionDef = step.visit(End())  # type: ignore[assignment]
-    return result
+    return at_returns(step, ended)
 
 
 def _ended(value: cst.BaseExpression, step_end: str) -> cst.Call:
@@ -189,38 +181,13 @@ def _keeping(step: cst.FunctionDef, item: ClassNode, stage: Stage, keeping: Keep
     """The step with its result put on the list at every `return`."""
     pending = iter(returns(item.methods[stage.step]))
 
-    class Keep(cst.CSTTransformer):
-        def visit_FunctionDef(self, node: cst.FunctionDef) -> bool:
-            return node is step
+    def kept(line: cst.SimpleStatementLine, last: cst.Return) -> list[cst.BaseStatement] | None:
+        found = next(pending)
+        if found.value is None or last.value is None or is_none(found.value):
+            return None
+        return _kept_lines(line, last, found.value, item, stage, keeping)
 
-        def visit_Lambda(self, node: cst.Lambda) -> bool:
-            return False
-
-        def visit_ClassDef(self, node: cst.ClassDef) -> bool:
-            return False
-
-        def leave_SimpleStatementLine(
-            self, original_node: cst.SimpleStatementLine, updated_node: cst.SimpleStatementLine
-        ) -> Any:
-            last = updated_node.body[-1]
-            if not isinstance(last, cst.Return):
-                return updated_node
-            found = next(pending)
-            if found.value is None or last.value is None or is_none(found.value):
-                return updated_node
-            return cst.FlattenSentinel(_kept_lines(updated_node, last, found.value, item, stage, keeping))
-
-        def leave_SimpleStatementSuite(
-            self, original_node: cst.SimpleStatementSuite, updated_node: cst.SimpleStatementSuite
-        ) -> Any:
-            if not isinstance(updated_node.body[-1], cst.Return):
-                return updated_node
-            line = cst.SimpleStatementLine(body=updated_node.body, trailing_whitespace=updated_node.trailing_whitespace)
-            kept = self.leave_SimpleStatementLine(line, line)
-            return cst.IndentedBlock(body=list(kept)) if isinstance(kept, cst.FlattenSentinel) else updated_node
-
-    result: cst.FunctionDef = step.visit(Keep())  # type: ignore[assignment]
-    return result
+    return at_returns(step, kept)
 
 
 def _kept_lines(

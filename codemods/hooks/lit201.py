@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from codemods.facts import MODULE, ClassFact, Facts
-from codemods.family import definitions
+from codemods.family import definitions, family
 from codemods.finding import Fix, Span
 from codemods.hooks.callbacks import watchers
 from codemods.hooks.epoch_end import STAGES, EpochEnd, Stage, read_hook
@@ -146,6 +146,7 @@ _SAFE = {
         "over, whichever way {stage.step} came to it."
     ),
     "nowhere": "{stage.step} returns nothing, so the list was always empty.",
+    "idle": "{stage.old} hands its outputs to a method that does not read them: an empty list will do.",
     "unread": "{stage.old} does not read its outputs; {stage.new} is called at the same time.",
 }
 
@@ -182,6 +183,8 @@ def _plan(file: PythonFile, facts: Facts, item: ClassNode, fact: ClassFact, hook
     refusal = file_refusal(file, item, hook) or project_refusal(file, facts, item, fact, hook)
     if refusal:
         return refusal
+    if hook.idle and not any(hook.idle & other.methods for other in family(facts, fact)):
+        return _Plan(Keeping("idle"))
     if hook.reads:
         kept = keeping(file, facts, item, fact, hook)
         return kept if isinstance(kept, str) else _Plan(kept)

@@ -10,6 +10,7 @@ import libcst.matchers as m
 from codemods import edits
 from codemods.hooks.epoch_end import LOGGED
 from codemods.hooks.returned_logs import Returned
+from codemods.hooks.returning import at_returns
 from codemods.syntax import Function, returns
 
 
@@ -20,35 +21,11 @@ def logging_itself(node: cst.FunctionDef, method: Function, read: tuple[Returned
     wanted = {order[id(each.node)]: each for each in read}
     pending = iter(range(len(order)))
 
-    class Log(cst.CSTTransformer):
-        def visit_FunctionDef(self, inner: cst.FunctionDef) -> bool:
-            return inner is node
+    def logged(line: cst.SimpleStatementLine, last: cst.Return) -> list[Any] | None:
+        found = wanted.get(next(pending))
+        return _lines(line, last, found, kept) if found else None
 
-        def visit_Lambda(self, inner: cst.Lambda) -> bool:
-            return False
-
-        def visit_ClassDef(self, inner: cst.ClassDef) -> bool:
-            return False
-
-        def leave_SimpleStatementLine(
-            self, original_node: cst.SimpleStatementLine, updated_node: cst.SimpleStatementLine
-        ) -> Any:
-            last = updated_node.body[-1]
-            if not isinstance(last, cst.Return):
-                return updated_node
-            found = wanted.get(next(pending))
-            return cst.FlattenSentinel(_lines(updated_node, last, found, kept)) if found else updated_node
-
-        def leave_SimpleStatementSuite(
-            self, original_node: cst.SimpleStatementSuite, updated_node: cst.SimpleStatementSuite
-        ) -> Any:
-            if not isinstance(updated_node.body[-1], cst.Return):
-                return updated_node
-            line = cst.SimpleStatementLine(body=updated_node.body, trailing_whitespace=updated_node.trailing_whitespace)
-            lines = self.leave_SimpleStatementLine(line, line)
-            return cst.IndentedBlock(body=list(lines)) if isinstance(lines, cst.FlattenSentinel) else updated_node
-
-    result: cst.FunctionDef = node.visit(Log())  # type: ignore[assignment]
+    result = at_returns(node, logged)
     if result.returns and len(read) == len(order) and all(each.emptied for each in read):
         result = result.with_changes(returns=result.returns.with_changes(annotation=cst.Name("None")))
     return result

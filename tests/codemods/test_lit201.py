@@ -180,3 +180,46 @@ def test_every_namespace_is_known(name: str) -> None:
         "(LightningModule)", "(pl.LightningModule)"
     )
     assert "on_validation_epoch_end" in rewritten({"model.py": text}, LIT)["model.py"]
+
+
+UNASKED = """\
+from pytorch_lightning import LightningModule
+
+
+class Model(LightningModule):
+    def training_step(self, batch, batch_idx):
+        return {"loss": self(batch)}
+
+    def training_epoch_end(self, outputs):
+        self.shared(outputs, True)
+
+    def shared(self, outputs, training):
+        self.log("epochs", self.count)
+"""
+
+
+def test_outputs_that_a_method_is_handed_and_does_not_read_are_not_kept() -> None:
+    after = rewritten({"a.py": UNASKED}, rule("LIT201"))["a.py"]
+    assert "    def on_train_epoch_end(self):\n        outputs = []\n        self.shared(outputs, True)\n" in after
+    assert "on_train_batch_end" not in after
+    named = rewritten({"a.py": UNASKED.replace("outputs, True", "training=True, outputs=outputs")}, rule("LIT201"))
+    assert "on_train_batch_end" not in named["a.py"]
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("self.count", "len(outputs)"),
+        ("self.count", "len(locals())"),
+        ("True)\n", "True)\n        print(outputs)\n"),
+        ("def shared(self, outputs, training)", "def shared(self, *outputs)"),
+        (
+            "self.count)\n",
+            "self.count)\n\n\nclass Other(Model):\n    def shared(self, given, training):\n        print(given)\n",
+        ),
+    ],
+)
+def test_outputs_that_somebody_may_read_are_kept(old: str, new: str) -> None:
+    text = UNASKED.replace(old, new)
+    assert text != UNASKED
+    assert "outputs = []" not in rewritten({"a.py": text}, rule("LIT201"))["a.py"].replace("_outputs = []", "")
