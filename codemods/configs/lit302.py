@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 
 from codemods.facts import Facts
+from codemods.metrics.table import TASK, metric_of
 from codemods.names.table import Gone, find, spelled, split
 from codemods.rule import Example, Match, Rule, TextEdit
 from codemods.source import TextFile
@@ -37,6 +38,8 @@ def _match(file: TextFile, start: int, end: int, namespace: str, entry: Gone) ->
         reason = f"Nothing has its name; {entry.advice}." if entry.advice else "Nothing takes its place."
         return Match(span, message, "manual", reason, entry.row)
     now = spelled(entry.new, namespace)
+    if metric_of(now):
+        return Match(span, message, "manual", f"Not rewritten: {TASK}. It is `{now}` now.", entry.row)
     reason = f"It is `{now}` now" + (f"; {entry.caution}." if entry.caution else ".")
     edit = TextEdit(start, end, now)
     return Match(span, message, "unsafe" if entry.caution else "safe", reason, entry.row, (edit,), needs=entry.since)

@@ -31,6 +31,7 @@ RENAMED = {
     "iou": "jaccard_index",
     "hinge": "hinge_loss",
 }
+TASK = "who makes it has to say task= too, with num_classes= or num_labels="
 PASSED = frozenset({"dist_sync_on_step", "process_group", "dist_sync_fn"})
 
 

@@ -10,6 +10,7 @@ from dataclasses import replace
 
 from codemods.facts import Facts
 from codemods.finding import Fix
+from codemods.metrics.table import TASK, metric_of
 from codemods.names.sites import (
     Arms,
     Sites,
@@ -304,7 +305,9 @@ def _strings(file: PythonFile, sites: Sites, target: tuple[int, ...]) -> Iterato
             continue
         namespace, entry = hit
         text = file.source_of(node)
-        if entry.new and not entry.expression and text.count(value) == 1:
+        if entry.new and metric_of(spelled(entry.new, namespace)):
+            yield _left(file, node, namespace, entry, TASK)
+        elif entry.new and not entry.expression and text.count(value) == 1:
             start = file.offsets(node)[0] + text.index(value)
             edit = TextEdit(start, start + len(value), spelled(entry.new, namespace))
             yield _moved(file, node, namespace, entry, "unsafe" if entry.caution else "safe", (edit,), "")

@@ -245,10 +245,18 @@ def test_metrics_come_from_torchmetrics() -> None:
         "from pytorch_lightning.metrics import functional as FM\n\nvalue = FM.f1(a, b)\n",
         "from pytorch_lightning.metrics import PSNR\n",
         "from pytorch_lightning.metrics.functional import ssim, bleu_score, auc\n",
+        'TARGET = "pytorch_lightning.metrics.Accuracy"\n',
         "import pytorch_lightning as pl\n\ntorchmetrics = None\nvalue = pl.metrics.Accuracy()\n",
         "import pytorch_lightning as pl\n\n\ndef build(torchmetrics):\n    return pl.metrics.Accuracy()\n",
     ],
-    ids=["renamed behind the module", "other numbers", "other arguments", "name taken", "name taken in a function"],
+    ids=[
+        "renamed behind the module",
+        "other numbers",
+        "other arguments",
+        "a task is wanted",
+        "name taken",
+        "name taken in a function",
+    ],
 )
 def test_metrics_that_stay(before: str) -> None:
     assert text(before) == before

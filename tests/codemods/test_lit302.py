@@ -48,3 +48,12 @@ def test_left_alone(text: str) -> None:
 def test_a_name_that_is_gone_says_what_to_use() -> None:
     (reason,) = refusals({"a.yaml": "_target_: pytorch_lightning.loggers.TestTubeLogger\n"}, "LIT302")
     assert "TensorBoardLogger" in reason
+
+
+def test_metrics_that_want_a_task_are_left() -> None:
+    text = "_target_: pytorch_lightning.metrics.Accuracy\nother: pytorch_lightning.metrics.MeanSquaredError\n"
+    made = run_rules({"conf/metric.yaml": text}, rule("LIT302"))
+    assert ["task=" in finding.reason for finding in made.findings] == [True, False]
+    assert made.final()["conf/metric.yaml"].decode() == text.replace(
+        "pytorch_lightning.metrics.MeanSquaredError", "torchmetrics.MeanSquaredError"
+    )
