@@ -25,11 +25,13 @@ OWN_CALL = m.Call(func=m.Attribute(value=m.Name("self") | m.Call(func=m.Name("su
 
 @dataclass(frozen=True)
 class Shape:
-    """The dead parameters of the class's hooks, and those that it reads, by hook; the parameters of its step."""
+    """The dead parameters of the class's hooks, and those that it reads, by hook; the parameters of its step; and what
+    the index is called in hooks that have to find it."""
 
     names: Names
     dead: tuple[tuple[str, tuple[str, ...]], ...]
     kept: tuple[tuple[str, tuple[str, ...]], ...]
+    found: tuple[tuple[str, str], ...] = ()
 
 
 def write_loop(node: cst.ClassDef, verdict: Verdict, shape: Shape) -> cst.ClassDef:
@@ -75,7 +77,18 @@ def _shed(node: cst.ClassDef, shape: Shape) -> cst.ClassDef:
     kept = dict(shape.kept)
     for name, dead in shape.dead:
         node = edits.change_method(node, name, partial(_shorter, dead=dead, kept=kept.get(name, ())))
+    for name, index in shape.found:
+        node = edits.change_method(node, name, partial(_found, index=index))
     return node
+
+
+def _found(hook: cst.FunctionDef, index: str) -> list[Any]:
+    """The hook, which 2.x gives no index, with the index of the optimizer that it gets at its top."""
+    this, optimizer, *_ = (param.name.value for param in hook.params.params)
+    line = f"{index} = [each.optimizer for each in {this}.optimizers()].index({optimizer})\n"
+    body = edits.body_of(hook)
+    at = edits.after_docstring(body)
+    return [edits.with_body(hook, [*body[:at], *edits.statements(line), *body[at:]])]
 
 
 def _shorter(hook: cst.FunctionDef, dead: tuple[str, ...], kept: tuple[str, ...]) -> list[Any]:

@@ -44,6 +44,8 @@ REFUSED = {
     "manual_backward": "overridden, and the loop calls it",
 }
 GIVEN = ("optimizer_step", "optimizer_zero_grad")
+FINDING = ("on_before_optimizer_step", "configure_gradient_clipping")
+"""Hooks that find the index by the optimizer."""
 CARRIED = ("optimizer_step", "optimizer_zero_grad", "on_before_zero_grad", "configure_gradient_clipping", "backward")
 WATCHED = frozenset({*REFUSED, *CARRIED, STEP, HELPER, METHOD, "training_epoch_end", AUTOMATIC})
 
@@ -129,7 +131,9 @@ def read_class(file: PythonFile, item: ClassNode) -> Several | None:
         may_skip(item, step, INDEX, None),
         is_manual(item),
         _repeats(item),
-        frozenset(name for name in GIVEN if name in item.methods and _reads_index(item.methods[name], name)),
+        frozenset(
+            name for name in (*GIVEN, *FINDING) if name in item.methods and _reads_index(item.methods[name], name)
+        ),
         frozenset(item.methods) & {*CARRIED, "on_before_optimizer_step", "on_train_epoch_end"},
         _plain_constructor(item),
         len(parameters(step)) > 3,
@@ -240,7 +244,8 @@ def _judge_hooks(item: ClassNode) -> None:
             left = read_by_default(method, hook)
         except NotPlain as error:
             raise NotPlain(f"`{name}` is overridden, and {error}") from None
-        read = [item for item in read_elsewhere(method, name, dead) if name not in GIVEN or item != index]
+        found = name in GIVEN or (name in FINDING and is_plain(method))
+        read = [item for item in read_elsewhere(method, name, dead) if not found or item != index]
         if method.args.vararg and name != "on_before_optimizer_step":
             read += read_elsewhere(method, name, (method.args.vararg.arg,))
         if read or left:

@@ -13,7 +13,7 @@ from codemods.manual.carriers import add_attributes, carriers, function_of
 from codemods.manual.handing import WORDS, handing_matches, read_fits
 from codemods.manual.makers import METHOD, read_makers
 from codemods.manual.trainers import ACCUMULATE, ASKED, CLIP, MOVED, loose
-from codemods.optimizers.module import IMPORTS, STEP, WATCHED, candidates, names_of, read_class
+from codemods.optimizers.module import FINDING, IMPORTS, STEP, WATCHED, candidates, names_of, read_class
 from codemods.optimizers.parallel import strategy_matches
 from codemods.optimizers.plan import UNHEARD, Shown, Verdict, verdicts, window_of
 from codemods.optimizers.signature import HOOKS, index_parameter, old_parameters, read_elsewhere
@@ -111,7 +111,7 @@ def _loop_edit(item: ClassNode, verdict: Verdict) -> Any:
 def _shape(item: ClassNode) -> Shape:
     from codemods.optimizers.loop import Shape
 
-    dead, kept = [], []
+    dead, kept, found = [], [], []
     for name, hook in HOOKS.items():
         method = item.methods.get(name)
         if method is None:
@@ -119,9 +119,12 @@ def _shape(item: ClassNode) -> Shape:
         old = old_parameters(method, hook)
         read = read_elsewhere(method, name, old)
         index = index_parameter(method, hook)
+        if index in read and name in FINDING:
+            found.append((name, index))
+            read.remove(index)
         dead.append((name, tuple(each for each in old if each not in read)))
         kept.append((name, tuple(each for each in old if each in read and each == index)))
-    return Shape(names_of(item.methods[STEP]), tuple(dead), tuple(kept))
+    return Shape(names_of(item.methods[STEP]), tuple(dead), tuple(kept), tuple(found))
 
 
 def _follower_edit(node: cst.ClassDef) -> cst.ClassDef:

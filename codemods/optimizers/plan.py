@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from codemods.facts import ClassFact, Facts
+from codemods.facts import MODULE, ClassFact, Facts
 from codemods.family import family
 from codemods.finding import Fix
 from codemods.manual.carriers import Carrier
@@ -15,7 +15,7 @@ from codemods.manual.makers import METHOD, Made, configured_by, makers
 from codemods.manual.optimizers import NotPlain
 from codemods.manual.surroundings import LR_FIND, UNFIT, counting, relatives, searching, surroundings
 from codemods.manual.trainers import ACCUMULATE, CLIP, OFF, Given, Loose, read_trainers
-from codemods.optimizers.module import FIRST, STEP, WATCHED, Several, judge_configured
+from codemods.optimizers.module import FINDING, FIRST, STEP, WATCHED, Several, judge_configured
 from codemods.tbptt.plan import Verdict as TbpttVerdict
 from codemods.tbptt.plan import verdicts as tbptt_verdicts
 from codemods.versions import LIGHTNING, admits_below, admits_from
@@ -135,7 +135,7 @@ def _judge(facts: Facts, item: Several, items: Mapping[tuple[str, str], Several]
     if fact is None:
         return Verdict(item, "none", "the class is not at the top of its module")
     if facts.kind(fact) == "other":
-        return Verdict(item, "other")
+        return _mixed_in(facts, item, fact)
     if item.chunked and any(tbptt.item.name == item.name and tbptt.item.path == item.path for tbptt in _chunked(facts)):
         return Verdict(item, "other")
     try:
@@ -170,10 +170,22 @@ def _judge(facts: Facts, item: Several, items: Mapping[tuple[str, str], Several]
     return _doubted(facts, verdict)
 
 
+def _mixed_in(facts: Facts, item: Several, fact: ClassFact) -> Verdict:
+    """The verdict on a class that is no LightningModule itself."""
+    for other in facts.subclasses(fact):
+        if facts.kind(other) == MODULE:
+            reason = f"{other.name} ({other.path}) takes its training_step from it, but it is no LightningModule itself"
+            return Verdict(item, "none", reason)
+    return Verdict(item, "other")
+
+
 def _optimized(facts: Facts, item: Several, fact: ClassFact, seen: Seen) -> Several:
     """The class with what it and its subclasses are optimized by. Raises NotPlain."""
     configured = configured_by(facts, fact, seen.made)
     others = [other for other in makers(facts, fact, seen.made) if other != fact]
+    found = sorted(item.reads & frozenset(FINDING))
+    if found and configured.count is None:
+        raise NotPlain(f"`{found[0]}` reads the index, which cannot be found where there may be one optimizer")
     if configured.frequencies and others:
         raise NotPlain(f"its optimizers have a frequency in {others[0].name} ({others[0].path})")
     ends = [other for other in family(facts, fact) if other.methods & EPOCH_ENDS]

@@ -42,9 +42,22 @@ REFUSED = {
     ),
     "outputs by *args": (method("def on_train_batch_end(self, *args):\n    print(args)"), "on_train_batch_end reads"),
     "step end": (method("def training_step_end(self, output):\n    return output"), "no longer called"),
-    "index in a hook": (
-        method("def on_before_optimizer_step(self, optimizer, optimizer_idx):\n    print(optimizer_idx)"),
-        "reads `optimizer_idx`",
+    "index in a hook of no fixed number of optimizers": (
+        changed(
+            (
+                SETUP,
+                f"    def on_before_optimizer_step(self, o, optimizer_idx):\n        print(optimizer_idx)\n\n{SETUP}",
+            ),
+            ("return [generator, discriminator], []", "return generator if self.one else [generator, discriminator]"),
+        ),
+        "reads the index, which cannot be found",
+    ),
+    "step of a mixin": (
+        changed(
+            ("class GAN(LightningModule):", "class Steps:"),
+            ("def main", "class GAN(Steps, LightningModule):\n    pass\n\n\ndef main"),
+        ),
+        "takes its training_step from it, but it is no LightningModule itself",
     ),
     "optimizer in backward": (
         method("def backward(self, loss, optimizer, optimizer_idx):\n    optimizer.scale(loss).backward()"),
@@ -328,6 +341,18 @@ def test_a_strategy_that_cannot_be_told_is_a_finding(given: str, found: int) -> 
     made = run_rules({"train.py": text}, OPT)
     assert [finding.fix for finding in made.findings if finding.row == "B07"] == ["manual"] * found
     assert LOOKING not in made.final()["train.py"].decode()
+
+
+def test_a_hook_finds_the_index_by_the_optimizer() -> None:
+    hook = 'def on_before_optimizer_step(self, optimizer, opt_idx):\n    """Doc."""\n    print(opt_idx)'
+    after = rewritten({"train.py": method(hook)}, OPT)["train.py"]
+    assert (
+        "    def on_before_optimizer_step(self, optimizer):\n"
+        '        """Doc."""\n'
+        "        opt_idx = [each.optimizer for each in self.optimizers()].index(optimizer)\n"
+        "        print(opt_idx)\n"
+        "        self.clip_gradients("
+    ) in after
 
 
 def test_two_classes_of_one_trainer_change_it_once() -> None:

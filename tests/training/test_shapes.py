@@ -17,13 +17,10 @@ CHUNKS = [
 ]  # fmt: skip
 INDEXED = [
     "alternating_without_an_index", "dead_index", "gan_accumulated", "gan_default_none", "gan_early_return",
-    "gan_elif", "gan_frequency", "gan_in", "gan_index_handed_on", "gan_plateau", "gan_scheduled", "gan_shared_prefix",
-    "three_optimizers_toggled",
+    "gan_elif", "gan_frequency", "gan_in", "gan_index_handed_on", "gan_own_clipping", "gan_plateau", "gan_scheduled",
+    "gan_shared_prefix", "three_optimizers_toggled",
 ]  # fmt: skip
 ACCUMULATED = {"gan_accumulated", "gan_on_two_ranks"}
-REFUSED = {
-    "gan_own_clipping": "OPT001 Not rewritten: `configure_gradient_clipping` reads `optimizer_idx`",
-}
 SCALED = ["chunks_clipped_under_a_scaler", "gan_clipped_under_a_scaler"]
 ROUNDED = {"gan_clipped_under_a_scaler"}
 RANKS = ["chunks_on_two_ranks", "gan_on_two_ranks"]
@@ -64,14 +61,6 @@ def test_it_trains_as_it_did(name: str) -> None:
 def test_it_trains_as_it_did_on_1_8(name: str) -> None:
     before = project(name)
     same(before, rewritten(before), old="1.8.6")
-
-
-@pytest.mark.parametrize("name", REFUSED)
-def test_what_is_not_rewritten_is_named(name: str) -> None:
-    before = project(name)
-    made = run_rules(before)
-    assert (made.changes, made.bugs) == ((), ())
-    assert any(f"{finding.code} {finding.reason}".startswith(REFUSED[name]) for finding in made.findings)
 
 
 @pytest.mark.parametrize("name", SCALED)
