@@ -1,0 +1,139 @@
+"""`fixer verify`: which trees it compares, and what it says of one without running it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from fixer import comparison
+from tests.fixer.command import NEW, OLD, Ask, old_project
+from tests.support import commit_all, git
+from verify.evidence import Evidence
+from verify.prove import Request
+
+MODULE = b"""import pytorch_lightning as pl
+
+
+class Model(pl.LightningModule):
+    def training_step(self, batch, batch_idx, optimizer_idx):
+        return batch
+
+
+trainer = pl.Trainer(gpus=1)
+"""
+PLANTED = b"import pathlib; pathlib.Path(__file__).with_name('ran').touch()\n"
+
+
+@pytest.fixture
+def asked(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[tuple[str, str, Request]]]:
+    """What was asked of the proof, with the text of train.py before and after; nothing is run."""
+    found: list[tuple[str, str, Request]] = []
+
+    def prove(before: Path, after: Path, request: Request, progress: object) -> Evidence:
+        found.append(((before / "train.py").read_text(), (after / "train.py").read_text(), request))
+        return Evidence(request.group, (), "same", "preserved", "nothing ran")
+
+    monkeypatch.setattr(comparison, "prove", prove)
+    yield found
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A repository with three versions of a script, the work tree being a fourth."""
+    made = old_project(tmp_path / "project", {"train.py": OLD, "requirements.txt": b"pytorch-lightning>=1.5\n"})
+    git(made, "checkout", "--quiet", "-b", "moved")
+    (made / "train.py").write_bytes(NEW)
+    (made / "requirements.txt").write_bytes(b"pytorch-lightning>=2.0\n")
+    commit_all(made)
+    (made / "train.py").write_bytes(NEW + b"# more\n")
+    commit_all(made)
+    (made / "train.py").write_bytes(NEW + b"# at work\n")
+    monkeypatch.chdir(made)
+    return made
+
+
+@pytest.mark.parametrize(
+    ("words", "before", "after", "group"),
+    [
+        ([], NEW + b"# more\n", NEW + b"# at work\n", "HEAD..work tree"),
+        (["."], NEW + b"# more\n", NEW + b"# at work\n", "HEAD..work tree"),
+        (["main..moved"], OLD, NEW + b"# more\n", "main..moved"),
+        (["main..moved", "."], OLD, NEW + b"# more\n", "main..moved"),
+        (["main.."], OLD, NEW + b"# more\n", "main..HEAD"),
+        (["moved"], NEW, NEW + b"# more\n", "moved~1..moved"),
+        (["--base", "main"], OLD, NEW + b"# at work\n", "main..work tree"),
+        (["--base", "main", "--head", "moved~1"], OLD, NEW, "main..moved~1"),
+    ],
+)
+def test_the_trees_are_those_that_are_named(
+    ask: Ask, folder: Path, asked: list[tuple[str, str, Request]], words: list[str], before: bytes, after: bytes,
+    group: str,
+) -> None:  # fmt: skip
+    assert ask("verify", *words).code == 0
+    assert [(old.encode(), new.encode(), request.group) for old, new, request in asked] == [(before, after, group)]
+
+
+def test_the_old_tree_gets_the_era_that_its_code_tells(
+    ask: Ask, folder: Path, asked: list[tuple[str, str, Request]]
+) -> None:
+    ask("verify", "main..moved")
+    ask("verify", "moved")
+    first, second = (request for _, _, request in asked)
+    assert (first.baseline_below, second.baseline_below) == ("2.0.0", None)
+    assert (first.before_pins, first.after_pins) == (("pytorch-lightning>=1.5",), ("pytorch-lightning>=2.0",))
+    assert (first.changed, second.changed) == (("requirements.txt", "train.py"), ("train.py",))
+
+
+def test_settings_and_options_reach_the_proof(
+    ask: Ask, folder: Path, asked: list[tuple[str, str, Request]], tmp_path: Path
+) -> None:
+    settings = '[tool.fixer.verify]\nbaseline-python = "old/python"\ntarget-python = "/new/python"\ntorch = "project"\n'
+    (folder / "pyproject.toml").write_text(settings + "timeout = 7\n")
+    ask("verify", "--read", tmp_path)
+    ask("verify", "--python", "mine/python", "--timeout", "9")
+    (_, _, first), (_, _, second) = asked
+    assert (first.baseline_python, first.python) == (folder / "old/python", Path("/new/python"))
+    assert (first.own_torch, first.readable, first.timeout) == (True, (tmp_path,), 7)
+    assert (second.python, second.timeout) == (folder / "mine/python", 9)
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["main", "moved"], "main moved: give at most one path that is there and one revision, or two as A..B"),
+        (["main..moved", "--base", "main"], "main..moved: revisions are named already"),
+        (["main..gone"], "no commit is named 'gone'"),
+        (["main"], "no commit is named 'main~1'"),
+        (["moved..moved"], "nothing differs between moved and moved; name two revisions as OLD..NEW"),
+        (["--read", "/nowhere"], "--read /nowhere: there is no such folder"),
+    ],
+)
+def test_what_cannot_be_compared_is_named(ask: Ask, folder: Path, words: list[str], said: str) -> None:
+    assert said in ask("verify", *words).complaint()
+
+
+def test_switched_off_means_off(ask: Ask, folder: Path, asked: list[tuple[str, str, Request]]) -> None:
+    (folder / "pyproject.toml").write_text("[tool.fixer.verify]\nenabled = false\n")
+    assert "verify.enabled is false in pyproject.toml" in ask("verify").complaint()
+    assert asked == []
+    assert ask("verify", "--conforms").code == 0
+
+
+def test_conformity_alone_needs_no_difference_and_runs_nothing(ask: Ask, tmp_path: Path, own_home: None) -> None:
+    made = old_project(tmp_path / "project", {"a/train.py": PLANTED + MODULE, "plain.py": PLANTED})
+    said = ask("verify", made, "--conforms", "--output-format", "json")
+    assert said.code == 1
+    evidence = said.report()["evidence"][0]
+    assert (evidence["rung"], evidence["verdict"]) == (None, "inconclusive")
+    assert evidence["problems"] == [
+        "a/train.py:6: Model.training_step(optimizer_idx), the target does not pass it",
+        "a/train.py:10: Trainer(gpus=...), the target has no such argument",
+    ]
+    assert not list(made.rglob("ran"))
+    (made / "a/train.py").write_bytes(PLANTED + NEW)
+    assert ask("verify", made, "--conforms").code == 0
+    commit_all(made)
+    report = ask("verify", "HEAD", made, "--conforms", "--output-format", "json").report()
+    assert report["evidence"][0]["rung"] == "conforms"
