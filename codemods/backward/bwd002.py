@@ -36,6 +36,8 @@ HOOK_REASON = (
     "output. Detach that where it is kept, and take retain_graph out."
 )
 STALE = "a backward pass through weights that a step has changed since the forward pass"
+ENDS = "ends where it meets them"
+HELD = "is held to those of {}; under DDP, which waits for the others, compute the loss anew behind the step instead"
 UNHEARD = {"on_before_backward", "on_after_backward"}
 
 
@@ -136,14 +138,15 @@ def _used_behind(loop: ast.For, method: Function) -> bool:
 def _stale(file: PythonFile, item: ClassNode, method: Function) -> Iterator[Match]:
     for found in find_stale(item, method):
         place = file.span(found.call)
-        if found.uses:
+        if found.uses or found.only:
             reason = (
                 f"torch refuses to go back through {found.module}, whose weights the step in line {found.step.lineno} "
                 f"changed (modified by an inplace operation). What this pass would add to their gradients is set to "
-                "zero before it is used, so it ends where it meets them."
+                f"zero before it is used, so it {ENDS if found.uses else HELD.format(found.only)}."
             )
-            edits = tuple(NodeEdit(node, _detached) for node in found.uses)
-            yield Match(place, STALE, "safe", reason, edits=edits)
+            held = NodeEdit(found.call, partial(_held, module=found.only))
+            edits = tuple(NodeEdit(node, _detached) for node in found.uses) or (held,)
+            yield Match(place, STALE, "safe" if found.uses else "unsafe", reason, edits=edits)
             continue
         reason = (
             f"Not rewritten: `{found.name}` was computed through {found.module} before the step in line "
@@ -158,6 +161,18 @@ def _detached(node: cst.Name) -> cst.BaseExpression:
     import libcst as cst
 
     return cst.Call(cst.Attribute(node, cst.Name("detach")))
+
+
+def _held(node: cst.Call, module: str) -> cst.Call:
+    """The pass with `inputs`, the weights of one module."""
+    import libcst as cst
+
+    last = cst.Arg(
+        cst.parse_expression(f"list({module}.parameters())"),
+        cst.Name("inputs"),
+        cst.AssignEqual(cst.SimpleWhitespace(""), cst.SimpleWhitespace("")),
+    )
+    return node.with_changes(args=[*node.args, last])
 
 
 def _hook(file: PythonFile, item: ClassNode) -> Iterator[Match]:

@@ -21,7 +21,8 @@ class Stale:
     """A backward call, the step before it that changed weights, and the name computed through them before that.
 
     `uses` are the names to detach, so that the pass ends there: none where it also trains what it would no longer
-    reach, or where the gradient that then stays away is not plainly thrown away.
+    reach, or where the gradient that then stays away is not plainly thrown away. `only` is the module to whose weights
+    the pass can be held instead.
     """
 
     call: ast.Call
@@ -29,11 +30,13 @@ class Stale:
     name: str
     module: str
     uses: tuple[ast.Name, ...] = ()
+    only: str = ""
 
 
 def find_stale(item: ClassNode, method: Function) -> Iterator[Stale]:
     """The backward passes of a method that go through weights which a step has changed since the forward pass."""
-    trained = trained_by(item, method)
+    built = _built_for(item, method)
+    trained = {name: paths for name, call in built.items() if (paths := _weights(call))}
     if not trained:
         return
     names = Names(method)
@@ -42,14 +45,33 @@ def find_stale(item: ClassNode, method: Function) -> Iterator[Stale]:
     for step, optimizer in steps:
         before = [found for found in passes if found.call.lineno < step.lineno]
         for found in passes:
-            if before and found.call.lineno > step.lineno:
+            if before and found.call.lineno > step.lineno and not _is_held(found.call):
                 hits = dict(_through(found.loss, step.lineno, trained[optimizer], names, method))
                 if hits:
                     wasted = _is_wasted(item, method, optimizer, step, before[0].call)
                     others = [owner for call, owner in steps if call.lineno > found.call.lineno]
                     known = trained[others[0]] if wasted and others else frozenset[Path]()
                     uses = _cuttable(frozenset(hits), step, found, known, names, method)
-                    yield Stale(found.call, step, *next(iter(hits.items())), uses)
+                    kept = (
+                        all(other.retains for other in before)
+                        and not found.more
+                        and _module(found.loss, known, names, method)
+                    )
+                    only = _whole(built[others[0]]) if known and kept and len(set(others)) == 1 and not uses else ""
+                    yield Stale(found.call, step, *next(iter(hits.items())), uses, only)
+
+
+def _is_held(call: ast.Call) -> bool:
+    """Whether a pass computes the gradients of some tensors alone."""
+    return any(keyword.arg == "inputs" for keyword in call.keywords)
+
+
+def _whole(call: ast.Call) -> str:
+    """The module whose weights an optimizer has, all of them and no others."""
+    given = call.args[0] if call.args else None
+    if not isinstance(given, ast.Call) or not isinstance(given.func, ast.Attribute) or given.args or given.keywords:
+        return ""
+    return ".".join(_path(given.func.value)) if given.func.attr == "parameters" else ""
 
 
 def _called(method: Function, name: str) -> list[tuple[ast.Call, str]]:
@@ -93,8 +115,8 @@ def _cuttable(
     return tuple(uses) if between and _module(found.loss, known, names, method) else ()
 
 
-def trained_by(item: ClassNode, method: Function) -> dict[str, frozenset[Path]]:
-    """The modules whose weights each optimizer of a method has: `("self", "generator")`."""
+def _built_for(item: ClassNode, method: Function) -> dict[str, ast.Call]:
+    """The calls that build the optimizers of a method, by name."""
     configure = item.methods.get("configure_optimizers")
     unpacked = [
         node
@@ -111,10 +133,10 @@ def trained_by(item: ClassNode, method: Function) -> dict[str, frozenset[Path]]:
     built = _built(configure)
     if len(built) != len(targets):
         return {}
-    return {name.id: paths for name, paths in zip(targets, built, strict=True) if isinstance(name, ast.Name) and paths}
+    return {name.id: call for name, call in zip(targets, built, strict=True) if isinstance(name, ast.Name) and call}
 
 
-def _built(configure: Function) -> list[frozenset[Path]]:
+def _built(configure: Function) -> list[ast.Call | None]:
     names = Names(configure)
 
     def value(node: ast.expr | None) -> ast.expr | None:
@@ -123,14 +145,15 @@ def _built(configure: Function) -> list[frozenset[Path]]:
 
     result = value(returns(configure)[0].value)
     if not isinstance(result, ast.Tuple | ast.List):
-        return [_weights(result)] if isinstance(result, ast.Call) else []
+        return [result] if isinstance(result, ast.Call) else []
     first = value(result.elts[0]) if result.elts else None
     elements = first.elts if isinstance(first, ast.Tuple | ast.List) else result.elts
     found = [value(element) for element in elements]
-    return [_weights(node) if isinstance(node, ast.Call) else frozenset() for node in found]
+    return [node if isinstance(node, ast.Call) else None for node in found]
 
 
 def _weights(call: ast.Call) -> frozenset[Path]:
+    """The modules whose weights an optimizer has: `("self", "generator")`."""
     return frozenset(
         path[:-1]
         for node in every_node(call)

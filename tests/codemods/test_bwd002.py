@@ -181,13 +181,26 @@ NAMED = {
     ),
     "both steps behind": ("        d.step()\n", "        d.step()\n        g.step()\n"),
     "gradients read": ("        d.step()\n", '        d.step()\n        self.log("norm", self.w.grad.norm())\n'),
-    "judged before the step": (
+    "judged before the step, and never zeroed": (
+        "        judged = self.critic(fake)\n",
+        "",
+        "        g.zero_grad()\n",
+        "        judged = self.critic(fake)\n",
+    ),
+    "judged before the step, in a graph that is freed": (
         "        judged = self.critic(fake)\n",
         "",
         "        g.zero_grad()\n",
         "        judged = self.critic(fake)\n        g.zero_grad()\n",
+        ", retain_graph=True",
+        "",
     ),
-    "no argument": ("judged.mean()", "(judged + fake).mean()"),
+    "no argument, and other weights too": (
+        "judged.mean()",
+        "(judged + fake).mean()",
+        "self.critic.parameters()",
+        "[*self.critic.parameters(), self.scale]",
+    ),
     "nothing else is trained": ("judged = self.critic(fake)", "judged = torch.sum(fake)"),
 }
 
@@ -201,10 +214,35 @@ def test_a_pass_through_weights_that_were_stepped_is_named(name: str) -> None:
     if name == "nothing else is trained":
         text = text.replace(" - self.critic(batch[0]).mean()", "")
     (finding,) = stale(text)
-    assert f"`{'judged' if name == 'judged before the step' else 'fake'}` was computed through self." in finding.reason
+    assert f"`{'judged' if 'judged' in name else 'fake'}` was computed through self." in finding.reason
+
+
+JUDGED = GAN.replace("        judged = self.critic(fake)\n", "").replace(
+    "        g.zero_grad()\n", "        judged = self.critic(fake)\n        g.zero_grad()\n"
+)
+
+
+def test_a_pass_that_was_judged_before_the_step_is_held_to_the_critic() -> None:
+    held = JUDGED.replace("(d_loss)", "(d_loss, inputs=list(self.critic.parameters()))")
+    assert [finding.fix for finding in run_rules({"train.py": JUDGED}, RULE).findings] == ["unsafe"]
+    assert rewritten({"train.py": JUDGED}, RULE, unsafe=True)["train.py"] == held
+    run = RUN.replace("MODEL", "GAN")
+    broken = train({"train.py": JUDGED + run})
+    assert broken.failure is not None and "inplace operation" in broken.failure.message
+    # before its own step the critic judges both times alike
+    assert_same(train({"train.py": held + run}), train({"train.py": CUT + run}))
+
+
+@pytest.mark.parametrize("strategy", ["ddp", "ddp_find_unused_parameters_true"])
+def test_ddp_waits_for_weights_that_a_pass_is_kept_from(strategy: str) -> None:
+    run = RUN.replace("MODEL", "GAN").replace('"cpu"', f'"cpu", devices=2, strategy="{strategy}"')
+    held = rewritten({"train.py": JUDGED}, RULE, unsafe=True)["train.py"]
+    failure = train({"train.py": held + run}, processes=2).failure
+    assert failure is not None and "parameters that were not used" in failure.message
 
 
 FINE = {
+    "held to the critic": ("(d_loss)", "(d_loss, inputs=list(self.critic.parameters()))"),
     "detached": ("judged = self.critic(fake)", "judged = self.critic(fake.detach())"),
     "computed anew": ("judged = self.critic(fake)", "judged = self.critic(self.generator(batch[0]))"),
     "no gradient": (
