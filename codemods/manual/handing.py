@@ -73,13 +73,14 @@ def handed(facts: Facts, fact: ClassFact, fits: Mapping[str, Fits], wide: bool) 
     for path, here in fits.items():
         if not wide and path != fact.path:
             continue
-        if any(_may_be(facts, fact, path, dotted) for _, dotted in here.other):
+        if any(may_be(facts, fact, path, dotted) for _, dotted in here.other):
             return ()
-        found += [(path, each) for each in here.plain if _may_be(facts, fact, path, each.fitted)]
+        found += [(path, each) for each in here.plain if may_be(facts, fact, path, each.fitted)]
     return tuple(found)
 
 
-def _may_be(facts: Facts, fact: ClassFact, path: str, dotted: str | None) -> bool:
+def may_be(facts: Facts, fact: ClassFact, path: str, dotted: str | None) -> bool:
+    """Whether a model, of the class `dotted` where that can be seen, may be of the class or one below it."""
     known = facts.find_class(dotted, path) if dotted else None
     return known is None or known == fact or known in facts.subclasses(fact)
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
 from codemods.facts import Facts, is_trainer_call, literal
+from codemods.manual.handing import may_be, read_fits
 from codemods.manual.trainers import trainers_of
+from codemods.nodes import every_node
 from codemods.optimizers.plan import Verdict
 from codemods.rule import Match, NodeEdit
 from codemods.source import PythonFile
@@ -25,7 +27,7 @@ ROW = "B07"
 ADVICE = f'Where it trains on several devices by DDP, give it strategy="{LOOKS}"'
 
 
-def strategy_matches(file: PythonFile, facts: Facts, verdicts: Iterable[Verdict]) -> Iterator[Match]:
+def strategy_matches(file: PythonFile, facts: Facts, verdicts: Sequence[Verdict]) -> Iterator[Match]:
     """The Trainers of this file which may train by DDP a class that gets a loop.
 
     On 1.x DDP looked for unused parameters by itself, of which a toggled optimizer leaves some, and was what several
@@ -37,9 +39,37 @@ def strategy_matches(file: PythonFile, facts: Facts, verdicts: Iterable[Verdict]
         for trainer in trainers_of(facts, fact) if fact else ():
             owners.setdefault((trainer.path, trainer.line), verdict)
     trainers = [trainer for trainer in facts.trainers if trainer.path == file.path]
-    for trainer, call in zip(trainers, filter(is_trainer_call, file.calls), strict=False):
+    calls = [call.node for call in file.calls if is_trainer_call(call)]
+    for trainer, call in zip(trainers, calls, strict=False):
         if (trainer.path, trainer.line) in owners:
-            yield from _judge(file, owners[trainer.path, trainer.line], call.node)
+            yield from _judge(file, owners[trainer.path, trainer.line], call)
+    yield from _spoken_of(file, facts, verdicts, calls)
+
+
+def _spoken_of(
+    file: PythonFile, facts: Facts, verdicts: Sequence[Verdict], calls: Sequence[ast.Call]
+) -> Iterator[Match]:
+    """The places where a file that fits the class names DDP other than in a Trainer's call: it may get there."""
+    if not any(name in file.text for name in DDP):
+        return
+    fits = read_fits(file)
+    fitted = [*(fit.fitted for fit in fits.plain), *(dotted for _, dotted in fits.other)]
+    owner = next((each for each in verdicts if any(_may_be(facts, each, file.path, dotted) for dotted in fitted)), None)
+    if owner is None:
+        return
+    known = {id(inner) for call in calls for inner in ast.walk(call)}
+    known |= {id(bound.value) for call in calls for each in call.keywords if (bound := _bound(file, each.value))}
+    known |= {id(part) for node in every_node(file.tree) if isinstance(node, ast.Compare) for part in ast.walk(node)}
+    for node in every_node(file.tree):
+        if isinstance(node, ast.Constant) and node.value in DDP and id(node) not in known:
+            message = f'"{node.value}" no longer looks for parameters that a step leaves unused'
+            reason = f"Not rewritten: it may reach the Trainer of {owner.item.name}, which needs that. {ADVICE}."
+            yield Match(file.span(node), message, "manual", reason, ROW)
+
+
+def _may_be(facts: Facts, verdict: Verdict, path: str, dotted: str | None) -> bool:
+    fact = facts.files[verdict.item.path].find(verdict.item.name)
+    return fact is not None and may_be(facts, fact, path, dotted)
 
 
 def _judge(file: PythonFile, verdict: Verdict, call: ast.Call) -> Iterator[Match]:

@@ -355,6 +355,14 @@ def test_a_hook_finds_the_index_by_the_optimizer() -> None:
     ) in after
 
 
+def test_ddp_that_may_reach_the_trainer_is_a_finding() -> None:
+    line = 'options = {"strategy": "ddp"}\nif kind == "ddp":\n    seed = 1\n'
+    text = BEFORE.replace("gradient_clip_val=0.5", "**options").replace("def main", f"{line}\n\ndef main")
+    found = [finding for finding in run_rules({"train.py": text}, OPT).findings if finding.row == "B07"]
+    line_of = text[: text.index(': "ddp')].count("\n") + 1
+    assert [(finding.fix, finding.span.line) for finding in found] == [("manual", line_of)]
+
+
 def test_two_classes_of_one_trainer_change_it_once() -> None:
     second = BEFORE[BEFORE.index("class GAN") : BEFORE.index("def main")].replace("class GAN", "class Second")
     text = BEFORE.replace("def main", f"{second}def main").replace("gradient_clip_val=0.5", "devices=2")
