@@ -317,6 +317,20 @@ def verify(
 
 
 @app.command()
+def cache(
+    prune: Annotated[
+        float | None,
+        typer.Option(min=0, help="Remove the environments that were not used for so many days.", metavar="DAYS"),
+    ] = None,
+    clear: Annotated[bool, typer.Option("--clear", help="Remove all of them.")] = False,
+) -> None:
+    """List the environments that are kept for the proof, with their sizes, or remove them."""
+    from fixer.cache import listed, pruned
+
+    typer.echo(listed() if prune is None and not clear else pruned(0 if clear else prune or 0), nl=False)
+
+
+@app.command()
 def rules(
     words: Annotated[
         list[str] | None, typer.Argument(help="Only rules of these codes, levels or words.", metavar="WORDS")

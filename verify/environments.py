@@ -29,7 +29,7 @@ from verify.process import Limits, Stopped, scrubbed
 from verify.releases import minor_of
 
 TORCH = "2.13.0"
-_MARKER = "fixer-environment.json"
+MARKER = "fixer-environment.json"
 _BASE = ("torch", "pytorch-lightning", "lightning", "setuptools")
 _BOUND_TO_TORCH = ("torchvision", "torchaudio")
 LENT = {
@@ -267,7 +267,8 @@ def build(
             if left is None:
                 progress(f"building an environment with {plan.base[1]}")
                 left = _fill(folder, plan, python, installer)
-                (folder / _MARKER).write_text(json.dumps({"asked": json.loads(asked), "left": left}), encoding="utf-8")
+                (folder / MARKER).write_text(json.dumps({"asked": json.loads(asked), "left": left}), encoding="utf-8")
+            (folder / MARKER).touch()
     except OSError as error:
         raise Unavailable(f"no environment can be kept in {cache}: {error}") from error
     return inspect(interpreter(folder)), left
@@ -276,7 +277,7 @@ def build(
 def _cached(folder: Path) -> tuple[str, ...] | None:
     """What a finished environment was built without; None where there is none."""
     try:
-        marker = json.loads((folder / _MARKER).read_text(encoding="utf-8"))
+        marker = json.loads((folder / MARKER).read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return None
     return tuple(marker["left"]) if interpreter(folder).exists() else None
