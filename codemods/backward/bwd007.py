@@ -151,6 +151,8 @@ def _refusal(file: PythonFile, loop: Loop, flow: Flow, window: Window) -> str | 
         return "a pass goes around self.manual_backward"
     if _repeated(flow, passes[-1], window.step) and not _last_round(flow, passes[-1]):
         return "the last pass stands in a loop, all whose rounds but the last are earlier ones"
+    if any(keyword.arg == "inputs" for event in passes for keyword in event.call.keywords):
+        return "a pass computes the gradients of some weights alone, and DDP waits for the others"
     if "use_pl_optimizer" in class_text(file, loop) or not flow.laid_out:
         return "the lines are not plain enough"
     if said_of(file, loop, SEES, *SEEN) or re.search(r"register_hook|post_accumulate", file.text):

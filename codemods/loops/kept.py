@@ -10,7 +10,7 @@ from codemods.loops.carried import CUT, RECURRENT, Place, Shape, built, shape_of
 from codemods.loops.classes import targets_of
 from codemods.loops.flow import calls_on_self
 from codemods.source import ClassNode, PythonFile
-from codemods.syntax import Function, is_self_attribute, own_nodes, self_name
+from codemods.syntax import Function, is_none, is_self_attribute, own_nodes, self_name
 
 SETS_UP = frozenset(
     {
@@ -116,14 +116,16 @@ def _is_cut(file: PythonFile, item: ClassNode, attribute: str) -> bool:
 
 
 def stores(item: ClassNode, attribute: str, kept: Kept) -> list[tuple[Function, ast.AST]]:
-    """The statements of a class, other than that of the call and what hands its result on, that set an attribute,
-    with their methods."""
+    """The statements of a class that set an attribute, with their methods, but for that of the call, what hands its
+    result on, and what sets it only while it is None."""
     handed = {node.id for node in ast.walk(kept.made) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
     return [
         (method, node)
         for method in item.methods.values()
+        for first in [_first(method, attribute)]
         for node in own_nodes(method)
         if node is not kept.made
+        and id(node) not in first
         and not (method is kept.method and isinstance(node, ast.Assign) and _name_of(node.value) in handed)
         and any(
             isinstance(inner, ast.Attribute)
@@ -133,6 +135,21 @@ def stores(item: ClassNode, attribute: str, kept: Kept) -> list[tuple[Function, 
             for inner in ast.walk(target)
         )
     ]
+
+
+def _first(method: Function, attribute: str) -> set[int]:
+    """The nodes that run only while an attribute is None."""
+    return {
+        id(inner)
+        for node in own_nodes(method)
+        if isinstance(node, ast.If)
+        and isinstance(node.test, ast.Compare)
+        and isinstance(node.test.ops[0], ast.Is)
+        and is_self_attribute(node.test.left, attribute, self_name(method))
+        and is_none(node.test.comparators[0])
+        for statement in node.body
+        for inner in ast.walk(statement)
+    }
 
 
 def _name_of(node: ast.expr) -> str:

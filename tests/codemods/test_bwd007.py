@@ -247,6 +247,10 @@ REFUSED = {
         "not one optimizer",
     ),
     "a raw pass": (changed(SECOND, "        self.net(batch[1]).pow(2).mean().backward()\n"), "goes around"),
+    "weights left out": (
+        changed("mean())\n        optimizer.step", "mean(), inputs=[self.net.weight])\n        optimizer.step"),
+        "waits for the others",
+    ),
     "gradients read": (changed(SECOND, f"        self.seen = self.net.weight.grad.norm()\n{SECOND}"), "looks at the"),
     "hooks on gradients": (
         changed("    def configure", "    def on_after_backward(self):\n        self.count()\n\n    def configure"),

@@ -208,6 +208,14 @@ def test_left_alone(text: str) -> None:
     assert (made.findings, made.changes, made.bugs) == ((), (), ())
 
 
+def test_what_is_set_only_while_there_is_none_is_kept() -> None:
+    lazy = "        if self.state is None:\n            self.state = torch.zeros(1, 2, 8), torch.zeros(1, 2, 8)\n"
+    made = run_rules({"train.py": changed(CALL, f"{lazy}{CALL}")}, RULE)
+    assert [finding.fix for finding in made.findings] == ["safe"]
+    made = run_rules({"train.py": changed(CALL, f"{lazy}{CALL}".replace("is None", "is None or batch_idx"))}, RULE)
+    assert made.findings == ()
+
+
 def test_an_epoch_may_begin_anew() -> None:
     text = changed(HOOK, f"    def on_train_epoch_start(self):\n        self.reset()\n\n{HOOK}")
     text += "\n    def reset(self):\n        self.state = None\n"
