@@ -151,13 +151,20 @@ def _limits_of_batches(file: PythonFile, function: Function, reader: Reader) -> 
 
 def _untold(file: PythonFile, function: Function, reader: Reader) -> Iterator[Match]:
     """`trainer.max_steps` tested as if it were None or 0 without a limit."""
+    signed = {
+        id(part)
+        for node in own_nodes(function)
+        if isinstance(node, ast.BoolOp) and any(map(_asks_sign, node.values))
+        for part in node.values
+    }
     for node in own_nodes(function):
         tests = [node.test] if isinstance(node, ast.If | ast.IfExp) else []
         for test in node.values if isinstance(node, ast.BoolOp) else tests:
             bare = test.operand if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not) else test
             if _is(reader, bare, "max_steps") and not _has_sign(node):
                 yield manual(file, bare, "trainer.max_steps is tested for truth", f"{UNTOLD}; -1 is true.")
-        if isinstance(node, ast.Compare) and _is(reader, node.left, "max_steps") and _with_none(node):
+        of_limit = isinstance(node, ast.Compare) and _is(reader, node.left, "max_steps") and id(node) not in signed
+        if of_limit and _with_none(node):
             yield manual(file, node, "trainer.max_steps is compared with None", f"{UNTOLD}; it is never None.")
 
 
@@ -181,6 +188,11 @@ def _untold_elsewhere(file: PythonFile, facts: Facts) -> Iterator[Match]:
 def _with_none(node: ast.Compare) -> bool:
     other = node.comparators[0]
     return isinstance(other, ast.Constant) and other.value is None
+
+
+def _asks_sign(node: ast.expr) -> bool:
+    """Whether a test compares the limit with a number: `trainer.max_steps >= 0`."""
+    return isinstance(node, ast.Compare) and "max_steps" in ast.unparse(node.left) and not _with_none(node)
 
 
 def _has_sign(node: ast.AST) -> bool:

@@ -22,6 +22,7 @@ from tests.codemods.test_stp003 import EST, HEAD, RAW, TWO, WINDOW, levels, meth
         ("if self.trainer.max_steps > 0:", "    return self.trainer.max_steps // len(self.train_dataloader())"),
         ("return self.trainer.max_steps != -1",),
         ("return self.trainer.max_steps and self.trainer.max_steps > 0",),
+        ("if self.trainer.max_steps is not None and self.trainer.max_steps >= 0:", "    return 1"),
         ("return self.hparams.max_steps or 1000",),
         ("return self.hparams.max_steps is None",),
         ("return self.global_step % 100 == 0",),
