@@ -163,8 +163,8 @@ def _untold(file: PythonFile, function: Function, reader: Reader) -> Iterator[Ma
             bare = test.operand if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not) else test
             if _is(reader, bare, "max_steps") and not _has_sign(node):
                 yield manual(file, bare, "trainer.max_steps is tested for truth", f"{UNTOLD}; -1 is true.")
-        of_limit = isinstance(node, ast.Compare) and _is(reader, node.left, "max_steps") and id(node) not in signed
-        if of_limit and _with_none(node):
+        alone = id(node) not in signed
+        if alone and isinstance(node, ast.Compare) and _is(reader, node.left, "max_steps") and _with_none(node):
             yield manual(file, node, "trainer.max_steps is compared with None", f"{UNTOLD}; it is never None.")
 
 
