@@ -59,7 +59,7 @@ Places = tuple[tuple[str, Fitting], ...]
 
 
 def read_fits(file: PythonFile) -> Fits:
-    """Every Trainer that the file builds, by what becomes of it; worked out once for the rules of the family."""
+    """What becomes of every Trainer that the file builds, or that is called one; worked out once for all rules."""
     if "fits" not in file.memo:
         file.memo["fits"] = _read(file)
     found: Fits = file.memo["fits"]
@@ -150,8 +150,6 @@ def _read(file: PythonFile) -> Fits:
     if "Trainer" not in file.text and "instantiate(" not in file.text:
         return Fits()
     builds = list(_builds(file))
-    if not builds:
-        return Fits()
     statements = list(_fit_statements(file))
     plain: list[Fitting] = []
     other: list[tuple[int, str | None]] = []
@@ -161,6 +159,13 @@ def _read(file: PythonFile) -> Fits:
             plain.append(found)
         elif found is not None:
             other.append(found)
+    known = {place.line for place in plain}
+    other += [
+        (call.node.lineno, fitted_class(call, file))
+        for call in file.calls_near(("fit",))
+        if call.node.lineno not in known and isinstance(call.node.func, ast.Attribute) and call.node.func.attr == "fit"
+        if "trainer" in ast.unparse(call.node.func.value).lower()
+    ]
     return Fits(tuple(plain), tuple(other))
 
 

@@ -263,9 +263,10 @@ def _doubted(facts: Facts, verdict: Verdict) -> Verdict:
         doubts.append("a step that returns None is left out of global_step, in which 1.x counted it")
     counts = counting(facts)
     if counts and not admits_from(facts, LIGHTNING, "1.6.0"):
+        times = verdict.configured.count or "several"
         doubts.append(
             f"the project is pinned to a Lightning before 1.6, where global_step counted a batch once whatever the "
-            f"optimizers; each of their steps counts now, and {counts} may speak of it"
+            f"optimizers; it now grows {times} times as fast, and {counts} may speak of it"
         )
     elif counts and not admits_below(facts, LIGHTNING, "2.0.0"):
         doubts.append(

@@ -167,8 +167,9 @@ LOOPED = "for _ in range(2):\n        trainer.fit(model, data)\n    trainer = No
         "trainer = Trainer(**config['trainer'])\n    " + LOOPED,
         "trainer = helper(Trainer(**config['trainer']))",
         "trainer = Trainer(**config['trainer'])\n    helper(trainer)\n    trainer = 1",
+        "trainer = Trainer(**config['trainer'])\n    other_trainer().fit(model)",
     ],
-    ids=["fitted twice", "in a loop", "handed on", "bound twice"],
+    ids=["fitted twice", "in a loop", "handed on", "bound twice", "another Trainer"],
 )
 def test_where_it_would_be_handed_over_twice_or_not_at_all_it_is_left(build: str) -> None:
     files = program(DICT[0], build)
