@@ -67,13 +67,14 @@ class Match:
 class Example:
     """Code before and after a rule; `after` equal to `before` is a trap that the rule must leave alone.
 
-    `files` holds what else the example's project has, as (path, text) pairs.
+    `files` holds what else the example's project has, as (path, text) pairs, `pins` its requirements.
     """
 
     before: str
     after: str
     path: str = "train.py"
     files: tuple[tuple[str, str], ...] = ()
+    pins: tuple[str, ...] = ()
 
 
 def best_levels(levels: Iterable[tuple[str | None, Fix]]) -> tuple[tuple[str, Fix], ...]:

@@ -31,6 +31,7 @@ PRECISIONS: Mapping[Any, str] = {
 }
 COLLECTIVES = ("barrier", "broadcast", "all_gather", "reduce")
 _ANY, _OWNED = re.compile(r"\.\s*([a-z]\w*)"), re.compile(r"trainer\s*\.\s*([a-z]\w*)")
+LIMITS = {"min_steps": "M247", "max_steps": "M248"}
 UNCERTAIN = "it is called a trainer and taken to be Lightning's"
 
 
@@ -117,6 +118,8 @@ def _special(file: PythonFile, node: ast.Attribute, within: Within, row: Row) ->
     parent = within[-1]
     if row.target == "model":
         return _left(file, node, row, row.reason) if isinstance(node.ctx, ast.Store) else None
+    if row.target == "loop":
+        return _loop(file, node, parent, row)
     if row.target == "collective":
         if isinstance(parent, ast.Attribute) and parent.attr in COLLECTIVES:
             return _write(file, node, row, "{}.strategy")
@@ -129,6 +132,17 @@ def _special(file: PythonFile, node: ast.Attribute, within: Within, row: Row) ->
         )
         return _write(file, node, row, f"sum({{}}.{node.attr})") if number else None
     return _schedulers(file, node, within, row)
+
+
+def _loop(file: PythonFile, node: ast.Attribute, parent: ast.AST, row: Row) -> Match | None:
+    """A loop that is put in the place of the Trainer's own, and limits that are set on it; reading it is fine."""
+    if isinstance(node.ctx, ast.Store):
+        return _left(file, node, row, row.reason)
+    if not (isinstance(parent, ast.Attribute) and isinstance(parent.ctx, ast.Store) and parent.attr in LIMITS):
+        return None
+    message = f"`{parent.attr}` of trainer.{node.attr} cannot be set since Lightning 2.0"
+    reason = f"Not rewritten: give it to the Trainer ({parent.attr}=...), or set it on trainer.fit_loop.epoch_loop."
+    return Match(file.span(parent), message, "manual", reason, LIMITS[parent.attr])
 
 
 def _compared(file: PythonFile, node: ast.Attribute, parent: ast.AST, row: Row) -> Match | None:
@@ -201,7 +215,8 @@ OTHER = "def show(trainer):\n    print(trainer.num_gpus)\n"
 
 
 def _rows() -> tuple[tuple[str, Fix], ...]:
-    return best_levels((row.row, row.level) for row in rows().values())
+    found = [(row.row, row.level) for row in rows().values()]
+    return best_levels([*found, *((row, "manual") for row in LIMITS.values())])
 
 
 RULE = Rule(

@@ -40,6 +40,7 @@ GONE = {
     "match_env_arguments": "M275",
     "default_attributes": "M272",
     "get_init_arguments_and_types": "M271",
+    "get_deprecated_arg_names": "M118",
 }
 ROWS = {"add_argparse_args": "M276", "from_argparse_args": "M273"}
 OWN_ROWS = {"add_argparse_args": "M268", "from_argparse_args": "M270"}
@@ -247,6 +248,7 @@ RULE = Rule(
             ("M272", "manual"),
             ("M274", "manual"),
             ("M275", "manual"),
+            ("M118", "manual"),
         ),
     ),
     examples=(Example(BEFORE, AFTER), Example(LEFT, LEFT), Example(OTHER, OTHER)),

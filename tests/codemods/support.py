@@ -29,9 +29,11 @@ def sources(files: Mapping[str, str | bytes]) -> list[Source]:
     ]
 
 
-def run_rules(files: Mapping[str, str | bytes], *rules: Rule, jobs: int = 1, unsafe: bool = False) -> Plan:
+def run_rules(
+    files: Mapping[str, str | bytes], *rules: Rule, jobs: int = 1, unsafe: bool = False, pins: tuple[str, ...] = ()
+) -> Plan:
     """The plan of these rules (all where none is given) over the files, with unsafe repairs if asked for."""
-    return plan(sources(files), Options(rules or all_rules(), jobs=jobs, unsafe=unsafe))
+    return plan(sources(files), Options(rules or all_rules(), jobs=jobs, unsafe=unsafe, pins=pins))
 
 
 def rule(code: str) -> Rule:

@@ -20,7 +20,7 @@ CASES = [
 def test_example(rule: Rule, example: Example) -> None:
     files = {example.path: example.before, **dict(example.files)}
     used = all_rules() if rule.last else (rule,)
-    made = run_rules(files, *used, unsafe=rule.fix == "unsafe")
+    made = run_rules(files, *used, unsafe=rule.fix == "unsafe", pins=example.pins)
     assert made.bugs == ()
     after = made.final().get(example.path, example.before.encode()).decode()
     assert after == example.after
@@ -30,9 +30,9 @@ def test_example(rule: Rule, example: Example) -> None:
 def test_second_run_changes_nothing(rule: Rule, example: Example) -> None:
     files = {example.path: example.before, **dict(example.files)}
     unsafe = rule.fix == "unsafe"
-    first = run_rules(files, rule, unsafe=unsafe)
+    first = run_rules(files, rule, unsafe=unsafe, pins=example.pins)
     after = {path: first.final().get(path, text.encode()) for path, text in files.items()}
-    assert run_rules(after, rule, unsafe=unsafe).changes == ()
+    assert run_rules(after, rule, unsafe=unsafe, pins=example.pins).changes == ()
 
 
 @pytest.mark.parametrize(("rule", "example"), CASES)

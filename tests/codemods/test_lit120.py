@@ -28,7 +28,7 @@ def test_row(row: Row, trainer: Trainer) -> None:
     if row.action == "write":
         text = row.target.replace("{}", "trainer")
         eval(compile(ast.parse(text, mode="eval"), "row", "eval"), {"trainer": trainer})
-    assert (row.action == "manual") == (row.level == "manual") or row.attribute == "model"
+    assert (row.action == "manual") == (row.level == "manual") or row.target in ("model", "loop")
 
 
 @pytest.mark.parametrize("old", PRECISIONS)
@@ -114,3 +114,21 @@ def test_whose_it_is(text: str, level: str | None) -> None:
 
 def test_without_lightning_nothing_is_said() -> None:
     assert run_rules({"a.py": "def show(trainer):\n    trainer.root_gpu\n"}, rule("LIT120")).findings == ()
+
+
+@pytest.mark.parametrize(
+    ("statement", "found"),
+    [
+        ("trainer.fit_loop = Mine()", ["M207"]),
+        ("trainer.predict_loop = Mine()", ["M210"]),
+        ("trainer.fit_loop.min_steps = 3", ["M247"]),
+        ("trainer.fit_loop.max_steps = 3", ["M248"]),
+        ("print(trainer.fit_loop.max_steps, trainer.validate_loop)", []),
+        ("trainer.fit_loop.epoch_loop.max_steps = 3", []),
+    ],
+)
+def test_loops_that_are_put_in_and_limits_that_are_set(statement: str, found: list[str]) -> None:
+    text = f"from pytorch_lightning import Trainer\n\ntrainer = Trainer()\n{statement}\n"
+    made = run_rules({"a.py": text}, rule("LIT120"))
+    assert [item.row for item in made.findings] == found
+    assert all(item.fix == "manual" for item in made.findings)

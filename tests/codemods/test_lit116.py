@@ -1,0 +1,77 @@
+"""LIT116: hardware that a Trainer takes where nothing says so."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from codemods.plan import Plan, plan
+from codemods.scan import Options
+from tests.codemods.support import rule, sources
+
+HEAD = "from pytorch_lightning import Trainer\n\n"
+
+
+def run(text: str, pin: str, path: str = "train.py", target: str = "2.6.6") -> Plan:
+    options = Options((rule("LIT116"),), unsafe=True, target=target, pins=(pin,) if pin else ())
+    return plan(sources({path: text}), options)
+
+
+@pytest.mark.parametrize("pin", ["pytorch-lightning==1.9.5", "pytorch-lightning>=1.6,<2.0"])
+def test_the_cpu_that_1x_took_is_written_where_asked_for(pin: str) -> None:
+    made = run(f"{HEAD}Trainer(max_epochs=1)\nTrainer()\n", pin)
+    assert [(item.fix, item.row) for item in made.findings] == [("unsafe", "G16847")] * 2
+    wanted = f'{HEAD}Trainer(max_epochs=1, accelerator="cpu")\nTrainer(accelerator="cpu")\n'
+    assert made.final()["train.py"].decode() == wanted
+
+
+@pytest.mark.parametrize("pin", ["", "pytorch-lightning>=1.9", "lightning==2.6.6"])
+def test_code_that_may_be_of_2x_is_left(pin: str) -> None:
+    assert run(f"{HEAD}Trainer(max_epochs=1)\n", pin).findings == ()
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        "Trainer(gpus=1)",
+        "Trainer(devices=1)",
+        "Trainer(accelerator='auto')",
+        "Trainer(strategy='ddp')",
+        "Trainer(tpu_cores=8)",
+        "Trainer(**params)",
+        "Trainer(*params)",
+        "Trainer.from_argparse_args(args)",
+        "Engine()",
+    ],
+)
+def test_what_says_it_is_left(call: str) -> None:
+    assert run(f"{HEAD}{call}\n", "pytorch-lightning==1.9.5").findings == ()
+
+
+@pytest.mark.parametrize("path", ["tests/run.py", "test_train.py", "pkg/test/a.py", "conftest.py"])
+def test_tests_are_left(path: str) -> None:
+    assert run(f"{HEAD}Trainer(max_epochs=1)\n", "pytorch-lightning==1.9.5", path).findings == ()
+
+
+@pytest.mark.parametrize(
+    ("call", "pin", "target", "rows"),
+    [
+        ("accelerator='tpu', devices=[2]", "", "2.6.6", ["M309"]),
+        ("accelerator='tpu', devices=[2]", "lightning>=2.1", "2.6.6", []),
+        ("accelerator='tpu', devices=[2]", "", "2.0.9", []),
+        ("accelerator='tpu', devices=[0]", "", "2.6.6", []),
+        ("accelerator='gpu', devices=[2]", "", "2.6.6", []),
+        ("accelerator='gpu', devices='auto'", "", "2.6.6", []),
+    ],
+)
+def test_cores_of_a_tpu(call: str, pin: str, target: str, rows: list[str]) -> None:
+    assert [item.row for item in run(f"{HEAD}Trainer({call})\n", pin, target=target).findings] == rows
+
+
+def test_devices_of_a_notebook() -> None:
+    cell = {"cell_type": "code", "metadata": {}, "execution_count": None, "outputs": []}
+    cell["source"] = [f"{HEAD}Trainer(accelerator='gpu', devices='auto')"]
+    text = json.dumps({"cells": [cell], "metadata": {}, "nbformat": 4, "nbformat_minor": 5})
+    [found] = run(text, "", "a.ipynb").findings
+    assert (found.row, found.fix) == ("M314", "manual") and "devices=-1" in found.reason
