@@ -179,6 +179,7 @@ RULE = Rule(
         b"_transforms",
         b"Loop",
         b"optimizer_idx",
+        b"opt_idx",
     ),
     check=_check,
     examples=(Example(BEFORE, AFTER), Example(ELSEWHERE, ELSEWHERE)),

@@ -157,8 +157,8 @@ HOOKS: dict[str, Unheard] = {
     ),
 }
 DATA_HOOKS = {
-    "on_save_checkpoint": Unheard((DATA,), "2.0", "M084", "Return what is to be kept from state_dict(self)"),
-    "on_load_checkpoint": Unheard((DATA,), "2.0", "M085", "Take what was kept in load_state_dict(self, state_dict)"),
+    "on_save_checkpoint": Unheard((DATA,), "1.8", "M084", "Return what is to be kept from state_dict(self)"),
+    "on_load_checkpoint": Unheard((DATA,), "1.8", "M085", "Take what was kept in load_state_dict(self, state_dict)"),
 }
 
 
