@@ -26,7 +26,7 @@ from verify.process import Limits, Outcome, memory, run, scratch, scrubbed
 from verify.record import Raw, events, read
 from verify.sources import NAMESPACES, Sources, imports
 from verify.uses import Use, asked, uses
-from verify.verdict import Judgement, judge
+from verify.verdict import Judgement, judge, noise_of
 
 T = TypeVar("T")
 SEED = 42
@@ -147,12 +147,16 @@ def _prove(before: Sources, after: Sources, bench: _Bench) -> Evidence:
     for number, entry in enumerate(found):
         if number:
             pair = _environments(before, after, [entry.script], bench)
-        bench.progress(f"running {entry.script}")
+        bench.progress(_said_before(entry, bench))
         if not (before.root / entry.script).is_file():
             pair = replace(pair, before=None, missing=f"{entry.script} is not in the tree before")
         old, new = _run_both(before, after, entry, pair, bench, number)
         per_batch = pair.before is not None and _version(pair.before) < Version("1.6")
         judgement = judge(old, new, problems, per_batch=per_batch, missing=pair.missing)
+        if judgement.verdict == "changed" and old and pair.before:
+            bench.progress(f"running {entry.script} of the tree before again, to see how much it differs from itself")
+            noise = noise_of(old, _run(before, entry, pair.before, bench, f"again{number}"))
+            judgement = judge(old, new, problems, per_batch=per_batch, missing=pair.missing, noise=noise)
         judgement = replace(judgement, reason=judgement.reason + _not_run(request, new))
         tried.append(_with_runs(_evidence(request, judgement), pair, old, new))
         if new.recording.fitted or (old and old.recording.fitted):
@@ -160,6 +164,12 @@ def _prove(before: Sources, after: Sources, bench: _Bench) -> Evidence:
     alone = _apart(before, after, problems, bench)
     first = tried[0] if tried else replace(_evidence(request, _nothing(problems)), environments=pair.environments)
     return replace(_with_alone(alone, first) if alone else first, problems=problems, left=left)
+
+
+def _said_before(entry: Entry, bench: _Bench) -> str:
+    """What will be run, and how."""
+    command = " ".join(["python", entry.script, *entry.args])
+    return f"running `{command}`, each tree for at most {bench.request.timeout:g} s; it is {bench.contained.said}"
 
 
 # -- modules alone

@@ -13,6 +13,8 @@ from verify.record import Raw, Weight
 T = TypeVar("T")
 FULL = 1e-6
 REDUCED = 1e-2
+NOISY = 0.1
+MARGIN = 3
 _UNCOUNTED = frozenset({"epoch", "step"})
 
 
@@ -36,12 +38,19 @@ class Difference:
 
 
 def judge(
-    before: Raw | None, after: Raw | None, problems: Sequence[str], *, per_batch: bool = False, missing: str = ""
+    before: Raw | None,
+    after: Raw | None,
+    problems: Sequence[str],
+    *,
+    per_batch: bool = False,
+    missing: str = "",
+    noise: float = 0.0,
 ) -> Judgement:
     """The verdict on the tree before and the tree after.
 
     None stands for a tree that could not be run, `missing` says why. `problems` are what the target does not
-    have. `per_batch` is for baselines whose `global_step` counts batches, not steps: it is then not compared.
+    have. `per_batch` is for baselines whose `global_step` counts batches, not steps: it is then not compared. `noise`
+    is how far two runs of the tree before are apart.
     """
     ground: Rung | None = None if problems else "conforms"
     if after is None:
@@ -58,7 +67,20 @@ def judge(
         return Judgement("inconclusive", ground if flaw else _rung("trains", problems), told)
     if not before.recording.fitted:
         return _repaired(before, after, ground, flaw, problems)
-    return _compared(before, after, ground, flaw, problems, per_batch)
+    return _compared(before, after, ground, flaw, problems, per_batch, noise)
+
+
+def noise_of(first: Raw, second: Raw) -> float:
+    """How far two runs of one tree are apart, in the measure of the tolerance; infinite where one ends otherwise."""
+    old, new = first.recording, second.recording
+    if (old.fitted, len(old.losses), len(first.weights)) != (new.fitted, len(new.losses), len(second.weights)):
+        return math.inf
+    pairs = [*_pairs(old.losses, new.losses)]
+    for left, right in _pairs(first.weights, second.weights):
+        pairs += [(left.norm, right.norm), *_pairs(left.values, right.values)]
+    metrics = dict(new.metrics)
+    pairs += [(value, metrics[name]) for name, value in old.metrics if name in metrics and name not in _UNCOUNTED]
+    return max((abs(a - b) / max(1.0, abs(a), abs(b)) for a, b in pairs if a == a and b == b), default=0.0)
 
 
 def _rung(rung: Rung, problems: Sequence[str]) -> Rung | None:
@@ -102,20 +124,36 @@ def _repaired(before: Raw, after: Raw, ground: Rung | None, flaw: str | None, pr
 
 
 def _compared(
-    before: Raw, after: Raw, ground: Rung | None, flaw: str | None, problems: Sequence[str], per_batch: bool
+    before: Raw,
+    after: Raw,
+    ground: Rung | None,
+    flaw: str | None,
+    problems: Sequence[str],
+    per_batch: bool,
+    noise: float,
 ) -> Judgement:
     old, new = before.recording, after.recording
-    tolerance = tolerance_of(old, new)
-    differences = list(_differences(before, after, tolerance, per_batch))
+    exact = tolerance_of(old, new)
+    flaky = noise > exact
+    tolerance = MARGIN * noise if flaky else exact
+    differences = list(_differences(before, after, tolerance, exact, per_batch))
     most = _most(before, after)
     if new.failure and not _same_failure(old, new) and not old.failure:
         reason = f"`fit` ends in both, but afterwards the patched tree fails: {_end(after)}"
         return Judgement("regressed", ground, reason, most, tolerance)
     if flaw:
         return Judgement("regressed", ground, f"`fit` ends in both, but now {flaw}", most, tolerance)
+    told = f"two runs of the tree before differ by {noise:.3g} themselves"
+    if noise > NOISY:
+        reason = f"both train, but {told}: the numbers cannot be compared"
+        return Judgement("inconclusive", _rung("trains", problems), reason, most, tolerance)
     if differences:
-        reason = f"both train, with other numbers: {_listed(differences)}"
+        aside = f"; {told}" if flaky else ""
+        reason = f"both train, with other numbers: {_listed(differences)}{aside}"
         return Judgement("changed", _rung("trains", problems), reason, most, tolerance)
+    if flaky:
+        reason = f"{told}, and the patched tree is not further from it than {tolerance:.3g}{_aside(old, new)}"
+        return Judgement("preserved", _rung("trains", problems), reason, most, tolerance)
     count = f"{len(new.losses)} losses, {new.optimizer_steps} optimizer steps and {len(after.weights)} weights"
     reason = f"{count} are the same within {tolerance:g}{_aside(old, new)}"
     return Judgement("preserved", _rung("same", problems), reason, most, tolerance)
@@ -150,14 +188,14 @@ def _flaw(before: Raw | None, after: Recording) -> str | None:
     return None
 
 
-def _differences(before: Raw, after: Raw, tolerance: float, per_batch: bool) -> Iterator[Difference]:
-    """Every kind of number that differs, by its first place."""
+def _differences(before: Raw, after: Raw, tolerance: float, exact: float, per_batch: bool) -> Iterator[Difference]:
+    """Every kind of number that differs, by its first place; learning rates are not noisy, they must be `exact`."""
     old, new = before.recording, after.recording
     yield from _counts("losses", len(old.losses), len(new.losses))
     yield from _first("loss", old.losses, new.losses, tolerance)
     yield from _counts("optimizer steps", old.optimizer_steps, new.optimizer_steps)
     for number, (left, right) in enumerate(_pairs(old.learning_rates, new.learning_rates)):
-        if len(left) != len(right) or not all(_close(a, b, tolerance) for a, b in _pairs(left, right)):
+        if len(left) != len(right) or not all(_close(a, b, exact) for a, b in _pairs(left, right)):
             yield Difference(f"learning rate of step {number + 1}: {list(left)} became {list(right)}", None)
             break
     if not per_batch:

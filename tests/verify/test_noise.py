@@ -1,0 +1,59 @@
+"""Projects whose own runs differ: measured, and judged by that."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from tests.verify.test_prove import run
+from tests.verify.trees import NEW, OLD
+from verify.evidence import Recording
+from verify.record import Raw, Weight
+from verify.verdict import judge, noise_of
+
+LOSSES = (1.0, 0.5, 0.25)
+
+
+def raw(*losses: float, weight: float = 2.0, rate: float = 0.1) -> Raw:
+    recording = Recording(
+        "train.py", True, None, losses, (), ((rate,),) * len(losses), len(losses), 3, 1, (), (), "cpu", "32", 1.0
+    )
+    return Raw(recording, (Weight("w", weight, (weight,)),))
+
+
+def test_the_noise_of_equal_runs_is_nothing_and_of_others_the_largest_difference() -> None:
+    assert noise_of(raw(*LOSSES), raw(*LOSSES)) == 0
+    assert noise_of(raw(*LOSSES), raw(1.0, 0.5, 0.26)) == pytest.approx(0.01)
+    assert noise_of(raw(*LOSSES), raw(*LOSSES, weight=2.4)) == pytest.approx(0.4 / 2.4)
+    assert noise_of(raw(*LOSSES), raw(1.0, 0.5)) == float("inf")
+    gone = raw(*LOSSES)
+    assert noise_of(gone, replace(gone, recording=replace(gone.recording, fitted=False))) == float("inf")
+
+
+@pytest.mark.parametrize(
+    ("after", "noise", "verdict", "rung", "said"),
+    [
+        (raw(1.0, 0.5, 0.26), 0.0, "changed", "trains", "loss 3: 0.25 became 0.26"),
+        (raw(1.0, 0.5, 0.26), 0.005, "preserved", "trains", "differ by 0.005 themselves"),
+        (raw(1.0, 0.5, 0.35), 0.005, "changed", "trains", "loss 3: 0.25 became 0.35; two runs of the tree before"),
+        (raw(*LOSSES, rate=0.1001), 0.05, "changed", "trains", "learning rate of step 1"),
+        (raw(1.0, 0.5), 0.05, "changed", "trains", "losses: 3 became 2"),
+        (raw(*LOSSES), 0.005, "preserved", "trains", "differ by 0.005 themselves"),
+        (raw(1.0, 0.5, 0.35), 0.2, "inconclusive", "trains", "cannot be compared"),
+        (raw(*LOSSES), 0.0, "preserved", "same", "are the same"),
+    ],
+)
+def test_the_verdict_by_the_noise(after: Raw, noise: float, verdict: str, rung: str, said: str) -> None:
+    judgement = judge(raw(*LOSSES), after, (), noise=noise)
+    assert (judgement.verdict, judgement.rung) == (verdict, rung)
+    assert said in judgement.reason
+
+
+def test_a_flaky_project_is_run_twice_and_judged_by_itself(tmp_path: Path) -> None:
+    plain = "loss = nn.functional.mse_loss(self.head(out), y)"
+    flaky = f"{plain} * (1 + __import__('os').urandom(1)[0] / 1e6)"
+    evidence = run(tmp_path, OLD.replace(plain, flaky), NEW.replace(plain, flaky))
+    assert (evidence.verdict, evidence.rung) == ("preserved", "trains"), evidence
+    assert "two runs of the tree before differ by" in evidence.reason
