@@ -60,6 +60,12 @@ class Given:
         return frozenset(MOVED) - kept
 
 
+def gives(file: PythonFile, names: tuple[str, ...]) -> bool:
+    """Whether a call of the file is given an argument of one of some names."""
+    spoken = [name for name in names if name in file.text]
+    return any(keyword.arg in spoken for call in file.calls_near(spoken) for keyword in call.node.keywords)
+
+
 def loose(file: PythonFile) -> Loose:
     """Where one of the arguments that must move is spoken of other than in a Trainer's own call, from where it
     may reach one: (argument, line)."""

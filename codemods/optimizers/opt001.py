@@ -12,7 +12,7 @@ from codemods.manual import surroundings
 from codemods.manual.carriers import add_attributes, carriers, function_of
 from codemods.manual.handing import WORDS, handing_matches, read_fits
 from codemods.manual.makers import METHOD, read_makers
-from codemods.manual.trainers import ACCUMULATE, ASKED, CLIP, MOVED, loose
+from codemods.manual.trainers import ACCUMULATE, ASKED, CLIP, MOVED, gives, loose
 from codemods.optimizers.module import FINDING, IMPORTS, STEP, WATCHED, candidates, names_of, read_class
 from codemods.optimizers.parallel import strategy_matches
 from codemods.optimizers.plan import UNHEARD, Shown, Verdict, verdicts, window_of
@@ -38,8 +38,8 @@ ADVICE = (
 def collect(file: PythonFile) -> Shown | None:
     """The candidate classes of a file, and Trainer arguments that stand where they cannot be moved."""
     classes = tuple(found for item in candidates(file) if (found := read_class(file, item)))
-    given = any(keyword.arg in MOVED for call in file.calls for keyword in call.node.keywords)
-    shown = Shown(classes, loose(file), carriers(file) if given else (), read_fits(file), read_makers(file))
+    beside = carriers(file) if gives(file, MOVED) else ()
+    shown = Shown(classes, loose(file), beside, read_fits(file), read_makers(file))
     return shown if shown != Shown((), ()) else None
 
 
@@ -52,8 +52,8 @@ def context(collected: Mapping[str, Any]) -> tuple[bytes, ...]:
 
 
 def _present(file: PythonFile) -> bool:
-    given = (keyword.arg in MOVED for call in file.calls for keyword in call.node.keywords)
-    return bool(candidates(file)) or any(given) or bool(read_fits(file).plain) or any(map(is_trainer_call, file.calls))
+    fits = read_fits(file)
+    return bool(candidates(file)) or bool(fits.plain or fits.other) or gives(file, MOVED)
 
 
 def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:

@@ -11,7 +11,7 @@ from codemods.family import definitions
 from codemods.manual import surroundings
 from codemods.manual.handing import WORDS, handing_matches, read_fits
 from codemods.manual.makers import METHOD
-from codemods.manual.trainers import ACCUMULATE, ASKED, CLIP, MOVED, loose
+from codemods.manual.trainers import ACCUMULATE, ASKED, CLIP, MOVED, gives, loose
 from codemods.rule import Example, Match, NodeEdit, Rule, best_levels
 from codemods.source import PythonFile
 from codemods.tbptt.module import FLAG, IMPORTS, SPLIT, Shown, candidates, show
@@ -47,9 +47,8 @@ def _context(collected: Mapping[str, Any]) -> tuple[bytes, ...]:
 
 
 def _present(file: PythonFile) -> bool:
-    moved = (*MOVED, FLAG)
-    given = (keyword.arg in moved for call in file.calls for keyword in call.node.keywords)
-    return bool(candidates(file)) or any(given) or bool(file.attributes(FLAG)) or bool(read_fits(file).plain)
+    given = gives(file, (*MOVED, FLAG))
+    return bool(candidates(file)) or given or bool(file.attributes(FLAG)) or bool(read_fits(file).plain)
 
 
 def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
