@@ -8,6 +8,7 @@ import pytest
 
 from codemods.autocast.amp002 import CLEARED, RULE
 from tests.codemods.amp import after, levels, run_programs
+from tests.codemods.support import rewritten, rule
 from tests.training import Case, train_many
 
 CODE = "AMP002"
@@ -109,6 +110,44 @@ def test_lightning_254_trains_on_stale_weights_and_does_not_when_repaired() -> N
     assert stale.failure is None and cleared.failure is None and reference.failure is None
     assert cleared.losses == pytest.approx(reference.losses, abs=0.01)
     assert stale.losses[0] == pytest.approx(reference.losses[0], abs=0.01)
+    assert max(abs(a - b) for a, b in zip(stale.losses, reference.losses, strict=True)) > 0.1
+
+
+BASE = """import lightning.pytorch as pl
+import torch
+
+
+class Base(pl.LightningModule):
+    def update(self, optimizer, loss):
+        optimizer.zero_grad()
+        self.manual_backward(loss)
+        optimizer.step()
+
+    def configure_optimizers(self):
+        opt_g = torch.optim.SGD(self.generator.parameters(), lr=0.5)
+        return [opt_g, torch.optim.SGD(self.critic.parameters(), lr=0.5)], []
+"""
+DERIVED = (
+    (
+        PROGRAM[: PROGRAM.index("        opt_c.zero_grad()")]
+        + """        self.update(opt_c, self.critic(fake.detach()).mean() - self.critic(batch).mean())
+        self.update(opt_g, -self.critic(fake).mean())
+"""
+        + PROGRAM[PROGRAM.index("\n\ndef main():") :]
+    )
+    .replace("class Gan(pl.LightningModule)", "class Gan(base.Base)")
+    .replace("import torch\n", "import base\nimport torch\n", 1)
+)
+
+
+def test_a_step_that_a_base_class_makes_is_repaired_in_its_file() -> None:
+    files = {"base.py": BASE, "train.py": DERIVED}
+    repaired = rewritten(files, rule(CODE))
+    assert repaired == files | {"base.py": BASE.replace("step()\n", f"step()\n        {CLEAR}\n")}
+    cases = [(Case(files), "2.5.4"), (Case(repaired), "2.5.4"), (Case(files), "target")]
+    stale, cleared, reference = train_many(cases)
+    assert stale.failure is None and cleared.failure is None and reference.failure is None
+    assert cleared.losses == pytest.approx(reference.losses, abs=0.01)
     assert max(abs(a - b) for a, b in zip(stale.losses, reference.losses, strict=True)) > 0.1
 
 

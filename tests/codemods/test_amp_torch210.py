@@ -124,6 +124,47 @@ def test_recycling_is_repaired_by_what_openfold_does(python: str, tmp_path: Path
     assert made["new"].forwards == made["old"].forwards == made["by hand"].forwards
 
 
+BASE = (
+    NET
+    + """
+class Base(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.net = Net()
+
+    @torch.no_grad()
+    def history(self, x):
+        return self.net(x)
+"""
+)
+INHERITED = """
+import torch
+from base import Base
+
+
+class Loss(Base):
+    @torch.autocast("cpu", dtype=torch.bfloat16)
+    def forward(self, x):
+        target = seen(self.history(x))
+        return (seen(self.net(x + 1)) - target).float().pow(2).mean()
+
+
+loss = trained(Loss())
+loss(torch.rand(4, 8)).backward()
+"""
+
+
+def test_a_method_and_a_layer_of_a_base_class_in_another_file(python: str, tmp_path: Path) -> None:
+    (tmp_path / "base.py").write_text(BASE)
+    repaired = after(INHERITED, "AMP001", base=BASE)
+    assert repaired.count("torch.clear_autocast_cache()") == 1
+    found = f"import sys\nsys.path.insert(0, {str(tmp_path)!r})\n"
+    made = run_programs({"old": found + INHERITED, "new": found + repaired}, tmp_path, python)
+    assert made["old"].without == ["net.first.weight", "net.first.bias", "net.last.weight", "net.last.bias"]
+    assert _is_whole(made["new"])
+    assert made["new"].forwards == made["old"].forwards
+
+
 CLIP = """import torch
 from torch import nn
 import lightning.pytorch as pl
