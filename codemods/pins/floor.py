@@ -2,30 +2,67 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from packaging.version import Version
 
+from codemods.facts import Facts
 from codemods.pins.beside import why_not
 from codemods.pins.compat import built_for
 from codemods.pins.lightning import Verdict, after, shown
+from codemods.pins.manifest import COMMANDS
 from codemods.pins.pin import LIGHTNING, Pin
-from codemods.pins.reach import Area, Manifest
+from codemods.pins.reach import Area, Manifest, home_of, nearest
 from codemods.pins.specifier import admits, admits_from, floored
+from codemods.rule import all_rules
 
 
-def raising(own: Manifest, area: Area, target: str) -> Iterator[tuple[Pin, Verdict]]:
+def raising(own: Manifest, others: Mapping[str, Manifest], area: Area, facts: Facts) -> Iterator[tuple[Pin, Verdict]]:
     """What becomes of the requirements of a manifest on torch and torchmetrics, where what was rewritten needs a newer
     one.
 
-    Nothing where every Lightning that is still admitted asks for such a one itself.
+    Nothing where every Lightning that is still admitted asks for such a one itself, nor of a name alone where another
+    manifest of the same code says which.
     """
-    for pin in own.pins:
-        needed = area.beside.get(pin.name)
-        if not needed or not pin.requirement or pin.problem == "locked":
-            continue
-        if _admits_older(pin, needed) and not _asked_for_by_lightning(pin, needed, own, area, target):
-            yield pin, _verdict(pin, own, area, needed)
+    if own.kind in COMMANDS:
+        return
+    for name in ("torch", "torchmetrics"):
+        beside = _beside(name, own, others, facts)
+        needed = _needed(name, own, beside, facts)
+        for pin in own.pins if needed else ():
+            if pin.name != name or not pin.requirement or pin.problem == "locked" or not needed:
+                continue
+            told = not pin.specifier.strip(" *") and any(not _admits_older(other, needed) for _, other in beside)
+            if (
+                not told
+                and _admits_older(pin, needed)
+                and not _asked_for_by_lightning(pin, needed, own, area, facts.target)
+            ):
+                yield pin, _verdict(pin, own, area, needed)
+
+
+def _beside(name: str, own: Manifest, others: Mapping[str, Manifest], facts: Facts) -> list[tuple[str, Pin]]:
+    """The requirements of all manifests on something, with the folders that they are for."""
+    return [
+        (home_of(manifest.path, facts), pin)
+        for manifest in {**others, own.path: own}.values()
+        if manifest.kind not in (*COMMANDS, "lock")
+        for pin in manifest.pins
+        if pin.name == name and pin.requirement
+    ]
+
+
+def _needed(name: str, own: Manifest, beside: list[tuple[str, Pin]], facts: Facts) -> str | None:
+    """The oldest release on which the rewritten code runs that a manifest is for: what has no nearer one that states
+    the same."""
+    asked: dict[str, str | None] = {rule.code: getattr(rule, name) for rule in all_rules()}
+    homes, home = {folder for folder, _ in beside}, home_of(own.path, facts)
+    found = (
+        release
+        for item in facts.planned
+        if item.applied and (release := asked.get(item.code)) and (len(homes) == 1 or nearest(item.path, homes) == home)
+    )
+    return max(found, key=Version, default=None)
 
 
 def _admits_older(pin: Pin, needed: str) -> bool:

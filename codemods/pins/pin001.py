@@ -60,12 +60,12 @@ def check(file: PythonFile | TextFile, facts: Facts) -> Iterator[Match]:
         return
     area = area_of(own, others, facts) if own.pins else None
     if area:
-        yield from _pins(text, own, area, facts)
+        yield from _pins(text, own, area, others, facts)
     if own.kind == "requirements":
         yield from _includes(text, facts)
 
 
-def _pins(text: TextFile, own: Manifest, area: Area, facts: Facts) -> Iterator[Match]:
+def _pins(text: TextFile, own: Manifest, area: Area, others: dict[str, Manifest], facts: Facts) -> Iterator[Match]:
     target = facts.target
     moving = any(moves(pin, area, target) for pin in area.pins)
     metrics = any(facts.kinds.get(path) == "python" for path in facts.mentions.get(METRICS, ()))
@@ -79,7 +79,7 @@ def _pins(text: TextFile, own: Manifest, area: Area, facts: Facts) -> Iterator[M
         for pin, found in beside(own, area, target, metrics):
             said.add(pin)
             yield _match(text, pin, found)
-    for pin, found in raising(own, area, target):
+    for pin, found in raising(own, others, area, facts):
         if pin not in said:
             yield _match(text, pin, found)
 

@@ -60,17 +60,6 @@ class Area:
         return max(map(Version, (*asked, *self.kept)), default=Version("1.0"))
 
     @property
-    def beside(self) -> Mapping[str, str]:
-        """The oldest torch and torchmetrics that the rewritten code runs on, where it needs one."""
-        codes = {item.code for item in self.rewritten}
-        rules = [rule for rule in all_rules() if rule.code in codes]
-        asked = {
-            "torch": [rule.torch for rule in rules if rule.torch],
-            "torchmetrics": [rule.torchmetrics for rule in rules if rule.torchmetrics],
-        }
-        return {name: max(releases, key=Version) for name, releases in asked.items() if releases}
-
-    @property
     def waiting(self) -> tuple[Finding, ...]:
         """The places left to a person that break on the target."""
         breaking = {rule.code for rule in all_rules() if rule.breaks_in}
@@ -100,15 +89,15 @@ def area_of(own: Manifest, others: Mapping[str, Manifest], facts: Facts) -> Area
 
     def belongs(path: str) -> str:
         if kinds[path] in COMMANDS:
-            nearest = _nearest(path, homes)
-            return nearest if nearest is not None else next(iter(homes)) if len(homes) == 1 else ""
+            above = nearest(path, homes)
+            return above if above is not None else next(iter(homes)) if len(homes) == 1 else ""
         return home_of(path, facts)
 
     home = belongs(own.path)
     alone = len(homes | {home}) == 1
 
     def is_its_code(path: str) -> bool:
-        return alone or _nearest(path, homes | {home}) == home
+        return alone or nearest(path, homes | {home}) == home
 
     found = [item for item in facts.planned if is_its_code(item.path)]
     found.sort(key=lambda item: (item.path, item.cell or 0, item.span, item.code))
@@ -149,7 +138,8 @@ def _holds_code(folder: str, facts: Facts) -> bool:
     )
 
 
-def _nearest(path: str, homes: set[str]) -> str | None:
+def nearest(path: str, homes: set[str]) -> str | None:
+    """The first of some folders that holds a path, from the inside out."""
     folder = _above(path)
     while folder not in homes:
         if not folder:

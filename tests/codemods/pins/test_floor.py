@@ -67,6 +67,15 @@ def test_a_lightning_that_asks_for_it_is_enough() -> None:
     assert raised(older) == older.replace("1.8", "2.1")
 
 
+def test_a_manifest_is_for_the_code_that_has_no_nearer_one() -> None:
+    inner = {"examples/gan/requirements.txt": "torch>=1.8\n", "examples/gan/train.py": "import torch\n"}
+    root = {"requirements.txt": "torch>=1.12\n", "docs/requirements.txt": "torch\n"}
+    made = planned({**inner, **root}).final()
+    assert set(made) == {"train.py", "requirements.txt", "docs/requirements.txt"}
+    made = planned({**inner, **root, "requirements.txt": "torch>=2.2\n"}).final()
+    assert set(made) == {"train.py"}
+
+
 LEFT = {
     "conda": ({"environment.yaml": "dependencies:\n  - pytorch>=1.8\n"}, "CUDA packages"),
     "built for an older one": (
