@@ -233,6 +233,11 @@ class Model(LightningModule):
 BACKWARD = "            self.manual_backward(loss)\n"
 ZERO = "            optimizer.zero_grad()\n"
 AFTER = BEFORE.replace(BACKWARD + ZERO, ZERO + BACKWARD)
+STEP = "            optimizer.step()\n"
+KEPT = BACKWARD.replace("loss)", "loss, retain_graph=True)")
+SECOND = "            self.manual_backward(state.pow(2).mean())\n"
+EARLY_STEP = AFTER.replace(BACKWARD + STEP, KEPT + STEP + SECOND)
+LATE_STEP = AFTER.replace(BACKWARD, KEPT + SECOND)
 
 RULE = Rule(
     code=CODE,
@@ -241,7 +246,8 @@ RULE = Rule(
     why=(
         "Under manual optimization nobody but the training step sets gradients to zero. Between backward and step it "
         "takes the gradient away before it is used: nothing is learned, and nothing fails. Without it each step uses "
-        "the sum of all gradients since training began."
+        "the sum of all gradients since training began. Of several backward passes a zero_grad between them leaves the "
+        "last one, and a step between them the first ones, alone to train."
     ),
     fix="safe",
     versions="any Lightning",
@@ -250,6 +256,11 @@ RULE = Rule(
     collect=collect,
     present=present,
     mentions=(*ASKED, b"zero_grad", b".grad", *(word.encode() for word in HEARD)),
-    examples=(Example(BEFORE, AFTER), Example(BEFORE.replace(ZERO, ""), AFTER), Example(AFTER, AFTER)),
+    examples=(
+        Example(BEFORE, AFTER),
+        Example(BEFORE.replace(ZERO, ""), AFTER),
+        Example(AFTER, AFTER),
+        Example(EARLY_STEP, LATE_STEP),
+    ),
     references=("https://lightning.ai/docs/pytorch/stable/model/manual_optimization.html",),
 )
