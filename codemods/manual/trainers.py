@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from codemods.facts import MODULE, ClassFact, Facts, TrainerFact, is_trainer_call
 from codemods.family import short_name
 from codemods.manual.handing import Fits, Fitting, handed
+from codemods.manual.settings import Setting, only_setting
 from codemods.nodes import every_node
 from codemods.source import PythonFile
 from codemods.syntax import speaks_of
@@ -19,7 +20,7 @@ CLIPPING = "configure_gradient_clipping"
 MOVED = (*CLIP, ACCUMULATE)
 OFF = {CLIP[0]: "0.0", ACCUMULATE: "1"}
 FULL_PRECISION = (32, 64, "32", "64", "32-true", "64-true", None)
-ASKED = (b"Trainer", b"LightningCLI", CLIP[0].encode(), ACCUMULATE.encode())
+ASKED = (b"Trainer", b"LightningCLI", *(name.encode() for name in MOVED))
 
 Loose = tuple[tuple[str, int], ...]
 Clip = tuple[str, str | None]
@@ -36,7 +37,9 @@ class Given:
     have to be set on the model beside each Trainer. `clear_autocast` holds unless precision is known to be full.
 
     `handed` are those that come from where they cannot be moved, and that the model gets at `places`, where it is
-    fitted. `refusal` says why nothing can be moved, `elsewhere` what may reach a Trainer from where it cannot be moved
+    fitted; `settings` the (file, argument) pairs of which a configuration loses the entry.
+
+    `refusal` says why nothing can be moved, `elsewhere` what may reach a Trainer from where it cannot be moved
     (manual optimization then fails with a MisconfigurationException, so this is never silent); `left` are the
     arguments that either is about.
     """
@@ -52,6 +55,7 @@ class Given:
     clear_autocast: bool = True
     handed: tuple[str, ...] = ()
     places: tuple[tuple[str, Fitting], ...] = ()
+    settings: tuple[tuple[str, str], ...] = ()
 
     @property
     def moved(self) -> frozenset[str]:
@@ -98,15 +102,20 @@ def read_trainers(
     carrying: Container[tuple[str, int]] = (),
     fits: Mapping[str, Fits] | None = None,
     movable: tuple[str, ...] = (CLIP[0], ACCUMULATE),
+    settings: Mapping[str, tuple[Setting, ...]] | None = None,
 ) -> Given:
     """What the Trainers that fit the class, or may, give to it. `spoken` is what `loose` returned, by path;
     `carrying` are the Trainer calls (path, how many stand before it) beside which the model can be given it, `fits`
-    what `read_fits` returned, by path, and `movable` what the class can take there."""
+    what `read_fits` returned, `settings` what `read_settings` did, by path, `movable` what the class can take there."""
     trainers = tuple(trainers_of(facts, fact))
     full = full_precision(facts, fact, trainers)
     elsewhere = dict(_elsewhere(facts, fact, trainers, spoken))
     carried = tuple(_carried(facts, trainers, carrying))
     refusals = dict(_refusals(facts, fact, trainers, carried))
+    if settings and elsewhere and not refusals:
+        found = _settled(facts, fact, settings, spoken, tuple(elsewhere))
+        if found:
+            return replace(found, clear_autocast=not full)
     stuck = elsewhere.keys() | refusals.keys()
     places = handed(facts, fact, fits, _everywhere(facts, fact)) if fits and stuck else ()
     handing = tuple(name for name in movable if places and name in stuck)
@@ -140,6 +149,30 @@ def read_trainers(
         accumulate=OFF[ACCUMULATE] if ACCUMULATE in handing else given.accumulate,
         calls=tuple((trainer.path, _position(facts, trainer)) for trainer in moved),
     )
+
+
+def _settled(
+    facts: Facts,
+    fact: ClassFact,
+    settings: Mapping[str, tuple[Setting, ...]],
+    spoken: Mapping[str, Loose],
+    names: tuple[str, ...],
+) -> Given | None:
+    """What one configuration file alone gives to the one module that a LightningCLI fits."""
+    if not _fits_nothing_else(facts, fact):
+        return None
+    texts: dict[str, str] = {}
+    places: list[tuple[str, str]] = []
+    for name in (*names, CLIP[1]):
+        speaking = {path for path, found in spoken.items() for word, _ in found if word == name}
+        found = only_setting(facts, settings, name, speaking)
+        if found:
+            texts[name] = found[1]
+            places.append((found[0], name))
+        elif name in names or facts.mentions.get(name.encode()):
+            return None
+    clip = (texts[CLIP[0]], texts.get(CLIP[1])) if CLIP[0] in texts else None
+    return Given(clip=clip, accumulate=texts.get(ACCUMULATE), accumulates=names[0], settings=tuple(places))
 
 
 def trainers_of(facts: Facts, fact: ClassFact) -> Iterator[TrainerFact]:
@@ -268,13 +301,18 @@ def fits_only(facts: Facts, fact: ClassFact, trainer: TrainerFact) -> bool:
     known = {_fitted(facts, trainer, name) for name in trainer.fits}
     if known and known <= {fact, *facts.subclasses(fact)}:
         return True
+    return known <= {fact, None} and _fits_nothing_else(facts, fact)
+
+
+def _fits_nothing_else(facts: Facts, fact: ClassFact) -> bool:
+    """Whether the project has no module but the class and its family."""
     modules = [
         item
         for item in facts.classes()
         if (kind := facts.kind(item)) == MODULE or (kind is None and "training_step" in item.methods)
     ]
     family = {fact, *(facts.ancestry(fact) or ()), *facts.subclasses(fact)}
-    return known <= {fact, None} and all(item in family for item in modules)
+    return all(item in family for item in modules)
 
 
 def _elsewhere(

@@ -12,13 +12,14 @@ from codemods.manual import surroundings
 from codemods.manual.carriers import add_attributes, carriers, function_of
 from codemods.manual.handing import WORDS, handing_matches, read_fits
 from codemods.manual.makers import METHOD, read_makers
+from codemods.manual.settings import Setting, read_settings, setting_matches
 from codemods.manual.trainers import ACCUMULATE, ASKED, CLIP, MOVED, gives, loose
 from codemods.optimizers.module import FINDING, IMPORTS, STEP, WATCHED, candidates, names_of, read_class
 from codemods.optimizers.parallel import strategy_matches
 from codemods.optimizers.plan import UNHEARD, Shown, Verdict, verdicts, window_of
 from codemods.optimizers.signature import HOOKS, index_parameter, old_parameters, read_elsewhere
 from codemods.rule import Example, Match, NodeEdit, Rule, best_levels
-from codemods.source import CallNode, ClassNode, PythonFile
+from codemods.source import CallNode, ClassNode, PythonFile, TextFile
 
 if TYPE_CHECKING:
     import libcst as cst
@@ -43,9 +44,15 @@ def collect(file: PythonFile) -> Shown | None:
     return shown if shown != Shown((), ()) else None
 
 
+def collect_text(file: TextFile) -> tuple[Setting, ...] | None:
+    """What a configuration file gives to a Trainer that would have to move."""
+    return read_settings(file, MOVED)
+
+
 def context(collected: Mapping[str, Any]) -> tuple[bytes, ...]:
     """What other files have to be asked where there is a candidate."""
-    names = {item.name.rpartition(".")[2].encode() for shown in collected.values() for item in shown.classes}
+    shown = (each for each in collected.values() if isinstance(each, Shown))
+    names = {item.name.rpartition(".")[2].encode() for each in shown for item in each.classes}
     if not names:
         return ()
     return (*ASKED, *surroundings.asked(UNHEARD), *definitions(set(WATCHED)), *sorted(names))
@@ -56,8 +63,14 @@ def _present(file: PythonFile) -> bool:
     return bool(candidates(file)) or bool(fits.plain or fits.other) or gives(file, MOVED)
 
 
-def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
+def _check(file: PythonFile | TextFile, facts: Facts) -> Iterator[Match]:
     found = verdicts(facts, CODE)
+    if isinstance(file, TextFile):
+        for verdict in found:
+            names = frozenset(name for path, name in verdict.given.settings if path == file.path)
+            if verdict.what == "loop" and names:
+                yield from setting_matches(file, names, verdict.item.name, verdict.level, verdict.unit)
+        return
     for verdict in found:
         if verdict.item.path == file.path and verdict.what in ("loop", "follow", "none"):
             yield from _class_match(file, verdict)
@@ -280,6 +293,9 @@ RULE = Rule(
     breaks_in="2.0.0",
     needs="2.0.0",
     collect=collect,
+    collect_text=collect_text,
+    kinds=("python", "yaml"),
+    text_triggers=tuple(name.encode() for name in MOVED),
     context=context,
     present=_present,
     references=("https://github.com/Lightning-AI/pytorch-lightning/pull/16539",),

@@ -13,6 +13,7 @@ from codemods.manual.configured import Configured
 from codemods.manual.handing import Fits
 from codemods.manual.makers import METHOD, Made, configured_by, makers
 from codemods.manual.optimizers import NotPlain
+from codemods.manual.settings import Setting
 from codemods.manual.surroundings import LR_FIND, UNFIT, counting, relatives, searching, surroundings
 from codemods.manual.trainers import ACCUMULATE, CLIP, OFF, Given, Loose, read_trainers
 from codemods.optimizers.module import FINDING, FIRST, STEP, WATCHED, Several, judge_configured
@@ -86,6 +87,7 @@ class Seen:
     carrying: frozenset[tuple[str, int]]
     fits: Mapping[str, Fits]
     made: Mapping[str, Made]
+    settings: Mapping[str, tuple[Setting, ...]]
 
 
 def verdicts(facts: Facts, code: str) -> tuple[Verdict, ...]:
@@ -104,6 +106,7 @@ def _verdicts(facts: Facts, code: str) -> tuple[Verdict, ...]:
         frozenset((path, each.trainer) for path, shown in collected.items() for each in shown.carriers),
         {path: shown.fits for path, shown in collected.items()},
         {path: shown.made for path, shown in collected.items()},
+        facts.collected_texts(code),
     )
     items = {(item.path, item.name): item for path in sorted(collected) for item in collected[path].classes}
     found: dict[tuple[str, str], Verdict] = {}
@@ -157,7 +160,7 @@ def _judge(facts: Facts, item: Several, items: Mapping[tuple[str, str], Several]
     )
     if refusal:
         return Verdict(item, "none", refusal)
-    given = read_trainers(facts, fact, seen.spoken, seen.carrying, seen.fits)
+    given = read_trainers(facts, fact, seen.spoken, seen.carrying, seen.fits, settings=seen.settings)
     kinds = {item.kind, *(each.kind for each in followers if each.kind != "same")}
     verdict = Verdict(
         item,
