@@ -1,0 +1,83 @@
+"""LIT226: checkpoints that hold objects."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+from pathlib import Path
+from pickle import UnpicklingError
+from typing import Any
+
+import lightning.pytorch as pl
+import pytest
+
+from codemods.modules.lit226 import HELD
+from codemods.plan import plan
+from codemods.scan import Options
+from tests.codemods.support import rule, sources
+
+TRAINER = "from pytorch_lightning import Trainer\n\ntrainer = Trainer()\n"
+
+
+class Whole(pl.LightningModule):
+    def __init__(self, args: object) -> None:
+        super().__init__()
+        self.save_hyperparameters()
+
+
+class Unpacked(pl.LightningModule):
+    def __init__(self, args: Any = None, **more: object) -> None:
+        super().__init__()
+        self.save_hyperparameters(args or more)
+
+
+@pytest.mark.parametrize(
+    ("Model", "args", "fails"),
+    [(Whole, Namespace(width=2), True), (Whole, {"width": 2}, False), (Unpacked, Namespace(width=2), False)],
+)
+def test_what_lightning_does(Model: Any, args: object, fails: bool, tmp_path: Path) -> None:
+    trainer = pl.Trainer(logger=False, accelerator="cpu", enable_checkpointing=False)
+    trainer.strategy.connect(Model(args))
+    trainer.save_checkpoint(tmp_path / "a.ckpt")
+    if fails:
+        with pytest.raises(UnpicklingError):
+            Model.load_from_checkpoint(tmp_path / "a.ckpt")
+    loaded = Model.load_from_checkpoint(tmp_path / "a.ckpt", weights_only=False if fails else None)
+    assert "2" in str(loaded.hparams)
+
+
+def lines(files: dict[str, str], target: str = "2.6.6", pins: tuple[str, ...] = ()) -> list[tuple[str, int]]:
+    made = plan(sources(files), Options((rule("LIT226"),), target=target, pins=pins))
+    assert all(item.fix == "manual" for item in made.findings)
+    return [(item.path, item.span.line) for item in made.findings]
+
+
+def test_where_they_are_loaded() -> None:
+    assert lines({"a.py": HELD}) == [("a.py", 10)]
+    assert lines({"a.py": HELD}, target="2.5.6") == []
+    assert lines({"a.py": HELD}, pins=("lightning>=2.6",)) == []
+    other = "from a import Model\n\nclass Small(Model):\n    pass\n\nSmall.load_from_checkpoint('x')\n"
+    assert lines({"a.py": HELD, "b.py": other}) == [("a.py", 10), ("b.py", 6)]
+    run = TRAINER + "trainer.fit(model, ckpt_path='x')\ntrainer.test(model, ckpt_path=None)\ntrainer.fit(model)\n"
+    assert lines({"a.py": HELD, "b.py": run}) == [("a.py", 10), ("b.py", 4)]
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ('"last.ckpt")', '"last.ckpt", weights_only=True)'),
+        ("self, args)", "self, args: dict)"),
+        ("self, args)", "self, width)"),
+        ("eters()", "eters(args)"),
+        ("eters()", "eters('width')"),
+        ("eters()", "eters(ignore=['args'])"),
+        ("model = Model", "model = Other"),
+    ],
+)
+def test_left(old: str, new: str) -> None:
+    text = HELD.replace(old, new)
+    assert text != HELD and lines({"a.py": text}) == []
+
+
+@pytest.mark.parametrize("new", ["conf: DictConfig", "net: torch.nn.Module", "*, loss: Callable[[], None]", "cfg"])
+def test_objects(new: str) -> None:
+    assert len(lines({"a.py": HELD.replace("self, args", f"self, {new}")})) == 1
