@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import ast
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 from typing import Any
 
+from codemods.backward.imports import unused
 from codemods.backward.names import Names
 from codemods.backward.raw import AUTOGRAD, Raw, built_by, read_raw
 from codemods.backward.training import ROOTS, STEPS, Notes, collect, method_around
@@ -21,6 +23,7 @@ CODE = "BWD001"
 MESSAGE = "a backward pass under manual optimization that goes around manual_backward"
 WITH_OPTIMIZER = "manual_backward is handed an optimizer, which Lightning 2 passes on as the gradient"
 UNHEARD = {"on_before_backward", "on_after_backward"}
+INITIALIZED = b"amp.initialize"
 SCALING = (16, "16", "16-mixed")
 
 
@@ -76,7 +79,9 @@ def _class_matches(
         )
         found = [replace(raw, level="manual", reason=f"{why} {raw.reason}", change=None) for raw in found]
     stepped = _unwrapped_step(file, item, reached)
-    yield from (_match(file, raw, item) for raw in _together(_settled(found, facts, stepped)))
+    scaled = [ast.walk(raw.apex.items[0].context_expr.func) for raw in found if raw.apex]  # type: ignore[attr-defined]
+    lost = Counter(name.id for nodes in scaled for name in nodes if isinstance(name, ast.Name))
+    yield from (_match(file, raw, item, lost) for raw in _together(_settled(found, facts, stepped)))
 
 
 def _read(call: CallNode, item: ClassNode, method: Function, fact: ClassFact, facts: Facts) -> Raw | None:
@@ -167,7 +172,13 @@ def _settled(found: list[Raw], facts: Facts, stepped: int | None) -> Iterator[Ra
         None,
     )
     for raw in found:
-        if raw.own_scaler and scaling:
+        if raw.apex and facts.mentions.get(INITIALIZED):
+            reason = (
+                f"amp.initialize of apex is called in {min(facts.mentions[INITIALIZED])}: take that out, let the "
+                "Trainer scale (precision), and call self.manual_backward(loss) instead."
+            )
+            yield replace(raw, level="manual", reason=reason, change=None)
+        elif raw.own_scaler and scaling:
             reason = (
                 f"The Trainer at {scaling} scales the loss too: take the module's own GradScaler out, with its step "
                 "and update, and call self.manual_backward(loss)."
@@ -247,9 +258,12 @@ def _together(found: Iterator[Raw]) -> list[Raw]:
     return every
 
 
-def _match(file: PythonFile, raw: Raw, item: ClassNode) -> Match:
+def _match(file: PythonFile, raw: Raw, item: ClassNode, lost: Counter[str]) -> Match:
+    """`lost` counts the uses of apex that go with all of them, so that the last edit takes out its import."""
     message = WITH_OPTIMIZER if _is_manual(raw) else MESSAGE
-    edits = (NodeEdit(raw.call.node, raw.change),) if raw.change else ()
+    edits: tuple[NodeEdit, ...] = (NodeEdit(raw.apex or raw.call.node, raw.change),) if raw.change else ()
+    if raw.apex and raw.change:
+        edits += tuple(unused(file, lost))
     unit = f"{file.path}:{item.qualname}" if raw.change else ""
     return Match(file.span(raw.call.node), message, raw.level, raw.reason, edits=edits, unit=unit)
 
@@ -344,5 +358,6 @@ RULE = Rule(
     collect=collect,
     context=_context,
     present=_present,
+    mentions=(INITIALIZED,),
     references=("https://lightning.ai/docs/pytorch/stable/model/manual_optimization.html",),
 )

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from codemods.backward.names import Names
 from codemods.finding import Fix
+from codemods.nodes import every_node
 from codemods.scopes import Scope
 from codemods.source import CallNode, ClassNode, PythonFile
 from codemods.syntax import Function, self_assignments, self_name
@@ -26,7 +27,8 @@ SAME = "self.manual_backward scales the loss and prepares data parallelism, then
 @dataclass(frozen=True)
 class Raw:
     """A raw backward call. `change` is the edit (None: there is none), `alone` says that it says nothing
-    about the other calls of its class, `own_scaler` that it goes through a GradScaler of the module's own."""
+    about the other calls of its class, `own_scaler` that it goes through a GradScaler of the module's own; `apex` is
+    the `with` that scales it, which the edit is one of."""
 
     call: CallNode
     level: Fix
@@ -34,6 +36,7 @@ class Raw:
     change: Callable[[Any], Any] | None = None
     alone: bool = False
     own_scaler: bool = False
+    apex: ast.With | None = None
 
 
 def read_raw(call: CallNode, item: ClassNode, method: Function, names: Names) -> Raw | None:
@@ -118,10 +121,7 @@ def _tensor(call: CallNode, item: ClassNode, method: Function, names: Names, rec
         return _scaled(call, item, method, names, receiver.func.value)
     origin = _origin(receiver, names)
     if isinstance(origin, ast.Call) and call.scope.resolve(origin.func) == SCALE_LOSS:
-        reason = (
-            "amp.scale_loss of apex: let the Trainer scale (precision) and call self.manual_backward(loss) instead."
-        )
-        return Raw(call, "manual", reason)
+        return _by_apex(call, method, origin)
     if len(node.args) > 1 or not {keyword.arg for keyword in node.keywords} <= KEPT:
         return None
     known = _is_tensor(receiver, item, method, names, call.scope)
@@ -132,6 +132,34 @@ def _tensor(call: CallNode, item: ClassNode, method: Function, names: Names, rec
         return Raw(call, "manual", reason)
     own = self_name(method)
     return Raw(call, "safe", SAME, lambda changed: from_tensor(changed, own))
+
+
+def _by_apex(call: CallNode, method: Function, scaled: ast.Call) -> Raw:
+    """`with amp.scale_loss(loss, optimizer) as scaled: scaled.backward()`."""
+    region = next(
+        (
+            node
+            for node in every_node(method)
+            if isinstance(node, ast.With)
+            and len(node.items) == len(node.body) == 1
+            and node.items[0].context_expr is scaled
+            and isinstance(node.body[0], ast.Expr)
+            and node.body[0].value is call.node
+            and node.body[0].lineno > (scaled.end_lineno or scaled.lineno)
+        ),
+        None,
+    )
+    if region is None or len(scaled.args) != 2 or scaled.keywords or isinstance(scaled.args[0], ast.Starred):
+        reason = (
+            "amp.scale_loss of apex: let the Trainer scale (precision) and call self.manual_backward(loss) instead."
+        )
+        return Raw(call, "manual", reason)
+    own = self_name(method)
+    reason = (
+        "Lightning 2 has no part in apex any more, whose amp.scale_loss fails unless amp.initialize was called, as "
+        '1.x did; it scales by itself where the Trainer is given precision="16-mixed".'
+    )
+    return Raw(call, "unsafe", reason, lambda node: from_apex(node, own), apex=region)
 
 
 def _function(node: ast.expr) -> ast.expr:
@@ -227,6 +255,17 @@ def from_tensor(node: cst.Call, own: str) -> cst.Call:
         first = cst.Arg(value.with_changes(lpar=[], rpar=[]), whitespace_after_arg=value.rpar[0].whitespace_before)
         return node.with_changes(func=_manual(own), args=[first], whitespace_before_args=value.lpar[0].whitespace_after)
     return node.with_changes(func=_manual(own), args=[cst.Arg(bare(value)), *node.args])
+
+
+def from_apex(node: cst.With, own: str) -> cst.BaseStatement:
+    """`with amp.scale_loss(loss, optimizer) as scaled: scaled.backward(...)` as `self.manual_backward(loss, ...)`."""
+    import libcst as cst
+
+    loss = cst.ensure_type(node.items[0].item, cst.Call).args[0].value
+    line = cst.ensure_type(node.body.body[0], cst.SimpleStatementLine)
+    call = cst.ensure_type(cst.ensure_type(line.body[0], cst.Expr).value, cst.Call)
+    changed = call.with_changes(func=_manual(own), args=[cst.Arg(bare(loss)), *call.args])
+    return line.with_changes(leading_lines=node.leading_lines, body=[cst.Expr(changed)])
 
 
 def from_autograd(node: cst.Call, own: str, summed: bool) -> cst.Call:

@@ -108,6 +108,18 @@ def test_own_scaler_goes_on_scaling() -> None:
     assert "scales the loss too" in made.findings[0].reason
 
 
+APEX = "with amp.scale_loss(loss, optimizer) as scaled:\n            scaled.backward(retain_graph=True)"
+
+
+def test_apex_goes_with_its_import() -> None:
+    text = "from apex import amp\n" + BEFORE.replace(RAW, APEX)
+    assert [finding.fix for finding in run_rules({"train.py": text}, RULE).findings] == ["unsafe"]
+    after = rewritten({"train.py": text}, RULE, unsafe=True)["train.py"]
+    assert after == BEFORE.replace(RAW, "self.manual_backward(loss, retain_graph=True)")
+    kept = text + "\n\nprint(amp)\n"
+    assert "from apex import amp\n" in rewritten({"train.py": kept}, RULE, unsafe=True)["train.py"]
+
+
 PROGRAM = """\
 import torch
 from lightning.pytorch import LightningModule, Trainer
@@ -164,6 +176,18 @@ def test_scaler_refuses_before_and_trains_after() -> None:
     broken, whole = train(files), train(rewritten(files, RULE))
     assert broken.failure is not None and "_scale is None" in broken.failure.message
     assert whole.failure is None and whole.global_step == 4
+
+
+def test_apex_that_nobody_started_fails_before_and_trains_after() -> None:
+    apex = (
+        "import contextlib\n\n\n@contextlib.contextmanager\ndef scale_loss(loss, optimizer):\n"
+        "    raise RuntimeError('internal Amp state has not been initialized')\n    yield loss\n"
+    )
+    program = "from apex import amp\n" + PROGRAM.replace(RAW, APEX).replace("MORE", "")
+    files = {"train.py": program, "apex/__init__.py": "", "apex/amp.py": apex}
+    broken, whole = train(files), train(rewritten(files, RULE, unsafe=True))
+    assert broken.failure is not None and "not been initialized" in broken.failure.message
+    assert whole.failure is None and whole.weights == train({"train.py": PROGRAM.replace("MORE", "")}).weights
 
 
 def test_on_one_device_nothing_changes() -> None:

@@ -66,8 +66,15 @@ NAMED = {
     "unknown scaler": (raw("self.trainer.scaler.scale(loss).backward()"), "What scales the loss is not known"),
     "apex": (
         "from apex import amp\n"
-        + raw("with amp.scale_loss(loss, optimizer) as scaled:\n            scaled.backward()"),
+        + raw(
+            "with amp.scale_loss(loss, optimizer) as scaled:\n            scaled.backward()\n            print(scaled)"
+        ),
         "amp.scale_loss of apex",
+    ),
+    "apex that is started by hand": (
+        "from apex import amp\n\namp.initialize(None)\n"
+        + raw("with amp.scale_loss(loss, optimizer) as scaled:\n            scaled.backward()"),
+        "amp.initialize of apex is called in train.py",
     ),
     "object of the module": (raw("self.objective.backward()"), "cannot be told"),
     "flag by a parameter": (
