@@ -172,7 +172,7 @@ def _settled(
         elif name in names or facts.mentions.get(name.encode()):
             return None
     clip = (texts[CLIP[0]], texts.get(CLIP[1])) if CLIP[0] in texts else None
-    return Given(clip=clip, accumulate=texts.get(ACCUMULATE), accumulates=names[0], settings=tuple(places))
+    return Given(clip=clip, accumulate=texts.get(ACCUMULATE), accumulates=places[0][0], settings=tuple(places))
 
 
 def trainers_of(facts: Facts, fact: ClassFact) -> Iterator[TrainerFact]:

@@ -11,6 +11,7 @@ from codemods.family import family
 from codemods.manual.configured import Configured
 from codemods.manual.makers import configured_by
 from codemods.manual.optimizers import NotPlain
+from codemods.manual.settings import Setting
 from codemods.manual.surroundings import LR_FIND, UNFIT, counting, relatives, searching, surroundings
 from codemods.manual.trainers import CLIP, Given, fits_only, read_trainers, trainers_of
 from codemods.tbptt.batch import OWN_SPLIT, Helper, Use, followed
@@ -31,6 +32,9 @@ MISPLACED = (
     "configure_optimizers returns one optimizer, for which 1.x passed no `optimizer_idx`: the state went to the "
     "parameter `optimizer_idx`, and `{state}` never got it. Drop `optimizer_idx` if the state is to be carried"
 )
+
+
+Settings = Mapping[str, tuple[Setting, ...]]
 
 
 @dataclass(frozen=True)
@@ -58,11 +62,12 @@ def verdicts(facts: Facts, code: str) -> tuple[Verdict, ...]:
     """One verdict for each class that has something to do with truncated back-propagation, in path order."""
     shown: dict[str, Shown] = facts.collected(code)
     items = [item for path in sorted(shown) for item in shown[path].classes]
-    found = (_verdict(facts, shown, item) for item in items)
+    settings: Settings = facts.collected_texts(code)
+    found = (_verdict(facts, shown, item, settings) for item in items)
     return tuple(verdict for verdict in found if verdict is not None)
 
 
-def _verdict(facts: Facts, shown: Mapping[str, Shown], item: TbpttClass) -> Verdict | None:
+def _verdict(facts: Facts, shown: Mapping[str, Shown], item: TbpttClass, settings: Settings) -> Verdict | None:
     fact = facts.files[item.path].find(item.name)
     if fact is None:
         return Verdict(item, "the class is not at the top of its module") if item.named or item.flagged else None
@@ -75,7 +80,7 @@ def _verdict(facts: Facts, shown: Mapping[str, Shown], item: TbpttClass) -> Verd
     if item.step is None and any(_has_step(shown, other) or _is_manual(shown, other) for other in family(facts, fact)):
         return None
     try:
-        return _plain(facts, shown, item, fact, own)
+        return _plain(facts, shown, item, fact, own, settings)
     except NotPlain as error:
         return Verdict(item, str(error))
 
@@ -116,7 +121,9 @@ def _giving(facts: Facts, fact: ClassFact) -> list[TrainerFact]:
     ]
 
 
-def _plain(facts: Facts, shown: Mapping[str, Shown], item: TbpttClass, fact: ClassFact, own: bool) -> Verdict:
+def _plain(
+    facts: Facts, shown: Mapping[str, Shown], item: TbpttClass, fact: ClassFact, own: bool, settings: Settings
+) -> Verdict:
     """The verdict on a class that can be rewritten. Raises NotPlain with the reason where it cannot."""
     if item.refusal:
         raise NotPlain(item.refusal)
@@ -132,7 +139,7 @@ def _plain(facts: Facts, shown: Mapping[str, Shown], item: TbpttClass, fact: Cla
     _judge_outputs(facts, fact)
     spoken = {path: seen.loose for path, seen in shown.items() if seen.loose}
     fits = {path: seen.fits for path, seen in shown.items()}
-    given = read_trainers(facts, fact, spoken, fits=fits, movable=CLIP[:1])
+    given = read_trainers(facts, fact, spoken, fits=fits, movable=CLIP[:1], settings=settings)
     refusal = (
         relatives(facts, fact, INHERITED, constructors=False)
         or surroundings(facts, fact, UNHEARD, {word: why for word, why in UNFIT.items() if word != LR_FIND})

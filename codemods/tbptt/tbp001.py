@@ -11,9 +11,10 @@ from codemods.family import definitions
 from codemods.manual import surroundings
 from codemods.manual.handing import WORDS, handing_matches, read_fits
 from codemods.manual.makers import METHOD
+from codemods.manual.settings import Setting, read_settings, setting_matches
 from codemods.manual.trainers import ACCUMULATE, ASKED, CLIP, MOVED, gives, loose
 from codemods.rule import Example, Match, NodeEdit, Rule, best_levels
-from codemods.source import PythonFile
+from codemods.source import PythonFile, TextFile
 from codemods.tbptt.module import FLAG, IMPORTS, SPLIT, Shown, candidates, show
 from codemods.tbptt.plan import INHERITED, UNHEARD, Verdict, verdicts
 from codemods.tbptt.step import STATE
@@ -40,8 +41,13 @@ def _collect(file: PythonFile) -> Shown | None:
     return show(file, loose(file))
 
 
+def _collect_text(file: TextFile) -> tuple[Setting, ...] | None:
+    return read_settings(file, MOVED)
+
+
 def _context(collected: Mapping[str, Any]) -> tuple[bytes, ...]:
-    names = {item.name.rpartition(".")[2].encode() for shown in collected.values() for item in shown.classes}
+    shown = (each for each in collected.values() if isinstance(each, Shown))
+    names = {item.name.rpartition(".")[2].encode() for each in shown for item in each.classes}
     inherited = {*INHERITED, SPLIT, METHOD}
     return (*ASKED, *surroundings.asked(UNHEARD), *definitions(inherited), *sorted(names)) if names else ()
 
@@ -51,8 +57,14 @@ def _present(file: PythonFile) -> bool:
     return bool(candidates(file)) or given or bool(file.attributes(FLAG)) or bool(read_fits(file).plain)
 
 
-def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
+def _check(file: PythonFile | TextFile, facts: Facts) -> Iterator[Match]:
     found = verdicts(facts, CODE)
+    if isinstance(file, TextFile):
+        for verdict in found:
+            names = frozenset(name for path, name in verdict.given.settings if path == file.path)
+            if verdict.refusal is None and names:
+                yield from setting_matches(file, names, verdict.item.name, _level(verdict), _unit(verdict))
+        return
     for verdict in found:
         if verdict.item.path == file.path:
             yield from _class_match(file, verdict)
@@ -341,6 +353,9 @@ RULE = Rule(
     breaks_in="2.0.0",
     needs="2.0.0",
     collect=_collect,
+    collect_text=_collect_text,
+    kinds=("python", "yaml"),
+    text_triggers=tuple(name.encode() for name in MOVED),
     context=_context,
     present=_present,
     references=("https://github.com/Lightning-AI/pytorch-lightning/pull/16172",),

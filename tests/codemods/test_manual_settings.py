@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.codemods.support import rewritten, rule, run_rules
+from tests.codemods.support import refusals, rewritten, rule, run_rules
 from tests.codemods.test_manual_handing import MODEL
 from tests.training import same
 
@@ -67,6 +67,19 @@ def test_it_trains_as_the_file_said() -> None:
         logged=False,
     )
     assert (old.automatic, new.automatic) == (True, False)
+
+
+CHUNKS = "import torch\nfrom pytorch_lightning import LightningModule\n\n\n" + MODEL[MODEL.index("class Chunks") :]
+
+
+def test_clipping_goes_into_a_class_that_trains_by_chunks() -> None:
+    config = "trainer:\n  max_epochs: 2\n  gradient_clip_val: 1\n"
+    files = {"models.py": CHUNKS, "cli.py": CLI.replace("GAN", "Chunks"), "config.yaml": config}
+    after = rewritten(files, rule("TBP001"))
+    assert after["config.yaml"] == "trainer:\n  max_epochs: 2\n"
+    assert "    gradient_clip_val = 1\n" in after["models.py"]
+    windows = {**files, "config.yaml": f"{config}  accumulate_grad_batches: 2\n"}
+    assert "the Trainer at config.yaml accumulates gradients" in refusals(windows, "TBP001")[0]
 
 
 OTHER = "from pytorch_lightning import LightningModule\n\n\nclass Other(LightningModule):\n"
