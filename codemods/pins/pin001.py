@@ -18,6 +18,7 @@ from codemods.pins.manifest import LIGHTNING, manifest_kind, read_pins
 from codemods.pins.pin import Pin
 from codemods.pins.reach import MENTIONS, Area, Manifest, area_of
 from codemods.pins.renaming import DISTRIBUTIONS, renaming, since_2
+from codemods.pins.together import contradictions
 from codemods.pins.toml import Unparsable
 from codemods.rule import Example, Match, NodeEdit, Rule, TextEdit, best_levels
 from codemods.source import PythonFile, TextFile
@@ -28,6 +29,11 @@ NUMPY = (b"import numpy", b"from numpy")
 _LOCKED = re.compile(
     r"""(?im)^(?:name\s*=\s*["'](pytorch-lightning|lightning)["']|\s*["'](pytorch-lightning|lightning)["']:\s*\{|"""
     r"""\s*- name: (pytorch-lightning|lightning)\s*$)"""
+)
+_HELD_BAD = re.compile(
+    r"""(?im)(?:^name\s*=\s*["'](?:pytorch-)?lightning["']\s*\nversion\s*=\s*["']2\.6\.[23]["']|"""
+    r"""^\s*["'](?:pytorch-)?lightning["']:\s*\{[^{}]*?["']version["']:\s*["']==2\.6\.[23]["']|"""
+    r"""^\s*- name: (?:pytorch-)?lightning\s*\n\s*version: ["']?2\.6\.[23]["']?\s*$)"""
 )
 _RENEW = {
     "poetry.lock": ("pyproject.toml", "poetry lock"),
@@ -73,6 +79,8 @@ def _pins(text: TextFile, own: Manifest, area: Area, others: dict[str, Manifest]
     for pin in own.pins:
         found = verdict(pin, own, area, target, unraised) if pin.name in LIGHTNING else None
         yield from _of_lightning(text, pin, own, facts, found)
+    for pin, found in contradictions(own, area, target):
+        yield _match(text, pin, found)
     said = set()
     if moving:
         yield from _alone(text, own, area, facts)
@@ -169,6 +177,11 @@ def _edit(text: TextFile, pin: Pin, wanted: str) -> TextEdit:
 def _lock(text: TextFile, others: dict[str, Manifest], facts: Facts) -> Iterator[Match]:
     """That a lock file holds the Lightning of a requirement that moves."""
     folder, _, name = text.path.rpartition("/")
+    for bad in _HELD_BAD.finditer(text.text):
+        message = f"{name} holds a malicious release of Lightning ({ADVISORY})"
+        command = _RENEW.get(name, ("", "the tool that wrote it"))[1]
+        reason = f"whoever installs from it gets it: exclude it in the requirements, then run `{command}`"
+        yield Match(text.span(*bad.span()), message, "manual", reason)
     manifest, command = _RENEW.get(name, ("", ""))
     source = others.get(f"{folder}/{manifest}" if folder else manifest)
     held = _LOCKED.search(text.text)

@@ -9,6 +9,7 @@ result admits them.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -272,6 +273,15 @@ def _dotted(numbers: tuple[int, ...]) -> str:
 
 _MINORS_2 = tuple(f"2.{minor}.{patch}" for minor in range(60) for patch in range(4))
 _MINORS_1 = tuple(f"{major}.{minor}.{patch}" for major in (0, 1) for minor in range(60) for patch in range(4))
+
+
+def releases(*stated: tuple[str, Language]) -> Iterator[str]:
+    """The releases that there may be, those that specifiers name and the next ones after them included."""
+    named = {
+        clause.version for text, _ in stated for clause in clauses(text) if "*" not in clause.version and clause.version
+    }
+    after = (f"{version}.post1" for version in named if "post" not in version and "+" not in version)
+    return iter(dict.fromkeys((*named, *after, *_MINORS_2, *_MINORS_1, "3.0.0", "4.0.0")))
 
 
 def admits_from(text: str, floor: str, language: Language = "pep440", inclusive: bool = True) -> bool:

@@ -1,0 +1,40 @@
+"""Requirements that no release meets: by their own conditions, or beside another one of the same code."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import combinations
+
+from codemods.pins.lightning import Verdict, fitting, is_dead, shown
+from codemods.pins.manifest import COMMANDS
+from codemods.pins.pin import NAMES, Pin
+from codemods.pins.reach import Area, Manifest
+from codemods.pins.specifier import admits, releases
+
+
+def contradictions(own: Manifest, area: Area, target: str) -> Iterator[tuple[Pin, Verdict]]:
+    """The requirements of a manifest that contradict themselves, or, as they will be, an earlier one of the area.
+
+    Those of extras, groups and markers are for other installations, and so are those of commands.
+    """
+    every = [(item, pin) for item in area.manifests if item.kind not in COMMANDS for pin in item.pins if _plain(pin)]
+    for item, pin in every:
+        if item.path == own.path and not _meet(pin, pin, area, target):
+            message = f"`{shown(pin)}` admits no release"
+            yield pin, Verdict(message, "manual", "its conditions exclude each other: decide which you mean")
+    for (first, early), (second, late) in combinations(every, 2):
+        if second.path != own.path or early.name != late.name or _meet(early, late, area, target):
+            continue
+        if all(_meet(pin, pin, area, target) for pin in (early, late)):
+            message = f"`{shown(late)}` contradicts `{shown(early)}` in {first.path}"
+            yield late, Verdict(message, "manual", "no release meets both, and both are for the same code: choose one")
+
+
+def _plain(pin: Pin) -> bool:
+    conditional = ";" in pin.requirement and not is_dead(pin)
+    return pin.name in NAMES and bool(pin.requirement) and not pin.group and not conditional and not is_dead(pin)
+
+
+def _meet(first: Pin, second: Pin, area: Area, target: str) -> bool:
+    texts = [(fitting(pin, area, target) or pin.meant, pin.language) for pin in (first, second)]
+    return any(all(admits(text, release, language) for text, language in texts) for release in releases(*texts))
