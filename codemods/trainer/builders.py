@@ -16,16 +16,16 @@ HARDWARE = ("accelerator", "gpus", "tpu_cores", "num_tpu_cores", "ipus", "num_pr
 
 def call_edits(file: PythonFile, site: Site, extra: Sequence[str]) -> list[TextEdit]:
     """The call with the class as its first argument, and with more keywords behind the second."""
-    node = site.call.node
-    first = node.args[0]
+    node, first = site.call.node, site.given
+    assert first is not None
     name = "add_arguments" if site.adds else "from_arguments"
     start, end = file.offsets(node.func)
-    at = file.offsets(first)[0]
+    at = file.offsets(node.args[0] if node.args else node.keywords[0])[0]
     between = file.text[end:at]
     separator = "," + between[between.index("(") + 1 :] if "\n" in between else ", "
     owner = file.source_of(site.owner)
     edits = [TextEdit(start, end, name), TextEdit(at, at, f"{owner}{separator}")]
-    if "\n" in between or len(extra) < 2 or "#" in file.source_of(node):
+    if "\n" in between or len(extra) < 2 or "#" in file.source_of(node) or not node.args:
         place = file.offsets(first)[1]
         added = "".join(f"{separator}{item}" for item in extra)
         return [*edits, TextEdit(place, place, added)] if added else edits
@@ -38,10 +38,15 @@ def call_edits(file: PythonFile, site: Site, extra: Sequence[str]) -> list[TextE
     return [TextEdit(*file.offsets(node), f"{name}({text}{newline}{indent})")]
 
 
-def hardware(file: PythonFile, node: ast.Call, kept: Collection[str], otherwise: str | None) -> list[str]:
+def _parsed(file: PythonFile, site: Site) -> str:
+    """The text of the parser, or of what was parsed."""
+    return file.source_of(site.given) if site.given else ""
+
+
+def hardware(file: PythonFile, site: Site, kept: Collection[str], otherwise: str | None) -> list[str]:
     """The keywords for the hardware: those that take the place of options of 1.x, or else the accelerator that 1.x
     took where nothing was said."""
-    args, given = file.source_of(node.args[0]), keywords(node).keys()
+    args, given = _parsed(file, site), keywords(site.call.node).keys()
     found = []
     if "gpus" in kept and not SUCCESSORS["gpus"] & given:
         found += [f'accelerator="gpu" if {args}.gpus else {args}.accelerator', f"devices={args}.gpus or {args}.devices"]
@@ -59,7 +64,7 @@ def option_edits(file: PythonFile, site: Site, kept: Collection[str]) -> list[Te
     statement = statement_of(file, site)
     start, end = file.offsets(statement)
     indent = file.text[file.text.rfind("\n", 0, start) + 1 : start]
-    parser = file.source_of(site.call.node.args[0])
+    parser = _parsed(file, site)
     newline = "\r\n" if "\r\n" in file.text else "\n"
     lines = {
         "gpus": f'{parser}.add_argument("--gpus", type=plain_value, default=None)',
@@ -72,7 +77,7 @@ def option_edits(file: PythonFile, site: Site, kept: Collection[str]) -> list[Te
 def checkpoint_edits(file: PythonFile, site: Site, kept: Collection[str]) -> list[TextEdit]:
     """The checkpoint, which fit takes now."""
     edits = []
-    args = file.source_of(site.call.node.args[0])
+    args = _parsed(file, site)
     for fit in (fits_of(file, site) or []) if "resume_from_checkpoint" in kept else []:
         given: list[ast.expr | ast.keyword] = [*fit.node.args, *fit.node.keywords]
         at = max(file.offsets(item)[1] for item in given)

@@ -13,7 +13,15 @@ from codemods.rule import Example, Match, NodeEdit, Rule, best_levels
 from codemods.source import CallNode, PythonFile
 from codemods.syntax import is_super_call
 from codemods.trainer.callbacks import Spelled, are_callbacks, spelled
-from codemods.trainer.calls import builds_trainer, is_commented, keywords, replaced, trainer_calls, with_callback
+from codemods.trainer.calls import (
+    FROM_ARGS,
+    builds_trainer,
+    is_commented,
+    keywords,
+    replaced,
+    trainer_calls,
+    with_callback,
+)
 from codemods.trainer.dictionaries import held
 from codemods.trainer.guards import guard_of
 from codemods.trainer.handed import handed, is_own, stored, structured
@@ -87,7 +95,8 @@ def _argument(
     name = item.arg or ""
     row = find(name, item.value, kind_of(file, call, item.value, known))
     if row is None:
-        if name not in current() and name not in OTHERS:
+        own = name == "args" and call.scope.resolve(call.node.func) == FROM_ARGS
+        if name not in current() and name not in OTHERS and not own:
             reason = "Not rewritten: no release since 0.7 took it; delete it, or find what it became."
             yield Match(file.span(item), f"Trainer has no argument `{name}`", "manual", reason)
         return

@@ -145,7 +145,7 @@ def _extra(file: PythonFile, facts: Facts, sites: Sequence[Site], site: Site, ke
     declared = any(script.adds for script in scripts.values())
     spoken_of = "accelerator" in file.text or facts.mentions.get(b"accelerator", frozenset()) - {file.path}
     otherwise = 'getattr({}, "accelerator", None) or "cpu"' if spoken_of else '"cpu"'
-    return hardware(file, site.call.node, kept, None if declared else otherwise)
+    return hardware(file, site, kept, None if declared else otherwise)
 
 
 def _home(file: PythonFile, facts: Facts) -> helpers.Home | None:

@@ -50,6 +50,12 @@ class Site:
     def adds(self) -> bool:
         return self.method == "add_argparse_args"
 
+    @property
+    def given(self) -> ast.expr | None:
+        """The parser, or what was parsed."""
+        node = self.call.node
+        return node.args[0] if node.args else None if self.adds else keywords(node).get("args")
+
 
 @dataclass(frozen=True)
 class Script:
@@ -141,8 +147,9 @@ def own_options(file: PythonFile) -> set[str]:
 
 def _arguments(file: PythonFile) -> set[str]:
     """The names that `from_argparse_args` is called with."""
-    calls = [call.node for call in file.calls_near(["from_argparse_args"]) if call.node.args]
-    return {ast.unparse(node.args[0]) for node in calls}
+    calls = [call.node for call in file.calls_near(["from_argparse_args"])]
+    given = [node.args[0] if node.args else keywords(node).get("args") for node in calls]
+    return {ast.unparse(node) for node in given if node}
 
 
 def _is_read(file: PythonFile, name: str, bases: Collection[str]) -> bool:
@@ -168,9 +175,9 @@ def refusal(file: PythonFile, sites: Sequence[Site], kept: Collection[str]) -> s
     for site in sites:
         node = site.call.node
         wide = site.adds and (len(node.args) != 1 or node.keywords)
-        if wide or not node.args or isinstance(node.args[0], ast.Starred):
+        if wide or site.given is None or isinstance(site.given, ast.Starred):
             return f"the arguments of `{site.method}` in line {node.lineno} are not the usual ones"
-        if not isinstance(node.args[0], ast.Name) and site.adds:
+        if not isinstance(site.given, ast.Name) and site.adds:
             return "the parser is no plain name"
     clash = sorted(NEW & read_options(file).kinds.keys())
     if clash:
@@ -198,7 +205,7 @@ def _lost(file: PythonFile, sites: Sequence[Site]) -> str | None:
             return "more arguments come by `**`, where those of 1.x may stand"
         if lost := own - keywords(site.call.node).keys():
             return f"the script has an option --{min(lost)} of its own, which 1.x gave to Trainer"
-        value = site.call.node.args[0]
+        value = site.given
         bound = bound_once(file, site.call, value.id) if isinstance(value, ast.Name) else value
         if isinstance(bound, ast.Call) and ast.unparse(bound.func).rpartition(".")[2] == "Namespace":
             return "its arguments come from a dictionary, where options of 1.x may stand"

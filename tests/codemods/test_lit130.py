@@ -298,3 +298,17 @@ def test_the_shared_module_runs() -> None:
     parser = names["add_arguments"](Trainer, argparse.ArgumentParser(), accelerator="cpu")
     trainer = names["from_arguments"](Trainer, parser.parse_args(["--max_epochs", "2"]), logger=False)
     assert (trainer.max_epochs, type(trainer.accelerator).__name__) == (2, "CPUAccelerator")
+
+
+def test_what_was_parsed_may_be_named() -> None:
+    text = SCRIPT.replace("Trainer.from_argparse_args(args, ", "Trainer.from_argparse_args(args=args, ")
+    assert "from_arguments(Trainer, args=args, logger=False)" in rewritten({"a.py": text}, rule("LIT130"))["a.py"]
+    assert run(text, ["--max_epochs", "3"]).max_epochs == 3
+    turned = SCRIPT.replace("(args, logger=False)", "(logger=False, args=args)").replace(
+        "return", "print(args.gpus)\n    return"
+    )
+    assert (
+        "from_arguments(Trainer, logger=False, args=args, accelerator="
+        in rewritten({"a.py": turned}, rule("LIT130"))["a.py"]
+    )
+    assert run_rules({"a.py": text}, rule("LIT110")).findings == ()
