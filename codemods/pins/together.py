@@ -12,10 +12,17 @@ from codemods.pins.reach import Area, Manifest
 from codemods.pins.specifier import admits, releases
 
 
+_MAIN = frozenset(
+    {"setup.py", "setup.cfg", "pyproject.toml", "Pipfile", "requirements.txt", "environment.yml", "environment.yaml"}
+)
+"""Manifests that are for every installation: one of another name may be for another machine or purpose."""
+
+
 def contradictions(own: Manifest, area: Area, target: str) -> Iterator[tuple[Pin, Verdict]]:
     """The requirements of a manifest that contradict themselves, or, as they will be, an earlier one of the area.
 
-    Those of extras, groups and markers are for other installations, and so are those of commands.
+    Those of extras, groups and markers are for other installations, and so are those of commands and of files with
+    names of their own.
     """
     every = [(item, pin) for item in area.manifests if item.kind not in COMMANDS for pin in item.pins if _plain(pin)]
     for item, pin in every:
@@ -23,11 +30,18 @@ def contradictions(own: Manifest, area: Area, target: str) -> Iterator[tuple[Pin
             message = f"`{shown(pin)}` admits no release"
             yield pin, Verdict(message, "manual", "its conditions exclude each other: decide which you mean")
     for (first, early), (second, late) in combinations(every, 2):
-        if second.path != own.path or early.name != late.name or _meet(early, late, area, target):
+        if second.path != own.path or early.name != late.name or not _for_all(first, second):
+            continue
+        if _meet(early, late, area, target):
             continue
         if all(_meet(pin, pin, area, target) for pin in (early, late)):
             message = f"`{shown(late)}` contradicts `{shown(early)}` in {first.path}"
             yield late, Verdict(message, "manual", "no release meets both, and both are for the same code: choose one")
+
+
+def _for_all(first: Manifest, second: Manifest) -> bool:
+    names = {item.path.rpartition("/")[2] for item in (first, second)}
+    return first.path == second.path or names <= _MAIN
 
 
 def _plain(pin: Pin) -> bool:

@@ -80,9 +80,19 @@ def test_one_contradicts_itself() -> None:
             },
             PLAIN,
         ),
+        ({"requirements.txt": "torch==2.2.2\n", "requirements-old.txt": "torch==1.7\nlightning==2.2\n"}, PLAIN),
         ({"requirements.txt": "lightning==2.2\n", "Dockerfile": "FROM x\nRUN pip install lightning==2.1\n"}, PLAIN),
     ],
-    ids=["both are moved", "a release for both", "local versions", "markers", "extras", "two generations", "commands"],
+    ids=[
+        "both are moved",
+        "a release for both",
+        "local versions",
+        "markers",
+        "extras",
+        "two generations",
+        "another machine",
+        "commands",
+    ],
 )
 def test_no_contradiction(files: dict[str, str], code: str) -> None:
     assert [message for _, message in said(files, code) if "contradicts" in message or "no release" in message] == []
