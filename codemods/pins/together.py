@@ -11,7 +11,6 @@ from codemods.pins.pin import NAMES, Pin
 from codemods.pins.reach import Area, Manifest
 from codemods.pins.specifier import admits, releases
 
-
 _MAIN = frozenset(
     {"setup.py", "setup.cfg", "pyproject.toml", "Pipfile", "requirements.txt", "environment.yml", "environment.yaml"}
 )
