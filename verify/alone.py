@@ -9,10 +9,10 @@ from __future__ import annotations
 import contextlib
 import heapq
 import importlib
-import importlib.util
 import inspect
 import itertools
 import json
+import re
 import signal
 import time
 import traceback
@@ -20,7 +20,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from types import FrameType, ModuleType
-from typing import Any
+from typing import Any, TypeVar
 
 from . import alone_arguments as arguments
 from . import alone_batches as batches
@@ -28,6 +28,7 @@ from . import alone_errors as errors
 from .alone_arguments import Hints
 from .alone_stubs import PackageMissing, Stubs
 
+T = TypeVar("T")
 CHILDREN = 24
 TRIES = 240
 STUCK = 80
@@ -42,16 +43,18 @@ _EVALUATES = "validation_step"
 
 @dataclass(frozen=True)
 class State:
-    """What is tried: arguments, a batch (None: the module's first guess) and hooks that are left out."""
+    """What is tried: arguments, a batch (None: the module's first guess), hooks that are left out, and attributes that
+    the project's script would have set."""
 
     arguments: dict[str, Any]
     batch: dict[str, Any] | None = None
     skipped: tuple[str, ...] = ()
     datamodule: bool = False
+    attributes: dict[str, Any] = field(default_factory=dict)
 
     @property
     def key(self) -> str:
-        held = [self.arguments, self.batch, self.skipped, self.datamodule]
+        held = [self.arguments, self.batch, self.skipped, self.datamodule, self.attributes]
         return json.dumps(held, sort_keys=True, default=str)
 
 
@@ -104,28 +107,16 @@ def load(bench: Bench, names: list[str]) -> ModuleType:
             try:
                 Stubs.loading = True
                 return importlib.import_module(name)
-            except ModuleNotFoundError as error:
+            except ImportError as error:
                 first = first or error
-                package = (error.name or "").split(".")[0]
-                if not package or package in bench.stubs.packages or _is_local(bench.root, package, name):
+                if not bench.stubs.stands_in(error, bench.root):
                     break
-                bench.stubs.add(package)
             except Exception as error:
                 first = first or error
                 break
             finally:
                 Stubs.loading = False
     raise first or ImportError(f"{names[0]} cannot be imported")
-
-
-def _is_local(root: str, package: str, name: str) -> bool:
-    """Whether a package is one of the project, or installed: its parts are missing, then."""
-    if package == name.split(".")[0]:
-        return True
-    try:
-        return importlib.util.find_spec(package) is not None
-    except (ImportError, ValueError):
-        return True
 
 
 def modules_of(module: ModuleType) -> Iterator[type]:
@@ -199,10 +190,15 @@ def _search_one(
         "batch": state.batch,
         "skipped": list(state.skipped),
         "datamodule": state.datamodule,
+        "attributes": state.attributes,
         "validates": validates,
         "trainer": trainer,
-        "stubs": list(bench.stubs.packages),
-        "told": {"arguments": arguments.told(state.arguments), "batch": batches.told(state.batch or {"items": []})},
+        "stubs": list(bench.stubs.names),
+        "told": {
+            "arguments": arguments.told(state.arguments),
+            "attributes": arguments.told(state.attributes),
+            "batch": batches.told(state.batch or {"items": []}),
+        },
     }
     note = ""
     if validates:
@@ -261,7 +257,7 @@ def _climb(
     return doubted, tries, best
 
 
-def _quietly(found: Iterator[tuple[State, float]]) -> Iterator[tuple[State, float]]:
+def _quietly(found: Iterator[T]) -> Iterator[T]:
     """The values of an iterator up to its end or its first error: what objects of the project do is not known."""
     with contextlib.suppress(Exception):
         yield from found
@@ -283,12 +279,17 @@ def _children(bench: Bench, cls: type, state: State, tried: Attempt, hints: Hint
         yield replace(state, skipped=(*state.skipped, hooks[0])), 0
     if "datamodule" in str(error) or any("datamodule" in _line(pair) for pair in own[:1]):
         yield replace(state, datamodule=True), 0
-    given = arguments.following(error, own, state.arguments, hints, cls)
-    if state.batch is None or tried.module is None:
-        yield from ((State(found, None, state.skipped, state.datamodule), 0) for found in given)
+    lacking = re.match(rf"'{cls.__name__}' object has no attribute '(\w+)'", str(error))
+    if lacking and lacking[1] not in state.attributes:
+        value = arguments.guess(lacking[1], hints)
+        yield replace(state, attributes={**state.attributes, lacking[1]: value}), 0
+    given = _quietly(arguments.following(error, own, state.arguments, hints, cls))
+    in_step = any(frame.f_code.co_name == "training_step" for frame, _ in tried.frames)
+    if state.batch is None or tried.module is None or not (in_step or isinstance(error, NothingLearned | Doubtful)):
+        yield from ((replace(state, arguments=found, batch=None), 0) for found in given)
         return
     trouble = errors.Trouble(error, tried.frames, state.batch, tried.made, tried.module, bench.root)
-    other = ((replace(state, batch=found), back) for found, back in errors.following(trouble))
+    other = ((replace(state, batch=found), back) for found, back in _quietly(errors.following(trouble)))
     inside = ((replace(state, arguments=found), 0.0) for found in given)
     first = errors.is_about_inputs(trouble.text) or isinstance(error, NothingLearned)
     yield from itertools.islice(other if first else inside, CHILDREN * 2 // 3)
@@ -404,10 +405,12 @@ def _score(
     if module is None:
         depth = [line - frame.f_code.co_firstlineno for frame, line in frames if frame.f_code.co_name == "__init__"]
         return float(min(sum(depth), STEP_SCORE - 1))
-    step = [line - frame.f_code.co_firstlineno for frame, line in frames if frame.f_code.co_name == "training_step"]
+    names = ("training_step", "configure_optimizers")
+    step = [line - frame.f_code.co_firstlineno for frame, line in frames if frame.f_code.co_name in names]
+    stages = 1 + any(frame.f_code.co_name == names[0] for frame, _ in frames)
     after = 2 * STEP_SCORE if seen.losses else 0
     own = float(max(step, default=0)) * 100 + (STEP_SCORE / 2 if isinstance(error, Doubtful) else 0)
-    return STEP_SCORE + after + min(own + min(forwards, 99), STEP_SCORE - 1)
+    return stages * STEP_SCORE + after + min(own + min(forwards, 99), STEP_SCORE - 1)
 
 
 @contextlib.contextmanager
@@ -444,6 +447,8 @@ def fit(module: Any, made: list[Any], state: State, validate: bool, trainer: dic
 
     for name in state.skipped:
         setattr(module, name, _nothing)
+    for name, value in state.attributes.items():
+        setattr(module, name, arguments.build(value))
     loader: Any = DataLoader(made, batch_size=None, shuffle=False)  # type: ignore[arg-type]
     evaluation: Any = DataLoader(made, batch_size=None, shuffle=False) if validate else None  # type: ignore[arg-type]
     limits = {} if validate else {"limit_val_batches": 0, "num_sanity_val_steps": 0}
@@ -485,14 +490,9 @@ def _datamodule(package: ModuleType, train: Any, evaluation: Any) -> Any:
 
 def replay(bench: Bench, recipe: dict[str, Any]) -> None:
     """Build a module as a recipe says and train it on its batches; errors are the caller's to record."""
-    for package in recipe["stubs"]:
-        with contextlib.suppress(ImportError, ValueError):
-            if importlib.util.find_spec(package) is not None:
-                continue
-        if package not in bench.stubs.packages:
-            bench.stubs.add(package)
     module = getattr(load(bench, recipe["names"]), recipe["cls"])
-    state = State(recipe["arguments"], recipe["batch"], tuple(recipe["skipped"]), recipe["datamodule"])
+    skipped = tuple(recipe["skipped"])
+    state = State(recipe["arguments"], recipe["batch"], skipped, recipe["datamodule"], recipe["attributes"])
     built = _built(bench, module, state.arguments)
     made = [batches.make(recipe["batch"], _generator(bench.seed + number)) for number in range(BATCHES)]
     fit(built, made, state, recipe["validates"], dict(recipe["trainer"]))

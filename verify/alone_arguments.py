@@ -216,11 +216,23 @@ def _by_class(annotation: type, plain: Any, depth: int) -> Any:
         return {"@": "config", "values": {}}
     if issubclass(annotation, torch.optim.Optimizer):
         return {"@": "call", "name": "torch.optim.Adam", "kwargs": {"lr": 1e-3}, "partial": True}
-    if annotation.__module__ in ("builtins", "typing") or inspect.isabstract(annotation) or depth > 2:
+    if annotation.__module__ in ("builtins", "typing") or depth > 2:
+        return plain
+    kinds = [annotation, *annotation.__subclasses__()]
+    derived = [kind for kind in kinds[1:] if kind.__module__.split(".")[0] == annotation.__module__.split(".")[0]]
+    if derived and (inspect.isabstract(annotation) or not _own_layers(annotation)):
+        annotation = min(derived, key=lambda kind: len(_parameters(kind)[0]))
+    if inspect.isabstract(annotation):
         return plain
     required = _parameters(annotation)[0]
     kwargs = {name: _by_annotation(name, inner, depth + 1) for name, inner in required.items()}
     return {"@": "call", "name": f"{annotation.__module__}.{annotation.__qualname__}", "kwargs": kwargs}
+
+
+def _own_layers(cls: type) -> bool:
+    """Whether a class does more in its `__init__` than call that of its base."""
+    function = source_of(cls.__dict__.get("__init__"))
+    return function is not None and len(function.body) > 1
 
 
 # -- what an error says

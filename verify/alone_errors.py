@@ -345,6 +345,12 @@ def _tensor_wanted(match: re.Match[str], trouble: Trouble) -> Iterator[Spec]:
             yield replaced(trouble.spec, (number,), natural(trouble.module))
 
 
+def _texts(match: re.Match[str], trouble: Trouble) -> Iterator[Spec]:
+    """Texts are expected, one a sample."""
+    for place, _ in trouble.suspects():
+        yield replaced(trouble.spec, place, {"value": ["ab"] * BATCH})
+
+
 def _loss(match: re.Match[str], trouble: Trouble) -> Iterator[Spec]:
     """What a loss is given as a target is made to fit its input."""
     for frame, _ in reversed(trouble.frames):
@@ -451,6 +457,7 @@ _ANSWERS: tuple[tuple[re.Pattern[str], _Answer], ...] = tuple(
          _normalized),
         (r"to have one of the following scalar types: Long|expected scalar type Long|used as indices must be long"
          r"|only one element tensors|must be an integer tensor|expects an? (?:long|int)|must be.*Long", _to_long),
+        (r"iteration over a 0-d tensor|expected str|must be (?:of type )?`?str|must be a string|not Tensor", _texts),
         (r"target|Target|cross_entropy|nll_loss|binary_cross_entropy", _loss),
         (r"must have the same dtype|expected m1 and m2 to have the same dtype|expected scalar type Float"
          r"|expected Float|Expected floating point|Input type \((?:\w+\.)*(?:long|Long|bool|Byte)"

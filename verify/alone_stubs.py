@@ -1,4 +1,4 @@
-"""Stands in for packages that are not installed, as long as nothing of them is used.
+"""Stands in for packages that are not installed, and for names that a package lacks, as long as they are not used.
 
 Runs in the target's interpreter, beside the harness. What is taken from such a package can be imported, named,
 inherited from and put before a definition as a decorator; any other use is an error that names the package.
@@ -6,11 +6,17 @@ inherited from and put before a definition as a decorator; any other use is an e
 
 from __future__ import annotations
 
+import contextlib
+import importlib
 import importlib.machinery
+import os
+import re
 import sys
 import types
 from collections.abc import Sequence
 from typing import Any
+
+_LIGHTNING = ("lightning", "pytorch_lightning", "lightning_fabric")
 
 
 class PackageMissing(ImportError):
@@ -25,15 +31,16 @@ class Missing(type):
     def __getattr__(cls, name: str) -> Any:
         if name.startswith("__") and name.endswith("__"):
             raise AttributeError(name)
-        return _missing(name, cls.package)
+        return missing(name, cls.package)
 
     def __call__(cls, *args: Any, **kwargs: Any) -> Any:
         if not Stubs.loading:
-            raise PackageMissing(f"{cls.package} is not installed, and {cls.__name__} of it is used")
+            raise PackageMissing(f"{cls.package} has no {cls.__name__} here, or is not installed, and it is used")
         return args[0] if len(args) == 1 and isinstance(args[0], type | types.FunctionType) else cls
 
 
-def _missing(name: str, package: str) -> Missing:
+def missing(name: str, package: str) -> Missing:
+    """Something that a package should hold."""
     made = Missing(name, (), {})
     made.package = package
     return made
@@ -43,25 +50,40 @@ class _Module(types.ModuleType):
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__") and name.endswith("__"):
             raise AttributeError(name)
-        return _missing(name, self.__name__.split(".")[0])
+        return missing(name, self.__name__)
 
 
 class Stubs:
-    """A finder of modules for packages that are missing; `loading` says whether the project is being imported."""
+    """A finder of modules that are missing; `loading` says whether the project is being imported."""
 
     loading = False
 
     def __init__(self) -> None:
-        self.packages: list[str] = []
+        self.names: list[str] = []
 
-    def add(self, package: str) -> None:
-        """Let a package, and all below it, be imported."""
-        if not self.packages:
+    def stands_in(self, error: ImportError, root: str) -> bool:
+        """Stand in for what an import did not find, where that is neither Lightning's nor the project's."""
+        taken = re.search(r"cannot import name '(\w+)' from '([\w.]+)'", str(error))
+        name = f"{taken[2]}.{taken[1]}" if taken else error.name if isinstance(error, ModuleNotFoundError) else None
+        if not name or name in self.names or name.split(".")[0] in _LIGHTNING or _is_local(name, root):
+            return False
+        self.add(name)
+        return True
+
+    def add(self, name: str) -> None:
+        """Let a module, and all below it, be imported; or a name be taken from a module that is there."""
+        if not self.names:
             sys.meta_path.append(self)
-        self.packages.append(package)
+        self.names.append(name)
+        parent, _, last = name.rpartition(".")
+        holder = None
+        with contextlib.suppress(Exception):
+            holder = importlib.import_module(parent) if parent else None
+        if holder is not None and not hasattr(holder, last):
+            setattr(holder, last, missing(last, parent))
 
     def find_spec(self, name: str, path: Sequence[str] | None = None, target: Any = None) -> Any:
-        if name.split(".")[0] not in self.packages:
+        if not any(name == known or name.startswith(f"{known}.") for known in self.names):
             return None
         return importlib.machinery.ModuleSpec(name, self, is_package=True)  # type: ignore[arg-type]
 
@@ -70,3 +92,15 @@ class Stubs:
 
     def exec_module(self, module: types.ModuleType) -> None:
         """There is nothing to execute."""
+
+
+def _is_local(name: str, root: str) -> bool:
+    """Whether the project has what a dotted name begins with: then its own file is what is missing."""
+    first = name.split(".")[0]
+    origin = getattr(sys.modules.get(first), "__file__", None) or ""
+    folders = [place for place in sys.path if place.startswith(root)]
+    return origin.startswith(f"{root}/") or any(
+        os.path.exists(os.path.join(place, found))  # noqa: PTH110, PTH118
+        for place in folders
+        for found in (first, f"{first}.py")
+    )

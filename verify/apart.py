@@ -196,9 +196,11 @@ def _part(recipe: Recipe, old: Raw | None, new: Raw, problems: Sequence[str], mi
         judgement = replace(judgement, verdict="inconclusive", reason=reason)
     notes = [f"found in {recipe['tries']} tries"]
     if recipe["stubs"]:
-        notes.append(f"not installed, imported but not used: {', '.join(recipe['stubs'])}")
+        notes.append(f"not installed or not in what is, imported but not used: {', '.join(recipe['stubs'])}")
     if recipe["skipped"]:
         notes.append(f"left out, since they need the project's data: {', '.join(recipe['skipped'])}")
+    if recipe["attributes"]:
+        notes.append(f"set on the module, as a script would: {recipe['told']['attributes']}")
     if recipe["datamodule"]:
         notes.append("with a data module of ours that hands the same batches out")
     if recipe["note"]:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import ast
+import shlex
 import sys
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
-from pathlib import Path, PurePosixPath
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import PurePosixPath
 from typing import Any
 
+from verify.commands import Command, commands, usable
 from verify.sources import NAMESPACES, Sources, imports
 
 if sys.version_info >= (3, 11):
@@ -16,25 +18,77 @@ if sys.version_info >= (3, 11):
 else:
     import tomlkit as tomllib
 
+SCRIPTS, TESTS = 3, 2
+CLI = "LightningCLI"
+
 
 @dataclass(frozen=True)
 class Entry:
-    """A script to run, the arguments it gets, and its module name where it uses relative imports."""
+    """A script to run, the arguments it gets, and its module name where it is to be run by that. `variables` are set
+    in its environment, and `setup` are Python command lines to run first."""
 
     script: str
     args: tuple[str, ...] = ()
     module: str | None = None
+    variables: tuple[tuple[str, str], ...] = ()
+    setup: tuple[tuple[str, ...], ...] = ()
+
+    @property
+    def told(self) -> str:
+        """What a person would type."""
+        how = ["-m", self.module] if self.module else [self.script]
+        return shlex.join(["python", *how, *self.args])
 
 
 def entries(sources: Sources, changed: Iterable[str]) -> tuple[Entry, ...]:
-    """The scripts that train: the configured one, else changed ones, those that load changed files, the rest."""
-    configured = _configured(sources.root)
+    """What trains: the configured command, else changed scripts, those that load changed files, the rest; each as the
+    project's own files start it, and by itself; then the smallest tests that train what was changed."""
+    configured = _configured(sources)
     if configured:
-        return (_entry(sources, configured[0], configured[1]),)
+        return (configured,)
     touched = frozenset(changed)
     found = [path for path in sources.paths() if trains(sources.tree(path))]
     ranked = sorted(found, key=lambda path: (_rank(sources, path, touched), _in_tests(path), path))
-    return tuple(_entry(sources, path, ()) for path in ranked)
+    said = list(commands(sources.root)) if ranked else []
+    scripts = [entry for path in ranked for entry in _started(sources, path, said)]
+    return (*scripts[:SCRIPTS], *_tests(sources, touched)[:TESTS])
+
+
+def _started(sources: Sources, path: str, said: Sequence[Command]) -> Iterator[Entry]:
+    """A script with the first arguments that somebody gives it and whose files are there, and without any."""
+    plain = _entry(sources, path, ())
+    dotted = ".".join(PurePosixPath(path).with_suffix("").parts).removesuffix(".__main__")
+    for command in said:
+        by_path = command.script is not None and (command.script == path or path.endswith(f"/{command.script}"))
+        if (by_path or command.module == dotted) and command.args and usable(sources.root, command.args):
+            yield Entry(path, command.args, command.module or plain.module)
+            break
+    yield Entry(path, ("fit",), plain.module) if _is_cli(sources.tree(path)) else plain
+
+
+def _is_cli(tree: ast.Module | None) -> bool:
+    return tree is not None and any(isinstance(node, ast.Call) and _last(node.func) == CLI for node in ast.walk(tree))
+
+
+def _last(node: ast.expr) -> str:
+    return node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", "")
+
+
+def _tests(sources: Sources, changed: frozenset[str]) -> list[Entry]:
+    """The test files that call `fit` and load changed files, the smallest first."""
+    found = [
+        path
+        for path in sources.paths()
+        if _is_test(path) and (tree := sources.tree(path)) and not trains(tree)
+        and _names_trainer(tree) and _calls_fit(ast.walk(tree)) and changed & set(sources.reach(path)[0])
+    ]  # fmt: skip
+    found.sort(key=lambda path: ((sources.root / path).stat().st_size, path))
+    return [Entry(path, ("-x", "-q", "-p", "no:cacheprovider", path), "pytest") for path in found]
+
+
+def _is_test(path: str) -> bool:
+    name = PurePosixPath(path).name
+    return name.startswith("test_") or name.endswith("_test.py")
 
 
 def _rank(sources: Sources, path: str, changed: frozenset[str]) -> int:
@@ -54,40 +108,82 @@ def _entry(sources: Sources, path: str, args: tuple[str, ...]) -> Entry:
     return Entry(path, args, module)
 
 
-def _configured(root: Path) -> tuple[str, tuple[str, ...]] | None:
-    """`script` and `args` of `[tool.fixer.verify]`. Raises ValueError for a script that is not in the tree."""
+def _configured(sources: Sources) -> Entry | None:
+    """What `[tool.fixer.verify]` says: `script` and `args`, or a `command`; `env` and `setup` go with either. Raises
+    ValueError for a script that is not in the tree, and for a command that does not start one."""
     try:
-        text = (root / "pyproject.toml").read_text(encoding="utf-8")
+        text = (sources.root / "pyproject.toml").read_text(encoding="utf-8")
         data: Any = tomllib.loads(text)
         table = data.get("tool", {}).get("fixer", {}).get("verify", {})
-        script, args = table.get("script"), table.get("args", [])
-    except (OSError, ValueError, AttributeError):
+        script, command = table.get("script"), table.get("command")
+        args = tuple(str(arg) for arg in table.get("args", []))
+        variables = tuple(sorted((str(name), str(value)) for name, value in table.get("env", {}).items()))
+        setup = table.get("setup", [])
+        first = tuple(_words(str(line)) for line in ([setup] if isinstance(setup, str) else setup))
+    except (OSError, ValueError, AttributeError, TypeError):
         return None
-    if not isinstance(script, str) or not isinstance(args, list):
+    module = None
+    if isinstance(command, str):
+        words = _words(command)
+        if words[:1] == ("-m",) and len(words) > 1:
+            module = words[1]
+            script = _file_of(sources, module)
+        else:
+            script = words[0] if words else ""
+        args = (*words[2 if module else 1 :], *args)
+    if not isinstance(script, str):
         return None
     path = PurePosixPath(script)
-    inside = not path.is_absolute() and ".." not in path.parts and (root / path).is_file()
+    inside = not path.is_absolute() and ".." not in path.parts and (sources.root / path).is_file()
     if not inside:
         raise ValueError(f"pyproject.toml: [tool.fixer.verify] names '{script}', which is not in the project")
-    return path.as_posix(), tuple(str(arg) for arg in args)
+    found = _entry(sources, path.as_posix(), args)
+    return replace(found, module=module or found.module, variables=variables, setup=first)
+
+
+def _words(line: str) -> tuple[str, ...]:
+    """A command line without the `python` at its beginning."""
+    words = shlex.split(line)
+    return tuple(words[1:] if words[:1] and PurePosixPath(words[0]).name.startswith("python") else words)
+
+
+def _file_of(sources: Sources, module: str) -> str:
+    base = module.replace(".", "/")
+    known = set(sources.paths())
+    found = (name for name in (f"{base}.py", f"{base}/__main__.py", f"src/{base}.py") if name in known)
+    return next(found, f"{base}.py")
 
 
 def trains(tree: ast.Module | None) -> bool:
-    """Whether running a file builds a Lightning Trainer and calls `fit`."""
-    if tree is None or not _names_trainer(tree):
+    """Whether running a file builds a Lightning Trainer and calls `fit`, or hands over to LightningCLI."""
+    if tree is None:
         return False
-    return any(
-        isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "fit"
-        for node in _executed(tree)
+    if _names_trainer(tree) or _is_hydra(tree):
+        return _calls_fit(_executed(tree))
+    return _names_trainer(tree, CLI) and any(
+        isinstance(node, ast.Call) and _last(node.func) == CLI for node in _executed(tree)
     )
 
 
-def _names_trainer(tree: ast.Module) -> bool:
+def _calls_fit(nodes: Iterable[ast.AST]) -> bool:
+    return any(
+        isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "fit"
+        for node in nodes
+    )
+
+
+def _is_hydra(tree: ast.Module) -> bool:
+    """Whether hydra starts a file that knows Lightning: the Trainer's class is then named in a configuration."""
+    packages = {found.module.split(".")[0] for found in imports(tree) if not found.level}
+    return "hydra" in packages and bool(packages & set(NAMESPACES))
+
+
+def _names_trainer(tree: ast.Module, name: str = "Trainer") -> bool:
     """Whether a Trainer of Lightning is imported or reached through its package."""
     packages: set[str] = set()
     for node in ast.walk(tree):
         if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] in NAMESPACES:
-            if any(alias.name in ("Trainer", "*") for alias in node.names):
+            if any(alias.name in (name, "*") for alias in node.names):
                 return True
             packages |= {alias.asname or alias.name for alias in node.names if alias.name == "pytorch"}
         elif isinstance(node, ast.Import):
@@ -97,8 +193,7 @@ def _names_trainer(tree: ast.Module) -> bool:
                 if alias.name.split(".")[0] in NAMESPACES
             }
     return any(
-        isinstance(node, ast.Attribute) and node.attr == "Trainer" and _root(node) in packages
-        for node in ast.walk(tree)
+        isinstance(node, ast.Attribute) and node.attr == name and _root(node) in packages for node in ast.walk(tree)
     )
 
 
@@ -108,11 +203,19 @@ def _root(node: ast.expr) -> str | None:
     return node.id if isinstance(node, ast.Name) else None
 
 
+def _is_command(node: ast.stmt) -> bool:
+    """Whether a function is handed to what reads the command line: click, typer, hydra, absl."""
+    marks = getattr(node, "decorator_list", []) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) else []
+    return any(
+        _last(mark.func if isinstance(mark, ast.Call) else mark) in ("command", "main", "task") for mark in marks
+    )
+
+
 def _executed(tree: ast.Module) -> Iterator[ast.AST]:
     """The nodes that run with the file: module level, and functions and classes reached from there by name."""
     kinds = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
     defined = {node.name: node for node in tree.body if isinstance(node, kinds)}
-    queue: list[ast.AST] = [node for node in tree.body if not isinstance(node, kinds)]
+    queue: list[ast.AST] = [node for node in tree.body if not isinstance(node, kinds) or _is_command(node)]
     used: set[str] = set()
     while queue:
         for node in ast.walk(queue.pop()):

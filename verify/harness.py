@@ -16,6 +16,7 @@ import json
 import os
 import random
 import runpy
+import subprocess
 import sys
 import traceback
 from collections.abc import Callable, Iterator
@@ -95,6 +96,13 @@ def train(spec: dict[str, Any], record: Record) -> int:
     sys.path[0] = str(script.parent)
     sys.path[1:1] = [str(root), str(root / "src")]
     sys.argv = [str(script), *spec["args"]]
+    os.environ.update(spec.get("variables", {}))
+    for words in spec.get("setup", ()):
+        done = subprocess.run([sys.executable, *words], check=False)
+        if done.returncode:
+            told = f"`python {' '.join(words)}`, which is to be run first, ends with {done.returncode}"
+            record("failure", type="SetupFailed", message=told, place=None)
+            return 1
     watch = prepared(spec, record)
     return 3 if watch is None else execute(spec, root, script, record)
 

@@ -10,7 +10,7 @@ import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any, TypeVar
 
 from packaging.version import Version
@@ -30,7 +30,6 @@ from verify.verdict import Judgement, judge, noise_of
 
 T = TypeVar("T")
 SEED = 42
-CANDIDATES = 3
 NAMED = 5
 TRAIN_BATCHES = 8
 VAL_BATCHES = 2
@@ -138,7 +137,7 @@ def _prove(before: Sources, after: Sources, bench: _Bench) -> Evidence:
     request = bench.request
     if request.conforms_only:
         return _conforming(after, bench)
-    found = entries(after, request.changed)[:CANDIDATES]
+    found = entries(after, request.changed)
     files = [file.path for file in modules.chosen(before, after, request.changed)]
     pair = _environments(before, after, [entry.script for entry in found[:1]] or files, bench)
     bench.progress("looking up what the files use of Lightning")
@@ -168,8 +167,7 @@ def _prove(before: Sources, after: Sources, bench: _Bench) -> Evidence:
 
 def _said_before(entry: Entry, bench: _Bench) -> str:
     """What will be run, and how."""
-    command = " ".join(["python", entry.script, *entry.args])
-    return f"running `{command}`, each tree for at most {bench.request.timeout:g} s; it is {bench.contained.said}"
+    return f"running `{entry.told}`, each tree for at most {bench.request.timeout:g} s; it is {bench.contained.said}"
 
 
 # -- modules alone
@@ -272,6 +270,8 @@ def _wanted(sources: Sources, scripts: Iterable[str], pins: tuple[str, ...]) -> 
     if not outside & set(NAMESPACES):
         lightning = "lightning" if named(pins, ["lightning"]) else "pytorch-lightning"
     others = tuple(str(pin) for pin in named(pins, ["torchmetrics"]))
+    if any(PurePosixPath(path).name.startswith("test_") for path in scripts):
+        outside |= {"pytest"}
     packages = environments.needs(outside - set(NAMESPACES), names)
     return Wanted(lightning, packages, (*environments.pins_in(sources.root), *others))
 
@@ -357,6 +357,8 @@ def _run(sources: Sources, entry: Entry, ready: Ready, bench: _Bench, name: str)
         "script": entry.script,
         "args": list(entry.args),
         "module": entry.module,
+        "variables": dict(entry.variables),
+        "setup": entry.setup,
         "namespaces": _namespaces(sources, entry.script),
     }
     outcome, record = _run_spec(sources, spec, ready, bench, name)
