@@ -14,7 +14,7 @@ from codemods.configs.evidence import sections
 from codemods.facts import TRAINER, ClassFact, Facts, fitted_class
 from codemods.finding import Fix
 from codemods.rule import Match, NodeEdit
-from codemods.scopes import ROOT
+from codemods.scopes import ROOT, canonical
 from codemods.source import AssignNode, CallNode, PythonFile
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ WORDS = (b"Trainer", b"instantiate(")
 """What a file must hold to fit anything by a Trainer that it is seen to build."""
 WITHOUT = {"gradient_clip_val": "None", "accumulate_grad_batches": "1"}
 """What a Trainer is left with."""
-NOTE = "# Manual optimization: the module does itself what the Trainer was given, and would refuse.\n"
+NOTE = "# Manual optimization: the module does itself what the Trainer was given, and would refuse."
 MODEL = "model"
 """What a model is called that had no name."""
 _FROM_ARGS = f"{TRAINER}.from_argparse_args"
@@ -103,7 +103,7 @@ def handing_matches(
             continue
         sure = found.fitted is not None and facts.find_class(found.fitted, file.path) is not None
         made = f"{found.model} = {found.made}\n" if found.made else ""
-        text = NOTE + made + "".join(_lines(found, name, sure) for name in left)
+        text = made + "".join(_lines(found, name, sure) for name in left)
         yield Match(
             file.span(call.node),
             f"manual optimization refuses a Trainer that is given {' or '.join(left)}",
@@ -129,7 +129,8 @@ def _behind(line: cst.SimpleStatementLine, *, text: str, name: str | None) -> cs
     from codemods import edits
 
     first, *rest = edits.statements(text)
-    first = first.with_changes(leading_lines=[*line.leading_lines, *first.leading_lines])
+    note = cst.EmptyLine(comment=cst.Comment(NOTE))
+    first = first.with_changes(leading_lines=[*line.leading_lines, note])
     line = line.with_changes(leading_lines=[])
     if name:
         (only,) = line.body
@@ -160,9 +161,12 @@ def _read(file: PythonFile) -> Fits:
         elif found is not None:
             other.append(found)
     known = {place.line for place in plain}
+    lightning = any(
+        target.startswith(ROOT) for names in file.scope.bindings.values() for target in map(canonical, names)
+    )
     other += [
         (call.node.lineno, fitted_class(call, file))
-        for call in file.calls_near(("fit",))
+        for call in (file.calls_near(("fit",)) if lightning else ())
         if call.node.lineno not in known and isinstance(call.node.func, ast.Attribute) and call.node.func.attr == "fit"
         if "trainer" in ast.unparse(call.node.func.value).lower()
     ]

@@ -13,6 +13,7 @@ from codemods.manual.trainers import trainers_of
 from codemods.nodes import every_node
 from codemods.optimizers.plan import Verdict
 from codemods.rule import Match, NodeEdit
+from codemods.scopes import ROOT
 from codemods.source import PythonFile
 from codemods.syntax import uses
 
@@ -49,8 +50,9 @@ def strategy_matches(file: PythonFile, facts: Facts, verdicts: Sequence[Verdict]
 def _spoken_of(
     file: PythonFile, facts: Facts, verdicts: Sequence[Verdict], calls: Sequence[ast.Call]
 ) -> Iterator[Match]:
-    """The places where a file that fits the class names DDP other than in a Trainer's call: it may get there."""
-    if not any(name in file.text for name in DDP):
+    """The places where a file that builds a Trainer of the class names DDP other than in its call: it may get there."""
+    here = facts.files[file.path]
+    if not any(name in file.text for name in DDP) or not (here.trainers or here.indirect_trainers):
         return
     fits = read_fits(file)
     fitted = [*(fit.fitted for fit in fits.plain), *(dotted for _, dotted in fits.other)]
@@ -78,13 +80,19 @@ def _judge(file: PythonFile, verdict: Verdict, call: ast.Call) -> Iterator[Match
     why = f"Each optimizer of {verdict.item.name} leaves those of the others unused, which 1.x looked for by itself."
     if strategy is not None:
         bound = _bound(file, strategy.value)
-        spoken = [_spoken(part) for part in _results(bound.value if bound else strategy.value)]
+        parts = list(_results(bound.value if bound else strategy.value))
+        built = [part for part in parts if isinstance(part, ast.Call) and _is_silent(file, part)]
+        spoken = [_spoken(part) for part in parts]
         known = [value for value in spoken if value in DDP]
         if known:
             message = f'strategy="{known[0]}" no longer looks for parameters that a step leaves unused'
             edits = (NodeEdit(bound or strategy, _looking),)
             yield Match(file.span(strategy), message, verdict.level, why, ROW, edits=edits, unit=verdict.unit)
-        elif any(isinstance(part, ast.Name | ast.Attribute | ast.Subscript) for part in _results(strategy.value)):
+        elif built:
+            message = "DDPStrategy no longer looks for parameters that a step leaves unused"
+            edits = (NodeEdit(built[0], partial(_given, name="find_unused_parameters", value="True")),)
+            yield Match(file.span(strategy), message, verdict.level, why, ROW, edits=edits, unit=verdict.unit)
+        elif any(isinstance(part, ast.Name | ast.Attribute | ast.Subscript) for part in parts):
             message = "this strategy may be one that does not look for parameters that a step leaves unused"
             yield Match(file.span(strategy), message, "manual", f"Not rewritten: {why} {ADVICE}.", ROW)
         return
@@ -92,7 +100,7 @@ def _judge(file: PythonFile, verdict: Verdict, call: ast.Call) -> Iterator[Match
     kind = literal(given["accelerator"].value) if "accelerator" in given else (True, None)
     if several and None not in given and kind[0] and kind[1] in SIMPLE:
         message = "DDP on several devices no longer looks for parameters that a step leaves unused"
-        edits = (NodeEdit(call, partial(_given, value=LOOKS)),)
+        edits = (NodeEdit(call, partial(_given, name="strategy", value=f'"{LOOKS}"')),)
         yield Match(file.span(several[0]), message, verdict.level, why, ROW, edits=edits, unit=verdict.unit)
 
 
@@ -109,6 +117,13 @@ def _bound(file: PythonFile, node: ast.expr) -> ast.Assign | None:
 
 def _spoken(node: ast.expr) -> str | None:
     return node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else None
+
+
+def _is_silent(file: PythonFile, call: ast.Call) -> bool:
+    """Whether a call builds DDP's strategy and says nothing of unused parameters."""
+    dotted = file.scope.resolve(call.func) or ""
+    known = dotted.startswith(f"{ROOT}.") and dotted.endswith((".DDPStrategy", ".DDPPlugin"))
+    return known and all(keyword.arg not in (None, "find_unused_parameters") for keyword in call.keywords)
 
 
 def _results(node: ast.expr) -> Iterator[ast.expr]:
@@ -146,13 +161,16 @@ def _replaced(node: cst.BaseExpression) -> cst.BaseExpression:
     return cst.SimpleString(f'"{DDP[value]}"') if isinstance(value, str) and value in DDP else node
 
 
-def _given(node: cst.Call, *, value: str) -> cst.Call:
-    """The call with a strategy behind its last argument, laid out as that is."""
+def _given(node: cst.Call, *, name: str, value: str) -> cst.Call:
+    """The call with another argument behind its last one, laid out as that is."""
     import libcst as cst
 
+    plain = cst.AssignEqual(cst.SimpleWhitespace(""), cst.SimpleWhitespace(""))
+    added = cst.Arg(cst.parse_expression(value), keyword=cst.Name(name), equal=plain)
+    if not node.args:
+        return node.with_changes(args=[added])
     last = node.args[-1]
     between = node.args[0].comma if len(node.args) > 1 else cst.MaybeSentinel.DEFAULT
-    plain = cst.AssignEqual(cst.SimpleWhitespace(""), cst.SimpleWhitespace(""))
-    added = last.with_changes(value=cst.SimpleString(f'"{value}"'), keyword=cst.Name("strategy"), equal=plain)
     before = last.with_changes(comma=between, whitespace_after_arg=cst.SimpleWhitespace(""))
+    added = added.with_changes(comma=last.comma, whitespace_after_arg=last.whitespace_after_arg)
     return node.with_changes(args=[*node.args[:-1], before, added])

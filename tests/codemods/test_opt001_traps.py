@@ -313,11 +313,13 @@ def test_ddp_keeps_looking_for_the_parameters_that_an_optimizer_leaves_unused(gi
     assert 'strategy="ddp_find_unused_parameters_true"' in after
 
 
+IMPORT = "from pytorch_lightning.strategies import DDPStrategy"
 LOOKING = "ddp_find_unused_parameters_true"
 STRATEGIES = {
     "one of two": ('strategy="ddp" if many else "auto"', "", f'strategy="{LOOKING}" if many else "auto"'),
     "by default": ("accelerator='gpu', devices=[0, 1]", "", f'devices=[0, 1], strategy="{LOOKING}")'),
     "by default on nodes": ("num_nodes=2, max_steps=9", "", f'num_nodes=2, max_steps=9, strategy="{LOOKING}")'),
+    "by an object": ("strategy=DDPStrategy()", IMPORT, "strategy=DDPStrategy(find_unused_parameters=True)"),
     "by a name": ("strategy=chosen", 'chosen = "ddp"', f'chosen = "{LOOKING}"'),
 }
 
@@ -329,12 +331,18 @@ def test_a_strategy_that_is_not_in_the_call_is_followed(case: tuple[str, str, st
     twice = text.replace("class GAN", "class First(LightningModule):\n    pass\n\n\nclass GAN")
     after = rewritten({"train.py": twice}, OPT)["train.py"]
     assert expected in after
-    assert after.count(LOOKING) == 1
+    assert after.count(LOOKING) + after.count("find_unused_parameters=True") == 1
 
 
 @pytest.mark.parametrize(
     ("given", "found"),
-    [("strategy=args.strategy", 1), ("devices=1", 0), ("strategy='fsdp'", 0), ("accelerator='tpu', devices=8", 0)],
+    [
+        ("strategy=DDPStrategy(find_unused_parameters=False)", 0),
+        ("strategy=args.strategy", 1),
+        ("devices=1", 0),
+        ("strategy='fsdp'", 0),
+        ("accelerator='tpu', devices=8", 0),
+    ],
 )
 def test_a_strategy_that_cannot_be_told_is_a_finding(given: str, found: int) -> None:
     text = BEFORE.replace("gradient_clip_val=0.5", given)
