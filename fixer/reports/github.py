@@ -45,7 +45,7 @@ def _annotation(finding: Finding, rules: Rules, done: bool) -> str:
     if finding.cell is not None:
         message = f"cell {finding.cell + 1}, line {finding.span.line}: {message}"
     return _command(
-        "notice" if done else "warning",
+        "notice" if done else "error" if words.is_grave(finding) else "warning",
         message,
         file=finding.path,
         **_region(finding),

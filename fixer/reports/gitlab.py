@@ -31,7 +31,7 @@ def _entry(finding: Finding, fingerprint: str) -> dict[str, Any]:
         "description": f"{where}{finding.message}{reason}",
         "check_name": finding.code,
         "fingerprint": fingerprint,
-        "severity": _SEVERITIES[finding.fix],
+        "severity": "critical" if words.is_grave(finding) else _SEVERITIES[finding.fix],
         "location": {
             "path": finding.path,
             "lines": {"begin": 1 if finding.cell is not None else finding.span.line},

@@ -82,7 +82,7 @@ def _results(result: Result, codes: Sequence[str]) -> list[Json]:
             {
                 "ruleId": finding.code,
                 "ruleIndex": codes.index(finding.code),
-                "level": "note" if done else "warning",
+                "level": "note" if done else "error" if words.is_grave(finding) else "warning",
                 "message": {"text": _message(finding)},
                 "locations": [_location(finding)],
                 "partialFingerprints": {"fixerFinding/v1": fingerprint},

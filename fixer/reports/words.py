@@ -79,6 +79,11 @@ def is_done(result: Result, finding: Finding) -> bool:
     return finding.applied and result.command in _CHANGING
 
 
+def is_grave(finding: Finding) -> bool:
+    """Whether a finding is that a malicious release can be installed: what stands of it is an error."""
+    return finding.code == "PIN001" and "malicious" in f"{finding.message} {finding.reason}"
+
+
 def title(result: Result) -> str:
     """`Lightning 1.9.5 → 2.6.6`, or without a baseline `Lightning → 2.6.6`."""
     baseline = next((version for item in result.evidence if (version := lightning(item, "baseline"))), None)

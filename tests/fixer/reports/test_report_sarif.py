@@ -109,6 +109,15 @@ def test_a_result_names_rule_level_and_region() -> None:
     assert place["region"] == {"startLine": 31, "startColumn": 23, "endLine": 31, "endColumn": 29}
 
 
+def test_a_malicious_release_is_an_error_until_it_is_excluded() -> None:
+    grave = replace(SAFE, code="PIN001", message="`lightning` admits 2.6.2 and 2.6.3: malicious")
+    levels = [
+        run_of(replace(result, findings=(replace(grave, applied=applied),)))["results"][0]["level"]
+        for result, applied in ((CHECK, False), (CHECK, True), (RUN, True))
+    ]
+    assert levels == ["error", "error", "note"]
+
+
 def test_what_is_repaired_is_a_note_and_what_stands_a_warning() -> None:
     assert [item["level"] for item in run_of(RUN)["results"]] == ["note", "warning", "warning"]
 
