@@ -211,7 +211,7 @@ def _size(file: PythonFile, place: _Place, given: Arguments, known: Fed) -> str 
     assert found
     said = width(found)
     here = method_of(file, place.call)
-    if said and here and _visible(said[0], said[1], here):
+    if said and here and _visible(said[0], said[1], here, place.call.node.lineno):
         return ast.unparse(said[0])
     name = _written_name(found, place.call.node, here) if here and place.function else None
     if name:
@@ -219,13 +219,17 @@ def _size(file: PythonFile, place: _Place, given: Arguments, known: Fed) -> str 
     return None
 
 
-def _visible(size: ast.expr, there: Method, here: Method) -> bool:
-    """Whether an expression means in one method what it means in another."""
+def _visible(size: ast.expr, there: Method, here: Method, line: int) -> bool:
+    """Whether an expression means in a line of one method what it means in another."""
     if isinstance(size, ast.Constant):
         return isinstance(size.value, int)
     own = self_name(there.node)
     if isinstance(size, ast.Attribute) and is_self_attribute(size.value, "hparams", own):
-        return own == self_name(here.node)
+        asked = ("hparams", "save_hyperparameters")
+        kept = (node for node in ast.walk(here.node) if isinstance(node, ast.Attribute) and node.attr in asked)
+        return own == self_name(here.node) and (
+            here.node.name != "__init__" or any(item.lineno < line for item in kept)
+        )
     return isinstance(size, ast.Name) and there.node is here.node and _is_parameter(size.id, here)
 
 

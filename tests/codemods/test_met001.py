@@ -110,6 +110,16 @@ def test_the_last_layer_says_how_many_classes(last: str, size: str) -> None:
     assert made(text) == f'Accuracy(task="multiclass", num_classes={size})'
 
 
+def test_hyperparameters_are_read_once_they_are_there() -> None:
+    last = "nn.Linear(width, self.hparams.num_classes)"
+    text = module("self.metric = Accuracy()", "self.metric(out, y)", last)
+    assert made(text) == 'Accuracy(task="multiclass", num_classes=self.hparams.num_classes)'
+    early = text.replace("        self.metric = Accuracy()\n", "").replace(
+        "        self.layer =", "        self.metric = Accuracy()\n        self.layer ="
+    )
+    assert "how many classes" in " ".join(refusals({"train.py": early}, "MET001"))
+
+
 def test_a_loss_that_is_kept_tells_the_task() -> None:
     text = module("self.metric = Accuracy()", "self.metric(out, y)", loss="nn.CrossEntropyLoss()")
     assert made(text) == 'Accuracy(task="multiclass", num_classes=10)'
