@@ -371,6 +371,15 @@ def test_ddp_that_may_reach_the_trainer_is_a_finding() -> None:
     assert [(finding.fix, finding.span.line) for finding in found] == [("manual", line_of)]
 
 
+def test_a_class_that_trains_by_chunks_too_is_reported_once() -> None:
+    step = "    def training_step(self, batch, batch_idx, optimizer_idx, memory):\n        return self.loss(batch)\n"
+    text = "from pytorch_lightning import LightningModule\n\n\nclass Model(LightningModule):\n"
+    files = {"train.py": f"{text}    truncated_bptt_steps = 4\n\n{step}"}
+    found = [each.code for each in run_rules(files, OPT, rule("TBP001")).findings]
+    assert found == ["TBP001"]
+    assert [each.code for each in run_rules(files, OPT).findings] == ["OPT001"]
+
+
 def test_two_classes_of_one_trainer_change_it_once() -> None:
     second = BEFORE[BEFORE.index("class GAN") : BEFORE.index("def main")].replace("class GAN", "class Second")
     text = BEFORE.replace("def main", f"{second}def main").replace("gradient_clip_val=0.5", "devices=2")
