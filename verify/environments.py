@@ -184,7 +184,7 @@ def baseline_plan(wanted: Wanted, choice: Choice, same: Mapping[str, str], torch
     further = (*minor.needs, *(minor.together if wanted.lightning == "lightning" else ())) if minor else ()
     if "torchmetrics" in same and "torchmetrics" not in " ".join(further):
         further = (*further, f"torchmetrics=={same['torchmetrics']}")
-    if torch and not Requirement(torch).specifier.contains("2.3.0"):
+    if torch and _knows_only_old_numpy(Requirement(torch)):
         further = (*further, "numpy<2")
     shared = {name: version for name, version in same.items() if not torch or name not in (*_BOUND_TO_TORCH, "numpy")}
     return Plan(
@@ -192,6 +192,18 @@ def baseline_plan(wanted: Wanted, choice: Choice, same: Mapping[str, str], torch
         minor.overrides if minor else (),
         _extras(replace(wanted, packages=wanted.packages - {"torchmetrics"}), shared),
     )
+
+
+def _knows_only_old_numpy(torch: Requirement) -> bool:
+    """Whether a pin admits nothing from torch 2.3 on, which was the first to be built for NumPy 2."""
+    first = Version("2.3")
+    for clause in torch.specifier:
+        version = Version(clause.version.removesuffix(".*"))
+        if version < first and clause.operator in ("==", "===", "<", "<="):
+            return True
+        if version == first and clause.operator == "<":
+            return True
+    return False
 
 
 def given_baseline(found: Interpreter, wanted: Wanted, pins: Iterable[str]) -> Ready:

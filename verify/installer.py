@@ -92,7 +92,7 @@ def find(stop: threading.Event) -> Installer:
     beside = Path(sys.executable).with_name("uv.exe" if sys.platform == "win32" else "uv")
     found = shutil.which("uv") or (str(beside) if beside.is_file() else None)
     settings = pip_settings()
-    environment = dict(os.environ)
+    environment = {name: value for name, value in os.environ.items() if not _is_secret(name)}
     if cert := settings.get("cert"):
         environment.setdefault("SSL_CERT_FILE", cert)
     if proxy := settings.get("proxy"):
@@ -101,6 +101,12 @@ def find(stop: threading.Event) -> Installer:
     if timeout := settings.get("timeout") or settings.get("default-timeout"):
         environment.setdefault("UV_HTTP_TIMEOUT", timeout)
     return Installer(Path(found) if found else None, uv_flags(settings), environment, stop)
+
+
+def _is_secret(name: str) -> bool:
+    """Whether a variable is none of the installers' business: what they install may run code as it is built."""
+    theirs = name.startswith(("PIP_", "UV_", "NETRC", "KEYRING_"))
+    return not theirs and any(word in name.upper() for word in ("TOKEN", "SECRET", "PASSWORD", "CREDENTIAL", "API_KEY"))
 
 
 def pip_settings() -> dict[str, str]:

@@ -164,18 +164,17 @@ class Family:
     def __init__(self, root: int, mark: str) -> None:
         self.root = root
         self.mark = mark
-        self._known: dict[int, str] = {}
+        self._known: dict[int, bytes] = {}
 
     def look(self) -> set[int]:
         """The living members."""
         parents: dict[int, int] = {}
-        born: dict[int, str] = {}
-        for entry in Path("/proc").glob("[0-9]*/stat"):
+        born: dict[int, bytes] = {}
+        for pid in _processes():
             with contextlib.suppress(OSError, ValueError, IndexError):
-                state, parent, *more = entry.read_text(errors="replace").rpartition(")")[2].split()
-                if state not in "ZX":
-                    parents[int(entry.parent.name)] = int(parent)
-                    born[int(entry.parent.name)] = more[17]
+                state, parent, *more = _read(f"/proc/{pid}/stat").rpartition(b")")[2].split()
+                if state not in b"ZX":
+                    parents[pid], born[pid] = int(parent), more[17]
         members = {pid for pid, when in self._known.items() if born.get(pid) == when} | {self.root} & born.keys()
         while more_members := {pid for pid, parent in parents.items() if parent in members} - members:
             members |= more_members
@@ -187,16 +186,31 @@ def marked(mark: str) -> list[int]:
     """The living processes that carry this run's mark in their environment; none where there is no /proc."""
     wanted = f"{_MARK}={mark}".encode()
     found = []
-    for entry in Path("/proc").glob("[0-9]*"):
+    for pid in _processes():
         with contextlib.suppress(OSError):
-            if wanted in (entry / "environ").read_bytes().split(b"\0"):
-                found.append(int(entry.name))
+            if wanted in _read(f"/proc/{pid}/environ").split(b"\0"):
+                found.append(pid)
     return found
+
+
+def _processes() -> list[int]:
+    """All processes that /proc shows; this is asked often, so it is done without paths."""
+    with contextlib.suppress(OSError):
+        return [int(name) for name in os.listdir("/proc") if name.isdigit()]  # noqa: PTH208
+    return []
+
+
+def _read(place: str) -> bytes:
+    number = os.open(place, os.O_RDONLY)
+    try:
+        return b"".join(iter(lambda: os.read(number, 65536), b""))
+    finally:
+        os.close(number)
 
 
 def _resident(pid: int) -> int:
     try:
-        pages = int(Path(f"/proc/{pid}/statm").read_text().split()[1])
+        pages = int(_read(f"/proc/{pid}/statm").split()[1])
     except (OSError, ValueError, IndexError):
         return 0
     return pages * os.sysconf("SC_PAGE_SIZE")

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import json
+import os
 import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
@@ -7,9 +9,26 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from packaging.version import Version
 
-from verify.environments import Plan, Unavailable, Wanted, build, inspect, needs, pins_in, target
+from verify.baseline import Choice
+from verify.containment import contain
+from verify.environments import (
+    Interpreter,
+    Plan,
+    Unavailable,
+    Wanted,
+    baseline_plan,
+    build,
+    given_baseline,
+    inspect,
+    inspect_named,
+    needs,
+    pins_in,
+    target,
+)
 from verify.installer import Installer, find, parse_settings, uv_flags
+from verify.known import remember, remembered, unanswered
 
 LISTED = r"""
 global.cert='/etc/cert.pem'
@@ -46,6 +65,13 @@ def test_the_environment_of_pip_reaches_the_installer(monkeypatch: pytest.Monkey
     assert found.environment["SSL_CERT_FILE"] == "/planted.pem"
 
 
+def test_installers_get_their_own_secrets_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("GITHUB_TOKEN", "AWS_SECRET_ACCESS_KEY", "WANDB_API_KEY", "UV_INDEX_MINE_PASSWORD", "HTTPS_PROXY"):
+        monkeypatch.setenv(name, "planted")
+    found = {name for name, value in find(threading.Event()).environment.items() if value == "planted"}
+    assert found == {"UV_INDEX_MINE_PASSWORD", "HTTPS_PROXY"}
+
+
 def test_imports_become_distributions() -> None:
     found = needs({"sklearn", "cv2", "yaml", "PIL", "torch", "my_package", "verify"}, {"TensorBoardLogger"})
     assert found == {
@@ -72,6 +98,83 @@ def test_what_fixer_runs_in_serves_as_target(tmp_path: Path) -> None:
     ready = target(wanted, "2.6.6", None, find(threading.Event()), tmp_path, lambda text: None)
     assert ready.interpreter.path == Path(sys.executable)
     assert dict(ready.environment.packages)["pytorch-lightning"] == "2.6.6"
+
+
+def test_an_interpreter_that_settings_name_is_asked_shut_in(tmp_path: Path) -> None:
+    contained = contain(tmp_path / "tried")
+    found = inspect_named(Path(sys.executable), contained, tmp_path / "asked")
+    assert replace(found, folders=()) == replace(inspect(Path(sys.executable)), folders=())
+    ran = tmp_path / "ran"
+    evil = tmp_path / "bin/python"
+    evil.parent.mkdir()
+    lies = {"python": "3.11", "packages": {}, "folders": ["/root"]}
+    evil.write_text(f"#!/bin/sh\ntouch {ran}; env\n")
+    evil.chmod(0o755)
+    with pytest.raises(Unavailable, match="does not answer as Python does"):
+        inspect_named(evil, contained, tmp_path / "asked")
+    assert contained.level != "full" or not ran.exists()
+    evil.write_text(f"#!/bin/sh\necho '{json.dumps(lies)}'\n")
+    assert "/root" not in inspect_named(evil, contained, tmp_path / "asked").folders
+
+
+def test_a_baseline_that_was_asked_for_says_what_it_is() -> None:
+    wanted = Wanted("pytorch-lightning", frozenset())
+    held = {"pytorch-lightning": "1.6.5", "torch": "1.13.1"}
+    ready = given_baseline(Interpreter(Path("/old"), "3.8.18", held), wanted, ("pytorch-lightning==1.6.*",))
+    assert ready.environment.reason == "the interpreter that was asked for, with Lightning 1.6.5"
+    assert dict(ready.environment.packages) == held
+    ready = given_baseline(Interpreter(Path("/old"), "3.8.18", held), wanted, ("pytorch-lightning==1.7.7",))
+    assert ready.environment.reason.endswith("although the pins ask for pytorch-lightning==1.7.7")
+    with pytest.raises(Unavailable, match="/old -m pip install torch pytorch-lightning"):
+        given_baseline(Interpreter(Path("/old"), "3.8.18", {}), wanted, ())
+
+
+SAME = {"torch": "2.13.0", "numpy": "2.4.0", "torchvision": "0.28.0", "torchmetrics": "1.9.0", "rich": "15.0"}
+
+
+def planned(release: str, torch: str | None, name: str = "pytorch-lightning") -> Plan:
+    wanted = Wanted(name, frozenset({"numpy", "rich", "torchvision", "wandb"}), ("wandb<1", "rich==9"))
+    return baseline_plan(wanted, Choice(Version(release), "why"), SAME, torch)
+
+
+def test_the_baseline_differs_in_lightning_alone() -> None:
+    plan = planned("1.9.5", None)
+    assert plan.base == ("torch==2.13.0", "pytorch-lightning==1.9.5", "setuptools<82", "torchmetrics==1.9.0")
+    assert plan.extras == ("numpy==2.4.0", "rich==15.0", "torchvision==0.28.0", "wandb<1")
+    old = planned("1.5.10", None)
+    assert old.base[2:] == ("setuptools<82", "torchmetrics<0.12")
+    assert old.overrides == ("setuptools<82",)
+
+
+def test_the_projects_own_torch_takes_what_goes_with_it() -> None:
+    plan = planned("1.8.6", "torch==1.13.1")
+    assert plan.base[:2] == ("torch==1.13.1", "pytorch-lightning==1.8.6")
+    assert "numpy<2" in plan.base
+    assert plan.extras == ("numpy", "rich==15.0", "torchvision", "wandb<1")
+    assert "numpy<2" not in planned("1.9.5", "torch>=2.4").base
+
+
+def test_what_an_environment_said_is_remembered_until_it_changes(tmp_path: Path) -> None:
+    packages = tmp_path / "site-packages"
+    packages.mkdir()
+    held = Interpreter(Path("/python"), "3.11.7", {"pytorch-lightning": "2.6.6"}, (str(packages),))
+    name = {"event": "name", "name": "pytorch_lightning.Trainer", "missing": None}
+    method = {"event": "method", "base": "pytorch_lightning.Trainer", "method": "fit", "exists": True}
+    asked = {
+        "names": ["pytorch_lightning.Trainer", "pytorch_lightning.x"],
+        "methods": [["pytorch_lightning.Trainer", "fit"]],
+    }
+    assert unanswered(asked, remembered(tmp_path, held)) == asked
+    remember(tmp_path, held, [name, {"event": "end"}])
+    remember(tmp_path, held, [method])
+    assert remembered(tmp_path, held) == (name, method)
+    assert unanswered(asked, remembered(tmp_path, held)) == {"names": ["pytorch_lightning.x"], "methods": []}
+    assert remembered(tmp_path, replace(held, packages={"pytorch-lightning": "2.6.5"})) == ()
+    os.utime(packages, (0, 0))
+    assert remembered(tmp_path, held) == ()
+    developed = replace(held, packages={"pytorch-lightning": "2.7.0.dev0"})
+    remember(tmp_path, developed, [name])
+    assert remembered(tmp_path, developed) == ()
 
 
 def test_a_given_interpreter_with_another_lightning_is_refused(tmp_path: Path) -> None:
