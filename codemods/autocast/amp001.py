@@ -7,13 +7,13 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 
+from codemods.autocast.casts import Meeting
 from codemods.autocast.find import Traced, traced
 from codemods.autocast.members import looks_weightless
 from codemods.autocast.regions import MENTIONS, TORCH_FIXED, collect, context
 from codemods.autocast.repair import Anchor, anchor_behind, blocks, clearing, shared, splitting
 from codemods.autocast.report import line_of, listed, place_of
 from codemods.autocast.script import is_outermost
-from codemods.autocast.trace import Meeting
 from codemods.facts import Facts
 from codemods.finding import Fix
 from codemods.rule import Example, Match, Rule, best_levels

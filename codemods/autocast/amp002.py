@@ -6,11 +6,11 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from codemods.autocast.casts import Meeting
 from codemods.autocast.find import Traced, traced
 from codemods.autocast.regions import MENTIONS, collect
 from codemods.autocast.repair import Anchor, clearing, line_anchor
 from codemods.autocast.report import line_of, listed, place_of
-from codemods.autocast.trace import Meeting
 from codemods.facts import Facts
 from codemods.finding import Fix
 from codemods.rule import Example, Match, Rule

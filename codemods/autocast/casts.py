@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from codemods.autocast.members import Key
+from codemods.autocast.members import Key, Members
 from codemods.autocast.names import Grad, Region
 from codemods.syntax import Function
 
@@ -62,6 +62,18 @@ class Cast:
     sure: bool = True
 
 
+@dataclass(frozen=True)
+class Meeting:
+    """A forward (`read`) that meets a cast which it must not use. `regions` are those around it."""
+
+    cast: Cast
+    read: Site
+    key: Key
+    regions: tuple[Region, ...]
+    members: Members | None
+    prefix: Key
+
+
 @dataclass
 class State:
     """What is known at one point of a trace. `toggled` are the modules that an optimizer left trainable (None
@@ -111,6 +123,20 @@ class State:
                 text, holds = next(iter(rest))
                 conditions |= {(text, not holds)}
         self.casts = (*self.casts, Cast(key, off, conditions, site))
+
+    def forward(self, key: Key, site: Site) -> list[tuple[Cast, bool]]:
+        """Notes a forward of a module; returns the casts that it meets, and whether gradients are on then."""
+        if not self.caches or not self.trains(key):
+            return []
+        met = [
+            (cast, on)
+            for on, holding in self.variants()
+            for cast in self.casts
+            if related(cast.key, key) and not exclusive(cast.conditions, holding)
+        ]
+        for on, holding in self.variants():
+            self.cast(key, not on, holding, site)
+        return met
 
     def change(self, keys: Iterable[Key] | None, site: Site, sure: bool) -> None:
         """Notes that weights were changed in place (None: those of some module)."""

@@ -7,11 +7,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from codemods.autocast.callees import Place, method_of
+from codemods.autocast.casts import Meeting
 from codemods.autocast.members import Members
 from codemods.autocast.names import Region, region_of
 from codemods.autocast.project import Defined, Project
 from codemods.autocast.regions import Certainty, lightning_region
-from codemods.autocast.trace import Meeting, TooLong, Trace
+from codemods.autocast.trace import TooLong, Trace
 from codemods.facts import Facts
 from codemods.scopes import Scope, bind
 from codemods.source import ClassNode, PythonFile

@@ -8,16 +8,18 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
+from codemods.autocast.bindings import Names
 from codemods.autocast.callees import Callee, Caller, Place, is_static
-from codemods.autocast.casts import Cast, Frame, Site, State, Step, exclusive, merged, related
-from codemods.autocast.members import Key, Members, freezes
-from codemods.autocast.names import CHECKPOINT, CLEAR, NOT_FORWARD, STEPS, Grad, Region, grad_of, region_of
+from codemods.autocast.casts import Frame, Meeting, Site, State, Step, exclusive, merged
+from codemods.autocast.members import freezes
+from codemods.autocast.names import CHECKPOINT, CLEAR, Grad, Region, grad_of, region_of
 from codemods.autocast.project import Project
 from codemods.autocast.truth import conditions, truth
-from codemods.autocast.values import Context, Local, Module, Optimizer, Parameters, Reader, state_text
+from codemods.autocast.values import Context, Local, Module, Optimizer, Reader, forward_of, state_text
+from codemods.autocast.weights import Weights
 from codemods.nodes import CHILD_FIELDS
 from codemods.scopes import Scope
 from codemods.syntax import Function
@@ -29,18 +31,6 @@ _INNER = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda | ast.ClassDef
 
 class TooLong(Exception):
     """A trace that takes too many steps."""
-
-
-@dataclass(frozen=True)
-class Meeting:
-    """A forward (`read`) that meets a cast which it must not use. `regions` are those around it."""
-
-    cast: Cast
-    read: Site
-    key: Key
-    regions: tuple[Region, ...]
-    members: Members | None
-    prefix: Key
 
 
 class Trace:
@@ -152,9 +142,9 @@ class Trace:
         if isinstance(node, ast.AugAssign | ast.Delete):
             targets = [node.target] if isinstance(node, ast.AugAssign) else node.targets
             for target in targets:
-                self._bind(target, None)
+                self._names.bind(target, None)
         if key := freezes(node):
-            self._freeze(key, True)
+            self._weights.freeze(key, True)
 
     def _on_functiondef(self, node: Function) -> None:
         self.state.env[node.name] = Local(node)
@@ -169,16 +159,16 @@ class Trace:
         value = self._value(node.value)
         for target in node.targets:
             if isinstance(target, ast.Attribute) and target.attr == "requires_grad":
-                self._require(target, node.value)
+                self._weights.require(target, node.value)
             elif isinstance(target, ast.Attribute) and target.attr == "data":
-                self._change(target)
+                self._weights.change(target)
             else:
-                self._bind(target, value)
+                self._names.bind(target, value)
 
     def _on_annassign(self, node: ast.AnnAssign) -> None:
         if node.value is not None:
             self._visit(node.value)
-            self._bind(node.target, self._value(node.value))
+            self._names.bind(node.target, self._value(node.value))
 
     def _on_return(self, node: ast.Return) -> bool:
         if node.value is not None:
@@ -225,8 +215,8 @@ class Trace:
     def _on_for(self, node: ast.For) -> None:
         self._visit(node.iter)
         if key := freezes(node):
-            self._freeze(key, True)
-        self._loop(node, lambda: self._bind_loop(node.target, node.iter))
+            self._weights.freeze(key, True)
+        self._loop(node, lambda: self._names.bind_loop(node.target, node.iter))
 
     _on_asyncfor = _on_for
 
@@ -269,7 +259,7 @@ class Trace:
             else:
                 self._visit(item.context_expr)
             if item.optional_vars is not None:
-                self._bind(item.optional_vars, None)
+                self._names.bind(item.optional_vars, None)
         exits, breaks = len(self._exits[-1]), len(self._breaks[-1]) if self._breaks else 0
         alive = self._block(node.body)
         left = self._exits[-1][exits:] + (self._breaks[-1][breaks:] if self._breaks else [])
@@ -307,7 +297,7 @@ class Trace:
             return
         if isinstance(node, ast.NamedExpr):
             self._visit(node.value)
-            self._bind(node.target, self._value(node.value))
+            self._names.bind(node.target, self._value(node.value))
             return
         if isinstance(node, ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp):
             self._comprehension(node)
@@ -337,7 +327,7 @@ class Trace:
         env = dict(self.state.env)
         for generator in node.generators:
             self._visit(generator.iter)
-            self._bind_loop(generator.target, generator.iter)
+            self._names.bind_loop(generator.target, generator.iter)
         for part in (node.key, node.value) if isinstance(node, ast.DictComp) else (node.elt,):
             self._visit(part)
         self.state.env = env
@@ -353,83 +343,26 @@ class Trace:
             if dotted and dotted.endswith("set_grad_enabled"):
                 self._set_grad(means)
         elif dotted == "torch.nn.utils.vector_to_parameters" and len(node.args) > 1:
-            self._changed(self._value(node.args[1]))
-        elif isinstance(function, ast.Attribute) and self._changes(node, function):
+            self._weights.changed(self._value(node.args[1]))
+        elif isinstance(function, ast.Attribute) and self._weights.changes(node, function):
             return
         else:
             self._forward(function, node)
 
-    def _changes(self, node: ast.Call, function: ast.Attribute) -> bool:
-        """Whether a call changes weights, or which of them train; notes what it does."""
-        name = function.attr
-        if name in ("toggle_optimizer", "untoggle_optimizer"):
-            given = self._value(node.args[0]) if node.args and name == "toggle_optimizer" else None
-            self.state.toggled = frozenset(given.keys or ()) if isinstance(given, Optimizer) else None
-            return True
-        if name == "requires_grad_":
-            off = any(isinstance(item, ast.Constant) and item.value is False for item in node.args)
-            owner = self._value(function.value)
-            if isinstance(owner, Module | Parameters):
-                self._freeze(owner.key, off)
-            return True
-        if name in STEPS:
-            owner = self._value(function.value)
-            given = self._value(node.args[0]) if node.args else None
-            found = next((item for item in (owner, given) if isinstance(item, Optimizer)), None)
-            if found:
-                self.state.change(found.keys, self._site(node), found.keys is not None)
-            return True
-        if name == "load_state_dict":
-            self._changed(self._value(function.value))
-            return True
-        if name.endswith("_") and not name.endswith("__"):
-            self._change(function.value)
-            return True
-        return False
-
-    def _change(self, node: ast.expr) -> None:
-        """Notes an in-place change of a parameter, or of `module.weight.data`."""
-        value = self._value(node)
-        data = isinstance(node, ast.Attribute) and node.attr == "data"
-        if isinstance(value, Parameters) or (data and isinstance(value, Module)):
-            self._changed(value)
-
-    def _changed(self, value: Any) -> None:
-        if isinstance(value, Module | Parameters):
-            key = value.key[:-1] if value.key[-1] == "data" else value.key
-            sure = isinstance(value, Parameters) or key == value.key or key[-1] in ("weight", "bias")
-            self.state.change([key], self._site(self._frames[-1].steps[-1].statement), sure)
-
     def _forward(self, function: ast.expr, node: ast.Call) -> None:
         """A call of a function of the project is followed; one of something that may be a module is a forward."""
         callee = self._caller.callee(function)
+        value = self._value(function) if callee is None else None
+        key = forward_of(value) if isinstance(value, Module) else None
         if callee is not None:
             self._follow(callee, node)
-            return
-        value = self._value(function)
-        if not isinstance(value, Module) or value.key[-1] in NOT_FORWARD or len(value.key) > 6:
-            return
-        key = value.key[:-1] if value.key[-1] in ("forward", "__call__") and len(value.key) > 1 else value.key
-        if any(part in NOT_FORWARD for part in key[1:]) or any(part.startswith("<") for part in key[1:]):
-            return
-        self._note(key, node)
-
-    def _note(self, key: Key, node: ast.Call) -> None:
-        state = self.state
-        if not state.caches or not state.trains(key):
-            return
-        site = self._site(node)
-        for on, holding in state.variants():
-            for cast in state.casts:
-                if not related(cast.key, key) or exclusive(cast.conditions, holding):
-                    continue
-                meeting = Meeting(cast, site, key, state.regions, self.place.members, self.place.prefix)
+        elif key is not None:
+            for cast, on in self.state.forward(key, site := self._site(node)):
+                meeting = Meeting(cast, site, key, self.state.regions, self.place.members, self.place.prefix)
                 if cast.changed is not None:
                     self.stale.append(meeting)
                 elif cast.off and on:
                     self.poisoned.append(meeting)
-        for on, holding in state.variants():
-            state.cast(key, not on, holding, site)
 
     def _follow(self, callee: Callee, node: ast.Call) -> None:
         if callee.function not in self._running and len(self._frames) < DEEPEST:
@@ -447,53 +380,17 @@ class Trace:
     def _value(self, node: ast.expr) -> Any:
         return self._caller.value(node)
 
-    def _bind(self, target: ast.expr, value: Any) -> None:
-        if isinstance(target, ast.Starred):
-            self._bind(target.value, None)
-        elif isinstance(target, ast.Tuple | ast.List):
-            same = isinstance(value, tuple) and len(value) == len(target.elts)
-            for index, item in enumerate(target.elts):
-                self._bind(item, value[index] if same else None)
-        elif isinstance(target, ast.Name):
-            self.state.env[target.id] = value
-            if isinstance(value, Module) and value.key[0] in self.reader.verdicts:
-                self.reader.names.setdefault(value.key[0], target.id)
-            self._renew(target.id)
-        elif isinstance(target, ast.Attribute):
-            self._renew(ast.unparse(target))
-        elif isinstance(target, ast.Subscript):
-            self._bind(target.value, self._value(target.value))
+    @property
+    def _weights(self) -> Weights:
+        return Weights(self.state, self._value, self._site)
 
-    def _renew(self, name: str) -> None:
+    @property
+    def _names(self) -> Names:
+        return Names(self.state, self.reader, self._value, self._next_turn)
+
+    def _next_turn(self) -> int:
         self._turn += 1
-        self.state.versions[name] = self._turn
-
-    def _bind_loop(self, target: ast.expr, over: ast.expr) -> None:
-        """Binds the target of a loop: items of a module list, or parameters of modules."""
-        if isinstance(over, ast.Call) and isinstance(over.func, ast.Name) and over.func.id in ("enumerate", "zip"):
-            parts = [self._each(item) for item in over.args]
-            self._bind(target, (None, parts[0]) if over.func.id == "enumerate" and parts else tuple(parts))
-        else:
-            each = self._each(over)
-            pair = isinstance(target, ast.Tuple) and isinstance(each, Parameters)
-            self._bind(target, (None, each) if pair else each)
-
-    def _each(self, over: ast.expr) -> Any:
-        value = self._value(over)
-        if isinstance(value, Module) and not value.key[0].startswith("<"):
-            return Module((*value.key, "[*]"))
-        return value if isinstance(value, Parameters) else None
-
-    def _require(self, target: ast.Attribute, value: ast.expr) -> None:
-        owner = self._value(target.value)
-        if isinstance(owner, Parameters) and isinstance(value, ast.Constant):
-            self._freeze(owner.key, value.value is False)
-
-    def _freeze(self, key: Key, off: bool) -> None:
-        value = self._value(ast.Name(key[0], ast.Load()))
-        if isinstance(value, Module):
-            key = (*value.key, *key[1:])
-        self.state.frozen = self.state.frozen | {key} if off else self.state.frozen - {key}
+        return self._turn
 
     def _set_grad(self, grad: Grad) -> None:
         self.state.grad = grad
@@ -504,8 +401,9 @@ class Trace:
             self.state.casts = ()
         self.state.regions = (*self.state.regions, region)
 
-    def _site(self, node: ast.AST) -> Site:
-        return Site(node, self._turn, tuple(self._frames))
+    def _site(self, node: ast.AST | None = None) -> Site:
+        """The place of a node, or of the statement that is executed."""
+        return Site(node or self._frames[-1].steps[-1].statement, self._turn, tuple(self._frames))
 
 
 def _leave(state: State, regions: tuple[Region, ...]) -> None:

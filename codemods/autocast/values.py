@@ -22,6 +22,7 @@ from codemods.autocast.names import (
     AUTOCAST,
     DEEPCOPY,
     FABRIC,
+    NOT_FORWARD,
     NOT_MODULES,
     SAME,
     WRAPPERS,
@@ -262,6 +263,15 @@ def _bound(name: str, scope: Scope) -> bool:
             return True
         current = current.parent
     return False
+
+
+def forward_of(module: Module) -> Key | None:
+    """The module that a call of something runs, None where it computes nothing with weights."""
+    key = module.key
+    if key[-1] in NOT_FORWARD or len(key) > 6:
+        return None
+    key = key[:-1] if key[-1] in ("forward", "__call__") and len(key) > 1 else key
+    return None if any(part in NOT_FORWARD or part.startswith("<") for part in key[1:]) else key
 
 
 def state_text(node: ast.expr, state: State) -> str:

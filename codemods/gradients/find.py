@@ -7,14 +7,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from codemods.facts import MODULE, ClassFact, Facts
-from codemods.gradients.names import attributes_of
-from codemods.gradients.trace import Class, Run, follow
+from codemods.gradients.classes import fact_of, known_class
+from codemods.gradients.trace import Run, follow
 from codemods.gradients.values import Cut, Flow, Value
 from codemods.source import ClassNode, PythonFile
 from codemods.syntax import Function, is_none, results
 
 FLAG = "automatic_optimization"
-NN = "torch.nn.Module"
 
 
 @dataclass(frozen=True)
@@ -29,28 +28,12 @@ class Lost:
     silent: bool
 
 
-def fact_of(file: PythonFile, facts: Facts, item: ClassNode) -> ClassFact | None:
-    """The class as the facts have it."""
-    known = facts.files.get(file.path)
-    return known.find(item.qualname) if known else None
-
-
 def modules(file: PythonFile, facts: Facts) -> Iterator[tuple[ClassNode, ClassFact]]:
     """The LightningModules of a file."""
     for item in file.classes:
         fact = fact_of(file, facts, item)
         if fact and facts.kind(fact) == MODULE:
             yield item, fact
-
-
-def is_module(facts: Facts, dotted: str, near: str) -> bool:
-    """Whether a dotted name is a class of the project that derives from torch's Module, or Lightning's."""
-    fact = facts.find_class(dotted, near)
-    return fact is not None and any(
-        base is not None and (base in (NN, MODULE) or base.startswith("torch.nn."))
-        for member in facts.ancestry(fact)
-        for base in member.bases
-    )
 
 
 def lost_losses(file: PythonFile, facts: Facts) -> tuple[Lost, ...]:
@@ -74,46 +57,6 @@ def _lost(file: PythonFile, facts: Facts, item: ClassNode, fact: ClassFact) -> I
             )
             silent = any(cut.node in run.revived for cut in cuts)
             yield Lost(item, step, place, tuple(cuts), silent)
-
-
-def known_class(file: PythonFile, facts: Facts, item: ClassNode, fact: ClassFact) -> Class:
-    """The class as it is followed."""
-    replaced = frozenset(name for other in facts.subclasses(fact) for name in other.methods)
-    return _class(file, file, facts, item, replaced)
-
-
-def _class(current: PythonFile, file: PythonFile, facts: Facts, item: ClassNode, replaced: frozenset[str]) -> Class:
-    """A class of a file, while `current` is looked at, which may have been rewritten since."""
-
-    def other(dotted: str) -> Class | None:
-        own = next((known for known in file.classes if f"{file.module}.{known.qualname}" == dotted), None)
-        home, found = (file, own) if own else facts.find_opened(dotted, file.path) or (file, None)
-        if found is None:
-            return None
-        if home.path == current.path and home is not current:
-            home, name = current, found.qualname
-            found = next((known for known in current.classes if known.qualname == name), found)
-        return _class(current, home, facts, found, frozenset())
-
-    def above() -> tuple[Class, ...]:
-        waiting, found = [item.scope.resolve(base) for base in item.node.bases], list[Class]()
-        while waiting:
-            base = waiting.pop(0)
-            known = other(base) if base else None
-            if known and all(known.item is not seen.item for seen in found):
-                found.append(known)
-                waiting += [known.item.scope.resolve(node) for node in known.item.node.bases]
-        return tuple(found)
-
-    return Class(
-        file,
-        item,
-        attributes_of(item),
-        replaced,
-        lambda dotted: is_module(facts, dotted, file.path),
-        other,
-        above,
-    )
 
 
 def _trains_nothing(item: ClassNode) -> bool:

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from codemods.facts import Facts
+from codemods.gradients.classes import is_module
 from codemods.gradients.containers import Held, candidates, containers, put_under, written
-from codemods.gradients.find import is_module
 from codemods.gradients.names import TRAINED
 from codemods.gradients.taken import TAKEN
 from codemods.rule import Example, Match, NodeEdit, Rule

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import ast
-import builtins
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from codemods.gradients import names
-from codemods.gradients.values import MAYBE, PLAIN, SURE, Flow, Value, cut, join, merged, of_module, seen_from
+from codemods.gradients.calls import Calls
+from codemods.gradients.classes import Class
+from codemods.gradients.values import MAYBE, PLAIN, Flow, Value, cut, join, key_of, merged, seen_from
 from codemods.scopes import Scope
-from codemods.source import ClassNode, PythonFile
 from codemods.syntax import Function, is_self_attribute, own_nodes, parameters, self_name
 
 DEPTH = 5
@@ -20,30 +20,6 @@ OWN_NUMBERS = frozenset(
     {"hparams", "device", "dtype", "current_epoch", "global_step", "global_rank", "local_rank", "trainer", "logger",
      "training", "automatic_optimization", "on_gpu"}
 )  # fmt: skip
-
-
-@dataclass(frozen=True)
-class Class:
-    """A class as it is followed: its file and text, what its methods assign to attributes, the methods that a subclass
-    may replace, which dotted names are classes of modules, and the classes of the project: of a dotted name, and
-    those that it derives from."""
-
-    file: PythonFile
-    item: ClassNode
-    attributes: Mapping[str, list[tuple[Function, ast.expr]]]
-    open: frozenset[str]
-    is_module: Callable[[str], bool]
-    other: Callable[[str], Class | None]
-    above: Callable[[], tuple[Class, ...]]
-
-    def method(self, name: str) -> tuple[Class, Function] | None:
-        """A method that an instance certainly has, with the class that defines it."""
-        if name in self.open:
-            return None
-        if name in self.item.methods:
-            return self, self.item.methods[name]
-        found = [item for item in self.above() if name in item.item.methods]
-        return (found[0], found[0].item.methods[name]) if len(found) == 1 else None
 
 
 @dataclass
@@ -60,14 +36,14 @@ class Run:
 def follow(known: Class, method: Function) -> Run:
     """Follow a method that Lightning calls, whose parameters hold data alone."""
     run = Run()
-    frame = _Frame(known, known, method, run, {}, None, ())
+    frame = Frame(known, known, method, run, {}, None, ())
     frame.env.update(dict.fromkeys(parameters(method), PLAIN))
     frame.execute()
     run.returned = frame.returned
     return run
 
 
-class _Frame:
+class Frame:
     """One method while it is followed: of an instance of a class, which it has from that or from one above it."""
 
     def __init__(
@@ -164,11 +140,11 @@ class _Frame:
                 inner = item.value if isinstance(item, ast.Starred) else item
                 self._bind(inner, value.whole() if starred else value.part(number))
         elif isinstance(target, ast.Attribute) and target.attr == "requires_grad":
-            self._revive(target.value, given)
+            self.revive(target.value, given)
         elif isinstance(target, ast.Subscript) and isinstance(target.value, ast.Name):
-            self._put(target.value.id, value, _key(target.slice))
+            self.put(target.value.id, value, key_of(target.slice))
 
-    def _put(self, name: str, value: Value, key: object = None) -> None:
+    def put(self, name: str, value: Value, key: object = None) -> None:
         """Something is put into a container."""
         held = self.env.get(name, MAYBE)
         if key is not None and (held.parts or held == Value(Flow.PLAIN, filled=True)):
@@ -177,7 +153,7 @@ class _Frame:
         else:
             self.env[name] = replace(join([held.whole(), value.whole()]), filled=held.filled)
 
-    def _revive(self, node: ast.expr, given: ast.expr | None) -> None:
+    def revive(self, node: ast.expr, given: ast.expr | None) -> None:
         """`x.requires_grad = True`: a value without a history becomes the start of one."""
         if isinstance(given, ast.Constant) and given.value is False:
             return
@@ -268,13 +244,14 @@ class _Frame:
         handler: Any = getattr(self, f"_of_{type(node).__name__}", None)
         return handler(node) if handler else MAYBE
 
-    def _cut(self, value: Value, node: ast.AST, how: str) -> Value:
+    def cut(self, value: Value, node: ast.AST, how: str) -> Value:
+        """The value after an operation of this file through which no gradient flows."""
         return cut(value, node, how, self.home.file.path)
 
     def _guard(self, value: Value) -> Value:
         """The result of an operation: without a history where gradients are off."""
         if self.block is not None and value.flow >= Flow.MAYBE:
-            return self._cut(value, self.block, "no_grad")
+            return self.cut(value, self.block, "no_grad")
         return value
 
     def _of_Name(self, node: ast.Name) -> Value:
@@ -287,7 +264,7 @@ class _Frame:
             return self._own(node.attr)
         held = self.value(node.value)
         if node.attr == "data":
-            return self._cut(held, node, "data")
+            return self.cut(held, node, "data")
         return held.part(node.attr) if held.parts else held
 
     def _own(self, name: str) -> Value:
@@ -298,7 +275,7 @@ class _Frame:
 
     def _of_Subscript(self, node: ast.Subscript) -> Value:
         held = self.value(node.value)
-        key = _key(node.slice)
+        key = key_of(node.slice)
         if held.parts and key is not None:
             return held.part(key)
         return held.whole()
@@ -320,7 +297,7 @@ class _Frame:
 
     def _of_Dict(self, node: ast.Dict) -> Value:
         values = [self.value(item) for item in node.values]
-        keys = [_key(key) if key is not None else None for key in node.keys]
+        keys = [key_of(key) if key is not None else None for key in node.keys]
         if all(key is not None for key in keys):
             return Value(Flow.PLAIN, parts=tuple(zip(keys, values, strict=True)), filled=True)
         return replace(join([value.whole() for value in values]), filled=True)
@@ -354,7 +331,7 @@ class _Frame:
         values = [self.value(item).whole() for item in (node.left, *node.comparators)]
         if any(isinstance(item, ast.Is | ast.IsNot | ast.In | ast.NotIn) for item in node.ops):
             return PLAIN
-        return self._cut(join(values), node, "comparison")
+        return self.cut(join(values), node, "comparison")
 
     def _of_IfExp(self, node: ast.IfExp) -> Value:
         return merged(self.value(node.body), self.value(node.orelse))
@@ -373,139 +350,12 @@ class _Frame:
     def _of_Call(self, node: ast.Call) -> Value:
         arguments = [self.value(item) for item in node.args]
         keywords = {item.arg: self.value(item.value) for item in node.keywords}
-        value = self._called(node, arguments, keywords)
+        value = Calls(self).called(node, arguments, keywords)
         return value if value.parts else self._guard(value)
 
     # -- calls
 
-    def _called(self, node: ast.Call, arguments: list[Value], keywords: dict[str | None, Value]) -> Value:
-        function = node.func
-        every = [value.whole() for value in (*arguments, *keywords.values())]
-        if isinstance(function, ast.Name) and function.id == self.me:
-            return self._method("forward", node, arguments, keywords)
-        if isinstance(function, ast.Attribute) and is_self_attribute(function, function.attr, self.me):
-            return self._own_call(function.attr, node, arguments, keywords)
-        if isinstance(function, ast.Attribute) and isinstance(held := function.value, ast.Attribute):
-            own = is_self_attribute(held, held.attr, self.me)
-            result = self._held(held.attr, function.attr, node, arguments, keywords) if own else None
-            if result is not None:
-                return result
-        dotted = self.resolve(function) or self._builtin(function)
-        if dotted:
-            return self._named(dotted, node, every, keywords)
-        if isinstance(function, ast.Attribute) and self._root(function) not in (self.me, None):
-            return self._on_value(function, node, every)
-        if isinstance(function, ast.Call) and self.resolve(function.func) in names.PARAMETERLESS:
-            return join(every)
-        return self._escape(node)
-
-    def _root(self, node: ast.expr) -> str | None:
-        """The name of a local that a chain begins with; `` for another expression that is worked out here."""
-        while isinstance(node, ast.Attribute | ast.Subscript):
-            node = node.value
-        if isinstance(node, ast.Name):
-            return node.id if node.id in self.env else None
-        return "" if isinstance(node, ast.Call | ast.BinOp | ast.UnaryOp | ast.IfExp | ast.Compare) else None
-
-    def _builtin(self, node: ast.expr) -> str | None:
-        known = isinstance(node, ast.Name) and node.id not in self.local and hasattr(builtins, node.id)
-        return f"builtins.{node.id}" if known and isinstance(node, ast.Name) else None
-
-    def _named(self, dotted: str, node: ast.Call, every: list[Value], keywords: Mapping[str | None, Value]) -> Value:
-        space, _, last = dotted.rpartition(".")
-        starts = any(
-            item.arg == "requires_grad" and not (isinstance(item.value, ast.Constant) and item.value.value is False)
-            for item in node.keywords
-        )
-        if dotted in names.REBUILT:
-            value = self._cut(join(every), node, "tensor")
-            if starts and value.flow is Flow.CUT:
-                self.run.revived.add(node)
-            return MAYBE if starts and value.flow is Flow.PLAIN else value
-        if starts:
-            return MAYBE
-        if space == "builtins":
-            if last in names.CUTTING_BUILTINS:
-                return self._cut(join(every), node, names.CUTTING_BUILTINS[last])
-            if last == "dict" and not node.args and None not in keywords:
-                return Value(Flow.PLAIN, parts=tuple(keywords.items()), filled=True)
-            if last in names.NUMBERS:
-                return PLAIN
-            return join(every) if last in names.PURE_BUILTINS else self._escape(node)
-        if dotted in names.FRESH:
-            return PLAIN
-        if dotted in names.CUTTING_FUNCTIONS:
-            return self._cut(join(every), node, names.CUTTING_FUNCTIONS[dotted])
-        if dotted.startswith(("numpy.", "math.")):
-            return self._cut(join(every), node, "numpy")
-        if names.differentiable(dotted):
-            return join(every)
-        return self._escape(node)
-
-    def _on_value(self, function: ast.Attribute, node: ast.Call, every: list[Value]) -> Value:
-        """A method of a value that is followed."""
-        held = self.value(function.value)
-        name = function.attr
-        if name in names.CUTTING_METHODS:
-            return self._cut(held, node, names.CUTTING_METHODS[name])
-        if name == "requires_grad_":
-            self._revive(function.value, node.args[0] if node.args else None)
-            return MAYBE if held.whole().flow is Flow.PLAIN else held
-        if name in ("append", "add", "insert", "extend", "update", "setdefault") or name.endswith("_"):
-            root = function.value
-            while isinstance(root, ast.Subscript | ast.Attribute):
-                root = root.value
-            if isinstance(root, ast.Name):
-                self._put(root.id, join(every))
-            return join([held.whole(), *every])
-        if name in ("size", "dim", "keys", "numel", "nelement", "eq", "ne", "startswith", "endswith"):
-            return PLAIN
-        if name in ("get", "pop") and held.parts and node.args and (key := _key(node.args[0])) is not None:
-            return held.part(key)
-        return join([held.whole(), *every])
-
-    def _own_call(self, name: str, node: ast.Call, arguments: list[Value], keywords: dict[str | None, Value]) -> Value:
-        every = [value.whole() for value in (*arguments, *keywords.values())]
-        if name == "manual_backward" and arguments:
-            before = self.run.backward.get(node)
-            self.run.backward[node] = merged(before, arguments[0]) if before else arguments[0]
-            return PLAIN
-        if name in ("log", "log_dict", "print", "toggle_optimizer", "untoggle_optimizer"):
-            return PLAIN
-        if name in self.known.item.methods or self.known.method(name):
-            return self._method(name, node, arguments, keywords)
-        built = self._built(name)
-        if built and all(dotted in names.PARAMETERLESS for dotted in built):
-            return join(every)
-        result = self._held(name, "forward", node, arguments, keywords)
-        module = built and all(dotted and self._is_module(dotted) for dotted in built)
-        if result is not None:
-            return of_module(result) if module else result
-        return SURE if module else self._escape(node)
-
-    def _built(self, name: str) -> list[str | None]:
-        """What the class builds as an attribute, by dotted names."""
-        given = [value for _, value in self.home.attributes.get(name, [])]
-        return [self.scope.resolve(value.func) if isinstance(value, ast.Call) else None for value in given]
-
-    def _held(
-        self, attribute: str, name: str, node: ast.Call, arguments: list[Value], keywords: dict[str | None, Value]
-    ) -> Value | None:
-        """A method of something that the class builds, of another class of the project, which is followed; None where
-        there is no such thing."""
-        built = self._built(attribute)
-        other = self.home.other(built[0]) if len(built) == 1 and built[0] else None
-        return self._run_method(other, name, node, arguments, keywords) if other else None
-
-    def _is_module(self, dotted: str) -> bool:
-        return dotted.startswith(("torch.nn.", "torchvision.models.")) or self.known.is_module(dotted)
-
-    def _method(self, name: str, node: ast.Call, arguments: list[Value], keywords: dict[str | None, Value]) -> Value:
-        """A method of the class, followed with what it is given."""
-        result = self._run_method(self.known, name, node, arguments, keywords)
-        return self._escape(node) if result is None else result
-
-    def _run_method(
+    def run_method(
         self, known: Class, name: str, node: ast.Call, arguments: list[Value], keywords: dict[str | None, Value]
     ) -> Value | None:
         """What a method of an instance gives back; None where it cannot be followed."""
@@ -520,7 +370,7 @@ class _Frame:
         wanted = [*parameters(method), *(item.arg for item in method.args.kwonlyargs)]
         env = dict.fromkeys(wanted, PLAIN) | dict(zip(wanted, arguments, strict=False))
         env |= {key: value for key, value in keywords.items() if key is not None}
-        frame = _Frame(known, home, method, self.run, env, self.block, self.stack)
+        frame = Frame(known, home, method, self.run, env, self.block, self.stack)
         if any(frame._switch(item) is None for item in method.decorator_list):
             return None
         frame.execute()
@@ -529,18 +379,6 @@ class _Frame:
         for other in results[1:]:
             result = merged(result, other)
         return seen_from(result, node, self.home.file.path)
-
-    def _escape(self, node: ast.Call) -> Value:
-        """A call that is not followed: it may also put things into the containers that it is given."""
-        for item in [*node.args, *(keyword.value for keyword in node.keywords)]:
-            inner = item.value if isinstance(item, ast.Starred) else item
-            if isinstance(inner, ast.Name) and self.env.get(inner.id, PLAIN).filled:
-                self.env[inner.id] = MAYBE
-        return MAYBE
-
-
-def _key(node: ast.expr) -> object:
-    return node.value if isinstance(node, ast.Constant) else None
 
 
 def _is_empty(node: ast.AST) -> bool:

@@ -90,3 +90,8 @@ def of_module(value: Value) -> Value:
     """What a module computes, which has a history wherever nothing takes it away."""
     parts = tuple((key, of_module(part)) for key, part in value.parts)
     return replace(value, parts=parts) if parts or value.flow is Flow.CUT else SURE
+
+
+def key_of(node: ast.expr) -> object:
+    """The key that a subscript names, None where it is computed."""
+    return node.value if isinstance(node, ast.Constant) else None

@@ -1,0 +1,94 @@
+"""The classes of a project as losses are followed through them."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from codemods.facts import MODULE, ClassFact, Facts
+from codemods.gradients.names import attributes_of
+from codemods.source import ClassNode, PythonFile
+from codemods.syntax import Function
+
+NN = "torch.nn.Module"
+
+
+@dataclass(frozen=True)
+class Class:
+    """A class as it is followed: its file and text, what its methods assign to attributes, the methods that a subclass
+    may replace, which dotted names are classes of modules, and the classes of the project: of a dotted name, and
+    those that it derives from."""
+
+    file: PythonFile
+    item: ClassNode
+    attributes: Mapping[str, list[tuple[Function, ast.expr]]]
+    open: frozenset[str]
+    is_module: Callable[[str], bool]
+    other: Callable[[str], Class | None]
+    above: Callable[[], tuple[Class, ...]]
+
+    def method(self, name: str) -> tuple[Class, Function] | None:
+        """A method that an instance certainly has, with the class that defines it."""
+        if name in self.open:
+            return None
+        if name in self.item.methods:
+            return self, self.item.methods[name]
+        found = [item for item in self.above() if name in item.item.methods]
+        return (found[0], found[0].item.methods[name]) if len(found) == 1 else None
+
+
+def fact_of(file: PythonFile, facts: Facts, item: ClassNode) -> ClassFact | None:
+    """The class as the facts have it."""
+    known = facts.files.get(file.path)
+    return known.find(item.qualname) if known else None
+
+
+def is_module(facts: Facts, dotted: str, near: str) -> bool:
+    """Whether a dotted name is a class of the project that derives from torch's Module, or Lightning's."""
+    fact = facts.find_class(dotted, near)
+    return fact is not None and any(
+        base is not None and (base in (NN, MODULE) or base.startswith("torch.nn."))
+        for member in facts.ancestry(fact)
+        for base in member.bases
+    )
+
+
+def known_class(file: PythonFile, facts: Facts, item: ClassNode, fact: ClassFact) -> Class:
+    """The class as it is followed."""
+    replaced = frozenset(name for other in facts.subclasses(fact) for name in other.methods)
+    return _class(file, file, facts, item, replaced)
+
+
+def _class(current: PythonFile, file: PythonFile, facts: Facts, item: ClassNode, replaced: frozenset[str]) -> Class:
+    """A class of a file, while `current` is looked at, which may have been rewritten since."""
+
+    def other(dotted: str) -> Class | None:
+        own = next((known for known in file.classes if f"{file.module}.{known.qualname}" == dotted), None)
+        home, found = (file, own) if own else facts.find_opened(dotted, file.path) or (file, None)
+        if found is None:
+            return None
+        if home.path == current.path and home is not current:
+            home, name = current, found.qualname
+            found = next((known for known in current.classes if known.qualname == name), found)
+        return _class(current, home, facts, found, frozenset())
+
+    def above() -> tuple[Class, ...]:
+        waiting, found = [item.scope.resolve(base) for base in item.node.bases], list[Class]()
+        while waiting:
+            base = waiting.pop(0)
+            known = other(base) if base else None
+            if known and all(known.item is not seen.item for seen in found):
+                found.append(known)
+                waiting += [known.item.scope.resolve(node) for node in known.item.node.bases]
+        return tuple(found)
+
+    return Class(
+        file,
+        item,
+        attributes_of(item),
+        replaced,
+        lambda dotted: is_module(facts, dotted, file.path),
+        other,
+        above,
+    )
