@@ -341,7 +341,8 @@ RULE = Rule(
         "with 2500 samples, batch 64 and accumulation 8 training ends after epoch 8 of 10. Where a Trainer is built "
         "the distributed sampler is not there yet, so `len(loader)` is the length for all devices together and a "
         "`max_steps` made of it trains n times as long on n devices. `max_epochs` is right in every case. A plain "
-        "number stays: it is a budget."
+        "number stays: it is a budget, of which a finding says what it comes to where the project tells how long an "
+        "epoch is."
     ),
     fix="safe",
     versions="every Lightning",
