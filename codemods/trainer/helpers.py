@@ -93,7 +93,7 @@ def reaches(file: PythonFile) -> tuple[Reach, ...]:
     return tuple(dict.fromkeys(found))
 
 
-def _homes(path: str, reach: Reach, facts: Facts) -> Iterator[Home]:
+def _homes(path: str, reach: Reach, facts: Facts, named: Mapping[str, Sequence[str]]) -> Iterator[Home]:
     """Where a module can stand that is imported as surely as one of the project's own: beside it in the package that
     the file is part of, or tests, or beside the file, which is run as a script if it imports what lies there so."""
     folder = path.rpartition("/")[0]
@@ -107,7 +107,12 @@ def _homes(path: str, reach: Reach, facts: Facts) -> Iterator[Home]:
     first, _, rest = reach.module.partition(".")
     stem = reach.module.replace(".", "/")
     tails = (f"{stem}.py", f"{stem}/__init__.py")
-    found = [(name, tail) for name in facts.kinds for tail in tails if name == tail or name.endswith(f"/{tail}")]
+    found = [
+        (name, tail)
+        for tail in tails
+        for name in named.get(tail.rpartition("/")[2], ())
+        if name == tail or name.endswith(f"/{tail}")
+    ]
     if len(found) != 1:
         return
     name, tail = found[0]
@@ -123,11 +128,14 @@ def shared_homes(facts: Facts, files: Mapping[str, Sequence[Reach]]) -> Mapping[
     """The module that each of some files takes the functions from, where it shares it with another: a place from
     which it imports already. A place that most of them reach comes first."""
     own = facts.mentions.get(MARK, frozenset())
+    named: dict[str, list[str]] = {}
+    for path in facts.kinds:
+        named.setdefault(path.rpartition("/")[2], []).append(path)
     free = {
         path: [
             home
             for reach in found
-            for home in _homes(path, reach, facts)
+            for home in _homes(path, reach, facts, named)
             if home.path not in facts.kinds or home.path in own
         ]
         for path, found in files.items()
