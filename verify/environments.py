@@ -196,12 +196,15 @@ def baseline_plan(wanted: Wanted, choice: Choice, same: Mapping[str, str], torch
 
 def _knows_only_old_numpy(torch: Requirement) -> bool:
     """Whether a pin admits nothing from torch 2.3 on, which was the first to be built for NumPy 2."""
-    first = Version("2.3")
+    first = (2, 3)
     for clause in torch.specifier:
-        version = Version(clause.version.removesuffix(".*"))
-        if version < first and clause.operator in ("==", "===", "<", "<="):
-            return True
-        if version == first and clause.operator == "<":
+        release = Version(clause.version.removesuffix(".*")).release
+        if clause.operator == "~=" or clause.version.endswith(".*"):
+            prefix = release[:-1] if clause.operator == "~=" else release
+            old = clause.operator != "!=" and prefix[:2] < first[: len(prefix)]
+        else:
+            old = clause.operator in ("==", "===", "<=", "<") and release < first
+        if old or (clause.operator == "<" and release[:2] == first and not any(release[2:])):
             return True
     return False
 

@@ -7,6 +7,7 @@ import threading
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from packaging.version import Version
@@ -151,7 +152,17 @@ def test_the_projects_own_torch_takes_what_goes_with_it() -> None:
     assert plan.base[:2] == ("torch==1.13.1", "pytorch-lightning==1.8.6")
     assert "numpy<2" in plan.base
     assert plan.extras == ("numpy", "rich==15.0", "torchvision", "wandb<1")
-    assert "numpy<2" not in planned("1.9.5", "torch>=2.4").base
+
+
+@pytest.mark.parametrize(
+    ("pin", "old"),
+    [
+        ("<2.3", True), ("==2.2.*", True), ("<=2.2", True), (">=1.9,<2", True), ("~=1.13.1", True), ("==2.0.1", True),
+        ("~=2.0", False), ("==2.3.0", False), (">=2.4", False), ("<3", False), (">=1.9", False), ("!=2.0.*", False),
+    ],
+)  # fmt: skip
+def test_which_torch_knows_only_the_old_numpy(pin: str, old: bool) -> None:
+    assert ("numpy<2" in planned("1.9.5", f"torch{pin}").base) is old
 
 
 def test_what_an_environment_said_is_remembered_until_it_changes(tmp_path: Path) -> None:
@@ -160,10 +171,8 @@ def test_what_an_environment_said_is_remembered_until_it_changes(tmp_path: Path)
     held = Interpreter(Path("/python"), "3.11.7", {"pytorch-lightning": "2.6.6"}, (str(packages),))
     name = {"event": "name", "name": "pytorch_lightning.Trainer", "missing": None}
     method = {"event": "method", "base": "pytorch_lightning.Trainer", "method": "fit", "exists": True}
-    asked = {
-        "names": ["pytorch_lightning.Trainer", "pytorch_lightning.x"],
-        "methods": [["pytorch_lightning.Trainer", "fit"]],
-    }
+    trainer = "pytorch_lightning.Trainer"
+    asked: dict[str, list[Any]] = {"names": [trainer, "pytorch_lightning.x"], "methods": [[trainer, "fit"]]}
     assert unanswered(asked, remembered(tmp_path, held)) == asked
     remember(tmp_path, held, [name, {"event": "end"}])
     remember(tmp_path, held, [method])
