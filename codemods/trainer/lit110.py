@@ -53,6 +53,8 @@ ADVICE = {
     "truncated_bptt_steps": "the module has to cut its sequences itself now",
 }
 """What to do about those, where they come by a dictionary."""
+FIRST = "2.0.0"
+"""The oldest release to move to."""
 UNFOLDED = "what `**` brings is taken not to name it too"
 
 
@@ -85,7 +87,7 @@ def _present(file: PythonFile) -> bool:
     """Whether a Trainer is given what the newest does not take, or a file speaks of such an argument."""
     if any(name in file.text for name in once() - current()):
         return True
-    fine = current() - rows().keys()
+    fine = current() - rows().keys() - later(FIRST).keys()
     return any(item.arg not in fine for call in trainer_calls(file) for item in call.node.keywords)
 
 
