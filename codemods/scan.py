@@ -140,7 +140,11 @@ class Desk:
 
     def open(self, path: str, as_text: bool = False) -> PythonFile | TextFile:
         """The file as rules see it, no longer kept. Raises Unreadable."""
-        return (None if as_text else self._kept.pop(path, None)) or load(self.sources[path], as_text)
+        kept = None if as_text else self._kept.pop(path, None)
+        if kept is None:
+            return load(self.sources[path], as_text)
+        self._room += len(kept.text)
+        return kept
 
     def keep(self, file: PythonFile) -> None:
         """Spares a file that will be looked at again from being parsed again, while there is room."""
@@ -330,11 +334,14 @@ def _check(desk: Desk, item: tuple[str, tuple[str, ...]]) -> Checked:
     units = {
         (rule.code, match.unit) for (rule, match, _), quiet in zip(every, silent, strict=True) if match.unit and quiet
     }
-    return [
+    found = [
         _finding(rule, match, file, options)
         for (rule, match, file), quiet in zip(every, silent, strict=True)
         if not quiet
-    ], frozenset(units)
+    ]
+    if found and isinstance(python := views.get(False), PythonFile):
+        desk.keep(python)
+    return found, frozenset(units)
 
 
 def _finding(rule: Rule, match: Match, file: PythonFile | TextFile, options: Options) -> Finding:

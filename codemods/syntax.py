@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from itertools import pairwise
 from typing import Any
 
-from codemods.nodes import CHILD_FIELDS
+from codemods.nodes import CHILD_FIELDS, every_node
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
@@ -74,7 +74,7 @@ def mentions(tree: ast.AST, name: str) -> list[int]:
     lambda, `getattr`. Definitions and `something.name` are not among them."""
     return sorted(
         node.lineno
-        for node in ast.walk(tree)
+        for node in every_node(tree)
         if (isinstance(node, ast.Name) and node.id == name) or (isinstance(node, ast.Constant) and node.value == name)
     )
 

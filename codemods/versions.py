@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from packaging.requirements import InvalidRequirement, Requirement
 from packaging.utils import canonicalize_name
@@ -15,11 +15,15 @@ LIGHTNING = ("lightning", "pytorch-lightning")
 _MINORS = {1: range(0, 20), 2: range(0, 40)}
 
 
-def admits_below(facts: Facts, names: Iterable[str], limit: str) -> bool:
+def admits_below(facts: Facts, names: Sequence[str], limit: str) -> bool:
     """Whether the pins on those packages admit a release before `limit`; where none says a version, they do."""
-    bound = Version(limit)
-    specifiers = _specifiers(facts, frozenset(names))
-    return not specifiers or any(_admits(item, bound) for item in specifiers)
+    asked = f"versions.below.{' '.join(names)}.{limit}"
+    if asked not in facts.memo:
+        bound = Version(limit)
+        specifiers = _specifiers(facts, frozenset(names))
+        facts.memo[asked] = not specifiers or any(_admits(item, bound) for item in specifiers)
+    admitted: bool = facts.memo[asked]
+    return admitted
 
 
 def is_open(facts: Facts, names: Iterable[str]) -> bool:

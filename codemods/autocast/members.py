@@ -104,12 +104,8 @@ class Members:
         """Every value assigned to `self.name` in a method, by name."""
         found: dict[str, list[Assigned]] = {}
         for function, scope, file in self._functions():
-            own = self_name(function)
-            for node in own_nodes(function):
-                if isinstance(node, ast.Assign | ast.AnnAssign) and node.value is not None:
-                    for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
-                        if (chain := chain_of(target)) and len(chain) == 2 and chain[0] == own:
-                            found.setdefault(chain[1], []).append(Assigned(node.value, scope, file))
+            for name, value in _assignments(function, file):
+                found.setdefault(name, []).append(Assigned(value, scope, file))
         return found
 
     def verdict(self, attribute: str) -> Verdict:
@@ -225,6 +221,21 @@ def parameters_in(value: ast.expr) -> tuple[Key, ...] | None:
 def _own(keys: tuple[Key, ...] | None) -> tuple[Key, ...] | None:
     """The keys where all are attributes of `self`."""
     return keys if keys and all(key[0] == "self" for key in keys) else None
+
+
+def _assignments(function: Function, file: PythonFile) -> list[tuple[str, ast.expr]]:
+    """What a method assigns to `self.name`, worked out once for all classes that inherit it."""
+    known: dict[ast.AST, list[tuple[str, ast.expr]]] = file.memo.setdefault("autocast.assigned", {})
+    if function not in known:
+        own = self_name(function)
+        known[function] = [
+            (chain[1], node.value)
+            for node in own_nodes(function)
+            if isinstance(node, ast.Assign | ast.AnnAssign) and node.value is not None
+            for target in (node.targets if isinstance(node, ast.Assign) else [node.target])
+            if (chain := chain_of(target)) and len(chain) == 2 and chain[0] == own
+        ]
+    return known[function]
 
 
 def chain_of(node: ast.AST) -> Key | None:

@@ -103,7 +103,10 @@ def lightning_region(facts: Facts, code: str, item: ClassFact) -> Certainty | No
     files and pins tell."""
     if facts.kind(item) != MODULE or not admits_below(facts, LIGHTNING, CACHES_BELOW):
         return None
-    return mixed_precision(facts, code, item)
+    known: dict[ClassFact, Certainty | None] = facts.memo.setdefault(f"autocast.regions.{code}", {})
+    if item not in known:
+        known[item] = mixed_precision(facts, code, item)
+    return known[item]
 
 
 def mixed_precision(facts: Facts, code: str, item: ClassFact) -> Certainty | None:

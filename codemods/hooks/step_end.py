@@ -30,6 +30,8 @@ def used_elsewhere(facts: Facts, fact: ClassFact, names: tuple[str, ...]) -> str
 
 def named_lines(file: PythonFile, name: str) -> list[int]:
     """The lines of a file that speak of a method without defining it."""
+    if name not in file.text:
+        return []
     return [*(node.lineno for node in file.attributes(name)), *mentions(file.tree, name)]
 
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from codemods.configs.evidence import sections
 from codemods.facts import TRAINER, ClassFact, Facts, fitted_class
 from codemods.finding import Fix
+from codemods.nodes import every_node
 from codemods.rule import Match, NodeEdit
 from codemods.scopes import ROOT, canonical
 from codemods.source import AssignNode, CallNode, PythonFile
@@ -243,10 +244,11 @@ def _evaluates(file: PythonFile, name: str) -> bool:
         id(call.node.func.value)
         for call in file.calls_near(("test", "validate", "predict"))
         if isinstance(call.node.func, ast.Attribute) and call.node.func.attr in ("test", "validate", "predict")
+        if isinstance(call.node.func.value, ast.Name) and call.node.func.value.id == name
     }
     loaded = [
         node
-        for node in ast.walk(file.tree)
+        for node in (every_node(file.tree) if used else ())
         if isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Load)
     ]
     return bool(loaded) and all(id(node) in used for node in loaded)

@@ -44,7 +44,7 @@ def asks_version(file: PythonFile, node: ast.AST) -> bool:
 def _arms_around(tree: ast.Module, node: ast.AST) -> Iterator[tuple[list[ast.AST], bool]]:
     """For each check around `node`: the arms that it does not stand in, and whether a version is asked about."""
     arms: list[list[ast.AST]]
-    for outer in ast.walk(tree):
+    for outer in _around(tree, node):
         if isinstance(outer, ast.If | ast.IfExp) and _asks_version(outer.test, node):
             arms = [_listed(outer.body), _listed(outer.orelse)]
             asks = True
@@ -56,6 +56,20 @@ def _arms_around(tree: ast.Module, node: ast.AST) -> Iterator[tuple[list[ast.AST
         inside = [any(_holds(part, node) for part in arm) for arm in arms]
         if any(inside):
             yield [part for arm, here in zip(arms, inside, strict=True) if not here for part in arm], asks
+
+
+def _around(tree: ast.Module, node: ast.AST) -> Iterator[ast.AST]:
+    """The nodes on whose lines another begins, and those without lines of their own below them, outer ones first."""
+    line = getattr(node, "lineno", 0)
+    stack: list[ast.AST] = [tree]
+    while stack:
+        outer = stack.pop()
+        yield outer
+        for inner in ast.iter_child_nodes(outer):
+            decorators = getattr(inner, "decorator_list", None)
+            start = decorators[0].lineno if decorators else getattr(inner, "lineno", line)
+            if start <= line <= (getattr(inner, "end_lineno", None) or line):
+                stack.append(inner)
 
 
 def _asks_version(test: ast.expr, node: ast.AST) -> bool:

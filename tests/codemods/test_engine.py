@@ -16,7 +16,7 @@ from codemods.facts import Facts
 from codemods.plan import find, plan
 from codemods.rule import Example, Match, NodeEdit, Rule, all_rules, select_rules
 from codemods.scan import Options
-from codemods.source import PythonFile
+from codemods.source import PythonFile, Source
 from tests.codemods.support import rule, run_rules, sources
 
 GPUS = rule("LIT101")
@@ -205,3 +205,45 @@ def test_codes_select_by_prefix_and_unknown_ones_are_named() -> None:
 
 def test_rules_go_to_another_process() -> None:
     assert pickle.loads(pickle.dumps(all_rules())) == all_rules()
+
+
+def test_a_file_is_parsed_once_and_a_rule_sees_those_alone_that_hold_its_words(monkeypatch: pytest.MonkeyPatch) -> None:
+    parsed: list[str] = []
+    seen: list[str] = []
+    parse = PythonFile.parse
+
+    def counted(source: Source) -> PythonFile:
+        parsed.append(source.path)
+        return parse(source)
+
+    def check(file: PythonFile, facts: Facts) -> Iterator[Match]:
+        seen.append(file.path)
+        assert {"a.py", "b.py"} == facts.files.keys()
+        yield from ()
+
+    monkeypatch.setattr(PythonFile, "parse", counted)
+    example = Example("target(old=1)\n", "target(old=1)\n")
+    asking = Rule("ASK001", "asking", "s", "w", "safe", "v", (b"target",), check, (example,), words=(b"old",))
+    files = {"a.py": "target(old=1)\n", "b.py": "target(older=1)\n", "c.py": "old = 1\n"}
+    assert find(sources(files), Options((asking, GPUS))).findings == ()
+    assert (sorted(parsed), seen) == (["a.py", "b.py"], ["a.py"])
+    parsed.clear()
+    trains = "import pytorch_lightning as pl\n\npl.Trainer(gpus={})\n"
+    many = {f"m{number}.py": trains.format(number) for number in range(9)}
+    assert find(sources(many), Options(all_rules())).findings
+    assert sorted(parsed) == sorted(many)
+
+
+def test_a_rule_is_asked_of_what_another_wrote() -> None:
+    def renaming(code: str, old: str, new: str) -> Rule:
+        def check(file: PythonFile, facts: Facts) -> Iterator[Match]:
+            for call in file.calls:
+                if isinstance(call.node.func, ast.Name) and call.node.func.id == old:
+                    edit = NodeEdit(call.node, lambda node: node.with_changes(func=cst.Name(new)))
+                    yield Match(file.span(call.node), "m", "safe", "r", edits=(edit,))
+
+        example = Example(f"{old}()\n", f"{new}()\n")
+        return Rule(code, "renaming", "s", "w", "safe", "v", (b"call",), check, (example,), words=(old.encode(),))
+
+    rules = (renaming("ONE001", "call_one", "call_two"), renaming("TWO001", "call_two", "call_three"))
+    assert plan(sources({"a.py": "call_one()\n"}), Options(rules)).final() == {"a.py": b"call_three()\n"}
