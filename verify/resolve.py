@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import sys
 import tempfile
 import threading
@@ -78,8 +77,7 @@ def _by_pip(installer: Installer, listed: Path, python: str) -> Resolution:
 
 def _run(installer: Installer, command: Sequence[str], folder: Path) -> str | None:
     try:
-        environment = {**os.environ, **installer.environment}
-        outcome = run(command, folder, environment, Limits(_SECONDS, memory(), 4096), installer.stop)
+        outcome = run(command, folder, installer.environment, Limits(_SECONDS, memory(), 4096), installer.stop)
     except OSError as error:
         return f"{command[0]} could not be started: {error}"
     if outcome.ended or outcome.status == 0:

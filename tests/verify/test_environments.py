@@ -4,6 +4,7 @@ import json
 import os
 import sys
 import threading
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
@@ -192,11 +193,18 @@ def test_a_given_interpreter_with_another_lightning_is_refused(tmp_path: Path) -
         target(wanted, "2.5.6", inspect(Path(sys.executable)), find(threading.Event()), tmp_path, lambda text: None)
 
 
+class Refusing(Installer):
+    """One that has no way to install one distribution."""
+
+    def install(self, folder: Path, requirements: Sequence[str], overrides: Sequence[str] = ()) -> str | None:
+        return "no wheels" if "cuda-only" in requirements else super().install(folder, requirements, overrides)
+
+
 @pytest.mark.parametrize("uv", [True, False])
 def test_two_at_once_build_one_environment_that_the_next_finds(tmp_path: Path, uv: bool) -> None:
     found = find(threading.Event())
-    tools = found if uv else replace(found, uv=None)
-    plan = Plan(("idna", "six==1.17.0"), (), ("packaging==0.0.1",))
+    tools = Refusing(found.uv if uv else None, found.flags, found.environment, found.stop)
+    plan = Plan(("idna", "six==1.17.0"), (), ("cuda-only", "packaging==0.0.1"))
     told: list[str] = []
     with ThreadPoolExecutor() as pool:
         jobs = [pool.submit(build, plan, Path(sys.executable), tools, tmp_path, told.append) for _ in range(2)]
@@ -205,6 +213,7 @@ def test_two_at_once_build_one_environment_that_the_next_finds(tmp_path: Path, u
     assert results[0] == results[1] == build(plan, Path(sys.executable), tools, tmp_path, told.append)
     assert results[0][0].packages["six"] == "1.17.0"
     assert "packaging" in results[0][0].packages
+    assert results[0][1] == ("cuda-only",)
 
 
 def test_without_an_index_the_reason_is_told_and_nothing_is_kept(tmp_path: Path) -> None:
