@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 Rung = Literal["conforms", "trains", "same"]
 Verdict = Literal["repaired", "preserved", "changed", "regressed", "inconclusive"]
@@ -65,6 +66,15 @@ class Lost:
 
 
 @dataclass(frozen=True)
+class Scheduler:
+    """A learning rate scheduler at the end: its class, how often it was stepped and the rates that it came to."""
+
+    name: str
+    steps: int
+    rates: tuple[float, ...]
+
+
+@dataclass(frozen=True)
 class Recording:
     """What the harness saw of one tree.
 
@@ -73,6 +83,13 @@ class Recording:
     parameters that got no gradient in any backward pass. `weights` are (parameter name, L2 norm) pairs at
     the end. `seconds` is wall time of the process. `gradients` has every trainable parameter, and `lost` the
     losses without a way back.
+
+    `logged` has each metric as often as it was logged. `gradient_norms` has one number an optimizer step: the L2 norm
+    of what it uses, after clipping. `graphs` has, for the first losses, how many operations each was computed with and
+    how many of those change a type: where states are carried on uncut, the first grows. `autocast` is the type that a
+    training step's layers are cast to, None where they are not. `planned` has the `batches` of an epoch, `epochs`,
+    `max_steps` and optimizer `steps` of the whole training, by the project's own limits and loader. `digest` is of all
+    weights and buffers at the end, `peak_memory` in bytes, `step_seconds` the usual time from step to step.
     """
 
     script: str
@@ -91,6 +108,16 @@ class Recording:
     seconds: float
     gradients: tuple[Gradient, ...] = ()
     lost: tuple[Lost, ...] = ()
+    logged: tuple[tuple[str, tuple[float, ...]], ...] = ()
+    gradient_norms: tuple[float, ...] = ()
+    graphs: tuple[tuple[int, int], ...] = ()
+    autocast: str | None = None
+    schedulers: tuple[Scheduler, ...] = ()
+    planned: tuple[tuple[str, int | None], ...] = ()
+    digest: str | None = None
+    peak_memory: int | None = None
+    step_seconds: float | None = None
+    warnings: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -138,3 +165,18 @@ class Evidence:
     problems: tuple[str, ...] = ()
     left: tuple[str, ...] = ()
     alone: tuple[Alone, ...] = ()
+
+
+def to_json(evidence: Evidence) -> dict[str, Any]:
+    """Evidence as `json.dumps` takes it."""
+    from cattrs.preconf.json import make_converter
+
+    made: dict[str, Any] = make_converter(detailed_validation=False).unstructure(evidence)
+    return made
+
+
+def from_json(data: Mapping[str, Any]) -> Evidence:
+    """The evidence that `to_json` wrote."""
+    from cattrs.preconf.json import make_converter
+
+    return make_converter(detailed_validation=False).structure(data, Evidence)

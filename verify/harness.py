@@ -18,7 +18,9 @@ import random
 import runpy
 import subprocess
 import sys
+import time
 import traceback
+import warnings
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import ModuleType
@@ -117,6 +119,7 @@ def prepared(spec: dict[str, Any], record: Record) -> Watch | None:
     watch = Watch(record, spec)
     steady_loaders(spec["seed"])
     watch.patch_torch()
+    watch.patch_warnings()
     for package in packages:
         watch.patch_lightning(package)
     watch.seed()
@@ -254,6 +257,12 @@ class Watch:
         """Record into another place from here on, with nothing seen yet."""
         self.record = record
         self.inside_backward = False
+        self.began = time.monotonic()
+        self.steps = self.losses = 0
+        self.asked: dict[str, Any] = {}
+        self.autocast: str | None = None
+        self.warned: list[str] = []
+        self.measures = beside("measures")
         self.gradients = beside("gradients").Gradients(str(Path.cwd()))
 
     def seed(self) -> None:
@@ -281,14 +290,18 @@ class Watch:
             if not self.inside_backward:
                 self.gradients.backward(tensor)
             if not self.inside_backward and tensor.numel() == 1:
-                self.record("loss", value=float(tensor.detach()))
+                self.record("loss", value=float(tensor.detach()), **self.measured(tensor))
             return backward(tensor, *args, **kwargs)
 
         def before(optimizer: Any, args: Any, kwargs: Any) -> None:
             self.gradients.stepped(optimizer)
 
         def after(optimizer: Any, args: Any, kwargs: Any) -> None:
-            self.record("step", rates=[float(group["lr"]) for group in optimizer.param_groups if "lr" in group])
+            self.steps += 1
+            rates = [float(group["lr"]) for group in optimizer.param_groups if "lr" in group]
+            self.record(
+                "step", rates=rates, norm=self.measures.norm(optimizer), at=round(time.monotonic() - self.began, 4)
+            )
 
         tensors.backward = recorded
         register_optimizer_step_pre_hook(before)
@@ -298,6 +311,7 @@ class Watch:
         """Put the smoke arguments and the recording around the Trainer and the backward of a package."""
         trainer: Any = package.Trainer
         self.patch_init(trainer, package)
+        self.patch_log(package.LightningModule)
         self.patch_fit(trainer)
         for name in ("validate", "test", "predict"):
             if hasattr(trainer, name):
@@ -315,8 +329,36 @@ class Watch:
         def init(this: Any, *args: Any, **kwargs: Any) -> None:
             given = {**dict(zip(names, args, strict=False)), **kwargs}
             original(this, **smoke(given, frozenset(names), self.spec, package))
+            self.asked = {name: given.get(name) for name in self.measures.ASKED}
 
         trainer.__init__ = init
+
+    def patch_log(self, module: Any) -> None:
+        """Record what a module logs, each time, unseen by those who watch operations."""
+        import torch
+
+        original = module.log
+
+        @functools.wraps(original)
+        def log(this: Any, name: str, value: Any, *args: Any, **kwargs: Any) -> Any:
+            with torch._C.DisableTorchFunction():
+                number = scalar(value)
+            if number is not None:
+                self.record("logged", name=str(name), value=number)
+            return original(this, name, value, *args, **kwargs)
+
+        module.log = log
+
+    def patch_warnings(self) -> None:
+        """Keep what is warned of."""
+        original = warnings.showwarning
+
+        @functools.wraps(original)
+        def show(message: Any, category: Any, *args: Any, **kwargs: Any) -> None:
+            self.warned.append(f"{category.__name__}: {message}")
+            original(message, category, *args, **kwargs)
+
+        warnings.showwarning = show
 
     def patch_fit(self, trainer: Any) -> None:
         original = trainer.fit
@@ -341,7 +383,7 @@ class Watch:
         def backward(this: Any, closure_loss: Any, *args: Any, **kwargs: Any) -> Any:
             self.gradients.hook(this.lightning_module)
             self.gradients.backward(closure_loss)
-            self.record("loss", value=float(closure_loss.detach().sum()))
+            self.record("loss", value=float(closure_loss.detach().sum()), **self.measured(closure_loss))
             self.inside_backward = True
             try:
                 return original(this, closure_loss, *args, **kwargs)
@@ -356,7 +398,8 @@ class Watch:
         @functools.wraps(original)
         def training_step(this: Any, *args: Any, **kwargs: Any) -> Any:
             self.gradients.hook(this.lightning_module)
-            return self.gradients.step(this.lightning_module, lambda: original(this, *args, **kwargs))
+            with self.measures.first_layer(self.gradients.steps < 2, self.look):
+                return self.gradients.step(this.lightning_module, lambda: original(this, *args, **kwargs))
 
         strategy.training_step = training_step
 
@@ -375,7 +418,37 @@ class Watch:
             "unreached": unreached,
             "device": str(getattr(module, "device", "")),
             "precision": str(getattr(trainer, "precision", "")),
+            **self.further(trainer),
         }
+
+    def look(self) -> None:
+        """A layer is about to work, inside a training step."""
+        self.autocast = self.measures.autocast()
+
+    def measured(self, loss: Any) -> dict[str, Any]:
+        """What is looked at of a loss: of the first ones, since it costs time."""
+        self.losses += 1
+        if self.losses > self.measures.LOOKED:
+            return {}
+        with contextlib.suppress(Exception):
+            nodes, casts = self.measures.graph(loss)
+            return {"nodes": nodes, "casts": casts, "autocast": self.autocast}
+        return {}
+
+    def further(self, trainer: Any) -> dict[str, Any]:
+        """What else is looked at at the end; a release or a module that does not know it leaves it out."""
+        looks: dict[str, Callable[[], Any]] = {
+            "digest": lambda: self.measures.digest(trainer.lightning_module),
+            "peak_memory": self.measures.memory,
+            "schedulers": lambda: self.measures.schedulers(trainer),
+            "planned": lambda: self.measures.planned(trainer, self.asked, self.steps),
+            "warnings": lambda: self.measures.short(iter(self.warned)),
+        }
+        found = {}
+        for name, look in looks.items():
+            with contextlib.suppress(Exception):
+                found[name] = look()
+        return found
 
 
 def scalar(value: Any) -> float | None:

@@ -36,6 +36,7 @@ VAL_BATCHES = 2
 EPOCHS = 2
 TIMEOUT_S = 600.0
 _HARNESS = Path(__file__).with_name("harness.py")
+_BESIDE = ("gradients.py", "measures.py")
 _LEFT_OUT = shutil.ignore_patterns(".git", "__pycache__", ".venv", "venv", "node_modules")
 
 
@@ -415,7 +416,7 @@ def _harness(name: str, spec: Mapping[str, object], ready: Ready, folder: Path, 
     (home / "scratch").mkdir(exist_ok=True)
     record, script = home / "record.jsonl", home / "harness" / "harness.py"
     shutil.copyfile(_HARNESS, script)
-    for part in (_HARNESS.with_name("gradients.py"), *_HARNESS.parent.glob("alone*.py")):
+    for part in [_HARNESS.with_name(name) for name in _BESIDE] + list(_HARNESS.parent.glob("alone*.py")):
         shutil.copyfile(part, script.with_name(part.name))
     full = {**spec, "record": str(record), "scratch": str(home / "scratch")}
     (home / "spec.json").write_text(json.dumps(full), encoding="utf-8")

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import itertools
 import json
+import statistics
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from verify.evidence import Failure, Gradient, Lost, Recording
+from verify.evidence import Failure, Gradient, Lost, Recording, Scheduler
 
 LIMIT = 2**28
 
@@ -50,8 +52,9 @@ def read(path: Path, script: str) -> Raw:
 
 
 def _read(path: Path, script: str) -> Raw:
-    losses: list[float] = []
-    rates: list[tuple[float, ...]] = []
+    losses: list[dict[str, Any]] = []
+    steps: list[dict[str, Any]] = []
+    logged: dict[str, list[float]] = {}
     last: dict[str, Any] = {}
     flow: dict[str, Any] = {}
     raw = Raw(_empty(script))
@@ -59,9 +62,11 @@ def _read(path: Path, script: str) -> Raw:
     for event in events(path):
         kind = event.get("event")
         if kind == "loss":
-            losses.append(float(event["value"]))
+            losses.append(event)
         elif kind == "step":
-            rates.append(tuple(event["rates"]))
+            steps.append(event)
+        elif kind == "logged":
+            logged.setdefault(str(event["name"]), []).append(float(event["value"]))
         elif kind == "fitted":
             last = event
         elif kind == "gradients":
@@ -77,10 +82,10 @@ def _read(path: Path, script: str) -> Raw:
         raw.recording,
         fitted=bool(last),
         failure=failure,
-        losses=tuple(losses),
+        losses=tuple(float(loss["value"]) for loss in losses),
         metrics=tuple(sorted(last.get("metrics", {}).items())),
-        learning_rates=tuple(rates),
-        optimizer_steps=len(rates),
+        learning_rates=tuple(tuple(step["rates"]) for step in steps),
+        optimizer_steps=len(steps),
         global_step=last.get("global_step"),
         epochs=last.get("epochs"),
         unreached=tuple(last.get("unreached", ())),
@@ -89,8 +94,24 @@ def _read(path: Path, script: str) -> Raw:
         precision=last.get("precision"),
         gradients=tuple(Gradient(**{**row, "losses": tuple(row["losses"])}) for row in flow.get("parameters", ())),
         lost=tuple(Lost(loss, cut) for loss, cut in flow.get("lost", ())),
+        logged=tuple((name, tuple(values)) for name, values in sorted(logged.items())),
+        gradient_norms=tuple(float(step["norm"]) for step in steps if "norm" in step),
+        graphs=tuple((int(loss["nodes"]), int(loss["casts"])) for loss in losses if "nodes" in loss),
+        autocast=next((loss["autocast"] for loss in losses if loss.get("autocast")), None),
+        schedulers=tuple(Scheduler(name, steps, tuple(rates)) for name, steps, rates in last.get("schedulers", ())),
+        planned=tuple(sorted(last.get("planned", {}).items())),
+        digest=last.get("digest"),
+        peak_memory=last.get("peak_memory"),
+        step_seconds=_median([float(step["at"]) for step in steps if "at" in step]),
+        warnings=tuple(last.get("warnings", ())),
     )
     return replace(raw, recording=recording, weights=weights)
+
+
+def _median(times: list[float]) -> float | None:
+    """The usual time from one moment to the next."""
+    gaps = [later - earlier for earlier, later in itertools.pairwise(times)]
+    return round(statistics.median(gaps), 4) if gaps else None
 
 
 def _empty(script: str) -> Recording:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -200,8 +200,16 @@ def _differences(before: Raw, after: Raw, tolerance: float, exact: float, per_ba
             break
     if not per_batch:
         yield from _counts("global_step", old.global_step or 0, new.global_step or 0)
+    yield from _planned(dict(old.planned), dict(new.planned))
     yield from _weights(before.weights, after.weights, tolerance)
     yield from _metrics(dict(old.metrics), dict(new.metrics), tolerance)
+
+
+def _planned(old: Mapping[str, int | None], new: Mapping[str, int | None]) -> Iterator[Difference]:
+    """Whether the whole training, of which a part was run, has as many steps as before."""
+    then, now = old.get("steps"), new.get("steps")
+    if then is not None and now is not None:
+        yield from _counts("optimizer steps of the whole training", then, now)
 
 
 def _counts(what: str, old: int, new: int) -> Iterator[Difference]:

@@ -1,0 +1,247 @@
+"""Modules that are trained alone: how arguments and batches are found, what is refused, and what two trees come to."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.verify.trees import tree
+from verify import modules
+from verify.alone_errors import is_about_inputs
+from verify.apart import Sides, train
+from verify.evidence import Alone, Evidence, Failure, Recording, from_json, to_json
+from verify.hints import hints
+from verify.process import Outcome
+from verify.prove import Request, prove
+from verify.record import Raw
+from verify.sources import Sources
+
+CASES = Path(__file__).parent / "alone_cases"
+FILES = ("shapes.py", "built.py", "needing.py")
+
+
+@pytest.fixture(scope="session")
+def searched(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, Any]]:
+    """What one search says of each class of the cases."""
+    folder = tmp_path_factory.mktemp("alone")
+    root = folder / "project"
+    shutil.copytree(CASES, root)
+    return search(folder, root, FILES)
+
+
+def search(folder: Path, root: Path, files: tuple[str, ...]) -> dict[str, dict[str, Any]]:
+    sources = Sources(root)
+    chosen = modules.chosen(sources, sources, files)
+    spec = {
+        "mode": "search", "paths": ["."], "namespaces": ["pytorch_lightning"], "trainer": {}, "budget": 200, "seed": 1,
+        "seconds": 250, "record": str(folder / "record.jsonl"), "scratch": str(folder), "limit_train_batches": 2,
+        "limit_val_batches": 1, "max_epochs": 1,
+        "modules": [
+            {"path": one.path, "names": one.names, "classes": one.classes, "hints": modules.hinted(sources, one)}
+            for one in chosen
+        ],
+    }  # fmt: skip
+    (folder / "spec.json").write_text(json.dumps(spec))
+    harness = Path(modules.__file__).with_name("harness.py")
+    done = subprocess.run(
+        [sys.executable, "-B", harness, folder / "spec.json"], cwd=root, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+    found = [json.loads(line) for line in (folder / "record.jsonl").read_text().splitlines()]
+    return {event["cls"]: event for event in found if event["event"] in ("recipe", "unfound")}
+
+
+@pytest.mark.parametrize(
+    ("cls", "batch"),
+    [
+        ("Digits", "(float32 4x1x28x28, int64 4)"),
+        ("Flattened", "{image: float32 4x1x64x64, label: int64 4}"),
+        ("Words", "{label: float32 4x1, text: int64 4x12}"),
+        ("Segments", "(float32 4x3x32x32, int64 4x32x32)"),
+        ("Regression", "(float32 4x12x7, float32 4x12x6)"),
+        ("Pair", "(float32 4x64, float32 4x3)"),
+        ("Chunks", "(float32 4x12x2, float32 4x12x3)"),
+        ("Example", "(float32 4x5x9, int64 4)"),
+        ("Configured", "(float32 4x5, float32 4x17)"),
+    ],
+)
+def test_batches_are_found_by_what_the_step_does_and_raises(searched: dict[str, Any], cls: str, batch: str) -> None:
+    assert searched[cls]["event"] == "recipe", searched[cls].get("why")
+    assert searched[cls]["told"]["batch"] == batch
+
+
+@pytest.mark.parametrize(
+    ("cls", "arguments"),
+    [
+        ("Hinted", "width=8, rate=0.1, name='x', body=a small linear layer, sizes=[8, 8]"),
+        ("Options", "hparams={odd_width: 13, learning_rate: 0.001}"),
+        ("Configured", "net=Linear(in_features=5, out_features=17), optimizer=partial(Adam, lr=0.01)"),
+        ("Called", "table={a: {b: 23}}"),
+        ("Choosing", "kind='wide', config={model: {depth: 2}}"),
+    ],
+)
+def test_arguments_come_from_the_project_its_types_and_its_errors(
+    searched: dict[str, Any], cls: str, arguments: str
+) -> None:
+    assert searched[cls]["event"] == "recipe", searched[cls].get("why")
+    assert searched[cls]["told"]["arguments"] == arguments
+
+
+@pytest.mark.parametrize(
+    ("cls", "why"),
+    [
+        ("Trained", "optimizer got an empty parameter list at built.py:"),
+        ("Reads", "No such file or directory: 'made-up' at built.py:"),
+        ("NeverSteps", "`fit` ends, but there was no finite loss"),
+        ("Using", "surely_not_installed.part has no loss here, or is not installed, and it is used at needing.py:"),
+    ],
+)
+def test_what_cannot_be_trained_is_refused_with_the_reason(searched: dict[str, Any], cls: str, why: str) -> None:
+    assert searched[cls]["event"] == "unfound"
+    assert why in searched[cls]["why"]
+
+
+def test_hooks_that_need_data_and_packages_that_are_not_used_are_said(searched: dict[str, Any]) -> None:
+    assert searched["Loads"]["skipped"] == ["setup"]
+    assert searched["Without"]["stubs"] == ["surely_not_installed"]
+    assert searched["Digits"]["validates"] is True
+    assert searched["Words"]["validates"] is False
+
+
+def test_the_same_search_finds_the_same(tmp_path: Path) -> None:
+    root = tmp_path / "project"
+    shutil.copytree(CASES, root)
+    (root / "shapes.py").write_text((root / "shapes.py").read_text().split("class Words")[0])
+    found = []
+    for number in range(2):
+        (tmp_path / str(number)).mkdir()
+        found.append(search(tmp_path / str(number), root, ("shapes.py",)))
+    assert found[0] == found[1]
+    assert found[0]["Flattened"]["event"] == "recipe"
+
+
+# -- two trees
+
+HEAD = "import pytorch_lightning as pl\nimport torch\n\n\nclass Model(pl.LightningModule):\n"
+BODY = """
+    def __init__(self, width):
+        super().__init__()
+        self.net = torch.nn.Linear(width, 2)
+
+    def training_step(self, batch, batch_idx):
+        x, y = batch
+        return torch.nn.functional.cross_entropy(self.net(x), y)
+
+    def configure_optimizers(self):
+        return torch.optim.SGD(self.parameters(), lr=0.1)
+"""
+REQUEST = Request("g", ("TBP001",), ("model.py",), "2.6.6", "2.0.0", ("pytorch-lightning>=1.5",), (), timeout=200)
+
+
+def test_a_changed_module_is_trained_alone_in_both_trees(tmp_path: Path) -> None:
+    before, after = (
+        tree(tmp_path / "before", model=HEAD + BODY),
+        tree(tmp_path / "after", model=HEAD + "    x = 1\n" + BODY),
+    )
+    evidence = prove(before, after, REQUEST, lambda text: None)
+    assert (evidence.verdict, evidence.rung) == ("preserved", "same"), evidence.reason
+    assert "trained alone, on made-up batches: Model(width=8) on (float32 4x8, int64 4)" in evidence.reason
+    assert "no script" in evidence.reason
+    (alone,) = evidence.alone
+    assert alone.module == "model.py:Model"
+    assert alone.before and len(alone.before.losses) == len(alone.after.losses) == 16
+    assert alone.after.digest == alone.before.digest
+    assert dict(alone.after.planned)["batches"] == 8
+    assert all(norm > 0 for norm in alone.after.gradient_norms)
+    assert from_json(json.loads(json.dumps(to_json(evidence)))) == evidence
+
+
+def record(fitted: bool = True, failure: Failure | None = None, losses: tuple[float, ...] = (1.0,)) -> Raw:
+    weights = (("w", 1.0),)
+    recording = Recording("m", fitted, failure, losses, (), ((0.1,),) * len(losses), len(losses), 1, 1, (), weights,
+                          "cpu", "32", 1.0)  # fmt: skip
+    return Raw(recording, loaded=("model.py",))
+
+
+def judged(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, old: Raw, new: Raw, problems: tuple[str, ...] = ()
+) -> tuple[str, str | None, str]:
+    """What two recordings of one module come to."""
+    sources = Sources(tree(tmp_path / "tree", model=HEAD + BODY))
+    recipe = {
+        "event": "recipe", "path": "model.py", "cls": "Model", "tries": 1, "arguments": {}, "batch": {}, "stubs": [],
+        "skipped": [], "datamodule": False, "attributes": {}, "note": "", "told": {"arguments": "", "batch": "b"},
+    }  # fmt: skip
+    monkeypatch.setattr("verify.apart._search", lambda *_: ([recipe], (), True))
+    monkeypatch.setattr("verify.apart._replay", lambda _, found, name: [(one, old, new) for one in found])
+    start = lambda *_: (Outcome(0, "", None, 0.0), tmp_path)  # noqa: E731
+    sides = Sides(sources, sources, start, start, lambda jobs: [job() for job in jobs], tmp_path, 10)
+    found = train(sides, ("model.py",), problems, missing="", per_batch=False)
+    assert found is not None
+    return found.judgement.verdict, found.judgement.rung, found.judgement.reason
+
+
+def test_a_module_that_no_longer_trains_is_a_regression(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    broken = record(False, Failure("AttributeError", "no such thing", "model.py:3"))
+    verdict, rung, reason = judged(monkeypatch, tmp_path, record(), broken)
+    assert (verdict, rung) == ("regressed", "conforms")
+    assert "no such thing" in reason
+
+
+def test_what_is_left_for_a_person_is_no_regression(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    broken = record(False, Failure("TypeError", "optimizer_idx", "model.py:3"))
+    problem = "model.py:7: Model.training_step(optimizer_idx), the target does not pass it"
+    verdict, rung, reason = judged(monkeypatch, tmp_path, record(), broken, (problem,))
+    assert (verdict, rung) == ("inconclusive", None)
+    assert problem in reason
+
+
+def test_a_made_up_batch_repairs_nothing(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    shape = record(False, Failure("ValueError", "not enough values to unpack (expected 3, got 2)", "model.py:3"))
+    assert judged(monkeypatch, tmp_path, shape, record())[:2] == ("inconclusive", "trains")
+
+
+def test_other_numbers_are_a_change(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    verdict, rung, reason = judged(monkeypatch, tmp_path, record(), record(losses=(2.0,)))
+    assert (verdict, rung) == ("changed", "trains")
+    assert "loss 1: 1 became 2" in reason
+
+
+def test_a_module_that_loads_nothing_changed_raises_no_rung(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    other = replace(record(), loaded=("other.py",))
+    verdict, rung, reason = judged(monkeypatch, tmp_path, other, other)
+    assert (verdict, rung) == ("inconclusive", "conforms")
+    assert "none of the changed files was executed" in reason
+
+
+def test_errors_about_inputs_are_told_from_others() -> None:
+    assert is_about_inputs("RuntimeError: mat1 and mat2 shapes cannot be multiplied (8x10 and 784x128)")
+    assert not is_about_inputs("AttributeError: 'Trainer' object has no attribute 'running_sanity_check'")
+
+
+def test_hints_of_calls_options_and_configurations(tmp_path: Path) -> None:
+    root = tree(tmp_path / "p", main="Net(3, rate=2 * 0.5)\nparser.add_argument('--top-k', type=int, default='4')\n")
+    (root / "net.py").write_text("class Net(Base):\n    def __init__(self, size, rate, more=(1, 2)):\n        pass\n")
+    (root / "conf.yaml").write_text(
+        "model:\n  class_path: net.Net\n  init_args:\n    size: 9\n    ref: ${other}\nlr: 1e-4\n"
+    )
+    found = hints(Sources(root), "net.py")
+    assert found.values["rate"] == [1.0]
+    assert found.values["top_k"] == [4]
+    assert found.values["more"] == [{"@": "tuple", "items": [1, 2]}]
+    assert found.values["lr"] == [0.0001]
+    assert "ref" not in found.values
+    assert found.calls["Net"] == [{"rate": 1.0}, {"size": 9}]
+
+
+def test_evidence_is_the_same_after_json() -> None:
+    part = Alone("m.py:M", "a=1", "b", ("n",), "changed", "trains", "r", None, 1e-6, None, record().recording)
+    evidence = Evidence("g", ("A",), "trains", "changed", "r", alone=(part,), max_difference=0.5)
+    assert from_json(json.loads(json.dumps(to_json(evidence)))) == evidence

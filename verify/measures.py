@@ -1,0 +1,154 @@
+"""What is measured in a training process besides losses, steps and gradients.
+
+Copied beside the harness: standard library and torch alone.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import math
+import sys
+from collections.abc import Callable, Iterator
+from typing import Any
+
+NODES = 5000
+LOOKED = 64
+ASKED = ("max_epochs", "max_steps", "accumulate_grad_batches", "limit_train_batches")
+
+
+def graph(loss: Any) -> tuple[int, int]:
+    """How many operations a loss was computed with, and how many of them change a tensor's type.
+
+    States that are carried on without being cut off make the first number grow from chunk to chunk.
+    """
+    stack, casts = [loss.grad_fn], 0
+    seen: set[Any] = set()
+    while stack and len(seen) < NODES:
+        node = stack.pop()
+        if node is None or node in seen:
+            continue
+        seen.add(node)
+        casts += node.name() == "ToCopyBackward0"
+        stack.extend(following for following, _ in node.next_functions)
+    return len(seen), casts
+
+
+def autocast() -> str | None:
+    """The type that operations are cast to at this moment; None where they are not."""
+    import torch
+
+    for device in ("cuda", "cpu"):
+        with contextlib.suppress(TypeError, RuntimeError, AttributeError):
+            if torch.is_autocast_enabled(device):
+                return str(torch.get_autocast_dtype(device)).removeprefix("torch.")
+    return None
+
+
+@contextlib.contextmanager
+def first_layer(wanted: bool, look: Callable[[], None]) -> Iterator[None]:
+    """Call `look` when a layer is about to work for the first time."""
+    from torch.nn.modules.module import register_module_forward_pre_hook
+
+    seen = not wanted
+
+    def before(*_: Any) -> None:
+        nonlocal seen
+        if not seen:
+            seen = True
+            look()
+
+    handle = register_module_forward_pre_hook(before) if wanted else None
+    try:
+        yield
+    finally:
+        if handle is not None:
+            handle.remove()
+
+
+def norm(optimizer: Any) -> float:
+    """The L2 norm of the gradients that an optimizer has used: the closure that makes them runs inside its step."""
+    total = 0.0
+    for group in optimizer.param_groups:
+        for parameter in group["params"]:
+            if parameter.grad is not None:
+                total += float(parameter.grad.detach().float().norm()) ** 2
+    return math.sqrt(total)
+
+
+def digest(module: Any) -> str:
+    """A digest of all parameters and buffers, to the last bit."""
+    import torch
+
+    found = hashlib.sha256()
+    for name, value in sorted(module.state_dict().items()):
+        if isinstance(value, torch.Tensor):
+            plain = value.detach().cpu().contiguous()
+            found.update(f"{name} {plain.dtype} {tuple(plain.shape)}".encode())
+            found.update(plain.flatten().view(torch.uint8).numpy().tobytes())
+    return found.hexdigest()
+
+
+def memory() -> int | None:
+    """The most bytes that were in use: on the device where there is one, else by this process."""
+    import torch
+
+    if torch.cuda.is_available():
+        return int(torch.cuda.max_memory_allocated())
+    try:
+        import resource
+    except ImportError:
+        return None
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
+
+
+def schedulers(trainer: Any) -> list[list[Any]]:
+    """Each scheduler: its class, how often it was stepped, and the learning rates it came to."""
+    held: Any = getattr(trainer, "lr_scheduler_configs", None)
+    held = getattr(trainer, "lr_schedulers", ()) if held is None else held
+    found = []
+    for config in held:
+        scheduler = config["scheduler"] if isinstance(config, dict) else getattr(config, "scheduler", config)
+        rates = [float(group["lr"]) for group in scheduler.optimizer.param_groups]
+        found.append([type(scheduler).__name__, int(getattr(scheduler, "last_epoch", -1)), rates])
+    return found
+
+
+def planned(trainer: Any, asked: dict[str, Any], steps: int) -> dict[str, int | None]:
+    """How long the whole training would be, by the project's own limits and the length of its loader.
+
+    `steps` optimizer steps were made here. What cannot be known is None.
+    """
+    run = trainer.fit_loop.epoch_loop.total_batch_idx + 1
+    batches = _batches(trainer, asked.get("limit_train_batches"))
+    accumulate = asked.get("accumulate_grad_batches") or 1
+    most = asked.get("max_steps")
+    most = most if isinstance(most, int) and most >= 0 else None
+    epochs = asked.get("max_epochs")
+    epochs = 1000 if epochs is None and most is None else epochs
+    each = None
+    if batches is not None and isinstance(accumulate, int) and run:
+        by_hand = not getattr(trainer.lightning_module, "automatic_optimization", True)
+        each = round(batches * steps / run) if by_hand or steps > run else math.ceil(batches / accumulate)
+    total = epochs * each if each is not None and isinstance(epochs, int) and epochs >= 0 else None
+    limits = [number for number in (total, most) if number is not None]
+    return {"batches": batches, "epochs": epochs if isinstance(epochs, int) else None, "max_steps": most,
+            "steps": min(limits, default=None)}  # fmt: skip
+
+
+def _batches(trainer: Any, limit: Any) -> int | None:
+    """The batches of an epoch: the length of the training loader, within the project's own limit."""
+    loader = trainer.train_dataloader
+    loader = getattr(loader, "loaders", loader)
+    try:
+        count = len(loader)
+    except TypeError:
+        return None
+    if isinstance(limit, float):
+        return int(count * limit)
+    return min(count, limit) if isinstance(limit, int) and not isinstance(limit, bool) else count
+
+
+def short(texts: Iterator[str], most: int = 50) -> list[str]:
+    """Texts without those that were said before, each in one line."""
+    return list(dict.fromkeys(" ".join(text.split())[:300] for text in texts))[:most]
