@@ -79,8 +79,9 @@ def own_refusal(file: PythonFile, item: ClassNode, stage: Stage) -> str | None:
 
 def family_refusal(facts: Facts, fact: ClassFact, stage: Stage, given: frozenset[tuple[str, str]]) -> str | None:
     """Why a class's relatives forbid that its step calls `*_step_end`. `given` are the (path, `Class.step_end`) that
-    never give None."""
-    mixed = sorted(path for word in PRECISION for path in facts.mentions.get(word, frozenset()))
+    never give None. Files of services, whose names begin with a dot, are about no training."""
+    spoken = {path for word in PRECISION for path in facts.mentions.get(word, frozenset())}
+    mixed = sorted(path for path in spoken if not path.startswith("."))
     if mixed:
         return f"{mixed[0]} speaks of a precision: {stage.step_end} would run in the autocast region of its step"
     above = facts.ancestry(fact)[1:]

@@ -222,3 +222,15 @@ def test_a_class_of_the_same_name_elsewhere_that_calls_lightning_does_not_matter
     after = rewritten({"one.py": text, "two.py": text}, LIT)
     assert after["one.py"] == after["two.py"]
     assert "        super().on_validation_epoch_end()\n" in after["one.py"]
+
+
+def test_a_service_that_speaks_of_a_precision_is_about_no_training() -> None:
+    text = (
+        "from pytorch_lightning import LightningModule\n\n\nclass Model(LightningModule):\n"
+        "    def training_step(self, batch, batch_idx):\n        return {'loss': self(batch)}\n\n"
+        "    def training_step_end(self, output):\n        return {'loss': output['loss'] * 2}\n\n"
+        "    def training_epoch_end(self, outputs):\n        print(outputs)\n"
+    )
+    services, trainer = {"a.py": text, ".codecov.yaml": "precision: 0\n"}, {"a.py": text, "t.yaml": "precision: 16\n"}
+    assert run_rules(services, rule("LIT201")).changes
+    assert not run_rules(trainer, rule("LIT201")).changes
