@@ -456,7 +456,8 @@ def test_torch_is_imported_once(head: str, expected: int) -> None:
     ("before", "after"),
     [
         ("\n            groups,\n            lr=lr,  # rate\n        ",
-         "\n            groups,\n            lr=lr,  # rate\n            eps=1e-6,\n            weight_decay=0.0,\n        "),
+         "\n            groups,\n            lr=lr,  # rate\n            eps=1e-6,\n"
+         "            weight_decay=0.0,\n        "),
         ("\n            groups,\n            lr=lr\n        ",
          "\n            groups,\n            lr=lr,\n            eps=1e-6,\n            weight_decay=0.0\n        "),
         ("groups,\n                     lr=lr", "groups,\n                     lr=lr, eps=1e-6, weight_decay=0.0"),
