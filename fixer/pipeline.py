@@ -77,11 +77,18 @@ def diff(asked: Asked, progress: Progress) -> Result:
 
 
 def fix(asked: Asked, progress: Progress) -> Result:
-    """Rewrites the files in place; a file that cannot be written is left and named, and is an error."""
+    """Rewrites the files in place; a file that cannot be written is left and named, and is an error.
+
+    Raises UsageError, before anything is written, where a new file would take the place of one that git ignores.
+    """
     started = time.monotonic()
     project, options, sources = _open("fix", asked)
     made = plan(sources, options, _counted(progress))
-    refused = _write(project.root, made.final(), {source.path for source in sources})
+    known = {source.path for source in sources}
+    for path in sorted(made.final().keys() - known):
+        if (project.root / path).exists():
+            raise UsageError(f"{path}: in the way of a file that the rewrite brings; move it away. Nothing was changed")
+    refused = _write(project.root, made.final(), known)
     result = _without(_result("fix", project, options, sources, made), refused)
     return replace(result, duration_s=time.monotonic() - started)
 
