@@ -1,0 +1,80 @@
+"""The commands that work on no project: they tell of rules, settings, kept runs and environments."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from fixer import options as opt
+from fixer.reports import OutputFormat
+
+
+def rules(
+    words: Annotated[
+        list[str] | None, typer.Argument(help="Only rules of these codes, levels or words.", metavar="WORDS")
+    ] = None,
+) -> None:
+    """List the rules."""
+    from fixer.reports.rules import table
+
+    typer.echo(table(words or []), nl=False)
+
+
+def explain(code: Annotated[str, typer.Argument(help="Code of a rule, such as TBP001.", metavar="CODE")]) -> None:
+    """Say what a rule changes, why, and what it will not do."""
+    from fixer.reports.rules import page
+
+    typer.echo(page(code), nl=False)
+
+
+def report(
+    run: Annotated[
+        str | None, typer.Argument(help="Name of a kept run, or how it begins [default: the newest].", metavar="RUN")
+    ] = None,
+    html: Annotated[Path | None, typer.Option(help="Write it as one HTML file.", metavar="FILE")] = None,
+    output_format: opt.Format = OutputFormat.text,
+    verbose: opt.Verbose = False,
+    listed: Annotated[bool, typer.Option("--list", help="Name the runs that are kept, the newest first.")] = False,
+) -> int:
+    """Show again what a run found, changed and proved."""
+    from fixer import runs
+    from fixer.console import save, show
+
+    if listed:
+        typer.echo("".join(f"{name}\n" for name in runs.runs()), nl=False)
+        return 0
+    result = runs.load(run)
+    if html:
+        save(result, [(OutputFormat.html, html)])
+    else:
+        show(result, output_format, verbose=verbose)
+    return 0
+
+
+def config(path: opt.PathArgument = Path()) -> None:
+    """Show the settings in force, and where each comes from."""
+    from fixer.project import open_tree
+    from fixer.reports.settings import table
+    from fixer.settings import Asked, in_words, options_for
+
+    project = open_tree(path)
+    options_for(Asked(path), project)
+    typer.echo(table(project.config, "pyproject.toml", in_words()), nl=False)
+
+
+def cache(
+    prune: Annotated[
+        float | None,
+        typer.Option(min=0, help="Remove the environments that were not used for so many days.", metavar="DAYS"),
+    ] = None,
+    clear: Annotated[bool, typer.Option("--clear", help="Remove all of them.")] = False,
+) -> None:
+    """List the environments that are kept for the proof, with their sizes, or remove them."""
+    from fixer.cache import listed, pruned
+
+    typer.echo(listed() if prune is None and not clear else pruned(0 if clear else prune or 0), nl=False)
+
+
+COMMANDS = (rules, explain, report, config, cache)
