@@ -17,6 +17,8 @@ _TABLE = re.compile(r"tool\s*\.\s*[\"']?fixer\b")
 class VerifyConfig:
     """`[tool.fixer.verify]`: what is run for the proof, and in what; None leaves the choice to fixer.
 
+    `script` with `args`, or a `command`, is what is run; `env` are variables that it sees, and `setup` are Python
+    command lines that are run before it.
     The interpreters are paths from the project's root. `torch` is "project" for a baseline on the torch that the
     project pins, "target" for one on the torch of the target.
     """
@@ -24,6 +26,9 @@ class VerifyConfig:
     enabled: bool = True
     script: str | None = None
     args: tuple[str, ...] = ()
+    command: str | None = None
+    env: tuple[tuple[str, str], ...] = ()
+    setup: tuple[str, ...] = ()
     timeout: float | None = None
     baseline_python: str | None = None
     target_python: str | None = None
@@ -109,11 +114,16 @@ def _config(table: _Table) -> Config:
 
 
 def _verify(table: _Table) -> VerifyConfig:
-    table.allow("enabled", "script", "args", "timeout", "baseline-python", "target-python", "torch")
+    table.allow("enabled", "script", "args", "command", "env", "setup", "timeout", "baseline-python", "target-python",
+                "torch")  # fmt: skip
+    variables = _Table(table.values.get("env", {}), table.place.replace("]", ".env]"))
     return VerifyConfig(
         enabled=table.boolean("enabled", VerifyConfig().enabled),
         script=table.string("script"),
         args=table.strings("args"),
+        command=table.string("command"),
+        env=tuple((name, variables.string(name) or "") for name in variables.values),
+        setup=table.strings("setup"),
         timeout=table.seconds("timeout"),
         baseline_python=table.string("baseline-python"),
         target_python=table.string("target-python"),

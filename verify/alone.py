@@ -134,7 +134,7 @@ def modules_of(module: ModuleType) -> Iterator[type]:
 
 def _is_lightning(cls: type | None) -> bool:
     return cls is None or (
-        cls.__name__ == "LightningModule" and cls.__module__.startswith(("lightning", "pytorch_lightning"))
+        cls.__name__ == "LightningModule" and cls.__module__.split(".")[0] in ("lightning", "pytorch_lightning")
     )
 
 

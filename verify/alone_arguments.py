@@ -139,7 +139,7 @@ def _parameters(cls: type) -> tuple[dict[str, Any], dict[str, Any], bool]:
     more = False
     for base in cls.__mro__:
         function = base.__dict__.get("__init__")
-        if function is None or base.__module__.startswith(("torch", "lightning", "pytorch_lightning")):
+        if function is None or base.__module__.split(".")[0] in ("torch", "lightning", "pytorch_lightning"):
             continue
         try:
             found = list(inspect.signature(function).parameters.values())[1:]

@@ -49,7 +49,9 @@ def commands(root: Path) -> Iterator[Command]:
 
 def parsed(rest: str) -> Command | None:
     """What comes after `python` as a command; None where it is none, or holds what only its writer knows."""
-    rest = re.split(r"\s(?:&&|\|\||[;&|#>])|[`'\"]\s*$|\s2>", rest)[0].strip().rstrip("`\"'")
+    rest = re.split(r"\s(?:&&|\|\||[;&|#>])|`|\s2>", rest)[0].strip()
+    if rest[-1:] in ("'", '"') and rest.count(rest[-1]) % 2:
+        rest = rest[:-1]
     try:
         words = shlex.split(rest)
     except ValueError:

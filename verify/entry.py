@@ -118,8 +118,7 @@ def _configured(sources: Sources) -> Entry | None:
         script, command = table.get("script"), table.get("command")
         args = tuple(str(arg) for arg in table.get("args", []))
         variables = tuple(sorted((str(name), str(value)) for name, value in table.get("env", {}).items()))
-        setup = table.get("setup", [])
-        first = tuple(_words(str(line)) for line in ([setup] if isinstance(setup, str) else setup))
+        first = tuple(_words(str(line)) for line in table.get("setup", []))
     except (OSError, ValueError, AttributeError, TypeError):
         return None
     module = None

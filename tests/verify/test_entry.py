@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.verify.trees import tree
+from verify.commands import Command, parsed
 from verify.entry import Entry, entries, trains
 from verify.sources import Sources
 
@@ -75,3 +76,65 @@ def test_what_a_script_loads_and_needs(tmp_path: Path) -> None:
     files, outside = Sources(tmp_path / "p").reach("train.py")
     assert sorted(files) == ["model.py", "pkg/__init__.py", "pkg/other.py", "pkg/part.py", "train.py"]
     assert outside == {"numpy", "yaml", "sklearn"}
+
+
+CLI = "from lightning.pytorch.cli import LightningCLI\nLightningCLI(Model)\n"
+HYDRA = "import hydra\nimport pytorch_lightning as pl\n\n@hydra.main()\ndef go(cfg):\n    build(cfg).fit(1)\n"
+TYPER = "import pytorch_lightning as pl\napp = Typer()\n\n@app.command()\ndef go():\n    pl.Trainer().fit(1)\n\napp()\n"
+
+
+@pytest.mark.parametrize("text", [CLI, HYDRA, TYPER])
+def test_scripts_that_hand_over_to_a_command_line_train(text: str) -> None:
+    assert trains(ast.parse(text))
+
+
+def test_hydra_without_lightning_does_not() -> None:
+    assert not trains(ast.parse(HYDRA.replace("import pytorch_lightning as pl\n", "")))
+
+
+def test_arguments_come_from_the_first_command_whose_files_are_there(tmp_path: Path) -> None:
+    tree(tmp_path / "p", train=FIT, cli=CLI)
+    (tmp_path / "p" / "small.yaml").write_text("a: 1\n")
+    (tmp_path / "p" / "README.md").write_text(
+        "`python train.py --data /data/imagenet`\n\n```sh\npython train.py --config large.yaml\n"
+        "CUDA_VISIBLE_DEVICES=0 python3 train.py --gpus <N>\n"
+        "python train.py \\\n    --config small.yaml --out runs/x.pt && echo done\n```\n"
+    )
+    found = [entry.told for entry in entries(Sources(tmp_path / "p"), ["train.py"])]
+    assert found == ["python train.py --config small.yaml --out runs/x.pt", "python train.py", "python cli.py fit"]
+
+
+@pytest.mark.parametrize(
+    ("line", "command"),
+    [
+        ("train.py -x 1 | tee log", Command("train.py", None, ("-x", "1"))),
+        ("-m pkg.train --fast  # quick", Command(None, "pkg.train", ("--fast",))),
+        ("-u ./train.py 'a b'", Command("train.py", None, ("a b",))),
+        ("train.py --data $DATA", None),
+        ("train.py --data path/to/data", None),
+        ("-c 'print(1)'", None),
+        ("setup.py 'unclosed", None),
+    ],
+)
+def test_command_lines_are_read_as_a_shell_does(line: str, command: Command | None) -> None:
+    assert parsed(line) == command
+
+
+def test_a_configured_command_comes_with_variables_and_what_runs_first(tmp_path: Path) -> None:
+    tree(tmp_path / "p" / "pkg", train=FIT, __init__="")
+    (tmp_path / "p" / "pyproject.toml").write_text(
+        '[tool.fixer.verify]\ncommand = "python -m pkg.train --steps 3"\nenv = {DATA = "here"}\n'
+        'setup = ["python make.py data"]\n'
+    )
+    (found,) = entries(Sources(tmp_path / "p"), [])
+    assert found == Entry("pkg/train.py", ("--steps", "3"), "pkg.train", (("DATA", "here"),), (("make.py", "data"),))
+    assert found.told == "python -m pkg.train --steps 3"
+
+
+def test_tests_that_train_what_changed_come_after_scripts_the_smallest_first(tmp_path: Path) -> None:
+    fit = "import model\nfrom pytorch_lightning import Trainer\ndef test_it():\n    Trainer().fit(1)\n"
+    tree(tmp_path / "p", model="", other="", test_long=fit + "# long\n" * 9, test_short=fit)
+    (tmp_path / "p" / "test_other.py").write_text(fit.replace("model", "other"))
+    found = entries(Sources(tmp_path / "p"), ["model.py"])
+    assert [entry.script for entry in found] == ["test_short.py", "test_long.py"]
+    assert found[0].told == "python -m pytest -x -q -p no:cacheprovider test_short.py"
