@@ -211,4 +211,5 @@ def test_a_program_that_is_no_interpreter(ask: Ask, folder: Path) -> None:
 
 
 def test_nothing_differs(ask: Ask, folder: Path) -> None:
-    assert "nothing differs between HEAD and the work tree; name two revisions as OLD..NEW" in ask("verify", folder).complaint()
+    said = ask("verify", folder).complaint()
+    assert "nothing differs between HEAD and the work tree; name two revisions as OLD..NEW" in said
