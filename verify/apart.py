@@ -14,7 +14,7 @@ from verify.modules import Chosen
 from verify.process import Outcome
 from verify.record import Raw, events, read
 from verify.sources import NAMESPACES, Sources
-from verify.verdict import Judgement, judge
+from verify.verdict import Judgement, judge, noise_of
 
 SHARE = 0.6
 """How much of a tree's time is spent on looking for arguments and batches."""
@@ -71,9 +71,23 @@ def train(
         labels = {_label(recipe) for recipe, _, _ in better}
         pairs = [one for one in pairs if _label(one[0]) not in labels] + better
         failed = tuple(text for text in failed if not any(text.startswith(f"{label}:") for label in labels))
-    parts = tuple(_part(recipe, old, new, problems, missing, per_batch) for recipe, old, new in pairs)
+    parts = tuple(_part(*pair, problems, missing, per_batch) for pair in pairs)
+    if any(part.verdict == "changed" for part in parts):
+        noise = _noise(sides, [pair for pair, part in zip(pairs, parts, strict=True) if part.verdict == "changed"])
+        parts = tuple(_part(*pair, problems, missing, per_batch, noise.get(_label(pair[0]), 0.0)) for pair in pairs)
     counted = [part for part, (_, _, new) in zip(parts, pairs, strict=True) if _touches(new, changed)]
     return Result(_overall(parts, counted, failed, problems), parts, failed)
+
+
+def _noise(sides: Sides, pairs: Sequence[tuple[Recipe, Raw | None, Raw]]) -> dict[str, float]:
+    """How far the trainings of the tree before are from themselves, by module."""
+    again = _replay(replace(sides, new=sides.old or sides.new, after=sides.before, old=None), [one[0] for one in pairs],
+                    "again")  # fmt: skip
+    return {
+        _label(recipe): noise_of(old, second)
+        for (recipe, old, _), (_, _, second) in zip(pairs, again, strict=True)
+        if old is not None
+    }
 
 
 def _label(recipe: Mapping[str, Any]) -> str:
@@ -184,8 +198,16 @@ def _touches(new: Raw, changed: Sequence[str]) -> bool:
     return not python or bool(python & set(new.loaded))
 
 
-def _part(recipe: Recipe, old: Raw | None, new: Raw, problems: Sequence[str], missing: str, per_batch: bool) -> Alone:
-    judgement = judge(old, new, (), per_batch=per_batch, missing=missing)
+def _part(
+    recipe: Recipe,
+    old: Raw | None,
+    new: Raw,
+    problems: Sequence[str],
+    missing: str,
+    per_batch: bool,
+    noise: float = 0.0,
+) -> Alone:
+    judgement = judge(old, new, (), per_batch=per_batch, missing=missing, noise=noise)
     mine = [problem for problem in problems if problem.rsplit(":", 2)[0] in new.loaded]
     failure = old.recording.failure if old else None
     if judgement.verdict == "regressed" and mine:

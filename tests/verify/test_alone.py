@@ -171,7 +171,12 @@ def record(fitted: bool = True, failure: Failure | None = None, losses: tuple[fl
 
 
 def judged(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, old: Raw, new: Raw, problems: tuple[str, ...] = ()
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    old: Raw,
+    new: Raw,
+    problems: tuple[str, ...] = (),
+    again: Raw | None = None,
 ) -> tuple[str, str | None, str]:
     """What two recordings of one module come to."""
     sources = Sources(tree(tmp_path / "tree", model=HEAD + BODY))
@@ -180,7 +185,10 @@ def judged(
         "skipped": [], "datamodule": False, "attributes": {}, "note": "", "told": {"arguments": "", "batch": "b"},
     }  # fmt: skip
     monkeypatch.setattr("verify.apart._search", lambda *_: ([recipe], (), True))
-    monkeypatch.setattr("verify.apart._replay", lambda _, found, name: [(one, old, new) for one in found])
+    monkeypatch.setattr(
+        "verify.apart._replay",
+        lambda _, found, name: [(one, None, again or old) if name == "again" else (one, old, new) for one in found],
+    )
     start = lambda *_: (Outcome(0, "", None, 0.0), tmp_path)  # noqa: E731
     sides = Sides(sources, sources, start, start, lambda jobs: [job() for job in jobs], tmp_path, 10)
     found = train(sides, ("model.py",), problems, missing="", per_batch=False)
@@ -212,6 +220,14 @@ def test_other_numbers_are_a_change(monkeypatch: pytest.MonkeyPatch, tmp_path: P
     verdict, rung, reason = judged(monkeypatch, tmp_path, record(), record(losses=(2.0,)))
     assert (verdict, rung) == ("changed", "trains")
     assert "loss 1: 1 became 2" in reason
+
+
+def test_a_module_that_differs_from_itself_is_not_said_to_have_changed(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    verdict, _, reason = judged(monkeypatch, tmp_path, record(), record(losses=(2.0,)), again=record(losses=(3.0,)))
+    assert verdict == "inconclusive"
+    assert "two runs of the tree before differ" in reason
 
 
 def test_a_module_that_loads_nothing_changed_raises_no_rung(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
