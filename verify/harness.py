@@ -98,7 +98,7 @@ def train(spec: dict[str, Any], record: Record) -> int:
     sys.path[0] = str(script.parent)
     sys.path[1:1] = [str(root), str(root / "src")]
     sys.argv = [str(script), *spec["args"]]
-    os.environ.update(spec.get("variables", {}))
+    os.environ.update({"HYDRA_FULL_ERROR": "1", **spec.get("variables", {})})
     for words in spec.get("setup", ()):
         done = subprocess.run([sys.executable, *words], check=False)
         if done.returncode:

@@ -50,7 +50,7 @@ MINORS: tuple[Minor, ...] = (
     Minor("1.6", 5, 5, "2022-07-13", False, _OLD_METRICS),
     Minor("1.7", 7, 7, "2022-09-22", False, _OLD_METRICS),
     Minor("1.8", 6, 4, "2022-12-21", True, _RESOURCES),
-    Minor("1.9", 5, 0, "2023-04-12", True, _RESOURCES, together=("lightning-cloud<0.5.65",)),
+    Minor("1.9", 5, 0, "2023-04-12", True, _RESOURCES, together=("lightning-cloud<0.5.65", "pydantic<2")),
     Minor("2.0", 9, 0, "2023-09-14", True, _RESOURCES),
     Minor("2.1", 4, 0, "2024-02-01", True, _RESOURCES),
     Minor("2.2", 5, 0, "2024-05-22", True, _RESOURCES),
