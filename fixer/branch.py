@@ -24,7 +24,7 @@ from fixer.result import Commit
 NOTES_REF = "refs/notes/fixer"
 
 _NAME = "fixer"
-_EMAIL = "noreply@fixer.invalid"
+EMAIL = "noreply@fixer.invalid"
 _STALE_S = 24 * 3600.0
 
 
@@ -110,7 +110,7 @@ class _Workshop:
             **{
                 f"GIT_{who}_{what}": value
                 for who in ("AUTHOR", "COMMITTER")
-                for what, value in (("NAME", _NAME), ("EMAIL", _EMAIL), ("DATE", date))
+                for what, value in (("NAME", _NAME), ("EMAIL", EMAIL), ("DATE", date))
             },
         }
         if dry_run:
@@ -118,6 +118,7 @@ class _Workshop:
             (objects / "info").mkdir(parents=True)
             (objects / "info" / "alternates").write_bytes(os.fsencode(repository.common_directory / "objects") + b"\n")
             self._environment["GIT_OBJECT_DIRECTORY"] = os.fspath(objects)
+        self._sign = () if dry_run else _signature(repository)
 
     def start(self, commit: str) -> str:
         """Begin with the files of a commit; returns the id of its tree."""
@@ -148,7 +149,16 @@ class _Workshop:
     def commit(self, tree: str, parents: Sequence[str], message: str) -> str:
         """Make a commit and return its id."""
         options = [part for parent in parents for part in ("-p", parent)]
-        return self._git("commit-tree", tree, *options, "-F", "-", data=message.encode("utf-8", "replace"))
+        data = message.encode("utf-8", "replace")
+        try:
+            return self._git("commit-tree", tree, *options, *self._sign, "-F", "-", data=data)
+        except GitError as error:
+            if not self._sign:
+                raise
+            raise UsageError(
+                f"{self._repository.root}: a commit cannot be signed, as commit.gpgSign asks: {error.reason}; "
+                "mend the signing key, or switch it off with `git config commit.gpgSign false`"
+            ) from None
 
     def _git(self, *arguments: str, data: bytes = b"") -> str:
         return self._repository.git(*arguments, data=data, environment=self._environment).decode().strip()
@@ -239,6 +249,22 @@ def _mode(workshop: _Workshop, path: str) -> str:
     if mode not in REGULAR_MODES:
         raise ValueError(f"{path} is not a regular file in the base commit")
     return mode
+
+
+def _signature(repository: Repository) -> tuple[str, ...]:
+    """The option that signs a commit, where the repository's configuration signs commits: by the user's key, whoever
+    the commit names."""
+
+    def configured(key: str, *how: str) -> str:
+        return repository.git("config", *how, key, accept=(0, 1)).decode("utf-8", "replace").strip()
+
+    if configured("commit.gpgSign", "--type=bool") != "true":
+        return ()
+    if key := configured("user.signingKey"):
+        return (f"--gpg-sign={key}",)
+    if configured("gpg.format") in ("", "openpgp"):
+        return (f"--gpg-sign={configured('user.name')} <{configured('user.email')}>",)
+    return ("--gpg-sign",)
 
 
 def _message(step: Step, version: str) -> str:

@@ -135,6 +135,7 @@ def run(
     require: opt.Require = None,
     exit_non_zero_on_findings: opt.FindingsCount = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Do everything but make the branch.")] = False,
+    push: Annotated[str | None, typer.Option(help="Push the branch to this remote.", metavar="REMOTE")] = None,
     check_pins: opt.CheckPins = False,
 ) -> int:
     """Repair a repository, prove the result by running it, and put it on a new branch."""
@@ -152,7 +153,8 @@ def run(
         namespace=namespace and namespace.value,
     )
     rung = opt.rung(require)
-    how = pipeline.RunOptions(base, branch, force, dry_run, not no_verify, python, timeout, rung, opt.folders(read))
+    readable = opt.folders(read)
+    how = pipeline.RunOptions(base, branch, force, dry_run, not no_verify, python, timeout, rung, readable, push)
     return _report(
         lambda progress: pipeline.run(asked, how, progress),
         lambda result: pipeline.exit_code(result, require=rung, findings_count=exit_non_zero_on_findings),

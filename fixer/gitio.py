@@ -11,7 +11,7 @@ import re
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
@@ -178,13 +178,7 @@ class Repository:
     def _filters_off(self) -> dict[str, str]:
         """Variables that empty every configured filter, for the commands that would run one."""
         keys = self._configured(_FILTER_KEYS)
-        first = os.environ.get("GIT_CONFIG_COUNT", "0")
-        start = int(first) if first.isdigit() else 0
-        variables = {"GIT_CONFIG_COUNT": str(start + len(keys))}
-        for number, key in enumerate(keys, start):
-            value = "false" if key.endswith(".required") else ""
-            variables |= {f"GIT_CONFIG_KEY_{number}": key, f"GIT_CONFIG_VALUE_{number}": value}
-        return variables
+        return settings([(key, "false" if key.endswith(".required") else "") for key in keys])
 
     def _configured(self, pattern: str) -> list[str]:
         keys = self.git("config", "-z", "--name-only", "--get-regexp", pattern, accept=(0, 1))
@@ -197,6 +191,16 @@ class Repository:
     def _error(self, verb: str, stderr: bytes) -> GitError:
         reason = "; ".join(stderr.decode("utf-8", "replace").split("\n")).strip("; ")
         return GitError(f"{self.root}: git {verb} failed: {reason or 'it gave no reason'}", reason)
+
+
+def settings(pairs: Sequence[tuple[str, str]]) -> dict[str, str]:
+    """Variables that give git settings for one command, out of sight of other processes; they come last."""
+    first = os.environ.get("GIT_CONFIG_COUNT", "0")
+    start = int(first) if first.isdigit() else 0
+    variables = {"GIT_CONFIG_COUNT": str(start + len(pairs))}
+    for number, (key, value) in enumerate(pairs, start):
+        variables |= {f"GIT_CONFIG_KEY_{number}": key, f"GIT_CONFIG_VALUE_{number}": value}
+    return variables
 
 
 def git_is_installed() -> bool:

@@ -1,0 +1,203 @@
+"""Pushing the branch: never over commits of people, and never showing a token to anybody but its server.
+
+What the remote's branch holds is looked up in a repository of its own, so that a shallow or partial clone stays
+what it is; the push itself is a lease on what was seen, so that of two runs at once one gives way.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from fixer.branch import EMAIL
+from fixer.errors import UsageError
+from fixer.forge import Place, may_show_token, place_of, without_user
+from fixer.gitio import GitError, Repository, settings
+from fixer.tokens import Tokens
+
+_ALIAS = "fixer-push-target"
+_PROTOCOLS = "file:git:http:https:ssh"
+_PASSED_ON = ("GIT_SSH", "GIT_ASKPASS", "GIT_SSL_", "GIT_PROXY_SSL_", "GIT_HTTP_")
+_CONNECTION = r"^(http|credential|url|protocol|core\.sshcommand|core\.gitproxy)(\.|$)"
+_DEPTH = "200"
+_WHOLE = "2147483647"
+_FORMAT = "--format=%H%x00%ae%x00%ce%x00%(trailers:key=Fixer-Rule,valueonly,separator=%x2C)"
+
+
+@dataclass(frozen=True)
+class Remote:
+    """A remote to push to: its name, where it lies, and the variables by which git gets there."""
+
+    repository: Repository
+    name: str
+    address: str
+    place: Place | None
+    tokens: Tokens
+    variables: tuple[tuple[str, str], ...] = field(repr=False)
+
+    def git(
+        self,
+        *arguments: str,
+        inside: Repository | None = None,
+        more: Sequence[tuple[str, str]] = (),
+        accept: tuple[int, ...] = (0,),
+    ) -> str:
+        """Runs a git command that speaks to the remote. Raises UsageError, without a token in it."""
+        passed = {name: value for name, value in os.environ.items() if name.startswith(_PASSED_ON)}
+        variables = {**passed, "GIT_ALLOW_PROTOCOL": _PROTOCOLS, "GIT_NO_LAZY_FETCH": "0"}
+        try:
+            said = (inside or self.repository).git(
+                *arguments, environment={**variables, **settings([*more, *self.variables])}, accept=accept
+            )
+        except GitError as error:
+            reason = self.tokens.hidden(error.reason).replace(_ALIAS, self.name)
+            raise UsageError(
+                f"{self.name} ({self.address}): {reason}; see `git remote -v`, and your rights there"
+            ) from None
+        return os.fsdecode(said)
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What a remote's branch holds: its last commit (None where there is no branch), and the first commit on it,
+    from the end, that fixer did not make and that is nowhere else (None: all of it may be replaced)."""
+
+    head: str | None
+    of_people: str | None = None
+
+
+def find_remote(repository: Repository, name: str, tokens: Tokens) -> Remote:
+    """The remote of a name. Raises UsageError where there is none."""
+    names = repository.git("remote").decode("utf-8", "replace").split()
+    if name not in names:
+        there = f"there are {', '.join(names)}" if names else "add one with `git remote add`"
+        raise UsageError(f"{repository.root}: no remote is called '{name}'; {there}")
+    url = os.fsdecode(repository.git("remote", "get-url", "--push", name)).rstrip("\n")
+    place = place_of(url)
+    token = tokens.of(place.kind) if place and may_show_token(url, place) else None
+    bare = without_user(url)
+    variables = [(f"remote.{_ALIAS}.url", bare if token else url)]
+    if token:
+        variables += [(f"http.{bare}.extraHeader", ""), (f"http.{bare}.extraHeader", token.header())]
+    return Remote(repository, name, bare, place, tokens, tuple(variables))
+
+
+def default_branch(remote: Remote) -> str | None:
+    """The branch that the remote's HEAD names."""
+    for line in remote.git("ls-remote", "--symref", _ALIAS, "HEAD").splitlines():
+        if line.startswith("ref: refs/heads/"):
+            return line.split("\t")[0].removeprefix("ref: refs/heads/")
+    return None
+
+
+def head_of(remote: Remote, branch: str) -> str | None:
+    """The last commit of a branch of the remote, now."""
+    listing = remote.git("ls-remote", _ALIAS, f"refs/heads/{branch}")
+    return next((line.split("\t")[0] for line in listing.splitlines()), None)
+
+
+def look(remote: Remote, branch: str, base: str) -> Seen:
+    """What the branch of the remote holds now, seen from the commit that a new one would start at."""
+    head = head_of(remote, branch)
+    if head is None:
+        return Seen(None)
+    with _apart(remote.repository) as scratch:
+        local = _local_settings(remote.repository)
+
+        def fetch(depth: str, *refs: str) -> None:
+            remote.git(
+                *("fetch", "--quiet", "--no-tags", f"--depth={depth}", "--filter=tree:0", _ALIAS, *refs),
+                inside=scratch,
+                more=local,
+            )
+
+        fetch(_DEPTH, f"+refs/heads/{branch}:refs/heads/seen")
+        head = scratch.resolve("refs/heads/seen") or head
+        start = first_foreign(scratch, head)
+        if start is None or _is_within(remote.repository, start, base):
+            return Seen(head)
+        fetch(_WHOLE, "+HEAD:refs/heads/main", f"+refs/heads/{branch}:refs/heads/seen")
+        return Seen(head, None if _is_within(scratch, start, "refs/heads/main") else start)
+
+
+def may_move(repository: Repository, branch: str, base: str) -> bool:
+    """Whether all that a branch here holds was made by fixer, or is in the base or on another branch as well."""
+    head = repository.resolve(f"refs/heads/{branch}")
+    start = first_foreign(repository, head) if head else None
+    if start is None or _is_within(repository, start, base):
+        return True
+    holders = repository.git("for-each-ref", "--contains", start, "--format=%(refname)").decode().split()
+    return any(not name.endswith(f"/{branch}") for name in holders)
+
+
+def first_foreign(repository: Repository, head: str) -> str | None:
+    """The first commit from a head backwards that fixer did not make, or that somebody rewrote; None: none is."""
+    listing = repository.git("log", "--first-parent", "-n", _DEPTH, _FORMAT, head).decode("utf-8", "replace")
+    for line in filter(None, listing.split("\n")):
+        commit, author, committer, rule = line.split("\0")
+        if (author, committer) != (EMAIL, EMAIL) or not rule:
+            return commit
+    return None
+
+
+def push(remote: Remote, branch: str, head: str, seen: Seen) -> str | None:
+    """Puts a commit on the remote's branch, if that still is as it was seen; the reason where it was refused."""
+    ref = f"refs/heads/{branch}"
+    said = remote.git(
+        *("push", "--porcelain", "--no-verify", "--no-follow-tags", "--recurse-submodules=no", "--signed=no"),
+        *(f"--force-with-lease={ref}:{seen.head or ''}", _ALIAS, f"{head}:{ref}"),
+        accept=(0, 1),
+    )
+    refused = [line.split("\t")[-1] for line in said.splitlines() if line.startswith("!")]
+    return None if "Done" in said.splitlines() and not refused else remote.tokens.hidden("; ".join(refused))
+
+
+def publish(remote: Remote, branch: str, head: str, seen: Seen) -> tuple[str, str | None]:
+    """Pushes a commit as the branch: what was done, and what went wrong where something did."""
+    where = f"{remote.name} ({remote.address})"
+    if seen.head == head:
+        return f"{remote.name} already holds branch {branch}", None
+    if seen.of_people:
+        return "", (
+            f"{where}: branch '{branch}' holds commit {seen.of_people[:10]}, which fixer did not make; it is left as "
+            "it is: merge it, delete the branch there, or choose another name with --branch"
+        )
+    refused = push(remote, branch, head, seen)
+    if refused is None:
+        return f"branch {branch} pushed to {remote.name}", None
+    if head_of(remote, branch) == head:
+        return f"{remote.name} already holds branch {branch}: another run pushed it", None
+    return "", (
+        f"{where} refused branch '{branch}': {refused}; the branch is complete here and nothing there was changed: "
+        "push it with the rights that are needed, or choose another name with --branch"
+    )
+
+
+def _is_within(repository: Repository, commit: str, other: str) -> bool:
+    try:
+        repository.git("merge-base", "--is-ancestor", commit, other)
+    except GitError:
+        return False
+    return True
+
+
+def _local_settings(repository: Repository) -> list[tuple[str, str]]:
+    """The repository's own settings that say how a server is reached."""
+    listing = repository.git("config", "--local", "--includes", "-z", "--get-regexp", _CONNECTION, accept=(0, 1))
+    pairs = (os.fsdecode(line).partition("\n") for line in listing.split(b"\0") if line)
+    return [(key, value) for key, _, value in pairs]
+
+
+@contextmanager
+def _apart(repository: Repository) -> Iterator[Repository]:
+    """An empty repository, which is gone afterwards."""
+    with tempfile.TemporaryDirectory(prefix="fixer-git-") as folder:
+        place = Path(folder)
+        scratch = Repository(place, place, place)
+        form = repository.git("rev-parse", "--show-object-format").decode().strip()
+        scratch.git("init", "--quiet", "--bare", "--template=", f"--object-format={form}")
+        yield scratch
