@@ -145,7 +145,8 @@ def target(
     if _serves(here, wanted, release):
         return _ready("target", here, wanted, "the interpreter that fixer runs in has all that the project imports")
     torch = here.packages.get("torch", TORCH)
-    plan = Plan((f"torch=={torch}", *_lightning(wanted.lightning, release)), (), _extras(wanted, {}))
+    base = (f"torch=={torch}", *_lightning(wanted.lightning, release), "setuptools<82")
+    plan = Plan(base, (), _extras(wanted, {}))
     found, left = build(plan, Path(sys.executable), installer, cache, progress)
     return _ready("target", found, wanted, f"Lightning {release} on torch {torch}{_without(left)}")
 
