@@ -108,11 +108,11 @@ def load(bench: Bench, names: list[str]) -> ModuleType:
                 Stubs.loading = True
                 return importlib.import_module(name)
             except ImportError as error:
-                first = first or error
+                first = error if first is None or "relative import" in str(first) else first
                 if not bench.stubs.stands_in(error, bench.root):
                     break
             except Exception as error:
-                first = first or error
+                first = error if first is None or "relative import" in str(first) else first
                 break
             finally:
                 Stubs.loading = False

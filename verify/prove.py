@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 from packaging.version import Version
 
 from verify import apart, conform, environments, installer, known, modules
-from verify.baseline import named
+from verify.baseline import named, requirement
 from verify.containment import Containment, contain
 from verify.entry import Entry, entries
 from verify.environments import Interpreter, Ready, Unavailable, Wanted, cache_folder, given_baseline, inspect_named
@@ -273,8 +273,11 @@ def _wanted(sources: Sources, scripts: Iterable[str], pins: tuple[str, ...]) -> 
     others = tuple(str(pin) for pin in named(pins, ["torchmetrics"]))
     if any(PurePosixPath(path).name.startswith("test_") for path in scripts):
         outside |= {"pytest"}
+    held = environments.pins_in(sources.root)
+    if "hydra" in outside:
+        outside |= {pin.name for line in held if (pin := requirement(line)) and pin.name.startswith("hydra-")}
     packages = environments.needs(outside - set(NAMESPACES), names)
-    return Wanted(lightning, packages, (*environments.pins_in(sources.root), *others))
+    return Wanted(lightning, packages, (*held, *others))
 
 
 # -- conforms
