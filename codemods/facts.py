@@ -92,9 +92,11 @@ class Facts:
     `texts` holds what rules collected from files that are not Python, by path and code. `mentions` says in which
     files, of any kind, the byte strings that rules asked for occur, `kinds` what kind each file of the tree is;
     `planned` holds the findings of the other rules (for a `last` rule only, with `applied` as it will be), `silenced`
-    the (code, unit) pairs of which a part is ignored and so the whole is not rewritten, `pins` the
-    requirements found in the project, `forked` whether Lightning comes from an address alone, `target` the
-    release to move to and `namespace` the one that all of Lightning is to be taken from, where the user asks for one.
+    the (code, unit) pairs of which a part is ignored and so the whole is not rewritten, `served` the codes in comments
+    that ignored something, with path and line (0 for anywhere in a notebook), `asked` the codes of the rules that
+    looked, `pins` the requirements found in the project, `forked` whether Lightning comes from an address alone,
+    `target` the release to move to and `namespace` the one that all of Lightning is to be taken from, where the user
+    asks for one.
     `sources` are the files of the tree. `memo` keeps what rules work out of the facts, for one
     another, under a name of theirs.
     """
@@ -104,6 +106,8 @@ class Facts:
     kinds: Mapping[str, str] = field(default_factory=dict)
     planned: tuple[Finding, ...] = ()
     silenced: frozenset[tuple[str, str]] = frozenset()
+    served: frozenset[tuple[str, int, str]] = frozenset()
+    asked: frozenset[str] = frozenset()
     pins: tuple[str, ...] = ()
     forked: bool = False
     target: str = ""

@@ -87,7 +87,7 @@ def _settle(finding: Finding, draft: _Draft) -> Finding:
 def _rewrite(sources: Sequence[Source], looked: Scan, options: Options, rejected: Mapping[Unit, str]) -> _Draft:
     draft = _Draft({source.path: source.data for source in sources}, rejected=dict(rejected))
     kinds = {source.path: source.kind for source in sources}
-    for rule in options.rules:
+    for rule in sorted(options.rules, key=lambda rule: not rule.judges_ignores):
         while True:
             attempt, failed = _apply_rule(rule, draft, kinds, looked, options)
             if not failed:
@@ -209,7 +209,8 @@ def _unstable(sources: Sequence[Source], draft: _Draft, options: Options) -> dic
     after = [replace_data(source, draft.data[source.path]) for source in sources]
     made = sorted(draft.data.keys() - {source.path for source in sources})
     after += [Source(path, "python", draft.data[path]) for path in made]
-    again = scan(after, replace(options, jobs=1))
+    rules = tuple(rule for rule in options.rules if not rule.judges_ignores)
+    again = scan(after, replace(options, rules=rules, jobs=1))
     return {
         (finding.code, finding.path): "a second run would change the result"
         for finding in again.findings

@@ -113,7 +113,8 @@ class Rule:
 
     `rows` tells the rows of the upgrade guide and its supplements that the rule answers, each with the best level
     that a place of it can have. `requires` names codes that have to land with this one. A rule with `last` sees
-    in `Facts.planned` what the others found, and of Python files those alone in which they found something.
+    in `Facts.planned` what the others found, and of Python files those alone in which they found something. One with
+    `judges_ignores` comes behind these too, sees in `Facts.served` which comments served, and rewrites first.
     """
 
     code: str
@@ -141,6 +142,7 @@ class Rule:
     rows: Callable[[], tuple[tuple[str, Fix], ...]] = tuple
     requires: tuple[str, ...] = ()
     last: bool = False
+    judges_ignores: bool = False
     text_triggers: tuple[bytes, ...] = ()
     words: tuple[bytes, ...] = ()
     references: tuple[str, ...] = ()
@@ -154,7 +156,7 @@ class Rule:
 
 @cache
 def all_rules() -> tuple[Rule, ...]:
-    """Every rule of the package, in the order in which they are applied: by code, the `last` ones last.
+    """Every rule of the package, in the order in which they look: by code, the `last` ones last.
 
     Modules that are not named like a rule (`codemods.trainer.lit101`) are not imported: some load LibCST.
     """
@@ -166,7 +168,7 @@ def all_rules() -> tuple[Rule, ...]:
             rule = getattr(importlib.import_module(info.name), "RULE", None)
             if isinstance(rule, Rule):
                 rules.append(rule)
-    return tuple(sorted(rules, key=lambda rule: (rule.last, rule.code)))
+    return tuple(sorted(rules, key=lambda rule: (rule.judges_ignores, rule.last, rule.code)))
 
 
 def rule_of(code: str) -> Rule:

@@ -84,17 +84,21 @@ def _scan(desk: Desk, progress: Callable[[int, int], None] | None) -> Scan:
         for path in desk.sources
         if (rest := tuple(code for code in present.get(path, ()) if code not in last))
     ]
-    found, silenced = _gather(_in_processes(_check, checks, desk))
+    found, silenced, served = _gather(_in_processes(_check, checks, desk))
     if silenced:
         desk.facts = replace(desk.facts, silenced=silenced)
-        found, _ = _gather(_in_processes(_check, checks, desk))
+        found, _, _ = _gather(_in_processes(_check, checks, desk))
     desk.facts = replace(desk.facts, planned=tuple(found))
     named = {finding.path for finding in found}
     for rule in rules:
+        if rule.judges_ignores:
+            desk.facts = replace(desk.facts, served=served, asked=frozenset(rule.code for rule in rules))
         if rule.last:
             for path, source in desk.sources.items():
                 if rule.code in present.get(path, ()) or (path in named and rule in triggered(source, rules)):
-                    found.extend(_check(desk, (path, (rule.code,)))[0])
+                    more, _, used = _check(desk, (path, (rule.code,)))
+                    found.extend(more)
+                    served |= used
     return Scan(desk.facts, tuple(sorted(found, key=_order)), present, tuple(sorted(skipped.items())))
 
 
@@ -304,20 +308,23 @@ def load(source: Source, as_text: bool = False) -> PythonFile | TextFile:
     return PythonFile.parse(source) if source.kind == "python" else TextFile.decode(source)
 
 
-Checked = tuple[list[Finding], frozenset[tuple[str, str]]]
+Checked = tuple[list[Finding], frozenset[tuple[str, str]], frozenset[tuple[str, int, str]]]
 
 
 def _gather(results: Iterable[Checked]) -> Checked:
     found: list[Finding] = []
     silenced: set[tuple[str, str]] = set()
-    for findings, units in results:
+    served: set[tuple[str, int, str]] = set()
+    for findings, units, comments in results:
         found.extend(findings)
         silenced |= units
-    return found, frozenset(silenced)
+        served |= comments
+    return found, frozenset(silenced), frozenset(served)
 
 
 def _check(desk: Desk, item: tuple[str, tuple[str, ...]]) -> Checked:
-    """What the rules of those codes find in one file, and the units of which a part was silenced there."""
+    """What the rules of those codes find in one file, the units of which a part was silenced there, and the codes in
+    its comments that silenced something."""
     path, codes = item
     options, facts, source = desk.options, desk.facts, desk.sources[path]
     rules = [rule for rule in options.rules if rule.code in codes]
@@ -341,7 +348,8 @@ def _check(desk: Desk, item: tuple[str, tuple[str, ...]]) -> Checked:
     ]
     if found and isinstance(python := views.get(False), PythonFile):
         desk.keep(python)
-    return found, frozenset(units)
+    served = {comment for rule, match, file in every for comment in _comments(rule, match, file)}
+    return found, frozenset(units), frozenset(served)
 
 
 def _finding(rule: Rule, match: Match, file: PythonFile | TextFile, options: Options) -> Finding:
@@ -389,5 +397,12 @@ def _silent(rule: Rule, match: Match, file: PythonFile | TextFile, options: Opti
     here = options.ignored_in.get(file.path, ())
     if rule.code.startswith(here) or f"{rule.code}:{match.row}" in here:
         return True
-    ignored = file.ignores.get(match.span.line, frozenset()) | file.ignores.get(match.span.end_line, frozenset())
-    return bool({"*", rule.code, f"{rule.code}:{match.row}"} & ignored)
+    return any(True for _ in _comments(rule, match, file))
+
+
+def _comments(rule: Rule, match: Match, file: PythonFile | TextFile) -> Iterator[tuple[str, int, str]]:
+    """The codes in comments that silence a match, with path and line (0 where lines are those of a notebook's JSON)."""
+    named = {rule.code, f"{rule.code}:{match.row}"} | ({"*"} if not rule.judges_ignores else set())
+    for line in {match.span.line, match.span.end_line}:
+        for code in file.ignores.get(line, frozenset()) & named:
+            yield file.path, 0 if isinstance(file, TextFile) and file.kind == "notebook" else line, code

@@ -21,7 +21,7 @@ from codemods.outline import Expressions, Outline
 from codemods.scopes import Scope, bind
 
 BOM = b"\xef\xbb\xbf"
-_IGNORE = re.compile(r"#\s*fixer:\s*ignore\b(?:\[([A-Z0-9:,\s]+)\])?")
+_IGNORE = re.compile(r"#\s*fixer:\s*ignore\b(?:\[([^\]]*)\])?")
 
 
 @dataclass(frozen=True)
@@ -35,6 +35,17 @@ class Source:
 
 class Unreadable(Exception):
     """A file that cannot be looked at; the text says why."""
+
+
+@dataclass(frozen=True)
+class Ignore:
+    """A `# fixer: ignore[CODE]` comment on a line, between the 0-based offsets `start:end` of that line. Its `codes`
+    are as they are written, in capitals; `*` alone stands for all."""
+
+    line: int
+    start: int
+    end: int
+    codes: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -68,8 +79,13 @@ class TextFile:
     @cached_property
     def ignores(self) -> Mapping[int, frozenset[str]]:
         """The codes that a `# fixer: ignore[CODE]` comment switches off, by line; `*` stands for all."""
-        lines = enumerate(self.text.split("\n"), 1)
-        return {number: codes for number, line in lines if (codes := ignored_codes(line))}
+        return {item.line: frozenset(item.codes) for item in self.ignore_comments}
+
+    @cached_property
+    def ignore_comments(self) -> list[Ignore]:
+        """The comments that switch codes off."""
+        lines = enumerate(self.text.split("\n"), 1) if "fixer:" in self.text else ()
+        return [found for number, line in lines if (found := _ignore(line, number, 0))]
 
     def span(self, start: int, end: int) -> Span:
         """The place of the characters `start:end`."""
@@ -264,22 +280,29 @@ class PythonFile:
     @cached_property
     def ignores(self) -> Mapping[int, frozenset[str]]:
         """The codes that a `# fixer: ignore[CODE]` comment switches off, by line; `*` stands for all."""
+        return {item.line: frozenset(item.codes) for item in self.ignore_comments}
+
+    @cached_property
+    def ignore_comments(self) -> list[Ignore]:
+        """The comments that switch codes off."""
+        found: list[Ignore] = []
         if "fixer:" not in self.text:
-            return {}
-        found: dict[int, frozenset[str]] = {}
+            return found
         try:
             for token in tokenize.generate_tokens(io.StringIO(self.text).readline):
-                if token.type == tokenize.COMMENT and (codes := ignored_codes(token.string)):
-                    found[token.start[0]] = codes
+                if token.type == tokenize.COMMENT and (item := _ignore(token.string, *token.start)):
+                    found.append(item)
         except (tokenize.TokenError, SyntaxError):
             return found
         return found
 
 
-def ignored_codes(comment: str) -> frozenset[str]:
-    """The codes that a comment switches off, `*` for all; none where it says nothing of it."""
-    match = _IGNORE.search(comment)
-    return frozenset(code.strip() for code in (match.group(1) or "*").split(",")) if match else frozenset()
+def _ignore(text: str, line: int, start: int) -> Ignore | None:
+    """What a comment, or a line that may hold one, switches off; `start` is where the text begins on its line."""
+    match = _IGNORE.search(text)
+    written = "*" if match is None or match.group(1) is None else match.group(1).upper()
+    codes = tuple(code for part in written.split(",") if (code := part.strip()))
+    return Ignore(line, start + match.start(), start + match.end(), codes) if match and codes else None
 
 
 def module_name(path: str) -> str:

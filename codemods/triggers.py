@@ -33,8 +33,8 @@ def rules_by_file(search: Search, sources: Mapping[str, Source], rules: Sequence
         for path in frozenset[str]().union(*holders.values()):
             source = sources[path]
             wanted = _reads(rule, source) and any(path in holders[text] for text in _triggers(rule, source))
-            early = not rule.last or source.kind != "python" or path.rpartition("/")[2] in rule.names
-            if wanted and early:
+            early = source.kind != "python" or path.rpartition("/")[2] in rule.names
+            if wanted and (early or not rule.last or rule.judges_ignores):
                 looks = path in speaking or not _wants_words(rule, source)
                 found[path] = (*found.get(path, ()), *((rule.code,) if looks else ()))
     return found

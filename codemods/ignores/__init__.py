@@ -1,0 +1,1 @@
+"""Comments that leave findings out and no longer serve."""
