@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from functools import partial
 
 from packaging.requirements import InvalidRequirement, Requirement
@@ -116,8 +116,10 @@ def _mixed(file: PythonFile, facts: Facts) -> Iterator[Match]:
             yield Match(file.span(node), message, "manual", f"Not rewritten: write it with `{keep}` by hand.", "B06")
 
 
-def _among(facts: Facts) -> frozenset[str]:
-    """The files that take Lightning from another namespace than the one to keep."""
+def _among(facts: Facts) -> Container[str]:
+    """The files that take Lightning from another namespace than the one to keep; all, where one is asked for."""
+    if facts.namespace:
+        return facts.files
     keep = _chosen(facts)
     spaces = facts.collected("LIT002")
     return frozenset(path for path, found in spaces.items() if keep and set(found) - {keep})
