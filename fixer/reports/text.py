@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from itertools import groupby
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from codemods.finding import Finding
+from codemods.finding import Finding, Fix
 from fixer.reports import words
 from fixer.reports.diff import stat
 from fixer.reports.page import Page, Part, prose
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from verify.evidence import Evidence, Verdict
 
 _FEW = 10
+_SOME = 5
+_PLACES = 3
 _LEVELS = {"safe": "green", "unsafe": "yellow", "manual": "magenta"}
 _VERDICTS: dict[Verdict, str] = {
     "repaired": "bold green",
@@ -93,16 +95,17 @@ def _run(page: Page, result: Result, verbose: bool) -> None:
         _findings(page, result, repaired, verbose, indent=2)
     _changes(page, result, verbose)
     _commits(page, result)
-    _proof(page, result)
-    if left := words.standing(result):
-        page.heading("Left for you")
+    _proof(page, result, verbose)
+    left = words.standing(result)
+    if len(left) <= _FEW or verbose:
         _left(page, left)
+    else:
+        _kinds_left(page, left)
 
 
 def _findings(page: Page, result: Result, findings: Iterable[Finding], verbose: bool, indent: int = 0) -> None:
     """One line a finding; below, why it is not simply repaired, once for neighbours with the same reason."""
-    ordered = sorted(findings, key=lambda item: (item.path, item.cell or 0, item.span, item.code))
-    for (reason, fix), neighbours in groupby(ordered, key=lambda item: (item.reason, item.fix)):
+    for (reason, fix), neighbours in groupby(sorted(findings, key=_order), key=lambda item: (item.reason, item.fix)):
         for finding in neighbours:
             page.line(_finding(finding, words.is_done(result, finding)), indent, hang=4)
         if reason and (verbose or fix != "safe"):
@@ -111,14 +114,37 @@ def _findings(page: Page, result: Result, findings: Iterable[Finding], verbose: 
 
 def _left(page: Page, findings: Sequence[Finding]) -> None:
     """Kind by kind, so that each kind is thought about once."""
+    if findings:
+        page.heading("Left for you")
     kinds: dict[tuple[str, str, str], list[Finding]] = {}
-    for finding in sorted(findings, key=lambda item: (item.path, item.cell or 0, item.span, item.code)):
+    for finding in sorted(findings, key=_order):
         kinds.setdefault((finding.code, finding.fix, finding.reason), []).append(finding)
     for (_, _, reason), places in kinds.items():
         for finding in places:
             page.line(_finding(finding), 2, hang=4)
         if reason:
             page.line(prose(words.one_line(reason), "dim"), 6, hang=0)
+
+
+def _kinds_left(page: Page, findings: Sequence[Finding]) -> None:
+    """How many there are of each kind, the most frequent first, with what most of them say and a few places."""
+    page.heading(f"Left for you  {words.count(len(findings), 'finding')}; why, and every place: --verbose")
+    kinds: dict[tuple[str, Fix], list[Finding]] = {}
+    for finding in sorted(findings, key=_order):
+        kinds.setdefault((finding.code, finding.fix), []).append(finding)
+    ordered = sorted(kinds.items(), key=lambda kind: -len(kind[1]))
+    for (code, fix), found in ordered[:_SOME]:
+        message, held = Counter(finding.message for finding in found).most_common(1)[0]
+        others = " and the like" if held < len(found) else ""
+        parts = [(f"{len(found):>4} ", "bold"), (f"{words.one_line(code)} ", "bold red")]
+        page.line([*parts, *prose(words.one_line(message)), (f"{others} ", ""), (f"[{fix}]", _LEVELS[fix])], hang=7)
+        more = f" and {len(found) - _PLACES} more" if len(found) > _PLACES else ""
+        page.line([(", ".join(map(words.place, found[:_PLACES])), "cyan"), (more, "dim")], 7, hang=0)
+    _more(page, len(ordered) - _SOME, "kinds")
+
+
+def _order(finding: Finding) -> tuple[Any, ...]:
+    return (finding.path, finding.cell or 0, finding.span, finding.code)
 
 
 def _finding(finding: Finding, done: bool = False) -> list[Part]:
@@ -139,7 +165,7 @@ def _changes(page: Page, result: Result, verbose: bool) -> None:
     if not result.files:
         return
     page.heading(f"Changed  {words.totals(result)}")
-    shown = result.files if verbose else result.files[: 2 * _FEW]
+    shown = result.files if verbose else result.files[:_SOME]
     rows = []
     for file in shown:
         counted = stat(file.diff)
@@ -158,7 +184,8 @@ def _commits(page: Page, result: Result) -> None:
         page.line([(f"{words.short(commit.id)} ", "yellow"), *prose(f"{code}{subject}")], 2)
 
 
-def _proof(page: Page, result: Result) -> None:
+def _proof(page: Page, result: Result, verbose: bool) -> None:
+    """A group after the other; the numbers of those whose trees train alike, and long lists, in full with `verbose`."""
     if result.evidence:
         page.heading("Proof")
     for number, evidence in enumerate(result.evidence):
@@ -170,29 +197,34 @@ def _proof(page: Page, result: Result) -> None:
         told = f"  {group}" + (f": {codes}" if codes and codes != group else "")
         page.line([(evidence.verdict, style), (f"  ({words.rung(evidence)})", ""), (told, "dim")], 2)
         page.line(prose(words.one_line(evidence.reason)), 2, hang=0)
-        _numbers(page, evidence)
-        _names(page, "gradients", words.flow(evidence))
-        _names(page, f"not in Lightning {words.plain(result.target)}, in changed files", evidence.problems)
-        _names(page, f"not in Lightning {words.plain(result.target)}, in files that no rule changed", evidence.left)
+        _numbers(page, evidence, verbose or not number or evidence.verdict in ("changed", "regressed"))
+        gone = f"not in Lightning {words.plain(result.target)}"
+        _names(page, "gradients", words.flow(evidence), verbose)
+        _names(page, f"{gone}, in changed files", evidence.problems, verbose)
+        _names(page, f"{gone}, in files that no rule changed", evidence.left, verbose)
 
 
-def _numbers(page: Page, evidence: Evidence) -> None:
-    rows = words.comparison(evidence)
+def _numbers(page: Page, evidence: Evidence, whole: bool) -> None:
+    rows = words.comparison(evidence) if whole else []
     difference = words.difference(evidence)
     if not rows and difference is None:
         return
-    page.gap()
-    head = [("", "dim"), ("before", "bold"), ("after", "bold")]
-    page.table([head, *([(row.name, "dim"), (row.before, ""), (row.after, "")] for row in rows)], indent=4, padding=3)
+    if rows:
+        page.gap()
+        head = [("", "dim"), ("before", "bold"), ("after", "bold")]
+        told = ([(row.name, "dim"), (row.before, ""), (row.after, "")] for row in rows)
+        page.table([head, *told], indent=4, padding=3)
     if difference is not None:
         page.line([(f"{'max difference':<15}   ", "dim"), (difference, "")], 4)
 
 
-def _names(page: Page, title: str, names: Sequence[str]) -> None:
+def _names(page: Page, title: str, names: Sequence[str], verbose: bool) -> None:
     if names:
         page.line([(f"{title}:", "yellow")], 4)
-    for name in names:
+    shown = names if verbose else names[:_SOME]
+    for name in shown:
         page.line(prose(words.one_line(name)), 6)
+    _more(page, len(names) - len(shown), indent=6)
 
 
 def _skipped(page: Page, result: Result, verbose: bool) -> None:
@@ -205,9 +237,9 @@ def _skipped(page: Page, result: Result, verbose: bool) -> None:
     _more(page, len(result.skipped) - len(shown))
 
 
-def _more(page: Page, number: int) -> None:
+def _more(page: Page, number: int, what: str = "", indent: int = 2) -> None:
     if number > 0:
-        page.line([(f"and {number} more; see them with --verbose", "dim")], 2)
+        page.line([(f"and {number} more{f' {what}' if what else ''}; see them with --verbose", "dim")], indent)
 
 
 def _messages(page: Page, result: Result) -> None:

@@ -243,3 +243,40 @@ def test_rich_is_loaded_for_the_text_report_alone() -> None:
         "assert not {'rich', 'libcst', 'git', 'torch', 'lightning'} & set(sys.modules)"
     )
     subprocess.run([sys.executable, "-c", script], check=True)
+
+
+def test_a_run_with_hundreds_left_fits_one_screen() -> None:
+    kinds = [
+        replace(
+            MANUAL, code=f"LIT{number}", path=f"src/{number}.py", span=Span(line, 1, line, 5), message=f"old {number}"
+        )
+        for number in range(101, 131)
+        for line in range(1, 11)
+    ]
+    grown = tuple(FileDiff(f"{number}.py", RUN.files[0].diff) for number in range(60))
+    names = tuple(f"`name_{number}`" for number in range(90))
+    evidence = tuple(replace(PRESERVED, left=names) if not number else PRESERVED for number in range(3))
+    huge = replace(RUN, findings=tuple(kinds), files=grown, evidence=evidence)
+    lines = report(huge, width=100).splitlines()
+    assert len(lines) <= 60
+    assert len(report(replace(huge, evidence=RUN.evidence[:1], skipped=()), width=100).splitlines()) <= 50
+    assert "Left for you  300 findings; why, and every place: --verbose" in lines
+    assert "  10 LIT101 old 101 [manual]" in lines
+    assert "       src/101.py:1:1, src/101.py:2:1, src/101.py:3:1 and 7 more" in lines
+    assert "  and 25 more kinds; see them with --verbose" in lines
+    assert "  and 55 more; see them with --verbose" in lines and "      and 85 more; see them with --verbose" in lines
+    full = report(huge, verbose=True)
+    assert all(f"{finding.path}:{finding.span.line}:1 " in full for finding in kinds) and "`name_89`" in full
+
+
+def test_kinds_that_are_left_are_told_by_what_most_of_them_say() -> None:
+    findings = [replace(UNSAFE, path=f"{number}.py", message="a" if number < 3 else "b") for number in range(12)]
+    text = report(replace(RUN, findings=(*findings, MANUAL)))
+    assert f"  12 LIT101 b and the like [unsafe]\n       {'0.py:8:5, 1.py:8:5, 10.py:8:5'} and 9 more\n" in text
+    assert f"   1 TBP001 {MANUAL.message} [manual]\n       src/model.py:40:9\n" in text
+
+
+def test_numbers_of_further_groups_are_shown_where_they_differ() -> None:
+    same, other = replace(PRESERVED, group="A"), replace(PRESERVED, group="B", verdict="changed")
+    assert report(replace(RUN, evidence=(same, same, other))).count("    losses ") == 2
+    assert report(replace(RUN, evidence=(same, same, other)), verbose=True).count("    losses ") == 3
