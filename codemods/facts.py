@@ -13,6 +13,7 @@ from codemods.finding import Finding
 from codemods.scopes import ROOT, Scope, canonical
 from codemods.source import CallNode, ClassNode, PythonFile, Source, Unreadable
 from codemods.syntax import Function, parameters
+from codemods.trees import Trees
 
 MODULE = f"{ROOT}.LightningModule"
 TRAINER = f"{ROOT}.Trainer"
@@ -97,8 +98,8 @@ class Facts:
     looked, `pins` the requirements found in the project, `forked` whether Lightning comes from an address alone,
     `target` the release to move to and `namespace` the one that all of Lightning is to be taken from, where the user
     asks for one.
-    `sources` are the files of the tree. `memo` keeps what rules work out of the facts, for one
-    another, under a name of theirs.
+    `sources` are the files of the tree, `trees` those that were parsed. `memo` keeps what rules work out of the facts,
+    for one another, under a name of theirs.
     """
 
     files: Mapping[str, FileFacts]
@@ -114,8 +115,8 @@ class Facts:
     namespace: str = ""
     texts: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     sources: Mapping[str, Source] = field(default_factory=dict, compare=False, repr=False)
+    trees: Trees = field(default_factory=lambda: Trees({}), compare=False, repr=False)
     memo: dict[str, Any] = field(default_factory=dict, init=False, compare=False, repr=False)
-    _opened: dict[str, PythonFile | None] = field(default_factory=dict, init=False, compare=False, repr=False)
     _found: dict[tuple[str, str], ClassFact | None] = field(default_factory=dict, init=False, compare=False, repr=False)
     _kinds: dict[ClassFact, str | None] = field(default_factory=dict, init=False, compare=False, repr=False)
     _ancestry: dict[ClassFact, tuple[ClassFact, ...]] = field(
@@ -127,13 +128,13 @@ class Facts:
 
         For the few rules that follow a value into it: what many files need of one another is collected.
         """
-        if path not in self._opened:
-            source = self.sources.get(path)
-            try:
-                self._opened[path] = PythonFile.parse(source) if source and source.kind == "python" else None
-            except Unreadable:
-                self._opened[path] = None
-        return self._opened[path]
+        source = self.sources.get(path)
+        if source is None or source.kind != "python":
+            return None
+        try:
+            return self.trees.open(path)
+        except Unreadable:
+            return None
 
     def find_opened(self, dotted: str, near: str) -> tuple[PythonFile, ClassNode] | None:
         """The project's class of that dotted name as it stands in its file, which may be one that was not read; seen

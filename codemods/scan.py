@@ -17,10 +17,10 @@ from codemods.notebook import Notebook
 from codemods.rule import Match, Rule
 from codemods.search import Search
 from codemods.source import PythonFile, Source, TextFile, Unreadable
+from codemods.trees import KEPT_BYTES, Trees
 from codemods.triggers import rules_by_file, sees_text, triggered
 
 POOL_BYTES = 1_000_000
-KEPT_BYTES = 1_500_000
 
 
 @dataclass(frozen=True)
@@ -132,30 +132,20 @@ def _no_collector() -> Iterator[None]:
 
 
 class Desk:
-    """What a process works with: the sources by path, the options, the facts once they are known, and small
-    files that it has parsed, kept for the second look while there is `room` for their text."""
+    """What a process works with: the sources by path, the options, the files that it has parsed, and the facts once
+    they are known."""
 
     def __init__(
         self, sources: Mapping[str, Source], options: Options, facts: Facts | None = None, room: int = KEPT_BYTES
     ) -> None:
-        self.sources, self.options, self.facts = sources, options, facts or Facts({})
-        self._kept: dict[str, PythonFile] = {}
-        self._room = room
+        self.sources, self.options = sources, options
+        self.trees = Trees(sources, room)
+        self.facts = replace(facts or Facts({}), trees=self.trees)
 
-    def open(self, path: str, as_text: bool = False) -> PythonFile | TextFile:
-        """The file as rules see it, no longer kept. Raises Unreadable."""
-        kept = None if as_text else self._kept.pop(path, None)
-        if kept is None:
-            return load(self.sources[path], as_text)
-        self._room += len(kept.text)
-        return kept
-
-    def keep(self, file: PythonFile) -> None:
-        """Spares a file that will be looked at again from being parsed again, while there is room."""
-        size = len(file.text)
-        if size <= self._room:
-            self._kept[file.path] = file
-            self._room -= size
+    def open(self, path: str, as_text: bool) -> PythonFile | TextFile:
+        """The file as rules see it. Raises Unreadable."""
+        source = self.sources[path]
+        return load(source, True) if as_text or source.kind not in ("python", "notebook") else self.trees.open(path)
 
 
 def _in_processes(work: Callable[[Desk, Any], Any], items: Sequence[tuple[str, Any]], desk: Desk) -> Iterable[Any]:
@@ -170,7 +160,7 @@ def _in_processes(work: Callable[[Desk, Any], Any], items: Sequence[tuple[str, A
         return
     from concurrent.futures import ProcessPoolExecutor
 
-    given = Desk(desk.sources, options, desk.facts, room=0)
+    given = Desk(desk.sources, options, desk.facts, KEPT_BYTES // jobs)
     with ProcessPoolExecutor(jobs, initializer=_sit_down, initargs=(given,)) as pool:
         yield from pool.map(_work_there, [work] * len(items), items, chunksize=max(1, len(items) // (jobs * 8)))
 
@@ -230,6 +220,7 @@ def _collect(
             namespace=options.namespace,
             texts=texts,
             sources=sources,
+            trees=desk.trees,
         )
         mentions = search.holders(_asked(options.rules, facts))
         asked = {path for paths in mentions.values() for path in paths}
@@ -282,7 +273,7 @@ def _read(desk: Desk, item: tuple[str, tuple[str, ...]]) -> _Read:
     source = desk.sources[path]
     texts = tuple(rule.code for rule in desk.options.rules if rule.code in codes and sees_text(rule, source))
     try:
-        file = load(source, bool(codes) and len(texts) == len(codes))
+        file = desk.open(path, bool(codes) and len(texts) == len(codes))
     except Unreadable as error:
         return _Read(None, texts if source.kind == "notebook" else (), str(error))
     if isinstance(file, TextFile):
@@ -291,8 +282,8 @@ def _read(desk: Desk, item: tuple[str, tuple[str, ...]]) -> _Read:
     said = {collect: collect(file) for rule in rules if (collect := rule.collect)}
     collected = {rule.code: value for rule in rules if rule.collect and (value := said[rule.collect]) is not None}
     present = tuple(rule.code for rule in rules if rule.present is None or rule.present(file))
-    if present:
-        desk.keep(file)
+    if present and desk.trees.has_room:
+        desk.trees.hold(path)
     return _Read(collect_file(file, collected), (*texts, *present))
 
 
@@ -336,6 +327,8 @@ def _check(desk: Desk, item: tuple[str, tuple[str, ...]]) -> Checked:
             file = views.setdefault(as_text, views.get(as_text) or desk.open(path, as_text))
         except Unreadable:
             continue
+        if isinstance(file, PythonFile):
+            desk.trees.hold(path)
         every.extend((rule, match, file) for match in _every(rule, file, facts))
     silent = [_silent(rule, match, file, options) for rule, match, file in every]
     units = {
@@ -346,8 +339,7 @@ def _check(desk: Desk, item: tuple[str, tuple[str, ...]]) -> Checked:
         for (rule, match, file), quiet in zip(every, silent, strict=True)
         if not quiet
     ]
-    if found and isinstance(python := views.get(False), PythonFile):
-        desk.keep(python)
+    desk.trees.release(path)
     served = {comment for rule, match, file in every for comment in _comments(rule, match, file)}
     return found, frozenset(units), frozenset(served)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
 from codemods.facts import MODULE, ClassFact, Facts
 from codemods.gradients.names import attributes_of
@@ -16,17 +17,20 @@ NN = "torch.nn.Module"
 
 @dataclass(frozen=True)
 class Class:
-    """A class as it is followed: its file and text, what its methods assign to attributes, the methods that a subclass
-    may replace, which dotted names are classes of modules, and the classes of the project: of a dotted name, and
-    those that it derives from."""
+    """A class as it is followed: its file and text, the methods that a subclass may replace, which dotted names are
+    classes of modules, and the classes of the project: of a dotted name, and those that it derives from."""
 
     file: PythonFile
     item: ClassNode
-    attributes: Mapping[str, list[tuple[Function, ast.expr]]]
     open: frozenset[str]
     is_module: Callable[[str], bool]
     other: Callable[[str], Class | None]
     above: Callable[[], tuple[Class, ...]]
+
+    @cached_property
+    def attributes(self) -> Mapping[str, list[tuple[Function, ast.expr]]]:
+        """What its methods assign to attributes."""
+        return attributes_of(self.item)
 
     def method(self, name: str) -> tuple[Class, Function] | None:
         """A method that an instance certainly has, with the class that defines it."""
@@ -86,7 +90,6 @@ def _class(current: PythonFile, file: PythonFile, facts: Facts, item: ClassNode,
     return Class(
         file,
         item,
-        attributes_of(item),
         replaced,
         lambda dotted: is_module(facts, dotted, file.path),
         other,
