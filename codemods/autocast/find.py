@@ -36,13 +36,21 @@ def traced(file: PythonFile, facts: Facts, code: str) -> Iterator[Traced]:
     project = Project(facts, file)
     for function, place in _roots(project):
         yield from _run(project, function, place, None)
+    quiet: set[tuple[str, int]] = facts.memo.setdefault("autocast.quiet", set())
+    shared = facts.open(file.path) is file
     for item in file.classes:
         for found in (Defined(file, item), *project.below(item)):
+            place = found.file.path, found.item.node.lineno
+            if shared and place in quiet:
+                continue
             known = facts.files[found.file.path].find(found.item.qualname) if found.file.path in facts.files else None
             certainty = lightning_region(facts, code, known) if known else None
             members = Members.of(project, found) if certainty else None
-            if members and (step := method_of(members, "training_step", ("self",))):
-                yield from _run(project, step.function, step.place, certainty)
+            step = method_of(members, "training_step", ("self",)) if members else None
+            met = list(_run(project, step.function, step.place, certainty)) if step else []
+            if shared and certainty and not met:
+                quiet.add(place)
+            yield from met
 
 
 def _run(project: Project, function: Function | None, place: Place, certainty: Certainty | None) -> Iterator[Traced]:
