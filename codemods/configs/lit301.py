@@ -10,7 +10,7 @@ from dataclasses import replace
 from codemods.configs.evidence import REMOVED, Known, is_trainer, read_evidence
 from codemods.configs.keys import Verdict, verdicts
 from codemods.configs.mappings import Entry, Malformed
-from codemods.configs.owners import LIGHTNING, Owned, Owner, Project, Told, owned, seen
+from codemods.configs.owners import LIGHTNING, Owned, Owner, Project, Told, owned, seen, speaks_of
 from codemods.configs.splice import dropped, has_comment, replaced, valued
 from codemods.facts import Facts
 from codemods.finding import Fix
@@ -255,28 +255,22 @@ def _matches(file: TextFile, project: Project, item: Owned, found: dict[str, Ver
 
 
 def _reads(file: PythonFile, project: Project) -> Iterator[Match]:
-    """The places of the code that read a key of the configuration which Trainer takes no more."""
-    known = project.known.get(file.path)
+    """The places of the code that read a key of the configuration which Trainer takes no more, where they stand now:
+    other rules may have moved them."""
+    known = read_evidence(file)
     for read in known.reads if known else ():
-        if read.key not in REMOVED:
+        sections = sorted(name for name in project.sections if speaks_of(read.base, name))
+        name = next((name for name in sections if read.key in REMOVED and project.values(name, read.key)), None)
+        if name is None:
             continue
-        for name in sorted(project.sections):
-            mine = any(read == other for path, other in project.reads(name, read.key) if path == file.path)
-            if not mine or not project.values(name, read.key):
-                continue
-            message = f"`{read.key}` of Trainer was removed, and is read from its configuration here"
-            if _all_renamed(project, name, read.key):
-                now = read_evidence(file)
-                fresh = [other for other in (now.reads if now else ()) if other.key == "gpus" and other.at]
-                for other in fresh:
-                    reason = "Every configuration gives it a number or a list, which is `devices` now."
-                    edit = TextEdit(*(other.at or (0, 0)), "devices")
-                    if other == read:
-                        yield Match(read.span, message, "safe", reason, "M164", (edit,), unit=f"{name}.gpus")
-            elif not read.harmless:
-                reason = "Not rewritten: read what takes its place, together with the configuration."
-                yield Match(read.span, message, "manual", reason)
-            break
+        message = f"`{read.key}` of Trainer was removed, and is read from its configuration here"
+        if _all_renamed(project, name, read.key) and read.at:
+            reason = "Every configuration gives it a number or a list, which is `devices` now."
+            edit = TextEdit(*read.at, "devices")
+            yield Match(read.span, message, "safe", reason, "M164", (edit,), unit=f"{name}.gpus")
+        elif not read.harmless:
+            reason = "Not rewritten: read what takes its place, together with the configuration."
+            yield Match(read.span, message, "manual", reason)
 
 
 def _present(file: PythonFile) -> bool:

@@ -202,7 +202,7 @@ class Project:
             (path, read)
             for path, known in sorted(self.known.items())
             for read in known.reads
-            if read.key == key and (read.base == name or _speaks_of(read.base, name))
+            if read.key == key and speaks_of(read.base, name)
         ]
 
     def is_read(self, key: str) -> bool:
@@ -210,6 +210,6 @@ class Project:
         return any(read.key == key for known in self.known.values() for read in known.reads)
 
 
-def _speaks_of(base: str, name: str) -> bool:
+def speaks_of(base: str, name: str) -> bool:
     """Whether a variable's name says that it holds the section."""
-    return base.startswith(f"{name}_") or base.endswith(f"_{name}")
+    return base == name or base.startswith(f"{name}_") or base.endswith(f"_{name}")

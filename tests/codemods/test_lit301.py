@@ -207,3 +207,12 @@ def test_any_text_is_read_or_refused(text: str) -> None:
 def test_nothing_to_do_leaves_the_bytes() -> None:
     done = run_rules({"t.yaml": f"{TARGET}accelerator: gpu\ndevices: 1\n"}, rule("LIT301"))
     assert done.findings == () and done.changes == ()
+
+
+def test_a_read_is_renamed_though_other_rules_have_moved_it() -> None:
+    train = "from pytorch_lightning.utilities.seed import seed_everything\n" + EXPANDED
+    train += 'pinned = len(config["trainer"]["gpus"]) > 0\n'
+    result = rewritten({"config.yaml": "trainer:\n  gpus: [0, 1]\n  max_epochs: 3\n", "train.py": train})
+    assert "from pytorch_lightning import seed_everything" in result["train.py"]
+    assert 'len(config["trainer"]["devices"])' in result["train.py"]
+    assert "devices: [0, 1]" in result["config.yaml"]
