@@ -14,8 +14,9 @@ from codemods.source import CallNode, PythonFile
 from codemods.trainer.calls import FROM_ARGS, is_commented, keywords, replaced, trainer_calls
 from codemods.trainer.guards import guard_of
 from codemods.trainer.plugins import CLASSES, check_plugins
-from codemods.trainer.strategies import is_strategy, named
-from codemods.trainer.values import is_repeatable, is_stored
+from codemods.trainer.strategies import GONE as GONE_STRATEGIES
+from codemods.trainer.strategies import RENAMED, is_strategy, named
+from codemods.trainer.values import bound_once, is_repeatable, is_stored
 from codemods.versions import reaches
 
 CODE = "LIT111"
@@ -83,7 +84,7 @@ def _end(file: PythonFile, facts: Facts, call: CallNode, item: ast.keyword) -> E
     """What becomes of one argument, None where it may stay."""
     given = keywords(call.node)
     if item.arg == "distributed_backend":
-        return _backend(file, facts, item.value, given)
+        return _backend(file, facts, call, item.value, given)
     if item.arg == "accelerator":
         return _accelerator(file, facts, call, item.value, given)
     if item.arg == "strategy":
@@ -93,7 +94,7 @@ def _end(file: PythonFile, facts: Facts, call: CallNode, item: ast.keyword) -> E
     return _counted(file, facts, item, given)
 
 
-def _backend(file: PythonFile, facts: Facts, node: ast.expr, given: Mapping[str, ast.expr]) -> End:
+def _backend(file: PythonFile, facts: Facts, call: CallNode, node: ast.expr, given: Mapping[str, ast.expr]) -> End:
     known, value = literal(node)
     if known and value is None:
         return End((), "safe", "it asked for nothing")
@@ -105,9 +106,21 @@ def _backend(file: PythonFile, facts: Facts, node: ast.expr, given: Mapping[str,
     if strategy.why:
         return End(None, "manual", strategy.why, strategy.row)
     if is_repeatable(node):
-        text = f'{file.source_of(node)} or "auto"'
+        names = _names(bound_once(file, call, node.id)) if isinstance(node, ast.Name) else frozenset()
+        text = file.source_of(node) + (' or "auto"' if None in names or not names else "")
+        if names and not names & {*RENAMED, *GONE_STRATEGIES, "ddp_cpu"}:
+            return End((("strategy", text),), "safe", UNUSED)
         return End((("strategy", text),), "unsafe", "it is taken to name a strategy that is still there, or to be None")
     return End(None, "manual", "it is not known before the program runs; give its value as strategy=")
+
+
+def _names(node: ast.expr | None) -> frozenset[str | None]:
+    """The names of strategies, and None, that an expression chooses from; none where it may be something else."""
+    if isinstance(node, ast.IfExp):
+        body, other = _names(node.body), _names(node.orelse)
+        return body | other if body and other else frozenset()
+    known, value = literal(node) if node else (False, None)
+    return frozenset({value}) if known and (value is None or isinstance(value, str)) else frozenset()
 
 
 def _on_cpu(file: PythonFile, given: Mapping[str, ast.expr]) -> End:

@@ -29,6 +29,39 @@ def call(text: str, unsafe: bool = False) -> str:
     return rewritten(files, rule("LIT111"), unsafe=unsafe)["train.py"].splitlines()[-1]
 
 
+@pytest.mark.parametrize(
+    ("value", "wanted"),
+    [
+        ("'ddp' if n > 1 else None", 'backend or "auto"'),
+        ("'ddp' if n > 1 else 'ddp_spawn'", "backend"),
+        ("None", 'backend or "auto"'),
+    ],
+)
+def test_a_variable_of_known_strategies(value: str, wanted: str) -> None:
+    text = f"def go(n):\n    backend = {value}\n    return Trainer(distributed_backend="
+    files = {"train.py": f"{HEAD}{text}backend)\n"}
+    assert rewritten(files, rule("LIT111")) == {
+        "train.py": f"{HEAD}{text}backend)\n".replace("distributed_backend=backend", f"strategy={wanted}")
+    }
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        "backend = 'dp' if n > 1 else None",
+        "backend = 'ddp_cpu'",
+        "backend = find()",
+        "backend = 'ddp' if n > 1 else find()",
+        "backend = 'ddp'\n    if n:\n        backend = 'horovod'",
+    ],
+)
+def test_a_variable_of_others_is_only_likely(lines: str) -> None:
+    files = {"train.py": f"{HEAD}def go(n):\n    {lines}\n    return Trainer(distributed_backend=backend)\n"}
+    made = run_rules(files, rule("LIT111"))
+    assert made.changes == ()
+    assert [finding.fix for finding in made.findings] == ["unsafe"]
+
+
 def test_names_of_strategies_are_lightnings_own() -> None:
     now = set(StrategyRegistry.available_strategies())
     assert {new for new, _ in RENAMED.values()} <= now
