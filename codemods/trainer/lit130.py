@@ -67,11 +67,23 @@ def _check(file: PythonFile | TextFile, facts: Facts) -> Iterator[Match]:
 
 
 def _kept(file: PythonFile, facts: Facts) -> set[str]:
-    """The options of 1.x that stay: the script speaks of them, or the project's commands give them to it."""
-    name = file.path.rpartition("/")[2]
+    """The options of 1.x that stay: the script speaks of them, or the project's commands give them to it, or so they do
+    where one file declares the options and another builds the Trainer of what was parsed."""
+    own = _given(file.path, facts) | spoken(file, frozenset(KEPT))
+    scripts: Mapping[str, Script] = facts.collected(CODE)
+    mine = scripts.get(file.path)
+    if mine is not None:
+        for path, other in scripts.items():
+            if (other.builds and not mine.builds) or (other.adds and not other.builds and mine.adds and mine.builds):
+                own |= other.kept | _given(path, facts)
+    return own - own_options(file)
+
+
+def _given(path: str, facts: Facts) -> set[str]:
+    """The options that the project's commands give to a script."""
+    name = path.rpartition("/")[2]
     told: Mapping[str, Mapping[str, frozenset[str]]] = facts.collected_texts(CODE)
-    given = {option for commands in told.values() for option in commands.get(name, ())}
-    return spoken(file, frozenset(KEPT)) | (given - own_options(file))
+    return {option for commands in told.values() for option in commands.get(name, ())}
 
 
 def _parted(file: PythonFile, facts: Facts, sites: Sequence[Site], kept: Collection[str]) -> str | None:

@@ -136,7 +136,7 @@ def spoken(file: PythonFile, names: frozenset[str]) -> set[str]:
         for name in names
         if name not in own
         and name in file.text
-        and (name in defaults or f"--{name}" in file.text or _is_read(file, name, bases))
+        and (name in defaults or f"--{name}" in file.text or _is_read(file, name, bases) or _is_key(file, name))
     }
 
 
@@ -154,6 +154,13 @@ def _arguments(file: PythonFile) -> set[str]:
 
 def _is_read(file: PythonFile, name: str, bases: Collection[str]) -> bool:
     return any(ast.unparse(node.value).removeprefix("self.") in bases for node in file.attributes(name))
+
+
+def _is_key(file: PythonFile, name: str) -> bool:
+    """Whether a file that takes a Namespace as a dictionary spells the option as a key."""
+    if "__dict__" not in file.text and "vars(" not in file.text:
+        return False
+    return re.search(rf"[\[(]\s*['\"]{name}['\"]", file.text) is not None
 
 
 def default_calls(file: PythonFile) -> list[CallNode]:

@@ -233,6 +233,31 @@ def test_options_that_stay_in_one_file_for_a_trainer_in_another_are_left_to_a_pe
     assert len(found) == 2 and "is declared in b.py" in found[0] and "is built in a.py" in found[1]
 
 
+def test_options_that_one_file_reads_are_declared_in_each_that_parses_for_it() -> None:
+    train = (
+        "def train(args):\n    trainer = Trainer.from_argparse_args(args)\n    trainer.fit(args.model)\n"
+        "    print(args.resume_from_checkpoint)\n\n\ndef main(argv):\n"
+    )
+    script = SCRIPT.replace("def main(argv):\n", train)
+    script = script.replace("    return Trainer.from_argparse_args(args, logger=False)", "    train(args)")
+    test = HEAD + (
+        "def test_train():\n    parser = ArgumentParser()\n    parser = Trainer.add_argparse_args(parser)\n"
+        "    args = parser.parse_args([])\n    args.gpus = 1\n    train(args)\n"
+    )
+    after = rewritten({"train.py": script, "test_train.py": test}, rule("LIT130"))
+    for text in after.values():
+        assert 'add_argument("--gpus"' in text and 'add_argument("--resume_from_checkpoint"' in text
+    assert "devices=args.gpus or args.devices" in after["train.py"]
+
+
+@pytest.mark.parametrize("taken", ["settings = args.__dict__", "settings = vars(args)"])
+def test_an_option_that_is_taken_by_its_key_is_spoken_of(taken: str) -> None:
+    gone = SCRIPT.replace("    return", f"    {taken}\n    del settings['tpu_cores']\n    return")
+    assert all("tpu_cores" in reason for reason in refusals({"a.py": gone}, "LIT130"))
+    kept = SCRIPT.replace("    return", f"    {taken}\n    print(settings['gpus'])\n    return")
+    assert '"--gpus"' in rewritten({"a.py": kept}, rule("LIT130"))["a.py"]
+
+
 def created(files: dict[str, str]) -> dict[str, str]:
     made = run_rules(files, rule("LIT130"))
     assert made.bugs == ()
