@@ -89,6 +89,8 @@ def _shorter(file: PythonFile, facts: Facts, fact: ClassFact, item: ClassNode, k
         advice = _ADVICE.get(name, "take what you need from self, the trainer or the module")
         reason = f"Not rewritten: the hook reads `{used[0]}`{silent}. {advice}."
         return Match(file.head(method), message, "manual", reason, rule.row)
+    if len(method.args.defaults) >= len(extra):
+        return None
     relatives = [other.name for other in family(facts, fact) if name in other.methods]
     if relatives:
         reason = f"{relatives[0]}, a relative of the class, has the hook too: look at how they call each other."

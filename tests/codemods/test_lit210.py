@@ -62,6 +62,14 @@ def test_outputs_with_a_default_that_are_read_are_silent_today() -> None:
     assert "all that 2.x gives it" in reason
 
 
+def test_outputs_with_a_default_that_nothing_reads_harm_nothing() -> None:
+    text = (
+        CALLBACK
+        + "    def on_train_epoch_end(self, trainer, pl_module, outputs=None):  # for older ones\n        pass\n"
+    )
+    assert run_rules({"a.py": text}, rule("LIT210")).findings == ()
+
+
 def test_a_relative_with_the_hook_makes_it_unsafe() -> None:
     text = (
         CALLBACK
