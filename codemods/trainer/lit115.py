@@ -19,6 +19,8 @@ CLASSES = ("DDPPlugin", "DDPSpawnPlugin", "DDPStrategy", "DDPSpawnStrategy")
 
 def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
     for call in trainer_calls(file):
+        if any(_tells(item.value) for item in call.node.keywords):
+            continue
         old = {item.arg for item in call.node.keywords} & (once() - current())
         for item in call.node.keywords:
             if item.arg in (*NAMING, "plugins") and (place := _looks(call, item, bool(old))):
@@ -30,6 +32,11 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
                 yield Match(file.span(place), message, "manual", reason, "B07")
 
 
+def _tells(value: ast.expr) -> bool:
+    """Whether an argument says itself whether DDP looks for them."""
+    return any(isinstance(node, ast.keyword) and node.arg == "find_unused_parameters" for node in ast.walk(value))
+
+
 def _looks(call: CallNode, item: ast.keyword, old: bool) -> ast.expr | None:
     """What names a strategy of 1.x that looked for them."""
     for node in ast.walk(item.value):
@@ -39,7 +46,7 @@ def _looks(call: CallNode, item: ast.keyword, old: bool) -> ast.expr | None:
         if isinstance(node, ast.Call) and (dotted := call.scope.resolve(node.func)):
             name = dotted.rpartition(".")[2]
             ours = dotted.startswith("lightning.pytorch.") and name in CLASSES
-            told = any(other.arg in ("find_unused_parameters", None) for other in node.keywords)
+            told = any(other.arg is None for other in node.keywords)
             if ours and not told and (old or name.endswith("Plugin")):
                 return node
     return None
@@ -60,7 +67,7 @@ RULE = Rule(
     ),
     fix="manual",
     versions="Lightning 1.x -> 2.0 and later",
-    triggers=(b"Trainer(",),
+    triggers=(b"Trainer(", b"from_argparse_args("),
     words=tuple(name.encode() for name in (*LOOKED, *CLASSES)),
     check=_check,
     rows=partial(best_levels, (("B07", "manual"), ("G16611", "manual"))),

@@ -25,6 +25,7 @@ def test_what_is_advised_is_there() -> None:
         "Trainer(accelerator='ddp')",
         "Trainer(distributed_backend='ddp' if n > 1 else None)",
         "Trainer(plugins=DDPPlugin())",
+        "Trainer.from_argparse_args(args, distributed_backend='ddp')",
         "Trainer(strategy=DDPStrategy(), weights_summary=None)",
     ],
 )
@@ -41,6 +42,7 @@ def test_found(call: str) -> None:
         "Trainer(plugins=DDPPlugin(find_unused_parameters=False))",
         "Trainer(gpus=2, strategy='ddp_find_unused_parameters_false')",
         "Trainer(gpus=2, strategy='deepspeed')",
+        "Trainer(gpus=2, accelerator='ddp', plugins=DDPPlugin(find_unused_parameters=True))",
         "Engine(accelerator='ddp')",
     ],
 )
