@@ -21,6 +21,10 @@ if TYPE_CHECKING:
     import libcst as cst
 
 MONITORS = ("EarlyStopping", "ModelCheckpoint")
+NO_PERIOD = (
+    "every_n_epochs= below 1 saves nothing, or is refused, where 0 saved at every check before 1.0; take it out, to "
+    "save at each validation"
+)
 
 
 @dataclass(frozen=True)
@@ -97,10 +101,10 @@ def _match(
         edit = NodeEdit(call, partial(_without, name=str(keyword.arg)))
         return Match(file.span(keyword), message, "safe", row.advice, row.row, (edit,))
     known, value = literal(keyword.value)
-    below = known and row.becomes == "every_n_epochs" and isinstance(value, int) and value < 0
+    below = known and row.becomes == "every_n_epochs" and isinstance(value, int) and value < 1
     if row.level == "manual" or row.becomes in given or below:
         clash = f"`{row.becomes}=` is given too: keep the one you mean"
-        why = row.advice or ("every_n_epochs= takes no number below 0" if below else clash)
+        why = row.advice or (NO_PERIOD if below else clash)
         return Match(file.span(keyword), message, "manual", f"Not rewritten: {why}.", row.row)
     edit = NodeEdit(keyword, partial(_renamed, name=row.becomes))
     return Match(file.span(keyword), message, "safe", f"It is `{row.becomes}=` now.", row.row, (edit,))

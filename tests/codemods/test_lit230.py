@@ -59,7 +59,8 @@ def test_rewritten(call: str, after: str) -> None:
 @pytest.mark.parametrize(
     ("call", "said"),
     [
-        ("ModelCheckpoint(period=-1)", "below 0"),
+        ("ModelCheckpoint(period=-1)", "below 1"),
+        ("ModelCheckpoint(period=0)", "saves nothing"),
         ("ModelCheckpoint(period=1, every_n_epochs=2)", "given too"),
         ('ModelCheckpoint(monitor=name, mode="auto")', "not known"),
         ('ModelCheckpoint(filepath="a/{epoch}")', "dirpath="),
