@@ -127,7 +127,10 @@ def run(
     branch: Annotated[
         str | None, typer.Option(help="Branch to make [default: fixer/lightning-VERSION].", metavar="NAME")
     ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Move the branch if it exists with other content.")] = False,
+    force: Annotated[
+        bool,
+        typer.Option("--force", help="Move a branch with other content; offer again what was refused."),
+    ] = False,
     no_verify: Annotated[bool, typer.Option("--no-verify", help="Run none of the project's code.")] = False,
     python: opt.PythonPath = None,
     timeout: opt.Timeout = None,
@@ -136,6 +139,9 @@ def run(
     exit_non_zero_on_findings: opt.FindingsCount = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Do everything but make the branch.")] = False,
     push: Annotated[str | None, typer.Option(help="Push the branch to this remote.", metavar="REMOTE")] = None,
+    pr: Annotated[
+        bool, typer.Option("--pr", help="Open or update the pull request for it, on GitHub or GitLab.")
+    ] = False,
     check_pins: opt.CheckPins = False,
 ) -> int:
     """Repair a repository, prove the result by running it, and put it on a new branch."""
@@ -154,7 +160,7 @@ def run(
     )
     rung = opt.rung(require)
     readable = opt.folders(read)
-    how = pipeline.RunOptions(base, branch, force, dry_run, not no_verify, python, timeout, rung, readable, push)
+    how = pipeline.RunOptions(base, branch, force, dry_run, not no_verify, python, timeout, rung, readable, push, pr)
     return _report(
         lambda progress: pipeline.run(asked, how, progress),
         lambda result: pipeline.exit_code(result, require=rung, findings_count=exit_non_zero_on_findings),

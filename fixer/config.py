@@ -36,12 +36,20 @@ class VerifyConfig:
 
 
 @dataclass(frozen=True)
+class PullRequestConfig:
+    """`[tool.fixer.pull-request]`: templates of the project's own, as paths from its root; None takes fixer's."""
+
+    title: str | None = None
+    body: str | None = None
+
+
+@dataclass(frozen=True)
 class Config:
     """`[tool.fixer]`. A `select`, `target` or `namespace` of None was not given: every rule, the
     newest release, the namespaces as they are.
 
     `per_file_ignores` are patterns with the codes or prefixes that do not count in the files that they match.
-    `given` names the keys that the file holds, those of the proof as `verify.KEY`.
+    `given` names the keys that the file holds, those of inner tables as `verify.KEY` and `pull-request.KEY`.
     """
 
     select: tuple[str, ...] | None = None
@@ -52,6 +60,7 @@ class Config:
     exclude: tuple[str, ...] = ()
     per_file_ignores: tuple[tuple[str, tuple[str, ...]], ...] = ()
     verify: VerifyConfig = VerifyConfig()
+    pull_request: PullRequestConfig = PullRequestConfig()
     given: frozenset[str] = field(default=frozenset(), compare=False)
 
     def excludes(self, path: str) -> bool:
@@ -96,8 +105,11 @@ def _matches(pattern: str, path: str) -> bool:
 
 
 def _config(table: _Table) -> Config:
-    table.allow("select", "ignore", "target", "namespace", "unsafe-fixes", "exclude", "per-file-ignores", "verify")
+    settings = ("select", "ignore", "target", "namespace", "unsafe-fixes", "exclude", "per-file-ignores")
+    table.allow(*settings, "verify", "pull-request")
     defaults = Config()
+    pull = _Table(table.values.get("pull-request", {}), table.place.replace("]", ".pull-request]"))
+    pull.allow("title", "body")
     proof = _Table(table.values.get("verify", {}), table.place.replace("]", ".verify]"))
     each = _Table(table.values.get("per-file-ignores", {}), table.place.replace("]", ".per-file-ignores]"))
     return Config(
@@ -109,7 +121,12 @@ def _config(table: _Table) -> Config:
         exclude=table.strings("exclude"),
         per_file_ignores=tuple((pattern, each.strings(pattern)) for pattern in each.values),
         verify=_verify(proof),
-        given=frozenset({*table.values} - {"verify"} | {f"verify.{key}" for key in proof.values}),
+        pull_request=PullRequestConfig(pull.string("title"), pull.string("body")),
+        given=frozenset(
+            {*table.values} - {"verify", "pull-request"}
+            | {f"verify.{key}" for key in proof.values}
+            | {f"pull-request.{key}" for key in pull.values}
+        ),
     )
 
 

@@ -10,19 +10,10 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from fixer.pipeline import Progress
-from fixer.reports import OutputFormat, Rules, RuleText, Style, render
+from fixer.reports import OutputFormat, Style, render
+from fixer.reports.rule_text import rule_texts
 from fixer.reports.words import one_line
 from fixer.result import Result
-
-
-def rule_texts() -> Rules:
-    """The words of every rule."""
-    from codemods.rule import all_rules
-
-    return {
-        rule.code: RuleText(rule.code, rule.name, rule.summary, rule.why, rule.fix, next(iter(rule.references), None))
-        for rule in all_rules()
-    }
 
 
 def show(

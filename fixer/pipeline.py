@@ -26,8 +26,6 @@ from fixer.result import Command, Commit, FileDiff, Result, Skipped
 from fixer.settings import Asked, options_for, sources_of
 
 if TYPE_CHECKING:
-    from fixer.push import Remote, Seen
-    from fixer.tokens import Tokens
     from verify.evidence import Evidence, Rung
 
 Progress = Callable[[str], None]
@@ -47,6 +45,7 @@ class RunOptions:
     require: Rung | None = None
     readable: tuple[Path, ...] = ()
     push: str | None = None
+    pr: bool = False
 
 
 @dataclass(frozen=True)
@@ -103,11 +102,12 @@ def run(asked: Asked, how: RunOptions, progress: Progress) -> Result:
     could not be made is not an error but an `inconclusive` verdict.
     """
     from fixer.branch import check_branch
+    from fixer.delivery import prepare
     from fixer.proof import proof_options, prove_plan
-    from fixer.push import look
+    from fixer.reports.rule_text import rule_texts
     from fixer.tokens import take
 
-    started = time.monotonic()
+    started, tokens = time.monotonic(), take()
     progress("reading the repository")
     project = open_commit(asked.path, how.base)
     options = options_for(asked, project)
@@ -116,23 +116,29 @@ def run(asked: Asked, how: RunOptions, progress: Progress) -> Result:
         switch = "set verify.enabled in pyproject.toml" if how.verify else "leave out --no-verify"
         raise UsageError(f"--require {how.require} needs the proof, which is switched off; {switch}")
     branch = how.branch or f"fixer/lightning-{options.target}"
-    remote = _remote(project, how, take())
+    delivery = prepare(project, branch, how.base, how.push, tokens, pr=how.pr, again=how.force)
     if not how.dry_run:
         check_branch(project, branch)
     sources = sources_of(project)
+    options = delivery.options(options) if delivery else options
     made = plan(sources, options, _counted(progress))
+    unwanted: str | None = None
+    if delivery:
+        options, unwanted = delivery.unwanted(options, made.changes)
+        made = plan(sources, options, _counted(progress)) if unwanted else made
     evidence: tuple[Evidence, ...] = ()
     if made.changes and verified:
         proof = proof_options(project, how.python, how.timeout, how.readable)
         made, evidence = prove_plan(project, sources, options, made, proof, progress)
     result = replace(_result("run", project, options, sources, made), evidence=evidence)
+    result = replace(result, messages=(*result.messages, *filter(None, [unwanted])))
     result = _resolved(result, asked, sources, made, progress)
     if made.changes:
-        seen = look(remote, branch, project.base or "") if remote else None
-        result = _land(project, options, made, result, branch, how)
-        if remote and seen and not how.dry_run:
-            progress(f"pushing to {remote.name}")
-            result = _pushed(result, remote, seen)
+        force = how.force or (delivery is not None and delivery.may_move())
+        result = _land(project, options, made, result, branch, how, force=force)
+        if delivery and not how.dry_run:
+            progress(f"pushing to {delivery.remote.name}")
+            result = delivery.deliver(made, result, rule_texts())
     return replace(result, duration_s=time.monotonic() - started)
 
 
@@ -209,46 +215,18 @@ def _text(data: bytes) -> str:
     return data.decode("utf-8", errors="surrogateescape")
 
 
-def _land(project: Project, options: Options, made: Plan, result: Result, branch: str, how: RunOptions) -> Result:
+def _land(
+    project: Project, options: Options, made: Plan, result: Result, branch: str, how: RunOptions, *, force: bool
+) -> Result:
     from fixer.branch import annotate, land
     from fixer.groups import steps_of
 
-    force = how.force or (bool(how.push) and _is_ours(project, branch))
     landing = land(project, branch, steps_of(made, options), __version__, force=force, dry_run=how.dry_run)
     if not how.dry_run and landing.commits:
         annotate(project, landing.commits, _notes(landing.commits, result))
     messages = (*result.messages, *([landing.message] if landing.message else []))
     kept = None if how.dry_run or landing.head == project.base else landing.branch
     return replace(result, branch=kept, commits=landing.commits, messages=messages)
-
-
-def _is_ours(project: Project, branch: str) -> bool:
-    """Whether nothing is lost when a branch is moved."""
-    from fixer.gitio import find_repository
-    from fixer.push import may_move
-
-    repository = find_repository(project.root)
-    return repository is not None and may_move(repository, branch, project.base or "")
-
-
-def _remote(project: Project, how: RunOptions, tokens: Tokens) -> Remote | None:
-    """The remote to push to, looked up before any work is done."""
-    from fixer.gitio import find_repository
-    from fixer.push import find_remote
-
-    repository = find_repository(project.root) if how.push else None
-    return find_remote(repository, how.push, tokens) if repository and how.push else None
-
-
-def _pushed(result: Result, remote: Remote, seen: Seen) -> Result:
-    """The result with what became of its branch at the remote. A push that is refused loses nothing."""
-    from fixer.push import publish
-
-    head = remote.repository.resolve(f"refs/heads/{result.branch}")
-    if result.branch is None or head is None:
-        return result
-    done, error = publish(remote, result.branch, head, seen)
-    return replace(result, messages=(*result.messages, *filter(None, [done])), error=error)
 
 
 def _notes(commits: Sequence[Commit], result: Result) -> Mapping[str, str]:

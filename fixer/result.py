@@ -43,7 +43,8 @@ class Result:
     """The outcome of one command.
 
     `base` is the commit it started from (None outside a repository), `target` the Lightning release it
-    moves to, `branch` the branch that holds the result (None where there is none), `messages` what the
+    moves to, `branch` the branch that holds the result (None where there is none), `pull_request` the address of the
+    one that offers it, `messages` what the
     user should know besides (uncommitted work left out, nothing to look at), `error` the one message of a
     command that could not do its work. `duration_s` is wall time in seconds.
     """
@@ -52,6 +53,7 @@ class Result:
     base: str | None
     target: str
     branch: str | None = None
+    pull_request: str | None = None
     findings: tuple[Finding, ...] = ()
     files: tuple[FileDiff, ...] = ()
     commits: tuple[Commit, ...] = ()

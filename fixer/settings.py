@@ -79,6 +79,8 @@ def in_words() -> dict[str, str]:
         "verify.script": "the scripts that reach fit",
         "verify.timeout": "600 seconds for each tree",
         "verify.baseline-python": "one built for the baseline",
+        "pull-request.title": "fixer's own",
+        "pull-request.body": "fixer's own",
         "verify.target-python": "the one that fixer runs in, or one built for the target",
     }
 

@@ -42,6 +42,7 @@ def document(result: Result) -> Json:
         "base": result.base,
         "target": result.target,
         "branch": result.branch,
+        "pull_request": result.pull_request,
         "findings": [_finding(finding, result.command != "check") for finding in result.findings],
         "files": [asdict(file) for file in result.files],
         "commits": [

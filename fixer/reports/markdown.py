@@ -33,11 +33,13 @@ def render(result: Result, rules: Rules) -> str:
     room -= _size(proof)
     left = _fitted(_left(result, rules), "### Left for a person\n\n", room // 2, "more findings")
     room -= _size(left)
-    besides = _fitted(_besides(result), "### Besides\n\n", room // 2, "more notes and files")
+    besides = _fitted(notes(result), "### Besides\n\n", room // 2, "more notes and files")
     room -= _size(besides)
-    commits = _fitted([_commit(commit) for commit in result.commits], "### What changed\n\n", room // 2, "more commits")
+    commits = _fitted(
+        [commit_line(commit) for commit in result.commits], "### What changed\n\n", room // 2, "more commits"
+    )
     room -= _size(commits)
-    files = _fitted([_file(file) for file in result.files], "### Files\n\n", room, _more_files(result))
+    files = _fitted([file_block(file) for file in result.files], "### Files\n\n", room, _more_files(result))
     return f"{head}{proof}{commits}{files}{left}{besides}{foot}"
 
 
@@ -71,7 +73,7 @@ def _row(*cells: str) -> str:
     return f"| {' | '.join(escaped)} |\n"
 
 
-def _item(text: str) -> str:
+def list_item(text: str) -> str:
     """An item of a list that is not taken for a heading, a rule or a list of its own."""
     return f"- {_LEADING.sub(lambda match: f'{match[1]}{chr(92)}{match[2]}', text)}\n"
 
@@ -89,7 +91,7 @@ def _size(text: str) -> int:
     return len(text.encode("utf-8", "replace"))
 
 
-def _shortened(text: str) -> str:
+def shortened(text: str) -> str:
     return text if len(text) <= _LONG else f"{text[:_LONG]} [...]"
 
 
@@ -111,7 +113,7 @@ def _fitted(blocks: Sequence[str], heading: str, room: int, more: str) -> str:
 
 
 def _head(result: Result) -> str:
-    told = escape(_shortened(words.summary(result)))
+    told = escape(shortened(words.summary(result)))
     base = f"Base {code(result.base)}." if result.base else ""
     return f"## fixer: {escape(words.title(result))}\n\n{told}\n\n" + (f"{base}\n\n" if base else "")
 
@@ -121,11 +123,11 @@ def _proof(result: Result) -> list[str]:
     for item in result.evidence:
         rules, far = ", ".join(map(escape, item.codes)), words.difference(item) or words.NONE
         overview.append(_row(code(item.group), rules, f"**{item.verdict}**", item.rung or "none", far))
-    return ["".join(overview) + "\n", *map(_evidence, result.evidence)] if result.evidence else []
+    return ["".join(overview) + "\n", *map(numbers, result.evidence)] if result.evidence else []
 
 
-def _evidence(evidence: Evidence) -> str:
-    lines = [f"**{evidence.verdict}** {code(evidence.group)}: {escape(_shortened(evidence.reason))}\n\n"]
+def numbers(evidence: Evidence) -> str:
+    lines = [f"**{evidence.verdict}** {code(evidence.group)}: {escape(shortened(evidence.reason))}\n\n"]
     rows = words.comparison(evidence)
     if rows:
         lines += [_row("", "before", "after"), _row(*["---"] * 3)]
@@ -140,17 +142,17 @@ def _evidence(evidence: Evidence) -> str:
 def _names(title: str, names: Sequence[str]) -> Iterator[str]:
     if names:
         yield f"{title}:\n\n"
-        yield from (_item(escape(_shortened(name))) for name in names[:_NAMES])
+        yield from (list_item(escape(shortened(name))) for name in names[:_NAMES])
         yield f"- and {len(names) - _NAMES} more\n\n" if len(names) > _NAMES else "\n"
 
 
-def _commit(commit: Commit) -> str:
-    subject = escape(_shortened(commit.subject))
+def commit_line(commit: Commit) -> str:
+    subject = escape(shortened(commit.subject))
     name = "" if commit.subject.startswith(commit.code) else f"{escape(commit.code)}: "
     return f"- {code(words.short(commit.id))} {name}{subject} ({words.count(len(commit.findings), 'finding')})\n"
 
 
-def _file(file: FileDiff) -> str:
+def file_block(file: FileDiff) -> str:
     counted = stat(file.diff)
     name = html.escape(words.plain(file.path))
     told = f"<details><summary><code>{name}</code> +{counted.added} -{counted.removed}</summary>"
@@ -164,20 +166,20 @@ def _more_files(result: Result) -> str:
 
 
 def _left(result: Result, rules: Rules) -> list[str]:
-    return [_finding(finding, rules) for finding in words.standing(result)]
+    return [finding_line(finding, rules) for finding in words.standing(result)]
 
 
-def _finding(finding: Finding, rules: Rules) -> str:
+def finding_line(finding: Finding, rules: Rules) -> str:
     rule = rules.get(finding.code)
     url = rule.url if rule and rule.url and re.fullmatch(r"https://[^\s<>()]+", rule.url) else None
     name = f"[{escape(finding.code)}]({url})" if url else escape(finding.code)
-    reason = f"<br>{finding.fix}: {escape(_shortened(finding.reason))}" if finding.reason else f" ({finding.fix})"
-    return f"- {code(words.place(finding))} {name} {escape(_shortened(finding.message))}{reason}\n"
+    reason = f"<br>{finding.fix}: {escape(shortened(finding.reason))}" if finding.reason else f" ({finding.fix})"
+    return f"- {code(words.place(finding))} {name} {escape(shortened(finding.message))}{reason}\n"
 
 
-def _besides(result: Result) -> list[str]:
-    told = [_item(escape(_shortened(message))) for message in result.messages]
-    told += [f"- not read: {code(item.path)}: {escape(_shortened(item.reason))}\n" for item in result.skipped]
+def notes(result: Result) -> list[str]:
+    told = [list_item(escape(shortened(message))) for message in result.messages]
+    told += [f"- not read: {code(item.path)}: {escape(shortened(item.reason))}\n" for item in result.skipped]
     return told
 
 

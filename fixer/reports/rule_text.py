@@ -22,3 +22,13 @@ class RuleText:
 
 Rules = Mapping[str, RuleText]
 """The words of the rules, by code. A report copes with a code that is not among them."""
+
+
+def rule_texts() -> Rules:
+    """The words of every rule."""
+    from codemods.rule import all_rules
+
+    return {
+        rule.code: RuleText(rule.code, rule.name, rule.summary, rule.why, rule.fix, next(iter(rule.references), None))
+        for rule in all_rules()
+    }

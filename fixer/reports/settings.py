@@ -7,7 +7,7 @@ from dataclasses import fields
 
 from fixer.config import Config
 
-_HELD = ("verify", "given")
+_HELD = ("verify", "pull_request", "given")
 
 
 def table(config: Config, path: str, defaults: dict[str, str]) -> str:
@@ -23,6 +23,8 @@ def table(config: Config, path: str, defaults: dict[str, str]) -> str:
 def _rows(config: Config, path: str, defaults: dict[str, str]) -> Iterator[tuple[str, str, str]]:
     settings = [(one.name, getattr(config, one.name)) for one in fields(config) if one.name not in _HELD]
     settings += [(f"verify.{one.name}", getattr(config.verify, one.name)) for one in fields(config.verify)]
+    pull = config.pull_request
+    settings += [(f"pull-request.{one.name}", getattr(pull, one.name)) for one in fields(pull)]
     for name, value in settings:
         key = name.replace("_", "-")
         given = key in config.given

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import threading
@@ -9,8 +10,10 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from urllib.parse import parse_qsl
 
 from tests.fixer.command import OLD
+from tests.fixer.forge_api import Api
 from tests.fixer.git_repos import Repo
 from tests.support import git
 
@@ -59,6 +62,7 @@ class _Server(ThreadingHTTPServer):
     folder: Path
     asked: list[tuple[str, str]]
     authorization: str | None = None
+    api: Api | None = None
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -70,8 +74,29 @@ class _Handler(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         self._answer()
 
+    def do_PATCH(self) -> None:
+        self._answer()
+
+    def do_PUT(self) -> None:
+        self._answer()
+
+    def _answer_api(self, path: str, query: Mapping[str, str]) -> None:
+        assert self.server.api is not None
+        body = json.loads(self.rfile.read(int(self.headers.get("Content-Length") or 0)) or b"{}")
+        status, said = self.server.api.answer(self.command, path, query, body, dict(self.headers.items()))
+        content = json.dumps(said).encode()
+        self.send_response(status)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(content)))
+        self.end_headers()
+        self.wfile.write(content)
+
     def _answer(self) -> None:
         shown = self.headers.get("Authorization", "")
+        if self.path.startswith("/api/"):
+            path, _, query = self.path.partition("?")
+            self._answer_api(path, dict(parse_qsl(query)))
+            return
         self.server.asked.append((self.path, shown))
         if self.server.authorization and shown != self.server.authorization:
             self.send_response(401)
@@ -121,14 +146,19 @@ class _Handler(BaseHTTPRequestHandler):
 
 
 @contextmanager
-def served(folder: Path, authorization: str | None = None) -> Iterator[tuple[str, list[tuple[str, str]]]]:
+def served(
+    folder: Path, authorization: str | None = None, api: Api | None = None
+) -> Iterator[tuple[str, list[tuple[str, str]]]]:
     """Bare repositories below a folder over http: the server's address, and what it was asked with which header."""
     server = _Server(("127.0.0.1", 0), _Handler)
-    server.folder, server.asked, server.authorization = folder, [], authorization
+    server.folder, server.asked, server.authorization, server.api = folder, [], authorization, api
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
     thread.start()
     try:
-        yield f"http://127.0.0.1:{server.server_port}", server.asked
+        address = f"http://127.0.0.1:{server.server_port}"
+        if api:
+            api.address = address
+        yield address, server.asked
     finally:
         server.shutdown()
         server.server_close()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from fixer.config import Config, VerifyConfig, read_config
+from fixer.config import Config, PullRequestConfig, VerifyConfig, read_config
 from fixer.errors import UsageError
 
 FULL = """
@@ -23,6 +23,10 @@ timeout = 90
 baseline-python = "../old/bin/python"
 target-python = "/new/bin/python"
 torch = "project"
+
+[tool.fixer.pull-request]
+title = ".fixer/title"
+body = ".fixer/body.md"
 """
 
 
@@ -42,6 +46,7 @@ def test_every_key_is_read() -> None:
             target_python="/new/bin/python",
             torch="project",
         ),
+        pull_request=PullRequestConfig(".fixer/title", ".fixer/body.md"),
     )
 
 

@@ -124,7 +124,7 @@ def test_a_run_that_is_overtaken_gives_way(
         overtaken.append(commit(origin, {"train.py": b"theirs\n"}, BRANCH, "origin/main"))
         return found
 
-    monkeypatch.setattr(push, "look", look)
+    monkeypatch.setattr("fixer.delivery.look", look)
     said = ask("run", clone(origin, tmp_path / "here").path, "--no-verify", "--push", "origin")
     assert "stale info" in said.complaint()
     assert [head(origin)] == overtaken
@@ -140,11 +140,11 @@ def test_two_runs_at_once_make_one_branch(
 
     def look(*arguments: object) -> push.Seen:
         found = real(*arguments)  # type: ignore[arg-type]
-        monkeypatch.setattr(push, "look", real)
+        monkeypatch.setattr("fixer.delivery.look", real)
         pushed(ask, other)
         return found
 
-    monkeypatch.setattr(push, "look", look)
+    monkeypatch.setattr("fixer.delivery.look", look)
     pushed(ask, clone(origin, tmp_path / "here"))
     assert head(origin) == other.git("rev-parse", BRANCH)
 

@@ -1,0 +1,98 @@
+"""Pull requests on GitHub: https://docs.github.com/rest/pulls/pulls and https://docs.github.com/rest/issues/comments"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from fixer.errors import UsageError
+from fixer.forge import Place
+from fixer.pulls.life import Pull
+from fixer.tokens import Token
+
+if TYPE_CHECKING:
+    from github.PullRequest import PullRequest
+    from github.Repository import Repository
+
+_NEWEST = 50
+
+
+@dataclass(frozen=True)
+class GitHub:
+    """The pull requests from a branch of one repository to another, or to itself."""
+
+    repository: Repository
+    owner: str
+
+    def pulls(self, branch: str) -> tuple[Pull, ...]:
+        """Those from a branch, in any state, the newest first."""
+        with _answers():
+            found = self.repository.get_pulls(
+                state="all", head=f"{self.owner}:{branch}", sort="created", direction="desc"
+            )
+            return tuple(map(_pull, islice(found, _NEWEST)))
+
+    def open(self, branch: str, base: str, title: str, body: str) -> Pull:
+        """A new one."""
+        with _answers():
+            head = f"{self.owner}:{branch}"
+            return _pull(self.repository.create_pull(base=base, head=head, title=title, body=body))
+
+    def rewrite(self, number: int, title: str, body: str) -> None:
+        """Another title and body."""
+        with _answers():
+            self.repository.get_pull(number).edit(title=title, body=body)
+
+    def comments(self, number: int) -> tuple[str, ...]:
+        """What was said below it."""
+        with _answers():
+            return tuple(comment.body or "" for comment in self.repository.get_issue(number).get_comments())
+
+    def comment(self, number: int, text: str) -> None:
+        """Says something below it."""
+        with _answers():
+            self.repository.get_issue(number).create_comment(text)
+
+
+def connect(target: Place, head: Place, token: Token) -> GitHub:
+    """The pull requests of a repository, without asking the server anything yet."""
+    try:
+        import github
+    except ImportError:
+        raise UsageError("--pr on GitHub needs PyGithub; run `pip install 'fixer[bot]'`") from None
+    api = github.Github(
+        auth=github.Auth.Token(token.value),
+        base_url=target.api,
+        lazy=True,
+        retry=github.GithubRetry(total=3),
+        seconds_between_requests=None,
+        seconds_between_writes=None,
+    )
+    return GitHub(api.get_repo(target.path), head.owner)
+
+
+def _pull(pull: PullRequest) -> Pull:
+    state = "merged" if pull.merged_at else "open" if pull.state == "open" else "closed"
+    return Pull(pull.number, pull.html_url, state, pull.body or "")  # type: ignore[arg-type]
+
+
+@contextmanager
+def _answers() -> Iterator[None]:
+    """What the server refuses becomes an error of use."""
+    import github
+    import requests
+
+    try:
+        yield
+    except github.GithubException as error:
+        errors = error.data.get("errors", []) if isinstance(error.data, dict) else []
+        more = "; ".join(str(one.get("message", "")) for one in errors if isinstance(one, dict))
+        said = ": ".join(filter(None, [error.message or "", more]))
+        raise UsageError(
+            f"GitHub answers {error.status} {said}".rstrip() + "; the token needs contents and pull-requests: write"
+        ) from None
+    except requests.RequestException as error:
+        raise UsageError(f"GitHub cannot be reached: {type(error).__name__}; look at GITHUB_API_URL") from None

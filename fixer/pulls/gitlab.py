@@ -1,0 +1,98 @@
+"""Merge requests on GitLab: https://docs.gitlab.com/api/merge_requests and https://docs.gitlab.com/api/notes"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from fixer.errors import UsageError
+from fixer.forge import Place
+from fixer.pulls.life import Pull
+from fixer.tokens import Token
+
+if TYPE_CHECKING:
+    from gitlab.v4.objects import Project
+
+_NEWEST = 50
+_STATES = {"opened": "open", "merged": "merged"}
+
+
+@dataclass(frozen=True)
+class GitLab:
+    """The merge requests from a branch of one project to another, or to itself."""
+
+    target: Project
+    source: Project
+
+    def pulls(self, branch: str) -> tuple[Pull, ...]:
+        """Those from a branch, in any state, the newest first."""
+        with _answers():
+            found = self.target.mergerequests.list(
+                source_branch=branch, state="all", order_by="created_at", sort="desc", per_page=_NEWEST, get_all=False
+            )
+            return tuple(_pull(one) for one in found if one.source_project_id == self.source.get_id())
+
+    def open(self, branch: str, base: str, title: str, body: str) -> Pull:
+        """A new one."""
+        wanted = {
+            "source_branch": branch,
+            "target_branch": base,
+            "target_project_id": self.target.get_id(),
+            "title": title,
+            "description": body,
+        }
+        with _answers():
+            return _pull(self.source.mergerequests.create(wanted))
+
+    def rewrite(self, number: int, title: str, body: str) -> None:
+        """Another title and body."""
+        with _answers():
+            self.target.mergerequests.update(number, {"title": title, "description": body})
+
+    def comments(self, number: int) -> tuple[str, ...]:
+        """What was said below it."""
+        with _answers():
+            notes = self.target.mergerequests.get(number, lazy=True).notes
+            return tuple(note.body for note in notes.list(get_all=True))
+
+    def comment(self, number: int, text: str) -> None:
+        """Says something below it."""
+        with _answers():
+            self.target.mergerequests.get(number, lazy=True).notes.create({"body": text})
+
+
+def connect(target: Place, head: Place, token: Token) -> GitLab:
+    """The merge requests of a project. A job token is taken for what it is, though GitLab lets it do little."""
+    try:
+        import gitlab
+    except ImportError:
+        raise UsageError("--pr on GitLab needs python-gitlab; run `pip install 'fixer[bot]'`") from None
+    shown = {"job_token" if token.name == "CI_JOB_TOKEN" else "private_token": token.value}
+    api = gitlab.Gitlab(target.api.removesuffix("/api/v4"), **shown, keep_base_url=True, timeout=60)  # type: ignore[arg-type]
+    with _answers():
+        project = api.projects.get(target.path)
+        return GitLab(project, project if head.path == target.path else api.projects.get(head.path))
+
+
+def _pull(request: Any) -> Pull:
+    state = _STATES.get(request.state, "closed")
+    return Pull(request.iid, request.web_url, state, request.description or "")  # type: ignore[arg-type]
+
+
+@contextmanager
+def _answers() -> Iterator[None]:
+    """What the server refuses becomes an error of use."""
+    import gitlab
+    import requests
+
+    try:
+        yield
+    except gitlab.GitlabError as error:
+        status = getattr(error, "response_code", None) or ""
+        raise UsageError(
+            f"GitLab answers {status} {error.error_message}; the token needs the scopes api and write_repository"
+        ) from None
+    except requests.RequestException as error:
+        raise UsageError(f"GitLab cannot be reached: {type(error).__name__}; look at CI_API_V4_URL") from None

@@ -1,0 +1,132 @@
+"""The life of a pull request: what to do next, decided from what is there.
+
+All that is remembered stands in the pull requests themselves: a hidden line in the body with digests of what was
+offered, and the check boxes of the rules.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from hashlib import sha256
+from typing import Literal
+
+from codemods.plan import Change
+from fixer.reports.diff import unified
+from fixer.result import FileDiff, Result
+
+PEOPLE = "<!-- fixer: commits of people -->"
+
+_MEMO = re.compile(r"<!-- fixer: (\{.*?\}) -->")
+_BOX = re.compile(r"^\s*[-*] \[ \] .*<!-- fixer:rule ([A-Z]+[0-9]+) -->\s*$", re.MULTILINE)
+_HUNK = re.compile(r"^@@ .*$", re.MULTILINE)
+
+Part = tuple[str, str]
+"""A rule and a file that it changes."""
+
+
+@dataclass(frozen=True)
+class Memo:
+    """What a pull request remembers: digests of the diff, of what is said of it, and of each rule's part of it."""
+
+    result: str
+    told: str = ""
+    parts: frozenset[str] = frozenset()
+
+    def line(self) -> str:
+        """The hidden line that holds it."""
+        held = {"result": self.result, "told": self.told, "parts": sorted(self.parts)}
+        return f"<!-- fixer: {json.dumps(held, separators=(',', ':'))} -->"
+
+
+@dataclass(frozen=True)
+class Pull:
+    """A pull or merge request as the server has it."""
+
+    number: int
+    url: str
+    state: Literal["open", "closed", "merged"]
+    body: str
+
+    @property
+    def memo(self) -> Memo | None:
+        """What it remembers; None where somebody took the line out."""
+        found = _MEMO.findall(self.body)
+        try:
+            held = json.loads(found[-1]) if found else {}
+            return Memo(str(held["result"]), str(held["told"]), frozenset(map(str, held["parts"])))
+        except (ValueError, KeyError, TypeError):
+            return None
+
+
+class Step(Enum):
+    """What there is to do at the server."""
+
+    push = "push"
+    open = "open"
+    rewrite = "rewrite"
+    comment = "comment"
+
+
+def current(pulls: Sequence[Pull]) -> Pull | None:
+    """The open one; of several the newest, which comes first."""
+    return next((pull for pull in pulls if pull.state == "open"), None)
+
+
+def next_steps(pull: Pull | None, wanted: Memo, *, there: bool, people: bool, said: bool) -> tuple[Step, ...]:
+    """What to do with a result, given the open pull request.
+
+    `there` says whether the branch is at the remote, `people` whether it holds commits of people, and `said` whether
+    that was said in a comment already.
+    """
+    if people:
+        return (Step.comment,) if pull and not said else ()
+    if pull is None:
+        return (Step.push, Step.open)
+    if not there or pull.memo is None or pull.memo.result != wanted.result:
+        return (Step.push, Step.rewrite)
+    return () if pull.memo.told == wanted.told else (Step.rewrite,)
+
+
+def switched_off(pulls: Sequence[Pull]) -> frozenset[str]:
+    """The rules whose check boxes are empty in the newest pull request, open or not."""
+    return frozenset(_BOX.findall(pulls[0].body.replace("\r", ""))) if pulls else frozenset()
+
+
+def refused(pulls: Sequence[Pull], changes: Iterable[Change]) -> frozenset[Part]:
+    """The parts that were offered with the same content in a pull request that is closed: its owner did not want
+    them, or took them back after the merge. What an open one offers is wanted."""
+    before = {part for pull in pulls if pull.state != "open" and pull.memo for part in pull.memo.parts}
+    open_now = {part for pull in pulls if pull.state == "open" and pull.memo for part in pull.memo.parts}
+    return frozenset((item.code, item.path) for item in changes if part_of(item) in before - open_now)
+
+
+def part_of(change: Change) -> str:
+    """A digest of the lines that a rule takes out of a file and puts in, wherever in the file they are."""
+    lines = unified(change.path, _text(change.before), _text(change.after)).splitlines()
+    edited = [line for line in lines[3:] if line.startswith(("+", "-"))]
+    return _digest(change.code, change.path, *edited)[:10]
+
+
+def result_of(files: Iterable[FileDiff]) -> str:
+    """A digest of diffs with the lines around each change, but not their numbers: it is another one as soon as the
+    base changes so that the branch could conflict with it."""
+    return _digest(*(_HUNK.sub("@@", file.diff) for file in files))[:16]
+
+
+def told_of(result: Result, title: str, off: Iterable[str]) -> str:
+    """A digest of what the body says besides the diffs, without what differs from machine to machine."""
+    verdicts = [f"{item.group} {item.verdict} {item.rung}" for item in result.evidence]
+    left = [finding.id for finding in result.findings if not finding.applied]
+    return _digest(title, *verdicts, *left, *sorted(off))[:16]
+
+
+def _digest(*texts: str) -> str:
+    return sha256("\0".join(texts).encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _text(data: bytes) -> str:
+    return data.decode("utf-8", "surrogateescape")

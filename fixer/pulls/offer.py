@@ -1,0 +1,206 @@
+"""One run's dealings with a pull request: what it remembers before the work, and what becomes of it after."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Protocol
+from urllib.parse import urlsplit
+
+from codemods.plan import Change, Plan
+from codemods.scan import Options
+from fixer.errors import UsageError
+from fixer.forge import Place
+from fixer.gitio import GitError, Repository
+from fixer.pulls import life
+from fixer.pulls.body import Templates, body, title
+from fixer.pulls.life import Memo, Part, Pull, Step
+from fixer.push import Remote, Seen, default_branch, find_remote, head_of, publish
+from fixer.reports import Rules
+from fixer.result import Result
+from fixer.tokens import NAMES, Token
+
+_BASES = ("upstream", "origin")
+_REFS = (("GITHUB_REF_TYPE", "branch", "GITHUB_REF_NAME"), ("CI_COMMIT_BRANCH", None, "CI_COMMIT_BRANCH"))
+
+
+class Forge(Protocol):
+    """The pull requests of a repository, on GitHub or GitLab."""
+
+    def pulls(self, branch: str) -> tuple[Pull, ...]: ...
+    def open(self, branch: str, base: str, title: str, body: str) -> Pull: ...
+    def rewrite(self, number: int, title: str, body: str) -> None: ...
+    def comments(self, number: int) -> tuple[str, ...]: ...
+    def comment(self, number: int, text: str) -> None: ...
+
+
+@dataclass(frozen=True)
+class Visit:
+    """A look at the server before any work is done."""
+
+    forge: Forge
+    remote: Remote
+    branch: str
+    base: str
+    pulls: tuple[Pull, ...]
+    templates: Templates
+    again: bool
+
+    @property
+    def off(self) -> frozenset[str]:
+        """The rules that are switched off in the check boxes."""
+        return life.switched_off(self.pulls)
+
+    def without_off(self, options: Options) -> Options:
+        """The options less the rules that are switched off, and those that must not land without one of them."""
+        off = set(self.off)
+        while more := {rule.code for rule in options.rules if rule.code not in off and off & set(rule.requires)}:
+            off |= more
+        return replace(options, rules=tuple(rule for rule in options.rules if rule.code not in off)) if off else options
+
+    def refused(self, changes: Sequence[Change]) -> frozenset[Part]:
+        """The parts that the project's owner did not want."""
+        return frozenset() if self.again else life.refused(self.pulls, changes)
+
+
+def visit(remote: Remote, branch: str, base: str | None, templates: Templates, again: bool) -> Visit:
+    """Looks up the pull requests of a branch. Raises UsageError where that cannot be done."""
+    if remote.place is None:
+        raise UsageError(
+            f"{remote.name} ({remote.address}) is not known as GitHub or GitLab; push to a remote there, or name "
+            "the server by GITHUB_SERVER_URL or CI_SERVER_URL"
+        )
+    target = _target(remote, remote.place)
+    assert target.place is not None
+    token = remote.tokens.of(target.place.kind) or _of_program(target.place)
+    if target.place.kind == "github":
+        from fixer.pulls.github import connect as connect_github
+
+        forge: Forge = connect_github(target.place, remote.place, token)
+    else:
+        from fixer.pulls.gitlab import connect as connect_gitlab
+
+        forge = connect_gitlab(target.place, remote.place, token)
+    return Visit(forge, remote, branch, _base(target, base), forge.pulls(branch), templates, again)
+
+
+def templates_of(repository: Repository, commit: str, title: str | None, body: str | None) -> Templates:
+    """The project's own templates, as they are in a commit. Raises UsageError for one that is not there."""
+
+    def text(path: str | None) -> str | None:
+        if path is None:
+            return None
+        try:
+            return repository.git("cat-file", "blob", f"{commit}:{path}").decode("utf-8", "replace")
+        except GitError:
+            raise UsageError(f"[tool.fixer.pull-request] {path}: there is no such file; commit it first") from None
+
+    return Templates(text(title), text(body))
+
+
+def offer(visit: Visit, made: Plan, result: Result, seen: Seen, head: str, rules: Rules) -> Result:
+    """Brings the server to where the result is: the result with what was done, or with the error that it met."""
+    try:
+        done, pull = _offer(visit, made, result, seen, head, rules)
+    except UsageError as error:
+        return replace(result, error=visit.remote.tokens.hidden(str(error)))
+    return replace(result, pull_request=pull.url if pull else None, messages=(*result.messages, *filter(None, done)))
+
+
+def _offer(
+    visit: Visit, made: Plan, result: Result, seen: Seen, head: str, rules: Rules
+) -> tuple[list[str], Pull | None]:
+    name = title(result, visit.templates)
+    memo = Memo(
+        life.result_of(result.files),
+        life.told_of(result, name, visit.off),
+        frozenset(life.part_of(change) for change in made.changes),
+    )
+    text = body(result, visit.templates, memo, visit.off, rules)
+    pulls = visit.forge.pulls(visit.branch)
+    pull = life.current(pulls)
+    people = seen.of_people is not None
+    said = people and pull is not None and any(life.PEOPLE in one for one in visit.forge.comments(pull.number))
+    steps = life.next_steps(pull, memo, there=seen.head is not None, people=people, said=said)
+    done = []
+    if Step.push in steps:
+        pushed, error = publish(visit.remote, visit.branch, head, seen)
+        if error:
+            raise UsageError(error)
+        done.append(pushed)
+    if Step.open in steps:
+        pull = _opened(visit, name, text)
+        done.append(f"pull request opened: {pull.url}")
+    elif pull and Step.rewrite in steps:
+        visit.forge.rewrite(pull.number, name, text)
+        done.append(f"pull request updated: {pull.url}")
+    elif people:
+        if pull and Step.comment in steps:
+            visit.forge.comment(pull.number, _comment(visit.branch, seen.of_people or ""))
+        done.append(f"branch {visit.branch} of {visit.remote.name} holds commits of people and is left as it is")
+    elif pull:
+        done.append(f"pull request is up to date: {pull.url}")
+    return done, pull
+
+
+def _opened(visit: Visit, name: str, text: str) -> Pull:
+    """A new pull request, or the one that another run opened meanwhile."""
+    try:
+        return visit.forge.open(visit.branch, visit.base, name, text)
+    except UsageError:
+        there = life.current(visit.forge.pulls(visit.branch))
+        if there is None:
+            raise
+        visit.forge.rewrite(there.number, name, text)
+        return there
+
+
+def _comment(branch: str, commit: str) -> str:
+    return (
+        f"This branch holds commits that fixer did not make ({commit[:10]}), so fixer leaves it as it is from now on. "
+        f"Delete the branch `{branch}`, or take those commits off it, to have it kept up to date.\n\n{life.PEOPLE}"
+    )
+
+
+def _target(remote: Remote, place: Place) -> Remote:
+    """The remote whose repository takes the pull request: `upstream`, else `origin`, else the one that is pushed to."""
+    names = remote.repository.git("remote").decode("utf-8", "replace").split()
+    for name in _BASES:
+        if name in names:
+            other = find_remote(remote.repository, name, remote.tokens)
+            if other.place and other.place.server == place.server:
+                return other
+    return remote
+
+
+def _base(target: Remote, asked: str | None) -> str:
+    """The branch that the pull request is for: the one that was named as the base, the one that is checked out or, in
+    a pipeline, built, else the default branch."""
+    here = target.repository.git("symbolic-ref", "--quiet", "--short", "HEAD", accept=(0, 1)).decode().strip()
+    built = [os.environ.get(name, "") for key, value, name in _REFS if value is None or os.environ.get(key) == value]
+    for name in filter(None, [(asked or "").removeprefix(f"{target.name}/"), "" if asked else here, *built]):
+        if head_of(target, name):
+            return name
+    found = default_branch(target)
+    if found is None:
+        raise UsageError(f"{target.name} ({target.address}): no default branch is known; name one with --base")
+    return found
+
+
+def _of_program(place: Place) -> Token:
+    """The token of the signed-in `gh` or `glab` program."""
+    host = urlsplit(place.server).netloc
+    programs = {
+        "github": ["gh", "auth", "token", "--hostname", host],
+        "gitlab": ["glab", "config", "get", "token", "--host", host],
+    }
+    command = programs[place.kind]
+    if shutil.which(command[0]):
+        done = subprocess.run(command, capture_output=True, text=True, timeout=60, stdin=subprocess.DEVNULL)
+        if done.returncode == 0 and done.stdout.strip():
+            return Token(NAMES[place.kind][0], done.stdout.strip())
+    names = " or ".join(NAMES[place.kind])
+    raise UsageError(f"--pr needs a token for {host}; set {names}, or sign in with `{command[0]} auth login`")

@@ -1,0 +1,280 @@
+"""The life of a pull request, sentence by sentence, against a git server and an API over http."""
+
+from __future__ import annotations
+
+import base64
+import os
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.fixer.command import NEW, OLD, Ask, Said
+from tests.fixer.forge_api import Api, Request
+from tests.fixer.forges import BRANCH, bare, clone, commit, head, served
+from tests.fixer.git_repos import Repo
+from tests.support import git
+
+SECRET = "glpat-16C7e42F292c6912E7710c838347Ae178B4a"
+MOVED = b"from pytorch_lightning.loggers.base import LightningLoggerBase\n\nprint(LightningLoggerBase)\n"
+
+
+@dataclass
+class World:
+    """A project on a forge, and fresh clones of it in which fixer is run."""
+
+    ask: Ask
+    kind: str
+    origin: Path
+    place: Path
+    address: str
+    api: Api
+    monkeypatch: pytest.MonkeyPatch
+    asked: list[tuple[str, str]]
+
+    def clone(self) -> Repo:
+        repo = clone(self.origin, self.place / f"clone-{len(list(self.place.iterdir()))}")
+        repo.git("remote", "set-url", "origin", f"{self.address}/someone/project.git")
+        return repo
+
+    def say(self, *more: str, repo: Repo | None = None) -> Said:
+        self.monkeypatch.setenv("GITHUB_TOKEN" if self.kind == "github" else "GITLAB_TOKEN", SECRET)
+        where = (repo or self.clone()).path
+        return self.ask("run", where, "--no-verify", "--pr", "--output-format", "json", *more)
+
+    def run(self, *more: str, repo: Repo | None = None) -> Any:
+        said = self.say(*more, repo=repo)
+        assert said.code == 0, said
+        return said.report()
+
+    def pull(self) -> Request:
+        (one,) = self.api.requests
+        return one
+
+    def commit(self, data: bytes, branch: str = "main") -> str:
+        return commit(self.origin, {"train.py": data}, branch)
+
+
+@pytest.fixture(params=["github", "gitlab"])
+def world(request: pytest.FixtureRequest, ask: Ask, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[World]:
+    kind = request.param
+    origin = bare(tmp_path / "forge" / "someone" / "project.git")
+    heads = ("for-each-ref", "--format=%(refname:lstrip=2)")
+    api = Api(SECRET, lambda owner: git(tmp_path / "forge" / owner / "project.git", *heads).split())
+    user = "x-access-token" if kind == "github" else "oauth2"
+    header = f"Basic {base64.b64encode(f'{user}:{SECRET}'.encode()).decode()}"
+    for name in [name for name in os.environ if name.startswith(("GITHUB_", "GITLAB_", "GH_", "CI"))]:
+        monkeypatch.delenv(name)
+    (tmp_path / "clones").mkdir()
+    with served(tmp_path / "forge", header, api) as (address, asked):
+        if kind == "github":
+            monkeypatch.setenv("GITHUB_SERVER_URL", address)
+            monkeypatch.setenv("GITHUB_API_URL", f"{address}/api/v3")
+        else:
+            monkeypatch.setenv("CI_SERVER_URL", address)
+            monkeypatch.setenv("CI_API_V4_URL", f"{address}/api/v4")
+        yield World(ask, kind, origin, tmp_path / "clones", address, api, monkeypatch, asked)
+
+
+def test_a_first_run_opens_it(world: World) -> None:
+    report = world.run()
+    pull = world.pull()
+    assert (pull.head, pull.base, pull.title) == (BRANCH, "main", "Move to Lightning 2.6.6")
+    assert report["pull_request"].startswith(f"{world.address}/someone/project/")
+    assert report["messages"][-1] == f"pull request opened: {report['pull_request']}"
+    assert head(world.origin) == report["commits"][-1]["id"]
+    assert "- [x] LIT101" in pull.body
+    assert "+trainer = pl.Trainer(accelerator=" in pull.body
+    assert f"fixer run . --base {report['base']} --target 2.6.6 --select LIT101" in pull.body
+
+
+def test_the_same_result_touches_nothing(world: World) -> None:
+    far = b"# Notes.\n" * 5 + OLD
+    world.commit(far)
+    world.run()
+    before = (head(world.origin), world.pull().body)
+    commit(world.origin, {"notes.md": b"more\n"})
+    world.commit(b"# More.\n" + far)
+    report = world.run()
+    assert report["messages"][-1] == f"pull request is up to date: {report['pull_request']}"
+    assert (head(world.origin), world.pull().body) == before
+    assert world.pull().writes == 0
+
+
+def test_a_new_result_updates_branch_and_body(world: World) -> None:
+    world.run()
+    first = head(world.origin)
+    base = world.commit(OLD + b"print(pl.Trainer(gpus=0))\n")
+    report = world.run()
+    assert report["messages"][-1] == f"pull request updated: {report['pull_request']}"
+    assert first != head(world.origin) == report["commits"][-1]["id"]
+    assert git(world.origin, "rev-parse", f"{BRANCH}^") == base
+    assert '+print(pl.Trainer(accelerator="cpu"))' in world.pull().body
+    assert world.pull().writes == 1
+
+
+def test_commits_of_people_are_left_and_said_once(world: World) -> None:
+    world.run()
+    theirs = world.commit(NEW + b"# by hand\n", BRANCH)
+    world.commit(OLD + b"print(pl.Trainer(gpus=0))\n")
+    for _ in range(2):
+        report = world.run()
+        assert report["messages"][-1] == f"branch {BRANCH} of origin holds commits of people and is left as it is"
+    (said,) = world.pull().comments
+    assert f"This branch holds commits that fixer did not make ({theirs[:10]})" in said
+    assert head(world.origin) == theirs
+    assert world.pull().writes == 0
+
+
+def test_closed_unmerged_is_not_offered_again_until_it_is_asked_for(world: World) -> None:
+    world.run()
+    world.pull().state = "closed"
+    git(world.origin, "branch", "-D", BRANCH)
+    commit(world.origin, {"notes.md": b"more\n"})
+    report = world.run()
+    assert (report["branch"], report["pull_request"]) == (None, None)
+    assert "not offered again, since a pull request with the same was closed or taken back: LIT101 in 1 file" in str(
+        report["messages"]
+    )
+    assert (len(world.api.requests), head(world.origin)) == (1, "")
+    assert world.run("--force")["branch"] == BRANCH
+    assert [one.state for one in world.api.requests] == ["closed", "open"]
+    assert world.run()["branch"] == BRANCH
+
+
+def test_what_is_new_is_offered_without_what_was_closed(world: World) -> None:
+    world.run()
+    world.pull().state = "closed"
+    git(world.origin, "branch", "-D", BRANCH)
+    commit(world.origin, {"more.py": OLD.replace(b"gpus=0", b"gpus=2")})
+    report = world.run()
+    assert [file["path"] for file in report["files"]] == ["more.py"]
+    assert [one.state for one in world.api.requests] == ["closed", "open"]
+
+
+def test_a_change_that_its_owner_reverted_is_not_offered_again(world: World) -> None:
+    world.run()
+    world.pull().state = "merged"
+    git(world.origin, "update-ref", "refs/heads/main", BRANCH)
+    git(world.origin, "branch", "-D", BRANCH)
+    assert world.run()["files"] == []
+    desk = clone(world.origin, world.place / "desk")
+    desk.git("revert", "--no-edit", "HEAD")
+    desk.git("push", "--quiet")
+    report = world.run()
+    assert (report["branch"], len(world.api.requests)) == (None, 1)
+    assert "closed or taken back: LIT101" in str(report["messages"])
+
+
+def test_a_rule_switched_off_in_the_check_boxes_is_left_out(world: World) -> None:
+    commit(world.origin, {"logger.py": MOVED})
+    first = world.run()
+    assert {commit["code"] for commit in first["commits"]} > {"LIT101"}
+    pull = world.pull()
+    pull.body = pull.body.replace("- [x] LIT101", "- [ ] LIT101").replace("\n", "\r\n")
+    report = world.run()
+    assert {commit["code"] for commit in report["commits"]} == {item["code"] for item in first["commits"]} - {"LIT101"}
+    assert "gpus=0" in Repo(world.origin).show(BRANCH, "train.py").decode()
+    assert "- [ ] LIT101" in pull.body
+    before = head(world.origin)
+    world.run()
+    assert head(world.origin) == before
+    pull.body = pull.body.replace("- [ ] LIT101", "- [x] LIT101")
+    assert world.run()["commits"] == first["commits"]
+
+
+def test_a_conflict_is_rebuilt_from_the_new_base(world: World) -> None:
+    world.run()
+    base = world.commit(OLD.replace(b"max_epochs=1", b"max_epochs=2"))
+    conflict = Repo(clone(world.origin, world.place / "desk").path)
+    with pytest.raises(Exception, match="merge"):
+        conflict.git("merge", f"origin/{BRANCH}")
+    world.run()
+    assert git(world.origin, "rev-parse", f"{BRANCH}^") == base
+    assert b'accelerator="cpu", max_epochs=2' in Repo(world.origin).show(BRANCH, "train.py")
+
+
+def test_several_runs_at_once_make_one(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    from fixer.push import publish as real
+
+    other = world.clone()
+
+    def publish(*arguments: Any) -> Any:
+        monkeypatch.setattr("fixer.pulls.offer.publish", real)
+        world.run(repo=other)
+        return real(*arguments)
+
+    monkeypatch.setattr("fixer.pulls.offer.publish", publish)
+    report = world.run()
+    assert report["pull_request"].endswith("/1")
+    assert world.pull().state == "open"
+    assert head(world.origin) == other.git("rev-parse", BRANCH)
+
+
+def test_no_secret_is_written_anywhere(world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FIXER_RUNS", str(tmp_path / "runs"))
+    monkeypatch.setenv("GIT_TRACE", str(tmp_path / "trace"))
+    monkeypatch.setenv("GIT_CURL_VERBOSE", "1")
+    files = [
+        part for name in ("html", "markdown", "sarif") for part in ("--output-file", f"{name}:{tmp_path}/out.{name}")
+    ]
+    repo = world.clone()
+    told = [world.say(*files, repo=repo)]
+    world.commit(NEW + b"# by hand\n", BRANCH)
+    told.append(world.say("--force", repo=repo))
+    world.api.token = "another"
+    told.append(world.say(repo=repo))
+    assert [said.code for said in told] == [0, 0, 2]
+    assert "401" in told[-1].complaint()
+    hidden = [SECRET, *(shown.split()[-1] for _, shown in world.asked if shown)]
+    texts = [part for said in told for part in (said.out, said.err)]
+    texts += [text for one in world.api.requests for text in (one.body, one.title, *one.comments)]
+    texts += [place.read_bytes().decode("latin-1") for place in tmp_path.rglob("*") if place.is_file()]
+    texts += [git(place, "log", "--all", "--format=raw", "--patch") for place in (repo.path, world.origin)]
+    assert len(texts) > 20
+    assert not [text for text in texts if any(secret in text for secret in hidden)]
+    assert not {"GITHUB_TOKEN", "GITLAB_TOKEN"} & set(os.environ)
+
+
+def test_templates_of_the_project(world: World) -> None:
+    settings = b'[tool.fixer.pull-request]\ntitle = ".fixer/title"\nbody = ".fixer/body.md"\n'
+    commit(
+        world.origin,
+        {
+            "pyproject.toml": settings,
+            ".fixer/title": b"chore: {{ codes | join('+') }}\n",
+            ".fixer/body.md": b"{% for group in groups %}{{ group.name }}{% endfor %} by hand\n",
+        },
+    )
+    world.run()
+    assert world.pull().title == "chore: LIT101"
+    assert re.fullmatch(r"lightning-2\.6\.6 by hand\n\n<!-- fixer: \{.*\} -->", world.pull().body)
+    commit(world.origin, {".fixer/body.md": b"{{ result.__class__.__mro__ }}"})
+    assert "[tool.fixer.pull-request] body: access to attribute '__class__'" in world.say().complaint()
+
+
+def test_a_fork_offers_to_where_it_came_from(world: World, tmp_path: Path) -> None:
+    fork = tmp_path / "forge" / "other" / "project.git"
+    git(tmp_path, "clone", "--quiet", "--bare", str(world.origin), str(fork))
+    git(fork, "config", "http.receivepack", "true")
+    repo = world.clone()
+    repo.git("remote", "add", "fork", f"{world.address}/other/project.git")
+    world.run("--push", "fork", repo=repo)
+    assert head(fork) == repo.git("rev-parse", BRANCH)
+    assert head(world.origin) == ""
+    assert (world.pull().owner, world.pull().head, world.pull().base) == ("other", BRANCH, "main")
+    assert world.run("--push", "fork", repo=repo)["messages"][-1].startswith("pull request is up to date")
+
+
+def test_where_no_pull_request_can_be(ask: Ask, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    repo = clone(bare(tmp_path / "forge" / "project.git"), tmp_path / "here")
+    assert "is not known as GitHub or GitLab" in ask("run", repo.path, "--no-verify", "--pr").complaint()
+    repo.git("remote", "set-url", "origin", "https://github.com/someone/project.git")
+    monkeypatch.setenv("PATH", os.path.dirname(os.path.realpath("/usr/bin/git")))  # noqa: PTH120
+    assert (
+        "--pr needs a token for github.com; set GH_TOKEN or GITHUB_TOKEN, or sign in with `gh auth login`"
+        in ask("run", repo.path, "--no-verify", "--pr").complaint()
+    )
