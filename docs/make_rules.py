@@ -1,13 +1,18 @@
-"""Writes docs/rules/, one page a rule, docs/rules.md, a list of all, and docs/guide.md, which says what becomes of
-each row of Lightning's upgrade guide: all from the rules themselves."""
+"""Writes docs/rules/, one page a rule, docs/rules.md, a list of all, docs/guide.md, which says what becomes of each
+row of Lightning's upgrade guide, and docs/options.md: all from the rules and the commands themselves."""
 
 from __future__ import annotations
 
 import csv
 import importlib
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
+
+import typer.main
 
 from codemods.rule import Rule, all_rules
+from fixer.cli import app
 from fixer.reports.rules import markdown
 
 DOCS = Path(__file__).parent
@@ -22,6 +27,13 @@ code does not show enough it is a finding. Written by `python docs/make_rules.py
 
 | row | what | what becomes of it |
 |---|---|---|
+"""
+
+OPTIONS = """\
+# Commands and options
+
+Written by `python docs/make_rules.py` from the commands themselves; `fixer COMMAND --help` says the same. What is given
+here wins over [`[tool.fixer]`](settings.md). How each command ends: [exit codes](exit-codes.md).
 """
 
 
@@ -72,12 +84,38 @@ def guide() -> str:
     return GUIDE + "\n".join(lines) + "\n"
 
 
+def options() -> str:
+    """The page of all commands with their arguments and options."""
+    commands: dict[str, Any] = typer.main.get_command(app).commands  # type: ignore[attr-defined]
+    lines = [OPTIONS]
+    for name, command in commands.items():
+        lines += [f"## `fixer {name}`", "", command.help, ""]
+        rows = [row for parameter in command.params if (row := "".join(_row(parameter)))]
+        lines += ["| | |", "|---|---|", *rows, ""]
+    return "\n".join(lines)
+
+
+def _row(parameter: Any) -> Iterator[str]:
+    """One line of the table of a command; the choices of an option stand with what it does."""
+    if parameter.param_type_name == "argument":
+        name = parameter.metavar or parameter.name.upper()
+    elif parameter.name == "help":
+        return
+    else:
+        value = "" if parameter.is_flag else f" {parameter.metavar or 'CHOICE'}"
+        name = "`, `".join(f"{option}{value}" for option in parameter.opts)
+    choices = ", ".join(f"`{choice}`" for choice in getattr(parameter.type, "choices", ()))
+    told = (parameter.help or "").replace("|", "\\|")
+    yield f"| `{name.replace('|', chr(92) + '|')}` | {told}{f' One of {choices}.' if choices else ''} |"
+
+
 def main() -> None:
     FOLDER.mkdir(exist_ok=True)
     for rule in all_rules():
         (FOLDER / f"{rule.code}.md").write_text(markdown(rule), encoding="utf-8")
     (DOCS / "rules.md").write_text(catalogue(), encoding="utf-8")
     (DOCS / "guide.md").write_text(guide(), encoding="utf-8")
+    (DOCS / "options.md").write_text(options(), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -54,7 +54,7 @@ Files = Annotated[
     ),
 ]
 Jobs = Annotated[int | None, typer.Option(min=1, help="Processes to use [default: one a core].", metavar="NUMBER")]
-Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Say more.")]
+Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Show every place and number, and each reason.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Say only how it ended.")]
 CheckPins = Annotated[
     bool,

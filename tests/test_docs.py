@@ -4,14 +4,21 @@ from __future__ import annotations
 
 import importlib.util
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
+import typer.main
 
 from codemods.rule import Rule, all_rules
+from fixer.cli import app
+from fixer.config import Config
 from fixer.reports.rules import markdown
+from fixer.reports.settings import table
 
 ROOT = Path(__file__).parent.parent
+PAGES = [page for pattern in ("*.md", "docs/*.md", "docs/howto/*.md") for page in sorted(ROOT.glob(pattern))]
 
 
 @pytest.mark.parametrize("rule", all_rules(), ids=lambda rule: rule.code)
@@ -40,9 +47,37 @@ def made(name: str) -> str:
     return page
 
 
-@pytest.mark.parametrize(("page", "function"), [("rules.md", "catalogue"), ("guide.md", "guide")])
+@pytest.mark.parametrize(
+    ("page", "function"), [("rules.md", "catalogue"), ("guide.md", "guide"), ("options.md", "options")]
+)
 def test_pages_made_of_all_rules_are_up_to_date(page: str, function: str) -> None:
     assert (ROOT / "docs" / page).read_text(encoding="utf-8") == made(function), "run `python docs/make_rules.py`"
+
+
+def test_every_option_is_on_the_page_of_options() -> None:
+    page = (ROOT / "docs" / "options.md").read_text(encoding="utf-8")
+    said = {
+        name: re.findall(r"`(--[a-z-]+)", part)
+        for name, part in re.findall(r"^## `fixer (\w+)`(.*?)(?=^## |\Z)", page, re.M | re.S)
+    }
+    commands = typer.main.get_command(app).commands  # type: ignore[attr-defined]
+    assert said.keys() == commands.keys()
+    for name, command in commands.items():
+        long = {option for item in command.params for option in item.opts if option.startswith("--")}
+        assert set(said[name]) >= long - {"--help"}, name
+
+
+def test_every_setting_is_on_the_page_of_settings() -> None:
+    page = (ROOT / "docs" / "settings.md").read_text(encoding="utf-8")
+    shown = table(Config(), "pyproject.toml", {})
+    assert [line.split()[0] for line in shown.splitlines() if f"`{line.split()[0]}`" not in page] == []
+
+
+def test_the_documentation_builds_without_a_warning(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "sphinx", "-W", "--keep-going", "-q", "-d", tmp_path / "trees", ROOT / "docs"]
+    done = subprocess.run([*command, tmp_path / "html"], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "html" / "rules" / "TBP001.html").is_file()
 
 
 def test_every_row_of_the_guide_has_an_end() -> None:
@@ -56,7 +91,7 @@ def test_rules_answer_rows_that_there_are() -> None:
     assert {row for rule in all_rules() for row, _ in rule.rows()} <= known
 
 
-@pytest.mark.parametrize("page", sorted(ROOT.glob("*.md")) + sorted(ROOT.glob("docs/*.md")), ids=lambda page: page.name)
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_links_lead_somewhere(page: Path) -> None:
     links = re.findall(r"\]\(([^)#:]+)\)", page.read_text(encoding="utf-8"))
     assert [link for link in links if not (page.parent / link).exists()] == []
