@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from codemods.facts import TRAINER, Facts
-from codemods.scopes import ROOT, canonical
+from codemods.scopes import ROOT, Scope, canonical
 from codemods.source import CallNode, PythonFile
 from codemods.trainer.calls import builds_trainer
 
@@ -96,7 +96,7 @@ def is_trainer(file: PythonFile, facts: Facts, call: CallNode) -> bool | None:
         return True
     text = ast.unparse(owner)
     values = assigned_to(file, text)
-    if any(value in built or _is_given(facts, file, call, function.attr, value) for value in values):
+    if any(value in built or is_given(facts, file, call.scope, function.attr, value) for value in values):
         return True
     for outer in reversed(call.within):
         if isinstance(outer, ast.FunctionDef | ast.AsyncFunctionDef):
@@ -128,10 +128,10 @@ def assigned_to(file: PythonFile, text: str) -> list[ast.expr]:
     ]
 
 
-def _is_given(facts: Facts, file: PythonFile, call: CallNode, method: str, value: ast.expr) -> bool:
+def is_given(facts: Facts, file: PythonFile, scope: Scope, method: str, value: ast.expr) -> bool:
     """Whether a call builds a Trainer of the project's own that leaves a method as it is, or is of a function of the
     project that returns nothing but Lightning's."""
-    dotted = call.scope.resolve(value.func) if isinstance(value, ast.Call) else None
+    dotted = scope.resolve(value.func) if isinstance(value, ast.Call) else None
     if dotted is None:
         return False
     if fact := facts.find_class(dotted, file.path):

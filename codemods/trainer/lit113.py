@@ -25,11 +25,15 @@ KWARGS = ("scale_batch_size_kwargs", "lr_find_kwargs")
 
 
 def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
+    flagged = False
     for call in file.calls_near(FLAGS):
         flags = [name for name in FLAGS if (item := keyword(call.node, name)) and not _is_off(item.value)]
         if flags and builds_trainer(call) and guard_of(file, call, flags[0]) == "none":
             yield from _flags(file, call, flags)
+            flagged = True
     yield from _by_hand(file, facts)
+    if not flagged:
+        yield from _tuned(file, facts)
 
 
 def _is_off(node: ast.expr) -> bool:
@@ -130,6 +134,21 @@ def _by_hand(file: PythonFile, facts: Facts) -> Iterator[Match]:
         yield Match(file.span(owner), message, "safe", "A Tuner is built of it.", "M174", (edit,), how.imports)
 
 
+def _tuned(file: PythonFile, facts: Facts) -> Iterator[Match]:
+    """`trainer.tune(...)` where no call is seen that gives the Trainer a flag: a command line may."""
+    for call in file.calls_near([".tune"]):
+        function = call.node.func
+        if not isinstance(function, ast.Attribute) or function.attr != "tune" or not call.node.args:
+            continue
+        if is_trainer(file, facts, call) is not False:
+            reason = (
+                "Not rewritten: what it obeyed is not seen here; write Tuner(trainer).scale_batch_size(model) or "
+                "Tuner(trainer).lr_find(model), with Tuner from lightning.pytorch.tuner, or delete it if the Trainer "
+                "was given neither flag."
+            )
+            yield Match(file.span(call.node), "`trainer.tune()` was removed in Lightning 2.0", "manual", reason, "B15")
+
+
 def _tuner(node: cst.Attribute, *, text: str) -> cst.Call:
     import libcst as cst
 
@@ -166,7 +185,7 @@ RULE = Rule(
     ),
     fix="safe",
     versions="Lightning 0.8 - 1.9 -> 2.0 and later",
-    triggers=(b"auto_lr_find", b"auto_scale_batch_size", b".tuner."),
+    triggers=(b"auto_lr_find", b"auto_scale_batch_size", b".tuner.", b".tune("),
     check=_check,
     rows=partial(best_levels, (("M174", "safe"), ("M175", "safe"), ("M176", "safe"), ("B15", "safe"))),
     examples=(Example(BEFORE, AFTER), Example(HAND, TUNER), Example(LEFT, LEFT)),

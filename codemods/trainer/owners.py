@@ -11,7 +11,7 @@ from codemods.scopes import ROOT, Scope
 from codemods.source import PythonFile
 from codemods.syntax import Function, self_name
 from codemods.trainer.calls import builds_trainer
-from codemods.trainer.kept import reads_lightning
+from codemods.trainer.kept import assigned_to, is_given, reads_lightning
 
 Within = tuple[ast.AST, ...]
 HOLDERS = (MODULE, CALLBACK, f"{ROOT}.LightningDataModule")
@@ -40,6 +40,8 @@ def stands_for_trainer(file: PythonFile, facts: Facts, node: ast.expr, within: W
     annotated = _annotation(file, functions, text)
     if annotated is not None:
         return annotated
+    if any(is_given(facts, file, file.scope, "", value) for value in assigned_to(file, text)):
+        return True
     if text.rpartition(".")[2].strip("_") != "trainer":
         return False
     owner = next((item for item in reversed(within) if isinstance(item, ast.ClassDef)), None)

@@ -78,3 +78,20 @@ def test_both_flags_are_two_calls() -> None:
 )
 def test_not_spoken_of(body: str) -> None:
     assert run_rules({"a.py": HEAD + body}, rule("LIT113")).findings == ()
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "trainer = pl.Trainer.from_argparse_args(args)\ntrainer.tune(model)\n",
+        "def main(trainer: pl.Trainer, model):\n    trainer.tune(model, datamodule=model.data)\n",
+    ],
+)
+def test_tune_is_found_where_its_flags_are_not_seen(body: str) -> None:
+    [finding] = run_rules({"a.py": HEAD + body}, rule("LIT113")).findings
+    assert finding.fix == "manual" and "`trainer.tune()`" in finding.message
+
+
+@pytest.mark.parametrize("body", ["guitar = Guitar()\nguitar.tune(string)\n", "study.tune(trainer)\n"])
+def test_what_is_no_trainer_may_be_tuned(body: str) -> None:
+    assert run_rules({"a.py": HEAD + body}, rule("LIT113")).findings == ()

@@ -132,3 +132,15 @@ def test_loops_that_are_put_in_and_limits_that_are_set(statement: str, found: li
     made = run_rules({"a.py": text}, rule("LIT120"))
     assert [item.row for item in made.findings] == found
     assert all(item.fix == "manual" for item in made.findings)
+
+
+@pytest.mark.parametrize("built", ["pl.Trainer(max_epochs=1)", "pl.Trainer.from_argparse_args(args, logger=None)"])
+def test_a_trainer_that_a_function_of_the_project_hands_out(built: str) -> None:
+    made = f"import pytorch_lightning as pl\n\n\ndef make(args) -> pl.Trainer:\n    return {built}\n\n\n"
+    use = "def main(args):\n    engine = make(args)\n    engine.get_model().stage = 1\n"
+    [finding] = run_rules({"a.py": made + use}, rule("LIT120")).findings
+    assert finding.fix == "manual" and "get_model" in finding.message
+    apart = {"made.py": made, "a.py": f"from made import make\n\n\n{use.replace('engine', 'trainer')}"}
+    assert [finding.path for finding in run_rules(apart, rule("LIT120")).findings] == ["a.py"]
+    other = made.replace(f"return {built}", "return Engine(args)") + use
+    assert run_rules({"a.py": other}, rule("LIT120")).findings == ()
