@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from codemods.facts import ClassFact, Facts
+from codemods.scopes import ROOT
 
 
 def family(facts: Facts, item: ClassFact) -> tuple[ClassFact, ...]:
@@ -63,7 +64,7 @@ def _loose_bases(facts: Facts) -> list[tuple[ClassFact, str | None, str | None]]
             (item, name, facts.module_path(module, item.path)) if base else (item, None, item.path)
             for item in facts.classes()
             for base in item.bases
-            if not base or not facts.find_class(base, item.path)
+            if not base or not (base.startswith(f"{ROOT}.") or facts.find_class(base, item.path))
             for module, _, name in [(base or "").rpartition(".")]
         ]
     loose: list[tuple[ClassFact, str | None, str | None]] = facts.memo["family.loose"]

@@ -223,3 +223,13 @@ def test_outputs_that_somebody_may_read_are_kept(old: str, new: str) -> None:
     text = UNASKED.replace(old, new)
     assert text != UNASKED
     assert "outputs = []" not in rewritten({"a.py": text}, rule("LIT201"))["a.py"].replace("_outputs = []", "")
+
+
+def test_a_class_that_is_called_as_lightnings_is_no_base_of_those_that_inherit_from_lightning() -> None:
+    body = "    def training_epoch_end(self, outputs):\n        print(len(self.seen))\n"
+    files = {
+        "a.py": f"import pytorch_lightning as pl\n\n\nclass LightningModule(pl.LightningModule):\n{body}",
+        "b.py": f"import pytorch_lightning as pl\n\n\nclass Other(pl.LightningModule):\n{body}",
+    }
+    after = rewritten(files, rule("LIT201"))
+    assert all("on_train_epoch_end(self)" in after[path] for path in files)
