@@ -25,6 +25,8 @@ CHILD_FIELDS: dict[type, tuple[str, ...]] = {
 """The fields of a class of nodes that can hold nodes or lists of them, last first; names, constants and what
 else has nothing below it are left out."""
 
+STATEMENTS = frozenset(kind for kind in vars(ast).values() if isinstance(kind, type) and issubclass(kind, ast.stmt))
+
 
 def every_node(tree: ast.AST) -> Iterator[ast.AST]:
     """The nodes of a tree, as `ast.walk` finds them but three times as fast and in another order."""

@@ -95,7 +95,7 @@ def _scan(desk: Desk, progress: Callable[[int, int], None] | None) -> Scan:
             desk.facts = replace(desk.facts, served=served, asked=frozenset(rule.code for rule in rules))
         if rule.last:
             for path, source in desk.sources.items():
-                if rule.code in present.get(path, ()) or (path in named and rule in triggered(source, rules)):
+                if rule.code in present.get(path, ()) or (path in named and triggered(source, (rule,))):
                     more, _, used = _check(desk, (path, (rule.code,)))
                     found.extend(more)
                     served |= used

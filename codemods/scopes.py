@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import PurePosixPath
 from typing import Any
 
@@ -51,6 +51,9 @@ class Scope:
             skip = scope is not self and isinstance(scope.node, ast.ClassDef)
             if not skip and name in scope.bindings:
                 targets = scope.bindings[name]
+                if len(targets) == 1:
+                    (target,) = targets
+                    return None if target == OPAQUE else target
                 same = len({canonical(target) for target in targets}) == 1 and OPAQUE not in targets
                 return min(targets) if same else None
             if scope.parent is None:
@@ -79,6 +82,7 @@ def bind(node: ast.AST, path: str = "", scope: Scope | None = None) -> Scope:
     return Scope(node, scope, scope.path if scope else path)
 
 
+@lru_cache(maxsize=10_000)
 def canonical(dotted: str) -> str:
     """`pytorch_lightning.Trainer`, `lightning.Trainer` and `lightning.pytorch.trainer.trainer.Trainer` are
     `lightning.pytorch.Trainer`, and so for their members; names outside Lightning stay as they are."""

@@ -6,6 +6,7 @@ import ast
 import io
 import re
 import tokenize
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -14,10 +15,11 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from codemods.finding import Span
+from codemods.nodes import CHILD_FIELDS, STATEMENTS
 from codemods.outline import AssignNode as AssignNode
 from codemods.outline import CallNode as CallNode
 from codemods.outline import ClassNode as ClassNode
-from codemods.outline import Expressions, Outline
+from codemods.outline import Expressions, Outline, Within
 from codemods.scopes import Scope, bind
 
 BOM = b"\xef\xbb\xbf"
@@ -182,6 +184,25 @@ class PythonFile:
     @cached_property
     def _walked(self) -> dict[frozenset[str], Expressions]:
         return {}
+
+    def nodes_near(self, words: Iterable[str]) -> Iterator[tuple[ast.AST, Within]]:
+        """The nodes of the statements that spell one of some words, each with the nodes around it, outermost first."""
+        lines = sorted({line for word in words for line in self._lines_with(word)})
+        stack: list[tuple[Any, Within]] = [(self.tree, ())]
+        while stack and lines:
+            node, within = stack.pop()
+            kind = type(node)
+            if kind in STATEMENTS:
+                first = min([node.lineno, *(item.lineno for item in getattr(node, "decorator_list", ()))])
+                place = bisect_left(lines, first)
+                if place == len(lines) or lines[place] > node.end_lineno:
+                    continue
+            yield node, within
+            inner = (*within, node)
+            for field in CHILD_FIELDS.get(kind, ()):
+                value = getattr(node, field)
+                found = value if type(value) is list else (value,)
+                stack.extend((child, inner) for child in found if isinstance(child, ast.AST))
 
     def _lines_with(self, word: str) -> Iterator[int]:
         """The lines in which a word stands, counted as `ast` does."""

@@ -40,8 +40,8 @@ def traced(file: PythonFile, facts: Facts, code: str) -> Iterator[Traced]:
     shared = facts.open(file.path) is file
     for item in file.classes:
         for found in (Defined(file, item), *project.below(item)):
-            place = found.file.path, found.item.node.lineno
-            if shared and place in quiet:
+            here = found.file.path, found.item.node.lineno
+            if shared and here in quiet:
                 continue
             known = facts.files[found.file.path].find(found.item.qualname) if found.file.path in facts.files else None
             certainty = lightning_region(facts, code, known) if known else None
@@ -49,7 +49,7 @@ def traced(file: PythonFile, facts: Facts, code: str) -> Iterator[Traced]:
             step = method_of(members, "training_step", ("self",)) if members else None
             met = list(_run(project, step.function, step.place, certainty)) if step else []
             if shared and certainty and not met:
-                quiet.add(place)
+                quiet.add(here)
             yield from met
 
 

@@ -58,7 +58,7 @@ def context(collected: Mapping[str, Collected]) -> tuple[bytes, ...]:
 
 
 def _asked(file: PythonFile) -> Iterator[Asked]:
-    for call in file.calls:
+    for call in file.calls_near(["precision"]):
         given = next((item.value for item in call.node.keywords if item.arg == "precision"), None)
         if given is None:
             continue

@@ -177,7 +177,8 @@ def _read(file: PythonFile) -> Fits:
 def _builds(file: PythonFile) -> Iterator[CallNode]:
     """The calls that give a Trainer, or that fit by one of their own."""
     annotated = {id(item.node.value) for item in file.assignments if _is_annotated(item.node, file)}
-    for call in file.calls_near(("Trainer", "instantiate", "call", "from_argparse_args", "LightningCLI")):
+    hydra = ("instantiate", "call") if "hydra" in file.text else ()
+    for call in file.calls_near({"Trainer", *file.spellings("Trainer"), "from_argparse_args", "LightningCLI", *hydra}):
         dotted = call.scope.resolve(call.node.func)
         given = [call.scope.resolve(each) for each in call.node.args if isinstance(each, ast.Name | ast.Attribute)]
         made = dotted in _INSTANTIATE and call.node.args and _of_trainer(file, call.node.args[0])

@@ -79,7 +79,8 @@ def loose(file: PythonFile) -> Loose:
 def _loose_lines(file: PythonFile, name: str) -> list[int]:
     if name not in file.text:
         return []
-    given = [(keyword, call) for call in file.calls for keyword in call.node.keywords if keyword.arg == name]
+    near = file.calls_near([name])
+    given = [(keyword, call) for call in near for keyword in call.node.keywords if keyword.arg == name]
     direct = {id(keyword) for keyword, call in given if is_trainer_call(call) or _clips_itself(call.node)}
     if file.text.count(name) == len(direct):
         return []
@@ -87,7 +88,9 @@ def _loose_lines(file: PythonFile, name: str) -> list[int]:
         hook = item.methods.get(CLIPPING)
         direct |= {id(node) for node in every_node(hook)} if hook else set()
     return sorted(
-        getattr(node, "lineno", 0) for node in every_node(file.tree) if speaks_of(node, name) and id(node) not in direct
+        getattr(node, "lineno", 0)
+        for node, _ in file.nodes_near([name])
+        if speaks_of(node, name) and id(node) not in direct
     )
 
 

@@ -34,6 +34,8 @@ def strategy_matches(file: PythonFile, facts: Facts, verdicts: Sequence[Verdict]
     On 1.x DDP looked for unused parameters by itself, of which a toggled optimizer leaves some, and was what several
     devices got by default (source: Lightning 1.9.5, `strategies/ddp.py` and `accelerator_connector.py`).
     """
+    if not verdicts:
+        return
     owners: dict[tuple[str, int], Verdict] = {}
     for verdict in sorted(verdicts, key=lambda verdict: verdict.level):
         fact = facts.files[verdict.item.path].find(verdict.item.name)

@@ -6,7 +6,6 @@ import ast
 from collections.abc import Iterator
 
 from codemods.facts import CALLBACK, MODULE, TRAINER, ClassFact, Facts
-from codemods.nodes import CHILD_FIELDS
 from codemods.scopes import ROOT, Scope
 from codemods.source import PythonFile
 from codemods.syntax import Function, self_name
@@ -19,23 +18,16 @@ HOLDERS = (MODULE, CALLBACK, f"{ROOT}.LightningDataModule")
 
 def attributes_within(file: PythonFile, names: frozenset[str]) -> Iterator[tuple[ast.Attribute, Within]]:
     """The attributes of some names, each with the nodes around it, outermost first."""
-    stack: list[tuple[ast.AST, Within]] = [(file.tree, ())]
-    while stack:
-        node, within = stack.pop()
+    for node, within in file.nodes_near(names):
         if isinstance(node, ast.Attribute) and node.attr in names:
             yield node, within
-        inner = (*within, node)
-        for field in CHILD_FIELDS.get(type(node), ()):
-            value = getattr(node, field)
-            found = value if type(value) is list else [value]
-            stack.extend((child, inner) for child in found if isinstance(child, ast.AST))
 
 
 def stands_for_trainer(file: PythonFile, facts: Facts, node: ast.expr, within: Within) -> bool | None:
     """Whether an expression is a Trainer; None where it is only called so."""
     functions = [item for item in within if isinstance(item, ast.FunctionDef | ast.AsyncFunctionDef)]
     text = ast.unparse(node)
-    if _is_built(file, text):
+    if text in _built(file):
         return True
     annotated = _annotation(file, functions, text)
     if annotated is not None:
@@ -73,18 +65,19 @@ def _fact(file: PythonFile, facts: Facts, node: ast.ClassDef | None) -> ClassFac
     return known.find(name) if known and name else None
 
 
-def _is_built(file: PythonFile, text: str) -> bool:
-    if "Trainer" not in file.text:
-        return False
-    built = {item.node for item in file.calls_near(["Trainer"]) if builds_trainer(item)}
-    return any(
-        item.node.value in built
-        and any(
-            ast.unparse(target) == text
+def _built(file: PythonFile) -> frozenset[str]:
+    """The texts of what the Trainers that a file builds are kept in."""
+    if "trainers.kept" not in file.memo:
+        calls = file.calls_near(["Trainer"]) if "Trainer" in file.text else []
+        built = {item.node for item in calls if builds_trainer(item)}
+        file.memo["trainers.kept"] = frozenset(
+            ast.unparse(target)
+            for item in (file.assignments if built else ())
+            if item.node.value in built
             for target in (item.node.targets if isinstance(item.node, ast.Assign) else [item.node.target])
         )
-        for item in file.assignments
-    )
+    found: frozenset[str] = file.memo["trainers.kept"]
+    return found
 
 
 def _annotation(file: PythonFile, functions: list[Function], text: str) -> bool | None:
