@@ -23,6 +23,7 @@ class OutputFormat(str, Enum):
     github = "github"
     gitlab = "gitlab"
     junit = "junit"
+    dotenv = "dotenv"
 
 
 _MODULES = {
@@ -33,6 +34,7 @@ _MODULES = {
     OutputFormat.github: "github",
     OutputFormat.gitlab: "gitlab",
     OutputFormat.junit: "junit",
+    OutputFormat.dotenv: "dotenv",
 }
 
 PLAIN = Style()
