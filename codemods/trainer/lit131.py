@@ -12,7 +12,7 @@ from codemods.facts import Facts
 from codemods.rule import Example, Match, NodeEdit, Rule, best_levels
 from codemods.scopes import ROOT
 from codemods.source import CallNode, PythonFile
-from codemods.syntax import is_none
+from codemods.syntax import is_none, is_super_call
 from codemods.trainer.calls import is_commented, keyword, replaced, with_keyword
 
 if TYPE_CHECKING:
@@ -43,8 +43,9 @@ ROWS = (
 
 
 def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
-    for call in file.calls_near(file.spellings("LightningCLI")):
-        if call.scope.resolve(call.node.func) not in CLI:
+    words = [*file.spellings("LightningCLI"), SEED, *(row.argument for row in ROWS)]
+    for call in file.calls_near(words):
+        if not _is_cli(file, facts, call):
             continue
         seed = keyword(call.node, SEED)
         if seed and is_none(seed.value):
@@ -54,6 +55,26 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
         for dictionary in ("save_config_kwargs", "parser_kwargs"):
             found = [row for row in ROWS if row.dictionary == dictionary and keyword(call.node, row.argument)]
             yield from _moved(file, call, dictionary, found)
+
+
+def _is_cli(file: PythonFile, facts: Facts, call: CallNode) -> bool:
+    """Whether a call is of LightningCLI, of a class of the project that takes its arguments, or hands them on to it."""
+    dotted = call.scope.resolve(call.node.func)
+    if dotted in CLI:
+        return True
+    if is_super_call(call.node, "__init__"):
+        owner = next((node for node in reversed(call.within) if isinstance(node, ast.ClassDef)), None)
+        item = next((item for item in file.classes if item.node is owner), None)
+        known = facts.files.get(file.path)
+        fact = known.find(item.qualname) if item and known else None
+        members = facts.ancestry(fact) if fact else ()
+        above = members[1:]
+    else:
+        fact = facts.find_class(dotted, file.path) if dotted else None
+        members = above = facts.ancestry(fact) if fact else ()
+    if any("__init__" in member.methods for member in above):
+        return False
+    return any(base in CLI for member in members for base in member.bases)
 
 
 def _moved(file: PythonFile, call: CallNode, dictionary: str, found: Sequence[Row]) -> Iterator[Match]:
@@ -134,7 +155,11 @@ RULE = Rule(
     ),
     fix="safe",
     versions="Lightning 1.3 - 1.9 -> 2.0 and later",
-    triggers=(b"LightningCLI",),
+    triggers=(
+        b"LightningCLI",
+        SEED.encode(),
+        *(row.argument.encode() for row in ROWS if row.argument.startswith("save")),
+    ),
     check=_check,
     rows=partial(best_levels, (("M147", "safe"), ("M202", "safe"), ("M203", "safe"), ("G16380", "safe"))),
     examples=(Example(BEFORE, AFTER), Example(LEFT, LEFT)),

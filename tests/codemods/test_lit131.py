@@ -49,3 +49,25 @@ def test_what_is_no_plain_dictionary_is_left() -> None:
 @pytest.mark.parametrize("text", ["LightningCLI(A, seed_everything_default=1)", "Other(save_config_overwrite=True)"])
 def test_not_spoken_of(text: str) -> None:
     assert run_rules({"a.py": f"{HEAD}{text}\n"}, rule("LIT131")).findings == ()
+
+
+OWN = "class Own(LightningCLI):\n    def add_arguments_to_parser(self, parser):\n        pass\n\n\n"
+HANDING = "class Own(LightningCLI):\n    def __init__(self, model):\n        super().__init__(model, {})\n\n\nOwn(1)\n"
+
+
+def test_a_class_of_the_project_takes_the_same_arguments() -> None:
+    old, new = "save_config_overwrite=True", 'save_config_kwargs={"overwrite": True}'
+    for text in (HEAD + OWN + "Own(Model, {})\n", HEAD + HANDING):
+        assert rewritten({"a.py": text.format(old)}, rule("LIT131"))["a.py"] == text.replace("{}", new)
+    apart = {"own.py": HEAD + OWN, "a.py": f"from own import Own\n\nOwn(Model, {old})\n"}
+    assert new in rewritten(apart, rule("LIT131"))["a.py"]
+
+
+def test_a_class_with_an_init_of_its_own_takes_what_it_says() -> None:
+    own = (
+        HANDING.replace("model)", "model, save_config_overwrite)", 1)
+        .replace(", {})", ")")
+        .replace("Own(1", "Own(1, {}")
+    )
+    text = (HEAD + own).format("save_config_overwrite=True")
+    assert run_rules({"a.py": text}, rule("LIT131")).findings == ()
