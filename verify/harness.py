@@ -590,6 +590,8 @@ def steady_loaders(seed: int) -> None:
 
 def facts(uses: dict[str, Any], record: Record) -> None:
     """Say of every name whether it exists and how it is called, and of every hook what its base class has."""
+    with contextlib.suppress(ImportError):
+        lend_operators()
     for name in uses["names"]:
         found, missing = resolve(name)
         record("name", name=name, missing=missing, parameters=parameters(found), role=role(found))

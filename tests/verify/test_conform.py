@@ -2,9 +2,11 @@ from __future__ import annotations
 
 import ast
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -68,13 +70,18 @@ def used(text: str) -> list[Use]:
 @pytest.fixture(scope="module")
 def known(tmp_path_factory: pytest.TempPathFactory) -> Facts:
     """What the installed Lightning says about everything that these cases use."""
-    folder = tmp_path_factory.mktemp("facts")
     found = [use for text in (*WRONG, *RIGHT) for use in used(text)]
+    return told(asked(found), tmp_path_factory.mktemp("facts"))
+
+
+def told(uses: dict[str, list[Any]], folder: Path, **variables: str) -> Facts:
+    """What the harness says in an interpreter with these variables."""
     record = folder / "record.jsonl"
-    spec = {"mode": "facts", "uses": asked(found), "seconds": 100, "record": str(record)}
+    spec = {"mode": "facts", "uses": uses, "seconds": 100, "record": str(record)}
     (folder / "spec.json").write_text(json.dumps(spec))
     harness = Path(__file__).parents[2] / "verify" / "harness.py"
-    subprocess.run([sys.executable, str(harness), str(folder / "spec.json")], check=True, capture_output=True)
+    command = [sys.executable, str(harness), str(folder / "spec.json")]
+    subprocess.run(command, check=True, capture_output=True, env={**os.environ, **variables})
     return facts(events(record))
 
 
@@ -88,6 +95,14 @@ def test_what_the_target_lacks_is_named(text: str, known: Facts) -> None:
 @pytest.mark.parametrize("text", RIGHT)
 def test_what_the_target_has_is_not(text: str, known: Facts) -> None:
     assert problems(used(text), known) == ()
+
+
+def test_torchvision_without_its_compiled_part_hides_no_name(tmp_path: Path) -> None:
+    package = tmp_path / "torchvision"
+    package.mkdir()
+    (package / "__init__.py").write_text("import torch\n\nnms = torch.ops.torchvision.nms.default\n")
+    known = told({"names": ["torchvision.nms"], "methods": []}, tmp_path, PYTHONPATH=str(tmp_path))
+    assert known.names["torchvision.nms"].missing is None
 
 
 def test_very_long_lists_are_cut(known: Facts) -> None:
