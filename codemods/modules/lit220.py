@@ -35,12 +35,16 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
                 continue
             old = not admits_from(facts, LIGHTNING, "0.8.0")
             reason = "save_hyperparameters keeps the same values, as what the setter made of them, and in checkpoints."
-            edit = NodeEdit(node, partial(_saved, this=_this(method)))
+            plain = facts.kind(fact) != MODULE
+            edit = NodeEdit(node, partial(_saved, this=_this(method), logged=not plain))
+            if plain:
+                reason = "A datamodule kept them without a word to the logger, which refuses two values of one name."
             if old:
                 reason = (
                     "Before 0.8 any object was kept as it is; save_hyperparameters takes a Namespace or dict alone."
                 )
-            yield Match(file.span(node), MESSAGE, "unsafe" if old else "safe", reason, edits=(edit,))
+            needs = "1.4.0" if plain else None
+            yield Match(file.span(node), MESSAGE, "unsafe" if old else "safe", reason, edits=(edit,), needs=needs)
 
 
 def _this(method: Function) -> str:
@@ -81,15 +85,12 @@ def _used_whole(item: ClassNode) -> int | None:
     return None
 
 
-def _saved(node: Any, *, this: str) -> cst.Expr:
+def _saved(node: Any, *, this: str, logged: bool) -> cst.Expr:
     import libcst as cst
 
-    return cst.Expr(
-        value=cst.Call(
-            func=cst.Attribute(cst.Name(this), cst.Name("save_hyperparameters")), args=[cst.Arg(value=node.value)]
-        ),
-        semicolon=node.semicolon,
-    )
+    call = cst.ensure_type(cst.parse_expression(f"{this}.save_hyperparameters(logger=False)"), cst.Call)
+    given = [cst.Arg(value=node.value), *([] if logged else call.args)]
+    return cst.Expr(value=call.with_changes(args=given), semicolon=node.semicolon)
 
 
 BEFORE = """\

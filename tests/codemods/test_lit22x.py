@@ -6,7 +6,7 @@ from argparse import Namespace
 from pathlib import Path
 
 import pytest
-from lightning.pytorch import LightningModule, Trainer
+from lightning.pytorch import LightningDataModule, LightningModule, Trainer
 
 from codemods.modules.lit221 import MISSING, PRECISIONS
 from tests.codemods.support import refusals, rewritten, rule, run_rules
@@ -33,6 +33,16 @@ def test_hparams_fail_before_and_are_kept_after(hparams: object, tmp_path: Path)
     trainer.save_checkpoint(tmp_path / "a.ckpt")
     loaded = type(model).load_from_checkpoint(tmp_path / "a.ckpt", weights_only=False)
     assert loaded.hparams.width == 3
+
+
+def test_a_datamodule_keeps_them_from_the_logger() -> None:
+    text = HEAD.replace("LightningModule", "LightningDataModule") + INIT + "        self.hparams = hparams\n"
+    after = rewritten({"a.py": text}, rule("LIT220"))["a.py"]
+    assert "self.save_hyperparameters(hparams, logger=False)\n" in after
+    space: dict[str, type[LightningDataModule]] = {}
+    exec(after, space)
+    data = space["Model"](Namespace(width=3))  # type: ignore[call-arg]
+    assert data.hparams.width == 3 and not data._log_hyperparams
 
 
 @pytest.mark.parametrize(
