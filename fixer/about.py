@@ -36,14 +36,14 @@ def report(
     html: Annotated[Path | None, typer.Option(help="Write it as one HTML file.", metavar="FILE")] = None,
     output_format: opt.Format = OutputFormat.text,
     verbose: opt.Verbose = False,
-    listed: Annotated[bool, typer.Option("--list", help="Name the runs that are kept, the newest first.")] = False,
+    listed: Annotated[bool, typer.Option("--list", help="List the runs that are kept, the newest first, with how each ended.")] = False,
 ) -> int:
     """Show again what a run found, changed and proved."""
     from fixer import runs
     from fixer.console import save, show
 
     if listed:
-        typer.echo("".join(f"{name}\n" for name in runs.runs()), nl=False)
+        typer.echo(runs.listed(), nl=False)
         return 0
     result = runs.load(run)
     if html:
@@ -77,4 +77,26 @@ def cache(
     typer.echo(listed() if prune is None and not clear else pruned(0 if clear else prune or 0), nl=False)
 
 
-COMMANDS = (rules, explain, report, config, cache)
+def init(
+    path: Annotated[Path, typer.Argument(help="Project to begin with [default: .].", show_default=False)] = Path(),
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Write without asking.")] = False,
+) -> int:
+    """Write settings and the files for CI that fit the project. They are shown first; none is overwritten."""
+    import sys
+
+    from fixer.starters import begin
+
+    start = begin(path)
+    typer.echo(start.text(), nl=False)
+    if not start.starters:
+        return 0
+    if not yes and not sys.stdin.isatty():
+        typer.echo("nothing is written; --yes writes it")
+        return 0
+    if yes or typer.confirm("Write this?"):
+        start.write()
+        typer.echo(f"written: {', '.join(one.path for one in start.starters)}")
+    return 0
+
+
+COMMANDS = (init, rules, explain, report, config, cache)

@@ -11,19 +11,8 @@ from fixer.reports import OutputFormat, render
 from fixer.result import Result
 from tests.fixer.reports.samples import RESULTS, RULES, RUN
 
-KEYS = [
-    "branch",
-    "pull_request",
-    "base",
-    "target",
-    "findings",
-    "repaired",
-    "left",
-    "files",
-    "commits",
-    "verdicts",
-    "error",
-]
+KEYS = ["branch", "pull_request", "base", "target", "findings", "repaired", "left", "files", "commits"]
+KEYS += ["verdicts", "error"]
 
 
 def test_the_values_of_a_run() -> None:
