@@ -140,12 +140,20 @@ def _stands_apart(item: ClassNode, stage: Stage, hook: Function) -> bool:
     odd = arguments.vararg or arguments.kwarg or arguments.kwonlyargs or arguments.posonlyargs
     return bool(
         decorated
-        or odd
-        or len(parameters(hook)) != 1
+        or ((odd or len(parameters(hook)) != 1) and not takes_anything(hook))
         or self_name(hook) != "self"
         or stage.new in item.methods
         or any(True for _ in own_calls(item, stage.old))
     )
+
+
+def takes_anything(hook: Function) -> bool:
+    """Whether a hook is one of `(self, *args, **kwargs)` that reads neither."""
+    arguments = hook.args
+    if not arguments.vararg or arguments.kwonlyargs or arguments.posonlyargs or len(arguments.args) != 1:
+        return False
+    names = [each.arg for each in (arguments.vararg, arguments.kwarg) if each]
+    return not any(True for name in (*names, *SEES_LOCALS) for _ in uses(hook, name))
 
 
 def _called(node: ast.expr) -> ast.expr:

@@ -50,16 +50,21 @@ def _taken(stage: Stage, given: str, keeping: Keeping | None) -> str:
 
 
 def _renamed(node: cst.ClassDef, item: ClassNode, stage: Stage, keeping: Keeping | None) -> cst.ClassDef:
-    given = parameters(item.methods[stage.old])[0]
+    given = next(iter(parameters(item.methods[stage.old])), "")
 
     def rename(method: cst.FunctionDef) -> list[Any]:
-        method = _alone(edits.without_parameter(method, method.params.params[1].name.value))
+        method = _alone(edits.without_parameter(method, given) if given else _without_stars(method))
         method = method.with_changes(name=method.name.with_changes(value=stage.new))
         method = _calling(method, stage, stage.old)
         text = _taken(stage, given, keeping)
         return [_begun(method, text) if text else method]
 
     return edits.change_method(node, stage.old, rename)
+
+
+def _without_stars(method: cst.FunctionDef) -> cst.FunctionDef:
+    params = method.params.with_changes(star_arg=cst.MaybeSentinel.DEFAULT, star_kwarg=None)
+    return method.with_changes(params=params)
 
 
 def _alone(method: cst.FunctionDef) -> cst.FunctionDef:

@@ -89,7 +89,7 @@ def project_refusal(file: PythonFile, facts: Facts, item: ClassNode, fact: Class
 
 
 def _spoken_of(file: PythonFile, facts: Facts, fact: ClassFact, stage: Stage) -> str | None:
-    """Another file that names the class and the hook, other than in a comment."""
+    """Another file that names the class and the hook, other than in a comment or in documentation."""
     shown = facts.collected("LIT201")
     told = used_elsewhere(facts, fact, (stage.old,))
     if told is None:
@@ -100,6 +100,7 @@ def _spoken_of(file: PythonFile, facts: Facts, fact: ClassFact, stage: Stage) ->
         path
         for text in spellings(stage.old)
         for path in naming & facts.mentions.get(text, frozenset())
+        if facts.kinds.get(path) != "docs"
         if facts.kinds.get(path) != "python"
         or path not in shown
         or stage.old in shown[path].speaks
