@@ -67,11 +67,13 @@ class Lost:
 
 @dataclass(frozen=True)
 class Scheduler:
-    """A learning rate scheduler at the end: its class, how often it was stepped and the rates that it came to."""
+    """A learning rate scheduler at the end: its class, how often it was stepped, the rates that it came to, and the
+    best value of the metric that it watches, if it does."""
 
     name: str
     steps: int
     rates: tuple[float, ...]
+    best: float | None = None
 
 
 @dataclass(frozen=True)
@@ -88,8 +90,11 @@ class Recording:
     of what it uses, after clipping. `graphs` has, for the first losses, how many operations each was computed with and
     how many of those change a type: where states are carried on uncut, the first grows. `autocast` is the type that a
     training step's layers are cast to, None where they are not. `planned` has the `batches` of an epoch, `epochs`,
-    `max_steps` and optimizer `steps` of the whole training, by the project's own limits and loader. `digest` is of all
-    weights and buffers at the end, `peak_memory` in bytes, `step_seconds` the usual time from step to step.
+    `max_steps` and optimizer `steps` of the whole training, by the project's own limits and loader, the `devices` and
+    `nodes` that it asks for, and how many epochs lie between validations (`every`). `unheld` names the trainable
+    parameters that no optimizer holds. Where a script calls `fit` more than once, `metrics` and `weights` hold those of
+    each call, the earlier ones as `fit 1: name`. `digest` is of all weights and buffers at the end, `peak_memory` in
+    bytes, `step_seconds` the usual time from step to step.
     """
 
     script: str
@@ -114,6 +119,7 @@ class Recording:
     autocast: str | None = None
     schedulers: tuple[Scheduler, ...] = ()
     planned: tuple[tuple[str, int | None], ...] = ()
+    unheld: tuple[str, ...] = ()
     digest: str | None = None
     peak_memory: int | None = None
     step_seconds: float | None = None

@@ -287,11 +287,16 @@ class Watch:
 
         @functools.wraps(backward)
         def recorded(tensor: torch.Tensor, *args: Any, **kwargs: Any) -> Any:
-            if not self.inside_backward:
-                self.gradients.backward(tensor)
-            if not self.inside_backward and tensor.numel() == 1:
+            if self.inside_backward:
+                return backward(tensor, *args, **kwargs)
+            self.gradients.backward(tensor)
+            if tensor.numel() == 1:
                 self.record("loss", value=float(tensor.detach()), **self.measured(tensor))
-            return backward(tensor, *args, **kwargs)
+            self.inside_backward = True  # what watches operations lets torch call the method a second time
+            try:
+                return backward(tensor, *args, **kwargs)
+            finally:
+                self.inside_backward = False
 
         def before(optimizer: Any, args: Any, kwargs: Any) -> None:
             self.gradients.stepped(optimizer)
@@ -370,7 +375,8 @@ class Watch:
                 result = original(this, *args, **kwargs)
             finally:
                 with contextlib.suppress(Exception):
-                    self.record("gradients", **self.gradients.report(this.lightning_module))
+                    unheld = self.measures.unheld(this)
+                    self.record("gradients", unheld=unheld, **self.gradients.report(this.lightning_module))
             self.record("fitted", **self.state(this))
             return result
 

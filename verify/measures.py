@@ -14,7 +14,8 @@ from typing import Any
 
 NODES = 5000
 LOOKED = 64
-ASKED = ("max_epochs", "max_steps", "accumulate_grad_batches", "limit_train_batches")
+ASKED = ("max_epochs", "max_steps", "accumulate_grad_batches", "limit_train_batches", "check_val_every_n_epoch",
+         "gpus", "tpu_cores", "num_processes", "devices", "num_nodes")  # fmt: skip
 
 
 def graph(loss: Any) -> tuple[int, int]:
@@ -103,15 +104,27 @@ def memory() -> int | None:
 
 
 def schedulers(trainer: Any) -> list[list[Any]]:
-    """Each scheduler: its class, how often it was stepped, and the learning rates it came to."""
+    """Each scheduler: its class, how often it was stepped, the learning rates it came to, and the best value that one
+    that watches a metric has seen."""
     held: Any = getattr(trainer, "lr_scheduler_configs", None)
     held = getattr(trainer, "lr_schedulers", ()) if held is None else held
     found = []
     for config in held:
         scheduler = config["scheduler"] if isinstance(config, dict) else getattr(config, "scheduler", config)
         rates = [float(group["lr"]) for group in scheduler.optimizer.param_groups]
-        found.append([type(scheduler).__name__, int(getattr(scheduler, "last_epoch", -1)), rates])
+        best = getattr(scheduler, "best", None)
+        seen = float(best) if best is not None and math.isfinite(best) else None
+        found.append([type(scheduler).__name__, int(getattr(scheduler, "last_epoch", -1)), rates, seen])
     return found
+
+
+def unheld(trainer: Any) -> list[str]:
+    """The trainable parameters that no optimizer holds."""
+    held = {
+        id(each) for optimizer in trainer.optimizers for group in optimizer.param_groups for each in group["params"]
+    }
+    named = trainer.lightning_module.named_parameters()
+    return [name for name, each in named if each.requires_grad and id(each) not in held]
 
 
 def planned(trainer: Any, asked: dict[str, Any], steps: int) -> dict[str, int | None]:
@@ -132,8 +145,24 @@ def planned(trainer: Any, asked: dict[str, Any], steps: int) -> dict[str, int | 
         each = round(batches * steps / run) if by_hand or steps > run else math.ceil(batches / accumulate)
     total = epochs * each if each is not None and isinstance(epochs, int) and epochs >= 0 else None
     limits = [number for number in (total, most) if number is not None]
+    nodes, every = asked.get("num_nodes"), asked.get("check_val_every_n_epoch")
     return {"batches": batches, "epochs": epochs if isinstance(epochs, int) else None, "max_steps": most,
-            "steps": min(limits, default=None)}  # fmt: skip
+            "steps": min(limits, default=None), "devices": _devices(asked), "nodes": nodes if isinstance(nodes, int)
+            else None, "every": every if isinstance(every, int) else 1}  # fmt: skip
+
+
+def _devices(asked: dict[str, Any]) -> int | None:
+    """How many devices a Trainer was asked for, in the spelling of any release; None where the machine decides."""
+    for name in ("gpus", "tpu_cores", "devices", "num_processes"):
+        value = asked.get(name)
+        if isinstance(value, str):
+            parts = [part for part in value.split(",") if part.strip()]
+            value = int(value) if value.strip().isdigit() else len(parts) if "," in value else None
+        if isinstance(value, (list, tuple)):
+            value = len(value)
+        if isinstance(value, int) and not isinstance(value, bool) and value > 0:
+            return value
+    return None
 
 
 def _batches(trainer: Any, limit: Any) -> int | None:

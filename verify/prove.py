@@ -24,6 +24,7 @@ from verify.evidence import Environment, Evidence, Failure
 from verify.installer import Installer
 from verify.process import Limits, Outcome, memory, run, scratch, scrubbed
 from verify.record import Raw, events, read
+from verify.requirements import misfit
 from verify.sources import NAMESPACES, Sources, imports
 from verify.uses import Use, asked, uses
 from verify.verdict import Judgement, judge, noise_of
@@ -50,7 +51,7 @@ class Request:
     environment, `baseline_python` one for the baseline. `own_torch` asks for a baseline on the torch that the project
     pins. `timeout` is in seconds for each executed tree. `cache` is where environments are kept. `readable` are
     folders outside the trees that the project may read, as far as reading is bounded at all. `conforms_only` runs
-    nothing of the project.
+    nothing of the project. `written` is the ISO day on which the code was last written, None where that is not known.
     """
 
     group: str
@@ -67,6 +68,7 @@ class Request:
     own_torch: bool = False
     readable: tuple[Path, ...] = ()
     conforms_only: bool = False
+    written: str | None = None
 
 
 @dataclass(frozen=True)
@@ -157,6 +159,7 @@ def _prove(before: Sources, after: Sources, bench: _Bench) -> Evidence:
             bench.progress(f"running {entry.script} of the tree before again, to see how much it differs from itself")
             noise = noise_of(old, _run(before, entry, pair.before, bench, f"again{number}"))
             judgement = judge(old, new, problems, per_batch=per_batch, missing=pair.missing, noise=noise)
+        judgement = _with_requirements(judgement, after, request)
         judgement = replace(judgement, reason=judgement.reason + _not_run(request, new))
         tried.append(_with_runs(_evidence(request, judgement), pair, old, new))
         if new.recording.fitted or (old and old.recording.fitted):
@@ -205,6 +208,15 @@ def _with_alone(alone: Evidence, script: Evidence) -> Evidence:
     return replace(alone, reason=f"{alone.reason}; no script got to `fit`: {script.reason}")
 
 
+def _with_requirements(judgement: Judgement, after: Sources, request: Request) -> Judgement:
+    """A tree that trains here and does not fit its own rewritten requirements is worse than before."""
+    imported = {name for path in after.paths() for name in after.packages(path)}
+    told = misfit(request.before_pins, request.after_pins, request.target, imported)
+    if not told or judgement.verdict in ("inconclusive", "regressed"):
+        return judgement
+    return replace(judgement, verdict="regressed", rung=None, reason=f"{told}; {judgement.reason}")
+
+
 def _not_run(request: Request, raw: Raw) -> str:
     """Which changed files the run says nothing about."""
     left = [path for path in request.changed if path.endswith(".py") and path not in raw.loaded]
@@ -237,7 +249,7 @@ def _environments(before: Sources, after: Sources, scripts: Sequence[str], bench
     if any("lightning" in after.packages(path) for path in after.paths()):
         new = replace(new, lightning="lightning")
     both = old.packages | new.packages
-    old, new = replace(old, packages=both), replace(new, packages=both)
+    old, new = (replace(one, packages=both, written=request.written) for one in (old, new))
 
     def build() -> _Pair:
         given = bench.named(request.python)

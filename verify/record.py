@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import statistics
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -55,7 +55,7 @@ def _read(path: Path, script: str) -> Raw:
     losses: list[dict[str, Any]] = []
     steps: list[dict[str, Any]] = []
     logged: dict[str, list[float]] = {}
-    last: dict[str, Any] = {}
+    fits: list[dict[str, Any]] = []
     flow: dict[str, Any] = {}
     raw = Raw(_empty(script))
     failure: Failure | None = None
@@ -68,7 +68,7 @@ def _read(path: Path, script: str) -> Raw:
         elif kind == "logged":
             logged.setdefault(str(event["name"]), []).append(float(event["value"]))
         elif kind == "fitted":
-            last = event
+            fits.append(event)
         elif kind == "gradients":
             flow = event
         elif kind == "failure":
@@ -77,13 +77,15 @@ def _read(path: Path, script: str) -> Raw:
             raw = replace(raw, unusable=f"{event['type']}: {event['message']}")
         elif kind == "loaded":
             raw = replace(raw, loaded=tuple(event["files"]))
-    weights = tuple(Weight(name, norm, tuple(values)) for name, norm, values in last.get("weights", ()))
+    last = fits[-1] if fits else {}
+    weights = tuple(Weight(name, norm, tuple(values)) for name, norm, values in _of_each(fits, "weights"))
+    schedulers = [scheduler for fit in fits for scheduler in fit.get("schedulers", ())]
     recording = replace(
         raw.recording,
         fitted=bool(last),
         failure=failure,
         losses=tuple(float(loss["value"]) for loss in losses),
-        metrics=tuple(sorted(last.get("metrics", {}).items())),
+        metrics=tuple(sorted(_of_each([{"metrics": fit["metrics"].items()} for fit in fits], "metrics"))),
         learning_rates=tuple(tuple(step["rates"]) for step in steps),
         optimizer_steps=len(steps),
         global_step=last.get("global_step"),
@@ -98,14 +100,22 @@ def _read(path: Path, script: str) -> Raw:
         gradient_norms=tuple(float(step["norm"]) for step in steps if "norm" in step),
         graphs=tuple((int(loss["nodes"]), int(loss["casts"])) for loss in losses if "nodes" in loss),
         autocast=next((loss["autocast"] for loss in losses if loss.get("autocast")), None),
-        schedulers=tuple(Scheduler(name, steps, tuple(rates)) for name, steps, rates in last.get("schedulers", ())),
+        schedulers=tuple(Scheduler(name, steps, tuple(rates), *more) for name, steps, rates, *more in schedulers),
         planned=tuple(sorted(last.get("planned", {}).items())),
+        unheld=tuple(flow.get("unheld", ())),
         digest=last.get("digest"),
         peak_memory=last.get("peak_memory"),
         step_seconds=_median([float(step["at"]) for step in steps if "at" in step]),
         warnings=tuple(last.get("warnings", ())),
     )
     return replace(raw, recording=recording, weights=weights)
+
+
+def _of_each(fits: list[dict[str, Any]], what: str) -> Iterator[tuple[Any, ...]]:
+    """What each call of `fit` ended with; those before the last carry its number in front of their names."""
+    for number, fit in enumerate(fits, 1):
+        for name, *values in fit[what]:
+            yield (name if number == len(fits) else f"fit {number}: {name}", *values)
 
 
 def _median(times: list[float]) -> float | None:

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from verify.evidence import Failure, Recording
+from verify.evidence import Failure, Gradient, Recording, Scheduler
 from verify.record import Raw, Weight
 from verify.verdict import Judgement, judge
 
@@ -75,6 +75,56 @@ def test_every_number_that_differs_is_a_change(after: Raw, said: str) -> None:
     judgement = judge(RAW, after, ())
     assert short(judgement) == ("changed", "trains")
     assert said in judgement.reason
+
+
+def gradient(reached: int) -> Gradient:
+    return Gradient("w", "float32", "float32" if reached else None, reached, False, True, ("training_step",), None)
+
+
+@pytest.mark.parametrize(
+    ("name", "then", "now", "said"),
+    [
+        ("gradient_norms", (1.0, 2.0), (1.0, 1.0), "gradient norm of step 2: 2 became 1"),
+        ("gradients", (gradient(2),), (gradient(4),), "gradients that reached w: 2 became 4"),
+        ("unheld", (), ("w",), "no optimizer holds w"),
+        ("planned", (("devices", 2),), (("devices", 1),), "devices: 2 became 1"),
+        ("planned", (("every", 1),), (("every", 2),), "epochs from validation to validation: 1 became 2"),
+        ("schedulers", (Scheduler("StepLR", 2, (0.1,)),), (Scheduler("StepLR", 1, (0.1,)),), "steps of StepLR: 2"),
+        ("schedulers", (Scheduler("A", 2, (0.1,)),), (Scheduler("A", 2, (0.2,)),), "rates of A: [0.1] became [0.2]"),
+        ("schedulers", (Scheduler("A", 2, (), 0.5),), (Scheduler("A", 2, (), 0.6),), "best metric of A: 0.5"),
+        ("schedulers", (Scheduler("A", 2, ()),), (), "schedulers: 1 became 0"),
+        ("precision", "bf16", "32-true", "precision: bf16-mixed became 32-true"),
+        ("autocast", "bfloat16", None, "autocast: bfloat16 became None"),
+        ("graphs", ((8, 3),), ((8, 0),), "nothing is cast to another type any more"),
+        ("logged", (("loss", (1.0, 0.5)),), (("loss", (1.0, 0.6)),), "loss, logged for time 2: 0.5 became 0.6"),
+        ("logged", (("loss", (1.0,)),), (("loss", (1.0, 1.0)),), "times that loss is logged: 1 became 2"),
+    ],
+)
+def test_what_no_loss_and_no_weight_shows_is_a_change_too(name: str, then: object, now: object, said: str) -> None:
+    judgement = judge(raw(**{name: then}), raw(**{name: now}), ())
+    assert short(judgement) == ("changed", "trains")
+    assert said in judgement.reason
+    assert judge(raw(**{name: then}), raw(**{name: then}), ()).verdict == "preserved"
+
+
+def test_norms_of_gradients_are_given_more_room() -> None:
+    assert judge(raw(gradient_norms=(1.0,)), raw(gradient_norms=(1.00005,)), ()).verdict == "preserved"
+
+
+def test_other_numbers_up_to_a_failure_are_a_change_and_no_repair() -> None:
+    judgement = judge(failed(losses=(1.0,)), raw(losses=(-1.0, 0.5)), ())
+    assert short(judgement) == ("changed", "trains")
+    assert "trains now, with other numbers up to that failure: loss 1: 1 became -1" in judgement.reason
+    assert judge(failed(losses=(1.0,)), raw(losses=(-1.0, 0.5)), (), noise=1.0).verdict == "repaired"
+    assert "no optimizer holds w" in judge(failed(), raw(unheld=("w",)), ()).reason
+
+
+def test_a_failure_that_became_a_training_of_nothing_is_a_regression() -> None:
+    judgement = judge(failed(), raw(optimizer_steps=0, learning_rates=()), ())
+    assert short(judgement) == ("regressed", "conforms")
+    judgement = judge(failed(), raw(unreached=("w",), gradients=(gradient(0),)), ())
+    assert short(judgement) == ("regressed", "conforms")
+    assert "no gradient reaches w" in judgement.reason
 
 
 def test_global_step_is_not_compared_where_the_baseline_counts_batches() -> None:

@@ -1,0 +1,195 @@
+"""What of two runs is not the same: every kind of number that the harness records, by its first place."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+from verify.evidence import Recording
+from verify.record import Raw, Weight
+
+T = TypeVar("T")
+UNCOUNTED = frozenset({"epoch", "step"})
+LOOSE = 100
+"""So many tolerances norms of gradients may be apart: sums of many small numbers, which cancel."""
+_PLANNED = {
+    "steps": "optimizer steps of the whole training",
+    "devices": "devices",
+    "nodes": "nodes",
+    "every": "epochs from validation to validation",
+}
+_PRECISIONS = {"16": "16-mixed", "bf16": "bf16-mixed", "32": "32-true", "64": "64-true", "mixed": "16-mixed"}
+
+
+@dataclass(frozen=True)
+class Difference:
+    """A pair of numbers that should be one: where, and by how much it is off, None for a shape that differs."""
+
+    where: str
+    size: float | None
+
+
+def differences(before: Raw, after: Raw, tolerance: float, exact: float, per_batch: bool) -> Iterator[Difference]:
+    """What differs of two runs that got through `fit`.
+
+    Learning rates are not noisy, they must be `exact`; norms of gradients are compared where nothing is noisy.
+    `per_batch` is for old releases, which count batches and know nothing of strategies.
+    """
+    old, new = before.recording, after.recording
+    yield from _counts("losses", len(old.losses), len(new.losses))
+    yield from _first("loss", old.losses, new.losses, tolerance)
+    yield from _counts("optimizer steps", old.optimizer_steps, new.optimizer_steps)
+    yield from _rates(old, new, exact)
+    if tolerance == exact:
+        yield from _first("gradient norm of step", old.gradient_norms, new.gradient_norms, LOOSE * tolerance)
+    if not per_batch:
+        yield from _counts("global_step", old.global_step or 0, new.global_step or 0)
+        yield from _reached(old, new)
+    yield from _planned(dict(old.planned), dict(new.planned))
+    yield from _unheld(old, new)
+    yield from _schedulers(old, new, exact)
+    yield from _casts(old, new)
+    yield from _weights(before.weights, after.weights, tolerance)
+    yield from _metrics(dict(old.metrics), dict(new.metrics), tolerance)
+    yield from _logged(dict(old.logged), dict(new.logged), tolerance)
+
+
+def up_to_failure(before: Raw, after: Raw, tolerance: float, exact: float) -> Iterator[Difference]:
+    """What differs of a run that failed and one that did not, as far as the first one went."""
+    old, new = before.recording, after.recording
+    yield from _first("loss", old.losses, new.losses, tolerance)
+    yield from _rates(old, new, exact)
+    yield from _unheld(old, new)
+
+
+def most(before: Raw, after: Raw) -> float | None:
+    """The largest absolute difference over losses, learning rates and weights."""
+    old, new = before.recording, after.recording
+    found = [abs(a - b) for a, b in pairs(old.losses, new.losses)]
+    found += [abs(a - b) for x, y in pairs(old.learning_rates, new.learning_rates) for a, b in pairs(x, y)]
+    now = {weight.name: weight for weight in after.weights}
+    for weight in before.weights:
+        other = now.get(weight.name)
+        found += [abs(a - b) for a, b in pairs(weight.values, other.values)] if other else []
+    finite = [value for value in found if math.isfinite(value)]
+    return max(finite, default=None)
+
+
+def pairs(left: Iterable[T], right: Iterable[T]) -> Iterator[tuple[T, T]]:
+    """Two rows side by side, as far as both go: their lengths are compared elsewhere."""
+    return zip(left, right, strict=False)
+
+
+def close(left: float, right: float, tolerance: float) -> bool:
+    """Whether two numbers are the same within a tolerance."""
+    if math.isnan(left) or math.isnan(right):
+        return math.isnan(left) and math.isnan(right)
+    return math.isclose(left, right, rel_tol=tolerance, abs_tol=tolerance)
+
+
+def _counts(what: str, old: int, new: int) -> Iterator[Difference]:
+    if old != new:
+        yield Difference(f"{what}: {old} became {new}", None)
+
+
+def _first(what: str, old: Sequence[float], new: Sequence[float], tolerance: float) -> Iterator[Difference]:
+    for number, (left, right) in enumerate(pairs(old, new)):
+        if not close(left, right, tolerance):
+            yield Difference(f"{what} {number + 1}: {left:.6g} became {right:.6g}", abs(left - right))
+            return
+
+
+def _rates(old: Recording, new: Recording, exact: float) -> Iterator[Difference]:
+    for number, (left, right) in enumerate(pairs(old.learning_rates, new.learning_rates)):
+        if len(left) != len(right) or not all(close(a, b, exact) for a, b in pairs(left, right)):
+            yield Difference(f"learning rate of step {number + 1}: {list(left)} became {list(right)}", None)
+            return
+
+
+def _planned(old: Mapping[str, int | None], new: Mapping[str, int | None]) -> Iterator[Difference]:
+    """Whether the whole training, of which a part was run on one device, is as long and as wide as before."""
+    for name, what in _PLANNED.items():
+        then, now = old.get(name), new.get(name)
+        if then is not None and now is not None:
+            yield from _counts(what, then, now)
+
+
+def _reached(old: Recording, new: Recording) -> Iterator[Difference]:
+    """Whether gradients arrived at each parameter as often as before."""
+    now = {gradient.name: gradient.reached for gradient in new.gradients}
+    for gradient in old.gradients:
+        if gradient.name in now and gradient.reached != now[gradient.name]:
+            yield from _counts(f"gradients that reached {gradient.name}", gradient.reached, now[gradient.name])
+            return
+
+
+def _unheld(old: Recording, new: Recording) -> Iterator[Difference]:
+    lost = [name for name in new.unheld if name not in old.unheld]
+    if lost:
+        more = f" and {len(lost) - 3} more" if lost[3:] else ""
+        yield Difference(f"no optimizer holds {', '.join(lost[:3])}{more}", None)
+
+
+def _schedulers(old: Recording, new: Recording, exact: float) -> Iterator[Difference]:
+    """Whether each scheduler was stepped as often, and came to the same."""
+    if len(old.schedulers) != len(new.schedulers):
+        yield Difference(f"schedulers: {len(old.schedulers)} became {len(new.schedulers)}", None)
+        return
+    for left, right in pairs(old.schedulers, new.schedulers):
+        yield from _counts(f"steps of {left.name}", left.steps, right.steps)
+        if not all(close(a, b, exact) for a, b in pairs(left.rates, right.rates)):
+            yield Difference(f"rates of {left.name}: {list(left.rates)} became {list(right.rates)}", None)
+        if left.best is not None and right.best is not None and not close(left.best, right.best, LOOSE * exact):
+            yield Difference(f"best metric of {left.name}: {left.best:.6g} became {right.best:.6g}", None)
+
+
+def _casts(old: Recording, new: Recording) -> Iterator[Difference]:
+    """Whether both compute in the same precision; the numbers of a short run may be too coarse to tell."""
+    then, now = (_PRECISIONS.get(name or "", name) for name in (old.precision, new.precision))
+    if then and now and then != now:
+        yield Difference(f"precision: {then} became {now}", None)
+    elif old.autocast != new.autocast:
+        yield Difference(f"autocast: {old.autocast} became {new.autocast}", None)
+    elif any(casts for _, casts in old.graphs) and new.graphs and not any(casts for _, casts in new.graphs):
+        yield Difference("nothing is cast to another type any more", None)
+
+
+def _weights(old: Sequence[Weight], new: Sequence[Weight], tolerance: float) -> Iterator[Difference]:
+    then, now = {weight.name: weight for weight in old}, {weight.name: weight for weight in new}
+    for name in then:
+        if name not in now:
+            yield Difference(f"parameter {name} is gone", None)
+            return
+        both = pairs((then[name].norm, *then[name].values), (now[name].norm, *now[name].values))
+        if len(then[name].values) != len(now[name].values):
+            yield Difference(f"parameter {name} has another size", None)
+            return
+        off = [abs(left - right) for left, right in both if not close(left, right, tolerance)]
+        if off:
+            yield Difference(f"weight {name} by {max(off):.3g}", max(off))
+            return
+    added = [name for name in now if name not in then]
+    if added:
+        yield Difference(f"parameter {added[0]} is new", None)
+
+
+def _metrics(old: Mapping[str, float], new: Mapping[str, float], tolerance: float) -> Iterator[Difference]:
+    for name, left in old.items():
+        if name in UNCOUNTED:
+            continue
+        if name not in new:
+            yield Difference(f"metric {name} is no longer logged", None)
+        elif not close(left, new[name], tolerance):
+            yield Difference(f"metric {name}: {left:.6g} became {new[name]:.6g}", abs(left - new[name]))
+
+
+def _logged(
+    old: Mapping[str, Sequence[float]], new: Mapping[str, Sequence[float]], tolerance: float
+) -> Iterator[Difference]:
+    """What was logged on the way, of what both log."""
+    for name in old:
+        if name in new and name not in UNCOUNTED:
+            yield from _counts(f"times that {name} is logged", len(old[name]), len(new[name]))
+            yield from _first(f"{name}, logged for time", old[name], new[name], tolerance)
