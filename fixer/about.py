@@ -36,7 +36,7 @@ def report(
     html: Annotated[Path | None, typer.Option(help="Write it as one HTML file.", metavar="FILE")] = None,
     output_format: opt.Format = OutputFormat.text,
     verbose: opt.Verbose = False,
-    listed: Annotated[bool, typer.Option("--list", help="List the runs that are kept, the newest first, with how each ended.")] = False,
+    listed: Annotated[bool, typer.Option("--list", help="List the runs that are kept, and how each ended.")] = False,
 ) -> int:
     """Show again what a run found, changed and proved."""
     from fixer import runs

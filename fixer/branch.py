@@ -199,7 +199,7 @@ def _publish(
         return Landing(branch, head, False, commits, f"branch {branch} would hold {count}")
     with _writing(repository):
         repository.git("update-ref", "--no-deref", "-m", "fixer: run", ref, head, old or "")
-    return Landing(branch, head, True, commits, f"branch {branch} {'now holds' if old else 'made with'} {count}")
+    return Landing(branch, head, True, commits, f"branch {branch} now holds {count}" if old else "")
 
 
 def _repository(project: Project) -> Repository:

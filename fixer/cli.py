@@ -165,7 +165,7 @@ def run(
         lambda progress: pipeline.run(asked, how, progress),
         lambda result: pipeline.exit_code(result, require=rung, findings_count=exit_non_zero_on_findings),
         opt.shown(output_format, output_file, verbose, quiet),
-        keep=True,
+        keep=path,
     )
 
 
@@ -320,7 +320,7 @@ def verify(
         lambda progress: compare(trees, conforms, target, python, timeout, opt.folders(read), progress),
         lambda result: pipeline.exit_code(result, require=rung),
         opt.shown(output_format, output_file, verbose, quiet),
-        keep=True,
+        keep=trees.path,
     )
 
 
@@ -340,12 +340,16 @@ def demo(
         lambda progress: run_demo(not no_verify, progress),
         pipeline.exit_code,
         opt.shown(output_format, output_file, verbose, quiet),
-        keep=True,
+        keep=Path("demo"),
     )
 
 
 def _report(
-    work: Callable[[Progress], Result], code: Callable[[Result], int], shown: opt.Shown, *, keep: bool = False
+    work: Callable[[Progress], Result],
+    code: Callable[[Result], int],
+    shown: opt.Shown,
+    *,
+    keep: Path | None = None,
 ) -> int:
     from fixer.console import complain, progress, remember, save, show
 
@@ -356,7 +360,7 @@ def _report(
     show(result, shown.format, verbose=shown.verbose, quiet=shown.quiet, statistics=shown.statistics)
     save(result, shown.files)
     if keep:
-        remember(result, shown.quiet)
+        remember(result, keep, shown.quiet)
     return code(result)
 
 

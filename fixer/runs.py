@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fixer.errors import UsageError
+from fixer.reports.words import summary
 from fixer.result import Result
 
 if TYPE_CHECKING:
@@ -28,9 +29,9 @@ def folder() -> Path:
     return Path(named) if named else user_state_path("fixer") / "runs"
 
 
-def keep(result: Result) -> str:
+def keep(result: Result, project: str = "") -> str:
     """Writes a result to a folder of its own and returns its name; the oldest beyond KEPT go. Raises OSError."""
-    place = _new(folder(), result)
+    place = _new(folder(), result, project)
     text = json.dumps(_converter().unstructure(result), indent=1)
     (place / f".{_RESULT}").write_text(text, encoding="ascii")
     (place / f".{_RESULT}").replace(place / _RESULT)
@@ -45,6 +46,18 @@ def runs() -> list[str]:
     if not root.is_dir():
         return []
     return sorted((one.name for one in root.iterdir() if (one / _RESULT).is_file()), reverse=True)
+
+
+def listed() -> str:
+    """A line a run, the newest first: its name, and how it ended."""
+    lines = []
+    for name in runs():
+        try:
+            ended = summary(load(name))
+        except UsageError:
+            ended = "cannot be read"
+        lines.append(f"{name}  {ended}\n")
+    return "".join(lines)
 
 
 def load(name: str | None) -> Result:
@@ -66,10 +79,10 @@ def load(name: str | None) -> Result:
     return result
 
 
-def _new(root: Path, result: Result) -> Path:
-    """A folder that did not exist before, named after the moment, the command and the branch."""
+def _new(root: Path, result: Result, project: str) -> Path:
+    """A folder that did not exist before, named after the moment, the project and the branch or command."""
     now = datetime.now(timezone.utc).strftime("%Y%m%d-%H%M%S-%f")
-    what = re.sub(r"[^A-Za-z0-9.]+", "-", result.branch or result.command).strip("-")[:60]
+    what = re.sub(r"[^A-Za-z0-9.]+", "-", f"{project[:30]}-{result.branch or result.command}").strip("-")[:80]
     place = root / f"{now}-{what}"
     place.mkdir(parents=True, mode=0o700)
     return place

@@ -125,7 +125,8 @@ def _outcome(result: Result) -> str:
     done = len(repaired(result))
     what = f"{count(len(result.files), 'file')} ({totals(result)})"
     if result.branch is not None:
-        return f"`{plain(result.branch)}`: {count(len(result.commits), 'commit')}, {count(done, 'finding')} repaired"
+        held = count(len(result.commits), "commit") if result.commits else "as it was"
+        return f"`{plain(result.branch)}`: {held}, {count(done, 'finding')} repaired"
     if not result.files:
         return "" if result.command == "verify" else "Nothing was changed"
     if result.command == "fix":

@@ -35,7 +35,7 @@ def test_one_commit_a_step(repo: Repo) -> None:
     base = repo.git("rev-parse", "HEAD")
     landing = landed(repo, FIRST, SECOND, NEW)
     assert (landing.branch, landing.created) == ("fixer/work", True)
-    assert landing.message == "branch fixer/work made with 3 commits"
+    assert landing.message == ""
     assert [(commit.code, commit.group, commit.subject, commit.findings) for commit in landing.commits] == [
         ("TBP001", "tbptt", "Cut hidden states", ("TBP001-1",)),
         ("LIT002", "move", "Rename", ()),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from pathlib import Path
 
 import pytest
@@ -50,6 +51,11 @@ def test_without_a_run_it_says_how_to_make_one() -> None:
         runs.load(None)
 
 
+def test_runs_that_cannot_be_read_are_listed_as_such(own_folder: Path) -> None:
+    (own_folder / runs.keep(RUN, "a b") / "result.json").write_text("{")
+    assert re.fullmatch(r"\S+-a-b-fixer-lightning-2.6.6  cannot be read\n", runs.listed())
+
+
 @pytest.mark.parametrize("text", ["", "{", "[]", "{}", '{"command": "run", "base": 1}'])
 def test_a_damaged_run_is_an_error_of_use(own_folder: Path, text: str) -> None:
     name = runs.keep(RUN)
@@ -64,7 +70,9 @@ def test_a_kept_run_is_readable_by_its_owner_alone(own_folder: Path) -> None:
 
 def test_run_keeps_and_report_shows(folder: Path, ask: Ask, tmp_path: Path) -> None:
     ran = ask("run", folder, "--no-verify", "--output-format", "json")
-    name = ask("report", "--list").out.strip()
+    name, _, ended = ask("report", "--list").out.strip().partition("  ")
+    assert re.fullmatch(rf"[0-9-]+-{folder.name}-fixer-lightning-2.6.6", name)
+    assert ended == "`fixer/lightning-2.6.6`: 1 commit, 1 finding repaired; not proven."
     assert f"fixer report {name} --html FILE" in ran.err
     shown = ask("report", name, "--output-format", "json")
     assert shown.report() == ran.report()

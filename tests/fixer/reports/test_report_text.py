@@ -121,6 +121,8 @@ def test_run_tells_what_changed_what_it_proves_and_what_to_type() -> None:
 def test_a_branch_without_proof_is_said_to_have_none() -> None:
     bare = replace(RUN, evidence=(), findings=(SAFE,))
     assert last(bare) == "`fixer/lightning-2.6.6`: 1 commit, 1 finding repaired; not proven."
+    again = replace(bare, commits=())
+    assert last(again) == "`fixer/lightning-2.6.6`: as it was, 1 finding repaired; not proven."
     dry = replace(bare, branch=None)
     assert last(dry) == "2 files (+3 -2) would change and repair 1 finding; not proven."
 
