@@ -11,6 +11,7 @@ from codemods.rule import Example, Match, Rule, best_levels
 from codemods.source import CallNode, PythonFile
 from codemods.trainer.calls import trainer_calls
 from codemods.trainer.table import current, once
+from codemods.trainer.values import bound_once
 
 NAMING = ("strategy", "accelerator", "distributed_backend")
 LOOKED = ("ddp", "ddp_spawn")
@@ -23,7 +24,7 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
             continue
         old = {item.arg for item in call.node.keywords} & (once() - current())
         for item in call.node.keywords:
-            if item.arg in (*NAMING, "plugins") and (place := _looks(call, item, bool(old))):
+            if item.arg in (*NAMING, "plugins") and (place := _looks(file, call, item, bool(old))):
                 message = "DDP looks for parameters without a gradient only when told to, since Lightning 2.0"
                 reason = (
                     "Not rewritten: a model that leaves some unused, which 1.x let pass at a cost, fails in its second "
@@ -37,9 +38,10 @@ def _tells(value: ast.expr) -> bool:
     return any(isinstance(node, ast.keyword) and node.arg == "find_unused_parameters" for node in ast.walk(value))
 
 
-def _looks(call: CallNode, item: ast.keyword, old: bool) -> ast.expr | None:
-    """What names a strategy of 1.x that looked for them."""
-    for node in ast.walk(item.value):
+def _looks(file: PythonFile, call: CallNode, item: ast.keyword, old: bool) -> ast.expr | None:
+    """What names a strategy of 1.x that looked for them, there or in the one value of a variable."""
+    value = bound_once(file, call, item.value.id) if isinstance(item.value, ast.Name) else None
+    for node in ast.walk(value or item.value):
         counts = item.arg in NAMING and (old or item.arg != "strategy")
         if counts and isinstance(node, ast.Constant) and node.value in LOOKED:
             return item.value
