@@ -117,6 +117,7 @@ class Facts:
     sources: Mapping[str, Source] = field(default_factory=dict, compare=False, repr=False)
     trees: Trees = field(default_factory=lambda: Trees({}), compare=False, repr=False)
     memo: dict[str, Any] = field(default_factory=dict, init=False, compare=False, repr=False)
+    _collected: dict[str, dict[str, Any]] = field(default_factory=dict, init=False, compare=False, repr=False)
     _found: dict[tuple[str, str], ClassFact | None] = field(default_factory=dict, init=False, compare=False, repr=False)
     _kinds: dict[ClassFact, str | None] = field(default_factory=dict, init=False, compare=False, repr=False)
     _ancestry: dict[ClassFact, tuple[ClassFact, ...]] = field(
@@ -173,7 +174,11 @@ class Facts:
 
     def collected(self, code: str) -> dict[str, Any]:
         """What a rule's `collect` returned, by path."""
-        return {path: facts.collected[code] for path, facts in self.files.items() if code in facts.collected}
+        if code not in self._collected:
+            self._collected[code] = {
+                path: facts.collected[code] for path, facts in self.files.items() if code in facts.collected
+            }
+        return self._collected[code]
 
     def collected_texts(self, code: str) -> dict[str, Any]:
         """What a rule's `collect_text` returned, by path."""

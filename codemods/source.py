@@ -185,10 +185,11 @@ class PythonFile:
     def _walked(self) -> dict[frozenset[str], Expressions]:
         return {}
 
-    def nodes_near(self, words: Iterable[str]) -> Iterator[tuple[ast.AST, Within]]:
-        """The nodes of the statements that spell one of some words, each with the nodes around it, outermost first."""
+    def nodes_near(self, words: Iterable[str], space: ast.AST | None = None) -> Iterator[tuple[ast.AST, Within]]:
+        """The nodes of the statements that spell one of some words, each with the nodes around it, outermost first; of
+        the whole file or of a part of it."""
         lines = sorted({line for word in words for line in self._lines_with(word)})
-        stack: list[tuple[Any, Within]] = [(self.tree, ())]
+        stack: list[tuple[Any, Within]] = [(space or self.tree, ())]
         while stack and lines:
             node, within = stack.pop()
             kind = type(node)

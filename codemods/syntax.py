@@ -32,6 +32,17 @@ def own_nodes(function: ast.AST) -> Iterator[ast.AST]:
                 stack.append(value)
 
 
+def statements_below(node: ast.AST) -> Iterator[ast.stmt]:
+    """The statements below a node, those of functions and classes too, in the order of `ast.walk`."""
+    waiting = [node]
+    for each in waiting:
+        if each is not node and isinstance(each, ast.stmt):
+            yield each
+        for name in ("body", "handlers", "orelse", "finalbody", "cases"):
+            inside = getattr(each, name, ())
+            waiting.extend(inside if type(inside) is list else ())
+
+
 def returns(function: Function) -> list[ast.Return]:
     """The `return` statements of a function itself."""
     return [node for node in own_nodes(function) if isinstance(node, ast.Return)]

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from codemods.autocast.names import region_of
 from codemods.facts import Facts
 from codemods.source import CallNode, PythonFile
-from codemods.syntax import Function
+from codemods.syntax import Function, statements_below
 
 
 def functions_with_regions(file: PythonFile) -> Iterator[str]:
@@ -16,7 +16,7 @@ def functions_with_regions(file: PythonFile) -> Iterator[str]:
     if "autocast" not in file.text:
         return
     functions = {node.name: node for node in file.tree.body if isinstance(node, ast.FunctionDef)}
-    wanted = [node for node in functions.values() if any(_has_inner_with(item) for item in ast.walk(node))]
+    wanted = [node for node in functions.values() if any(map(_has_inner_with, statements_below(node)))]
     seen: set[str] = set()
     while wanted:
         node = wanted.pop()

@@ -39,7 +39,7 @@ def _context(collected: Mapping[str, Any]) -> tuple[bytes, ...]:
 def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
     notes = Notes(facts, CODE)
     by_class: dict[ast.AST, list[tuple[CallNode, Function]]] = {}
-    for call in file.calls:
+    for call in file.calls_near(["backward"]):
         function = call.node.func
         if isinstance(function, ast.Attribute) and function.attr in ("backward", "manual_backward"):
             place = method_around(call)

@@ -10,6 +10,7 @@ from codemods.facts import MODULE, ClassFact, Facts
 from codemods.gradients.classes import fact_of, known_class
 from codemods.gradients.trace import Run, follow
 from codemods.gradients.values import Cut, Flow, Value
+from codemods.nodes import every_node
 from codemods.source import ClassNode, PythonFile
 from codemods.syntax import Function, is_none, results
 
@@ -70,7 +71,7 @@ def _sinks(item: ClassNode, run: Run) -> list[tuple[ast.AST, Value]]:
     speaks of manual optimization."""
     if run.backward:
         return list(run.backward.items())
-    if any(isinstance(node, ast.Attribute | ast.Name) and _name(node) == FLAG for node in ast.walk(item.node)):
+    if any(isinstance(node, ast.Attribute | ast.Name) and _name(node) == FLAG for node in every_node(item.node)):
         return []
     given: list[tuple[ast.AST, Value]] = []
     for node, value in run.returned.items():

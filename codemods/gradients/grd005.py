@@ -31,8 +31,9 @@ ADVICE = "make it nn.ModuleList or nn.ModuleDict where these layers are to be tr
 
 
 def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
-    trained = {path: set(names) for path, (names, _) in facts.collected(CODE).items()}
-    for item in candidates(file):
+    found = candidates(file)
+    trained = {path: set(names) for path, (names, _) in facts.collected(CODE).items()} if found else {}
+    for item in found:
         if not is_module(facts, f"{file.module}.{item.qualname}", file.path):
             continue
         for held in containers(item):
@@ -247,15 +248,15 @@ def collect(file: PythonFile) -> tuple[tuple[str, ...], tuple[str, ...]]:
         for name in held.dotted
         if not name.startswith("torch.")
     }
+    makers: dict[ast.AST, list[ast.expr]] = {}
+    for call in file.calls_near(_WORDS):
+        if getattr(call.node.func, "attr", getattr(call.node.func, "id", "")) in _WORDS:
+            for around in call.within:
+                makers.setdefault(around, []).append(call.node.func)
     inside = {
         item.qualname
         for item in file.classes
-        if any(
-            isinstance(node, ast.Call)
-            and getattr(node.func, "attr", getattr(node.func, "id", "")) in _WORDS
-            and item.scope.resolve(node.func) in _MAKERS
-            for node in ast.walk(item.node)
-        )
+        if any(item.scope.resolve(function) in _MAKERS for function in makers.get(item.node, ()))
     }
     return tuple(sorted(inside)), tuple(sorted(wanted))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from codemods.source import ClassNode
-from codemods.syntax import self_name
+from codemods.syntax import self_name, statements_below
 
 NO_GRAD = frozenset(
     {
@@ -103,7 +103,7 @@ def attributes_of(item: ClassNode) -> dict[str, list[tuple[ast.FunctionDef | ast
     found: dict[str, list[tuple[ast.FunctionDef | ast.AsyncFunctionDef, ast.expr]]] = {}
     for method in item.methods.values():
         me = self_name(method)
-        for node in ast.walk(method):
+        for node in statements_below(method):
             targets = (
                 node.targets
                 if isinstance(node, ast.Assign)

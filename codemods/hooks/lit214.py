@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from functools import partial
 
 from codemods.facts import MODULE, Argument, Facts
+from codemods.nodes import every_node
 from codemods.rule import Example, Match, Rule, best_levels
 from codemods.source import ClassNode, PythonFile
 from codemods.syntax import is_none, results, returns
@@ -56,7 +57,7 @@ def _several(argument: Argument) -> bool:
 def _is_manual(item: ClassNode) -> bool:
     return any(
         isinstance(node, ast.Attribute) and node.attr == "automatic_optimization" and isinstance(node.ctx, ast.Store)
-        for node in ast.walk(item.node)
+        for node in every_node(item.node)
     )
 
 

@@ -56,6 +56,12 @@ def _owners() -> Mapping[str, str]:
     return {owner.rpartition(".")[2]: owner for owner, _ in keywords() if not owner.startswith("self.")}
 
 
+@cache
+def _of_modules() -> frozenset[str]:
+    """The owners that are methods of a module: `self.log`."""
+    return frozenset(owner for owner, _ in keywords() if owner.startswith("self."))
+
+
 def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
     words = {keyword for _, keyword in keywords() if keyword in file.text} | set(MONITORS)
     for call in file.calls_near(words):
@@ -76,7 +82,7 @@ def _owner(file: PythonFile, facts: Facts, call: CallNode) -> str | None:
     if isinstance(function, ast.Attribute) and isinstance(function.value, ast.Name):
         method = next((item for item in call.within if isinstance(item, ast.FunctionDef)), None)
         named = f"self.{function.attr}"
-        if method and function.value.id == self_name(method) and any(owner == named for owner, _ in keywords()):
+        if method and function.value.id == self_name(method) and named in _of_modules():
             return named if _in_module(file, facts, call) else None
     dotted = call.scope.resolve(function) or ""
     if not dotted.startswith(f"{ROOT}."):

@@ -9,6 +9,7 @@ from functools import cached_property
 from itertools import pairwise
 from typing import Literal
 
+from codemods.nodes import every_node
 from codemods.scopes import Scope
 from codemods.syntax import SCOPES, Function, own_nodes, self_name
 
@@ -293,7 +294,7 @@ def calls_on(node: ast.AST, this: str) -> set[str]:
     """The names of the methods that a piece of code calls on something."""
     return {
         inner.func.attr
-        for inner in ast.walk(node)
+        for inner in every_node(node)
         if isinstance(inner, ast.Call)
         and isinstance(inner.func, ast.Attribute)
         and isinstance(inner.func.value, ast.Name)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from codemods.facts import MODULE, ClassFact, Facts, TrainerFact, is_trainer_call
 from codemods.family import clash
 from codemods.loops.classes import FLAG, Shown, collect, state_of
-from codemods.loops.trainers import ACCUMULATE, CLIP, WORDS, fitted, refused, trainers_of
+from codemods.loops.trainers import ACCUMULATE, CLIP, WORDS, fitted, refused, refused_trainers, trainers_of
 from codemods.rule import Example, Match, NodeEdit, Rule, best_levels
 from codemods.source import ClassNode, PythonFile
 
@@ -40,9 +40,7 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
 def _pairs(file: PythonFile, facts: Facts) -> Iterator[tuple[TrainerFact, ClassFact]]:
     """Each Trainer that clips or accumulates, with each class that it fits and that optimizes manually, where the
     file holds one of the two."""
-    for trainer in facts.trainers:
-        if not refused(trainer):
-            continue
+    for trainer in refused_trainers(facts):
         for fact in sorted(filter(None, fitted(facts, trainer)), key=lambda item: (item.path, item.name)):
             here = file.path in (trainer.path, fact.path)
             if here and facts.kind(fact) == MODULE and state_of(fact, facts, CODE, file) == "off":

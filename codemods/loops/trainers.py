@@ -19,9 +19,20 @@ def trainers_of(facts: Facts, fact: ClassFact) -> Iterator[TrainerFact]:
             yield trainer
 
 
-def fitted(facts: Facts, trainer: TrainerFact) -> set[ClassFact | None]:
+def fitted(facts: Facts, trainer: TrainerFact) -> frozenset[ClassFact | None]:
     """The classes that a Trainer is seen to fit; None among them where one cannot be told."""
-    return {facts.find_class(name, trainer.path) if name else None for name in trainer.fits}
+    known: dict[int, frozenset[ClassFact | None]] = facts.memo.setdefault("trainers.fitted", {})
+    if id(trainer) not in known:
+        known[id(trainer)] = frozenset(facts.find_class(name, trainer.path) if name else None for name in trainer.fits)
+    return known[id(trainer)]
+
+
+def refused_trainers(facts: Facts) -> list[TrainerFact]:
+    """The Trainers that are given what manual optimization refuses."""
+    if "trainers.refused" not in facts.memo:
+        facts.memo["trainers.refused"] = [trainer for trainer in facts.trainers if refused(trainer)]
+    found: list[TrainerFact] = facts.memo["trainers.refused"]
+    return found
 
 
 def refused(trainer: TrainerFact) -> list[Argument]:

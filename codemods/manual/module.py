@@ -15,6 +15,7 @@ from codemods.syntax import (
     returns,
     self_assignments,
     self_name,
+    statements_below,
     super_init_index,
     taken_name,
 )
@@ -61,7 +62,7 @@ def is_manual(item: ClassNode) -> bool:
         and isinstance(node.value, ast.Constant)
         and node.value.value is False
         and AUTOMATIC in {getattr(target, "attr", getattr(target, "id", None)) for target in node.targets}
-        for node in ast.walk(item.node)
+        for node in statements_below(item.node)
     )
 
 

@@ -11,6 +11,7 @@ from packaging.version import InvalidVersion, Version
 
 from codemods.facts import Facts
 from codemods.names.table import gone, split
+from codemods.nodes import every_node
 from codemods.rule import Example, Match, Rule, best_levels
 from codemods.scopes import ROOT, absolute
 from codemods.source import PythonFile
@@ -38,8 +39,9 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
 
 def _versions(file: PythonFile, target: str) -> Iterator[Match]:
     """Comparisons of Lightning's version whose answer is the same from the target on."""
-    arms = {id(node.test): node for node in ast.walk(file.tree) if isinstance(node, ast.If | ast.IfExp)}
-    for node in ast.walk(file.tree):
+    every = list(every_node(file.tree))
+    arms = {id(node.test): node for node in every if isinstance(node, ast.If | ast.IfExp)}
+    for node in every:
         if not isinstance(node, ast.Compare) or len(node.ops) != 1:
             continue
         answer = _answer(file, node, target)

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from functools import partial
 
 from codemods.facts import Facts, literal
+from codemods.nodes import every_node
 from codemods.rule import Example, Match, Rule, best_levels
 from codemods.source import CallNode, ClassNode, PythonFile
 from codemods.syntax import is_none
@@ -31,7 +32,7 @@ def _saves_object(item: ClassNode) -> bool:
     """Whether the constructor saves its arguments by name, one of which is an object; `save_hyperparameters(args)`
     saves what a Namespace holds instead (run on 2.6.6)."""
     init = item.methods.get("__init__")
-    if init is None or "save_hyperparameters" not in {getattr(node, "attr", "") for node in ast.walk(init)}:
+    if init is None or "save_hyperparameters" not in {getattr(node, "attr", "") for node in every_node(init)}:
         return False
     objects = {each.arg for each in [*init.args.args[1:], *init.args.kwonlyargs] if _is_object(each)}
     return any(

@@ -244,7 +244,7 @@ def _value(node: Any, *, text: str) -> cst.BaseExpression:
 
 
 def _collect(file: PythonFile) -> bool | None:
-    return any(True for _ in places(file)) or None
+    return bool(places(file)) or None
 
 
 def _context(collected: Mapping[str, Any]) -> tuple[bytes, ...]:
@@ -252,7 +252,7 @@ def _context(collected: Mapping[str, Any]) -> tuple[bytes, ...]:
 
 
 def _present(file: PythonFile) -> bool:
-    return any(True for _ in places(file))
+    return bool(places(file))
 
 
 BEFORE = '''\

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from codemods.facts import CALLBACK, MODULE, Facts, is_trainer_call
+from codemods.facts import CALLBACK, MODULE, Facts, TrainerFact, is_trainer_call
 from codemods.nodes import every_node
 from codemods.rule import Example, Match, NodeEdit, Rule
 from codemods.source import ClassNode, PythonFile
@@ -229,15 +229,23 @@ def _own_step(node: ast.expr, me: str) -> bool:
     return is_self_attribute(node, "global_step", me)
 
 
+def _limited(facts: Facts) -> list[TrainerFact]:
+    """The Trainers that are given a number of steps."""
+    if "steps.limited" not in facts.memo:
+        facts.memo["steps.limited"] = [
+            trainer
+            for trainer in facts.trainers
+            if (limit := trainer.argument("max_steps")) and not (limit.literal and limit.value in (None, -1))
+        ]
+    found: list[TrainerFact] = facts.memo["steps.limited"]
+    return found
+
+
 def _raw_optimizers(file: PythonFile, facts: Facts, item: ClassNode) -> Iterator[Match]:
     """`optimizers(use_pl_optimizer=False)`, whose steps are not counted."""
     if not file.attributes("optimizers"):
         return
-    limited = [
-        trainer
-        for trainer in facts.trainers
-        if (limit := trainer.argument("max_steps")) and not (limit.literal and limit.value in (None, -1))
-    ]
+    limited = _limited(facts)
     for function in item.methods.values():
         me = self_name(function)
         for node in own_nodes(function):

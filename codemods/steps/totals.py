@@ -37,8 +37,15 @@ class Place:
         return f"{self_name(self.function)}.trainer"
 
 
-def places(file: PythonFile) -> Iterator[Place]:
-    """Every count of all steps in the classes of a file."""
+def places(file: PythonFile) -> tuple[Place, ...]:
+    """Every count of all steps in the classes of a file, worked out once."""
+    if "totals" not in file.memo:
+        file.memo["totals"] = tuple(_places(file))
+    found: tuple[Place, ...] = file.memo["totals"]
+    return found
+
+
+def _places(file: PythonFile) -> Iterator[Place]:
     for item in file.classes:
         for function in item.methods.values():
             if not any(isinstance(node, ast.Attribute | ast.Name) for node in own_nodes(function)):

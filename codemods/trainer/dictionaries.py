@@ -53,7 +53,7 @@ def held(file: PythonFile, call: CallNode, value: ast.expr) -> Held:
         space = next((item for item in reversed(functions) if is_stored(item, value.id)), file.tree)
         loads = [
             item
-            for item in ast.walk(space)
+            for item, _ in file.nodes_near([value.id], space)
             if isinstance(item, ast.Name) and item.id == value.id and isinstance(item.ctx, ast.Load)
         ]
         found = [item.node for item in file.assignments_to(value.id) if item.node.value is node]

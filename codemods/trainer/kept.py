@@ -117,15 +117,16 @@ def reads_lightning(file: PythonFile) -> bool:
 
 def assigned_to(file: PythonFile, text: str) -> list[ast.expr]:
     """The values that a file assigns to a name or an attribute."""
-    return [
-        item.node.value
-        for item in file.assignments
-        if item.node.value is not None
-        and any(
-            ast.unparse(target) == text
-            for target in (item.node.targets if isinstance(item.node, ast.Assign) else [item.node.target])
-        )
-    ]
+    if "assigned.texts" not in file.memo:
+        values: dict[str, list[ast.expr]] = {}
+        for item in file.assignments:
+            targets = item.node.targets if isinstance(item.node, ast.Assign) else [item.node.target]
+            if (value := item.node.value) is not None:
+                for name in {ast.unparse(target) for target in targets}:
+                    values.setdefault(name, []).append(value)
+        file.memo["assigned.texts"] = values
+    found: list[ast.expr] = file.memo["assigned.texts"].get(text, [])
+    return found
 
 
 def is_given(facts: Facts, file: PythonFile, scope: Scope, method: str, value: ast.expr) -> bool:

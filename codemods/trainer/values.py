@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterable
 
 from codemods.facts import literal
+from codemods.nodes import every_node
 from codemods.source import CallNode, PythonFile
 from codemods.trainer.options import Options, kind_of_option
 
@@ -82,7 +83,7 @@ def _kind_of_name(file: PythonFile, call: CallNode, name: str, options: Iterable
 def is_stored(space: ast.AST, name: str) -> bool:
     """Whether a name is bound anywhere below a node."""
     return any(
-        isinstance(node, ast.Name) and node.id == name and type(node.ctx) is ast.Store for node in ast.walk(space)
+        isinstance(node, ast.Name) and node.id == name and type(node.ctx) is ast.Store for node in every_node(space)
     )
 
 
@@ -95,7 +96,7 @@ def bound_once(file: PythonFile, call: CallNode, name: str) -> ast.expr | None:
         )
         stores = [
             node
-            for node in ast.walk(space)
+            for node, _ in file.nodes_near([name], space)
             if isinstance(node, ast.Name) and node.id == name and type(node.ctx) is ast.Store
         ]
         if taken:
@@ -104,7 +105,7 @@ def bound_once(file: PythonFile, call: CallNode, name: str) -> ast.expr | None:
             continue
         values = [
             node.value
-            for node in ast.walk(space)
+            for node, _ in file.nodes_near([name], space)
             if isinstance(node, ast.Assign | ast.AnnAssign)
             and node.value is not None
             and any(target in stores for target in (node.targets if isinstance(node, ast.Assign) else [node.target]))
