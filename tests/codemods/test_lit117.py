@@ -1,0 +1,45 @@
+"""LIT117: which calls of Hydra build a Trainer, and what of their arguments is named."""
+
+from __future__ import annotations
+
+import inspect
+
+import pytest
+from lightning.pytorch import Trainer
+
+from codemods.trainer.lit117 import INSTEAD, OLD
+from tests.codemods.support import rule, run_rules
+
+
+def found(text: str) -> list[str]:
+    return [finding.message for finding in run_rules({"a.py": text}, rule("LIT117")).findings]
+
+
+def test_what_the_trainer_refuses_is_named() -> None:
+    assert found(OLD) == ["`gpus=` of Trainer was removed", "`resume_from_checkpoint=` of Trainer was removed"]
+    assert not INSTEAD.keys() & inspect.signature(Trainer).parameters.keys()
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        ("trainer: Trainer", "trainer"),
+        ("hydra.utils.instantiate(cfg.trainer", 'hydra.utils.instantiate(cfg["trainer"]'),
+        ("import hydra\n", "import hydra.utils\n"),
+    ],
+)
+def test_other_spellings(change: tuple[str, str]) -> None:
+    assert len(found(OLD.replace(*change))) == 2
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        ("trainer: Trainer = hydra.utils.instantiate(cfg.trainer", "net = hydra.utils.instantiate(cfg.model"),
+        ("trainer: Trainer", "trainer: Engine"),
+        ('gpus=2, resume_from_checkpoint="last.ckpt"', 'devices=2, accelerator="gpu"'),
+        ("hydra.utils.instantiate(cfg.trainer", "build(cfg.trainer"),
+    ],
+)
+def test_not_spoken_of(change: tuple[str, str]) -> None:
+    assert found(OLD.replace(*change)) == []
