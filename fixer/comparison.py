@@ -10,7 +10,7 @@ from pathlib import Path
 from codemods.plan import find
 from fixer.errors import UsageError
 from fixer.pipeline import Progress
-from fixer.project import Project, export, open_commit, open_tree
+from fixer.project import Project, export, open_commit, open_tree, written_on
 from fixer.proof import broken_in, proof_options, request
 from fixer.result import Result
 from fixer.settings import Asked, options_for, pins_of, sources_of
@@ -85,6 +85,7 @@ def compare(
             below=below,
             before_pins=pins_of(old),
             after_pins=options.pins,
+            written=written_on(before),
             conforms_only=conforms,
         )
         evidence = prove(folder / ("after" if conforms else "before"), folder / "after", asked, progress)

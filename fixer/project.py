@@ -117,6 +117,15 @@ def export(project: Project, destination: Path, overlay: Mapping[str, bytes]) ->
     return write(destination, items, overlay)
 
 
+def written_on(project: Project) -> str | None:
+    """The ISO day of the last commit up to the base that touched Python code; None where there is none."""
+    repository = find_repository(project.root) if project.base and git_is_installed() else None
+    if repository is None or project.base is None:
+        return None
+    found = repository.git("log", "-1", "--format=%cs", project.base, "--", "*.py", accept=(0, 128))
+    return found.decode("ascii", "replace").strip() or None
+
+
 def _existing(path: Path) -> Path:
     try:
         path.stat()

@@ -12,7 +12,7 @@ from codemods.plan import Plan, plan
 from codemods.scan import Options
 from codemods.source import Source
 from fixer.groups import changed_codes, groups
-from fixer.project import Project, export
+from fixer.project import Project, export, written_on
 from fixer.settings import pins_of
 from verify.evidence import Evidence
 from verify.process import scratch
@@ -62,6 +62,7 @@ def request(
     below: str | None,
     before_pins: tuple[str, ...],
     after_pins: tuple[str, ...],
+    written: str | None = None,
     conforms_only: bool = False,
 ) -> Request:
     """What to prove, and how."""
@@ -79,6 +80,7 @@ def request(
         own_torch=how.own_torch,
         readable=how.readable,
         conforms_only=conforms_only,
+        written=written,
     )
 
 
@@ -253,4 +255,5 @@ def _request(case: _Case, made: Plan, after_pins: tuple[str, ...]) -> Request:
         below=broken_in(codes, case.options),
         before_pins=case.options.pins,
         after_pins=after_pins,
+        written=written_on(case.project),
     )

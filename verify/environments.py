@@ -12,6 +12,7 @@ import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import date
 from pathlib import Path
 from typing import IO, Any
 
@@ -22,6 +23,7 @@ from platformdirs import user_cache_dir
 
 from verify.baseline import LIGHTNING, Choice, choose, named, requirement
 from verify.containment import Containment
+from verify.dates import as_of
 from verify.distributions import distribution
 from verify.evidence import Environment, Role
 from verify.installer import Installer, interpreter
@@ -32,11 +34,16 @@ TORCH = "2.13.0"
 MARKER = "fixer-environment.json"
 _BASE = ("torch", "pytorch-lightning", "lightning", "setuptools")
 _BOUND_TO_TORCH = ("torchvision", "torchaudio")
+_OF_TODAY = frozenset(
+    {"torch", "torchvision", "torchaudio", "torchmetrics", "setuptools", "jsonargparse", "lightning-utilities"}
+)
+"""What belongs to torch and Lightning, which are those of today."""
 LENT = {
     "torchvision": "import torch; nms = '(Tensor dets, Tensor scores, float iou_threshold) -> Tensor';"
     "[torch.library.define(f'torchvision::{name}', nms) for name in ('nms', 'qnms')]"
 }
 """What has to be declared, as the harness does too, before a package loads without its compiled part."""
+_NO_DAY = "2999-12-31"
 _OURS = ("fixer", "codemods", "verify", "lightning-fabric")
 _LOGGERS = {
     "TensorBoardLogger": ("tensorboard", "tensorboardx"),
@@ -74,20 +81,23 @@ class Ready:
 
 @dataclass(frozen=True)
 class Wanted:
-    """What the executed files need: Lightning's distribution, other packages, and the project's pins on those."""
+    """What the executed files need: Lightning's distribution, other packages, the project's pins on those, and the ISO
+    day on which the code was last written, None where that is not known."""
 
     lightning: str
     packages: frozenset[str]
     pins: tuple[str, ...] = ()
+    written: str | None = None
 
 
 @dataclass(frozen=True)
 class Plan:
-    """One environment to build: what it cannot be without, and what it should have besides."""
+    """One environment to build: what it cannot be without, and what it should have besides, that as of an ISO day."""
 
     base: tuple[str, ...]
     overrides: tuple[str, ...]
     extras: tuple[str, ...]
+    day: str | None = None
 
 
 def inspect(python: Path) -> Interpreter:
@@ -146,9 +156,9 @@ def target(
         return _ready("target", here, wanted, "the interpreter that fixer runs in has all that the project imports")
     torch = here.packages.get("torch", TORCH)
     base = (f"torch=={torch}", *_lightning(wanted.lightning, release), "setuptools<82")
-    plan = Plan(base, (), _extras(wanted, {}))
-    found, left = build(plan, Path(sys.executable), installer, cache, progress)
-    return _ready("target", found, wanted, f"Lightning {release} on torch {torch}{_without(left)}")
+    day = _day(wanted, here, installer)
+    found, left = build(Plan(base, (), _extras(wanted, {}), day), Path(sys.executable), installer, cache, progress)
+    return _ready("target", found, wanted, f"Lightning {release} on torch {torch}{_dated(day)}{_without(left)}")
 
 
 def baseline(
@@ -173,10 +183,11 @@ def baseline(
     own = next((pin for pin in named(pins, ["torch"]) if pin.specifier), None) if own_torch else None
     if same.get(wanted.lightning) == str(choice.version) and not own:
         return _ready("baseline", after.interpreter, wanted, choice.reason)
-    plan = baseline_plan(wanted, choice, same, f"torch{own.specifier}" if own else None)
+    day = _day(wanted, after.interpreter, installer)
+    plan = replace(baseline_plan(wanted, choice, same, f"torch{own.specifier}" if own else None), day=day)
     found, left = build(plan, after.interpreter.path, installer, cache, progress)
     mine = f", on the project's own torch ({own.specifier})" if own else ""
-    return _ready("baseline", found, wanted, f"{choice.reason}{mine}{_without(left)}")
+    return _ready("baseline", found, wanted, f"{choice.reason}{mine}{_dated(day)}{_without(left)}")
 
 
 def baseline_plan(wanted: Wanted, choice: Choice, same: Mapping[str, str], torch: str | None) -> Plan:
@@ -263,6 +274,16 @@ def _ready(role: Role, found: Interpreter, wanted: Wanted, reason: str) -> Ready
     return Ready(found, Environment(role, found.python, packages, reason))
 
 
+def _day(wanted: Wanted, python: Interpreter, installer: Installer) -> str | None:
+    """As of which day the other packages are installed, where the installer can tell their days."""
+    others = wanted.packages - {"numpy"}
+    return as_of(wanted.written, python.python, date.today()) if installer.any_metadata and others else None
+
+
+def _dated(day: str | None) -> str:
+    return f"; other packages as of {day}, when the code was written, where they install" if day else ""
+
+
 def _without(left: tuple[str, ...]) -> str:
     return f"; without {', '.join(left)}, which cannot be installed or does not load beside this torch" if left else ""
 
@@ -273,7 +294,9 @@ def build(
     """The environment of a plan, from the cache where it is there; also what had to be left out."""
     base = inspect(python)
     lent = [name for name in _BOUND_TO_TORCH if any(line.startswith(name) for line in plan.extras)]
-    asked = json.dumps([base.python, sys.platform, plan.base, plan.overrides, plan.extras, *lent])
+    asked = json.dumps(
+        [base.python, sys.platform, plan.base, plan.overrides, plan.extras, *lent, *([plan.day] if plan.day else [])]
+    )
     key = hashlib.sha256(asked.encode()).hexdigest()[:16]
     folder = cache / f"{plan.base[1].replace('==', '-')}-{key}"
     try:
@@ -310,10 +333,12 @@ def _fill(folder: Path, plan: Plan, python: Path, installer: Installer) -> tuple
     if wrong:
         shutil.rmtree(folder, ignore_errors=True)
         raise Unavailable(f"{plan.base[1]} cannot be installed: {wrong}")
-    held = tuple(f"{name}=={inspect(interpreter(folder)).packages[name]}" for name in _names(plan.base))
+    there = inspect(interpreter(folder)).packages
+    held = tuple(f"{name}=={there[name]}" for name in _names(plan.base))
+    dated = _flags(plan, there)
     left: tuple[str, ...] = ()
-    if installer.install(folder, [*held, *plan.extras], plan.overrides):
-        left = tuple(line for line in plan.extras if not _install_one(folder, held, line, plan.overrides, installer))
+    if installer.install(folder, [*dated, *held, *plan.extras], plan.overrides):
+        left = tuple(line for line in plan.extras if not _install_one(folder, held, line, plan, dated, installer))
     return left + _unfit(folder, installer)
 
 
@@ -338,12 +363,25 @@ def _names(lines: Iterable[str]) -> list[str]:
     return [str(canonicalize_name(Requirement(line).name)) for line in lines]
 
 
+def _flags(plan: Plan, there: Iterable[str]) -> tuple[str, ...]:
+    """What tells uv the day: it holds for all but what is there already, unless the plan asks for that by name."""
+    if plan.day is None:
+        return ()
+    asked = {name for name in _names(plan.extras) if name not in _OF_TODAY}
+    free = sorted({*there, *_OF_TODAY} - asked)
+    today = [f"--exclude-newer-package={name}={_NO_DAY}" for name in free]
+    moved = [f"--upgrade-package={name}" for name in sorted(asked)]
+    return (f"--exclude-newer={plan.day}", *today, *moved)
+
+
 def _install_one(
-    folder: Path, held: tuple[str, ...], line: str, overrides: tuple[str, ...], installer: Installer
+    folder: Path, held: tuple[str, ...], line: str, plan: Plan, dated: tuple[str, ...], installer: Installer
 ) -> bool:
-    """Install one distribution as asked, or else in any version, without moving what is held."""
-    plain = Requirement(line).name
-    return any(not installer.install(folder, [*held, text], overrides) for text in dict.fromkeys((line, plain)))
+    """Install one distribution as asked, or else in any version, without moving what is held; as of the plan's day, or
+    else of today."""
+    asked = [[*flags, *held, text] for flags in dict.fromkeys((dated, ())) for text in (line, Requirement(line).name)]
+    tried = [given for number, given in enumerate(asked) if given not in asked[:number]]
+    return any(not installer.install(folder, given, plan.overrides) for given in tried)
 
 
 def cache_folder() -> Path:

@@ -12,7 +12,7 @@ import pytest
 
 from fixer.errors import UsageError
 from fixer.files import kind_of
-from fixer.project import Project, export, open_commit, open_tree
+from fixer.project import Project, export, open_commit, open_tree, written_on
 from tests.fixer.git_repos import Repo
 
 ODD_BYTES = {
@@ -110,6 +110,14 @@ def test_a_commit_is_read_without_line_end_conversion(repo: Repo) -> None:
     repo.commit({"crlf.py": b"x = 1\r\n"})
     assert contents(open_commit(repo.path, None))["crlf.py"] == b"x = 1\n"
     assert contents(open_tree(repo.path))["crlf.py"] == b"x = 1\r\n"
+
+
+def test_code_was_written_when_python_was_last_committed(repo: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
+    for day, path in (("2021-03-04", "a.py"), ("2022-05-06", "README.md")):
+        monkeypatch.setenv("GIT_COMMITTER_DATE", f"{day}T12:00:00Z")
+        repo.commit({path: b"x = 1\n"})
+    assert written_on(open_commit(repo.path, None)) == "2021-03-04"
+    assert written_on(open_tree(repo.path)) == "2021-03-04"
 
 
 def test_uncommitted_work_is_left_out_and_said(repo: Repo) -> None:

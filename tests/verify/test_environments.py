@@ -7,6 +7,7 @@ import threading
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from packaging.version import Version
 
 from verify.baseline import Choice
 from verify.containment import contain
+from verify.dates import as_of
 from verify.environments import (
     Interpreter,
     Plan,
@@ -228,3 +230,51 @@ def test_without_an_index_the_reason_is_told_and_nothing_is_kept(tmp_path: Path)
     with pytest.raises(Unavailable, match=r"pytorch-lightning==9\.9\.9 cannot be installed"):
         build(plan, Path(sys.executable), dark, tmp_path / "cache", lambda text: None)
     assert not [path for path in (tmp_path / "cache").iterdir() if path.is_dir()]
+
+
+@pytest.mark.parametrize(
+    ("written", "python", "day"),
+    [
+        ("2024-06-01", "3.11.4", "2024-06-01"),
+        ("2019-01-01", "3.11.4", "2023-02-01"),
+        ("2026-01-01", "3.11.4", None),
+        ("2024-06-01", "3.14.0", None),
+        ("2024-06-01", "3.99.0", None),
+        (None, "3.11.4", None),
+    ],
+)
+def test_old_code_gets_the_packages_of_its_day(written: str | None, python: str, day: str | None) -> None:
+    assert as_of(written, python, date(2026, 11, 21)) == day
+
+
+class Recorded(Installer):
+    """Notes what is asked for; lists of more than two extras and dated `rare` cannot be installed."""
+
+    def create(self, folder: Path, python: Path) -> str | None:
+        (folder / "bin").mkdir(parents=True)
+        (folder / "bin" / "python").write_text(f'#!/bin/sh\nexec {sys.executable} "$@"\n')
+        (folder / "bin" / "python").chmod(0o755)
+        return None
+
+    def install(self, folder: Path, requirements: Sequence[str], overrides: Sequence[str] = ()) -> str | None:
+        with (folder / "asked.txt").open("a") as stream:
+            stream.write(json.dumps(list(requirements)) + "\n")
+        dated = requirements[0].startswith("--exclude-newer=")
+        return "no" if {"rare", "numpy"} <= set(requirements) or (dated and "rare" in requirements) else None
+
+
+def test_the_day_holds_for_what_is_added_and_falls_away_where_nothing_is_found(tmp_path: Path) -> None:
+    installer = Recorded(Path("uv"), (), {}, threading.Event())
+    plan = Plan(("torch==1", "pytorch-lightning==1"), (), ("numpy", "rare", "torchvision"), "2024-06-01")
+    _, left = build(plan, Path(sys.executable), installer, tmp_path, lambda text: None)
+    (asked,) = tmp_path.glob("pytorch-lightning-1-*/asked.txt")
+    base, whole, *each = [json.loads(line) for line in asked.read_text().splitlines()]
+    assert base == ["torch==1", "pytorch-lightning==1"]
+    assert whole[0] == "--exclude-newer=2024-06-01"
+    assert "--upgrade-package=numpy" in whole
+    free = {flag.split("=")[1] for flag in whole if flag.startswith("--exclude-newer-package=")}
+    assert {"torch", "torchvision", "pytorch-lightning"} <= free
+    assert not {"numpy", "rare"} & free
+    assert [given[-1] for given in each] == ["numpy", "rare", "rare", "torchvision"]
+    assert [given[0].startswith("--") for given in each] == [True, True, False, True]
+    assert left == ()
