@@ -21,12 +21,15 @@ from codemods.pins.specifier import admits_from
 from codemods.rule import Example, Match, Rule, TextEdit, best_levels
 from codemods.source import CallNode, PythonFile
 from codemods.syntax import is_self_attribute, self_name
+from codemods.versions import LIGHTNING
+from codemods.versions import admits_from as pins_admit_from
 
 CODE = "MET001"
 ROW = "M008"
 SINCE = "0.11.0"
 ADVICE = 'write task="binary", "multiclass" with num_classes= or "multilabel" with num_labels= as your data are'
 TIE = "a probability that is the threshold itself counts as 0 now, where it counted as 1"
+SUMMED = "before Lightning 1.0 each call gave the sum over all processes, so look for a division by their number"
 NOTES = {"binary": TIE, "multilabel": TIE, "multiclass": "classes that do not occur are left out of the mean now"}
 
 
@@ -44,11 +47,14 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
         return
     words = {*classes(), *functions(), *RENAMED, "compute_on_step"}
     found = []
+    summed = not pins_admit_from(facts, LIGHTNING, "1.0.0")
     for call in file.calls_near(word for word in words if word in file.text):
         dotted = call.scope.resolve(call.node.func) or ""
         metric = metric_of(dotted)
         if metric:
             match = _of_call(file, _Place(call, *metric))
+            if match and match.fix == "safe" and summed and not (metric[1] or _spelled_new(call)):
+                match = replace(match, fix="unsafe", reason=f"{match.reason[:-1]}; {SUMMED}.")
         else:
             match = _without_step(file, call) if is_of_torchmetrics(dotted) else None
         if match:
@@ -78,7 +84,8 @@ def _together(found: list[tuple[CallNode, Match]]) -> Iterator[Match]:
         owner = _owner(call)
         if match.fix != "manual" and (owner, "manual") in levels:
             reason = "Not rewritten: another metric of the class waits for a person"
-            yield replace(match, fix="manual", edits=(), unit="", reason=f"{reason}; {match.reason}")
+            told = f"{match.reason[:1].lower()}{match.reason[1:]}"
+            yield replace(match, fix="manual", edits=(), unit="", reason=f"{reason}; {told}")
         elif match.fix == "safe" and (owner, "unsafe") in levels:
             yield replace(match, fix="unsafe", reason=f"{match.reason} Another metric of the class is not as sure.")
         else:

@@ -11,7 +11,7 @@ import torchmetrics
 import torchmetrics.functional
 
 from codemods.metrics.table import PASSED, proven, rows
-from tests.codemods.support import refusals, rewritten, rule
+from tests.codemods.support import refusals, rewritten, rule, run_rules
 
 HEAD = """\
 import torch
@@ -323,3 +323,12 @@ def test_numbers_are_those_that_the_old_ones_gave(metric: str, average: str) -> 
         warnings.simplefilter("ignore")
         found = getattr(torchmetrics, metric)(task="multiclass", num_classes=5, **given)(SCORES, LABELS)
     assert float(found) == pytest.approx(counted(metric, average), abs=1e-5)
+
+
+@pytest.mark.parametrize(("pin", "level"), [("0.9.0", "unsafe"), ("1.2.0", "safe")])
+def test_a_metric_of_before_1_0_gave_the_sum_over_processes(pin: str, level: str) -> None:
+    text = module("self.metric = pl.metrics.Accuracy()", "self.metric(out, y)")
+    text = f"import pytorch_lightning as pl\n{text}"
+    plan = run_rules({"a.py": text}, rule("MET001"), pins=(f"pytorch-lightning=={pin}",))
+    assert [finding.fix for finding in plan.findings] == [level]
+    assert ("division by their number" in plan.findings[0].reason) == (level == "unsafe")
