@@ -258,6 +258,26 @@ def test_an_option_that_is_taken_by_its_key_is_spoken_of(taken: str) -> None:
     assert '"--gpus"' in rewritten({"a.py": kept}, rule("LIT130"))["a.py"]
 
 
+@pytest.mark.parametrize(
+    "given",
+    [
+        "\n        args, logger=None, callbacks=[])",
+        "\n        args,\n        logger=None,\n        callbacks=[],\n    )",
+    ],
+)
+def test_each_argument_stands_in_a_line_of_its_own(given: str) -> None:
+    text = SCRIPT.replace("args, logger=False)", given.lstrip(" ")).replace(
+        "    return", "    print(args.gpus)\n    return"
+    )
+    after = rewritten({"a.py": text}, rule("LIT130"))["a.py"]
+    wanted = (
+        "    return from_arguments(\n        Trainer,\n        args,\n"
+        '        accelerator="gpu" if args.gpus else args.accelerator,\n        devices=args.gpus or args.devices,\n'
+        "        logger=None,\n        callbacks=[],\n    )\n"
+    )
+    assert after.endswith(wanted)
+
+
 def created(files: dict[str, str]) -> dict[str, str]:
     made = run_rules(files, rule("LIT130"))
     assert made.bugs == ()
