@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections import Counter
 from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -44,9 +45,11 @@ class Plan:
 
 @dataclass
 class _Draft:
-    """The state of a plan in the making: current bytes, changes so far, and what was thrown away and why."""
+    """The state of a plan in the making: current bytes, those of the base tree, changes so far, and what was thrown
+    away and why."""
 
     data: dict[str, bytes]
+    base: Mapping[str, bytes]
     changes: list[Change] = field(default_factory=list)
     rejected: dict[Unit, str] = field(default_factory=dict)
 
@@ -85,7 +88,8 @@ def _settle(finding: Finding, draft: _Draft) -> Finding:
 
 
 def _rewrite(sources: Sequence[Source], looked: Scan, options: Options, rejected: Mapping[Unit, str]) -> _Draft:
-    draft = _Draft({source.path: source.data for source in sources}, rejected=dict(rejected))
+    base = {source.path: source.data for source in sources}
+    draft = _Draft(dict(base), base, rejected=dict(rejected))
     kinds = {source.path: source.kind for source in sources}
     for rule in sorted(options.rules, key=lambda rule: not rule.judges_ignores):
         while True:
@@ -113,6 +117,8 @@ def _apply_rule(
         torn = {(rule.code, item) for item in _sharing(path, wanted)} - draft.rejected.keys()
         if why and torn:
             return [], dict.fromkeys(torn, why)
+    if gone := _torn(rule, wanted, draft, kinds, looked, options):
+        return [], dict.fromkeys(gone, "a rule before it took a part of its change away")
     changes: list[Change] = []
     for path, found in wanted.items():
         if not found or (rule.code, path) in draft.rejected:
@@ -124,6 +130,27 @@ def _apply_rule(
         changes.append(Change(rule.code, path, source.data, after))
         changes += _created(rule, found, {*draft.data, *(change.path for change in changes)})
     return changes, {}
+
+
+def _torn(
+    rule: Rule,
+    wanted: Mapping[str, Sequence[Match]],
+    draft: _Draft,
+    kinds: Mapping[str, str],
+    looked: Scan,
+    options: Options,
+) -> set[Unit]:
+    """The files of changes of which a part was found in the base tree and is not found any more."""
+    claimed = Counter(finding.path for finding in looked.findings if finding.applied and finding.code == rule.code)
+    torn: set[Unit] = set()
+    for path, number in claimed.items():
+        if (rule.code, path) in draft.rejected or len(wanted.get(path, ())) >= number:
+            continue
+        before = _fresh(rule, Source(path, kinds[path], draft.base[path]), looked.facts, options)
+        lost = {match.unit for match in before if match.unit} - {match.unit for match in wanted.get(path, ())}
+        sharing = {other for other, found in wanted.items() if lost & {match.unit for match in found}}
+        torn |= {(rule.code, item) for item in (path, *sharing) if lost}
+    return torn - draft.rejected.keys()
 
 
 def _created(rule: Rule, wanted: Sequence[Match], there: Container[str]) -> list[Change]:

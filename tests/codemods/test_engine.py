@@ -149,6 +149,20 @@ def test_files_of_one_change_fall_together_when_a_second_run_would_change_one() 
     assert [finding.applied for finding in made.findings] == [False, False]
 
 
+def test_files_of_one_change_fall_together_when_a_rule_before_took_a_part_away() -> None:
+    whole = breaking(lambda node: cst.Name("done"), "BAD002")
+
+    def check(file: PythonFile, facts: Facts) -> Iterator[Match]:
+        for match in whole.check(file, facts) if file.path == "a.py" else ():
+            yield replace(match, unit="")
+
+    first = replace(whole, code="AAA001", check=check)
+    made = run_rules({"a.py": "target()\n", "b.py": "target()\n", "c.py": "target()\n"}, first, whole)
+    assert [(change.code, change.path) for change in made.changes] == [("AAA001", "a.py")]
+    assert [item.applied for item in made.findings if item.code == "BAD002"] == [False, False, False]
+    assert "took a part of its change away" in made.bugs[0]
+
+
 def test_one_file_that_does_not_parse_stops_no_other() -> None:
     good = "from pytorch_lightning import Trainer\n\nTrainer(gpus=1)\n"
     made = run_rules(
