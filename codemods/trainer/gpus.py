@@ -86,7 +86,7 @@ def read_value(file: PythonFile, call: CallNode, node: ast.expr, known: Sequence
         return Devices(f'"gpu" if {text} else "cpu"', f"{text} or 1", True)
     if kind not in ("str", "?"):
         return None
-    why = 'it is text, and "1" was an id before 1.4 where it is a count now' if kind == "str" else UNSEEN
+    why = 'it is text: "1" named a device before 1.4, and is a number of devices since' if kind == "str" else UNSEEN
     return Devices(f'"gpu" if {text} else "cpu"', f'{text} or "auto"', True, level="unsafe", why=why)
 
 

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 _FEW = 10
 _SOME = 5
 _PLACES = 3
+_MANY = 50
 _LEVELS = {"safe": "green", "unsafe": "yellow", "manual": "magenta"}
 _VERDICTS: dict[Verdict, str] = {
     "repaired": "bold green",
@@ -45,6 +46,7 @@ def render(result: Result, rules: Rules, style: Style) -> str:
         _statistics(page, words.standing(result), rules)
     elif result.command in ("check", "diff"):
         _findings(page, result, words.standing(result), style.verbose)
+        _counted(page, result)
     elif result.command == "fix":
         _findings(page, result, result.findings, style.verbose)
         _changes(page, result, style.verbose)
@@ -110,6 +112,13 @@ def _findings(page: Page, result: Result, findings: Iterable[Finding], verbose: 
             page.line(_finding(finding, words.is_done(result, finding)), indent, hang=4)
         if reason and (verbose or fix != "safe"):
             page.line(prose(words.one_line(reason), "dim"), indent + 4, hang=0)
+
+
+def _counted(page: Page, result: Result) -> None:
+    """Where there is much to read, how to have it shorter."""
+    if result.command == "check" and len(result.findings) > _MANY:
+        page.gap()
+        page.line(prose("`--statistics` counts them by rule, and `--write-baseline FILE` takes them as known", "dim"))
 
 
 def _left(page: Page, findings: Sequence[Finding]) -> None:

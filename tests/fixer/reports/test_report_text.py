@@ -63,7 +63,12 @@ def test_reasons_stand_below_what_is_not_safe_and_with_verbose_below_all() -> No
 
 def test_neighbours_with_one_reason_share_it() -> None:
     assert report(replace(CHECK, findings=many(300, "think first"))).count("think first") == 1
-    assert len(report(replace(CHECK, findings=many(300, "think first"))).splitlines()) == 303
+    assert len(report(replace(CHECK, findings=many(300, "think first"))).splitlines()) == 305
+
+
+def test_many_findings_are_said_to_have_a_shorter_form() -> None:
+    assert "`--statistics` counts them" in report(replace(CHECK, findings=many(51, "")))
+    assert "--statistics" not in report(replace(CHECK, findings=many(50, "")))
 
 
 @pytest.mark.parametrize(
