@@ -19,6 +19,7 @@ class Case:
 
     `script` runs as `__main__`; where it is None, `function` of `module` is called with `arguments`, and what it
     returns (JSON alone) comes back. `trainer` is handed to every Trainer over what the program gives it.
+    `proof` is a specification of the proof's harness: it then runs and records the program in its own way.
     `processes` above 1 starts that many ranks on gloo: the program asks for `Trainer(devices=2, strategy="ddp")`.
     """
 
@@ -28,6 +29,7 @@ class Case:
     function: str = "main"
     arguments: tuple[Any, ...] = ()
     trainer: Mapping[str, Any] = field(default_factory=dict)
+    proof: Mapping[str, Any] | None = None
     processes: int = 1
     seed: int = 1
     seconds: float = SECONDS

@@ -101,10 +101,11 @@ def gradient(reached: int) -> Gradient:
     ],
 )
 def test_what_no_loss_and_no_weight_shows_is_a_change_too(name: str, then: object, now: object, said: str) -> None:
-    judgement = judge(raw(**{name: then}), raw(**{name: now}), ())
+    before, after = ({name: value} for value in (then, now))
+    judgement = judge(raw(None, RAW.weights, **before), raw(None, RAW.weights, **after), ())
     assert short(judgement) == ("changed", "trains")
     assert said in judgement.reason
-    assert judge(raw(**{name: then}), raw(**{name: then}), ()).verdict == "preserved"
+    assert judge(raw(None, RAW.weights, **before), raw(None, RAW.weights, **before), ()).verdict == "preserved"
 
 
 def test_norms_of_gradients_are_given_more_room() -> None:

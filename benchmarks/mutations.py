@@ -1,0 +1,125 @@
+"""How many wrong rewrites the proof catches: mistakes put into what the rules make of small projects.
+
+    python benchmarks/mutations.py [--old PYTHON] [--only FAMILY_OR_PROJECT ...] [--write docs/proof-mutations.md]
+
+The tree before runs on Lightning 1.9.5, which is built first where it is not kept yet (`--old` names an interpreter
+that has it), the trees after on the Lightning that runs this. See README.md in this folder.
+"""
+
+from __future__ import annotations
+
+import argparse
+import datetime
+import importlib.metadata
+import os
+import platform
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from tests.mutations.changes import PROJECTS, Project
+from tests.mutations.judging import BASELINE, baseline, judged
+from verify.verdict import Judgement
+
+RIGHT = ("preserved", "repaired")
+CAUGHT = ("changed", "regressed")
+LONG = 160
+
+
+@dataclass(frozen=True)
+class Row:
+    """One mistake: what the proof said of it, and why no run could tell, where that is so."""
+
+    project: Project
+    mistake: str
+    judgement: Judgement
+    unseen: str
+
+    @property
+    def caught(self) -> bool:
+        return self.judgement.verdict in CAUGHT
+
+
+def rows(projects: Sequence[Project]) -> Iterator[Row]:
+    """Judge every mistake. Raises SystemExit where a right rewrite is not said to be right."""
+    for project in projects:
+        before, after = project.before(), project.after()
+        old = baseline(before)
+        control, _ = judged(before, after, old)
+        print(f"{project.family} {project.name}: {control.verdict}", file=sys.stderr, flush=True)
+        if control.verdict not in RIGHT:
+            raise SystemExit(f"the right rewrite of {project.name} is said to be {control.verdict}: {control.reason}")
+        for change in project.changes:
+            yield Row(project, change.name, judged(before, change.applied(after), old)[0], change.unseen)
+
+
+def counts(found: Sequence[Row]) -> str:
+    """How many are caught, by family and in all."""
+    lines = ["| family | mistakes | caught | not passed (inconclusive) | missed |", "|---|---:|---:|---:|---:|"]
+    families = dict.fromkeys(row.project.family for row in found)
+    for name, mine in [*((name, [row for row in found if row.project.family == name]) for name in families),
+                       ("all", list(found))]:  # fmt: skip
+        caught = sum(row.caught for row in mine)
+        unsure = sum(row.judgement.verdict == "inconclusive" for row in mine)
+        lines.append(f"| {name} | {len(mine)} | {caught} | {unsure} | {len(mine) - caught - unsure} |")
+    share = sum(row.caught for row in found) / len(found)
+    return "\n".join([*lines, "", f"{share:.1%} of all are caught as *changed* or *regressed*."])
+
+
+def table(found: Sequence[Row]) -> str:
+    """Every mistake with the verdict and its reason."""
+    lines = ["| family | project | mistake | verdict | what the proof says |", "|---|---|---|---|---|"]
+    for row in found:
+        reason = " ".join(row.judgement.reason.removeprefix("both train, with other numbers: ").split())
+        reason = reason if len(reason) <= LONG else f"{reason[: LONG - 1]}…"
+        told = f"nothing differs: {row.unseen}" if row.unseen and not row.caught else reason
+        cells = (row.project.family, row.project.name, row.mistake, row.judgement.verdict, told.replace("|", "\\|"))
+        lines.append(f"| {' | '.join(cells)} |")
+    return "\n".join(lines)
+
+
+def page(found: Sequence[Row]) -> str:
+    """The whole page."""
+    held = ", ".join(f"{name} {importlib.metadata.version(name)}" for name in ("pytorch-lightning", "torch"))
+    today = datetime.datetime.now(tz=datetime.timezone.utc).date()
+    return f"""\
+# What the proof catches
+
+Written by `benchmarks/mutations.py`; do not edit. {today}, {held} against pytorch-lightning {BASELINE} on the same
+torch, CPython {platform.python_version()}, on a CPU.
+
+Each line is one mistake that a codemod could make, put by hand into what fixer's rules make of a small project
+(`tests/mutations`), and judged as `fixer run` judges: by the harness, which runs the tree before on the old Lightning
+and the wrong tree on the new one, and by the judge. Both run in processes that have loaded Lightning already. The right
+rewrite of every project was judged first: it is *preserved* or *repaired*.
+
+{counts(found)}
+
+A verdict of *inconclusive* lets nothing pass: the tree before does not train, so that its numbers cannot be compared,
+and neither does the tree after, or not as a whole.
+
+{table(found)}
+"""
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--old", type=Path)
+    parser.add_argument("--only", nargs="*", default=())
+    parser.add_argument("--write", type=Path)
+    given = parser.parse_args()
+    if given.old:
+        os.environ[f"FIXER_TEST_PYTHON_{BASELINE.replace('.', '_')}"] = str(given.old.absolute())
+    wanted = [each for each in PROJECTS if not given.only or {each.family, each.name} & set(given.only)]
+    text = page(list(rows(wanted)))
+    if given.write:
+        given.write.write_text(text, encoding="utf-8")
+    else:
+        print(text)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,115 @@
+"""The proof's harness and its judge over texts, in processes that have loaded Lightning already."""
+
+from __future__ import annotations
+
+import functools
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any
+
+from tests.training.cases import Case
+from tests.training.interpreters import TARGET
+from tests.training.processes import worker
+from verify import conform
+from verify.prove import EPOCHS, SEED, TRAIN_BATCHES, VAL_BATCHES
+from verify.record import Raw, events, read
+from verify.requirements import misfit
+from verify.sources import NAMESPACES, Sources
+from verify.uses import Use, asked, uses
+from verify.verdict import Judgement, judge, noise_of
+
+BASELINE = "1.9.5"
+SECONDS = 60.0
+SHORT = {
+    "seed": SEED,
+    "seconds": SECONDS,
+    "limit_train_batches": TRAIN_BATCHES,
+    "limit_val_batches": VAL_BATCHES,
+    "max_epochs": EPOCHS,
+}
+
+Files = Mapping[str, str]
+
+
+def judged(before: Files, after: Files, old: Sequence[Raw]) -> tuple[Judgement, Raw]:
+    """The verdict on two trees, `old` being two runs of the first, and the run of the second."""
+    new, problems = recorded(after, TARGET), missing(after)
+    judgement = judge(old[0], new, problems)
+    if judgement.verdict == "changed":
+        judgement = judge(old[0], new, problems, noise=noise_of(*old))
+    return with_requirements(judgement, before, after), new
+
+
+def with_requirements(judgement: Judgement, before: Files, after: Files) -> Judgement:
+    """The verdict, where the requirements of the second tree do not fit what it imports and what it ran on."""
+    pins = [tuple(files.get("requirements.txt", "").split()) for files in (before, after)]
+    told = misfit(pins[0], pins[1], TARGET, _namespaces(after))
+    return replace(judgement, verdict="regressed", reason=told) if told else judgement
+
+
+def baseline(files: Files) -> tuple[Raw, Raw]:
+    """Two runs of a tree on the old release."""
+    return recorded(files, BASELINE), recorded(files, BASELINE)
+
+
+def recorded(files: Files, release: str) -> Raw:
+    """What the harness writes about `train.py` of these files on a release of Lightning."""
+    names = sorted("lightning.pytorch" if name == "lightning" else name for name in _namespaces(files))
+    spec = {**SHORT, "mode": "train", "script": "train.py", "args": [], "module": None, "namespaces": names}
+    return _read(_asked(files, release, spec))
+
+
+def missing(files: Files) -> tuple[str, ...]:
+    """What the files use of Lightning and the target does not have."""
+    found: list[Use] = []
+    with tempfile.TemporaryDirectory() as folder:
+        sources = _sources(files, Path(folder))
+        for path in sources.paths():
+            tree = sources.tree(path)
+            if tree and sources.packages(path) & set(NAMESPACES):
+                found += uses(path, tree)
+    wanted = asked(found)
+    told = _facts(tuple(wanted["names"]), tuple(map(tuple, wanted["methods"])))
+    return conform.problems(iter(found), conform.facts(told))
+
+
+@functools.cache
+def _facts(names: tuple[str, ...], methods: tuple[tuple[str, ...], ...]) -> tuple[Mapping[str, Any], ...]:
+    spec = {"mode": "facts", "uses": {"names": names, "methods": methods}, "seconds": SECONDS}
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "record.jsonl"
+        path.write_text(_asked({}, TARGET, spec)["record"], encoding="utf-8")
+        return tuple(events(path))
+
+
+def _asked(files: Files, release: str, spec: Mapping[str, Any]) -> dict[str, Any]:
+    worker(release).ask(asdict(Case(files or {"empty.py": ""}, proof=spec, seconds=SECONDS)))
+    answer: dict[str, Any] = worker(release).answer()[0]
+    return answer
+
+
+def _read(answer: Mapping[str, Any]) -> Raw:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "record.jsonl"
+        path.write_text(answer.get("record", ""), encoding="utf-8")
+        raw = read(path, "train.py")
+    if "record" in answer:
+        return raw
+    return Raw(raw.recording, ended=f"it ran longer than {SECONDS:g} seconds", output=answer["output"])
+
+
+def _namespaces(files: Files) -> set[str]:
+    """The packages of Lightning that the script and what it loads import."""
+    with tempfile.TemporaryDirectory() as folder:
+        sources = _sources(files, Path(folder))
+        reached = [sources.packages(path) for path in sources.reach("train.py")[0]]
+    return set[str]().union(*reached) & set(NAMESPACES)
+
+
+def _sources(files: Files, folder: Path) -> Sources:
+    for name, text in files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text, encoding="utf-8")
+    return Sources(folder)

@@ -1,0 +1,88 @@
+"""Results of wrong codemods, one of each family at least, before the harness and the judge of the proof."""
+
+from __future__ import annotations
+
+import functools
+
+import pytest
+
+from tests.mutations.changes import PROJECTS, Project
+from tests.mutations.judging import Files, judged, recorded
+from verify.record import Raw
+
+
+@functools.cache
+def prepared(family: str, name: str) -> tuple[Project, Files, Files, Raw]:
+    """A project, its files before and after the rules, and its run on the old release."""
+    project = next(each for each in PROJECTS if (each.family, each.name) == (family, name))
+    return project, project.before(), project.after(), recorded(project.before(), "1.9.5")
+
+
+def test_every_family_has_mistakes() -> None:
+    assert {project.family for project in PROJECTS} == {
+        "TBP", "OPT", "BWD", "AMP", "STP", "GRD", "LIT hooks", "LIT trainer", "LIT names", "PIN"
+    }  # fmt: skip
+    assert sum(len(project.changes) for project in PROJECTS) >= 40
+
+
+@pytest.mark.parametrize("project", PROJECTS, ids=lambda project: f"{project.family}-{project.name}")
+def test_every_mistake_has_a_place_in_what_the_rules_make(project: Project) -> None:
+    after = project.after()
+    assert after != project.before()
+    assert all(change.applied(after) != after for change in project.changes)
+
+
+@pytest.mark.parametrize(
+    ("family", "name", "verdict"),
+    [
+        ("TBP", "nested_state", "preserved"),
+        ("TBP", "undetached", "repaired"),
+        ("OPT", "gan_scheduled", "preserved"),
+        ("BWD", "raw_backward", "preserved"),
+        ("AMP", "half_parts", "preserved"),
+        ("STP", "computed_steps", "preserved"),
+        ("GRD", "cut_loss", "repaired"),
+        ("LIT hooks", "epoch_outputs", "preserved"),
+        ("LIT trainer", "old_trainer", "preserved"),
+        ("LIT names", "old_names", "preserved"),
+    ],
+)
+def test_what_the_rules_make_is_right(family: str, name: str, verdict: str) -> None:
+    _, before, after, old = prepared(family, name)
+    judgement, _ = judged(before, after, (old, old))
+    assert judgement.verdict == verdict, judgement.reason
+
+
+@pytest.mark.parametrize(
+    ("family", "name", "mistake", "verdict", "said"),
+    [
+        ("TBP", "nested_state", "a part of the state begun anew", "changed", "loss"),
+        ("TBP", "nested_state", "no step", "regressed", "no optimizer stepped"),
+        ("TBP", "undetached", "the state still has its history", "inconclusive", "neither tree trains"),
+        ("TBP", "undetached", "other sign of the loss", "changed", "up to that failure"),
+        ("OPT", "gan_scheduled", "optimizers not toggled", "changed", "gradients that reached discriminator"),
+        ("OPT", "gan_scheduled", "only the first optimizer", "regressed", "no gradient reaches discriminator"),
+        ("BWD", "raw_backward", "clipping before backward", "changed", "gradient norm of step 1"),
+        ("BWD", "raw_backward", "no backward", "regressed", "no gradient reaches"),
+        ("AMP", "half_parts", "stale weights: cache not cleared", "changed", "loss 2"),
+        ("AMP", "half_parts", "the step never made", "regressed", "no optimizer stepped"),
+        ("STP", "computed_steps", "epochs twice as many", "changed", "optimizer steps of the whole training"),
+        ("GRD", "cut_loss", "parameters missing from the optimizer", "changed", "no optimizer holds body.weight"),
+        ("GRD", "cut_loss", "a leaf for a loss", "regressed", "no gradient reaches"),
+        ("GRD", "cut_loss", "still without a history", "inconclusive", "neither tree trains"),
+        ("LIT hooks", "epoch_outputs", "outputs not cleared", "changed", "fit 1: epoch_batches"),
+        ("LIT hooks", "epoch_outputs", "the old hook kept", "regressed", "validation_epoch_end"),
+        ("LIT trainer", "old_trainer", "another number of devices", "changed", "devices: 2 became 1"),
+        ("LIT trainer", "old_trainer", "full precision", "changed", "precision: bf16-mixed became 32-true"),
+        ("LIT trainer", "old_trainer", "an argument that the target lacks", "regressed", "accelerators"),
+        ("LIT names", "old_names", "the callback lost", "changed", "count"),
+        ("LIT names", "old_names", "a name that the target lacks", "regressed", "rank_zero"),
+        ("PIN", "gan_frequency", "an old release", "regressed", "does not admit 2.6.6"),
+    ],
+)
+def test_a_mistake_is_caught(family: str, name: str, mistake: str, verdict: str, said: str) -> None:
+    project, before, after, old = prepared(family, name)
+    change = next(each for each in project.changes if each.name == mistake)
+    judgement, _ = judged(before, change.applied(after), (old, old))
+    assert judgement.verdict == verdict, judgement.reason
+    assert said in judgement.reason
