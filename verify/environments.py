@@ -336,6 +336,8 @@ def _fill(folder: Path, plan: Plan, python: Path, installer: Installer) -> tuple
     there = inspect(interpreter(folder)).packages
     held = tuple(f"{name}=={there[name]}" for name in _names(plan.base))
     dated = _flags(plan, there)
+    for name in sorted(_of_the_day(plan) & set(there)):
+        installer.remove(folder, name)
     left: tuple[str, ...] = ()
     if installer.install(folder, [*dated, *held, *plan.extras], plan.overrides):
         left = tuple(line for line in plan.extras if not _install_one(folder, held, line, plan, dated, installer))
@@ -367,11 +369,12 @@ def _flags(plan: Plan, there: Iterable[str]) -> tuple[str, ...]:
     """What tells uv the day: it holds for all but what is there already, unless the plan asks for that by name."""
     if plan.day is None:
         return ()
-    asked = {name for name in _names(plan.extras) if name not in _OF_TODAY}
-    free = sorted({*there, *_OF_TODAY} - asked)
-    today = [f"--exclude-newer-package={name}={_NO_DAY}" for name in free]
-    moved = [f"--upgrade-package={name}" for name in sorted(asked)]
-    return (f"--exclude-newer={plan.day}", *today, *moved)
+    free = sorted({*there, *_OF_TODAY} - _of_the_day(plan))
+    return (f"--exclude-newer={plan.day}", *(f"--exclude-newer-package={name}={_NO_DAY}" for name in free))
+
+
+def _of_the_day(plan: Plan) -> frozenset[str]:
+    return frozenset(_names(plan.extras)) - _OF_TODAY if plan.day else frozenset()
 
 
 def _install_one(

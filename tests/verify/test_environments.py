@@ -262,6 +262,10 @@ class Recorded(Installer):
         dated = requirements[0].startswith("--exclude-newer=")
         return "no" if {"rare", "numpy"} <= set(requirements) or (dated and "rare" in requirements) else None
 
+    def remove(self, folder: Path, name: str) -> None:
+        with (folder / "removed.txt").open("a") as stream:
+            stream.write(f"{name}\n")
+
 
 def test_the_day_holds_for_what_is_added_and_falls_away_where_nothing_is_found(tmp_path: Path) -> None:
     installer = Recorded(Path("uv"), (), {}, threading.Event())
@@ -271,7 +275,7 @@ def test_the_day_holds_for_what_is_added_and_falls_away_where_nothing_is_found(t
     base, whole, *each = [json.loads(line) for line in asked.read_text().splitlines()]
     assert base == ["torch==1", "pytorch-lightning==1"]
     assert whole[0] == "--exclude-newer=2024-06-01"
-    assert "--upgrade-package=numpy" in whole
+    assert (asked.parent / "removed.txt").read_text() == "numpy\n"
     free = {flag.split("=")[1] for flag in whole if flag.startswith("--exclude-newer-package=")}
     assert {"torch", "torchvision", "pytorch-lightning"} <= free
     assert not {"numpy", "rare"} & free
