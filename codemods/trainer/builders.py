@@ -25,7 +25,7 @@ def call_edits(file: PythonFile, site: Site, extra: Sequence[str]) -> list[TextE
     separator = "," + between[between.index("(") + 1 :] if "\n" in between else ", "
     owner = file.source_of(site.owner)
     edits = [TextEdit(start, end, name), TextEdit(at, at, f"{owner}{separator}")]
-    lines = {item.lineno for item in (*node.args[:1], *node.keywords)}
+    lines = {first.lineno, *(item.value.lineno for item in node.keywords)}
     crowded = len(lines) <= len(node.keywords) and "\n" in between
     if ("\n" in between and not crowded) or len(extra) < 2 or "#" in file.source_of(node) or not node.args:
         place = file.offsets(first)[1]
