@@ -108,6 +108,7 @@ def test_rows_of_an_argument_end_with_any_value_or_leave_what_is_current(name: s
         ("Trainer(profiler=n == 1)", 'Trainer(profiler="simple" if n == 1 else None)'),
         ("Trainer(multiple_trainloader_mode='max_size_cycle')", "Trainer()"),
         ("Trainer.from_argparse_args(a, show_progress_bar=x)", "Trainer.from_argparse_args(a, enable_progress_bar=x)"),
+        ("Trainer(accumulate_grad_batches=None)", "Trainer()"),
         (
             "Trainer(accumulate_grad_batches={0: 2})",
             "Trainer(callbacks=[GradientAccumulationScheduler(scheduling={0: 2})])",
