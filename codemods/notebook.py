@@ -10,11 +10,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 from functools import cached_property
+from itertools import accumulate
 from json.decoder import scanstring  # type: ignore[attr-defined]
 from typing import Any
 
 from codemods.finding import Span
-from codemods.source import BOM, PythonFile, Source, Unreadable
+from codemods.source import BOM, PythonFile, Source, TextFile, Unreadable
 
 _CELL = "# [fixer cell {}]"
 _CELL_LINE = re.compile(r"^# \[fixer cell (\d+)\]\n", re.MULTILINE)
@@ -97,6 +98,30 @@ class Notebook(PythonFile):
     @cached_property
     def _heads(self) -> list[int]:
         return [number for number, line in enumerate(self.lines, 1) if _CELL_LINE.match(line)]
+
+
+def place_in_cell(file: TextFile, span: Span) -> tuple[int | None, Span]:
+    """The number of the cell that a place of a notebook's JSON is in, and the place counted from there; the place as
+    it is where it is in no code cell, or where nothing can be told."""
+    starts = list(accumulate((len(line) + 1 for line in file.text.split("\n")), initial=0))
+    first, last = starts[span.line - 1] + span.column - 1, starts[span.end_line - 1] + span.end_column - 1
+    try:
+        cell = next(item for item in _code_cells(file.text) if item.at[0] <= first and last <= item.at[1])
+        begin, end = _told(file.text, cell, first), _told(file.text, cell, last)
+    except (StopIteration, ValueError, IndexError, RecursionError, AttributeError, TypeError):
+        return None, span
+    return cell.index, Span(*_line_and_column(begin), *_line_and_column(end))
+
+
+def _told(raw: str, cell: Cell, offset: int) -> str:
+    """The source of a cell up to an offset into the JSON."""
+    parts = [(start, min(end, offset)) for start, end in cell.strings if start < offset]
+    return "".join(scanstring(f'{raw[start:end].removesuffix(chr(34))}"' if end == offset else raw[start:end], 1)[0]
+                   for start, end in parts)  # fmt: skip
+
+
+def _line_and_column(text: str) -> tuple[int, int]:
+    return text.count("\n") + 1, len(text) - (text.rfind("\n") + 1) + 1
 
 
 def _with_imports_beside_others(before: Sequence[str], after: Sequence[str]) -> list[str]:

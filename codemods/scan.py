@@ -13,7 +13,7 @@ from packaging.version import Version
 
 from codemods.facts import Facts, FileFacts, collect_file
 from codemods.finding import Finding
-from codemods.notebook import Notebook
+from codemods.notebook import Notebook, place_in_cell
 from codemods.rule import Match, Rule
 from codemods.search import Search
 from codemods.source import PythonFile, Source, TextFile, Unreadable
@@ -346,7 +346,11 @@ def _check(desk: Desk, item: tuple[str, tuple[str, ...]]) -> Checked:
 
 def _finding(rule: Rule, match: Match, file: PythonFile | TextFile, options: Options) -> Finding:
     """What is reported of a match; in a notebook its lines are counted in its cell."""
-    cell, span = file.place(match.span) if isinstance(file, Notebook) else (None, match.span)
+    cell, span = None, match.span
+    if isinstance(file, Notebook):
+        cell, span = file.place(span)
+    elif isinstance(file, TextFile) and file.kind == "notebook":
+        cell, span = place_in_cell(file, span)
     return Finding(
         rule.code,
         file.path,

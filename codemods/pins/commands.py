@@ -28,6 +28,8 @@ _VALUED = frozenset(
     }
 )
 # fmt: on
+_CHARACTER = re.compile(r"\\u[dD][89abAB]\w\w\\u[dD][c-fC-F]\w\w|\\u[0-9a-fA-F]{4}|\\.|[^\\]", re.DOTALL)
+"""What a JSON string writes one character as; an escaped one beyond 16 bits is two escapes."""
 
 
 def dockerfile(text: str) -> Iterator[Pin]:
@@ -74,7 +76,7 @@ def notebook(text: str) -> Iterator[Pin]:
     if not _INSTALL.search(text):
         return
     for start, raw in _sources(text):
-        characters = [match.span() for match in re.finditer(r"\\u[0-9a-fA-F]{4}|\\.|[^\\]", raw, re.DOTALL)]
+        characters = [match.span() for match in _CHARACTER.finditer(raw)]
         source = json.loads(f'"{raw}"', strict=False)
         if len(source) != len(characters):
             continue

@@ -199,3 +199,20 @@ def test_a_new_line_changes_its_cell_alone(cells: list[tuple[str, str]], indent:
     before = json.loads(text)
     assert "".join(after["cells"][-1]["source"]) == "last = 1\nend = 0"
     assert after["cells"][:-1] == before["cells"][:-1]
+
+
+@pytest.mark.parametrize("listed", [True, False])
+@pytest.mark.parametrize("lead", ["", "x = 'ä\\n\"'\n", "# \U0001f600 \t\n\n"])
+def test_a_requirement_in_a_command_is_placed_in_its_cell(lead: str, listed: bool) -> None:
+    text = f"{lead}!pip install -q torchmetrics pytorch-lightning==1.5.0 rich\nimport pytorch_lightning"
+    source = text.splitlines(keepends=True) if listed else text
+    cells = [{"cell_type": "markdown", "metadata": {}, "source": "words"}]
+    cells.append({"cell_type": "code", "metadata": {}, "outputs": [], "source": source})
+    for plain in (True, False):
+        data = json.dumps({"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}, ensure_ascii=plain)
+        found = [item for item in run_rules({"a.ipynb": data}).findings if item.code == "PIN001"]
+        assert found
+        for item in found:
+            assert item.cell == 1
+            line = text.split("\n")[item.span.line - 1]
+            assert line[item.span.column - 1 : item.span.end_column - 1] == "pytorch-lightning==1.5.0"
