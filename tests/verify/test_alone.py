@@ -115,16 +115,11 @@ def test_hooks_that_need_data_and_packages_that_are_not_used_are_said(searched: 
     assert searched["Words"]["validates"] is False
 
 
-def test_the_same_search_finds_the_same(tmp_path: Path) -> None:
-    root = tmp_path / "project"
-    shutil.copytree(CASES, root)
-    (root / "shapes.py").write_text((root / "shapes.py").read_text().split("class Words")[0])
-    found = []
-    for number in range(2):
-        (tmp_path / str(number)).mkdir()
-        found.append(search(tmp_path / str(number), root, ("shapes.py",)))
-    assert found[0] == found[1]
-    assert found[0]["Flattened"]["event"] == "recipe"
+def test_the_same_search_finds_the_same(searched: dict[str, Any], tmp_path: Path) -> None:
+    shutil.copytree(CASES, tmp_path / "project")
+    again = search(tmp_path, tmp_path / "project", ("built.py",))
+    assert again == {cls: searched[cls] for cls in again}
+    assert again["Choosing"]["event"] == "recipe"
 
 
 # -- two trees
