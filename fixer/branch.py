@@ -62,20 +62,29 @@ def check_branch(project: Project, branch: str) -> None:
 
 
 def land(
-    project: Project, branch: str, steps: Sequence[Step], version: str, *, force: bool, dry_run: bool = False
+    project: Project,
+    branch: str,
+    steps: Sequence[Step],
+    version: str,
+    *,
+    force: bool,
+    dry_run: bool = False,
+    sign: bool = False,
 ) -> Landing:
     """Put one commit a step on a branch that starts at the project's base.
 
     A step that changes nothing makes no commit. A branch that already holds the same files is left as it
-    is; one that holds others is moved with `force` only. A dry run leaves nothing in the repository.
+    is; one that holds others is moved with `force` only. A dry run leaves nothing in the repository. With `sign`
+    commits are signed, where the repository's configuration signs.
     """
     repository, base = _repository(project), project.base or ""
     _check_name(repository, branch)
-    with _workshop(repository, base, dry_run) as workshop:
+    signature = _signature(repository) if sign and not dry_run else ()
+    with _workshop(repository, base, dry_run, signature) as workshop:
         tree, commits = _build(workshop, base, steps, version)
     if not commits:
         return Landing(branch, base, False, (), "nothing changed, so no branch was made")
-    return _publish(repository, branch, tree, commits, force, dry_run)
+    return _publish(repository, branch, tree, commits, force, dry_run, bool(signature))
 
 
 def annotate(project: Project, commits: Sequence[Commit], text_by_commit: Mapping[str, str]) -> None:
@@ -100,7 +109,9 @@ def annotate(project: Project, commits: Sequence[Commit], text_by_commit: Mappin
 class _Workshop:
     """Builds objects with an index of its own, in the repository or, for a dry run, beside it."""
 
-    def __init__(self, repository: Repository, folder: Path, base: str, dry_run: bool) -> None:
+    def __init__(
+        self, repository: Repository, folder: Path, base: str, dry_run: bool, signature: tuple[str, ...]
+    ) -> None:
         self.modes: dict[str, str] = {}
         self._repository = repository
         self._folder = folder
@@ -118,7 +129,7 @@ class _Workshop:
             (objects / "info").mkdir(parents=True)
             (objects / "info" / "alternates").write_bytes(os.fsencode(repository.common_directory / "objects") + b"\n")
             self._environment["GIT_OBJECT_DIRECTORY"] = os.fspath(objects)
-        self._sign = () if dry_run else _signature(repository)
+        self._sign = signature
 
     def start(self, commit: str) -> str:
         """Begin with the files of a commit; returns the id of its tree."""
@@ -180,12 +191,18 @@ def _build(workshop: _Workshop, base: str, steps: Sequence[Step], version: str) 
 
 
 def _publish(
-    repository: Repository, branch: str, tree: str, commits: tuple[Commit, ...], force: bool, dry_run: bool
+    repository: Repository,
+    branch: str,
+    tree: str,
+    commits: tuple[Commit, ...],
+    force: bool,
+    dry_run: bool,
+    signed: bool,
 ) -> Landing:
     """Make or move the branch, in one step that fails if somebody else moved it meanwhile."""
     ref, head = f"refs/heads/{branch}", commits[-1].id
     old = repository.resolve(ref)
-    if old and repository.resolve(f"{ref}^{{tree}}") == tree:
+    if old and repository.resolve(f"{ref}^{{tree}}") == tree and not (signed and not _is_signed(repository, old)):
         message = f"branch {branch} already holds this result"
         return Landing(branch, old, False, commits if old == head else (), message)
     _check_not_checked_out(repository, branch)
@@ -267,6 +284,10 @@ def _signature(repository: Repository) -> tuple[str, ...]:
     return ("--gpg-sign",)
 
 
+def _is_signed(repository: Repository, commit: str) -> bool:
+    return b"\ngpgsig" in repository.git("cat-file", "commit", commit).partition(b"\n\n")[0]
+
+
 def _message(step: Step, version: str) -> str:
     trailers = {"Fixer-Rule": step.code, "Fixer-Group": step.group, "Fixer-Version": version}
     last = "\n".join(f"{key}: {_line(value)}" for key, value in trailers.items())
@@ -286,7 +307,7 @@ def _date(commit: bytes) -> str:
 
 
 @contextmanager
-def _workshop(repository: Repository, base: str, dry_run: bool) -> Iterator[_Workshop]:
+def _workshop(repository: Repository, base: str, dry_run: bool, signature: tuple[str, ...] = ()) -> Iterator[_Workshop]:
     """A workshop in a temporary folder, which is removed with what earlier, killed runs left of theirs."""
     place = Path(tempfile.gettempdir())
     for left in place.glob("fixer-git-*"):
@@ -294,7 +315,7 @@ def _workshop(repository: Repository, base: str, dry_run: bool) -> Iterator[_Wor
             if left.stat().st_mtime < time.time() - _STALE_S:
                 shutil.rmtree(left, ignore_errors=True)
     with tempfile.TemporaryDirectory(prefix="fixer-git-") as folder, _writing(repository):
-        yield _Workshop(repository, Path(folder), base, dry_run)
+        yield _Workshop(repository, Path(folder), base, dry_run, signature)
 
 
 @contextmanager

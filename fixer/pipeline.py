@@ -135,7 +135,7 @@ def run(asked: Asked, how: RunOptions, progress: Progress) -> Result:
     result = _resolved(result, asked, sources, made, progress)
     if made.changes:
         force = how.force or (delivery is not None and delivery.may_move())
-        result = _land(project, options, made, result, branch, how, force=force)
+        result = _land(project, options, made, result, branch, how, force=force, sign=delivery is not None)
         if delivery and not how.dry_run:
             progress(f"pushing to {delivery.remote.name}")
             result = delivery.deliver(made, result, rule_texts())
@@ -216,12 +216,21 @@ def _text(data: bytes) -> str:
 
 
 def _land(
-    project: Project, options: Options, made: Plan, result: Result, branch: str, how: RunOptions, *, force: bool
+    project: Project,
+    options: Options,
+    made: Plan,
+    result: Result,
+    branch: str,
+    how: RunOptions,
+    *,
+    force: bool,
+    sign: bool,
 ) -> Result:
     from fixer.branch import annotate, land
     from fixer.groups import steps_of
 
-    landing = land(project, branch, steps_of(made, options), __version__, force=force, dry_run=how.dry_run)
+    steps = steps_of(made, options)
+    landing = land(project, branch, steps, __version__, force=force, dry_run=how.dry_run, sign=sign)
     if not how.dry_run and landing.commits:
         annotate(project, landing.commits, _notes(landing.commits, result))
     messages = (*result.messages, *([landing.message] if landing.message else []))

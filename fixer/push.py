@@ -64,10 +64,11 @@ class Remote:
 @dataclass(frozen=True)
 class Seen:
     """What a remote's branch holds: its last commit (None where there is no branch), and the first commit on it,
-    from the end, that fixer did not make and that is nowhere else (None: all of it may be replaced)."""
+    from the end, that fixer did not make and that is nowhere else (None: all of it may be replaced), and its files."""
 
     head: str | None
     of_people: str | None = None
+    tree: str | None = None
 
 
 def find_remote(repository: Repository, name: str, tokens: Tokens) -> Remote:
@@ -119,9 +120,10 @@ def look(remote: Remote, branch: str, base: str) -> Seen:
         head = scratch.resolve("refs/heads/seen") or head
         start = first_foreign(scratch, head)
         if start is None or _is_within(remote.repository, start, base):
-            return Seen(head)
+            return Seen(head, tree=_tree_of(scratch, head))
         fetch(_WHOLE, "+HEAD:refs/heads/main", f"+refs/heads/{branch}:refs/heads/seen")
-        return Seen(head, None if _is_within(scratch, start, "refs/heads/main") else start)
+        lost = None if _is_within(scratch, start, "refs/heads/main") else start
+        return Seen(head, lost, _tree_of(scratch, head))
 
 
 def may_move(repository: Repository, branch: str, base: str) -> bool:
@@ -159,7 +161,7 @@ def push(remote: Remote, branch: str, head: str, seen: Seen) -> str | None:
 def publish(remote: Remote, branch: str, head: str, seen: Seen) -> tuple[str, str | None]:
     """Pushes a commit as the branch: what was done, and what went wrong where something did."""
     where = f"{remote.name} ({remote.address})"
-    if seen.head == head:
+    if head == seen.head or (seen.tree and seen.tree == _tree_of(remote.repository, head)):
         return f"{remote.name} already holds branch {branch}", None
     if seen.of_people:
         return "", (
@@ -175,6 +177,10 @@ def publish(remote: Remote, branch: str, head: str, seen: Seen) -> tuple[str, st
         f"{where} refused branch '{branch}': {refused}; the branch is complete here and nothing there was changed: "
         "push it with the rights that are needed, or choose another name with --branch"
     )
+
+
+def _tree_of(repository: Repository, commit: str) -> str:
+    return repository.git("cat-file", "commit", commit).split(b"\n", 1)[0].removeprefix(b"tree ").decode()
 
 
 def _is_within(repository: Repository, commit: str, other: str) -> bool:

@@ -106,6 +106,7 @@ def test_ids_are_the_same_in_any_clone(repo: Repo, tmp_path: Path, monkeypatch: 
     here = landed(repo, FIRST, SECOND, NEW)
     clone = Repo(tmp_path / "elsewhere" / "clone")
     clone.git("config", "user.name", "Somebody Else")
+    clone.git("config", "commit.gpgSign", "true")
     clone.git("config", "i18n.commitEncoding", "latin-1")
     clone.git("config", "core.autocrlf", "true")
     monkeypatch.setenv("TZ", "Asia/Tokyo")

@@ -5,7 +5,9 @@ from __future__ import annotations
 import base64
 import os
 import re
-from collections.abc import Iterator
+import shutil
+import sys
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -20,6 +22,9 @@ from tests.support import git
 
 SECRET = "glpat-16C7e42F292c6912E7710c838347Ae178B4a"
 MOVED = b"from pytorch_lightning.loggers.base import LightningLoggerBase\n\nprint(LightningLoggerBase)\n"
+
+
+VERBS = ("ls-remote", "fetch", "push")
 
 
 @dataclass
@@ -222,6 +227,7 @@ def test_no_secret_is_written_anywhere(world: World, tmp_path: Path, monkeypatch
         part for name in ("html", "markdown", "sarif") for part in ("--output-file", f"{name}:{tmp_path}/out.{name}")
     ]
     repo = world.clone()
+    calls = recording_git(tmp_path, monkeypatch)
     told = [world.say(*files, repo=repo)]
     world.commit(NEW + b"# by hand\n", BRANCH)
     told.append(world.say("--force", repo=repo))
@@ -229,6 +235,13 @@ def test_no_secret_is_written_anywhere(world: World, tmp_path: Path, monkeypatch
     told.append(world.say(repo=repo))
     assert [said.code for said in told] == [0, 0, 2]
     assert "401" in told[-1].complaint()
+    arguments, environments = calls()
+    assert len(arguments) > 20
+    assert not [line for line in arguments if SECRET in line or "xtraHeader" in line]
+    assert not [text for text in environments if SECRET in text]
+    shown = {line.split("\t")[1] for line, text in zip(arguments, environments, strict=True) if "xtraHeader" in text}
+    assert shown == {"ls-remote", "fetch", "push"}
+    shutil.rmtree(tmp_path / "calls")
     hidden = [SECRET, *(shown.split()[-1] for _, shown in world.asked if shown)]
     texts = [part for said in told for part in (said.out, said.err)]
     texts += [text for one in world.api.requests for text in (one.body, one.title, *one.comments)]
@@ -237,6 +250,34 @@ def test_no_secret_is_written_anywhere(world: World, tmp_path: Path, monkeypatch
     assert len(texts) > 20
     assert not [text for text in texts if any(secret in text for secret in hidden)]
     assert not {"GITHUB_TOKEN", "GITLAB_TOKEN"} & set(os.environ)
+
+
+def recording_git(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[], tuple[list[str], list[str]]]:
+    """Puts a git before git that writes down what each call of fixer's is given: its arguments, verb first, and its
+    environment."""
+    place, real = folder / "calls", shutil.which("git")
+    (place / "bin").mkdir(parents=True)
+    shim = place / "bin" / "git"
+    shim.write_text(
+        f"""#!{sys.executable}
+import os, sys, uuid
+words = sys.argv[1:]
+verb = next((one for one in words if one in {VERBS!r}), "other")
+place = os.path.join({str(place)!r}, uuid.uuid4().hex)
+with open(place, "w") as file:
+    file.write("\\t".join(["git", verb, *words]).replace("\\n", " ") + "\\n" + repr(dict(os.environ)))
+os.execv({real!r}, ["git", *words])
+"""
+    )
+    shim.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{shim.parent}{os.pathsep}{os.environ['PATH']}")
+
+    def calls() -> tuple[list[str], list[str]]:
+        written = [file.read_text().split("\n", 1) for file in sorted(place.iterdir()) if file.is_file()]
+        mine = [(line, text) for line, text in written if "\t-c\tcore.fsmonitor=false\t" in line]
+        return [line for line, _ in mine], [text for _, text in mine]
+
+    return calls
 
 
 def test_templates_of_the_project(world: World) -> None:

@@ -29,6 +29,20 @@ def pushed(ask: Ask, repo: Repo, *more: str) -> str:
     return said.out
 
 
+def signing(repo: Repo, folder: Path) -> None:
+    """Has a repository sign commits by a new key."""
+    key = folder / "key"
+    subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", key], check=True)
+    (folder / "signers").write_text(f"* {key.with_suffix('.pub').read_text()}")
+    for name, value in (
+        ("commit.gpgSign", "true"),
+        ("gpg.format", "ssh"),
+        ("user.signingKey", str(key)),
+        ("gpg.ssh.allowedSignersFile", str(folder / "signers")),
+    ):
+        repo.git("config", name, value)
+
+
 def test_the_branch_reaches_the_remote(ask: Ask, origin: Path, tmp_path: Path) -> None:
     repo = clone(origin, tmp_path / "here")
     before, settings = repo.fingerprint(), (repo.path / ".git" / "config").read_bytes()
@@ -43,6 +57,15 @@ def test_a_second_run_pushes_nothing(ask: Ask, origin: Path, tmp_path: Path) -> 
     before = head(origin)
     assert f"origin already holds branch {BRANCH}" in pushed(ask, clone(origin, tmp_path / "two"))
     assert head(origin) == before
+
+
+def test_the_same_files_in_other_commits_are_not_pushed(ask: Ask, origin: Path, tmp_path: Path) -> None:
+    pushed(ask, clone(origin, tmp_path / "one"))
+    before = head(origin)
+    repo = clone(origin, tmp_path / "two")
+    signing(repo, tmp_path)
+    assert f"origin already holds branch {BRANCH}" in pushed(ask, repo)
+    assert before == head(origin) != repo.git("rev-parse", BRANCH)
 
 
 @pytest.mark.parametrize("options", [[], ["--depth=1"], ["--filter=blob:none"]])
@@ -181,18 +204,12 @@ def test_large_files_and_submodules_stay_as_they_are(ask: Ask, tmp_path: Path) -
 
 def test_commits_are_signed_where_the_configuration_signs(ask: Ask, origin: Path, tmp_path: Path) -> None:
     repo = clone(origin, tmp_path / "here")
-    key = tmp_path / "key"
-    subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", key], check=True)
-    (tmp_path / "signers").write_text(f"* {key.with_suffix('.pub').read_text()}")
-    for name, value in (
-        ("commit.gpgSign", "true"),
-        ("gpg.format", "ssh"),
-        ("user.signingKey", str(key)),
-        ("gpg.ssh.allowedSignersFile", str(tmp_path / "signers")),
-    ):
-        repo.git("config", name, value)
+    signing(repo, tmp_path)
+    assert ask("run", repo.path, "--no-verify").code == 0
+    assert repo.git("log", "-1", "--format=%G?", BRANCH) == "N"
     pushed(ask, repo)
     assert repo.git("log", "-1", "--format=%G?", BRANCH) == "G"
+    assert head(origin) == repo.git("rev-parse", BRANCH)
     repo.git("config", "user.signingKey", str(tmp_path / "lost"))
     repo.git("branch", "-D", BRANCH)
     said = ask("run", repo.path, "--no-verify", "--push", "origin")
