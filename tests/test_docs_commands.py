@@ -89,7 +89,9 @@ def test_blocks_are_marked_as_agreed(page: Path) -> None:
 
 
 @pytest.mark.parametrize("page", [page for page in PAGES if list(commands(page))], ids=lambda page: page.stem)
-def test_commands_of_a_page_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_commands_of_a_page_run(
+    page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
     folder = tmp_path / "project"
     folder.mkdir()
     prepare(page, folder)
@@ -118,6 +120,10 @@ def test_commands_of_a_page_run(page: Path, tmp_path: Path, monkeypatch: pytest.
         code = start(words[1:]) if plain else subprocess.run(["bash", "-c", command]).returncode
         allowed = (0, 1) if re.search(rf"fixer ({'|'.join(FINDS)})\b", command) else (0,)
         assert code in allowed, command
+    if page.stem == "tutorial":
+        said = capfd.readouterr().out.splitlines()
+        shown = "".join(re.findall(r"^```text\n(.*?)^```$", page.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL))
+        assert shown and [line for line in shown.splitlines() if line not in said] == []
 
 
 def prepare(page: Path, folder: Path) -> None:
