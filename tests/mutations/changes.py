@@ -58,7 +58,8 @@ OUTPUTS = "outputs, self.validation_step_outputs = self.validation_step_outputs,
 PROJECTS = (
     Project("TBP", "lstm_clipped_and_scheduled", (
         Change("no step", STEP, ""),
-        Change("a step for the last chunk alone", STEP, "        optimizer.step()\n"),
+        Change("a step for the last chunk alone", STEP,
+               "            if chunk[0] is pieces[0][-1]:\n                optimizer.step()\n"),
         Change("no zero_grad", "            optimizer.zero_grad()\n", ""),
         Change("zero_grad between backward and step", STEP, "            optimizer.zero_grad()\n" + STEP),
         Change("state not detached", CUT, 'hiddens = output["hiddens"]'),
@@ -102,7 +103,7 @@ PROJECTS = (
     Project("TBP", "undetached", (
         Change("other sign of the loss", "self.manual_backward(loss)", "self.manual_backward(-loss)"),
         Change("no step", STEP, ""),
-        Change("chunks one longer", "batch[1].split(2, dim=1)", "batch[1].split(3, dim=1)"),
+        Change("chunks one longer", ".split(2, dim=1)", ".split(3, dim=1)"),
         Change("the state still has its history", "hiddens.detach()", "hiddens"),
     )),
     Project("OPT", "gan_scheduled", (
