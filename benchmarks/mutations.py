@@ -68,9 +68,7 @@ def counts(found: Sequence[Row]) -> str:
     caught, alike = sum(row.caught for row in found), sum(bool(row.unseen) and not row.caught for row in found)
     shares = f"{caught / len(found):.1%} of all are caught as *changed* or *regressed*"
     if alike:
-        shares += (
-            f"; {caught / (len(found) - alike):.1%} without the {alike} that do what the right rewrite does here"
-        )
+        shares += f"; {caught / (len(found) - alike):.1%} without the {alike} that do what the right rewrite does here"
     return "\n".join([*lines, "", f"{shares}."])
 
 
