@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import date, timedelta
 
-WHEELS = timedelta(days=100)
+WHEELS = timedelta(days=30)
 """How long after a Python's release most packages have wheels for it."""
 FRESH = timedelta(days=365)
 """Code that was worked on within this time is taken to know today's packages."""
