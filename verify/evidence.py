@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 Rung = Literal["conforms", "trains", "same"]
 Verdict = Literal["repaired", "preserved", "changed", "regressed", "inconclusive"]
@@ -171,18 +170,3 @@ class Evidence:
     problems: tuple[str, ...] = ()
     left: tuple[str, ...] = ()
     alone: tuple[Alone, ...] = ()
-
-
-def to_json(evidence: Evidence) -> dict[str, Any]:
-    """Evidence as `json.dumps` takes it."""
-    from cattrs.preconf.json import make_converter
-
-    made: dict[str, Any] = make_converter(detailed_validation=False).unstructure(evidence)
-    return made
-
-
-def from_json(data: Mapping[str, Any]) -> Evidence:
-    """The evidence that `to_json` wrote."""
-    from cattrs.preconf.json import make_converter
-
-    return make_converter(detailed_validation=False).structure(data, Evidence)

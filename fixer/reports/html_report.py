@@ -41,6 +41,7 @@ class _Group:
     rows: tuple[words.Row, ...]
     chart: Chart | None
     flow: tuple[str, ...]
+    alone: tuple[str, ...]
     difference: str | None
     gradients: tuple[tuple[Gradient, ...], tuple[Gradient, ...]]
 
@@ -113,6 +114,7 @@ def _group(evidence: Evidence) -> _Group:
         tuple(words.comparison(evidence)),
         chart(before.losses if before else (), after.losses if after else ()),
         tuple(words.flow(evidence)),
+        tuple(words.alone(evidence)),
         words.difference(evidence),
         (before.gradients if before else (), after.gradients if after else ()),
     )

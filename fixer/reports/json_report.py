@@ -12,7 +12,7 @@ from codemods.finding import Finding
 from fixer import __version__
 from fixer.reports.rule_text import Rules
 from fixer.result import Result
-from verify.evidence import Environment, Evidence, Recording
+from verify.evidence import Alone, Environment, Evidence, Recording
 
 SCHEMA_VERSION = 1
 
@@ -96,6 +96,23 @@ def _evidence(evidence: Evidence) -> Json:
         "tolerance": _number(evidence.tolerance),
         "problems": list(evidence.problems),
         "left": list(evidence.left),
+        "alone": [_alone(module) for module in evidence.alone],
+    }
+
+
+def _alone(module: Alone) -> Json:
+    return {
+        "module": module.module,
+        "arguments": module.arguments,
+        "batch": module.batch,
+        "notes": list(module.notes),
+        "verdict": module.verdict,
+        "rung": module.rung,
+        "reason": module.reason,
+        "max_difference": _number(module.max_difference),
+        "tolerance": _number(module.tolerance),
+        "before": _recording(module.before),
+        "after": _recording(module.after),
     }
 
 
@@ -128,6 +145,20 @@ def _recording(recording: Recording | None) -> Json | None:
         "seconds": _number(recording.seconds),
         "gradients": [asdict(gradient) for gradient in recording.gradients],
         "lost": [asdict(lost) for lost in recording.lost],
+        "logged": {name: _numbers(values) for name, values in recording.logged},
+        "gradient_norms": _numbers(recording.gradient_norms),
+        "graphs": [list(graph) for graph in recording.graphs],
+        "autocast": recording.autocast,
+        "schedulers": [
+            {"name": item.name, "steps": item.steps, "rates": _numbers(item.rates), "best": _number(item.best)}
+            for item in recording.schedulers
+        ],
+        "planned": dict(recording.planned),
+        "unheld": list(recording.unheld),
+        "digest": recording.digest,
+        "peak_memory": recording.peak_memory,
+        "step_seconds": _number(recording.step_seconds),
+        "warnings": list(recording.warnings),
     }
 
 

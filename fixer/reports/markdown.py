@@ -133,6 +133,7 @@ def numbers(evidence: Evidence) -> str:
         lines += [_row("", "before", "after"), _row(*["---"] * 3)]
         lines += [_row(row.name, escape(row.before), escape(row.after)) for row in rows]
         lines.append("\n")
+    lines += _names("Trained alone", words.alone(evidence))
     lines += _names("Gradients", words.flow(evidence))
     lines += _names("The target does not have", evidence.problems)
     lines += _names("The target does not have, in files that were not changed", evidence.left)

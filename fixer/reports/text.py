@@ -208,6 +208,7 @@ def _proof(page: Page, result: Result, verbose: bool) -> None:
         page.line(prose(words.one_line(evidence.reason)), 2, hang=0)
         _numbers(page, evidence, verbose or not number or evidence.verdict in ("changed", "regressed"))
         gone = f"not in Lightning {words.plain(result.target)}"
+        _names(page, "trained alone", words.alone(evidence), verbose)
         _names(page, "gradients", words.flow(evidence), verbose)
         _names(page, f"{gone}, in changed files", evidence.problems, verbose)
         _names(page, f"{gone}, in files that no rule changed", evidence.left, verbose)

@@ -13,7 +13,7 @@ from fixer.reports.diff import stat
 from fixer.result import Result
 
 if TYPE_CHECKING:
-    from verify.evidence import Environment, Evidence, Gradient, Recording, Role
+    from verify.evidence import Alone, Environment, Evidence, Gradient, Recording, Role
 
 NONE = "-"
 _NAMED = 6
@@ -191,6 +191,18 @@ def flow(evidence: Evidence) -> list[str]:
     """What the gradients of the two trees did that a person should look at, a line each."""
     trees = (("before", evidence.before), ("after", evidence.after))
     return [f"{when}: {line}" for when, tree in trees if tree is not None for line in _flow(tree)]
+
+
+def alone(evidence: Evidence) -> list[str]:
+    """The modules that were trained by themselves, a line each: how it ended, of what each was made, and on what."""
+    return [_alone(module) for module in evidence.alone]
+
+
+def _alone(module: Alone) -> str:
+    rung = f"rung: {module.rung}" if module.rung else "no rung held"
+    notes = "".join(f"; {one_line(note)}" for note in module.notes)
+    made = f"built with {one_line(module.arguments) or 'no arguments'}, made-up batches of {one_line(module.batch)}"
+    return f"{plain(module.module)}: {module.verdict} ({rung}): {one_line(module.reason)}; {made}{notes}"
 
 
 def _flow(recording: Recording) -> Iterable[str]:

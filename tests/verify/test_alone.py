@@ -16,7 +16,7 @@ from tests.verify.trees import tree
 from verify import modules
 from verify.alone_errors import is_about_inputs
 from verify.apart import Sides, train
-from verify.evidence import Alone, Evidence, Failure, Recording, from_json, to_json
+from verify.evidence import Failure, Recording
 from verify.hints import hints
 from verify.process import Outcome
 from verify.prove import Request, prove
@@ -155,7 +155,6 @@ def test_a_changed_module_is_trained_alone_in_both_trees(tmp_path: Path) -> None
     assert alone.after.digest == alone.before.digest
     assert dict(alone.after.planned)["batches"] == 8
     assert all(norm > 0 for norm in alone.after.gradient_norms)
-    assert from_json(json.loads(json.dumps(to_json(evidence)))) == evidence
 
 
 def record(fitted: bool = True, failure: Failure | None = None, losses: tuple[float, ...] = (1.0,)) -> Raw:
@@ -250,9 +249,3 @@ def test_hints_of_calls_options_and_configurations(tmp_path: Path) -> None:
     assert found.values["lr"] == [0.0001]
     assert "ref" not in found.values
     assert found.calls["Net"] == [{"rate": 1.0}, {"size": 9}]
-
-
-def test_evidence_is_the_same_after_json() -> None:
-    part = Alone("m.py:M", "a=1", "b", ("n",), "changed", "trains", "r", None, 1e-6, None, record().recording)
-    evidence = Evidence("g", ("A",), "trains", "changed", "r", alone=(part,), max_difference=0.5)
-    assert from_json(json.loads(json.dumps(to_json(evidence)))) == evidence

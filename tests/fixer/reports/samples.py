@@ -11,7 +11,7 @@ from codemods.finding import Finding, Fix, Span
 from fixer.reports import RuleText
 from fixer.reports.diff import unified
 from fixer.result import Command, Commit, FileDiff, Result, Skipped
-from verify.evidence import Environment, Evidence, Failure, Recording, Role, Rung, Verdict
+from verify.evidence import Alone, Environment, Evidence, Failure, Recording, Role, Rung, Scheduler, Verdict
 
 RULES = {
     "TBP001": RuleText(
@@ -199,6 +199,13 @@ RECORDINGS = st.builds(
     device=st.none() | HARD_TEXT,
     precision=st.none() | HARD_TEXT,
     seconds=_FLOATS,
+    logged=st.lists(st.tuples(HARD_TEXT, st.lists(_FLOATS, max_size=2).map(tuple)), max_size=2).map(tuple),
+    graphs=st.lists(st.tuples(_COUNTS, _COUNTS), max_size=2).map(tuple),
+    schedulers=st.lists(
+        st.builds(Scheduler, HARD_TEXT, _COUNTS, st.lists(_FLOATS, max_size=2).map(tuple), st.none() | _FLOATS),
+        max_size=1,
+    ).map(tuple),
+    planned=st.lists(st.tuples(HARD_TEXT, st.none() | _COUNTS), max_size=2).map(tuple),
 )
 ENVIRONMENTS = st.builds(
     Environment,
@@ -206,6 +213,20 @@ ENVIRONMENTS = st.builds(
     python=HARD_TEXT,
     packages=st.lists(st.tuples(st.sampled_from(["lightning", "torch", "rich"]), HARD_TEXT), max_size=3).map(tuple),
     reason=HARD_TEXT,
+)
+ALONE = st.builds(
+    Alone,
+    module=HARD_TEXT,
+    arguments=HARD_TEXT,
+    batch=HARD_TEXT,
+    notes=st.lists(HARD_TEXT, max_size=2).map(tuple),
+    verdict=st.sampled_from(get_args(Verdict)),
+    rung=st.none() | st.sampled_from(get_args(Rung)),
+    reason=HARD_TEXT,
+    max_difference=st.none() | _FLOATS,
+    tolerance=st.none() | _FLOATS,
+    before=st.none() | RECORDINGS,
+    after=RECORDINGS,
 )
 EVIDENCE = st.builds(
     Evidence,
@@ -221,6 +242,7 @@ EVIDENCE = st.builds(
     tolerance=st.none() | _FLOATS,
     problems=st.lists(HARD_TEXT, max_size=2).map(tuple),
     left=st.lists(HARD_TEXT, max_size=2).map(tuple),
+    alone=st.lists(ALONE, max_size=1).map(tuple),
 )
 RESULTS = st.builds(
     Result,
