@@ -38,6 +38,10 @@ def project(name: str, folder: Path) -> Path:
     return folder
 
 
+SAID = {"LIT116"}
+"""What is left for the owner to choose: the hardware where nothing names it."""
+
+
 @pytest.mark.parametrize("name", ["demo", "gru_across_files", "nested_state", "epoch_outputs"])
 def test_old_and_new_train_the_same(name: str, tmp_path: Path) -> None:
     folder = project(name, tmp_path)
@@ -49,7 +53,8 @@ def test_old_and_new_train_the_same(name: str, tmp_path: Path) -> None:
     assert evidence.before is not None and evidence.after is not None
     assert len(evidence.before.losses) == len(evidence.after.losses) > 0
     assert evidence.before.global_step == evidence.after.global_step
-    assert all(finding.applied for finding in result.findings)
+    assert all(finding.applied for finding in result.findings if finding.fix == "safe")
+    assert {finding.code for finding in result.findings if not finding.applied} <= SAID
     _second_run_finds_nothing(folder, result)
 
 

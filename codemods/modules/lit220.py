@@ -40,11 +40,9 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
             if plain:
                 reason = "A datamodule kept them without a word to the logger, which refuses two values of one name."
             if old:
-                reason = (
-                    "Before 0.8 any object was kept as it is; save_hyperparameters takes a Namespace or dict alone."
-                )
+                reason += " Before 0.8 any object was kept; one that is neither Namespace nor mapping is refused aloud."
             needs = "1.4.0" if plain else None
-            yield Match(file.span(node), MESSAGE, "unsafe" if old else "safe", reason, edits=(edit,), needs=needs)
+            yield Match(file.span(node), MESSAGE, "safe", reason, edits=(edit,), needs=needs)
 
 
 def _this(method: Function) -> str:

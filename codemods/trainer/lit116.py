@@ -85,7 +85,6 @@ RULE = Rule(
     check=_check,
     rows=partial(best_levels, (("G16847", "unsafe"), ("M314", "manual"), ("M309", "manual"))),
     examples=(Example(BEFORE, AFTER, pins=("pytorch-lightning==1.9.5",)), Example(BEFORE, BEFORE), Example(CORE, CORE)),
-    breaks_in="2.0.0",
     needs="1.7.0",
     references=("https://github.com/Lightning-AI/pytorch-lightning/pull/16847",),
 )

@@ -35,10 +35,11 @@ def project(name: str) -> dict[str, str]:
 
 
 def rewritten(files: dict[str, str]) -> dict[str, str]:
-    """What all rules make of a project; they must have nothing to leave to a person."""
+    """What all rules make of a project; they must have nothing to leave to a person but what is dead afterwards."""
     made = run_rules(files)
     assert made.bugs == ()
-    assert made.findings and all(finding.applied for finding in made.findings), made.findings
+    asked = [finding for finding in made.findings if finding.code != "LIT225"]
+    assert asked and all(finding.applied for finding in asked), asked
     final = made.final()
     return {path: final[path].decode() if path in final else text for path, text in files.items()}
 
