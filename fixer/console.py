@@ -5,8 +5,10 @@ from __future__ import annotations
 import os
 import shutil
 import sys
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 from fixer.pipeline import Progress
@@ -14,6 +16,8 @@ from fixer.reports import OutputFormat, Style, render
 from fixer.reports.rule_text import rule_texts
 from fixer.reports.words import one_line
 from fixer.result import Result
+
+SELDOM_S = 30.0
 
 
 def show(
@@ -65,19 +69,38 @@ def complain(message: str) -> None:
 
 @contextmanager
 def progress(quiet: bool) -> Iterator[Progress]:
-    """What is being done, on standard error: a line that changes on a terminal, plain lines elsewhere."""
+    """What is being done, on standard error: a line that changes on a terminal, plain lines elsewhere. Of those that
+    the next one makes stale a log gets few."""
     if quiet:
         yield lambda message: None
     elif sys.stderr.isatty():
-        from rich.console import Console
-
-        with Console(stderr=True).status("") as status:
-            yield lambda message: status.update(message)
+        with _changing_line() as change:
+            yield change
     else:
-        yield _plain
+        yield _Plain(time.monotonic())
 
 
-def _plain(message: str) -> None:
-    if not message.startswith("reading files"):
-        sys.stderr.write(f"{message}\n")
-        sys.stderr.flush()
+@contextmanager
+def _changing_line() -> Iterator[Progress]:
+    from rich.console import Console
+    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+    columns = SpinnerColumn(), TimeElapsedColumn(), TextColumn("{task.description}", markup=False)
+    with Progress(*columns, console=Console(stderr=True), transient=True) as line:
+        task = line.add_task("")
+        yield lambda message: line.update(task, description=one_line(message))
+
+
+@dataclass
+class _Plain:
+    """Writes lines; `at` is when the last one was written."""
+
+    at: float
+
+    def __call__(self, message: str) -> None:
+        from verify.follow import Passing
+
+        if not isinstance(message, Passing) or time.monotonic() - self.at >= SELDOM_S:
+            self.at = time.monotonic()
+            sys.stderr.write(f"{one_line(message)}\n")
+            sys.stderr.flush()

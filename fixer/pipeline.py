@@ -187,7 +187,9 @@ def _open(command: Command, asked: Asked) -> tuple[Project, Options, tuple[Sourc
 
 
 def _counted(progress: Progress) -> Callable[[int, int], None]:
-    return lambda done, total: progress(f"reading files: {done} of {total}")
+    from verify.follow import Passing
+
+    return lambda done, total: progress(Passing(f"reading files: {done} of {total}"))
 
 
 def _result(command: Command, project: Project, options: Options, sources: Sequence[Source], made: Plan) -> Result:

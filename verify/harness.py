@@ -404,6 +404,9 @@ class Watch:
         @functools.wraps(original)
         def training_step(this: Any, *args: Any, **kwargs: Any) -> Any:
             self.gradients.hook(this.lightning_module)
+            with contextlib.suppress(Exception):
+                number, most = self.measures.batch(this.lightning_module.trainer)
+                self.record("batch", number=number, of=most)
             with self.measures.first_layer(self.gradients.steps < 2, self.look):
                 return self.gradients.step(this.lightning_module, lambda: original(this, *args, **kwargs))
 

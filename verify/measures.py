@@ -46,6 +46,12 @@ def autocast() -> str | None:
     return None
 
 
+def batch(trainer: Any) -> tuple[int, int]:
+    """The number of the training batch at hand, from 1 on, and how many there will be at most; raises where a release
+    or a loader does not tell."""
+    return int(trainer.fit_loop.total_batch_idx) + 1, int(trainer.num_training_batches) * int(trainer.max_epochs)
+
+
 @contextlib.contextmanager
 def first_layer(wanted: bool, look: Callable[[], None]) -> Iterator[None]:
     """Call `look` when a layer is about to work for the first time."""

@@ -17,11 +17,14 @@ from packaging.version import Version
 
 from verify import apart, conform, environments, installer, known, modules
 from verify.baseline import named, requirement
+from verify.building import cache_folder
 from verify.containment import Containment, contain
 from verify.entry import Entry, entries
-from verify.environments import Interpreter, Ready, Unavailable, Wanted, cache_folder, given_baseline, inspect_named
+from verify.environments import Ready, Wanted, given_baseline
 from verify.evidence import Environment, Evidence, Failure
+from verify.follow import Board, Tell, following
 from verify.installer import Installer
+from verify.interpreters import Interpreter, Unavailable, inspect_named
 from verify.process import Limits, Outcome, memory, run, scratch, scrubbed
 from verify.record import Raw, events, read
 from verify.requirements import misfit
@@ -36,6 +39,7 @@ TRAIN_BATCHES = 8
 VAL_BATCHES = 2
 EPOCHS = 2
 TIMEOUT_S = 600.0
+RECORD = "record.jsonl"
 _HARNESS = Path(__file__).with_name("harness.py")
 _BESIDE = ("gradients.py", "measures.py")
 _LEFT_OUT = shutil.ignore_patterns(".git", "__pycache__", ".venv", "venv", "node_modules")
@@ -157,7 +161,8 @@ def _prove(before: Sources, after: Sources, bench: _Bench) -> Evidence:
         judgement = judge(old, new, problems, per_batch=per_batch, missing=pair.missing)
         if judgement.verdict == "changed" and old and pair.before:
             bench.progress(f"running {entry.script} of the tree before again, to see how much it differs from itself")
-            noise = noise_of(old, _run(before, entry, pair.before, bench, f"again{number}"))
+            tell = _board(bench, entry).side(_side("before", pair.before))
+            noise = noise_of(old, _run(before, entry, pair.before, bench, f"again{number}", tell))
             judgement = judge(old, new, problems, per_batch=per_batch, missing=pair.missing, noise=noise)
         judgement = _with_requirements(judgement, after, request)
         judgement = replace(judgement, reason=judgement.reason + _not_run(request, new))
@@ -186,12 +191,16 @@ def _apart(before: Sources, after: Sources, problems: tuple[str, ...], bench: _B
     pair = _environments(before, after, [file.path for file in files], bench)
     bench.progress(f"training modules alone: {', '.join(file.path for file in files[:NAMED])}")
 
-    def start(ready: Ready) -> apart.Start:
-        return lambda name, sources, spec: _run_spec(sources, spec, ready, bench, name)
+    def start(role: str, ready: Ready) -> apart.Start:
+        def started(name: str, sources: Sources, spec: Mapping[str, object]) -> tuple[Outcome, Path]:
+            return _run_spec(sources, spec, ready, bench, name, board.side(_side(role, ready)))
 
-    old = start(pair.before) if pair.before else None
+        return started
+
+    board = Board(bench.progress, "modules alone")
+    old, new = start("before", pair.before) if pair.before else None, start("after", pair.after)
     sides = apart.Sides(
-        before, after, old, start(pair.after), lambda jobs: _together(jobs, bench.stop), bench.folder, request.timeout
+        before, after, old, new, lambda jobs: _together(jobs, bench.stop), bench.folder, request.timeout
     )
     per_batch = pair.before is not None and _version(pair.before) < Version("1.6")
     found = apart.train(sides, request.changed, problems, missing=pair.missing, per_batch=per_batch)
@@ -359,14 +368,26 @@ def _version(ready: Ready) -> Version:
 def _run_both(
     before: Sources, after: Sources, entry: Entry, pair: _Pair, bench: _Bench, number: int
 ) -> tuple[Raw | None, Raw]:
-    jobs: list[Callable[[], Raw]] = [lambda: _run(after, entry, pair.after, bench, f"after{number}")]
+    board = _board(bench, entry)
+    new = board.side(_side("after", pair.after))
+    jobs: list[Callable[[], Raw]] = [lambda: _run(after, entry, pair.after, bench, f"after{number}", new)]
     if (base := pair.before) is not None:
-        jobs.append(lambda: _run(before, entry, base, bench, f"before{number}"))
+        old = board.side(_side("before", base))
+        jobs.append(lambda: _run(before, entry, base, bench, f"before{number}", old))
     results = _together(jobs, bench.stop)
     return (results[1] if len(results) > 1 else None), results[0]
 
 
-def _run(sources: Sources, entry: Entry, ready: Ready, bench: _Bench, name: str) -> Raw:
+def _board(bench: _Bench, entry: Entry) -> Board:
+    return Board(bench.progress, entry.script)
+
+
+def _side(role: str, ready: Ready) -> str:
+    """How a tree is called while it runs."""
+    return f"{role}, on Lightning {_version(ready)}"
+
+
+def _run(sources: Sources, entry: Entry, ready: Ready, bench: _Bench, name: str, tell: Tell) -> Raw:
     """Run one script in a copy of its tree."""
     spec = {
         "mode": "train",
@@ -377,12 +398,12 @@ def _run(sources: Sources, entry: Entry, ready: Ready, bench: _Bench, name: str)
         "setup": entry.setup,
         "namespaces": _namespaces(sources, entry.script),
     }
-    outcome, record = _run_spec(sources, spec, ready, bench, name)
+    outcome, record = _run_spec(sources, spec, ready, bench, name, tell)
     return _closed(read(record, entry.script), outcome)
 
 
 def _run_spec(
-    sources: Sources, spec: Mapping[str, object], ready: Ready, bench: _Bench, name: str
+    sources: Sources, spec: Mapping[str, object], ready: Ready, bench: _Bench, name: str, tell: Tell
 ) -> tuple[Outcome, Path]:
     """Start the harness in a copy of a tree, for a short training."""
     tree = bench.folder / name / "tree"
@@ -394,7 +415,8 @@ def _run_spec(
         "limit_val_batches": VAL_BATCHES,
         "max_epochs": EPOCHS,
     }
-    return _harness(name, {**short, **spec}, ready, tree, bench)
+    with following(spec, bench.folder / name / RECORD, tell):
+        return _harness(name, {**short, **spec}, ready, tree, bench)
 
 
 def _namespaces(sources: Sources, script: str) -> list[str]:
@@ -429,7 +451,7 @@ def _harness(name: str, spec: Mapping[str, object], ready: Ready, folder: Path, 
     home = bench.folder / name
     (home / "harness").mkdir(parents=True, exist_ok=True)
     (home / "scratch").mkdir(exist_ok=True)
-    record, script = home / "record.jsonl", home / "harness" / "harness.py"
+    record, script = home / RECORD, home / "harness" / "harness.py"
     shutil.copyfile(_HARNESS, script)
     for part in [_HARNESS.with_name(name) for name in _BESIDE] + list(_HARNESS.parent.glob("alone*.py")):
         shutil.copyfile(part, script.with_name(part.name))

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -26,15 +27,16 @@ open(os.path.join(os.environ["HOME"], "written.txt"), "w").write("in a home of i
 """
 
 
-def run(folder: Path, old: str, new: str, **changes: object) -> Evidence:
+def run(folder: Path, old: str, new: str, said: list[str] | None = None, **changes: object) -> Evidence:
     before, after = tree(folder / "before", train=old), tree(folder / "after", train=new)
     request = Request(**{**vars(REQUEST), **changes})
-    return prove(before, after, request, lambda text: None)
+    return prove(before, after, request, (said if said is not None else []).append)
 
 
 def test_a_rewrite_that_keeps_every_number_is_preserved(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FIXER_TEST_SECRET", "token")
-    evidence = run(tmp_path, NOISE + OLD, NOISE + NEW)
+    said: list[str] = []
+    evidence = run(tmp_path, NOISE + OLD, NOISE + NEW, said)
     assert (evidence.verdict, evidence.rung) == ("preserved", "same"), evidence
     assert evidence.before and evidence.after
     assert len(evidence.after.losses) == 2 * 3 * 3
@@ -44,6 +46,12 @@ def test_a_rewrite_that_keeps_every_number_is_preserved(tmp_path: Path, monkeypa
     assert evidence.max_difference is not None and evidence.max_difference <= 1e-6
     assert [dict(found.packages)["pytorch-lightning"] for found in evidence.environments] == ["1.9.5", "2.6.6"]
     assert sorted(path.name for path in (tmp_path / "after").iterdir()) == ["train.py"]
+    told = re.fullmatch(
+        r"train\.py: before, on Lightning 1\.9\.5: trained, step 6 of 6, loss ([\d.]+)"
+        r"; after, on Lightning 2\.6\.6: trained, step 6 of 6, loss ([\d.]+)",
+        said[-1],
+    )
+    assert told and float(told[1]) == pytest.approx(evidence.after.losses[-1], rel=1e-3)
     assert not list(Path(tempfile.gettempdir()).glob(f"{PREFIX}{os.getpid()}-*"))
 
 
