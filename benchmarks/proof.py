@@ -24,7 +24,8 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from verify.environments import Wanted, baseline, cache_folder, target
+from verify.building import cache_folder
+from verify.environments import Wanted, baseline, target
 from verify.installer import find
 from verify.prove import Request, prove
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from verify.environments import cache_folder
+from verify.building import cache_folder
 from verify.kept import Kept, forget, kept, remove
 
 

@@ -3,72 +3,32 @@
 from __future__ import annotations
 
 import contextlib
-import hashlib
-import json
-import os
-import shutil
-import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import date
 from pathlib import Path
-from typing import IO, Any
 
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 from packaging.version import Version
-from platformdirs import user_cache_dir
 
 from verify.baseline import LIGHTNING, Choice, choose, named, requirement
-from verify.containment import Containment
+from verify.building import BOUND_TO_TORCH, Plan, build
 from verify.dates import as_of
 from verify.distributions import distribution
 from verify.evidence import Environment, Role
-from verify.installer import Installer, interpreter
-from verify.process import Limits, Stopped, scrubbed
+from verify.installer import Installer
+from verify.interpreters import Interpreter, Unavailable, inspect
 from verify.releases import minor_of
 
 TORCH = "2.13.0"
-MARKER = "fixer-environment.json"
 _BASE = ("torch", "pytorch-lightning", "lightning", "setuptools")
-_BOUND_TO_TORCH = ("torchvision", "torchaudio")
-_OF_TODAY = frozenset(
-    {"torch", "torchvision", "torchaudio", "torchmetrics", "setuptools", "jsonargparse", "lightning-utilities"}
-)
-"""What belongs to torch and Lightning, which are those of today."""
-LENT = {
-    "torchvision": "import torch; nms = '(Tensor dets, Tensor scores, float iou_threshold) -> Tensor';"
-    "[torch.library.define(f'torchvision::{name}', nms) for name in ('nms', 'qnms')]"
-}
-"""What has to be declared, as the harness does too, before a package loads without its compiled part."""
-_NO_DAY = "2999-12-31"
 _OURS = ("fixer", "codemods", "verify", "lightning-fabric")
 _LOGGERS = {
     "TensorBoardLogger": ("tensorboard", "tensorboardx"),
     "WandbLogger": ("wandb",),
 }
-_QUERY = """
-import importlib.metadata, json, sys
-found = {d.metadata["Name"]: d.version for d in importlib.metadata.distributions() if d.metadata["Name"]}
-folders = [sys.prefix, sys.base_prefix, sys.exec_prefix, *sys.path]
-print(json.dumps({"python": "%d.%d.%d" % sys.version_info[:3], "packages": found, "folders": folders}))
-"""
-
-
-class Unavailable(Exception):
-    """An environment that cannot be had, and what to do about it."""
-
-
-@dataclass(frozen=True)
-class Interpreter:
-    """A Python that can be run, its version, what is installed in it, and the folders that it needs."""
-
-    path: Path
-    python: str
-    packages: Mapping[str, str]
-    folders: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -88,48 +48,6 @@ class Wanted:
     packages: frozenset[str]
     pins: tuple[str, ...] = ()
     written: str | None = None
-
-
-@dataclass(frozen=True)
-class Plan:
-    """One environment to build: what it cannot be without, and what it should have besides, that as of an ISO day."""
-
-    base: tuple[str, ...]
-    overrides: tuple[str, ...]
-    extras: tuple[str, ...]
-    day: str | None = None
-
-
-def inspect(python: Path) -> Interpreter:
-    """Ask an interpreter what it is; raises Unavailable where it does not answer."""
-    return _asked(python, [str(python), "-I", "-c", _QUERY], Path.cwd(), os.environ)
-
-
-def inspect_named(python: Path, contained: Containment, own: Path) -> Interpreter:
-    """Ask an interpreter that a project's settings may have named: it is shut in as the project's code is."""
-    folders = [python.parent.parent, Path(os.path.realpath(python)).parent.parent]
-    with contextlib.suppress(OSError, UnicodeDecodeError):
-        for line in (folders[0] / "pyvenv.cfg").read_text(encoding="utf-8").splitlines():
-            if line.partition("=")[0].strip() == "home":
-                folders.append(Path(line.partition("=")[2].strip()).parent)
-    needs = tuple(map(str, folders))
-    own.mkdir(exist_ok=True)
-    command = contained.command([str(python), "-I", "-c", _QUERY], own, needs, Limits(60, 2**31))
-    return replace(_asked(python, command, own, scrubbed(own, 1)), folders=needs)
-
-
-def _asked(python: Path, command: Sequence[str], folder: Path, variables: Mapping[str, str]) -> Interpreter:
-    try:
-        answer = subprocess.run(
-            command, cwd=folder, env=variables, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60,
-            check=True,
-        )  # fmt: skip
-        data: dict[str, Any] = json.loads(answer.stdout)
-        packages = {str(canonicalize_name(name)): str(version) for name, version in data["packages"].items()}
-        return Interpreter(python, str(data["python"]), packages, (str(python.parent), *map(str, data["folders"])))
-    except (OSError, subprocess.SubprocessError, ValueError, KeyError, TypeError, AttributeError) as error:
-        why = error.strerror if isinstance(error, OSError) else "it does not answer as Python does"
-        raise Unavailable(f"the interpreter {python} does not run: {why}; name another with --python") from error
 
 
 def needs(packages: Iterable[str], names: Iterable[str]) -> frozenset[str]:
@@ -198,7 +116,7 @@ def baseline_plan(wanted: Wanted, choice: Choice, same: Mapping[str, str], torch
         further = (*further, f"torchmetrics=={same['torchmetrics']}")
     if torch and _knows_only_old_numpy(Requirement(torch)):
         further = (*further, "numpy<2")
-    shared = {name: version for name, version in same.items() if not torch or name not in (*_BOUND_TO_TORCH, "numpy")}
+    shared = {name: version for name, version in same.items() if not torch or name not in (*BOUND_TO_TORCH, "numpy")}
     return Plan(
         (torch or f"torch=={same.get('torch', TORCH)}", *_lightning(wanted.lightning, str(choice.version)), *further),
         minor.overrides if minor else (),
@@ -286,131 +204,6 @@ def _dated(day: str | None) -> str:
 
 def _without(left: tuple[str, ...]) -> str:
     return f"; without {', '.join(left)}, which cannot be installed or does not load beside this torch" if left else ""
-
-
-def build(
-    plan: Plan, python: Path, installer: Installer, cache: Path, progress: Callable[[str], None]
-) -> tuple[Interpreter, tuple[str, ...]]:
-    """The environment of a plan, from the cache where it is there; also what had to be left out."""
-    base = inspect(python)
-    lent = [name for name in _BOUND_TO_TORCH if any(line.startswith(name) for line in plan.extras)]
-    asked = json.dumps(
-        [base.python, sys.platform, plan.base, plan.overrides, plan.extras, *lent, *([plan.day] if plan.day else [])]
-    )
-    key = hashlib.sha256(asked.encode()).hexdigest()[:16]
-    folder = cache / f"{plan.base[1].replace('==', '-')}-{key}"
-    try:
-        cache.mkdir(parents=True, exist_ok=True)
-        with locked(cache / f"{folder.name}.lock", installer):
-            left = _cached(folder)
-            if left is None:
-                progress(f"building an environment with {plan.base[1]}")
-                left = _fill(folder, plan, python, installer)
-                (folder / MARKER).write_text(json.dumps({"asked": json.loads(asked), "left": left}), encoding="utf-8")
-            (folder / MARKER).touch()
-    except OSError as error:
-        raise Unavailable(f"no environment can be kept in {cache}: {error}") from error
-    return inspect(interpreter(folder)), left
-
-
-def _cached(folder: Path) -> tuple[str, ...] | None:
-    """What a finished environment was built without; None where there is none."""
-    try:
-        marker = json.loads((folder / MARKER).read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return None
-    return tuple(marker["left"]) if interpreter(folder).exists() else None
-
-
-def _fill(folder: Path, plan: Plan, python: Path, installer: Installer) -> tuple[str, ...]:
-    """Build an environment from nothing; the extras that do not install are returned."""
-    shutil.rmtree(folder, ignore_errors=True)
-    wrong = installer.create(folder, python)
-    wrong = wrong or installer.install(folder, plan.base, plan.overrides)
-    if wrong and "+" in plan.base[0]:
-        public = (plan.base[0].split("+")[0], *plan.base[1:])
-        wrong = installer.install(folder, public, plan.overrides)
-    if wrong:
-        shutil.rmtree(folder, ignore_errors=True)
-        raise Unavailable(f"{plan.base[1]} cannot be installed: {wrong}")
-    there = inspect(interpreter(folder)).packages
-    held = tuple(f"{name}=={there[name]}" for name in _names(plan.base))
-    dated = _flags(plan, there)
-    for name in sorted(_of_the_day(plan) & set(there)):
-        installer.remove(folder, name)
-    left: tuple[str, ...] = ()
-    if installer.install(folder, [*dated, *held, *plan.extras], plan.overrides):
-        left = tuple(line for line in plan.extras if not _install_one(folder, held, line, plan, dated, installer))
-    return left + _unfit(folder, installer)
-
-
-def _unfit(folder: Path, installer: Installer) -> tuple[str, ...]:
-    """Take out of an environment what was built for another torch than this one, which would keep Lightning itself from
-    loading: the compiled part where the rest does without, the whole where it does not."""
-    installed = inspect(interpreter(folder)).packages
-    left = []
-    for name in _BOUND_TO_TORCH:
-        if name in installed and not installer.loads(folder, name):
-            for path in folder.glob(f"[Ll]ib*/**/{name}/**/*.so"):
-                path.unlink()
-            if installer.loads(folder, name, LENT.get(name, "")):
-                left.append(f"the compiled operators of {name}")
-            else:
-                installer.remove(folder, name)
-                left.append(name)
-    return tuple(left)
-
-
-def _names(lines: Iterable[str]) -> list[str]:
-    return [str(canonicalize_name(Requirement(line).name)) for line in lines]
-
-
-def _flags(plan: Plan, there: Iterable[str]) -> tuple[str, ...]:
-    """What tells uv the day: it holds for all but what is there already, unless the plan asks for that by name."""
-    if plan.day is None:
-        return ()
-    free = sorted({*there, *_OF_TODAY} - _of_the_day(plan))
-    return (f"--exclude-newer={plan.day}", *(f"--exclude-newer-package={name}={_NO_DAY}" for name in free))
-
-
-def _of_the_day(plan: Plan) -> frozenset[str]:
-    return frozenset(_names(plan.extras)) - _OF_TODAY if plan.day else frozenset()
-
-
-def _install_one(
-    folder: Path, held: tuple[str, ...], line: str, plan: Plan, dated: tuple[str, ...], installer: Installer
-) -> bool:
-    """Install one distribution as asked, or else in any version, without moving what is held; as of the plan's day, or
-    else of today."""
-    asked = [[*flags, *held, text] for flags in dict.fromkeys((dated, ())) for text in (line, Requirement(line).name)]
-    tried = [given for number, given in enumerate(asked) if given not in asked[:number]]
-    return any(not installer.install(folder, given, plan.overrides) for given in tried)
-
-
-def cache_folder() -> Path:
-    """Where environments are kept."""
-    return Path(user_cache_dir("fixer")) / "environments"
-
-
-@contextlib.contextmanager
-def locked(path: Path, installer: Installer) -> Iterator[None]:
-    """Hold a lock that ends with this process; where the system has none, nothing is held."""
-    with path.open("w") as stream:
-        if sys.platform != "win32":
-            _wait(stream, installer)
-        yield
-
-
-def _wait(stream: IO[str], installer: Installer) -> None:
-    if sys.platform != "win32":
-        import fcntl
-
-        while not installer.stop.is_set():
-            with contextlib.suppress(BlockingIOError):
-                fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                return
-            time.sleep(0.2)
-        raise Stopped
 
 
 def pins_in(root: Path) -> tuple[str, ...]:

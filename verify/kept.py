@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from verify.environments import MARKER
+from verify.building import MARKER
 from verify.known import FOLDER
 
 DAY = 86400.0

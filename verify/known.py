@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from verify.environments import Interpreter
+from verify.interpreters import Interpreter
 
 Event = Mapping[str, Any]
 FOLDER = "names"

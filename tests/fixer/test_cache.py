@@ -9,7 +9,7 @@ import pytest
 
 from fixer import cache
 from tests.fixer.command import Ask
-from verify.environments import MARKER
+from verify.building import MARKER
 from verify.kept import DAY
 
 

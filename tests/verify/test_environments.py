@@ -15,23 +15,12 @@ import pytest
 from packaging.version import Version
 
 from verify.baseline import Choice
+from verify.building import Plan, build
 from verify.containment import contain
 from verify.dates import as_of
-from verify.environments import (
-    Interpreter,
-    Plan,
-    Unavailable,
-    Wanted,
-    baseline_plan,
-    build,
-    given_baseline,
-    inspect,
-    inspect_named,
-    needs,
-    pins_in,
-    target,
-)
+from verify.environments import Wanted, baseline_plan, given_baseline, needs, pins_in, target
 from verify.installer import Installer, find, parse_settings, uv_flags
+from verify.interpreters import Interpreter, Unavailable, inspect, inspect_named
 from verify.known import remember, remembered, unanswered
 
 LISTED = r"""

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from verify.environments import MARKER
+from verify.building import MARKER
 from verify.kept import DAY, kept, remove
 from verify.known import FOLDER
 

@@ -1,0 +1,170 @@
+"""Building an environment, and keeping it for the next that asks for the same."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import shutil
+import sys
+import time
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO
+
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+from platformdirs import user_cache_dir
+
+from verify.installer import Installer, interpreter
+from verify.interpreters import Interpreter, Unavailable, inspect
+from verify.process import Stopped
+
+MARKER = "fixer-environment.json"
+BOUND_TO_TORCH = ("torchvision", "torchaudio")
+_OF_TODAY = frozenset(
+    {"torch", "torchvision", "torchaudio", "torchmetrics", "setuptools", "jsonargparse", "lightning-utilities"}
+)
+"""What belongs to torch and Lightning, which are those of today."""
+LENT = {
+    "torchvision": "import torch; nms = '(Tensor dets, Tensor scores, float iou_threshold) -> Tensor';"
+    "[torch.library.define(f'torchvision::{name}', nms) for name in ('nms', 'qnms')]"
+}
+"""What has to be declared, as the harness does too, before a package loads without its compiled part."""
+_NO_DAY = "2999-12-31"
+
+
+@dataclass(frozen=True)
+class Plan:
+    """One environment to build: what it cannot be without, and what it should have besides, that as of an ISO day."""
+
+    base: tuple[str, ...]
+    overrides: tuple[str, ...]
+    extras: tuple[str, ...]
+    day: str | None = None
+
+
+def build(
+    plan: Plan, python: Path, installer: Installer, cache: Path, progress: Callable[[str], None]
+) -> tuple[Interpreter, tuple[str, ...]]:
+    """The environment of a plan, from the cache where it is there; also what had to be left out."""
+    base = inspect(python)
+    lent = [name for name in BOUND_TO_TORCH if any(line.startswith(name) for line in plan.extras)]
+    asked = json.dumps(
+        [base.python, sys.platform, plan.base, plan.overrides, plan.extras, *lent, *([plan.day] if plan.day else [])]
+    )
+    key = hashlib.sha256(asked.encode()).hexdigest()[:16]
+    folder = cache / f"{plan.base[1].replace('==', '-')}-{key}"
+    try:
+        cache.mkdir(parents=True, exist_ok=True)
+        with locked(cache / f"{folder.name}.lock", installer):
+            left = _cached(folder)
+            if left is None:
+                progress(f"building an environment with {plan.base[1]}")
+                left = _fill(folder, plan, python, installer)
+                (folder / MARKER).write_text(json.dumps({"asked": json.loads(asked), "left": left}), encoding="utf-8")
+            (folder / MARKER).touch()
+    except OSError as error:
+        raise Unavailable(f"no environment can be kept in {cache}: {error}") from error
+    return inspect(interpreter(folder)), left
+
+
+def _cached(folder: Path) -> tuple[str, ...] | None:
+    """What a finished environment was built without; None where there is none."""
+    try:
+        marker = json.loads((folder / MARKER).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+    return tuple(marker["left"]) if interpreter(folder).exists() else None
+
+
+def _fill(folder: Path, plan: Plan, python: Path, installer: Installer) -> tuple[str, ...]:
+    """Build an environment from nothing; the extras that do not install are returned."""
+    shutil.rmtree(folder, ignore_errors=True)
+    wrong = installer.create(folder, python)
+    wrong = wrong or installer.install(folder, plan.base, plan.overrides)
+    if wrong and "+" in plan.base[0]:
+        public = (plan.base[0].split("+")[0], *plan.base[1:])
+        wrong = installer.install(folder, public, plan.overrides)
+    if wrong:
+        shutil.rmtree(folder, ignore_errors=True)
+        raise Unavailable(f"{plan.base[1]} cannot be installed: {wrong}")
+    there = inspect(interpreter(folder)).packages
+    held = tuple(f"{name}=={there[name]}" for name in _names(plan.base))
+    dated = _flags(plan, there)
+    for name in sorted(_of_the_day(plan) & set(there)):
+        installer.remove(folder, name)
+    left: tuple[str, ...] = ()
+    if installer.install(folder, [*dated, *held, *plan.extras], plan.overrides):
+        left = tuple(line for line in plan.extras if not _install_one(folder, held, line, plan, dated, installer))
+    return left + _unfit(folder, installer)
+
+
+def _unfit(folder: Path, installer: Installer) -> tuple[str, ...]:
+    """Take out of an environment what was built for another torch than this one, which would keep Lightning itself from
+    loading: the compiled part where the rest does without, the whole where it does not."""
+    installed = inspect(interpreter(folder)).packages
+    left = []
+    for name in BOUND_TO_TORCH:
+        if name in installed and not installer.loads(folder, name):
+            for path in folder.glob(f"[Ll]ib*/**/{name}/**/*.so"):
+                path.unlink()
+            if installer.loads(folder, name, LENT.get(name, "")):
+                left.append(f"the compiled operators of {name}")
+            else:
+                installer.remove(folder, name)
+                left.append(name)
+    return tuple(left)
+
+
+def _names(lines: Iterable[str]) -> list[str]:
+    return [str(canonicalize_name(Requirement(line).name)) for line in lines]
+
+
+def _flags(plan: Plan, there: Iterable[str]) -> tuple[str, ...]:
+    """What tells uv the day: it holds for all but what is there already, unless the plan asks for that by name."""
+    if plan.day is None:
+        return ()
+    free = sorted({*there, *_OF_TODAY} - _of_the_day(plan))
+    return (f"--exclude-newer={plan.day}", *(f"--exclude-newer-package={name}={_NO_DAY}" for name in free))
+
+
+def _of_the_day(plan: Plan) -> frozenset[str]:
+    return frozenset(_names(plan.extras)) - _OF_TODAY if plan.day else frozenset()
+
+
+def _install_one(
+    folder: Path, held: tuple[str, ...], line: str, plan: Plan, dated: tuple[str, ...], installer: Installer
+) -> bool:
+    """Install one distribution as asked, or else in any version, without moving what is held; as of the plan's day, or
+    else of today."""
+    asked = [[*flags, *held, text] for flags in dict.fromkeys((dated, ())) for text in (line, Requirement(line).name)]
+    tried = [given for number, given in enumerate(asked) if given not in asked[:number]]
+    return any(not installer.install(folder, given, plan.overrides) for given in tried)
+
+
+def cache_folder() -> Path:
+    """Where environments are kept."""
+    return Path(user_cache_dir("fixer")) / "environments"
+
+
+@contextlib.contextmanager
+def locked(path: Path, installer: Installer) -> Iterator[None]:
+    """Hold a lock that ends with this process; where the system has none, nothing is held."""
+    with path.open("w") as stream:
+        if sys.platform != "win32":
+            _wait(stream, installer)
+        yield
+
+
+def _wait(stream: IO[str], installer: Installer) -> None:
+    if sys.platform != "win32":
+        import fcntl
+
+        while not installer.stop.is_set():
+            with contextlib.suppress(BlockingIOError):
+                fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                return
+            time.sleep(0.2)
+        raise Stopped
