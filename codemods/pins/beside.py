@@ -24,7 +24,7 @@ _TORCH = (
 
 def beside(own: Manifest, area: Area, target: str, metrics: bool) -> Iterator[tuple[Pin, Verdict]]:
     """What becomes of the other requirements of a manifest. `metrics` says whether code imports torchmetrics."""
-    if own.kind in ("notebook", "hooks") and not any(pin.name in LIGHTNING for pin in own.pins):
+    if own.kind in ("notebook", "hooks", "shell", "listed") and not any(pin.name in LIGHTNING for pin in own.pins):
         return
     for group in sorted({pin.group for pin in own.pins}):
         yield from _of_group(group, own, area, target, metrics)

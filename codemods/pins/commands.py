@@ -1,4 +1,4 @@
-"""`pip install` in shell text: Dockerfiles, workflows of CI, cells of notebooks. Words are read as the shell does."""
+"""`pip install` in shell text: scripts, Dockerfiles, workflows, cells of notebooks. Words are read as the shell does."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ _INSTALL = re.compile(
     r"(?<![\w./-])(?:(?:python[0-9.]*|\{sys\.executable\})\s+-m\s+|uv\s+)?"
     r"(?:(?P<pip>pip[0-9.]*)|(?P<conda>conda|mamba|micromamba))\s+install(?=\s)"
 )
+_COMMENT = re.compile(r"(?m)(?:^|(?<=\s))#.*$")
 _UNRUN = re.compile(r"(?m)(?:^|(?<=\s))#.*$|^\s*(?:- +)?(?:name|displayName|title|description):.*$")
 _END = re.compile(r"&&|\|\||[;|&\n]")
 _WORD = re.compile(r"(?:[^\s'\"\\;&|]|\\.|'[^'\n]*'|\"(?:[^\"\\\n]|\\.)*\")+", re.DOTALL)
@@ -35,6 +36,11 @@ _CHARACTER = re.compile(r"\\u[dD][89abAB]\w\w\\u[dD][c-fC-F]\w\w|\\u[0-9a-fA-F]{
 def dockerfile(text: str) -> Iterator[Pin]:
     """What the `RUN` lines of a Dockerfile install."""
     yield from shell("".join(line if run else _blank(line) for run, line in _instructions(text)))
+
+
+def script(text: str) -> Iterator[Pin]:
+    """What a shell script or a Makefile installs."""
+    yield from shell(_COMMENT.sub(lambda match: _blank(match.group()), text))
 
 
 def _instructions(text: str) -> Iterator[tuple[bool, str]]:

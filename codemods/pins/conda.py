@@ -1,4 +1,5 @@
-"""Lists in YAML that state requirements: conda's environments, with their part for pip, and pre-commit's hooks.
+"""Lists in YAML that state requirements: conda's environments, with their part for pip, pre-commit's hooks, and those
+of other tools.
 
 They are read line by line, as blocks: each item on its own line. What is written otherwise is not read.
 """
@@ -7,10 +8,27 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from itertools import groupby
+
+from packaging.requirements import InvalidRequirement, Requirement
 
 from codemods.pins.lines import is_frozen
 from codemods.pins.pin import Pin, read, read_conda
+
+LISTS = (
+    "requirements",
+    "dependencies",
+    "pip",
+    "pip_dependencies",
+    "pip_packages",
+    "pip_requirements",
+    "python_dependencies",
+    "python_packages",
+    "python_requirements",
+    "install_requires",
+)
+"""Keys under which tools of all sorts list requirements: Cog, Ray, builders of tutorials."""
 
 _ITEM = re.compile(r"(?P<indent> *)- +(?P<text>\S.*?)\s*$")
 _KEY = re.compile(r"(?P<indent> *)(?:- +)?(?P<key>[A-Za-z_]+):\s*(?:#.*)?$")
@@ -18,15 +36,26 @@ _COMMENT = re.compile(r"\s#.*$")
 _BUILT = re.compile(r"[^=]+=[^=]+=[^=]+")
 
 
+@dataclass(frozen=True)
+class Item:
+    """An item of a list: the key of the list and where that stands, and the item's place and text."""
+
+    key: str
+    listed: int
+    place: int
+    stated: str
+
+
 def environment(text: str) -> Iterator[Pin]:
     """The requirements of a conda environment."""
     items = list(_items(text, ("dependencies", "pip")))
-    conda = [stated for key, _, stated in items if key == "dependencies"]
+    conda = [item.stated for item in items if item.key == "dependencies"]
     resolved = sum(bool(_BUILT.fullmatch(stated)) for stated in conda) > 4
-    frozen = is_frozen([stated for key, _, stated in items if key == "pip"])
-    for key, offset, stated in items:
-        pin = read(stated, offset) if key == "pip" else read_conda(stated, offset)
-        if pin and not pin.problem and (resolved or (frozen and key == "pip")):
+    frozen = is_frozen([item.stated for item in items if item.key == "pip"])
+    for item in items:
+        by_pip = item.key == "pip"
+        pin = read(item.stated, item.place) if by_pip else read_conda(item.stated, item.place)
+        if pin and not pin.problem and (resolved or (frozen and by_pip)):
             pin = replace(pin, problem="locked")
         if pin:
             yield pin
@@ -34,15 +63,33 @@ def environment(text: str) -> Iterator[Pin]:
 
 def hooks(text: str) -> Iterator[Pin]:
     """What pre-commit installs beside a hook, which checks types or runs tests with it."""
-    for _, offset, stated in _items(text, ("additional_dependencies",)):
-        pin = read(stated, offset)
+    for item in _items(text, ("additional_dependencies",)):
+        pin = read(item.stated, item.place)
         if pin:
             yield pin
 
 
-def _items(text: str, keys: tuple[str, ...]) -> Iterator[tuple[str, int, str]]:
-    """The plain or quoted items of the lists under some keys: key, place and text."""
-    within: list[tuple[int, str]] = []
+def listed(text: str) -> Iterator[Pin]:
+    """What a list in any YAML asks for, where all its items are requirements, and one of them says a release."""
+    for _, group in groupby(_items(text, LISTS), key=lambda item: item.listed):
+        items = list(group)
+        if any("=" in item.stated for item in items) and all(_is_requirement(item.stated) for item in items):
+            yield from (pin for item in items if (pin := read(item.stated, item.place)))
+
+
+def _is_requirement(stated: str) -> bool:
+    if stated.startswith("-") or "://" in stated:
+        return True
+    try:
+        Requirement(stated)
+    except InvalidRequirement:
+        return False
+    return True
+
+
+def _items(text: str, keys: tuple[str, ...]) -> Iterator[Item]:
+    """The plain or quoted items of the lists under some keys."""
+    within: list[tuple[int, str, int]] = []
     offset = 0
     for raw in text.splitlines(keepends=True):
         start, line = offset, raw.rstrip("\r\n")
@@ -56,7 +103,7 @@ def _items(text: str, keys: tuple[str, ...]) -> Iterator[tuple[str, int, str]]:
         if match := _KEY.match(line):
             deeper = indent + 1 if line.lstrip().startswith("- ") else indent
             within = [entry for entry in within if entry[0] < deeper]
-            within.append((deeper, match["key"]))
+            within.append((deeper, match["key"], start))
             continue
         if within and within[-1][1] in keys and (match := _ITEM.match(line)):
             stated = _COMMENT.sub("", match["text"])
@@ -64,4 +111,4 @@ def _items(text: str, keys: tuple[str, ...]) -> Iterator[tuple[str, int, str]]:
             if stated[0] in "'\"" and stated[-1] == stated[0] and len(stated) > 1:
                 stated, place = stated[1:-1], place + 1
             if stated[0] not in "[{&*!|>'\"":
-                yield within[-1][1], place, stated
+                yield Item(within[-1][1], within[-1][2], place, stated)

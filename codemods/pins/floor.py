@@ -10,7 +10,7 @@ from codemods.facts import Facts
 from codemods.pins.beside import why_not
 from codemods.pins.compat import built_for
 from codemods.pins.lightning import Verdict, after, shown
-from codemods.pins.manifest import COMMANDS
+from codemods.pins.manifest import INSTALLS
 from codemods.pins.pin import LIGHTNING, Pin
 from codemods.pins.reach import Area, Manifest, home_of, nearest
 from codemods.pins.specifier import admits, admits_from, floored
@@ -24,7 +24,7 @@ def raising(own: Manifest, others: Mapping[str, Manifest], area: Area, facts: Fa
     Nothing where every Lightning that is still admitted asks for such a one itself, nor of a name alone where another
     manifest of the same code says which.
     """
-    if own.kind in COMMANDS:
+    if own.kind in INSTALLS:
         return
     for name in ("torch", "torchmetrics"):
         beside = _beside(name, own, others, facts)
@@ -46,7 +46,7 @@ def _beside(name: str, own: Manifest, others: Mapping[str, Manifest], facts: Fac
     return [
         (home_of(manifest.path, facts), pin)
         for manifest in {**others, own.path: own}.values()
-        if manifest.kind not in (*COMMANDS, "lock")
+        if manifest.kind not in (*INSTALLS, "lock")
         for pin in manifest.pins
         if pin.name == name and pin.requirement
     ]

@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache
 from typing import Literal
 
-from codemods.pins.commands import dockerfile, notebook, workflow
-from codemods.pins.conda import environment, hooks
+from codemods.pins.commands import dockerfile, notebook, script, workflow
+from codemods.pins.conda import LISTS, environment, hooks, listed
 from codemods.pins.declared import setup_cfg, setup_py
 from codemods.pins.lines import requirements
 from codemods.pins.pin import LIGHTNING, NAMES, Pin, Problem
@@ -32,9 +32,13 @@ Kind = Literal[
     "dockerfile",
     "workflow",
     "notebook",
+    "shell",
+    "listed",
     "lock",
 ]
-COMMANDS: tuple[Kind, ...] = ("hooks", "dockerfile", "workflow", "notebook")
+COMMANDS: tuple[Kind, ...] = ("hooks", "dockerfile", "workflow", "notebook", "shell")
+INSTALLS: tuple[Kind, ...] = (*COMMANDS, "listed")
+"""What some machine or tool installs, rather than what the project needs."""
 
 _READERS: Mapping[str, Callable[[str], Iterator[Pin]]] = {
     "requirements": requirements,
@@ -47,6 +51,8 @@ _READERS: Mapping[str, Callable[[str], Iterator[Pin]]] = {
     "dockerfile": dockerfile,
     "workflow": workflow,
     "notebook": notebook,
+    "shell": script,
+    "listed": listed,
 }
 _NAMES: Mapping[str, Kind] = {
     "setup.py": "setup.py",
@@ -62,6 +68,7 @@ _CI = re.compile(
     r"azure-pipelines[^/]*\.ya?ml$|\.readthedocs\.ya?ml$|appveyor\.yml$|cloudbuild\.yaml$)"
 )
 _CONDA = re.compile(r"(?m)^dependencies:\s*(?:#.*)?$")
+_LISTED = re.compile(rf"(?m)^[ -]*(?:{'|'.join(LISTS)}):\s*(?:#.*)?$")
 
 
 def manifest_kind(path: str, kind: str, text: str) -> Kind | None:
@@ -70,12 +77,15 @@ def manifest_kind(path: str, kind: str, text: str) -> Kind | None:
     if name in _NAMES:
         return _NAMES[name]
     if kind == "yaml":
-        return "workflow" if _CI.match(path) else "conda" if _CONDA.search(text) else None
+        if _CI.match(path):
+            return "workflow"
+        return "conda" if _CONDA.search(text) else "listed" if _LISTED.search(text) else None
     known: Mapping[str, Kind] = {
         "requirements": "requirements",
         "pyproject": "pyproject",
         "dockerfile": "dockerfile",
         "notebook": "notebook",
+        "shell": "shell",
         "lock": "lock",
     }
     return known.get(kind)
@@ -83,7 +93,7 @@ def manifest_kind(path: str, kind: str, text: str) -> Kind | None:
 
 def states(path: str, kind: str, text: str) -> bool:
     """Whether a file says what the project needs, rather than what some machine installs."""
-    return manifest_kind(path, kind, text) not in (None, "lock", *COMMANDS)
+    return manifest_kind(path, kind, text) not in (None, "lock", *INSTALLS)
 
 
 def find_pins(path: str, kind: str, text: str) -> tuple[Pin, ...]:

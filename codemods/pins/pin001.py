@@ -127,9 +127,14 @@ def _joined(edits: Sequence[NodeEdit | TextEdit], name: TextEdit, text: str) -> 
 def _alone(text: TextFile, own: Manifest, area: Area, facts: Facts) -> Iterator[Match]:
     """What a moved Lightning no longer brings along, where nobody asks for it: said once, at the first that moves."""
     minor, asked = minor_of(facts.target), {other.name for other in area.pins}
-    moving = [(item.path, pin) for item in area.manifests for pin in item.pins if moves(pin, area, facts.target)]
-    path, pin = moving[0]
-    if path != own.path:
+    moving = [
+        (item.path, pin)
+        for item in area.manifests
+        for pin in item.pins
+        if item.kind != "listed" and moves(pin, area, facts.target)
+    ]
+    path, pin = moving[0] if moving else ("", None)
+    if path != own.path or pin is None:
         return
     place = text.span(pin.place, pin.end)
     if minor.resources and "setuptools" not in asked:
@@ -230,7 +235,7 @@ RULE = Rule(
     check=check,
     collect=collect,
     collect_text=collect,
-    kinds=("requirements", "pyproject", "yaml", "dockerfile", "notebook", "other", "lock"),
+    kinds=("requirements", "pyproject", "yaml", "dockerfile", "notebook", "shell", "other", "lock"),
     names=("setup.py",),
     mentions=(*MENTIONS, METRICS, *NUMPY),
     last=True,

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from itertools import combinations
 
 from codemods.pins.lightning import Verdict, fitting, is_dead, shown
-from codemods.pins.manifest import COMMANDS
+from codemods.pins.manifest import INSTALLS
 from codemods.pins.pin import NAMES, Pin
 from codemods.pins.reach import Area, Manifest
 from codemods.pins.specifier import admits, releases
@@ -23,7 +23,7 @@ def contradictions(own: Manifest, area: Area, target: str) -> Iterator[tuple[Pin
     Those of extras, groups and markers are for other installations, and so are those of commands and of files with
     names of their own.
     """
-    every = [(item, pin) for item in area.manifests if item.kind not in COMMANDS for pin in item.pins if _plain(pin)]
+    every = [(item, pin) for item in area.manifests if item.kind not in INSTALLS for pin in item.pins if _plain(pin)]
     for item, pin in every:
         if item.path == own.path and not _meet(pin, pin, area, target):
             message = f"`{shown(pin)}` admits no release"

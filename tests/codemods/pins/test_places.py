@@ -188,7 +188,12 @@ def test_notebook_of_one_string_a_cell() -> None:
         ("setup.py", "def f():\n    return ['lightning==1.8']\nrequires = ['lightning==1.8']\n"),
         ("setup.py", "from x import call\ncall(install_requires=['lightning==1.8'])\n"),
         ("setup.cfg", "[tool]\ninstall_requires =\n    lightning==1.8\n"),
-        ("config.yaml", "pip:\n  - lightning==1.8\ntrainer: lightning\n"),
+        ("config.yaml", "names:\n  - lightning==1.8\ntrainer: lightning\n"),
+        ("config.yaml", "dependencies:\n  - name: lightning\n"),
+        ("config.yaml", "requirements:\n  - lightning\n  - torch\n"),
+        ("config.yaml", "requirements:\n  - lightning==1.8\n  - all of them = fast\n"),
+        ("config.yaml", "requirements: |\n  - lightning==1.8\n"),
+        ("run.sh", "# pip install lightning==1.8\necho lightning==1.8\nnpm install lightning==1.8\n"),
         (".github/workflows/a.yml", "on: push\nenv:\n  X: lightning==1.8\n"),
         ("Dockerfile", "RUN apt-get install lightning=1.8\nCOPY pip install lightning\nRUN npm install lightning\n"),
         ("environment.yml", "name: lightning=1.8\nvariables:\n  - lightning=1.8\ndependencies:\n  - numpy\n"),
@@ -207,6 +212,7 @@ def test_what_asks_for_nothing_is_left_alone(path: str, text: str) -> None:
         (".github/workflows/a.yml", 'steps:\n  - run: "pip install lightning==1.8"\n', "hand"),
         (".github/workflows/a.yml", "steps:\n  - run: pip install lightning==${{ matrix.pl }}\n", "variable"),
         ("Dockerfile", "RUN pip install pytorch-lightning==${PL}\n", "variable"),
+        ("setup.sh", "pip install pytorch-lightning==$PL\n", "variable"),
         ("Dockerfile", "RUN pip install git+https://github.com/x/pytorch-lightning.git@y\n", "number"),
         ("environment.yml", "dependencies:\n  - pytorch-lightning=1.5.0=pyhd_0\n", "environment"),
         ("environment.yml", "dependencies:\n  - pytorch-lightning=1.5|1.6\n", "standard"),
@@ -244,6 +250,55 @@ def test_commands_follow_the_manifest_above_them() -> None:
         "b/train.py",
         "b/notebooks/Dockerfile",
     }
+
+
+COG = """\
+build:
+  gpu: true
+  python_version: "3.11"
+  python_packages:
+    - torch==2.0.1
+    - pytorch_lightning==1.7.5  # for loading
+    - "torchvision==0.15.2"
+    - "git+https://github.com/x/y.git"
+predict: "predict.py:Predictor"
+"""
+
+
+def test_lists_of_other_tools() -> None:
+    after = moved({"cog.yaml": COG})["cog.yaml"]
+    wanted = COG.replace("torch==2.0.1", "torch==2.3.1").replace("vision==0.15.2", "vision==0.18.1")
+    assert after == wanted.replace("lightning==1.7.5", "lightning==2.6.6")
+
+
+def test_a_list_of_another_tool_is_for_the_code_beside_it() -> None:
+    new = "from pytorch_lightning import Trainer\nTrainer(accelerator='cpu')\n"
+    note = "title: x\nrequirements:\n  - seaborn\n  - pytorch-lightning !=1.8.0, !=1.8.0.post1  # broken\n"
+    files = {
+        "requirements.txt": "pytorch-lightning>=1.4\n",
+        "a/.meta.yml": note,
+        "a/train.py": "from pytorch_lightning import Trainer\nTrainer(gpus=1)\n",
+        "b/.meta.yml": note.replace("!=1.8.0, !=1.8.0.post1", "==1.6.*"),
+        "b/train.py": new,
+    }
+    after = moved(files)
+    assert after["a/.meta.yml"] == note.replace(
+        "!=1.8.0, !=1.8.0.post1", ">=2.0, !=1.8.0, !=1.8.0.post1, !=2.6.2, !=2.6.3"
+    )
+    assert after["b/.meta.yml"] == files["b/.meta.yml"]
+    assert after["requirements.txt"] == f"pytorch-lightning>=2.0,{NOT}\n"
+    assert [path for path, _, _, text in told(files) if "does not admit Lightning 2.6.6: nothing" in text] == [
+        "b/.meta.yml"
+    ]
+
+
+def test_shell_scripts() -> None:
+    text = "set -e\n# pip install lightning==1.0\npip3 install -q pytorch-lightning>=1.5 \\\n    torchmetrics\n"
+    assert moved({"setup.sh": text})["setup.sh"] == text.replace(
+        "pytorch-lightning>=1.5", f"'pytorch-lightning>=2.0,{NOT}'"
+    )
+    make = "install:\n\t@pip install lightning==1.8 # lightning==1.8\n"
+    assert moved({"Makefile": make})["Makefile"] == make.replace("lightning==1.8 #", "lightning==2.6.6 #")
 
 
 LOCK = '[[package]]\nname = "pytorch-lightning"\nversion = "1.8.0"\n'

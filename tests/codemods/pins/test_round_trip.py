@@ -52,6 +52,9 @@ def manifests(draw: st.DrawFn) -> tuple[str, str]:
             *(f"  - {item}  # lightning" for item in plain),
             "- lightning=1.*",
         ],
+        "Pipfile": ["[packages]", 'tqdm = "*"', f'lightning = "{draw(SPECIFIERS) or "*"}" # lightning = "==1.0"'],
+        "cog.yaml": ["build:", "  python_packages:", *(f"  - '{item}'  # {item}" for item in plain), "x: lightning==1"],
+        "setup.sh": ["# pip install torch==1", f"pip install {' '.join(map(repr, plain))} \\", "    tqdm # x"],
         "Dockerfile": ["FROM lightning", f"RUN pip install {' '.join(map(repr, plain))} \\", "    tqdm # x"],
     }
     path = draw(st.sampled_from(sorted(shapes)))
@@ -63,7 +66,7 @@ def without(path: str, text: str) -> str:
     pins = sorted(read_pins(manifest_kind(path, kind_of(path) or "", text) or "", text), key=lambda pin: -pin.start)
     for pin in pins:
         text = text[: pin.start] + text[pin.end :]
-    return re.sub(r"['\"]", "", text) if path == "Dockerfile" else text
+    return re.sub(r"['\"]", "", text) if path in ("Dockerfile", "setup.sh") else text
 
 
 def holds(path: str, before: str) -> None:
