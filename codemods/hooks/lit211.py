@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 from codemods.facts import CALLBACK, MODULE, ClassFact, Facts
 from codemods.family import definitions, family
 from codemods.finding import Fix
-from codemods.hooks.epoch_end import STAGES
+from codemods.hooks.epoch_end import IN_PLACE, STAGES
 from codemods.hooks.step_end import PRECISION, family_refusal, own_refusal, shown_ends, spellings
 from codemods.rule import Example, Match, NodeEdit, Rule, best_levels
-from codemods.scopes import ROOT
+from codemods.scopes import ROOT, Scope
 from codemods.source import ClassNode, PythonFile
 from codemods.syntax import Function, parameters
 
@@ -282,7 +282,8 @@ def _refusal(
         if clashing:
             return f"{other.name} ({other.path}), a relative of the class, defines {clashing[0]}"
     expected = hook.takes + (2 if kind == CALLBACK else 0)
-    if len(parameters(method)) != expected or method.args.vararg or method.args.kwonlyargs or method.decorator_list:
+    decorated = any(not _hands_on(node, item.scope) for node in method.decorator_list)
+    if len(parameters(method)) != expected or method.args.vararg or method.args.kwonlyargs or decorated:
         return "it is not a plain method with the parameters that it was given"
     if set(hook.adds) & {node.id for node in ast.walk(method) if isinstance(node, ast.Name)}:
         return "it uses the name of a parameter that the new hook gets"
@@ -292,6 +293,13 @@ def _refusal(
     ):
         return "it calls its base class"
     return None
+
+
+def _hands_on(decorator: ast.expr, scope: Scope) -> bool:
+    """Whether a decorator gives the method whatever it is called with."""
+    dotted = scope.resolve(decorator.func if isinstance(decorator, ast.Call) else decorator) or ""
+    ranked = dotted.startswith("lightning") and dotted.endswith(".rank_zero_only")
+    return dotted in IN_PLACE or (ranked and not isinstance(decorator, ast.Call))
 
 
 def _renamed(node: cst.FunctionDef, *, hook: Unheard) -> cst.FunctionDef:

@@ -214,3 +214,39 @@ def test_a_step_end_stays_out_of_the_autocast_region_of_its_step() -> None:
     assert "self.training_step_end(" in rewritten({"a.py": text}, rule("LIT211"))["a.py"]
     [reason] = refusals({"a.py": text, "t.yaml": "precision: 16\n"}, "LIT211")
     assert "autocast region" in reason
+
+
+RANKED = """\
+from pytorch_lightning import Callback
+from pytorch_lightning.utilities import rank_zero_only
+from ours import timed
+
+
+class Watch(Callback):
+    def __init__(self):
+        self.said = []
+
+    @rank_zero_only
+    def on_batch_end(self, trainer, _):
+        self.said.append(trainer.global_step)
+"""
+
+
+def test_a_decorator_that_hands_everything_on_stays() -> None:
+    made = run_rules({"a.py": RANKED}, rule("LIT211"), unsafe=True)
+    [after] = made.final().values()
+    assert "    @rank_zero_only\n    def on_train_batch_end(self, trainer, _, outputs, batch, batch_idx):" in after.decode()
+    assert run_rules({"a.py": RANKED}, rule("LIT211")).changes == ()
+
+
+@pytest.mark.parametrize("decorator", ["timed", "rank_zero_only()", "staticmethod"])
+def test_a_decorator_that_may_count_the_arguments_forbids_the_new_name(decorator: str) -> None:
+    text = RANKED.replace("@rank_zero_only", f"@{decorator}")
+    [reason] = refusals({"a.py": text}, "LIT211")
+    assert "not a plain method" in reason
+
+
+def test_a_hook_of_rank_zero_is_called_under_its_new_name() -> None:
+    text = RANKED.replace("pytorch_lightning", "lightning.pytorch").replace("from ours import timed\n", "")
+    watched = run_rules({"a.py": text}, rule("LIT211"), unsafe=True).final()["a.py"].decode()
+    assert stop(watched) == [1] and stop(text) == []
