@@ -19,6 +19,7 @@ from platformdirs import user_cache_dir
 
 from verify.installer import Installer, interpreter
 from verify.interpreters import Interpreter, Unavailable, inspect
+from verify.loading import OPERATORS, Repair
 from verify.process import Stopped
 
 MARKER = "fixer-environment.json"
@@ -27,12 +28,10 @@ _OF_TODAY = frozenset(
     {"torch", "torchvision", "torchaudio", "torchmetrics", "setuptools", "jsonargparse", "lightning-utilities"}
 )
 """What belongs to torch and Lightning, which are those of today."""
-LENT = {
-    "torchvision": "import torch; nms = '(Tensor dets, Tensor scores, float iou_threshold) -> Tensor';"
-    "[torch.library.define(f'torchvision::{name}', nms) for name in ('nms', 'qnms')]"
-}
-"""What has to be declared, as the harness does too, before a package loads without its compiled part."""
 _NO_DAY = "2999-12-31"
+_BUILT = 2
+"""Goes up when the same plan comes to be built otherwise."""
+_TOLD = 160
 
 
 @dataclass(frozen=True)
@@ -52,7 +51,7 @@ def build(
     base = inspect(python)
     lent = [name for name in BOUND_TO_TORCH if any(line.startswith(name) for line in plan.extras)]
     asked = json.dumps(
-        [base.python, sys.platform, plan.base, plan.overrides, plan.extras, *lent, *([plan.day] if plan.day else [])]
+        [base.python, sys.platform, plan.base, plan.overrides, plan.extras, *lent, _BUILT, *filter(None, [plan.day])]
     )
     key = hashlib.sha256(asked.encode()).hexdigest()[:16]
     folder = cache / f"{plan.base[1].replace('==', '-')}-{key}"
@@ -95,10 +94,25 @@ def _fill(folder: Path, plan: Plan, python: Path, installer: Installer) -> tuple
     dated = _flags(plan, there)
     for name in sorted(_of_the_day(plan) & set(there)):
         installer.remove(folder, name)
-    left: tuple[str, ...] = ()
-    if installer.install(folder, [*dated, *held, *plan.extras], plan.overrides):
-        left = tuple(line for line in plan.extras if not _install_one(folder, held, line, plan, dated, installer))
-    return left + _unfit(folder, installer)
+    left: dict[str, str] = {}
+    if installer.install(folder, [*dated, *held, *map(_asked, plan.extras)], plan.overrides):
+        tried = {line: _install_one(folder, held, line, plan, dated, installer) for line in plan.extras}
+        left = {line: why for line, why in tried.items() if why}
+    unfit = _unfit(folder, installer)
+    lines = [line for line in plan.extras if line not in left]
+    broken = Repair(folder, installer, held, dated, plan.overrides).run(lines, plan.base[1])
+    return (*(f"{line} ({_short(why)})" for line, why in left.items()), *unfit,
+            *(f"{name} (it does not load: {_short(why)})" for name, why in broken.items()))  # fmt: skip
+
+
+def _asked(line: str) -> str:
+    """What an installer is asked for: an address by itself, since what it brings may have another name."""
+    return Requirement(line).url or line
+
+
+def _short(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= _TOLD else f"{line[: _TOLD - 1]}…"
 
 
 def _unfit(folder: Path, installer: Installer) -> tuple[str, ...]:
@@ -110,7 +124,7 @@ def _unfit(folder: Path, installer: Installer) -> tuple[str, ...]:
         if name in installed and not installer.loads(folder, name):
             for path in folder.glob(f"[Ll]ib*/**/{name}/**/*.so"):
                 path.unlink()
-            if installer.loads(folder, name, LENT.get(name, "")):
+            if installer.loads(folder, name, OPERATORS if name == "torchvision" else ""):
                 left.append(f"the compiled operators of {name}")
             else:
                 installer.remove(folder, name)
@@ -136,12 +150,18 @@ def _of_the_day(plan: Plan) -> frozenset[str]:
 
 def _install_one(
     folder: Path, held: tuple[str, ...], line: str, plan: Plan, dated: tuple[str, ...], installer: Installer
-) -> bool:
+) -> str | None:
     """Install one distribution as asked, or else in any version, without moving what is held; as of the plan's day, or
-    else of today."""
-    asked = [[*flags, *held, text] for flags in dict.fromkeys((dated, ())) for text in (line, Requirement(line).name)]
-    tried = [given for number, given in enumerate(asked) if given not in asked[:number]]
-    return any(not installer.install(folder, given, plan.overrides) for given in tried)
+    else of today. Why the first of these failed is returned where all do."""
+    texts = (_asked(line), *([] if Requirement(line).url else [Requirement(line).name]))
+    asked = [[*flags, *held, text] for flags in dict.fromkeys((dated, ())) for text in texts]
+    first = None
+    for given in (given for number, given in enumerate(asked) if given not in asked[:number]):
+        wrong = installer.install(folder, given, plan.overrides)
+        if not wrong:
+            return None
+        first = first or wrong
+    return first
 
 
 def cache_folder() -> Path:

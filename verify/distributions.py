@@ -27,8 +27,23 @@ DISTRIBUTIONS: dict[str, str] = {
     "umap": "umap-learn",
     "yaml": "pyyaml",
 }
+AMBIGUOUS = frozenset({
+    "clip", "common", "config", "configs", "core", "data", "dataset", "engine", "evaluation", "experiment", "helper",
+    "helpers", "layers", "lib", "libs", "logger", "loss", "losses", "main", "metric", "metrics", "model", "models",
+    "modules", "net", "nets", "network", "networks", "ops", "opt", "options", "preprocess", "runner", "scripts",
+    "solver", "src", "test", "tests", "tool", "tools", "train", "trainer", "trainers", "transform", "transforms",
+    "util", "utils", "vis", "visualization", "visualize",
+})  # fmt: skip
+"""Names that many projects give their own files: the package of that name on an index is another one."""
 
 
 def distribution(package: str) -> str:
     """The distribution that brings a top-level package."""
     return DISTRIBUTIONS.get(package) or canonicalize_name(package)
+
+
+def modules_of(name: str) -> list[str]:
+    """The top-level packages that are known by another name than their distribution."""
+    return [
+        package for package, brought_by in DISTRIBUTIONS.items() if canonicalize_name(brought_by.split("[")[0]) == name
+    ]

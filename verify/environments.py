@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import contextlib
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from pathlib import Path
@@ -16,10 +15,11 @@ from packaging.version import Version
 from verify.baseline import LIGHTNING, Choice, choose, named, requirement
 from verify.building import BOUND_TO_TORCH, Plan, build
 from verify.dates import as_of
-from verify.distributions import distribution
+from verify.distributions import AMBIGUOUS, distribution
 from verify.evidence import Environment, Role
 from verify.installer import Installer
 from verify.interpreters import Interpreter, Unavailable, inspect
+from verify.manifests import Address
 from verify.releases import minor_of
 
 TORCH = "2.13.0"
@@ -50,9 +50,24 @@ class Wanted:
     written: str | None = None
 
 
-def needs(packages: Iterable[str], names: Iterable[str]) -> frozenset[str]:
-    """The distributions, besides torch and Lightning, for imported packages and the loggers among `names`."""
-    found = {distribution(package) for package in packages} - {*_BASE, *_OURS}
+def needs(
+    packages: Iterable[str], names: Iterable[str], pins: Iterable[str] = (), addresses: Sequence[Address] = ()
+) -> frozenset[str]:
+    """The distributions, besides torch and Lightning, for imported packages and the loggers among `names`.
+
+    What the project takes from an address is taken from there. A name that projects give their own files is taken from
+    an index only where a pin has it.
+    """
+    pinned = {canonicalize_name(pin.name) for pin in map(requirement, pins) if pin}
+    found = set()
+    for package in packages:
+        name = distribution(package)
+        address = next((each for each in addresses if each.brings(package)), None)
+        if address and name not in pinned:
+            found.add(f"{name} @ {address.url}")
+        elif name in pinned or package.lower() not in AMBIGUOUS:
+            found.add(name)
+    found -= {*_BASE, *_OURS}
     loggers = {extra for name in names for extra in _LOGGERS.get(name, ())}
     return frozenset(found | loggers | {"numpy"})
 
@@ -165,7 +180,8 @@ def _extras(wanted: Wanted, same: Mapping[str, str]) -> tuple[str, ...]:
     lines = []
     for name in sorted(wanted.packages):
         plain = canonicalize_name(Requirement(name).name)
-        lines.append(f"{name}=={same[plain]}" if plain in same else pinned.get(plain, name))
+        known = plain in same and not Requirement(name).url
+        lines.append(f"{name}=={same[plain]}" if known else pinned.get(plain, name))
     return tuple(lines)
 
 
@@ -203,13 +219,4 @@ def _dated(day: str | None) -> str:
 
 
 def _without(left: tuple[str, ...]) -> str:
-    return f"; without {', '.join(left)}, which cannot be installed or does not load beside this torch" if left else ""
-
-
-def pins_in(root: Path) -> tuple[str, ...]:
-    """The requirement lines of the requirement files at the top of a tree."""
-    lines: list[str] = []
-    for path in sorted(root.glob("requirements*.txt")):
-        with contextlib.suppress(OSError, UnicodeDecodeError):
-            lines += [line.split("#")[0].strip() for line in path.read_text(encoding="utf-8").splitlines()]
-    return tuple(line for line in lines if line and requirement(line))
+    return f"; without what cannot be installed or does not load beside this torch: {', '.join(left)}" if left else ""

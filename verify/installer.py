@@ -12,9 +12,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from verify.process import Limits, memory, run
+from verify.process import Limits, memory, run, scrubbed
 
 _SECONDS = 1200.0
+_UPGRADE = "--upgrade-package="
+COMPILED = (
+    "numpy", "scipy", "pandas", "matplotlib", "scikit-learn", "scikit-image", "numba", "llvmlite", "h5py", "pillow",
+    "opencv-python", "opencv-python-headless", "pyarrow", "grpcio", "tokenizers", "lxml", "torch", "torchvision",
+)  # fmt: skip
+"""What is taken as a wheel or not at all: to compile it takes longer than the proof."""
 _LISTS = {"find-links": "--find-links", "extra-index-url": "--extra-index-url", "trusted-host": "--allow-insecure-host"}
 
 
@@ -42,12 +48,15 @@ class Installer:
         """Install into an environment; what went wrong is returned."""
         python = str(interpreter(folder))
         if not self.uv:
-            return self._run([python, "-m", "pip", "install", "--quiet", "--no-input", *requirements])
+            asked = ["--upgrade" if line.startswith(_UPGRADE) else line for line in requirements]
+            only = f"--only-binary={','.join(COMPILED)}"
+            return self._run([python, "-m", "pip", "install", "--quiet", "--no-input", only, *asked])
         more: list[str] = []
         if overrides:
             listed = folder / "overrides.txt"
             listed.write_text("\n".join(overrides), encoding="utf-8")
             more = ["--override", str(listed)]
+        more += [f"--only-binary={name}" for name in COMPILED]
         command = [str(self.uv), "pip", "install", "--quiet", "--python", python, *self.flags, *more]
         return self._run([*command, *requirements])
 
@@ -61,12 +70,27 @@ class Installer:
 
     def loads(self, folder: Path, module: str, first: str = "") -> bool:
         """Whether a module can be imported in an environment, after some other code."""
-        return self._run([str(interpreter(folder)), "-c", f"{first}\nimport {module}"]) is None
+        return self._run([str(interpreter(folder)), "-I", "-c", f"{first}\nimport {module}"]) is None
+
+    def says(self, folder: Path, code: str, *args: str) -> str:
+        """What a program prints in an environment, with a home of its own and nothing of the folder that we are in."""
+        home = folder / "home"
+        home.mkdir(exist_ok=True)
+        command = [str(interpreter(folder)), "-I", "-c", code, *args]
+        try:
+            return run(command, home, scrubbed(home, 1), self._limits, self.stop).output
+        except OSError as error:
+            return f"it could not be started: {error}"
+        finally:
+            shutil.rmtree(home, ignore_errors=True)
+
+    @property
+    def _limits(self) -> Limits:
+        return Limits(_SECONDS, memory(), 4096)
 
     def _run(self, command: Sequence[str]) -> str | None:
         try:
-            limits = Limits(_SECONDS, memory(), 4096)
-            outcome = run(command, Path.cwd(), self.environment, limits, self.stop)
+            outcome = run(command, Path.cwd(), self.environment, self._limits, self.stop)
         except OSError as error:
             return f"{command[0]} could not be started: {error}"
         if outcome.ended:

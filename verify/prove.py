@@ -25,6 +25,7 @@ from verify.evidence import Environment, Evidence, Failure
 from verify.follow import Board, Tell, following
 from verify.installer import Installer
 from verify.interpreters import Interpreter, Unavailable, inspect_named
+from verify.manifests import addresses_in, pins_in
 from verify.process import Limits, Outcome, memory, run, scratch, scrubbed
 from verify.record import Raw, events, read
 from verify.requirements import misfit
@@ -294,10 +295,10 @@ def _wanted(sources: Sources, scripts: Iterable[str], pins: tuple[str, ...]) -> 
     others = tuple(str(pin) for pin in named(pins, ["torchmetrics"]))
     if any(PurePosixPath(path).name.startswith("test_") for path in scripts):
         outside |= {"pytest"}
-    held = environments.pins_in(sources.root)
+    held = pins_in(sources.root)
     if "hydra" in outside:
         outside |= {pin.name for line in held if (pin := requirement(line)) and pin.name.startswith("hydra-")}
-    packages = environments.needs(outside - set(NAMESPACES), names)
+    packages = environments.needs(outside - set(NAMESPACES), names, held, addresses_in(sources.root))
     return Wanted(lightning, packages, (*held, *others))
 
 

@@ -18,10 +18,11 @@ from verify.baseline import Choice
 from verify.building import Plan, build
 from verify.containment import contain
 from verify.dates import as_of
-from verify.environments import Wanted, baseline_plan, given_baseline, needs, pins_in, target
+from verify.environments import Wanted, baseline_plan, given_baseline, needs, target
 from verify.installer import Installer, find, parse_settings, uv_flags
 from verify.interpreters import Interpreter, Unavailable, inspect, inspect_named
 from verify.known import remember, remembered, unanswered
+from verify.manifests import addresses_in, pins_in
 
 LISTED = r"""
 global.cert='/etc/cert.pem'
@@ -76,6 +77,40 @@ def test_imports_become_distributions() -> None:
 def test_requirement_files_are_read_and_what_is_no_requirement_is_left_out(tmp_path: Path) -> None:
     (tmp_path / "requirements.txt").write_text("-r other.txt\nnumpy==1.26.4  # why\n\ntorch>=1\n")
     assert pins_in(tmp_path) == ("numpy==1.26.4", "torch>=1")
+
+
+def test_manifests_of_all_kinds_are_read(tmp_path: Path) -> None:
+    (tmp_path / "setup.py").write_text("needed = ['timm==0.5', f'x']\nsetup(install_requires=needed)\nraise OSError\n")
+    (tmp_path / "setup.cfg").write_text("[options]\ninstall_requires =\n    einops>=0.3\n    lmdb\n")
+    (tmp_path / "pyproject.toml").write_text(
+        "[project]\ndependencies = ['rich<15']\noptional-dependencies = {dev = ['pytest']}\n"
+        "[tool.poetry.dependencies]\nclick = '^8'\n"
+    )
+    (tmp_path / "environment.yaml").write_text(
+        "dependencies:\n  - numpy=1.19.2\n  - pip:\n    - 'tqdm==4.1'\n"
+        "    - -e git+https://host/a/taming-transformers.git@master#egg=taming\n  - pip=20\nprefix: x\n"
+    )
+    (tmp_path / "requirements.txt").write_text("git+https://host/openai/CLIP.git\nhydra-core  # why\n")
+    assert pins_in(tmp_path) == (
+        "hydra-core", "rich<15", "pytest", "click", "einops>=0.3", "lmdb", "timm==0.5", "tqdm==4.1",
+    )  # fmt: skip
+    assert [address.url for address in addresses_in(tmp_path)] == [
+        "git+https://host/openai/CLIP.git", "git+https://host/a/taming-transformers.git@master",
+    ]  # fmt: skip
+
+
+def test_what_comes_from_an_address_is_not_taken_from_an_index(tmp_path: Path) -> None:
+    (tmp_path / "requirements.txt").write_text("git+https://host/o/CLIP.git\ngit+https://h/p/long-words-of-it@v1\n")
+    addresses = addresses_in(tmp_path)
+    found = needs({"clip", "long_of_it", "tools", "losses", "timm"}, (), ["losses==2"], addresses)
+    assert found == {
+        "clip @ git+https://host/o/CLIP.git", "long-of-it @ git+https://h/p/long-words-of-it@v1", "losses", "timm",
+        "numpy",
+    }  # fmt: skip
+    wanted = Wanted("pytorch-lightning", found)
+    plan = baseline_plan(wanted, Choice(Version("1.9.5"), "why"), {"clip": "1.0", "timm": "0.6"}, None)
+    assert plan.extras[0] == "clip @ git+https://host/o/CLIP.git"
+    assert "timm==0.6" in plan.extras
 
 
 def test_an_interpreter_says_what_it_is_and_what_is_none_is_named() -> None:
@@ -204,7 +239,7 @@ def test_two_at_once_build_one_environment_that_the_next_finds(tmp_path: Path, u
     assert results[0] == results[1] == build(plan, Path(sys.executable), tools, tmp_path, told.append)
     assert results[0][0].packages["six"] == "1.17.0"
     assert "packaging" in results[0][0].packages
-    assert results[0][1] == ("cuda-only",)
+    assert results[0][1] == ("cuda-only (no wheels)",)
 
 
 def test_without_an_index_the_reason_is_told_and_nothing_is_kept(tmp_path: Path) -> None:
@@ -271,3 +306,60 @@ def test_the_day_holds_for_what_is_added_and_falls_away_where_nothing_is_found(t
     assert [given[-1] for given in each] == ["numpy", "rare", "rare", "torchvision"]
     assert [given[0].startswith("--") for given in each] == [True, True, False, True]
     assert left == ()
+
+
+class Wheels(Installer):
+    """Brings the packages that are written down for it, with no index: a folder of text files by requirement."""
+
+    def install(self, folder: Path, requirements: Sequence[str], overrides: Sequence[str] = ()) -> str | None:
+        with (folder / "asked.txt").open("a") as stream:
+            stream.write(json.dumps(list(requirements)) + "\n")
+        (place,) = folder.glob("lib/*/site-packages")
+        for line in requirements:
+            text = BROUGHT.get(line)
+            if text is not None:
+                name = line.split("=")[0].split("<")[0]
+                (place / f"{name}.py").write_text(text)
+                (place / f"{name}-1.dist-info").mkdir(exist_ok=True)
+                (place / f"{name}-1.dist-info" / "METADATA").write_text(f"Name: {name}\nVersion: 1\n")
+                (place / f"{name}-1.dist-info" / "RECORD").write_text(f"{name}.py,,\n")
+        return None if set(requirements) & set(BROUGHT) else "no such thing"
+
+
+BROUGHT = {
+    "base": "",
+    "numpy": "",
+    "numpy<1.24": "complex = 1",
+    "hears": "import numpy\ntry:\n    numpy.complex\nexcept AttributeError:\n"
+    "    raise AttributeError(\"module 'numpy' has no attribute 'complex'\") from None",
+    "old==1": "x = (",
+    "old": "import further",
+    "further": "",
+    "never": "raise OSError('needs hardware')",
+    "ends": "import os; os._exit(1)",
+}
+
+
+def test_what_does_not_load_gets_other_versions_and_else_is_named(tmp_path: Path) -> None:
+    found = find(threading.Event())
+    tools = Wheels(found.uv, found.flags, found.environment, found.stop)
+    plan = Plan(("base", "base"), (), ("ends", "hears", "never", "numpy", "old==1"))
+    _, left = build(plan, Path(sys.executable), tools, tmp_path, lambda text: None)
+    assert left == (
+        "ends (it does not load: it ends the interpreter)",
+        "never (it does not load: OSError: needs hardware)",
+    )
+    (asked,) = tmp_path.glob("*/asked.txt")
+    tried = [json.loads(line)[-1] for line in asked.read_text().splitlines()]
+    assert {"numpy<1.24", "old", "further"} <= set(tried)
+    assert build(plan, Path(sys.executable), tools, tmp_path, lambda text: None)[1] == left
+
+
+def test_a_package_of_the_folder_that_we_are_in_is_not_loaded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    found = find(threading.Event())
+    found.create(tmp_path / "env", Path(sys.executable))
+    (tmp_path / "torchvision.py").write_text(f"open({str(tmp_path / 'ran')!r}, 'w')")
+    monkeypatch.chdir(tmp_path)
+    assert not found.loads(tmp_path / "env", "torchvision")
+    assert "ModuleNotFoundError" in found.says(tmp_path / "env", "import torchvision")
+    assert not (tmp_path / "ran").exists()

@@ -1,0 +1,135 @@
+"""Whether what was installed can be imported, and what to install where it cannot."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+from verify.distributions import AMBIGUOUS, distribution, modules_of
+from verify.installer import Installer
+
+ROUNDS = 5
+_MARK = "fixer-loads "
+_ENDED = "it ends the interpreter"
+_IMPORTS = """
+import importlib, importlib.metadata, json, os, re, sys
+asked, lent, mark, ended = json.loads(sys.argv[1])
+def plain(name):
+    return re.sub(r"[-_.]+", "-", name).lower()
+brings = {}
+for name, owners in importlib.metadata.packages_distributions().items():
+    for owner in owners:
+        brings.setdefault(plain(owner), []).append(name)
+for line in lent:
+    try:
+        exec(line)
+    except Exception:
+        pass
+for dist, names in asked.items():
+    for name in [name for name in brings.get(dist, []) if plain(name) == dist or name in names]:
+        wrong = ""
+        print(flush=True)
+        print(mark + json.dumps([dist, ended]), flush=True)
+        try:
+            importlib.import_module(name)
+        except BaseException as error:
+            wrong = type(error).__name__ + ": " + str(error)[:1000]
+        print(flush=True)
+        print(mark + json.dumps([dist, wrong]), flush=True)
+        if wrong:
+            break
+os._exit(0)
+"""
+_OLD_NAMES = (
+    "import numpy, torch; numpy.Inf, torch.optim.lr_scheduler._LRScheduler = "
+    "numpy.inf, torch.optim.lr_scheduler.LRScheduler"
+)
+OPERATORS = (
+    "import torch; nms = '(Tensor dets, Tensor scores, float iou_threshold) -> Tensor';"
+    "[torch.library.define(f'torchvision::{name}', nms) for name in ('nms', 'qnms')]"
+)
+_REMEDIES = (
+    (r"module 'numpy' has no attribute '(?:complex|float|int|bool|object|str|long|unicode|typeDict)'", "numpy<1.24"),
+    (r"NumPy 2\.0|NumPy 1\.x|_ARRAY_API|numpy\.dtype size changed|numpy\.core", "numpy<2"),
+    (r"'pkg_resources'", "setuptools<82"),
+)
+_FORGETFUL = ("1.4.", "1.5.", "1.6.", "1.7.")
+"""Releases that use names which NumPy and torch dropped since."""
+_MISSING = re.compile(r"ModuleNotFoundError: No module named '(\w+)'")
+
+
+@dataclass
+class Repair:
+    """What is tried, one after the other, for packages of one environment that do not load."""
+
+    folder: Path
+    installer: Installer
+    held: tuple[str, ...]
+    dated: tuple[str, ...]
+    overrides: tuple[str, ...]
+    _tried: set[tuple[str, ...]] = field(default_factory=set)
+
+    def run(self, lines: Sequence[str], lightning: str) -> Mapping[str, str]:
+        """Install other versions until all loads, or nothing is left to try; what does not load then is returned.
+
+        `lightning` is the requirement on Lightning's release, which is tried as well.
+        """
+        names = [str(canonicalize_name(Requirement(line).name)) for line in (lightning, *lines)]
+        failing = unloadable(self.folder, self.installer, names, lightning)
+        for _ in range(ROUNDS):
+            moved = [self._try(name, error) for name, error in failing.items()]
+            if not any(moved):
+                break
+            failing = unloadable(self.folder, self.installer, names, lightning)
+        return failing
+
+    def _try(self, name: str, error: str) -> bool:
+        """Install the first thing that was not tried yet; whether anything was."""
+        for asked in self._ideas(name, error):
+            if (key := tuple(asked)) not in self._tried:
+                self._tried.add(key)
+                if not self.installer.install(self.folder, asked, self.overrides):
+                    return True
+        return False
+
+    def _ideas(self, name: str, error: str) -> Iterator[list[str]]:
+        for pattern, line in _REMEDIES:
+            if re.search(pattern, error):
+                yield from ([*flags, *self._besides(line), line] for flags in self._days())
+        if (match := _MISSING.search(error)) and match[1] not in AMBIGUOUS:
+            yield from ([*flags, *self.held, distribution(match[1])] for flags in self._days())
+        if name not in {str(canonicalize_name(Requirement(line).name)) for line in self.held}:
+            yield from ([*flags, *self.held, f"--upgrade-package={name}", name] for flags in self._days())
+
+    def _days(self) -> Iterable[tuple[str, ...]]:
+        return dict.fromkeys((self.dated, ()))
+
+    def _besides(self, line: str) -> list[str]:
+        name = Requirement(line).name
+        return [held for held in self.held if Requirement(held).name != name]
+
+
+def unloadable(folder: Path, installer: Installer, names: Iterable[str], lightning: str) -> dict[str, str]:
+    """Which of these distributions cannot be imported in an environment, and the exception of each.
+
+    What the harness lends to old packages is lent here too.
+    """
+    lent = [_OLD_NAMES] if lightning.partition("==")[2].startswith(_FORGETFUL) else []
+    if not list(folder.glob("[Ll]ib*/**/torchvision/_C*")):
+        lent.append(OPERATORS)
+    found: dict[str, str] = {}
+    left = list(dict.fromkeys(names))
+    while left:
+        asked = json.dumps([{name: modules_of(name) for name in left}, lent, _MARK, _ENDED])
+        told = [line.removeprefix(_MARK) for line in installer.says(folder, _IMPORTS, asked).splitlines()
+                if line.startswith(_MARK)]  # fmt: skip
+        found |= dict(map(json.loads, told))
+        ended = next((name for name in left if found.get(name) == _ENDED), None)
+        left = left[left.index(ended) + 1 :] if ended else []
+    return {name: wrong for name, wrong in found.items() if wrong}

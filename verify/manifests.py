@@ -1,0 +1,128 @@
+"""What the files of a project ask to be installed, as far as they say it in words that an installer takes."""
+
+from __future__ import annotations
+
+import ast
+import configparser
+import contextlib
+import re
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+
+from packaging.requirements import InvalidRequirement, Requirement
+from packaging.utils import canonicalize_name
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomlkit as tomllib
+
+_SIZE = 400_000
+_ADDRESS = re.compile(r"(?:-e\s+|--editable\s+)?(?:[\w.\[\]-]+\s*@\s*)?(?P<url>git\+\S+)")
+_PIP_PART = re.compile(r"^(?P<by>\s*)-\s*pip\s*:\s*$")
+
+
+@dataclass(frozen=True)
+class Address:
+    """A package that is taken from a repository: the address for an installer, and the words of its name."""
+
+    url: str
+    words: frozenset[str]
+
+    def brings(self, package: str) -> bool:
+        """Whether an imported package is likely to be the one at this address."""
+        return set(_words(package)) <= self.words
+
+
+def pins_in(root: Path) -> tuple[str, ...]:
+    """The requirement lines that the files at the top of a tree state, those of requirement files first."""
+    return tuple(dict.fromkeys(line for line in _lines(root) if _is_requirement(line)))
+
+
+def addresses_in(root: Path) -> tuple[Address, ...]:
+    """The repositories that the files at the top of a tree name as places to install from."""
+    return tuple(_address(match["url"]) for line in _lines(root) if (match := _ADDRESS.fullmatch(line)))
+
+
+def _address(url: str) -> Address:
+    bare, _, fragment = url.partition("#")
+    told = re.search(r"(?:^|&)egg=([\w.-]+)", fragment)
+    path = PurePosixPath(re.sub(r"(\.git)?(@[^/@]*)?$", "", bare))
+    kept = "#" + fragment if "subdirectory=" in fragment else ""
+    return Address(bare + kept, frozenset(_words(path.name)) | frozenset(_words(told[1]) if told else ()))
+
+
+def _words(name: str) -> list[str]:
+    return canonicalize_name(name).split("-")
+
+
+def _is_requirement(line: str) -> bool:
+    with contextlib.suppress(InvalidRequirement):
+        return Requirement(line).url is None
+    return False
+
+
+def _lines(root: Path) -> Iterator[str]:
+    for pattern, read in _READ:
+        for path in sorted(root.glob(pattern)):
+            with contextlib.suppress(OSError, ValueError, SyntaxError, RecursionError, configparser.Error):
+                if path.is_file() and not path.is_symlink() and path.stat().st_size <= _SIZE:
+                    found = (line.strip() for line in read(path.read_text(encoding="utf-8")))
+                    yield from (line for line in found if line)
+
+
+def _requirements(text: str) -> Iterable[str]:
+    return (re.sub(r"(^|\s)#.*", "", line) for line in text.splitlines())
+
+
+def _pyproject(text: str) -> Iterable[str]:
+    data = tomllib.loads(text)
+    project = data.get("project", {})
+    lists = [project.get("dependencies", []), *project.get("optional-dependencies", {}).values()]
+    poetry = data.get("tool", {}).get("poetry", {}).get("dependencies", {})
+    return [*(str(line) for lines in lists for line in lines), *(str(name) for name in poetry)]
+
+
+def _setup_cfg(text: str) -> Iterable[str]:
+    parser = configparser.ConfigParser(interpolation=None)
+    parser.read_string(text)
+    return parser.get("options", "install_requires", fallback="").splitlines()
+
+
+def _setup_py(text: str) -> Iterable[str]:
+    tree = ast.parse(text)
+    lists = {
+        target.id: node.value
+        for node in ast.walk(tree) if isinstance(node, ast.Assign)
+        for target in node.targets if isinstance(target, ast.Name)
+    }  # fmt: skip
+    for node in ast.walk(tree):
+        if isinstance(node, ast.keyword) and node.arg == "install_requires":
+            value = lists.get(node.value.id, node.value) if isinstance(node.value, ast.Name) else node.value
+            for each in value.elts if isinstance(value, ast.List | ast.Tuple) else ():
+                if isinstance(each, ast.Constant) and isinstance(each.value, str):
+                    yield each.value
+
+
+def _environment(text: str) -> Iterable[str]:
+    """The lines that conda hands to pip."""
+    depth: int | None = None
+    for line in text.splitlines():
+        if match := _PIP_PART.match(line):
+            depth = len(match["by"])
+        elif depth is not None and line.strip() and len(line) - len(line.lstrip()) <= depth:
+            depth = None
+        elif depth is not None:
+            yield re.sub(r"(^|\s)#.*", "", line.strip().removeprefix("-")).strip("\"' ")
+
+
+_READ: tuple[tuple[str, Callable[[str], Iterable[str]]], ...] = (
+    ("requirements*.txt", _requirements),
+    ("requirements/*.txt", _requirements),
+    ("pyproject.toml", _pyproject),
+    ("setup.cfg", _setup_cfg),
+    ("setup.py", _setup_py),
+    ("environment*.y*ml", _environment),
+)
