@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import replace
 from html.parser import HTMLParser
+from importlib import resources
 
+import pytest
 from hypothesis import given, settings
 
 from fixer.reports import OutputFormat, render
@@ -137,3 +140,60 @@ def test_every_result_is_a_page(result: Result) -> None:
     text = render(result, OutputFormat.html, RULES)
     assert re.match(r"\s*<!doctype html>", text)
     assert "script" not in {tag for tag, _ in Page(text).tags}
+
+
+SHOWN = {
+    "page": ("text", "dim", "link", "good", "bad", "before", "after"),
+    "panel": ("text", "dim", "link"),
+    "good-page": ("good",),
+    "warn-page": ("warn",),
+    "bad-page": ("bad",),
+    "gone": ("text",),
+    "new": ("text",),
+}
+"""Which colours of text stand on which."""
+
+
+def palettes() -> list[Mapping[str, str]]:
+    """The colours of the page: in light, in dark and on paper."""
+    css = resources.files("fixer.reports").joinpath("report.css").read_text(encoding="utf-8")
+    return [
+        dict(re.findall(r"--([a-z-]+): (#[0-9a-f]{6});", block)) for block in re.findall(r":root \{(.*?)\}", css, re.S)
+    ]
+
+
+def luminance(color: str) -> float:
+    """Relative luminance: https://www.w3.org/TR/WCAG22/#dfn-relative-luminance"""
+    parts = [int(color[at : at + 2], 16) / 255 for at in (1, 3, 5)]
+    red, green, blue = (part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts)
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+@pytest.mark.parametrize("palette", palettes(), ids=["light", "dark", "paper"])
+def test_every_text_can_be_read(palette: Mapping[str, str]) -> None:
+    """Contrast of at least 4.5 to 1: https://www.w3.org/TR/WCAG22/#contrast-minimum"""
+    for ground, texts in SHOWN.items():
+        for text in texts:
+            dark, light = sorted((luminance(palette[ground]), luminance(palette[text])))
+            assert (light + 0.05) / (dark + 0.05) >= 4.5, (text, ground)
+
+
+def test_paper_has_the_colours_of_light() -> None:
+    light, _, paper = palettes()
+    assert paper == light
+
+
+def test_a_file_that_is_new_has_one_column_and_a_message_stands_once() -> None:
+    new = unified("new.py", None, "a = 1\n")
+    left = tuple(replace(one, message="told once") for one in many(3, "a reason"))
+    shown = page(replace(RUN, files=(*RUN.files, FileDiff("new.py", new)), findings=left))
+    assert [name for name in shown.all("class") if name.startswith("diff")].count("diff brought") == 1
+    assert shown.text.count("told once") == 1
+
+
+def test_a_large_result_is_a_page_of_a_size_to_send() -> None:
+    diff = unified("a.py", "".join(f"{n}\n" for n in range(400)), "".join(f"{n}x\n" for n in range(400)))
+    large = replace(RUN, findings=many(300, "a reason"), files=tuple(FileDiff(f"f{n}.py", diff) for n in range(60)))
+    text = render(large, OutputFormat.html, RULES)
+    assert len(text) < 6_000_000
+    assert 'details class="file" open' not in text
