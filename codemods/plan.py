@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import ast
 from collections import Counter
-from collections.abc import Callable, Container, Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from codemods.facts import Facts
 from codemods.finding import Finding
+from codemods.looks import matches
+from codemods.memory import Memory
 from codemods.notebook import Notebook
 from codemods.rule import Match, NodeEdit, Rule, TextEdit
-from codemods.scan import Options, Scan, load, matches, scan
+from codemods.scan import Options, Progress, Scan, scan
 from codemods.source import PythonFile, Source, TextFile, Unreadable
+from codemods.trees import load
 from codemods.triggers import awake, sees_text
 
 Unit = tuple[str, str]
@@ -54,23 +57,28 @@ class _Draft:
     rejected: dict[Unit, str] = field(default_factory=dict)
 
 
-def find(sources: Sequence[Source], options: Options, progress: Callable[[int, int], None] | None = None) -> Plan:
+def find(
+    sources: Sequence[Source], options: Options, progress: Progress | None = None, memory: Memory | None = None
+) -> Plan:
     """The findings alone: LibCST is not loaded and nothing is rewritten."""
-    looked = scan(sources, options, progress)
+    looked = scan(sources, options, progress, memory)
     return Plan(looked.findings, skipped=looked.skipped)
 
 
-def plan(sources: Sequence[Source], options: Options, progress: Callable[[int, int], None] | None = None) -> Plan:
+def plan(
+    sources: Sequence[Source], options: Options, progress: Progress | None = None, memory: Memory | None = None
+) -> Plan:
     """Finds and rewrites.
 
     A rewrite is thrown away, and its findings become `manual`, where the result does not parse, where the
     rule would change it again, or where a second run over the whole result would.
     """
-    looked = scan(sources, options, progress)
+    memory = memory or Memory()
+    looked = scan(sources, options, progress, memory)
     rejected: dict[Unit, str] = {}
     while True:
         draft = _rewrite(sources, looked, options, rejected)
-        unstable = _unstable(sources, draft, options) if draft.changes else {}
+        unstable = _unstable(sources, draft, options, memory.again()) if draft.changes else {}
         if not unstable:
             break
         rejected = {**draft.rejected, **unstable}
@@ -231,13 +239,13 @@ def _edited(
     return apply_node_edits(file, nodes, imports)
 
 
-def _unstable(sources: Sequence[Source], draft: _Draft, options: Options) -> dict[Unit, str]:
+def _unstable(sources: Sequence[Source], draft: _Draft, options: Options, memory: Memory) -> dict[Unit, str]:
     """What a second run over the result would change."""
     after = [replace_data(source, draft.data[source.path]) for source in sources]
     made = sorted(draft.data.keys() - {source.path for source in sources})
     after += [Source(path, "python", draft.data[path]) for path in made]
     rules = tuple(rule for rule in options.rules if not rule.judges_ignores)
-    again = scan(after, replace(options, rules=rules, jobs=1))
+    again = scan(after, replace(options, rules=rules, jobs=1), memory=memory)
     return {
         (finding.code, finding.path): "a second run would change the result"
         for finding in again.findings

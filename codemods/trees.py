@@ -6,9 +6,16 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from codemods.notebook import Notebook
-from codemods.source import PythonFile, Source, Unreadable
+from codemods.source import PythonFile, Source, TextFile, Unreadable
 
 KEPT_BYTES = 3_000_000
+
+
+def load(source: Source, as_text: bool = False) -> PythonFile | TextFile:
+    """The file as rules see it; a notebook as its code, unless its text is asked for. Raises Unreadable."""
+    if source.kind == "notebook" and not as_text:
+        return Notebook.parse(source)
+    return PythonFile.parse(source) if source.kind == "python" else TextFile.decode(source)
 
 
 class Trees:

@@ -21,6 +21,7 @@ from codemods.triggers import triggered
 from fixer import __version__
 from fixer.errors import UsageError
 from fixer.project import Project, open_commit, open_tree
+from fixer.remembered import remembering
 from fixer.reports.diff import unified
 from fixer.result import Command, Commit, FileDiff, Result, Skipped
 from fixer.settings import Asked, options_for, sources_of
@@ -85,7 +86,8 @@ def fix(asked: Asked, progress: Progress) -> Result:
     """
     started = time.monotonic()
     project, options, sources = _open("fix", asked)
-    made = plan(sources, options, _counted(progress))
+    with remembering(project.root, options, sources) as memory:
+        made = plan(sources, options, _counted(progress), memory)
     known = {source.path for source in sources}
     for path in sorted(made.final().keys() - known):
         if (project.root / path).exists():
@@ -101,8 +103,9 @@ def run(asked: Asked, how: RunOptions, progress: Progress) -> Result:
     Raises UsageError where the repository, the branch or an option cannot be worked with; a proof that
     could not be made is not an error but an `inconclusive` verdict.
     """
-    from fixer.branch import check_branch
+    from fixer.branch import check_branch, check_content
     from fixer.delivery import prepare
+    from fixer.groups import steps_of
     from fixer.proof import proof_options, prove_plan
     from fixer.reports.rule_text import rule_texts
     from fixer.tokens import take
@@ -121,24 +124,30 @@ def run(asked: Asked, how: RunOptions, progress: Progress) -> Result:
         check_branch(project, branch)
     sources = sources_of(project)
     options = delivery.options(options) if delivery else options
-    made = plan(sources, options, _counted(progress))
+    with remembering(project.root, options, sources) as memory:
+        made = plan(sources, options, _counted(progress), memory)
     unwanted: str | None = None
     if delivery:
         options, unwanted = delivery.unwanted(options, made.changes)
-        made = plan(sources, options, _counted(progress)) if unwanted else made
+        made = plan(sources, options, _counted(progress), memory.again()) if unwanted else made
     evidence: tuple[Evidence, ...] = ()
+    force = how.force or (delivery is not None and delivery.may_move())
+    nothing = not made.changes
     if made.changes and verified:
+        if not force:
+            check_content(project, branch, steps_of(made, options), __version__)
         proof = proof_options(project, how.python, how.timeout, how.readable)
         made, evidence = prove_plan(project, sources, options, made, proof, progress)
     result = replace(_result("run", project, options, sources, made), evidence=evidence)
     result = replace(result, messages=(*result.messages, *filter(None, [unwanted])))
     result = _resolved(result, asked, sources, made, progress)
     if made.changes:
-        force = how.force or (delivery is not None and delivery.may_move())
         result = _land(project, options, made, result, branch, how, force=force, sign=delivery is not None)
         if delivery and not how.dry_run:
             progress(f"pushing to {delivery.remote.name}")
             result = delivery.deliver(made, result, rule_texts())
+    elif nothing and delivery and not how.dry_run:
+        result = delivery.conclude(result)
     return replace(result, duration_s=time.monotonic() - started)
 
 
@@ -166,7 +175,8 @@ def _reaches(item: Evidence, required: Rung) -> bool:
 def _look(command: Command, asked: Asked, progress: Progress, look: Callable[..., Plan]) -> Result:
     started = time.monotonic()
     project, options, sources = _open(command, asked)
-    made = look(sources, options, _counted(progress))
+    with remembering(project.root, options, sources) as memory:
+        made = look(sources, options, _counted(progress), memory)
     result = _resolved(_result(command, project, options, sources, made), asked, sources, made, progress)
     return replace(result, duration_s=time.monotonic() - started)
 

@@ -11,7 +11,7 @@ from typing import Any
 import libcst as cst
 import pytest
 
-from codemods import scan as scan_module
+from codemods import crew
 from codemods.facts import Facts
 from codemods.plan import find, plan
 from codemods.rule import Example, Match, NodeEdit, Rule, all_rules, select_rules
@@ -195,7 +195,7 @@ def test_a_comment_works_in_requirements_too() -> None:
 
 
 def test_processes_change_nothing_in_the_result(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(scan_module, "POOL_BYTES", 0)
+    monkeypatch.setattr(crew, "POOL_BYTES", 0)
     files = {f"m{number}.py": f"import pytorch_lightning as pl\n\npl.Trainer(gpus={number})\n" for number in range(30)}
     one = plan(sources(files), Options(all_rules(), jobs=1))
     two = plan(list(reversed(sources(files))), Options(all_rules(), jobs=2))

@@ -1,0 +1,59 @@
+"""What is remembered of a project's files from one command to the next, so that the next looks at those alone that
+changed."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator, Sequence
+from hashlib import blake2b
+from pathlib import Path
+from tempfile import NamedTemporaryFile
+
+from codemods.memory import Memory
+from codemods.scan import Options
+from codemods.source import Source
+
+SMALL = 500_000
+"""Bytes of files below which looking is as fast as remembering."""
+KEPT = 50
+
+
+def folder() -> Path:
+    """Where it is kept."""
+    from platformdirs import user_cache_path
+
+    return user_cache_path("fixer") / "looks"
+
+
+@contextlib.contextmanager
+def remembering(root: Path, options: Options, sources: Sequence[Source]) -> Iterator[Memory]:
+    """What is known of the project in a folder, for the rules of `options`; what is learned is kept, and of the
+    projects that were not looked at for longest nothing. What cannot be read or written is not remembered."""
+    if sum(len(source.data) for source in sources) < SMALL:
+        yield Memory()
+        return
+    named = repr((str(root.resolve()), [rule.code for rule in options.rules])).encode(errors="surrogateescape")
+    place = folder() / blake2b(named, digest_size=16).hexdigest()
+    known = b""
+    with contextlib.suppress(OSError):
+        known = place.read_bytes()
+    memory = Memory(known)
+    yield memory
+    if memory.learned:
+        with contextlib.suppress(OSError):
+            _keep(place, memory.dump())
+
+
+def _keep(place: Path, data: bytes) -> None:
+    place.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    with NamedTemporaryFile(dir=place.parent, prefix=".", delete=False) as stream:
+        temporary = Path(stream.name)
+        try:
+            stream.write(data)
+            stream.close()
+            temporary.replace(place)
+        except BaseException:
+            temporary.unlink()
+            raise
+    for old in sorted(place.parent.iterdir(), key=lambda path: path.stat().st_mtime, reverse=True)[KEPT:]:
+        old.unlink(missing_ok=True)
