@@ -94,6 +94,8 @@ def _kind(value: ast.expr | None, scope: Scope) -> str | None:
         return "dict" if "loss" in keys else None
     if isinstance(value, ast.Call) and isinstance(value.func, ast.Name) and value.func.id == "dict":
         return "dict" if any(keyword.arg == "loss" for keyword in value.keywords) else None
+    if isinstance(value, ast.Call) and scope.resolve(value.func) == "collections.OrderedDict" and len(value.args) == 1:
+        return "dict" if isinstance(value.args[0], ast.Dict) and _kind(value.args[0], scope) else None
     if _computes(value):
         return "tensor"
     if isinstance(value, ast.Call) and _is_loss_call(value, scope):

@@ -96,25 +96,48 @@ def _shorter(hook: cst.FunctionDef, dead: tuple[str, ...], kept: tuple[str, ...]
 
 
 def _without_frequencies(method: cst.FunctionDef) -> cst.FunctionDef:
-    """The optimizers' own frequencies, which 2.x does not know, out of their dicts."""
+    """The optimizers' own frequencies, which 2.x does not know, out of their dicts, and the names that held them."""
     string = m.SimpleString(value=m.MatchIfTrue(lambda text: text.strip("'\"") == "frequency"))
     owner = m.SimpleString(value=m.MatchIfTrue(lambda text: text.strip("'\"") == "optimizer"))
+    given = m.DictElement(key=string)
     holder = m.Dict(elements=[m.ZeroOrMore(), m.DictElement(key=owner), m.ZeroOrMore()])
+    named: set[str] = set()
 
     def shorten(found: cst.CSTNode, _: Any) -> cst.CSTNode:
         elements = cst.ensure_type(found, cst.Dict).elements
-        left = [item for item in elements if not m.matches(item, m.DictElement(key=string))]
+        left = [item for item in elements if not m.matches(item, given)]
+        named.update(item.value.value for item in elements if item not in left and isinstance(item.value, cst.Name))
         if left and left[-1] is not elements[-1]:
             left[-1] = left[-1].with_changes(comma=elements[-1].comma)
         return found.with_changes(elements=left)
 
-    return cst.ensure_type(m.replace(method, holder, shorten), cst.FunctionDef)
+    shorter = cst.ensure_type(m.replace(method, holder, shorten), cst.FunctionDef)
+    idle = [name for name in named if len(m.findall(shorter, m.Name(name))) == 1]
+    return _without_names(shorter, idle) if idle else shorter
+
+
+def _without_names(method: cst.FunctionDef, names: Sequence[str]) -> cst.FunctionDef:
+    """The method without the lines that do nothing but give a plain value to one of some names."""
+    line = m.SimpleStatementLine(
+        body=[
+            m.Assign(
+                targets=[m.AssignTarget(m.OneOf(*map(m.Name, names)))], value=m.Name() | m.Integer() | m.Attribute()
+            )
+        ],
+        leading_lines=[],
+        trailing_whitespace=m.TrailingWhitespace(comment=None),
+    )
+    body = edits.body_of(method)
+    left = [item for item in body if not m.matches(item, line)]
+    if left[0] is not body[0] and not m.findall(left[0], m.Comment()):
+        left[0] = left[0].with_changes(leading_lines=[])
+    return edits.with_body(method, left)  # type: ignore[no-any-return]
 
 
 def _split_step(step: cst.FunctionDef, verdict: Verdict, shape: Shape) -> list[Any]:
     written = edits.statements(_text(verdict, shape))[0]
     driver = written.with_changes(
-        params=edits.without_parameter(step, INDEX).params,
+        params=edits.without_parameter(_without_kwargs(step), INDEX).params,
         whitespace_before_params=step.whitespace_before_params,
         leading_lines=step.leading_lines,
         returns=step.returns.with_changes(annotation=cst.Name("None")) if step.returns else None,
@@ -123,6 +146,17 @@ def _split_step(step: cst.FunctionDef, verdict: Verdict, shape: Shape) -> list[A
         name=cst.Name(HELPER), leading_lines=[cst.EmptyLine(indent=False)], lines_after_decorators=[]
     )
     return [driver, helper]
+
+
+def _without_kwargs(step: cst.FunctionDef) -> cst.FunctionDef:
+    """The step without `**kwargs`, the comma before it being that of the last parameter."""
+    params = step.params
+    if params.star_kwarg is None:
+        return step
+    last = params.params[-1].with_changes(
+        comma=params.star_kwarg.comma, whitespace_after_param=params.star_kwarg.whitespace_after_param
+    )
+    return step.with_changes(params=params.with_changes(params=[*params.params[:-1], last], star_kwarg=None))
 
 
 def _text(verdict: Verdict, shape: Shape) -> str:

@@ -57,12 +57,12 @@ class Several:
     `unread` holds where the step does not use it, `default` is the source text of its default, empty where there is
     none. `configured` is what its configure_optimizers returns, None where that cannot be told, or there is none.
     `refusal` is why it cannot be rewritten by what the class itself shows. `follows` holds for a class that does
-    nothing but replace or extend the step of its base. `kind` and `skips` say what the step returns, `skipped` for
-    which of the first optimizers it may be nothing, `repeats` whether an overridden optimizer_step may make other than
-    one step; `reads` are the overridden hooks that read the index, `hooks` those that the loop has to do with,
-    `constructor` whether the flag has a place in `__init__`, `chunked` whether the step takes what may be a state of
-    truncated back-propagation, `extends` whether a method calls the step of the base, `ends` whether a line at the
-    end of on_train_epoch_end is always reached.
+    nothing but replace or extend the step of its base, `passes` for one whose step takes `*args` and hands them on.
+    `kind` and `skips` say what the step returns, `skipped` for which of the first optimizers it may be nothing,
+    `repeats` whether an overridden optimizer_step may make other than one step; `reads` are the overridden hooks that
+    read the index, `hooks` those that the loop has to do with, `constructor` whether the flag has a place in
+    `__init__`, `chunked` whether the step takes what may be a state of truncated back-propagation, `extends` whether
+    a method calls the step of the base, `ends` whether a line at the end of on_train_epoch_end is always reached.
     """
 
     name: str
@@ -83,6 +83,7 @@ class Several:
     skipped: frozenset[int] = frozenset()
     extends: bool = False
     ends: bool = True
+    passes: bool = False
 
 
 @dataclass(frozen=True)
@@ -95,10 +96,30 @@ class Names:
 
 
 def candidates(file: PythonFile) -> list[ClassNode]:
-    """The classes whose training step takes `optimizer_idx`."""
+    """The classes whose training step takes `optimizer_idx`, or hands on whatever it gets."""
     if INDEX not in file.text or STEP not in file.text:
         return []
-    return [item for item in file.classes if STEP in item.methods and _index_of(item.methods[STEP]) is not None]
+    return [
+        item
+        for item in file.classes
+        if (step := item.methods.get(STEP)) and (_index_of(step) is not None or hands_on(step))
+    ]
+
+
+def hands_on(step: Function) -> bool:
+    """Whether a training step takes `*args` alone, and gives them to the step of its base class and to nothing else."""
+    given = step.args.vararg
+    if given is None or parameters(step) or step.args.kwonlyargs or step.decorator_list:
+        return False
+    handed = [
+        node.args[0].value
+        for node in ast.walk(step)
+        if isinstance(node, ast.Call)
+        and is_super_call(node, STEP)
+        and len(node.args) == 1
+        and isinstance(node.args[0], ast.Starred)
+    ]
+    return bool(handed) and {id(use) for use in uses(step, given.arg)} == {id(node) for node in handed}
 
 
 def _index_of(step: Function) -> ast.arg | None:
@@ -140,6 +161,7 @@ def read_class(file: PythonFile, item: ClassNode) -> Several | None:
         frozenset(index for index in range(FIRST) if may_skip(item, step, INDEX, index)),
         any(is_super_call(node, STEP) for method in item.methods.values() for node in ast.walk(method)),
         end is None or (is_plain(end) and not returns(end)),
+        hands_on(step),
     )
 
 
@@ -167,9 +189,10 @@ def _default(step: Function) -> str:
 
 
 def names_of(step: Function) -> Names:
-    """Raises NotPlain where the step is not a plain method of (self, batch, batch_idx, optimizer_idx)."""
+    """Raises NotPlain where the step is not a plain method of (self, batch, batch_idx, optimizer_idx). It may take
+    `**kwargs` besides, into which 1.x put nothing: it gave all by place."""
     names = parameters(step)
-    if not is_plain(step) or len(names) != 3 or names[2] != INDEX:
+    if not is_plain(step, named=True) or len(names) != 3 or names[2] != INDEX:
         raise NotPlain(f"training_step is not a plain method of (self, batch, batch_idx, {INDEX})")
     found = Names(self_name(step), names[0], names[1])
     for name in (found.this, found.batch, found.batch_idx):
@@ -226,6 +249,9 @@ def _own_calls(item: ClassNode) -> Iterator[ast.Attribute]:
     for method in item.methods.values():
         for node in ast.walk(method):
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == STEP:
+                if method is step and hands_on(step) and is_super_call(node, STEP):
+                    yield node.func
+                    continue
                 given = len(node.args) + len(node.keywords)
                 plain = not any(isinstance(item, ast.Starred) for item in node.args)
                 own = is_self_attribute(node.func, STEP, self_name(method)) or is_super_call(node, STEP)
@@ -277,7 +303,8 @@ def _judge_outputs(item: ClassNode) -> None:
 
 def _follows(file: PythonFile, item: ClassNode, step: Function) -> bool:
     try:
-        names_of(step)
+        if not hands_on(step):
+            names_of(step)
         _judge_names(file)
         _judge_outputs(item)
     except NotPlain:

@@ -57,12 +57,12 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
             continue
         step = item.methods[STEP]
         extra = parameters(step)[2:]
-        old = f" (before 1.0 `{extra[0]}` got the index)" if extra else ""
+        old = f" (before 0.6 `{extra[0]}` got the index, and what one turn kept served the next)" if extra else ""
         yield Match(
             file.head(step),
             f"{item.node.name} has several optimizers, and a training step that takes no `optimizer_idx`",
             "manual",
-            f"Not rewritten: Lightning 1.x refused to train it{old}, and 2.x refuses several optimizers under "
+            f"Not rewritten: Lightning 0.6 to 1.9 refused to train it{old}, and 2.x refuses several optimizers under "
             f"automatic optimization, so there is no training to be the same as. {ADVICE}",
             "M214",
         )

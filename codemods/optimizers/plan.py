@@ -137,6 +137,8 @@ def _judge(facts: Facts, item: Several, items: Mapping[tuple[str, str], Several]
     fact = facts.files[item.path].find(item.name)
     if fact is None:
         return Verdict(item, "none", "the class is not at the top of its module")
+    if item.passes:
+        return Verdict(item, "other")
     if facts.kind(fact) == "other":
         return _mixed_in(facts, item, fact)
     if item.chunked and any(tbptt.item.name == item.name and tbptt.item.path == item.path for tbptt in _chunked(facts)):

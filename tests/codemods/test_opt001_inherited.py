@@ -107,6 +107,51 @@ def test_subclasses_with_other_optimizers_share_the_loop() -> None:
     assert old.global_step == 20
 
 
+SCALED = STEP.replace("optimizer_idx)", "optimizer_idx, **kwargs)").replace("    fake", "    k = kwargs['k']\n    fake")
+SCALED = SCALED.replace("return F", "return k * F")
+PASSING = """\
+def training_step(self, *args):
+    loss = super().training_step(*args, k=torch.rand(1) + 1)
+    return loss
+"""
+
+
+def test_a_step_that_hands_on_whatever_it_gets_follows_its_base() -> None:
+    before = program(f"{SCALED}\n{OPTIMIZERS}", "pass")
+    child = PASSING.replace("\n", "\n    ").rstrip()
+    text = before["base.py"].rstrip() + f"\n\n\nclass Child(Base):\n    {child}\n"
+    script = before["train.py"].replace("import Base", "import Child").replace("(Base)", "(Child)")
+    before = {"base.py": text, "train.py": script}
+    after = rewritten(before, OPT)
+    assert "def training_step(self, batch, batch_idx):\n" in after["base.py"]
+    assert "def training_step_for(self, batch, batch_idx, optimizer_idx, **kwargs):\n" in after["base.py"]
+    assert "super().training_step_for(*args, k=" in after["base.py"]
+    old, new = same(before, after)
+    assert (old.automatic, new.automatic, old.global_step) == (True, False, 20)
+
+
+HANDING_ON = f"{SCALED}\n{OPTIMIZERS}"
+ELSEWHERE = {
+    "reads what it gets": PASSING.replace("    loss", "    print(args)\n    loss"),
+    "calls another step": PASSING.replace("*args, k", "args[0], 0, k"),
+    "takes an index of its own": PASSING.replace("*args):", "*args, optimizer_idx=None):"),
+}
+
+
+@pytest.mark.parametrize("step", ELSEWHERE.values(), ids=ELSEWHERE.keys())
+def test_a_step_that_does_more_than_hand_on_forbids_it(step: str) -> None:
+    before = program(HANDING_ON, "pass")
+    child = step.replace("\n", "\n    ").rstrip()
+    before["base.py"] = before["base.py"].rstrip() + f"\n\n\nclass Child(Base):\n    {child}\n"
+    assert refusals(before, "OPT001")
+
+
+def test_a_step_that_hands_on_to_no_loop_is_left_without_a_word() -> None:
+    child = PASSING.replace("\n", "\n    ").rstrip()
+    text = BASE.replace("# BODY", SINGLE.replace("\n", "\n    ")) + f"\n\nclass Child(Base):\n    {child}\n"
+    assert refusals({"base.py": f"# no optimizer_idx\n{text}"}, "OPT001") == []
+
+
 @pytest.mark.parametrize(
     ("base", "child", "reason"),
     [

@@ -114,6 +114,15 @@ def training_step(self, batch, batch_idx, optimizer_idx):
     self.log("loss", loss, on_step=True, on_epoch=True)
     return {"loss": loss, "fake": fake.detach()}
 """
+ORDERED = """\
+def training_step(self, batch, batch_idx, optimizer_idx):
+    if optimizer_idx == 0:
+        output = OrderedDict({"loss": self.g_loss(batch), "log": {}})
+        return output
+    if optimizer_idx == 1:
+        output = OrderedDict({"loss": self.d_loss(batch), "log": {}})
+        return output
+"""
 MIXED = '''\
 def training_step(self, batch, batch_idx, optimizer_idx=None):
     """The results of the two are not of one kind."""
@@ -146,6 +155,7 @@ SHAPES = {
     "if and elif": program(),
     "prefix shared, same key logged twice": program(SHARED),
     "default None, results of two kinds": program(MIXED),
+    "ordered dicts": {path: f"from collections import OrderedDict\n{text}" for path, text in program(ORDERED).items()},
     "index handed on": program(HANDED),
     "a tuple of optimizers": program(configure=configured("g, d")),
     "three of them": program(THREE, configured("[g, d, t]", WITH_THIRD)),
@@ -178,6 +188,16 @@ SHAPES = {
 @pytest.mark.parametrize("files", SHAPES.values(), ids=SHAPES.keys())
 def test_shapes(files: dict[str, str]) -> None:
     both(files)
+
+
+def test_a_name_that_only_held_a_frequency_goes_with_it() -> None:
+    after = changed(SHAPES["turns by a name"])["train.py"]
+    assert "turns = [0] * 1 + [1] * 2" in after
+    assert "n_critic" not in after
+    again = configured(
+        '({"optimizer": g, "frequency": 1}, {"optimizer": d, "frequency": n})', "n = 2\nprint('every', n)\n"
+    )
+    assert "n = 2" in changed(program(configure=again))["train.py"]
 
 
 @pytest.mark.parametrize("name", ["prefix shared, same key logged twice", "turns", "a step left out"])

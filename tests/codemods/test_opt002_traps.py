@@ -74,7 +74,7 @@ def several(*replacements: tuple[str, str]) -> str:
 
 def test_several_optimizers_without_index_are_named() -> None:
     old = several(("batch, batch_idx", "batch, batch_nb, optimizer_i"))
-    assert "before 1.0 `optimizer_i` got the index" in refusals({"train.py": old}, "OPT003")[0]
+    assert "before 0.6 `optimizer_i` got the index" in refusals({"train.py": old}, "OPT003")[0]
 
 
 ALONE = {
