@@ -135,7 +135,7 @@ def _kept_behind_batch(node: cst.ClassDef, item: ClassNode, stage: Stage, keepin
     names = parameters(own) if own else ["outputs", "batch", "batch_idx", "dataloader_idx"]
     ended = keeping.ends and stage.step not in item.methods
     given = f"self.{stage.step_end}({names[0]})" if ended else names[0]
-    index = f"[{names[3]}]" if keeping.several and len(names) > 3 else ""
+    index = f"[{_loader(own, 3) if own else names[3]}]" if keeping.several and len(names) > 3 else ""
     text = f"self.{stage.kept}{index}.append({given})\n"
     if keeping.guard:
         text = f"if {names[0]}{'' if stage.train else ' is not None'}:\n    {text}"
@@ -213,7 +213,7 @@ def _kept_lines(
         assign = edits.statements(f"{name} = None\n")[0]
         assign = assign.with_changes(body=[assign.body[0].with_changes(value=given)])  # type: ignore[index]
         lines.append(assign)
-    index = f"[{parameters(step)[2]}]" if keeping.several else ""
+    index = f"[{_loader(step, 2)}]" if keeping.several else ""
     append = f"self.{stage.kept}{index}.append({name})\n"
     if not (keeping.ends or never_none(item, step, value)):
         append = f"if {name} is not None:\n    {append}"
@@ -227,6 +227,14 @@ def _kept_lines(
     returned = last.with_changes(value=cst.Name(name), whitespace_after_return=cst.SimpleWhitespace(" "))
     lines.append(line.with_changes(body=[returned], leading_lines=[]))
     return lines
+
+
+def _loader(method: Function, index: int) -> str:
+    """A parameter that is the dataloader's index; what stands for it by default where there is one dataloader, which
+    2.x gives no index, may be None."""
+    names, defaults = parameters(method), method.args.defaults
+    given = defaults[index - len(names)] if len(names) - index <= len(defaults) else None
+    return f"{names[index]} or 0" if given is not None and is_none(given) else names[index]
 
 
 def _free_name(step: Function) -> str:

@@ -172,6 +172,18 @@ CASES = {
         CHILD + VALIDATION.replace("batch_idx)", "batch_idx, dataloader_idx=0)") + BLIND,
         {},
     ),
+    "one loader, whose index is None": (
+        CHILD + VALIDATION.replace("batch_idx)", "batch_idx, dataloader_idx=None)") + BLIND,
+        {},
+    ),
+    "hook of its own whose index is None": (
+        CHILD
+        + (VALIDATION + TEST).replace("batch_idx)", "batch_idx, *rest)")
+        + BLIND
+        + "    def on_validation_batch_end(self, outputs, batch, batch_idx, dataloader_idx=None):\n"
+        "        see('batch', dataloader_idx or 0)\n",
+        {},
+    ),
     "several loaders": (
         CHILD
         + VALIDATION.replace("batch_idx)", "batch_idx, dataloader_idx=0)")
