@@ -25,6 +25,7 @@ NOTES_REF = "refs/notes/fixer"
 
 _NAME = "fixer"
 EMAIL = "noreply@fixer.invalid"
+_RULES = "--format=%(trailers:key=Fixer-Rule,valueonly,separator=%x2C)"
 _STALE_S = 24 * 3600.0
 
 
@@ -85,6 +86,22 @@ def land(
     if not commits:
         return Landing(branch, base, False, (), "nothing changed, so no branch was made")
     return _publish(repository, branch, tree, commits, force, dry_run, bool(signature))
+
+
+def check_content(project: Project, branch: str, steps: Sequence[Step], version: str) -> None:
+    """Refuse, before any work is put into its proof, a result for which a branch with other content would have to be
+    moved. The proof may take rules out: a branch that holds fewer of them may turn out to be the same.
+    """
+    repository, ref = _repository(project), f"refs/heads/{branch}"
+    if repository.resolve(ref) is None:
+        return
+    with _workshop(repository, project.base or "", dry_run=True) as workshop:
+        tree, _ = _build(workshop, project.base or "", steps, version)
+    listing = repository.git("log", _RULES, f"{project.base}..{ref}").decode("utf-8", "replace")
+    held = set(listing.split("\n")[:-1])
+    fewer = held and held < {step.code for step in steps}
+    if repository.resolve(f"{ref}^{{tree}}") != tree and not fewer:
+        raise _taken(repository, branch)
 
 
 def annotate(project: Project, commits: Sequence[Commit], text_by_commit: Mapping[str, str]) -> None:
@@ -207,16 +224,20 @@ def _publish(
         return Landing(branch, old, False, commits if old == head else (), message)
     _check_not_checked_out(repository, branch)
     if old and not force:
-        raise UsageError(
-            f"{repository.root}: branch '{branch}' exists and holds something else; "
-            "choose another name with --branch, or replace it with --force"
-        )
+        raise _taken(repository, branch)
     count = f"{len(commits)} commit{'s' * (len(commits) > 1)}"
     if dry_run:
         return Landing(branch, head, False, commits, f"branch {branch} would hold {count}")
     with _writing(repository):
         repository.git("update-ref", "--no-deref", "-m", "fixer: run", ref, head, old or "")
     return Landing(branch, head, True, commits, f"branch {branch} now holds {count}" if old else "")
+
+
+def _taken(repository: Repository, branch: str) -> UsageError:
+    return UsageError(
+        f"{repository.root}: branch '{branch}' exists and holds something else; "
+        "choose another name with --branch, or replace it with --force"
+    )
 
 
 def _repository(project: Project) -> Repository:

@@ -9,7 +9,7 @@ from codemods.plan import Change, Plan
 from codemods.scan import Options
 from fixer.gitio import Repository, find_repository
 from fixer.project import Project
-from fixer.pulls.offer import Visit, offer, templates_of, visit
+from fixer.pulls.offer import Visit, conclude, offer, templates_of, visit
 from fixer.push import Remote, find_remote, look, may_move, publish
 from fixer.reports import Rules
 from fixer.result import Result
@@ -62,6 +62,10 @@ class Delivery:
             return offer(self.visit, made, result, seen, head, rules)
         done, error = publish(self.remote, self.branch, head, seen)
         return replace(result, messages=(*result.messages, *filter(None, [done])), error=error)
+
+    def conclude(self, result: Result) -> Result:
+        """The result with what became of a pull request for which nothing is left to do."""
+        return conclude(self.visit, result, look(self.remote, self.branch, self.base)) if self.visit else result
 
 
 def prepare(

@@ -56,6 +56,11 @@ class GitHub:
         with _answers():
             self.repository.get_issue(number).create_comment(text)
 
+    def close(self, number: int, body: str) -> None:
+        """Closes it, with another body."""
+        with _answers():
+            self.repository.get_pull(number).edit(body=body, state="closed")
+
 
 def connect(target: Place, head: Place, token: Token) -> GitHub:
     """The pull requests of a repository, without asking the server anything yet."""

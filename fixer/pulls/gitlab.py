@@ -62,6 +62,11 @@ class GitLab:
         with _answers():
             self.target.mergerequests.get(number, lazy=True).notes.create({"body": text})
 
+    def close(self, number: int, body: str) -> None:
+        """Closes it, with another body."""
+        with _answers():
+            self.target.mergerequests.update(number, {"description": body, "state_event": "close"})
+
 
 def connect(target: Place, head: Place, token: Token) -> GitLab:
     """The merge requests of a project. A job token is taken for what it is, though GitLab lets it do little."""

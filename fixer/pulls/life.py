@@ -19,6 +19,7 @@ from fixer.reports.diff import unified
 from fixer.result import FileDiff, Result
 
 PEOPLE = "<!-- fixer: commits of people -->"
+NOTHING = "<!-- fixer: nothing is left to do -->"
 
 _MEMO = re.compile(r"<!-- fixer: (\{.*?\}) -->")
 _BOX = re.compile(r"^\s*[-*] \[ \] .*<!-- fixer:rule ([A-Z]+[0-9]+) -->\s*$", re.MULTILINE)
@@ -61,6 +62,11 @@ class Pull:
         except (ValueError, KeyError, TypeError):
             return None
 
+    @property
+    def forgotten(self) -> str:
+        """Its body without what it offered, so that to close it is not to refuse that."""
+        return _MEMO.sub(Memo("").line(), self.body)
+
 
 class Step(Enum):
     """What there is to do at the server."""
@@ -69,6 +75,7 @@ class Step(Enum):
     open = "open"
     rewrite = "rewrite"
     comment = "comment"
+    close = "close"
 
 
 def current(pulls: Sequence[Pull]) -> Pull | None:
@@ -89,6 +96,15 @@ def next_steps(pull: Pull | None, wanted: Memo, *, there: bool, people: bool, sa
     if not there or pull.memo is None or pull.memo.result != wanted.result:
         return (Step.push, Step.rewrite)
     return () if pull.memo.told == wanted.told else (Step.rewrite,)
+
+
+def last_steps(pull: Pull | None, *, people: bool, said: bool) -> tuple[Step, ...]:
+    """What to do with the open pull request once nothing is left to change; `said` whether a comment said so."""
+    if pull is None:
+        return ()
+    if people:
+        return () if said else (Step.comment,)
+    return (Step.comment, Step.close)
 
 
 def switched_off(pulls: Sequence[Pull]) -> frozenset[str]:

@@ -35,6 +35,7 @@ class Forge(Protocol):
     def rewrite(self, number: int, title: str, body: str) -> None: ...
     def comments(self, number: int) -> tuple[str, ...]: ...
     def comment(self, number: int, text: str) -> None: ...
+    def close(self, number: int, body: str) -> None: ...
 
 
 @dataclass(frozen=True)
@@ -144,6 +145,40 @@ def _offer(
     elif pull:
         done.append(f"pull request is up to date: {pull.url}")
     return done, pull
+
+
+def conclude(visit: Visit, result: Result, seen: Seen) -> Result:
+    """Closes the open pull request, since the base needs nothing of it any more; one with commits of people is left
+    open, and told so."""
+    try:
+        done = _conclude(visit, seen)
+    except UsageError as error:
+        return replace(result, error=visit.remote.tokens.hidden(str(error)))
+    return replace(result, messages=(*result.messages, *done))
+
+
+def _conclude(visit: Visit, seen: Seen) -> list[str]:
+    pull = life.current(visit.forge.pulls(visit.branch))
+    people = seen.of_people is not None
+    said = people and pull is not None and any(life.NOTHING in one for one in visit.forge.comments(pull.number))
+    steps = life.last_steps(pull, people=people, said=said)
+    if pull is None:
+        return []
+    if Step.comment in steps:
+        visit.forge.comment(pull.number, _farewell(visit, people))
+    if Step.close in steps:
+        visit.forge.close(pull.number, pull.forgotten)
+        return [f"pull request closed, since nothing is left to do: {pull.url}"]
+    return [f"nothing is left to do, but {pull.url} holds commits of people and is left as it is"]
+
+
+def _farewell(visit: Visit, people: bool) -> str:
+    then = (
+        "This branch holds commits that fixer did not make, so it is left open: merge or close it."
+        if people
+        else f"So fixer closes this; the branch `{visit.branch}` can be deleted. What comes up anew is offered anew."
+    )
+    return f"`{visit.base}` needs none of these changes any more. {then}\n\n{life.NOTHING}"
 
 
 def _opened(visit: Visit, name: str, text: str) -> Pull:

@@ -30,6 +30,11 @@ class Request:
     comments: list[str] = field(default_factory=list)
     writes: int = 0
 
+    def edit(self, title: str | None, body: str | None, state: str | None) -> None:
+        """Changes what is given."""
+        self.title, self.body, self.state = title or self.title, body or self.body, state or self.state
+        self.writes += 1
+
 
 @dataclass
 class Api:
@@ -72,7 +77,7 @@ class Api:
         if match := re.fullmatch(rf"{root}/(pulls|issues)/(\d+)(/comments)?", path):
             one = self.requests[int(match[2]) - 1]
             if method == "PATCH":
-                one.title, one.body, one.writes = body["title"], body["body"], one.writes + 1
+                one.edit(body.get("title"), body.get("body"), body.get("state"))
             if match[3] and method == "POST":
                 one.comments.append(body["body"])
                 return 201, self._comment(one, len(one.comments) - 1)
@@ -134,7 +139,8 @@ class Api:
         if match := re.fullmatch(r"/projects/7/merge_requests/(\d+)(/notes)?", path):
             one = self.requests[int(match[1]) - 1]
             if method == "PUT":
-                one.title, one.body, one.writes = body["title"], body["description"], one.writes + 1
+                event = body.get("state_event")
+                one.edit(body.get("title"), body.get("description"), {"close": "closed", None: None}[event])
             if match[2] and method == "POST":
                 one.comments.append(body["body"])
                 return 201, self._note(one, len(one.comments) - 1)

@@ -4,14 +4,22 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from codemods.plan import Plan, plan
+from codemods.scan import Options
+from codemods.source import Source
 from fixer.demo import write_demo
+from fixer.errors import UsageError
+from fixer.project import Project
 from tests.fixer.command import NEW, OLD, Ask, environment, old_project, process
 from tests.fixer.git_repos import Repo
 from tests.support import commit_all, git
+from verify.evidence import Evidence
 
 BRANCH = "fixer/lightning-2.6.6"
 
@@ -61,6 +69,44 @@ def test_a_branch_with_other_content_is_moved_by_force_alone(ask: Ask, folder: P
     assert refs(folder) == before
     assert ask("run", folder, "--no-verify", "--force").code == 0
     assert content(folder, f"{BRANCH}:train.py") == NEW
+
+
+def test_a_branch_with_other_content_is_refused_before_the_proof(
+    ask: Ask, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def prove(*_: object) -> object:
+        raise UsageError("the proof is begun")
+
+    monkeypatch.setattr("fixer.proof.prove_plan", prove)
+    git(folder, "switch", "--quiet", "-c", BRANCH)
+    (folder / "notes.md").touch()
+    commit_all(folder)
+    git(folder, "switch", "--quiet", "main")
+    for more in ([], ["--dry-run"]):
+        assert f"branch '{BRANCH}' exists and holds something else" in ask("run", folder, *more).complaint()
+    assert "the proof is begun" in ask("run", folder, "--force").complaint()
+
+
+def test_a_branch_with_fewer_rules_may_be_what_the_proof_leaves(
+    ask: Ask, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def prove(
+        project: Project, sources: Sequence[Source], options: Options, made: Plan, *_: object
+    ) -> tuple[Plan, tuple[Evidence, ...]]:
+        rules = tuple(rule for rule in options.rules if rule.code == "LIT101")
+        return plan(sources, replace(options, rules=rules)), ()
+
+    folder = old_project(tmp_path / "project", {"train.py": OLD, "requirements.txt": b"pytorch-lightning==1.8.6\n"})
+    monkeypatch.setattr("fixer.proof.prove_plan", prove)
+    first = ask("run", folder, "--output-format", "json").report()
+    assert [commit["code"] for commit in first["commits"]] == ["LIT101"]
+    again = ask("run", folder, "--output-format", "json").report()
+    assert again["messages"] == [f"branch {BRANCH} already holds this result"]
+    git(folder, "branch", "-D", BRANCH)
+    ask("run", folder, "--no-verify", "--select", "LIT101", "--base", "HEAD")
+    (folder / "more.py").write_bytes(OLD)
+    commit_all(folder)
+    assert f"branch '{BRANCH}' exists and holds something else" in ask("run", folder).complaint()
 
 
 def test_a_dry_run_leaves_no_branch(ask: Ask, folder: Path) -> None:

@@ -47,6 +47,26 @@ def test_the_next_steps(there: bool, people: bool, said: bool, known: Pull | Non
     assert next_steps(known, WANTED, there=there, people=people, said=said) == steps
 
 
+@pytest.mark.parametrize(
+    ("known", "people", "said", "steps"),
+    [
+        (None, False, False, ()),
+        (pull(), False, False, (Step.comment, Step.close)),
+        (pull(), True, False, (Step.comment,)),
+        (pull(), True, True, ()),
+    ],
+)
+def test_the_last_steps(known: Pull | None, people: bool, said: bool, steps: tuple[Step, ...]) -> None:
+    assert life.last_steps(known, people=people, said=said) == steps
+
+
+def test_what_is_forgotten_is_not_refused() -> None:
+    text = pull(text="- [ ] A <!-- fixer:rule LIT101 -->").forgotten
+    closed = Pull(1, "", "closed", text)
+    assert closed.memo == Memo("")
+    assert life.switched_off([closed]) == {"LIT101"}
+
+
 def test_a_memo_survives_the_editor_of_a_web_page() -> None:
     assert replace(pull(), body=pull().body.replace("\n", "\r\n")).memo == WANTED
     assert replace(pull(), body='<!-- fixer: {"result": 1} -->').memo is None

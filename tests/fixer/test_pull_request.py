@@ -174,6 +174,37 @@ def test_a_change_that_its_owner_reverted_is_not_offered_again(world: World) -> 
     assert "closed or taken back: LIT101" in str(report["messages"])
 
 
+def test_where_nothing_is_left_to_do_it_is_closed_and_said(world: World) -> None:
+    world.run()
+    theirs, first = head(world.origin), world.pull()
+    world.commit(NEW)
+    world.run("--dry-run")
+    assert first.state == "open"
+    report = world.run()
+    assert (first.state, report["branch"], report["pull_request"]) == ("closed", None, None)
+    assert "pull request closed, since nothing is left to do: " in report["messages"][-1]
+    (said,) = first.comments
+    assert said.startswith("`main` needs none of these changes any more. So fixer closes this;")
+    assert "+trainer = pl.Trainer(accelerator=" in first.body
+    assert head(world.origin) == theirs
+    assert world.run()["messages"] == []
+    assert (first.writes, len(first.comments)) == (1, 1)
+    world.commit(OLD)
+    assert world.run()["branch"] == BRANCH
+    assert [one.state for one in world.api.requests] == ["closed", "open"]
+
+
+def test_where_nothing_is_left_to_do_commits_of_people_stay_open(world: World) -> None:
+    world.run()
+    theirs = world.commit(NEW + b"# by hand\n", BRANCH)
+    world.commit(NEW)
+    for _ in range(2):
+        assert world.run()["messages"][-1].endswith("holds commits of people and is left as it is")
+    (said,) = world.pull().comments
+    assert "so it is left open: merge or close it." in said
+    assert (world.pull().state, world.pull().writes, head(world.origin)) == ("open", 0, theirs)
+
+
 def test_a_rule_switched_off_in_the_check_boxes_is_left_out(world: World) -> None:
     commit(world.origin, {"logger.py": MOVED})
     first = world.run()
