@@ -26,7 +26,7 @@ from codemods.trainer.scripts import (
     WORDS,
     Script,
     Site,
-    default_calls,
+    defaults_of,
     own_options,
     read_script,
     read_site,
@@ -151,7 +151,7 @@ def _extra(file: PythonFile, facts: Facts, sites: Sequence[Site], site: Site, ke
     built = [other.call.node for other in sites if other.trainer and not other.adds]
     if site.adds:
         said = built and all(keywords(node).keys() & set(HARDWARE) for node in built)
-        default = any(item.arg == "accelerator" for call in default_calls(file) for item in call.node.keywords)
+        default = any(name == "accelerator" for name, _ in defaults_of(file) or ())
         return () if said or default else ('accelerator="cpu"',)
     scripts: Mapping[str, Script] = facts.collected(CODE)
     declared = any(script.adds for script in scripts.values())

@@ -7,7 +7,7 @@ import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from codemods.facts import TRAINER, Facts
+from codemods.facts import TRAINER, Facts, literal
 from codemods.finding import Fix
 from codemods.source import CallNode, PythonFile
 from codemods.trainer import helpers
@@ -136,7 +136,12 @@ def spoken(file: PythonFile, names: frozenset[str]) -> set[str]:
         for name in names
         if name not in own
         and name in file.text
-        and (name in defaults or f"--{name}" in file.text or _is_read(file, name, bases) or _is_key(file, name))
+        and (
+            name in defaults
+            or f"--{name}" in file.text
+            or _is_read(file, name, bases)
+            or _is_key(file, name, None in defaults)
+        )
     }
 
 
@@ -156,8 +161,11 @@ def _is_read(file: PythonFile, name: str, bases: Collection[str]) -> bool:
     return any(ast.unparse(node.value).removeprefix("self.") in bases for node in file.attributes(name))
 
 
-def _is_key(file: PythonFile, name: str) -> bool:
-    """Whether a file that takes a Namespace as a dictionary spells the option as a key."""
+def _is_key(file: PythonFile, name: str, spread: bool) -> bool:
+    """Whether a file that takes a Namespace as a dictionary, or its defaults of one (`spread`), spells the option as a
+    key."""
+    if spread and re.search(rf"['\"]{name}['\"]", file.text):
+        return True
     if "__dict__" not in file.text and "vars(" not in file.text:
         return False
     return re.search(rf"[\[(]\s*['\"]{name}['\"]", file.text) is not None
@@ -170,6 +178,26 @@ def default_calls(file: PythonFile) -> list[CallNode]:
         for call in file.calls_near(["set_defaults"])
         if isinstance(call.node.func, ast.Attribute) and call.node.func.attr == "set_defaults"
     ]
+
+
+def defaults_of(file: PythonFile) -> list[tuple[str, ast.expr]] | None:
+    """The names and values that `set_defaults` is called with, those in dictionaries too; None where one of these is
+    not shown."""
+    found: list[tuple[str, ast.expr]] = []
+    for call in default_calls(file):
+        for item in call.node.keywords:
+            if item.arg is not None:
+                found.append((item.arg, item.value))
+                continue
+            name = item.value.id if isinstance(item.value, ast.Name) else None
+            shown = [each.node.value for each in file.assignments_to(name)] if name else [item.value]
+            mappings = [value for value in shown if isinstance(value, ast.Dict)]
+            if not mappings:
+                return None
+            for mapping in mappings:
+                pairs = zip(mapping.keys, mapping.values, strict=True)
+                found += [(str(literal(key)[1]), value) for key, value in pairs if key is not None]
+    return found
 
 
 def refusal(file: PythonFile, sites: Sequence[Site], kept: Collection[str]) -> str | None:
@@ -202,8 +230,13 @@ def _lost(file: PythonFile, sites: Sequence[Site]) -> str | None:
     if speaks:
         return f"the script speaks of the option {speaks[0]}, which went with Trainer's argument"
     own = own_options(file) & gone
-    named = [item for call in default_calls(file) for item in call.node.keywords if item.arg == "accelerator"]
-    if any(is_strategy(item.value) for item in named):
+    defaults = defaults_of(file)
+    if defaults is None:
+        return "the defaults of its options come from a dictionary, where those of 1.x may stand"
+    named = {item.arg for call in default_calls(file) for item in call.node.keywords}
+    if mapped := sorted({name for name, _ in defaults} & RENAMED.keys() - named):
+        return f"a dictionary of defaults names the option {mapped[0]}, which is {RENAMED[mapped[0]]} now"
+    if any(name == "accelerator" and is_strategy(value) for name, value in defaults):
         return "the script names a strategy by the default of --accelerator"
     for site in sites:
         if site.adds:

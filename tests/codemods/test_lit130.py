@@ -95,6 +95,13 @@ def test_a_checkpoint_goes_to_fit() -> None:
     ("change", "why"),
     [
         (("    args =", "    parser.set_defaults(weights_summary=None)\n    args ="), "weights_summary"),
+        (("    args =", "    parser.set_defaults(**load('defaults.json'))\n    args ="), "a dictionary"),
+        (("    args =", "    all = {'weights_summary': None}\n    parser.set_defaults(**all)\n    args ="), "weights_"),
+        (("    args =", "    all = {'accelerator': 'ddp'}\n    parser.set_defaults(**all)\n    args ="), "a strategy"),
+        (
+            ("    args =", "    all = {'replace_sampler_ddp': 0}\n    parser.set_defaults(**all)\n    args ="),
+            "use_dist",
+        ),
         (("    args =", "    parser.add_argument('--barebones')\n    args ="), "--barebones"),
         (("Trainer.add_argparse_args(parser)", "Trainer.add_argparse_args(parser, use_argument_group=False)"), "usual"),
         (("def main", "def add_arguments():\n    pass\n\n\ndef main"), "the name add_arguments"),
@@ -197,6 +204,14 @@ def test_the_default_that_the_script_sets_wins() -> None:
     assert "add_arguments(Trainer, parser)\n" in rewritten({"a.py": named}, rule("LIT130"))["a.py"]
     old = SCRIPT.replace("    args =", "    parser.set_defaults(accelerator='ddp')\n    args =")
     assert all("names a strategy" in reason for reason in refusals({"a.py": old}, "LIT130"))
+
+
+def test_defaults_of_a_dictionary() -> None:
+    given = "    all = {'gpus': 0, 'max_epochs': 3}\n    parser.set_defaults(**all)\n    args ="
+    trainer = run(SCRIPT.replace("    args =", given), [])
+    assert (trainer.max_epochs, type(trainer.accelerator).__name__) == (3, "CPUAccelerator")
+    text = rewritten({"a.py": SCRIPT.replace("    args =", given)}, rule("LIT130"))["a.py"]
+    assert 'parser.add_argument("--gpus"' in text and "devices=args.gpus or args.devices" in text
 
 
 ALONE = HEAD + "def build(args):\n    return Trainer.from_argparse_args(args, logger=False)\n"
