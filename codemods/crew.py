@@ -125,6 +125,7 @@ class Crew:
 def _work(desk: Desk, connection: Connection[Any, Any]) -> None:
     """What a process does until it is ended: it learns facts, and looks at items."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
     gc.disable()
     while True:
         try:

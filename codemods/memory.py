@@ -75,7 +75,8 @@ class Memory:
         ignored = sorted(options.ignored_rows), sorted(options.left_out), sorted(options.ignored_in.items())
         asked = [rule.code for rule in options.rules], options.unsafe, facts.pins, facts.forked, facts.target
         rest = sorted(facts.kinds.items()), sorted(facts.files), facts.namespace, sorted(facts.silenced)
-        self._facts = _digested(repr((said, mentioned, ignored, asked, rest)).encode())
+        late = facts.planned, sorted(facts.served), sorted(facts.asked)
+        self._facts = _digested(repr((said, mentioned, ignored, asked, rest, late)).encode(errors="surrogateescape"))
 
     def checked(self, source: Source, codes: tuple[str, ...]) -> Checked | None:
         """What a second look by those rules said of a file, with these facts."""

@@ -71,8 +71,8 @@ class _Scanner:
         if checked.silenced:
             self._learn(replace(self.desk.facts, silenced=checked.silenced))
             checked = replace(self._check(items), served=checked.served)
-        self.memory.keep_opened(self.sources[path] for path in self.crew.seen)
         found = self._look_last(present, checked)
+        self.memory.keep_opened(self.sources[path] for path in self.crew.seen)
         return Scan(self.desk.facts, tuple(sorted(found, key=_order)), present, tuple(sorted(self.skipped.items())))
 
     def _learn(self, facts: Facts) -> None:
@@ -96,17 +96,21 @@ class _Scanner:
 
     def _look_last(self, present: Mapping[str, tuple[str, ...]], checked: Checked) -> list[Finding]:
         """All findings, with those of the rules that want to know the others."""
-        found, served, rules, desk = list(checked.findings), checked.served, self.options.rules, self.desk
+        found, served, rules = list(checked.findings), checked.served, self.options.rules
         named = {finding.path for finding in found}
-        desk.learn(replace(desk.facts, planned=tuple(found)))
+        self._learn(replace(self.desk.facts, planned=tuple(found)))
         for rule in (rule for rule in rules if rule.last):
             if rule.judges_ignores:
-                desk.learn(replace(desk.facts, served=served, asked=frozenset(rule.code for rule in rules)))
-            for path, source in self.sources.items():
-                if rule.code in present.get(path, ()) or (path in named and triggered(source, (rule,))):
-                    more = check(desk, (path, (rule.code,)))
-                    found.extend(more.findings)
-                    served |= more.served
+                self._learn(replace(self.desk.facts, served=served, asked=frozenset(rule.code for rule in rules)))
+            more = self._check(
+                [
+                    (path, (rule.code,))
+                    for path, source in self.sources.items()
+                    if rule.code in present.get(path, ()) or (path in named and triggered(source, (rule,)))
+                ]
+            )
+            found.extend(more.findings)
+            served |= more.served
         return found
 
     def _collect(self) -> Facts:
