@@ -12,18 +12,18 @@ from codemods.source import CallNode, PythonFile
 Guard = Literal["none", "both", "unclear"]
 
 
-def guard_of(file: PythonFile, call: CallNode, keyword: str) -> Guard:
-    """How a call that still passes `keyword` is kept from running on 2.x.
+def guard_of(file: PythonFile, call: CallNode, keyword: str, called: str = TRAINER) -> Guard:
+    """How a call of `called` that still passes `keyword` is kept from running on 2.x.
 
-    `both`: it stands in one arm of a version check, or of `try`, whose other arm builds a Trainer without the
-    keyword. `unclear`: a version is asked about, but the other arm holds no such call. `none`: neither.
+    `both`: it stands in one arm of a version check, or of `try`, whose other arm calls the same without the keyword.
+    `unclear`: a version is asked about, but the other arm holds no such call. `none`: neither.
     """
     if not any(word in file.text for word in ("except", "ersion", "ERSION", "_GREATER", "signature")):
         return "none"
     modern = [
         other.node
         for other in file.calls
-        if other.scope.resolve(other.node.func) == TRAINER
+        if other.scope.resolve(other.node.func) == called
         and all(argument.arg != keyword for argument in other.node.keywords)
     ]
     found: Guard = "none"

@@ -71,6 +71,17 @@ def test_findings(call: str, said: str) -> None:
     assert said in reason
 
 
+def test_a_fallback_for_older_releases() -> None:
+    served = "try:\n    a = ModelCheckpoint(every_n_epochs=1)\nexcept TypeError:\n    a = ModelCheckpoint(period=1)\n"
+    made = run_rules({"a.py": HEAD + served}, rule("LIT230"))
+    assert made.findings == () and made.changes == ()
+    asked = "if old_version:\n    a = ModelCheckpoint(period=1)\n"
+    [reason] = refusals({"a.py": HEAD + asked}, "LIT230")
+    assert "version check" in reason
+    other = "try:\n    a = ModelCheckpoint(period=1)\nexcept TypeError:\n    a = None\n"
+    assert "every_n_epochs=1" in rewritten({"a.py": HEAD + other}, rule("LIT230"))["a.py"]
+
+
 @pytest.mark.parametrize(
     "call",
     [
