@@ -32,6 +32,33 @@ PRECISIONS: Mapping[Any, str] = {
 COLLECTIVES = ("barrier", "broadcast", "all_gather", "reduce")
 _ANY, _OWNED = re.compile(r"\.\s*([a-z]\w*)"), re.compile(r"trainer\s*\.\s*([a-z]\w*)")
 LIMITS = {"min_steps": "M247", "max_steps": "M248"}
+_OWN = "loops of one's own are gone: write the loop with Lightning Fabric, or override hooks"
+LOOPS: Mapping[str, Mapping[str, str]] = {
+    "fit_loop": {
+        "running_loss": "keep a mean of the losses of your own; lr_find reads what training_step returns",
+        "split_idx": "batches are split no more",
+        "connect": _OWN,
+        "replace": _OWN,
+    },
+    "fit_loop.epoch_loop": {
+        "batch_loop": "fit_loop.epoch_loop has automatic_optimization and manual_optimization itself",
+        "connect": _OWN,
+        "replace": _OWN,
+    },
+    **{
+        f"{stage}_loop": {
+            "epoch_loop": "what it had is private, or of the loop itself",
+            "dataloaders": f"trainer.{loaders} has what was returned",
+            "current_dataloader_idx": "hooks and steps get dataloader_idx",
+            "connect": _OWN,
+            "replace": _OWN,
+        }
+        for stage, loaders in (
+            ("validate", "val_dataloaders"), ("test", "test_dataloaders"), ("predict", "predict_dataloaders"),
+        )
+    },
+}  # fmt: skip
+"""What the Trainer's loops had up to 1.9, and have no more (by reflection on 1.8.6, 1.9.5 and 2.6.6)."""
 UNCERTAIN = "it is called a trainer and taken to be Lightning's"
 
 
@@ -86,6 +113,9 @@ def _found(file: PythonFile, node: ast.Attribute, within: Within, row: Row) -> M
     if row.action == "special":
         return _special(file, node, within, row)
     stored = not isinstance(node.ctx, ast.Load)
+    if stored and row.action == "write":
+        now = row.target.replace("{}", "trainer")
+        return _left(file, node, row, f"it is set here, which changes nothing any more; what it held is {now}")
     if row.action == "manual" or stored:
         return _left(file, node, row, row.reason if not stored else f"it is set here; {row.reason}")
     return _write(file, node, row, row.target)
@@ -119,7 +149,7 @@ def _special(file: PythonFile, node: ast.Attribute, within: Within, row: Row) ->
     if row.target == "model":
         return _left(file, node, row, row.reason) if isinstance(node.ctx, ast.Store) else None
     if row.target == "loop":
-        return _loop(file, node, parent, row)
+        return _loop(file, node, within, row)
     if row.target == "collective":
         if isinstance(parent, ast.Attribute) and parent.attr in COLLECTIVES:
             return _write(file, node, row, "{}.strategy")
@@ -134,10 +164,20 @@ def _special(file: PythonFile, node: ast.Attribute, within: Within, row: Row) ->
     return _schedulers(file, node, within, row)
 
 
-def _loop(file: PythonFile, node: ast.Attribute, parent: ast.AST, row: Row) -> Match | None:
-    """A loop that is put in the place of the Trainer's own, and limits that are set on it; reading it is fine."""
+def _loop(file: PythonFile, node: ast.Attribute, within: Within, row: Row) -> Match | None:
+    """A loop that is put in the place of the Trainer's own, limits that are set on it, and what it has no more; reading
+    the rest is fine."""
+    parent = within[-1]
     if isinstance(node.ctx, ast.Store):
         return _left(file, node, row, row.reason)
+    name = node.attr
+    for outer in reversed(within):
+        if not isinstance(outer, ast.Attribute):
+            break
+        if advice := LOOPS.get(name, {}).get(outer.attr):
+            message = f"`{outer.attr}` of trainer.{name} was removed in Lightning 2.0"
+            return Match(file.span(outer), message, "manual", f"Not rewritten: {advice}.", row.row)
+        name = f"{name}.{outer.attr}"
     if not (isinstance(parent, ast.Attribute) and isinstance(parent.ctx, ast.Store) and parent.attr in LIMITS):
         return None
     message = f"`{parent.attr}` of trainer.{node.attr} cannot be set since Lightning 2.0"

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import ast
+from operator import attrgetter
 
 import pytest
 from lightning.pytorch import Trainer
 
-from codemods.trainer.lit120 import PRECISIONS, Row, rows
+from codemods.trainer.lit120 import LOOPS, PRECISIONS, Row, rows
 from tests.codemods.support import rewritten, rule, run_rules
 
 HEAD = "from pytorch_lightning import Callback, LightningModule, Trainer\n\n\n"
@@ -71,6 +72,7 @@ def test_written(before: str, wanted: str) -> None:
         "for item in trainer.lr_schedulers: pass",
         "trainer.training_type_plugin = 1",
         "trainer.train_loop",
+        "trainer.early_stop_callback = False",
     ],
 )
 def test_left_to_a_person(statement: str) -> None:
@@ -123,15 +125,25 @@ def test_without_lightning_nothing_is_said() -> None:
         ("trainer.predict_loop = Mine()", ["M210"]),
         ("trainer.fit_loop.min_steps = 3", ["M247"]),
         ("trainer.fit_loop.max_steps = 3", ["M248"]),
+        ("trainer.fit_loop.running_loss.append(1)", ["M207"]),
+        ("trainer.fit_loop.epoch_loop.batch_loop.run()", ["M207"]),
+        ("print(trainer.test_loop.dataloaders)", ["M209"]),
+        ("trainer.lr_find(model)", [None]),
         ("print(trainer.fit_loop.max_steps, trainer.validate_loop)", []),
+        ("print(trainer.fit_loop.epoch_loop.val_loop, trainer.fit_loop.epoch_progress)", []),
         ("trainer.fit_loop.epoch_loop.max_steps = 3", []),
     ],
 )
-def test_loops_that_are_put_in_and_limits_that_are_set(statement: str, found: list[str]) -> None:
+def test_loops_that_are_put_in_and_limits_that_are_set(statement: str, found: list[str | None]) -> None:
     text = f"from pytorch_lightning import Trainer\n\ntrainer = Trainer()\n{statement}\n"
     made = run_rules({"a.py": text}, rule("LIT120"))
     assert [item.row for item in made.findings] == found
     assert all(item.fix == "manual" for item in made.findings)
+
+
+@pytest.mark.parametrize(("loop", "name"), [(loop, name) for loop, names in LOOPS.items() for name in names])
+def test_what_loops_have_no_more(loop: str, name: str, trainer: Trainer) -> None:
+    assert not hasattr(attrgetter(loop)(trainer), name)
 
 
 @pytest.mark.parametrize("built", ["pl.Trainer(max_epochs=1)", "pl.Trainer.from_argparse_args(args, logger=None)"])
