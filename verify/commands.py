@@ -70,6 +70,8 @@ def parsed(rest: str) -> Command | None:
 def usable(root: Path, args: tuple[str, ...]) -> bool:
     """Whether the files that arguments name are there, but for those that a script writes."""
     option = ""
+    if "--help" in args or "-h" in args:
+        return False
     for arg in args:
         name, _, value = arg.partition("=")
         if arg.startswith("-") and not value:

@@ -10,8 +10,10 @@ from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 from typing import Any
 
+from verify.arguments import cli_config, filled
 from verify.commands import Command, commands, usable
-from verify.sources import NAMESPACES, Sources, imports
+from verify.sources import Sources, imports
+from verify.starts import calls_fit, hands_to_cli, names_trainer, starts, trains
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -19,7 +21,6 @@ else:
     import tomlkit as tomllib
 
 SCRIPTS, TESTS = 3, 2
-CLI = "LightningCLI"
 
 
 @dataclass(frozen=True)
@@ -47,15 +48,16 @@ def entries(sources: Sources, changed: Iterable[str]) -> tuple[Entry, ...]:
     if configured:
         return (configured,)
     touched = frozenset(changed)
-    found = [path for path in sources.paths() if trains(sources.tree(path))]
+    found = [path for path in sources.paths() if starts(sources, path)]
     ranked = sorted(found, key=lambda path: (_rank(sources, path, touched), _in_tests(path), path))
     said = list(commands(sources.root)) if ranked else []
-    scripts = [entry for path in ranked for entry in _started(sources, path, said)]
+    scripts = list(dict.fromkeys(entry for path in ranked for entry in _started(sources, path, said)))
     return (*scripts[:SCRIPTS], *_tests(sources, touched)[:TESTS])
 
 
 def _started(sources: Sources, path: str, said: Sequence[Command]) -> Iterator[Entry]:
-    """A script with the first arguments that somebody gives it and whose files are there, and without any."""
+    """A script with the first arguments that somebody gives it and whose files are there, and with those alone that it
+    cannot do without."""
     plain = _entry(sources, path, ())
     dotted = ".".join(PurePosixPath(path).with_suffix("").parts).removesuffix(".__main__")
     for command in said:
@@ -63,15 +65,11 @@ def _started(sources: Sources, path: str, said: Sequence[Command]) -> Iterator[E
         if (by_path or command.module == dotted) and command.args and usable(sources.root, command.args):
             yield Entry(path, command.args, command.module or plain.module)
             break
-    yield Entry(path, ("fit",), plain.module) if _is_cli(sources.tree(path)) else plain
-
-
-def _is_cli(tree: ast.Module | None) -> bool:
-    return tree is not None and any(isinstance(node, ast.Call) and _last(node.func) == CLI for node in ast.walk(tree))
-
-
-def _last(node: ast.expr) -> str:
-    return node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", "")
+    if hands_to_cli(sources, path):
+        config = cli_config(sources.root, path, said)
+        yield replace(plain, args=("fit", "--config", config) if config else ("fit",))
+    else:
+        yield replace(plain, args=filled(sources, path, said))
 
 
 def _tests(sources: Sources, changed: frozenset[str]) -> list[Entry]:
@@ -80,7 +78,7 @@ def _tests(sources: Sources, changed: frozenset[str]) -> list[Entry]:
         path
         for path in sources.paths()
         if _is_test(path) and (tree := sources.tree(path)) and not trains(tree)
-        and _names_trainer(tree) and _calls_fit(ast.walk(tree)) and changed & set(sources.reach(path)[0])
+        and names_trainer(tree) and calls_fit(ast.walk(tree)) and changed & set(sources.reach(path)[0])
     ]  # fmt: skip
     found.sort(key=lambda path: ((sources.root / path).stat().st_size, path))
     return [Entry(path, ("-x", "-q", "-p", "no:cacheprovider", path), "pytest") for path in found]
@@ -151,75 +149,3 @@ def _file_of(sources: Sources, module: str) -> str:
     known = set(sources.paths())
     found = (name for name in (f"{base}.py", f"{base}/__main__.py", f"src/{base}.py") if name in known)
     return next(found, f"{base}.py")
-
-
-def trains(tree: ast.Module | None) -> bool:
-    """Whether running a file builds a Lightning Trainer and calls `fit`, or hands over to LightningCLI."""
-    if tree is None:
-        return False
-    if _names_trainer(tree) or _is_hydra(tree):
-        return _calls_fit(_executed(tree))
-    return _names_trainer(tree, CLI) and any(
-        isinstance(node, ast.Call) and _last(node.func) == CLI for node in _executed(tree)
-    )
-
-
-def _calls_fit(nodes: Iterable[ast.AST]) -> bool:
-    return any(
-        isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "fit"
-        for node in nodes
-    )
-
-
-def _is_hydra(tree: ast.Module) -> bool:
-    """Whether hydra starts a file that knows Lightning: the Trainer's class is then named in a configuration."""
-    packages = {found.module.split(".")[0] for found in imports(tree) if not found.level}
-    return "hydra" in packages and bool(packages & set(NAMESPACES))
-
-
-def _names_trainer(tree: ast.Module, name: str = "Trainer") -> bool:
-    """Whether a Trainer of Lightning is imported or reached through its package."""
-    packages: set[str] = set()
-    for node in ast.walk(tree):
-        if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] in NAMESPACES:
-            if any(alias.name in (name, "*") for alias in node.names):
-                return True
-            packages |= {alias.asname or alias.name for alias in node.names if alias.name == "pytorch"}
-        elif isinstance(node, ast.Import):
-            packages |= {
-                (alias.asname or alias.name).split(".")[0]
-                for alias in node.names
-                if alias.name.split(".")[0] in NAMESPACES
-            }
-    return any(
-        isinstance(node, ast.Attribute) and node.attr == name and _root(node) in packages for node in ast.walk(tree)
-    )
-
-
-def _root(node: ast.expr) -> str | None:
-    while isinstance(node, ast.Attribute):
-        node = node.value
-    return node.id if isinstance(node, ast.Name) else None
-
-
-def _is_command(node: ast.stmt) -> bool:
-    """Whether a function is handed to what reads the command line: click, typer, hydra, absl."""
-    marks = getattr(node, "decorator_list", []) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) else []
-    return any(
-        _last(mark.func if isinstance(mark, ast.Call) else mark) in ("command", "main", "task") for mark in marks
-    )
-
-
-def _executed(tree: ast.Module) -> Iterator[ast.AST]:
-    """The nodes that run with the file: module level, and functions and classes reached from there by name."""
-    kinds = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
-    defined = {node.name: node for node in tree.body if isinstance(node, kinds)}
-    queue: list[ast.AST] = [node for node in tree.body if not isinstance(node, kinds) or _is_command(node)]
-    used: set[str] = set()
-    while queue:
-        for node in ast.walk(queue.pop()):
-            yield node
-            name = node.id if isinstance(node, ast.Name) else None
-            if name in defined and name not in used:
-                used.add(name)
-                queue.append(defined[name])

@@ -30,11 +30,16 @@ class Sources:
     root: Path
     _trees: dict[str, ast.Module | None] = field(default_factory=dict)
     _paths: tuple[str, ...] | None = None
+    _known: frozenset[str] | None = None
+    _loads: dict[str, tuple[tuple[Import, tuple[str, ...]], ...]] = field(default_factory=dict)
+    _reached: dict[str, tuple[tuple[str, ...], frozenset[str]]] = field(default_factory=dict)
+    _known: frozenset[str] = frozenset()
 
     def paths(self) -> tuple[str, ...]:
         """The posix paths of all Python files, sorted."""
         if self._paths is None:
             self._paths = tuple(sorted(self._found()))
+            self._known = frozenset(self._paths)
         return self._paths
 
     def _found(self) -> Iterator[str]:
@@ -52,9 +57,7 @@ class Sources:
 
     def packages(self, path: str) -> frozenset[str]:
         """The top-level packages that a file imports by absolute name."""
-        tree = self.tree(path)
-        found = imports(tree) if tree else ()
-        return frozenset(item.module.split(".")[0] for item in found if not item.level)
+        return frozenset(found.module.split(".")[0] for found, _ in self.loads(path) if not found.level)
 
     def local(self, path: str, found: Import) -> tuple[str, ...]:
         """The files of this tree that an import in `path` may load."""
@@ -72,23 +75,33 @@ class Sources:
         return ()
 
     def _below(self, root: PurePosixPath, found: Import) -> tuple[str, ...]:
-        known = set(self.paths())
         base = root.joinpath(*found.module.split(".")) if found.module else root
         wanted = [base.joinpath(name) for name in found.names]
         chain = [base, *wanted, *(parent for parent in base.parents if parent != root and root in parent.parents)]
         files = [f"{step.as_posix()}{end}" for step in chain for end in (".py", "/__init__.py")]
+        self.paths()
         return tuple(name for name in files if name in known)
+
+    def loads(self, path: str) -> tuple[tuple[Import, tuple[str, ...]], ...]:
+        """What a file imports, each with the files of this tree that it may load."""
+        if path not in self._loads:
+            tree = self.tree(path)
+            self._loads[path] = tuple((found, self.local(path, found)) for found in imports(tree)) if tree else ()
+        return self._loads[path]
 
     def reach(self, script: str) -> tuple[tuple[str, ...], frozenset[str]]:
         """The files that running `script` may load, and the outside packages that it cannot do without."""
+        if script not in self._reached:
+            self._reached[script] = self._reach(script)
+        return self._reached[script]
+
+    def _reach(self, script: str) -> tuple[tuple[str, ...], frozenset[str]]:
         seen: dict[str, None] = {script: None}
         outside: set[str] = set()
         queue = [script]
         while queue:
             path = queue.pop()
-            tree = self.tree(path)
-            for found in imports(tree) if tree else ():
-                files = self.local(path, found)
+            for found, files in self.loads(path):
                 new = [name for name in files if name not in seen]
                 seen.update(dict.fromkeys(new))
                 queue.extend(new)

@@ -7,8 +7,9 @@ import pytest
 
 from tests.verify.trees import tree
 from verify.commands import Command, parsed
-from verify.entry import Entry, entries, trains
+from verify.entry import Entry, entries
 from verify.sources import Sources
+from verify.starts import trains
 
 FIT = "from pytorch_lightning import Trainer\nTrainer().fit(None)\n"
 
@@ -138,3 +139,80 @@ def test_tests_that_train_what_changed_come_after_scripts_the_smallest_first(tmp
     found = entries(Sources(tmp_path / "p"), ["model.py"])
     assert [entry.script for entry in found] == ["test_short.py", "test_long.py"]
     assert found[0].told == "python -m pytest -x -q -p no:cacheprovider test_short.py"
+
+
+ARGPARSE = """import argparse
+parser = argparse.ArgumentParser()
+parser.add_argument("where", nargs="?")
+parser.add_argument("kind", choices=["small", "large"])
+parser.add_argument("-c", "--config", required=True)
+parser.add_argument("--run-name", type=str, required=True)
+parser.add_argument("--epochs", type=int, required=True)
+parser.add_argument("--verbose", action="store_true")
+parser.parse_args()
+"""
+CLICK = """import click
+@click.command()
+@click.option("--depth", type=click.Choice(["18", "50"]), required=True)
+@click.option("--rate", default=0.1)
+@click.argument("out_dir")
+def main(depth, rate, out_dir): ...
+"""
+FIRE = "import fire\ndef main(config, steps: int, rate=0.1): ...\nfire.Fire(main)\n"
+ABSL = "from absl import flags\nflags.DEFINE_string('config', None, '')\nflags.mark_flag_as_required('config')\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "args"),
+    [
+        (ARGPARSE, ("small", "--config", "configs/b.yaml", "--run-name", "fixer", "--epochs", "1")),
+        (CLICK, ("fixer-output", "--depth", "18")),
+        (FIRE, ("--config", "configs/b.yaml", "--steps", "1")),
+        (ABSL, ("--config", "configs/b.yaml")),
+        ("import argparse\nargparse.ArgumentParser().add_argument('--data', required=True)\n", ()),
+        ("print('nothing')\n", ()),
+    ],
+)
+def test_what_a_script_requires_is_filled_from_the_project(tmp_path: Path, text: str, args: tuple[str, ...]) -> None:
+    tree(tmp_path / "p", a=text + FIT)
+    (tmp_path / "p" / "package.json").write_text("{}")
+    configs = tmp_path / "p" / "configs"
+    configs.mkdir()
+    (configs / "a.yaml").write_text("large: 1\nlayers: 2\n")
+    (configs / "b.yaml").write_text("x: 1\n")
+    (configs / "empty.yaml").write_text("")
+    assert [entry.args for entry in entries(Sources(tmp_path / "p"), [])] == [args]
+
+
+def test_a_configuration_that_a_command_names_comes_before_the_smallest(tmp_path: Path) -> None:
+    tree(tmp_path / "p", a=FIRE.replace(", steps: int", "") + FIT)
+    for name in ("large", "small"):
+        (tmp_path / "p" / f"config_{name}.yaml").write_text(name * (5 if name == "large" else 1))
+    (tmp_path / "p" / "README.md").write_text("Run\n```\npython a.py --config config_large.yaml --data /data/x\n```\n")
+    assert [entry.args for entry in entries(Sources(tmp_path / "p"), [])] == [("--config", "config_small.yaml")]
+    (tmp_path / "p" / "README.md").write_text("Run\n```\npython a.py --config=config_large.yaml --data data/x\n```\n")
+    assert [entry.args for entry in entries(Sources(tmp_path / "p"), [])] == [("--config", "config_large.yaml")]
+
+
+TRAINING = "from pytorch_lightning import Trainer\ndef make(): return Trainer()\ndef train(): make().fit(1)\n"
+CLASS = "from lightning.pytorch.cli import LightningCLI\nclass Mine(LightningCLI): ...\ndef main(): Mine(run=True)\n"
+MAIN = "if __name__ == '__main__':\n    "
+
+
+def test_what_trains_in_functions_of_other_files_is_started_by_who_calls_them(tmp_path: Path) -> None:
+    tree(
+        tmp_path / "p", training=TRAINING, calls=f"from training import train as go\n{MAIN}go()\n",
+        makes=f"from training import make\n{MAIN}make().fit(None)\n",
+        other=f"from training import make\n{MAIN}make()\n",
+        fits=f"from sklearn import svm\n{MAIN}svm.SVC().fit(1)\n", loads="from training import train\n",
+    )  # fmt: skip
+    assert [entry.script for entry in entries(Sources(tmp_path / "p"), [])] == ["calls.py", "makes.py"]
+
+
+def test_a_cli_of_ones_own_gets_a_configuration_of_its_kind(tmp_path: Path) -> None:
+    tree(tmp_path / "p", cli=CLASS, run=f"from cli import main\n{MAIN}main()\n")
+    assert entries(Sources(tmp_path / "p"), []) == (Entry("run.py", ("fit",)),)
+    (tmp_path / "p" / "conf").mkdir()
+    (tmp_path / "p" / "conf" / "a.yaml").write_text("x: 1\n")
+    (tmp_path / "p" / "conf" / "b.yaml").write_text("model:\n  width: 3\ntrainer: {}\n")
+    assert entries(Sources(tmp_path / "p"), []) == (Entry("run.py", ("fit", "--config", "conf/b.yaml")),)
