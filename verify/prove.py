@@ -9,7 +9,7 @@ import shutil
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
 from typing import Any, TypeVar
 
@@ -85,6 +85,7 @@ class _Bench:
     contained: Containment
     stop: threading.Event
     progress: Callable[[str], None]
+    pairs: list[tuple[Wanted, Wanted, _Pair]] = field(default_factory=list)
 
     @property
     def cache(self) -> Path:
@@ -261,6 +262,10 @@ def _environments(before: Sources, after: Sources, scripts: Sequence[str], bench
     both = old.packages | new.packages
     old, new = (replace(one, packages=both, written=request.written) for one in (old, new))
 
+    for one, other, pair in bench.pairs:
+        if (one.lightning, other.lightning) == (old.lightning, new.lightning) and both <= one.packages:
+            return pair
+
     def build() -> _Pair:
         given = bench.named(request.python)
         ready = environments.target(new, request.target, given, tools, bench.cache, bench.progress)
@@ -270,7 +275,9 @@ def _environments(before: Sources, after: Sources, scripts: Sequence[str], bench
             return _Pair(None, ready, bench.contained.said, str(error))
         return _Pair(base, ready, bench.contained.said)
 
-    return _together([build], bench.stop)[0]
+    built = _together([build], bench.stop)[0]
+    bench.pairs.append((old, new, built))
+    return built
 
 
 def _baseline(wanted: Wanted, after: Ready, tools: Installer, bench: _Bench) -> Ready:
