@@ -140,20 +140,28 @@ class Facts:
     def find_opened(self, dotted: str, near: str) -> tuple[PythonFile, ClassNode] | None:
         """The project's class of that dotted name as it stands in its file, which may be one that was not read; seen
         from the file `near`, through re-exports."""
+        if (found := self.find_definition(dotted, near)) is None:
+            return None
+        file, node = found
+        return next(((file, item) for item in file.classes if item.node is node), None)
+
+    def find_definition(self, dotted: str, near: str) -> tuple[PythonFile, Function | ast.ClassDef] | None:
+        """The project's class or function of that dotted name, as `find_opened` finds classes."""
         for _ in range(8):
             module, _, name = dotted.rpartition(".")
-            file = self.open(path) if module and (path := self._path_of(module, near)) else None
+            file = self.open(path) if module and (path := self.path_of(module, near)) else None
             if file is None:
                 return None
-            if found := next((item for item in file.classes if item.qualname == name), None):
-                return file, found
+            for node in file.scope.statements:
+                if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) and node.name == name:
+                    return file, node
             targets = file.scope.bindings.get(name, frozenset())
             if len(targets) != 1 or dotted in targets:
                 return None
             dotted, near = min(targets), file.path
         return None
 
-    def _path_of(self, module: str, near: str) -> str | None:
+    def path_of(self, module: str, near: str) -> str | None:
         """The file of a dotted module, among all files of the tree; None where there is none, or several."""
         paths = self._stems.get(module.rpartition(".")[2], ())
         suffix = module.replace(".", "/")

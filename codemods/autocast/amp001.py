@@ -42,10 +42,10 @@ class _Found:
 
 def check(file: PythonFile, facts: Facts) -> Iterator[Match]:
     """Every statement that leaves weights without gradient in the cache of a region in which they are then trained."""
-    if not admits_below(facts, TORCH, TORCH_FIXED) or not _concerned(file, facts):
+    if not admits_below(facts, TORCH, TORCH_FIXED):
         return
     groups: dict[ast.AST, list[_Found]] = {}
-    for item in traced(file, facts, CODE):
+    for item in traced(file, facts, CODE, WORDS):
         for meeting in item.poisoned:
             if not _is_its_own(meeting, file, facts) or (judged := _judge(meeting, item, file)) is None:
                 continue
@@ -54,18 +54,6 @@ def check(file: PythonFile, facts: Facts) -> Iterator[Match]:
                 groups.setdefault(place, []).append(_Found(meeting, item, *judged, anchor))
     for place in _needed(groups):
         yield _match(file, facts, place, groups[place])
-
-
-def _concerned(file: PythonFile, facts: Facts) -> bool:
-    """Whether gradients are switched off in the file, or in one with classes above or below its own."""
-    known = facts.files.get(file.path)
-    related = {
-        other.path
-        for item in (known.classes if known else ())
-        for other in (*facts.ancestry(item), *facts.subclasses(item))
-    }
-    texts = [facts.sources[path].data for path in sorted(related - {file.path}) if path in facts.sources]
-    return any(word in file.text or any(word.encode() in text for text in texts) for word in WORDS)
 
 
 def _is_its_own(meeting: Meeting, file: PythonFile, facts: Facts) -> bool:
@@ -287,7 +275,7 @@ RULE = Rule(
     collect=collect,
     context=context,
     present=present,
-    mentions=MENTIONS,
+    mentions=(*MENTIONS, *(word.encode() for word in WORDS)),
     rows=partial(best_levels, (("B10", "safe"),)),
     examples=(
         Example(_HEAD + _STEP, _HEAD + _STEP_AFTER),

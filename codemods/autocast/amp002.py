@@ -21,7 +21,11 @@ CODE = "AMP002"
 IMPORT = (("torch", None),)
 CLEARED = "the next forward must see the new weights"
 ADVICE = "call torch.clear_autocast_cache() after the change, or open the region anew for each forward"
-CHANGES = (".step(", "_step(", ".data", "load_state_dict", "copy_(", "vector_to_parameters")
+CHANGES = (
+    *(".step(", "first_step(", "second_step(", "ascent_step(", "descent_step("),
+    *(".data.", ".data =", ".data=", ".data +=", ".data -=", ".data *="),
+    *("load_state_dict", "copy_(", "vector_to_parameters"),
+)
 
 
 @dataclass(frozen=True)
@@ -39,7 +43,7 @@ def check(file: PythonFile, facts: Facts) -> Iterator[Match]:
     if not present(file):
         return
     groups: dict[ast.AST, list[_Found]] = {}
-    for item in traced(file, facts, CODE):
+    for item in traced(file, facts, CODE, CHANGES, here=True):
         for meeting in item.stale:
             changed = meeting.cast.changed
             judged = _judge(meeting, item) if changed and changed.frames[-1].path == file.path else None
@@ -190,7 +194,7 @@ RULE = Rule(
     check=check,
     collect=collect,
     present=present,
-    mentions=MENTIONS,
+    mentions=(*MENTIONS, *(word.encode() for word in CHANGES)),
     examples=(
         Example(_GAN, _GAN_AFTER, "model.py", _MIXED),
         Example(_LOOP, _LOOP_AFTER),

@@ -5,15 +5,17 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 from codemods.autocast.callees import Place, method_of
 from codemods.autocast.casts import Meeting
 from codemods.autocast.members import Members
 from codemods.autocast.names import Region, region_of
 from codemods.autocast.project import Defined, Project
+from codemods.autocast.reach import Node, files_of, reaches
 from codemods.autocast.regions import Certainty, lightning_region
 from codemods.autocast.trace import TooLong, Trace
-from codemods.facts import Facts
+from codemods.facts import ClassFact, Facts
 from codemods.scopes import Scope, bind
 from codemods.source import ClassNode, PythonFile
 from codemods.syntax import Function
@@ -30,37 +32,76 @@ class Traced:
     region: Certainty | None
 
 
-def traced(file: PythonFile, facts: Facts, code: str) -> Iterator[Traced]:
-    """The traces that go through a file: of functions that hold a region, and of training steps that Lightning runs in
-    one, as the file's own classes have them and as classes of other files inherit them."""
+def traced(file: PythonFile, facts: Facts, code: str, words: tuple[str, ...], here: bool = False) -> Iterator[Traced]:
+    """The traces that may go through a file: of functions that hold a region, and of training steps that Lightning
+    runs in one, of the file's own classes and of those that derive from them or use the file. What cannot come to code
+    that spells one of some words, with `here` in this file, is left out."""
     project = Project(facts, file)
     for function, place in _roots(project):
-        yield from _run(project, function, place, None)
-    quiet: set[tuple[str, int]] = facts.memo.setdefault("autocast.quiet", set())
-    shared = facts.open(file.path) is file
-    for item in file.classes:
-        for found in (Defined(file, item), *project.below(item)):
-            here = found.file.path, found.item.node.lineno
-            if shared and here in quiet:
-                continue
-            known = facts.files[found.file.path].find(found.item.qualname) if found.file.path in facts.files else None
-            certainty = lightning_region(facts, code, known) if known else None
-            members = Members.of(project, found) if certainty else None
-            step = method_of(members, "training_step", ("self",)) if members else None
-            met = list(_run(project, step.function, step.place, certainty)) if step else []
-            if shared and certainty and not met:
-                quiet.add(here)
-            yield from met
+        starts = _nodes(place.members) if place.members else [(file, function or file.tree)]
+        if reaches(project, starts, words):
+            yield from _run(project, function, place, None)
+    quiet: set[ClassFact] = facts.memo.setdefault("autocast.quiet", set())
+    for fact, certainty in _in_regions(facts, code).items():
+        if fact in quiet or file.path not in files_of(facts, fact) or not _may(project, fact, words, here):
+            continue
+        found = project.defined(fact)
+        members = Members.of(project, found) if found else None
+        step = method_of(members, "training_step", ("self",)) if members else None
+        if members is None or step is None or not reaches(project, _nodes(members), words):
+            continue
+        met = list(_run(project, step.function, step.place, certainty))
+        if not met and facts.open(file.path) is file:
+            quiet.add(fact)
+        yield from met
+
+
+def _in_regions(facts: Facts, code: str) -> dict[ClassFact, Certainty]:
+    """The classes whose training step Lightning runs in a region."""
+    key = f"autocast.modules.{code}"
+    if key not in facts.memo:
+        sure = {fact: lightning_region(facts, code, fact) for fact in facts.classes()}
+        facts.memo[key] = {fact: certainty for fact, certainty in sure.items() if certainty}
+    found: dict[ClassFact, Certainty] = facts.memo[key]
+    return found
+
+
+def _may(project: Project, fact: ClassFact, words: tuple[str, ...], here: bool) -> bool:
+    """Whether one of the words stands in a file that a class may run; where it has to stand in the one that is looked
+    at, and that holds bases of the class alone, whether these may come to it."""
+    facts, file = project.facts, project.current
+    paths = files_of(facts, fact)
+    if all(paths.isdisjoint(facts.mentions.get(word.encode(), ())) for word in words):
+        return False
+    if not here or fact.path == file.path or file.path in files_of(facts, fact, own=False):
+        return True
+    bases = {item.name for item in facts.ancestry(fact) if item.path == file.path}
+    return reaches(project, [(file, item.node) for item in file.classes if item.qualname in bases], words)
+
+
+def _nodes(members: Members) -> list[Node]:
+    return [(file, item.node) for file, item in members.classes]
 
 
 def _run(project: Project, function: Function | None, place: Place, certainty: Certainty | None) -> Iterator[Traced]:
+    """The trace of a function where it met something; one trace for all rules that ask for it."""
+    classes = place.members.classes if place.members else ()
+    shared = project.facts.open(project.current.path) is project.current
+    known: dict[Any, Traced] = project.current.memo.setdefault("autocast.traced", {}) if shared else {}
+    asked = function, classes[0] if classes else None, certainty
+    if asked not in known:
+        known[asked] = _trace(project, function, place, certainty)
+    if known[asked].poisoned or known[asked].stale:
+        yield known[asked]
+
+
+def _trace(project: Project, function: Function | None, place: Place, certainty: Certainty | None) -> Traced:
     trace = Trace(project)
     try:
         trace.run(function, place, Region(True, None, lightning=True) if certainty else None)
     except (TooLong, RecursionError):
-        return
-    if trace.poisoned or trace.stale:
-        yield Traced(tuple(trace.poisoned), tuple(trace.stale), trace, function, certainty)
+        return Traced((), (), trace, function, certainty)
+    return Traced(tuple(trace.poisoned), tuple(trace.stale), trace, function, certainty)
 
 
 def _roots(project: Project) -> Iterator[tuple[Function | None, Place]]:
@@ -77,7 +118,7 @@ def _roots(project: Project) -> Iterator[tuple[Function | None, Place]]:
             yield function, Place(file, scope)
             continue
         own = Defined(file, owner)
-        for found in (own, *project.below(owner)):
+        for found in (own, *filter(None, map(project.defined, project.below(project.fact(owner))))):
             members = Members.of(project, found)
             if found is own or members.method(function.name) == (own, function):
                 yield function, Place(file, scope, members, own)

@@ -76,9 +76,11 @@ class Members:
             found.append(current)
             for base in current.item.node.bases:
                 dotted = current.item.scope.resolve(base)
+                if dotted in ("torch.nn.Module", MODULE, "object"):
+                    continue
                 if above := project.class_of(dotted, current.file):
                     waiting.append(above)
-                elif dotted not in ("torch.nn.Module", MODULE, "object"):
+                else:
                     whole = False
         return cls(project, tuple(found), whole)
 

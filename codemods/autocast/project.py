@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from codemods.facts import Facts
+from codemods.facts import ClassFact, Facts
 from codemods.source import ClassNode, PythonFile
+from codemods.syntax import Function
+
+DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 
 class Defined(NamedTuple):
@@ -30,13 +34,34 @@ class Project:
         known = self.facts.find_class(dotted, near.path) if dotted and not own else None
         return own or (self._class_at(known.path, known.name) if known else None)
 
-    def below(self, item: ClassNode) -> Iterable[Defined]:
-        """The classes in other files that derive from a class of the file that is looked at."""
+    def definition(self, dotted: str, near: PythonFile) -> tuple[PythonFile, Function | ast.ClassDef] | None:
+        """The project's class or function of that dotted name, as a file sees it."""
+        own = near if dotted == f"{near.module}.{dotted.rpartition('.')[2]}" else None
+        if own is None:
+            if (found := self.facts.find_definition(dotted, near.path)) is None:
+                return None
+            if found[0].path != self.current.path:
+                return found
+            own, dotted = self.current, f"{self.current.module}.{found[1].name}"
+        name = dotted.rpartition(".")[2]
+        return next(
+            ((own, node) for node in own.scope.statements if isinstance(node, DEFINITIONS) and node.name == name), None
+        )
+
+    def fact(self, item: ClassNode) -> ClassFact | None:
+        """What is known of a class of the file that is looked at."""
         known = self.facts.files.get(self.current.path)
-        fact = known.find(item.qualname) if known else None
+        return known.find(item.qualname) if known else None
+
+    def below(self, fact: ClassFact | None) -> Iterable[ClassFact]:
+        """The classes in other files that derive from one of the file that is looked at."""
         for other in self.facts.subclasses(fact) if fact else ():
-            if other.path != self.current.path and (found := self._class_at(other.path, other.name)):
-                yield found
+            if other.path != self.current.path:
+                yield other
+
+    def defined(self, fact: ClassFact) -> Defined | None:
+        """A class in its file."""
+        return self._class_at(fact.path, fact.name)
 
     def _class_at(self, path: str, name: str) -> Defined | None:
         file = self.current if path == self.current.path else self.facts.open(path)
