@@ -1,4 +1,5 @@
-"""What has to move along with Lightning: torch and what is built for it, torchmetrics, setuptools, Python.
+"""What has to move along with Lightning: torch and what is built for it, torchmetrics, transformers, jsonargparse,
+setuptools, Python.
 
 A requirement is changed only where no release of Lightning that is still admitted can be installed beside it: then
 there is no way to have both. One that merely keeps Lightning back is left to a person.
@@ -8,7 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from codemods.pins.compat import BESIDE, FAMILY, Minor, minor_of
+from packaging.requirements import Requirement
+
+from codemods.pins.compat import BESIDE, FAMILY, OWN, Minor, Need, minor_of
 from codemods.pins.lightning import ADVICE, Verdict, after, shown
 from codemods.pins.pin import LIGHTNING, Pin
 from codemods.pins.reach import Area, Manifest
@@ -20,28 +23,42 @@ _TORCH = (
     "Lightning {target} needs torch>={floor}, and no older Lightning that is still admitted runs with it: there is "
     "nothing to keep; what torch itself changed since then only a run can show"
 )
+_ASKED = {
+    "transformers": "Python 3.10, the oldest that Lightning {target} runs on,",
+    "jsonargparse": "LightningCLI of Lightning {target}",
+}
+_SINCE = {
+    "torchmetrics": "its metrics changed in between (task= is asked for since 0.11): run the code on it",
+    "transformers": "what it changed in between only a run can show",
+    "jsonargparse": "what it changed in between only a run can show",
+}
 
 
-def beside(own: Manifest, area: Area, target: str, metrics: bool) -> Iterator[tuple[Pin, Verdict]]:
-    """What becomes of the other requirements of a manifest. `metrics` says whether code imports torchmetrics."""
+def beside(own: Manifest, area: Area, target: str, used: frozenset[str]) -> Iterator[tuple[Pin, Verdict]]:
+    """What becomes of the other requirements of a manifest. `used` are the libraries that code uses."""
     if own.kind in ("notebook", "hooks", "shell", "listed") and not any(pin.name in LIGHTNING for pin in own.pins):
         return
     for group in sorted({pin.group for pin in own.pins}):
-        yield from _of_group(group, own, area, target, metrics)
+        yield from _of_group(group, own, area, target, used)
 
 
-def _of_group(group: str, own: Manifest, area: Area, target: str, metrics: bool) -> Iterator[tuple[Pin, Verdict]]:
+def _of_group(
+    group: str, own: Manifest, area: Area, target: str, used: frozenset[str]
+) -> Iterator[tuple[Pin, Verdict]]:
     """What becomes of one extra or group, or of what is asked for in any case."""
     left = after(own, group, area, target)
     newest = minor_of(target)
     libraries = [pin for pin in own.pins if pin.name in BESIDE and pin.requirement and pin.group == group]
-    libraries = [pin for pin in libraries if pin.problem != "locked"]
-    fits = [minor for minor in left if not any(_clashes(pin, minor) for pin in libraries)]
-    exact = not fits and any(pin.name == "torch" and _is_exact(pin) and _clashes(pin, newest) for pin in libraries)
+    libraries = [pin for pin in libraries if pin.problem != "locked" and _matters(pin, area, used)]
+    holding = [pin for pin in libraries if _holds_back(pin, area)]
+    fits = [minor for minor in left if not any(_clashes(pin, minor, area) for pin in holding)]
+    exact = not fits and any(
+        pin.name == "torch" and _is_exact(pin) and _clashes(pin, newest, area) for pin in libraries
+    )
     stuck = next((pin for pin in libraries if pin.name == "torch" and not fits and why_not(pin, own, area)), None)
     for pin in (pin for pin in own.pins if pin.group == group):
         if pin in libraries:
-            found = _of_library(pin, own, area, fits, target, metrics, exact, stuck)
+            found = _of_library(pin, own, area, fits, target, used, exact, stuck)
         elif pin.problem == "locked" and pin.language != "conda":
             continue
         elif pin.name == "python" and pin.requirement:
@@ -56,19 +73,43 @@ def _of_group(group: str, own: Manifest, area: Area, target: str, metrics: bool)
             yield pin, found
 
 
-def clashing(own: Manifest, area: Area, target: str, metrics: bool) -> tuple[Pin, ...]:
-    """The requirements of a manifest on torch and torchmetrics that keep the target out and are not surely raised."""
-    raised = {id(pin) for pin, found in beside(own, area, target, metrics) if found.fix == "safe"}
+def clashing(own: Manifest, area: Area, target: str, used: frozenset[str]) -> tuple[Pin, ...]:
+    """The requirements of a manifest that keep the target out and are not surely raised."""
+    raised = {id(pin) for pin, found in beside(own, area, target, used) if found.fix == "safe"}
     newest = minor_of(target)
     return tuple(
         pin
         for pin in own.pins
-        if pin.name in ("torch", "torchmetrics") and id(pin) not in raised and pin.requirement and _clashes(pin, newest)
+        if pin.name in OWN and id(pin) not in raised and pin.requirement
+        if _matters(pin, area, used) and _clashes(pin, newest, area)
     )
 
 
-def _clashes(pin: Pin, minor: Minor) -> bool:
-    return not admits_from(pin.meant, minor.beside[pin.name].floor, pin.language)
+def _matters(pin: Pin, area: Area, used: frozenset[str]) -> bool:
+    """Whether Lightning asks for it here: jsonargparse is for LightningCLI, or for an extra."""
+    return "LightningCLI" in used or _holds_back(pin, area)
+
+
+def _holds_back(pin: Pin, area: Area) -> bool:
+    """Whether installers keep to what Lightning asks for: LightningCLI looks when it starts."""
+    return pin.name != "jsonargparse" or _with_extras(area)
+
+
+def _with_extras(area: Area) -> bool:
+    return any(
+        not {"extra", "all", "pytorch-extra", "pytorch-all"}.isdisjoint(Requirement(pin.requirement).extras)
+        for pin in area.pins
+        if pin.name in LIGHTNING and pin.requirement
+    )
+
+
+def _need(pin: Pin, minor: Minor, area: Area) -> Need:
+    need = minor.beside[pin.name]
+    return Need(need.exact, need.exact) if pin.name == "jsonargparse" and _with_extras(area) else need
+
+
+def _clashes(pin: Pin, minor: Minor, area: Area) -> bool:
+    return not admits_from(pin.meant, _need(pin, minor, area).floor, pin.language)
 
 
 def _is_exact(pin: Pin) -> bool:
@@ -81,29 +122,28 @@ def _of_library(
     area: Area,
     fits: list[Minor],
     target: str,
-    metrics: bool,
+    used: frozenset[str],
     exact: bool,
     stuck: Pin | None,
 ) -> Verdict | None:
     newest = minor_of(target)
-    need = newest.beside[pin.name]
+    need = _need(pin, newest, area)
     follows = exact and pin.name in FAMILY and _is_exact(pin) and not admits(pin.meant, need.exact, pin.language)
-    if not _clashes(pin, newest) and not follows:
+    if not _clashes(pin, newest, area) and not follows:
         return None
     message = f"`{shown(pin)}` cannot stand beside Lightning {target}"
-    asked = f"Lightning {target} needs {pin.name}>={need.floor}"
-    if fits:
+    asked = f"{_ASKED.get(pin.name, 'Lightning {target}').format(target=target)} needs {pin.name}>={need.floor}"
+    if fits and _holds_back(pin, area):
         reason = f"{asked}; with this, Lightning {fits[-1].name} is the newest that can be installed"
         return Verdict(message, "manual", f"{reason}: raise it, and run the code on it")
     why = why_not(pin, own, area) or (pin.name in FAMILY and stuck and f"raise it together with {shown(stuck)}")
     wanted = lifted(pin.meant, need.floor, need.exact, pin.language)
     if why or wanted is None:
         return Verdict(message, "manual", f"{asked}; {why or 'its conditions exclude each other then'}")
-    if pin.name == "torchmetrics":
-        reason = f"{asked}, and nothing older can be installed with it: {pin.specifier} becomes {wanted}"
-        if metrics:
-            advice = "its metrics changed in between (task= is asked for since 0.11): run the code on it"
-            return Verdict(message, "unsafe", f"{reason}; {advice}", wanted)
+    if pin.name in _SINCE:
+        reason = f"{asked}, and nothing older works beside it: {pin.specifier} becomes {wanted}"
+        if pin.name in used:
+            return Verdict(message, "unsafe", f"{reason}; {_SINCE[pin.name]}", wanted)
         return Verdict(message, "safe", f"{reason}; no code here imports it", wanted)
     reason = _TORCH.format(target=target, floor=newest.beside["torch"].floor) + f"; {pin.specifier} becomes {wanted}"
     if pin.name in FAMILY:

@@ -1,4 +1,4 @@
-"""`pip install` in shell text: scripts, Dockerfiles, workflows, cells of notebooks. Words are read as the shell does."""
+"""`pip install` in shell text: scripts, Dockerfiles, workflows, notebook cells. Words are read as the shell does."""
 
 from __future__ import annotations
 

@@ -4,7 +4,10 @@ The floors (`python`, `torch`, `torchmetrics`) are the metadata of the last patc
 `*_ci_max` is what Lightning's own tests run; `setuptools` is there while it imports pkg_resources, `numpy` says
 whether it still installs it. `*_exact` is what an exact pin becomes: the oldest torch from the floor on that takes
 NumPy 2 and that those tests cover (the newest they cover where there is none), and the oldest torchmetrics that does
-without pkg_resources (run with Lightning 2.6.6). `torch.csv` holds what of torchvision, torchaudio and torchtext is
+without pkg_resources (run with Lightning 2.6.6). `transformers` says what the Pythons that are left ask for: before
+4.16 it needs tokenizers<0.11, which has no build for Python 3.10 (4.24.0 was run with torch 2.13 and NumPy 2.4).
+`jsonargparse` is what LightningCLI asks for when it starts, `jsonargparse_exact` what the extras that bring it do.
+`torch.csv` holds what of torchvision, torchaudio and torchtext is
 built for a torch.
 To renew them for a new minor, read `Requires-Dist` and `Requires-Python` of its wheel, and the matrix of its tests.
 """
@@ -20,7 +23,8 @@ from pathlib import Path
 from packaging.version import Version
 
 FAMILY = ("torchvision", "torchaudio", "torchtext")
-BESIDE = ("torch", "torchmetrics", *FAMILY)
+OWN = ("torch", "torchmetrics", "transformers", "jsonargparse")
+BESIDE = (*OWN, *FAMILY)
 
 
 @dataclass(frozen=True)
@@ -57,8 +61,7 @@ def minors() -> tuple[Minor, ...]:
             row["python"],
             row["python_ci_max"],
             {
-                "torch": Need(row["torch"], row["torch_exact"]),
-                "torchmetrics": Need(row["torchmetrics"], row["torchmetrics_exact"]),
+                **{name: Need(row[name], row[f"{name}_exact"]) for name in OWN},
                 **{name: Need(along[row["torch"]][name], along[row["torch_exact"]][name]) for name in FAMILY},
             },
             bool(row["setuptools"]),

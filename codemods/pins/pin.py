@@ -14,7 +14,7 @@ from codemods.pins.specifier import Language, pep440
 
 LIGHTNING = ("lightning", "pytorch-lightning", "lightning-fabric")
 NAMES = (*LIGHTNING, "torch", "torchmetrics")
-BESIDE = ("torchvision", "torchaudio", "torchtext", "numpy", "setuptools")
+BESIDE = ("torchvision", "torchaudio", "torchtext", "numpy", "setuptools", "transformers", "jsonargparse")
 
 Problem = Literal["address", "invalid", "hashed", "locked", "unplaced", "variable", "ignored"]
 
@@ -55,7 +55,7 @@ class Pin:
 
 
 _NAME = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?")
-_NAMED = re.compile("lightning|torch|numpy|setuptools", re.IGNORECASE)
+_NAMED = re.compile("lightning|torch|numpy|setuptools|transformers|jsonargparse", re.IGNORECASE)
 _REPOSITORY = re.compile(r"[/:](pytorch[-_]lightning|lightning)(?:\.git)?(?:[@#/?]|$)", re.IGNORECASE)
 _EGG = re.compile(r"#(?:.*&)?egg=([A-Za-z0-9._-]+)")
 _BROKEN = re.compile(

@@ -24,7 +24,13 @@ from codemods.rule import Example, Match, NodeEdit, Rule, TextEdit, best_levels
 from codemods.source import PythonFile, TextFile
 
 CODE = "PIN001"
-METRICS = b"torchmetrics"
+USED = {
+    "torchmetrics": (b"torchmetrics",),
+    "transformers": (b"import transformers", b"from transformers"),
+    "jsonargparse": (b"import jsonargparse", b"from jsonargparse"),
+    "LightningCLI": (b"LightningCLI",),
+}
+"""What shows in Python files that a library is used."""
 NUMPY = (b"import numpy", b"from numpy")
 _LOCKED = re.compile(
     r"""(?im)^(?:name\s*=\s*["'](pytorch-lightning|lightning)["']|\s*["'](pytorch-lightning|lightning)["']:\s*\{|"""
@@ -74,8 +80,8 @@ def check(file: PythonFile | TextFile, facts: Facts) -> Iterator[Match]:
 def _pins(text: TextFile, own: Manifest, area: Area, others: dict[str, Manifest], facts: Facts) -> Iterator[Match]:
     target = facts.target
     moving = any(moves(pin, area, target) for pin in area.pins)
-    metrics = any(facts.kinds.get(path) == "python" for path in facts.mentions.get(METRICS, ()))
-    unraised = clashing(own, area, target, metrics) if moving else ()
+    used = frozenset(name for name, words in USED.items() if any(_in_python(facts, word) for word in words))
+    unraised = clashing(own, area, target, used) if moving else ()
     for pin in own.pins:
         found = verdict(pin, own, area, target, unraised) if pin.name in LIGHTNING else None
         yield from _of_lightning(text, pin, own, facts, found)
@@ -84,7 +90,7 @@ def _pins(text: TextFile, own: Manifest, area: Area, others: dict[str, Manifest]
     said = set()
     if moving:
         yield from _alone(text, own, area, facts)
-        for pin, found in beside(own, area, target, metrics):
+        for pin, found in beside(own, area, target, used):
             said.add(pin)
             yield _match(text, pin, found)
     for pin, found in raising(own, others, area, facts):
@@ -140,10 +146,15 @@ def _alone(text: TextFile, own: Manifest, area: Area, facts: Facts) -> Iterator[
     if minor.resources and "setuptools" not in asked:
         message = f"Lightning {facts.target} imports pkg_resources, which setuptools 82 took out"
         yield Match(place, message, "manual", "nothing asks for setuptools here: add setuptools<82")
-    users = sorted(item for word in NUMPY for item in facts.mentions.get(word, ()) if facts.kinds.get(item) == "python")
+    users = sorted(item for word in NUMPY for item in _in_python(facts, word))
     if not minor.numpy and users and "numpy" not in asked:
         message = f"Lightning {facts.target} does not ask for NumPy any more, and {users[0]} imports it"
         yield Match(place, message, "manual", "torchmetrics still brings one along: add numpy to say which")
+
+
+def _in_python(facts: Facts, word: bytes) -> list[str]:
+    """The Python files that hold some bytes."""
+    return [path for path in facts.mentions.get(word, ()) if facts.kinds.get(path) == "python"]
 
 
 def _manifest(text: TextFile) -> Manifest:
@@ -231,13 +242,13 @@ RULE = Rule(
     ),
     fix="safe",
     versions="Lightning 1.x -> 2.0 and later; 2.6.2 and 2.6.3 in any case",
-    triggers=(*MENTIONS, b"torch", b"python_requires", b"-r ", b"-c "),
+    triggers=(*MENTIONS, b"torch", b"transformers", b"jsonargparse", b"python_requires", b"-r ", b"-c "),
     check=check,
     collect=collect,
     collect_text=collect,
     kinds=("requirements", "pyproject", "yaml", "dockerfile", "notebook", "shell", "other", "lock"),
     names=("setup.py",),
-    mentions=(*MENTIONS, METRICS, *NUMPY),
+    mentions=(*MENTIONS, *NUMPY, *(word for words in USED.values() for word in words)),
     last=True,
     rows=partial(
         best_levels,

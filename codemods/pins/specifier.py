@@ -271,8 +271,12 @@ def _dotted(numbers: tuple[int, ...]) -> str:
     return ".".join(map(str, numbers))
 
 
-_MINORS_2 = tuple(f"2.{minor}.{patch}" for minor in range(60) for patch in range(4))
-_MINORS_1 = tuple(f"{major}.{minor}.{patch}" for major in (0, 1) for minor in range(60) for patch in range(4))
+def _minors(*majors: int) -> tuple[str, ...]:
+    return tuple(f"{major}.{minor}.{patch}" for major in majors for minor in range(60) for patch in range(4))
+
+
+_MINORS_2 = _minors(2)
+_MINORS_1 = _minors(0, 1)
 
 
 def releases(*stated: tuple[str, Language]) -> Iterator[str]:
@@ -288,7 +292,8 @@ def admits_from(text: str, floor: str, language: Language = "pep440", inclusive:
     """Whether a specifier admits any release from `floor` on."""
     least = Version(floor)
     named = [clause.version for clause in clauses(text) if "*" not in clause.version and clause.operator != "==="]
-    candidates = map(Version, (*_MINORS_1, *_MINORS_2, *named, "3.0.0", "4.0.0"))
+    own = _minors(least.major) if least.major > 2 else ()
+    candidates = map(Version, (*_MINORS_1, *_MINORS_2, *own, *named, "3.0.0", "4.0.0"))
     return any(
         (version > least or (inclusive and version == least)) and admits(text, str(version), language)
         for version in candidates

@@ -29,6 +29,11 @@ def text_of(*lines: str) -> str:
         ("torchmetrics==0.6.0", "torchmetrics==0.12.0"),
         ("torchmetrics==0.9.3", "torchmetrics==0.9.3"),
         ("setuptools==59.5.0", "setuptools==59.5.0"),
+        ("transformers==4.3.1", "transformers==4.24.0"),
+        ("transformers==4.16.2", "transformers==4.16.2"),
+        ("transformers>=4.1", "transformers>=4.1"),
+        ("sentence-transformers==0.3", "sentence-transformers==0.3"),
+        ("jsonargparse[signatures]==3.19.4", "jsonargparse[signatures]==3.19.4"),
     ],
 )
 def test_what_cannot_stand_beside_an_exact_release_moves(before: str, after: str) -> None:
@@ -65,6 +70,53 @@ def test_metrics_that_code_uses_are_probable_only() -> None:
     assert moved(files, USES)["requirements.txt"] == text_of("lightning==2.6.6", "torchmetrics==0.6.0")
     assert moved(files, USES, unsafe=True)["requirements.txt"] == text_of("lightning==2.6.6", "torchmetrics==0.12.0")
     assert "before torchmetrics==0.6.0 is raised too" in next(item[3] for item in told(files, USES) if item[1] == 1)
+
+
+CLI = (
+    "from pytorch_lightning.utilities.cli import LightningCLI\nfrom pytorch_lightning import Trainer\nTrainer(gpus=1)\n"
+)
+
+
+def test_what_code_uses_of_transformers_is_probable_only() -> None:
+    files = {"requirements.txt": text_of("lightning==1.8", "transformers==4.3.1")}
+    uses = f"from transformers import BertModel\n{USES}"
+    assert moved(files, uses)["requirements.txt"].endswith("transformers==4.3.1\n")
+    assert moved(files, uses, unsafe=True)["requirements.txt"].endswith("transformers==4.24.0\n")
+    assert moved(files, uses, target="2.5.6")["requirements.txt"].endswith("transformers==4.3.1\n")
+    said = [item[3] for item in told(files, uses) if item[1] == 2]
+    assert (
+        len(said) == 1 and "Python 3.10, the oldest that Lightning 2.6.6 runs on, needs transformers>=4.16.0" in said[0]
+    )
+    assert not any(item[1] == 2 for item in told(files, uses, target="2.5.6"))
+
+
+@pytest.mark.parametrize(
+    ("lightning", "before", "after", "target"),
+    [
+        ("==1.8", "==3.19.4", "==4.39.0", "2.6.6"),
+        ("==1.8", ">4.0.0, <4.25.0", ">4.0.0, <5.0.0", "2.6.6"),
+        (">=1.8", ">4.0.0, <4.25.0", ">4.0.0, <5.0.0", "2.6.6"),
+        ("[extra]>=1.8", ">4.0.0, <4.25.0", ">4.0.0, <4.25.0", "2.6.6"),
+        ("==1.8", "==4.27.7", "==4.27.7", "2.6.6"),
+        ("[extra]==1.8", "==4.27.7", "==4.39.0", "2.6.6"),
+        ("==1.8", "==4.20.0", "==4.20.0", "2.0.9"),
+        ("==1.8", "==4.20.0", "==4.26.1", "2.1.4"),
+        (">=1.8", "==4.20.0", "==4.39.0", "2.6.6"),
+    ],
+)
+def test_what_the_command_line_asks_for(lightning: str, before: str, after: str, target: str) -> None:
+    text = text_of(f"lightning{lightning}", f"jsonargparse[signatures]{before}")
+    changed = moved({"requirements.txt": text}, CLI, target)["requirements.txt"]
+    assert changed.splitlines()[1] == f"jsonargparse[signatures]{after}"
+
+
+def test_command_line_that_holds_lightning_back_is_said() -> None:
+    text = text_of("lightning[extra]>=1.8", "jsonargparse[signatures]==4.20.0")
+    (said,) = [item for item in told({"requirements.txt": text}, CLI) if item[1] == 2]
+    assert said[2] == "manual" and "Lightning 2.0 is the newest that can be installed" in said[3]
+    parser = f"from jsonargparse import ArgumentParser\n{CLI}"
+    exact = {"requirements.txt": text.replace(">=1.8", "==1.8")}
+    assert [item[2] for item in told(exact, parser) if item[1] == 2] == ["unsafe"]
 
 
 @pytest.mark.parametrize(
