@@ -111,18 +111,11 @@ def common(
 
 
 @app.command()
+@opt.expanded
 def run(
-    path: opt.PathArgument = Path(),
-    select: opt.Select = None,
-    ignore: opt.Ignore = None,
-    unsafe_fixes: opt.UnsafeFixes = False,
-    target: opt.Target = None,
-    namespace: opt.Spaces = None,
-    output_format: opt.Format = OutputFormat.text,
-    output_file: opt.Files = None,
-    jobs: opt.Jobs = None,
-    verbose: opt.Verbose = False,
-    quiet: opt.Quiet = False,
+    look: opt.Look,
+    proof: opt.Proof,
+    shown: opt.Shown,
     base: Annotated[str | None, typer.Option(help="Commit to start from [default: HEAD].", metavar="REV")] = None,
     branch: Annotated[
         str | None, typer.Option(help="Branch to make [default: fixer/lightning-VERSION].", metavar="NAME")
@@ -131,57 +124,35 @@ def run(
         bool,
         typer.Option("--force", help="Move a branch with other content; offer again what was refused."),
     ] = False,
-    no_verify: Annotated[bool, typer.Option("--no-verify", help="Run none of the project's code.")] = False,
-    python: opt.PythonPath = None,
-    timeout: opt.Timeout = None,
-    read: opt.Read = None,
-    require: opt.Require = None,
-    exit_non_zero_on_findings: opt.FindingsCount = False,
+    no_verify: opt.NoVerify = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Do everything but make the branch.")] = False,
     push: Annotated[str | None, typer.Option(help="Push the branch to this remote.", metavar="REMOTE")] = None,
     pr: Annotated[
         bool, typer.Option("--pr", help="Open or update the pull request for it, on GitHub or GitLab.")
     ] = False,
     check_pins: opt.CheckPins = False,
+    exit_non_zero_on_findings: opt.FindingsCount = False,
 ) -> int:
     """Repair a repository, prove the result by running it, and put it on a new branch."""
     from fixer import pipeline
-    from fixer.settings import Asked
 
-    asked = Asked(
-        path,
-        opt.codes(select),
-        opt.codes(ignore),
-        unsafe_fixes,
-        target,
-        jobs,
-        check_pins,
-        namespace=namespace and namespace.value,
+    asked, readable, rung = look.asked(check_pins=check_pins), proof.folders(), proof.rung
+    how = pipeline.RunOptions(
+        base, branch, force, dry_run, not no_verify, proof.python, proof.timeout, rung, readable, push, pr
     )
-    rung = opt.rung(require)
-    readable = opt.folders(read)
-    how = pipeline.RunOptions(base, branch, force, dry_run, not no_verify, python, timeout, rung, readable, push, pr)
     return _report(
         lambda progress: pipeline.run(asked, how, progress),
         lambda result: pipeline.exit_code(result, require=rung, findings_count=exit_non_zero_on_findings),
-        opt.shown(output_format, output_file, verbose, quiet),
-        keep=path,
+        shown,
+        keep=look.path,
     )
 
 
 @app.command()
+@opt.expanded
 def check(
-    path: opt.PathArgument = Path(),
-    select: opt.Select = None,
-    ignore: opt.Ignore = None,
-    unsafe_fixes: opt.UnsafeFixes = False,
-    target: opt.Target = None,
-    namespace: opt.Spaces = None,
-    output_format: opt.Format = OutputFormat.text,
-    output_file: opt.Files = None,
-    jobs: opt.Jobs = None,
-    verbose: opt.Verbose = False,
-    quiet: opt.Quiet = False,
+    look: opt.Look,
+    shown: opt.Shown,
     statistics: Annotated[
         bool, typer.Option("--statistics", help="Count the findings of each rule instead of listing them.")
     ] = False,
@@ -194,98 +165,44 @@ def check(
 ) -> int:
     """List what the rules find, and change nothing. Exits with 1 if there is anything."""
     from fixer import pipeline
-    from fixer.settings import Asked
 
-    asked = Asked(
-        path,
-        opt.codes(select),
-        opt.codes(ignore),
-        unsafe_fixes,
-        target,
-        jobs,
-        namespace=namespace and namespace.value,
-    )
     how = pipeline.CheckOptions(baseline, write_baseline)
     return _report(
-        lambda progress: pipeline.check(asked, progress, how),
+        lambda progress: pipeline.check(look.asked(), progress, how),
         lambda result: 0 if write_baseline and not result.error else pipeline.exit_code(result),
-        opt.shown(output_format, output_file, verbose, quiet, statistics),
+        shown,
+        statistics=statistics,
     )
 
 
 @app.command()
-def diff(
-    path: opt.PathArgument = Path(),
-    select: opt.Select = None,
-    ignore: opt.Ignore = None,
-    unsafe_fixes: opt.UnsafeFixes = False,
-    target: opt.Target = None,
-    namespace: opt.Spaces = None,
-    output_format: opt.Format = OutputFormat.text,
-    output_file: opt.Files = None,
-    jobs: opt.Jobs = None,
-    verbose: opt.Verbose = False,
-    quiet: opt.Quiet = False,
-    check_pins: opt.CheckPins = False,
-) -> int:
+@opt.expanded
+def diff(look: opt.Look, shown: opt.Shown, check_pins: opt.CheckPins = False) -> int:
     """Show the changes that `fix` would make, and make none. Exits with 1 if there are any."""
     from fixer import pipeline
-    from fixer.settings import Asked
 
-    asked = Asked(
-        path,
-        opt.codes(select),
-        opt.codes(ignore),
-        unsafe_fixes,
-        target,
-        jobs,
-        check_pins,
-        namespace=namespace and namespace.value,
-    )
-    return _report(
-        lambda progress: pipeline.diff(asked, progress),
-        pipeline.exit_code,
-        opt.shown(output_format, output_file, verbose, quiet),
-    )
+    asked = look.asked(check_pins=check_pins)
+    return _report(lambda progress: pipeline.diff(asked, progress), pipeline.exit_code, shown)
 
 
 @app.command()
-def fix(
-    path: opt.PathArgument = Path(),
-    select: opt.Select = None,
-    ignore: opt.Ignore = None,
-    unsafe_fixes: opt.UnsafeFixes = False,
-    target: opt.Target = None,
-    namespace: opt.Spaces = None,
-    output_format: opt.Format = OutputFormat.text,
-    output_file: opt.Files = None,
-    jobs: opt.Jobs = None,
-    verbose: opt.Verbose = False,
-    quiet: opt.Quiet = False,
-    exit_non_zero_on_findings: opt.FindingsCount = False,
-) -> int:
+@opt.expanded
+def fix(look: opt.Look, shown: opt.Shown, exit_non_zero_on_findings: opt.FindingsCount = False) -> int:
     """Change the files in place. Nothing is run and no branch is made."""
     from fixer import pipeline
-    from fixer.settings import Asked
 
-    asked = Asked(
-        path,
-        opt.codes(select),
-        opt.codes(ignore),
-        unsafe_fixes,
-        target,
-        jobs,
-        namespace=namespace and namespace.value,
-    )
     return _report(
-        lambda progress: pipeline.fix(asked, progress),
+        lambda progress: pipeline.fix(look.asked(), progress),
         lambda result: pipeline.exit_code(result, findings_count=exit_non_zero_on_findings),
-        opt.shown(output_format, output_file, verbose, quiet),
+        shown,
     )
 
 
 @app.command()
+@opt.expanded
 def verify(
+    proof: opt.Proof,
+    shown: opt.Shown,
     what: Annotated[
         list[str] | None,
         typer.Argument(
@@ -301,47 +218,29 @@ def verify(
         bool, typer.Option("--conforms", help="Only look up what the files use of Lightning; run nothing of theirs.")
     ] = False,
     target: opt.Target = None,
-    output_format: opt.Format = OutputFormat.text,
-    output_file: opt.Files = None,
-    verbose: opt.Verbose = False,
-    quiet: opt.Quiet = False,
-    python: opt.PythonPath = None,
-    timeout: opt.Timeout = None,
-    read: opt.Read = None,
-    require: opt.Require = None,
 ) -> int:
     """Run two trees, each in the versions that it pins, and say whether they train the same."""
     from fixer import pipeline
     from fixer.comparison import Trees, compare
 
-    rung = opt.rung(require) or ("conforms" if conforms else None)
-    trees = Trees.named(what or [], base, head)
+    rung = proof.rung or ("conforms" if conforms else None)
+    trees, readable = Trees.named(what or [], base, head), proof.folders()
     return _report(
-        lambda progress: compare(trees, conforms, target, python, timeout, opt.folders(read), progress),
+        lambda progress: compare(trees, conforms, target, proof.python, proof.timeout, readable, progress),
         lambda result: pipeline.exit_code(result, require=rung),
-        opt.shown(output_format, output_file, verbose, quiet),
+        shown,
         keep=trees.path,
     )
 
 
 @app.command()
-def demo(
-    output_format: opt.Format = OutputFormat.text,
-    output_file: opt.Files = None,
-    verbose: opt.Verbose = False,
-    quiet: opt.Quiet = False,
-    no_verify: Annotated[bool, typer.Option("--no-verify", help="Run none of the project's code.")] = False,
-) -> int:
+@opt.expanded
+def demo(shown: opt.Shown, no_verify: opt.NoVerify = False) -> int:
     """Go the whole way on a small broken project in a temporary repository."""
     from fixer import pipeline
     from fixer.demo import run_demo
 
-    return _report(
-        lambda progress: run_demo(not no_verify, progress),
-        pipeline.exit_code,
-        opt.shown(output_format, output_file, verbose, quiet),
-        keep=Path("demo"),
-    )
+    return _report(lambda progress: run_demo(not no_verify, progress), pipeline.exit_code, shown, keep=Path("demo"))
 
 
 def _report(
@@ -350,15 +249,17 @@ def _report(
     shown: opt.Shown,
     *,
     keep: Path | None = None,
+    statistics: bool = False,
 ) -> int:
     from fixer.console import complain, progress, remember, save, show
 
+    files = shown.files()
     with progress(shown.quiet) as say:
         result = work(say)
     if result.error:
         complain(result.error)
-    show(result, shown.format, verbose=shown.verbose, quiet=shown.quiet, statistics=shown.statistics)
-    save(result, shown.files)
+    show(result, shown.output_format, verbose=shown.verbose, quiet=shown.quiet, statistics=statistics)
+    save(result, files)
     if keep:
         remember(result, keep, shown.quiet)
     return code(result)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import functools
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass, is_dataclass
 from enum import Enum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -13,6 +16,7 @@ from fixer.errors import UsageError
 from fixer.reports import OutputFormat
 
 if TYPE_CHECKING:
+    from fixer.settings import Asked
     from verify.evidence import Rung
 
 
@@ -56,6 +60,7 @@ Files = Annotated[
 Jobs = Annotated[int | None, typer.Option(min=1, help="Processes to use [default: one a core].", metavar="NUMBER")]
 Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Show every place and number, and each reason.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Say only how it ended.")]
+NoVerify = Annotated[bool, typer.Option("--no-verify", help="Run none of the project's code.")]
 CheckPins = Annotated[
     bool,
     typer.Option(
@@ -81,20 +86,92 @@ Require = Annotated[
 
 
 @dataclass(frozen=True)
+class Look:
+    """What the commands take that look at a project with the rules."""
+
+    path: PathArgument = Path()
+    select: Select = None
+    ignore: Ignore = None
+    unsafe_fixes: UnsafeFixes = False
+    target: Target = None
+    namespace: Spaces = None
+    jobs: Jobs = None
+
+    def asked(self, *, check_pins: bool = False) -> Asked:
+        """What is asked for, in fixer's own words."""
+        from fixer.settings import Asked
+
+        return Asked(
+            self.path,
+            codes(self.select),
+            codes(self.ignore),
+            self.unsafe_fixes,
+            self.target,
+            self.jobs,
+            check_pins,
+            namespace=self.namespace and self.namespace.value,
+        )
+
+
+@dataclass(frozen=True)
+class Proof:
+    """What the commands take that run code of the project."""
+
+    python: PythonPath = None
+    timeout: Timeout = None
+    read: Read = None
+    require: Require = None
+
+    @property
+    def rung(self) -> Rung | None:
+        """The rung that the proof has to reach."""
+        return self.require.value if self.require else None
+
+    def folders(self) -> tuple[Path, ...]:
+        """The folders that may be read; raises UsageError for one that is not there."""
+        for place in self.read or ():
+            if not place.exists():
+                raise UsageError(f"--read {place}: there is no such folder; name one that is there")
+        return tuple(self.read or ())
+
+
+@dataclass(frozen=True)
 class Shown:
-    """How a result is told: the format on standard output, further files, and how much is said; with `statistics`
-    the text counts findings by rule."""
+    """How a result is told."""
 
-    format: OutputFormat
-    files: tuple[tuple[OutputFormat, Path], ...]
-    verbose: bool
-    quiet: bool
-    statistics: bool = False
+    output_format: Format = OutputFormat.text
+    output_file: Files = None
+    verbose: Verbose = False
+    quiet: Quiet = False
+
+    def files(self) -> tuple[tuple[OutputFormat, Path], ...]:
+        """The files to write besides. Raises UsageError for one that could not be written."""
+        return tuple(_file(text) for text in self.output_file or ())
 
 
-def shown(format: OutputFormat, files: list[str] | None, verbose: bool, quiet: bool, statistics: bool = False) -> Shown:
-    """What the command line says of the report. Raises UsageError for a file that could not be written."""
-    return Shown(format, tuple(_file(text) for text in files or ()), verbose, quiet, statistics)
+def expanded(command: Callable[..., object]) -> Callable[..., Any]:
+    """The command with the options of each class among its parameters in place of that class."""
+    signature = inspect.signature(command, eval_str=True)
+    parameters: dict[str, inspect.Parameter] = {}
+    classes: dict[str, type[Any]] = {}
+    for name, parameter in signature.parameters.items():
+        taken = {name: parameter}
+        if isinstance(parameter.annotation, type) and is_dataclass(parameter.annotation):
+            classes[name] = parameter.annotation
+            taken = dict(inspect.signature(parameter.annotation, eval_str=True).parameters)
+        parameters |= taken
+
+    @functools.wraps(command)
+    def call(**given: Any) -> object:
+        made = {
+            name: cls(**{option: given.pop(option) for option in inspect.signature(cls).parameters})
+            for name, cls in classes.items()
+        }
+        return command(**made, **given)
+
+    call.__annotations__ = {name: parameter.annotation for name, parameter in parameters.items()}
+    call.__signature__ = signature.replace(parameters=list(parameters.values()))  # type: ignore[attr-defined]
+    return call
 
 
 def _file(text: str) -> tuple[OutputFormat, Path]:
@@ -106,19 +183,6 @@ def _file(text: str) -> tuple[OutputFormat, Path]:
     if not Path(path).absolute().parent.is_dir():
         raise UsageError(f"--output-file {text}: there is no folder {Path(path).parent}; make it first")
     return OutputFormat(name), Path(path)
-
-
-def rung(required: RequiredRung | None) -> Rung | None:
-    """The rung that the user asked for."""
-    return required.value if required else None
-
-
-def folders(places: list[Path] | None) -> tuple[Path, ...]:
-    """The folders that were named; raises UsageError for one that is not there."""
-    for place in places or ():
-        if not place.exists():
-            raise UsageError(f"--read {place}: there is no such folder; name one that is there")
-    return tuple(places or ())
 
 
 def codes(text: str | None) -> tuple[str, ...] | None:
