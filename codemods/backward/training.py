@@ -129,7 +129,8 @@ class Notes:
     def __post_init__(self) -> None:
         for path, classes in self.facts.collected(self.code).items():
             for noted in classes:
-                self._found[path, noted.name] = noted
+                if isinstance(noted, Noted):
+                    self._found[path, noted.name] = noted
 
     def fact(self, file: PythonFile, item: ClassNode) -> ClassFact | None:
         """The class as the facts have it."""

@@ -1,4 +1,5 @@
-"""TBP111: a state that the module keeps on itself, and takes into the next batch or chunk with its history."""
+"""TBP111: a state that the module, or a part of it, keeps on itself and takes into the next batch or chunk with its
+history."""
 
 from __future__ import annotations
 
@@ -6,10 +7,13 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from codemods.backward.training import Notes, collect
+from codemods.backward.training import Noted, Notes
+from codemods.backward.training import collect as collect_notes
 from codemods.facts import MODULE, Facts
 from codemods.family import family
+from codemods.loops.carried import Shape
 from codemods.loops.flow import Flow, Path, calls_on, calls_on_self, is_laid_out, read_flow
+from codemods.loops.held import RECURRENT, Held, Part, find_parts, read_held
 from codemods.loops.kept import SETS_UP, Kept, find_kept, stores
 from codemods.loops.places import edit_of, left
 from codemods.loops.steps import Change, Put, Step
@@ -31,19 +35,34 @@ CHUNK = "The second chunk's backward pass fails on the graph of the first; cut, 
 
 @dataclass(frozen=True)
 class State:
-    """A state that is kept with its history, and the loops over chunks that go through it, none where a training
-    step goes through it once."""
+    """A state that is kept with its history: the attributes, as they are written behind `self.`, what each of them
+    holds, where it is made, and the loops over chunks that go through it, none where a training step goes through it
+    once. `unclear` is why it may be set anew after all."""
 
-    kept: Kept
+    names: tuple[str, ...]
+    shapes: tuple[Shape, ...]
+    made: ast.stmt | ast.expr
     loops: tuple[Path, ...]
+    unclear: str | None = None
+
+
+def collect(file: PythonFile) -> tuple[Noted | Held, ...] | None:
+    """What the classes of a file say of how they train, and which keep a state."""
+    return (*(collect_notes(file) or ()), *read_held(file)) or None
 
 
 def _present(file: PythonFile) -> bool:
-    return "training_step" in file.text and any(word in file.text for word in ("LSTM", "GRU", "RNN("))
+    return "def training_step" in file.text
 
 
 def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
     notes = Notes(facts, CODE)
+    held = {
+        (path, each.name): each
+        for path, found in facts.collected(CODE).items()
+        for each in found
+        if isinstance(each, Held)
+    }
     for item in file.classes:
         step = item.methods.get("training_step")
         fact = notes.fact(file, item) if step else None
@@ -51,26 +70,51 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
             continue
         if {"hiddens", "optimizer_idx"} & {argument.arg for argument in step.args.args}:
             continue
-        flow = read_flow(step, bind(step, scope=item.scope))
-        states = _states(file, item, step, flow, notes.reached(fact, ROOTS)) if flow or results(step) else []
+        reached = notes.reached(fact, ROOTS)
+        recurrent = any(word in file.text for word in RECURRENT)
+        kept = list(find_kept(file, item, reached)) if recurrent else []
+        parts = list(find_parts(file, facts, item, reached, held))
+        flow = read_flow(step, bind(step, scope=item.scope)) if kept or parts else None
+        states = _states(item, step, flow, kept, parts) if flow or results(step) else []
         if states:
             relative = next((f"{other.name} ({other.path})" for other in family(facts, fact)), None)
             yield _match(file, step, flow, states, relative)
 
 
 def _states(
-    file: PythonFile, item: ClassNode, step: ast.FunctionDef, flow: Flow | None, reached: frozenset[str]
+    item: ClassNode, step: ast.FunctionDef, flow: Flow | None, kept: list[Kept], parts: list[Part]
 ) -> list[State]:
     chunks = [flow.loop_around(event.path) for event in flow.of("backward")] if flow else []
+    paths = [path for path in dict.fromkeys(chunks) if flow and path]
     found = []
-    for kept in find_kept(file, item, reached):
-        around = [
-            path for path in dict.fromkeys(chunks) if flow and path and _runs_in(flow.statement(path), kept, step)
-        ]
+    for each in kept:
+        around = [path for path in paths if flow and _runs_in(flow.statement(path), each, step)]
         loops = [flow.statement(path) for path in around] if flow else []
-        if not any(_set_anew(item, step, kept, name, loops) for name in kept.names):
-            found.append(State(kept, tuple(around)))
+        if not any(_set_anew(item, step, each, name, loops) for name in each.names):
+            found.append(State(each.names, each.shapes, each.made, tuple(around)))
+    for part in parts:
+        around = [path for path in paths if flow and _calls_part(flow.statement(path), item, step, part)]
+        inside = {id(node) for path in around if flow for node in ast.walk(flow.statement(path))}
+        before = {id(node) for node in ast.walk(step) if around and id(node) not in inside}
+        if any(id(node) not in before for node in part.tended):
+            continue
+        names, shapes = zip(*part.held.kept, strict=True)
+        written = tuple(f"{part.attribute}.{name}" for name in names)
+        found.append(State(written, shapes, part.call, tuple(around), part.unclear))
     return found
+
+
+def _calls_part(loop: ast.stmt, item: ClassNode, step: ast.FunctionDef, part: Part) -> bool:
+    """Whether a loop calls a part of the class, itself or by a method of the class."""
+    called = calls_on(loop, self_name(step))
+    if any(isinstance(node, ast.Name) and node.id == self_name(step) for node in map(_function, ast.walk(loop))):
+        called.add("forward")
+    methods = [item.methods[name] for name in called if name in item.methods]
+    return part.attribute in called or any(part.attribute in calls_on_self(method) for method in methods)
+
+
+def _function(node: ast.AST) -> ast.AST | None:
+    return node.func if isinstance(node, ast.Call) else None
 
 
 def _runs_in(loop: ast.stmt, kept: Kept, step: ast.FunctionDef) -> bool:
@@ -104,14 +148,16 @@ def _set_anew(item: ClassNode, step: ast.FunctionDef, kept: Kept, name: str, loo
 def _match(
     file: PythonFile, step: ast.FunctionDef, flow: Flow | None, states: list[State], relative: str | None
 ) -> Match:
-    names = [f"self.{name}" for state in states for name in state.kept.names]
+    names = [f"self.{name}" for state in states for name in state.names]
     chunked = any(state.loops for state in states)
     said = " and ".join(f"`{name}`" for name in dict.fromkeys(names))
     message = f"{said} is taken into the next {'chunk' if chunked else 'batch'} with its whole history"
-    place = file.span(states[0].kept.made)
+    place = file.span(states[0].made)
     steps: list[Step] = [cut for state in states for cut in _cuts(step, flow, state)]
     needs = IMPORTS if any("apply_to" in str(cut.text) for cut in steps if isinstance(cut, Put)) else ()
-    why = _refusal(file, step, flow, [path for state in states for path in state.loops], relative, needs)
+    unclear = next((state.unclear for state in states if state.unclear), None)
+    loops = [path for state in states for path in state.loops]
+    why = unclear or _refusal(file, step, flow, loops, relative, needs)
     if why:
         return left(place, message, why, ADVICE)
     backwards = flow.of("backward") if flow else []
@@ -142,10 +188,10 @@ def _cuts(step: ast.FunctionDef, flow: Flow | None, state: State) -> Iterator[Pu
     """The lines that cut a state: at the end of each round of its loops, or at the start of the training step, where
     it may still be None."""
     this = self_name(step)
-    names = [f"{this}.{name}" for name in state.kept.names]
+    names = [f"{this}.{name}" for name in state.names]
     for path in state.loops if flow else ():
         last = (*path, ("body", len(flow.statement(path).body) - 1))  # type: ignore[union-attr]
-        for name, shape in zip(names, state.kept.shapes, strict=True):
+        for name, shape in zip(names, state.shapes, strict=True):
             cut = f"{name}.detach()" if shape == "tensor" else cut_of(name)
             yield Put(last, f"{name} = {cut}\n", after=True)
     if not state.loops:
@@ -180,11 +226,45 @@ AFTER = BEFORE.replace(
     "LightningModule\n", "LightningModule\nfrom lightning_utilities.core.apply_func import apply_to_collection\n", 1
 )
 ANEW = BEFORE.replace(CALL, f"        self.state = None\n{CALL}")
+PART = """\
+import torch
+from lightning.pytorch import LightningModule
+
+
+class Encoder(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.rnn = torch.nn.GRU(1, 8, batch_first=True)
+        self.state = None
+
+    def forward(self, x):
+        out, self.state = self.rnn(x, self.state)
+        return out
+
+
+class Model(LightningModule):
+    def __init__(self):
+        super().__init__()
+        self.encoder = Encoder()
+
+    def training_step(self, batch, batch_idx):
+        return self.encoder(batch).pow(2).mean()
+
+    def configure_optimizers(self):
+        return torch.optim.SGD(self.parameters(), lr=0.1)
+"""
+CUT_PART = PART.replace(
+    "        return self.encoder(",
+    "        self.encoder.state = apply_to_collection(self.encoder.state, torch.Tensor, torch.Tensor.detach)\n"
+    "        return self.encoder(",
+).replace(
+    "LightningModule\n", "LightningModule\nfrom lightning_utilities.core.apply_func import apply_to_collection\n", 1
+)
 
 RULE = Rule(
     code=CODE,
     name="kept-state-not-detached",
-    summary="a recurrent state that the module keeps on itself is detached before the next batch or chunk",
+    summary="a recurrent state that the module, or a part of it, keeps is detached before the next batch or chunk",
     why=(
         "A state that `self` holds keeps the graph that made it. The next batch's backward pass goes on into that "
         "graph, which is freed: `Trying to backward through the graph a second time`; retain_graph=True only changes "
@@ -193,10 +273,10 @@ RULE = Rule(
     ),
     fix="safe",
     versions="any Lightning",
-    triggers=(b"def training_step",),
+    triggers=(b"def training_step", *(word.encode() for word in RECURRENT)),
     check=_check,
     collect=collect,
     present=_present,
-    examples=(Example(BEFORE, AFTER), Example(AFTER, AFTER), Example(ANEW, ANEW)),
+    examples=(Example(BEFORE, AFTER), Example(AFTER, AFTER), Example(ANEW, ANEW), Example(PART, CUT_PART)),
     references=("https://docs.pytorch.org/docs/stable/notes/autograd.html",),
 )

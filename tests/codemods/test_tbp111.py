@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from codemods.loops.tbp111 import BEFORE, RULE
+from codemods.loops.tbp111 import BEFORE, PART, RULE
 from tests.codemods.support import refusals, rewritten, run_rules
 from tests.training import assert_same, train
 
@@ -244,3 +244,136 @@ REFUSED = {
 def test_refused(text: str, why: str) -> None:
     (reason,) = refusals({"train.py": text}, "TBP111")
     assert why in reason
+
+
+ENCODER = """\
+class Encoder(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.rnn = nn.LSTM(1, 4, batch_first=True)
+        self.state = None
+
+    def forward(self, x):
+        out, self.state = self.rnn(x, self.state)
+        return out
+
+
+class Model"""
+PARTED_STEP = """\
+    def training_step(self, batch, batch_idx):
+        x, y = batch
+        return F.mse_loss(self.head(self.encoder(x)), y)
+"""
+PARTED_CHUNKS = """\
+    def training_step(self, batch, batch_idx):
+        optimizer = self.optimizers()
+        self.encoder.reset()
+        for x, y in zip(batch[0].split(4, dim=1), batch[1].split(4, dim=1)):
+            loss = F.mse_loss(self.head(self.encoder(x)), y)
+            optimizer.zero_grad()
+            self.manual_backward(loss)
+            optimizer.step()
+"""
+FORWARD_OF_PART = """\
+
+    def forward(self, x):
+        return self.head(self.encoder(x))
+"""
+RESETS = "        self.encoder.reset()\n"
+HOLDS = ("self.rnn = nn.LSTM(1, 4, batch_first=True)\n        self.head", "self.encoder = Encoder()\n        self.head")
+
+
+def parted(step: str, *changes: tuple[str, str]) -> str:
+    return program(step, HOLDS, ("class Model", ENCODER), *changes)
+
+
+def elsewhere(text: str) -> dict[str, str]:
+    """The program with the part in a file of its own."""
+    head, rest = text.split("class Encoder", 1)
+    encoder, rest = rest.split("class Model", 1)
+    return {
+        "parts.py": f"import torch\nfrom torch import nn\n\n\nclass Encoder{encoder}",
+        "train.py": f"{head.rstrip()}\n\nfrom parts import Encoder\n\n\nclass Model{rest}",
+    }
+
+
+PARTS = {
+    "in the same file": (
+        {"train.py": parted(PARTED_STEP)},
+        {"train.py": parted(started(PARTED_STEP).replace("self.state", "self.encoder.state"))},
+    ),
+    "in another file": (
+        elsewhere(parted(PARTED_STEP)),
+        elsewhere(parted(started(PARTED_STEP).replace("self.state", "self.encoder.state"))),
+    ),
+    "called by a method": (
+        {"train.py": parted(PARTED_STEP.replace("self.head(self.encoder(x))", "self(x)") + FORWARD_OF_PART)},
+        {"train.py": parted(started(PARTED_STEP).replace("self.state", "self.encoder.state"))},
+    ),
+}
+
+
+@pytest.mark.parametrize(("files", "right"), PARTS.values(), ids=PARTS)
+def test_what_a_part_keeps_is_cut_where_the_module_trains(files: dict[str, str], right: dict[str, str]) -> None:
+    broken = train(files)
+    assert broken.failure is not None and "a second time" in broken.failure.message
+    after = rewritten(files, RULE)
+    assert "apply_to_collection(self.encoder.state, " in after["train.py"]
+    assert_same(train(after), train(right))
+
+
+RESET = "\n    def reset(self):\n        self.state = None\n"
+WITH_RESET = PART.replace("        return out\n", f"        return out\n{RESET}")
+CALLED = "        return self.encoder("
+TENDED = {
+    "set anew for each batch": WITH_RESET.replace(CALLED, f"        self.encoder.reset()\n{CALLED}"),
+    "set anew by who builds it": WITH_RESET + "\n\ndef begin(model):\n    model.encoder.reset()\n",
+    "set from outside": PART.replace(CALLED, f"        self.encoder.state = None\n{CALLED}"),
+    "set anew in its forward": PART.replace("        out, self", "        self.state = None\n        out, self"),
+    "cut behind the call": PART.replace(
+        "        return out", "        self.state = self.state.detach()\n        return out"
+    ),
+    "called without gradients": PART.replace(
+        CALLED, "        with torch.no_grad():\n            self.encoder(batch)\n" + CALLED
+    ),
+    "never called": PART.replace("self.encoder(batch)", "self.other(batch)"),
+    "built in more than one way": PART.replace("= Encoder()", "= Encoder()\n        self.encoder = Other()"),
+    "a part of nothing that trains": PART.replace("(LightningModule)", "(torch.nn.Module)"),
+}
+
+
+@pytest.mark.parametrize("text", TENDED.values(), ids=TENDED)
+def test_a_part_that_somebody_tends_is_left_alone(text: str) -> None:
+    assert text != PART
+    made = run_rules({"train.py": text}, RULE, unsafe=True)
+    assert (made.findings, made.changes, made.bugs) == ((), (), ())
+
+
+def test_a_part_that_may_be_set_anew_by_somebody_is_named() -> None:
+    (reason,) = refusals({"train.py": WITH_RESET}, "TBP111")
+    assert "Encoder.reset sets it anew, and whether that is called for each batch cannot be seen" in reason
+
+
+def test_a_part_that_is_set_anew_once_an_epoch_is_cut() -> None:
+    hook = "    def on_train_epoch_start(self):\n        self.encoder.reset()\n\n"
+    made = run_rules({"train.py": WITH_RESET.replace(HOOK, hook + HOOK)}, RULE)
+    assert [finding.fix for finding in made.findings] == ["safe"]
+
+
+@pytest.mark.parametrize("reset", ["", "        self.encoder.reset()\n"], ids=["goes on", "set anew for each batch"])
+def test_chunks_of_a_part_are_cut_at_the_end_of_each_round(reset: str) -> None:
+    loop = "            optimizer.step()\n"
+    method = RESET if reset else ""
+    text = parted(PARTED_CHUNKS.replace(RESETS, reset)).replace("        return out\n", f"        return out\n{method}")
+    after = rewritten({"train.py": text}, RULE)["train.py"]
+    assert f"{loop}            self.encoder.state = apply_to_collection(self.encoder.state, " in after
+    broken = train({"train.py": text})
+    assert broken.failure is not None and "a second time" in broken.failure.message
+    cut = "            self.encoder.state = tuple(part.detach() for part in self.encoder.state)\n"
+    assert_same(train({"train.py": after}), train({"train.py": text.replace(loop, loop + cut)}))
+
+
+def test_chunks_of_a_part_that_is_set_anew_for_each_are_left_alone() -> None:
+    text = parted(PARTED_CHUNKS.replace(RESETS, "").replace("            loss", f"    {RESETS}            loss"))
+    made = run_rules({"train.py": text.replace("        return out\n", f"        return out\n{RESET}")}, RULE)
+    assert (made.findings, made.changes) == ((), ())
