@@ -30,7 +30,6 @@ class Sources:
     root: Path
     _trees: dict[str, ast.Module | None] = field(default_factory=dict)
     _paths: tuple[str, ...] | None = None
-    _known: frozenset[str] | None = None
     _loads: dict[str, tuple[tuple[Import, tuple[str, ...]], ...]] = field(default_factory=dict)
     _reached: dict[str, tuple[tuple[str, ...], frozenset[str]]] = field(default_factory=dict)
     _known: frozenset[str] = frozenset()
@@ -80,7 +79,7 @@ class Sources:
         chain = [base, *wanted, *(parent for parent in base.parents if parent != root and root in parent.parents)]
         files = [f"{step.as_posix()}{end}" for step in chain for end in (".py", "/__init__.py")]
         self.paths()
-        return tuple(name for name in files if name in known)
+        return tuple(name for name in files if name in self._known)
 
     def loads(self, path: str) -> tuple[tuple[Import, tuple[str, ...]], ...]:
         """What a file imports, each with the files of this tree that it may load."""
