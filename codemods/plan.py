@@ -148,7 +148,7 @@ def _torn(
     looked: Scan,
     options: Options,
 ) -> set[Unit]:
-    """The files of changes of which a part was found in the base tree and is not found any more."""
+    """The files of changes of which a part was found in the base tree and is not found any more, while another is."""
     claimed = Counter(finding.path for finding in looked.findings if finding.applied and finding.code == rule.code)
     torn: set[Unit] = set()
     for path, number in claimed.items():
@@ -157,7 +157,7 @@ def _torn(
         before = _fresh(rule, Source(path, kinds[path], draft.base[path]), looked.facts, options)
         lost = {match.unit for match in before if match.unit} - {match.unit for match in wanted.get(path, ())}
         sharing = {other for other, found in wanted.items() if lost & {match.unit for match in found}}
-        torn |= {(rule.code, item) for item in (path, *sharing) if lost}
+        torn |= {(rule.code, item) for item in (path, *sharing) if sharing}
     return torn - draft.rejected.keys()
 
 

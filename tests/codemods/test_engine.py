@@ -163,6 +163,13 @@ def test_files_of_one_change_fall_together_when_a_rule_before_took_a_part_away()
     assert "took a part of its change away" in made.bugs[0]
 
 
+def test_a_change_of_one_file_that_a_rule_before_made_as_well_is_no_bug() -> None:
+    whole = breaking(lambda node: cst.Name("done"), "BAD002")
+    made = run_rules({"a.py": "target()\n"}, replace(whole, code="AAA001"), whole)
+    assert [(change.code, change.path) for change in made.changes] == [("AAA001", "a.py")]
+    assert made.bugs == () and all(item.fix == "safe" for item in made.findings)
+
+
 def test_one_file_that_does_not_parse_stops_no_other() -> None:
     good = "from pytorch_lightning import Trainer\n\nTrainer(gpus=1)\n"
     made = run_rules(
