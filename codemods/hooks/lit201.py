@@ -13,7 +13,7 @@ from codemods.finding import Fix, Span
 from codemods.hooks.callbacks import watchers
 from codemods.hooks.epoch_end import STAGES, EpochEnd, Stage, read_hook
 from codemods.hooks.relations import INDEX, Keeping, Shown, file_refusal, keeping, project_refusal
-from codemods.hooks.step_end import PRECISION, named_lines, shown_ends, spellings
+from codemods.hooks.step_end import PRECISION, mixed, named_lines, shown_ends, spellings
 from codemods.rule import Example, Match, NodeEdit, Rule
 from codemods.source import ClassNode, PythonFile
 from codemods.syntax import is_super_call
@@ -72,7 +72,7 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
         for hook, plan in zip(hooks, plans, strict=True):
             if first and not isinstance(plan, str):
                 plan = f"{first[0].stage.old} of the same class cannot be ({first[1]})"
-            yield _match(file, item, hook, plan)
+            yield _match(file, item, hook, plan, _mixed(facts, item, hooks, plans))
     for name, node, within in _odd(file) if facts.uses_lightning else ():
         owner = facts.files[file.path].find(within.qualname) if within else None
         if within and not (owner and _may_be_module(facts, owner)):
@@ -121,7 +121,16 @@ def _is_mixin(facts: Facts, fact: ClassFact) -> bool:
     return facts.kind(fact) == "other" and any(facts.kind(child) in (MODULE, None) for child in facts.subclasses(fact))
 
 
-def _match(file: PythonFile, item: ClassNode, hook: EpochEnd, plan: _Plan | str) -> Match:
+def _mixed(facts: Facts, item: ClassNode, hooks: list[EpochEnd], plans: list[_Plan | str]) -> str | None:
+    """What is said of a `*_step_end` that a step of the class will call, and a file that speaks of a precision."""
+    for hook, plan in zip(hooks, plans, strict=True):
+        ends = not isinstance(plan, str) and plan.keeping and plan.keeping.ends
+        if ends and hook.stage.step_end in item.methods and hook.stage.step in item.methods and (where := mixed(facts)):
+            return f" {where} speaks of a precision: {hook.stage.step_end} runs in the autocast region of its step."
+    return None
+
+
+def _match(file: PythonFile, item: ClassNode, hook: EpochEnd, plan: _Plan | str, doubt: str | None) -> Match:
     stage = hook.stage
     place = file.head(item.methods[stage.old])
     if isinstance(plan, str):
@@ -130,8 +139,8 @@ def _match(file: PythonFile, item: ClassNode, hook: EpochEnd, plan: _Plan | str)
     return Match(
         place,
         _message(stage),
-        "safe",
-        _SAFE[kept.where if kept else "unread"].format(stage=stage),
+        "unsafe" if doubt else "safe",
+        _SAFE[kept.where if kept else "unread"].format(stage=stage) + (doubt or ""),
         stage.row,
         edits=(NodeEdit(item.node, lambda node: _written(node, item, hook, plan)),),
         unit=f"{file.path}:{item.qualname}",

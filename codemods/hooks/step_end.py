@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 
 from codemods.facts import ClassFact, Facts
 from codemods.family import family, short_name
@@ -57,6 +58,9 @@ def shown_ends(file: PythonFile, stages: tuple[Stage, ...]) -> frozenset[str]:
 
 PRECISION = (b"precision=", b"precision:", b"--precision")
 """How a project speaks of a Trainer's precision."""
+_OPTION = b"--precision"
+_SPOKEN = re.compile(rb"\bprecision[\"']?[ \t]*[=:]([^,)#\r\n]*)")
+_FULL = re.compile(rb"[\s\"'=]*(?:(?:32|64)(?:-true)?|None|null|~|)[\s\"'}]*")
 
 
 def own_refusal(file: PythonFile, item: ClassNode, stage: Stage) -> str | None:
@@ -77,13 +81,25 @@ def own_refusal(file: PythonFile, item: ClassNode, stage: Stage) -> str | None:
     return None
 
 
+def mixed(facts: Facts) -> str | None:
+    """A file that speaks of another precision than the full one, in which a step runs inside autocast; those of
+    services, whose names begin with a dot, are about no training."""
+    if "hooks.mixed" not in facts.memo:
+        spoken = {path for word in PRECISION for path in facts.mentions.get(word, frozenset())}
+        facts.memo["hooks.mixed"] = next(
+            (path for path in sorted(spoken) if not path.startswith(".") and _is_mixed(facts.sources[path].data)), None
+        )
+    found: str | None = facts.memo["hooks.mixed"]
+    return found
+
+
+def _is_mixed(data: bytes) -> bool:
+    return _OPTION in data or any(not _FULL.fullmatch(value) for value in _SPOKEN.findall(data))
+
+
 def family_refusal(facts: Facts, fact: ClassFact, stage: Stage, given: frozenset[tuple[str, str]]) -> str | None:
     """Why a class's relatives forbid that its step calls `*_step_end`. `given` are the (path, `Class.step_end`) that
-    never give None. Files of services, whose names begin with a dot, are about no training."""
-    spoken = {path for word in PRECISION for path in facts.mentions.get(word, frozenset())}
-    mixed = sorted(path for path in spoken if not path.startswith("."))
-    if mixed:
-        return f"{mixed[0]} speaks of a precision: {stage.step_end} would run in the autocast region of its step"
+    never give None."""
     above = facts.ancestry(fact)[1:]
     for other in family(facts, fact):
         if stage.step_end in other.methods and (other.path, f"{other.name}.{stage.step_end}") not in given:

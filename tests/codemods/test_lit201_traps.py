@@ -234,3 +234,6 @@ def test_a_service_that_speaks_of_a_precision_is_about_no_training() -> None:
     services, trainer = {"a.py": text, ".codecov.yaml": "precision: 0\n"}, {"a.py": text, "t.yaml": "precision: 16\n"}
     assert run_rules(services, rule("LIT201")).changes
     assert not run_rules(trainer, rule("LIT201")).changes
+    made = run_rules(trainer, rule("LIT201"), rule("LIT211"), unsafe=True)
+    assert "return self.training_step_end({'loss': self(batch)})" in made.final()["a.py"].decode()
+    assert {finding.fix for finding in made.findings} == {"unsafe"}

@@ -9,7 +9,7 @@ import torch
 from lightning.pytorch import Callback, LightningDataModule, LightningModule, Trainer
 
 from codemods.facts import CALLBACK, MODULE
-from codemods.hooks.lit211 import DATA, DATA_HOOKS, HOOKS
+from codemods.hooks.unheard import DATA, DATA_HOOKS, HOOKS
 from tests.codemods.support import refusals, rewritten, rule, run_rules
 
 OWNERS: dict[str, type] = {MODULE: LightningModule, CALLBACK: Callback, DATA: LightningDataModule}
@@ -207,13 +207,25 @@ def test_a_hook_that_the_file_calls_itself_is_no_finding() -> None:
     assert run_rules({"a.py": text}, rule("LIT211")).findings == ()
 
 
-def test_a_step_end_stays_out_of_the_autocast_region_of_its_step() -> None:
+@pytest.mark.parametrize(
+    ("path", "said", "level"),
+    [
+        ("t.yaml", "precision: 16\n", "unsafe"),
+        ("t.yaml", "precision: 32  # 16 for half precision\n", "safe"),
+        ("t.json", '{"precision": "32-true"}\n', "safe"),
+        ("t.py", "Trainer(precision=32 if full else 16)\n", "unsafe"),
+        ("t.py", "Trainer(precision=32, devices=16)\n", "safe"),
+        ("t.sh", "python train.py --precision 16\n", "unsafe"),
+        (".codecov.yaml", "precision: 2\n", "safe"),
+    ],
+)
+def test_a_step_end_moves_into_the_autocast_region_of_its_step_unsafely(path: str, said: str, level: str) -> None:
     body = "    def training_step(self, batch, batch_idx):\n        return {'guess': batch}\n\n"
     body += "    def training_step_end(self, output):\n        return output['guess'].sum()\n"
     text = f"{HEAD}class A(LightningModule):\n{body}"
-    assert "self.training_step_end(" in rewritten({"a.py": text}, rule("LIT211"))["a.py"]
-    [reason] = refusals({"a.py": text, "t.yaml": "precision: 16\n"}, "LIT211")
-    assert "autocast region" in reason
+    [finding] = run_rules({"a.py": text, path: said}, rule("LIT211")).findings
+    assert finding.fix == level
+    assert ("speaks of a precision" in finding.reason) == (level == "unsafe")
 
 
 RANKED = """\
@@ -235,7 +247,10 @@ class Watch(Callback):
 def test_a_decorator_that_hands_everything_on_stays() -> None:
     made = run_rules({"a.py": RANKED}, rule("LIT211"), unsafe=True)
     [after] = made.final().values()
-    assert "    @rank_zero_only\n    def on_train_batch_end(self, trainer, _, outputs, batch, batch_idx):" in after.decode()
+    assert (
+        "    @rank_zero_only\n    def on_train_batch_end(self, trainer, _, outputs, batch, batch_idx):"
+        in after.decode()
+    )
     assert run_rules({"a.py": RANKED}, rule("LIT211")).changes == ()
 
 

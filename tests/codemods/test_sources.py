@@ -14,7 +14,7 @@ import pytest
 from packaging.version import Version
 
 from codemods.extensions.lit250 import members
-from codemods.hooks.lit211 import DATA_HOOKS, HOOKS
+from codemods.hooks.unheard import DATA_HOOKS, HOOKS
 from codemods.names.table import gone, spelled
 from codemods.trainer import table
 from tests.training.interpreters import python_for
