@@ -13,7 +13,7 @@ from codemods.manual.makers import configured_by
 from codemods.manual.optimizers import NotPlain
 from codemods.manual.settings import Setting
 from codemods.manual.surroundings import LR_FIND, UNFIT, counting, relatives, searching, surroundings
-from codemods.manual.trainers import CLIP, Given, fits_only, read_trainers, trainers_of
+from codemods.manual.trainers import ACCUMULATE, CLIP, Given, fits_only, read_trainers, trainers_of
 from codemods.tbptt.batch import OWN_SPLIT, Helper, Use, followed
 from codemods.tbptt.module import BETWEEN_CHUNKS, FLAG, HELPER, REFUSED_HOOKS, SPLIT, Shown, TbpttClass
 
@@ -145,7 +145,7 @@ def _plain(
         or surroundings(facts, fact, UNHEARD, {word: why for word, why in UNFIT.items() if word != LR_FIND})
         or (f"the Trainer at {given.accumulates} {ACCUMULATES}" if given.accumulate else None)
         or given.refusal
-        or given.elsewhere
+        or (given.elsewhere if given.left != (ACCUMULATE,) else None)
     )
     if refusal:
         raise NotPlain(refusal)
@@ -159,7 +159,7 @@ def _plain(
         tuple((trainer.path, facts.files[trainer.path].trainers.index(trainer)) for trainer in giving),
         split,
         any("__init__" in child.methods for child in facts.subclasses(fact)),
-        (*configured.doubts, *_doubts(facts, item, steps)),
+        (*configured.doubts, *_doubts(facts, item, steps, given)),
     )
 
 
@@ -190,7 +190,12 @@ def _steps(facts: Facts, fact: ClassFact, own: bool, giving: list[TrainerFact]) 
     return min(values)
 
 
-def _doubts(facts: Facts, item: TbpttClass, steps: str | None) -> Iterator[str]:
+def _doubts(facts: Facts, item: TbpttClass, steps: str | None, given: Given) -> Iterator[str]:
+    if given.elsewhere:
+        yield (
+            f"{given.elsewhere}: manual optimization refuses more than 1 aloud, and 1.x lost all but the last chunk of a "
+            "window's batches by it."
+        )
     if item.may_be_off:
         yield f"Without a value for `{FLAG}`, Lightning up to 1.4 trained on whole batches; the loop needs one."
     counts = counting(facts)

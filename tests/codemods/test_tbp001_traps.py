@@ -73,10 +73,6 @@ REFUSED = {
         "some of them do not",
     ),
     "clipping in a dict": (HANDED_ON.replace(CLIP, "**dict(gradient_clip_val=0.5)"), "from where it may reach"),
-    "accumulation in a dict": (
-        changed((CLIP, "**dict(accumulate_grad_batches=2)")),
-        "accumulate_grad_batches also stands in train.py",
-    ),
     "clipping from the command line": (
         HANDED_ON.replace(CLIP, "**options") + '\n\nparser.add_argument("--gradient_clip_val", type=float)\n',
         "from where it may reach",
@@ -94,6 +90,16 @@ REFUSED = {
     "name taken": (changed(("class Model", "def apply_to_collection(x):\n    ...\n\n\nclass Model")), "something else"),
     "class written twice": (BEFORE + "\n\n" + BEFORE, "two classes"),
 }
+
+
+def test_accumulation_that_may_reach_a_trainer_is_doubted() -> None:
+    """With more than one batch there is nothing to be the same as, and manual optimization says so itself."""
+    text = changed((CLIP, "**dict(accumulate_grad_batches=count)"))
+    made = run_rules({"train.py": text}, TBP)
+    (found,) = made.findings
+    assert (found.fix, found.applied) == ("unsafe", False)
+    assert "accumulate_grad_batches also stands in train.py" in found.reason
+    assert "refuses more than 1 aloud" in found.reason
 
 
 @pytest.mark.parametrize("case", REFUSED.values(), ids=REFUSED.keys())
