@@ -247,7 +247,8 @@ class Watch(Callback):
 def test_a_decorator_that_hands_everything_on_stays() -> None:
     made = run_rules({"a.py": RANKED}, rule("LIT211"), unsafe=True)
     [after] = made.final().values()
-    assert (
+    said = "    @rank_zero_only\n    def on_train_batch_end(self, trainer, _, outputs, batch, batch_idx):"
+    assert said in after.decode()
         "    @rank_zero_only\n    def on_train_batch_end(self, trainer, _, outputs, batch, batch_idx):"
         in after.decode()
     )
