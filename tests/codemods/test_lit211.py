@@ -249,9 +249,6 @@ def test_a_decorator_that_hands_everything_on_stays() -> None:
     [after] = made.final().values()
     said = "    @rank_zero_only\n    def on_train_batch_end(self, trainer, _, outputs, batch, batch_idx):"
     assert said in after.decode()
-        "    @rank_zero_only\n    def on_train_batch_end(self, trainer, _, outputs, batch, batch_idx):"
-        in after.decode()
-    )
     assert run_rules({"a.py": RANKED}, rule("LIT211")).changes == ()
 
 
