@@ -16,6 +16,7 @@ from typing import Any, TypeVar
 from packaging.version import Version
 
 from verify import apart, conform, environments, installer, known, modules
+from verify.advice import advice
 from verify.baseline import named, requirement
 from verify.building import cache_folder
 from verify.containment import Containment, contain
@@ -173,7 +174,10 @@ def _prove(before: Sources, after: Sources, bench: _Bench) -> Evidence:
             return replace(tried[-1], problems=problems, left=left)
     alone = _apart(before, after, problems, bench)
     first = tried[0] if tried else replace(_evidence(request, _nothing(problems)), environments=pair.environments)
-    return replace(_with_alone(alone, first) if alone else first, problems=problems, left=left)
+    result = _with_alone(alone, first) if alone else first
+    if result.verdict == "inconclusive":
+        result = replace(result, reason=result.reason + advice(result.reason))
+    return replace(result, problems=problems, left=left)
 
 
 def _said_before(entry: Entry, bench: _Bench) -> str:
