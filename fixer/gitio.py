@@ -126,23 +126,23 @@ class Repository:
         listing = self.git("rev-list", "--objects", "--no-walk", "--missing=print", f"{tree}^{{tree}}")
         return frozenset(line[1:].decode() for line in listing.split(b"\n") if line.startswith(b"?"))
 
-    def blobs(self, ids: Iterable[str], limit: int) -> Iterator[Blob]:
-        """Read objects in the order asked for, one in memory at a time; none over `limit` bytes."""
-        waiting = list(ids)
+    def blobs(self, asked: Iterable[tuple[str, int]]) -> Iterator[Blob]:
+        """Read objects in the order asked for, one in memory at a time; none that has more bytes than asked for."""
+        waiting = list(asked)
         while waiting:
             done = 0
-            for blob in self._batch(waiting, limit):
+            for blob in self._batch(waiting):
                 yield blob
                 done += 1
             if done < len(waiting):
-                yield Blob(waiting[done], None, None)
+                yield Blob(waiting[done][0], None, None)
                 done += 1
             waiting = waiting[done:]
 
-    def _batch(self, ids: list[str], limit: int) -> Iterator[Blob]:
+    def _batch(self, asked: list[tuple[str, int]]) -> Iterator[Blob]:
         """Read objects until the first one at which git gives up, as it does on a corrupt one."""
         with tempfile.TemporaryFile() as request:
-            request.write("".join(f"{id}\n" for id in ids).encode())
+            request.write("".join(f"{id}\n" for id, _ in asked).encode())
             request.seek(0)
             process = subprocess.Popen(
                 self._command("cat-file", "--batch", "--buffer"),
@@ -154,7 +154,7 @@ class Repository:
             )
             assert process.stdout is not None
             try:
-                for id in ids:
+                for id, limit in asked:
                     blob = _read_blob(process.stdout, id, limit)
                     if blob is None:
                         return

@@ -14,6 +14,8 @@ from fixer.result import Skipped
 from fixer.tree import File, Item, read_commit, read_disk, write
 
 SOURCE_LIMIT = 1_000_000
+NOTEBOOK_LIMIT = 20_000_000
+"""Notebooks hold the pictures that they show, beside little code."""
 EXPORT_LIMIT = 50_000_000
 
 _UNFINISHED = {
@@ -68,7 +70,7 @@ def open_commit(path: Path, base: str | None) -> Project:
         raise UsageError(f"{path}: not in a git repository; run `git init` there and commit your work first")
     _refuse_unfinished(repository)
     commit = _find_commit(repository, base)
-    sources, skipped, config = _sort_out(read_commit(repository, commit, _is_source, SOURCE_LIMIT))
+    sources, skipped, config = _sort_out(read_commit(repository, commit, _is_source, _source_limit))
     return Project(
         root=repository.root,
         base=commit,
@@ -90,7 +92,7 @@ def open_tree(path: Path) -> Project:
     repository = find_repository(place) if git_is_installed() else None
     root = repository.root if repository else place if place.is_dir() else place.parent
     listed = _listed(repository, root, place)
-    sources, skipped, config = _sort_out(read_disk(root, listed, _is_source, SOURCE_LIMIT))
+    sources, skipped, config = _sort_out(read_disk(root, listed, _is_source, _source_limit))
     return Project(
         root=root,
         base=repository.resolve("HEAD^{commit}") if repository else None,
@@ -110,10 +112,10 @@ def export(project: Project, destination: Path, overlay: Mapping[str, bytes]) ->
     """
     repository = find_repository(project.root) if git_is_installed() else None
     if project.committed and project.base and repository:
-        items = read_commit(repository, project.base, lambda _: True, EXPORT_LIMIT)
+        items = read_commit(repository, project.base, lambda _: True, lambda _: EXPORT_LIMIT)
     else:
         listed = _listed(repository, project.root, project.root / project.scope)
-        items = read_disk(project.root, listed, lambda _: True, EXPORT_LIMIT)
+        items = read_disk(project.root, listed, lambda _: True, lambda _: EXPORT_LIMIT)
     return write(destination, items, overlay)
 
 
@@ -142,6 +144,10 @@ def _scope(place: Path, root: Path) -> str:
 
 def _is_source(path: str) -> bool:
     return kind_of(path) is not None
+
+
+def _source_limit(path: str) -> int:
+    return NOTEBOOK_LIMIT if kind_of(path) == "notebook" else SOURCE_LIMIT
 
 
 def _refuse_unfinished(repository: Repository) -> None:

@@ -39,8 +39,11 @@ class Link:
 Item = File | Link | Skipped
 
 
-def read_commit(repository: Repository, commit: str, wanted: Callable[[str], bool], limit: int) -> Iterator[Item]:
-    """The files of a commit whose path is wanted, and every link, submodule and path that is not followed."""
+def read_commit(
+    repository: Repository, commit: str, wanted: Callable[[str], bool], limit: Callable[[str], int]
+) -> Iterator[Item]:
+    """The files of a commit whose path is wanted, and every link, submodule and path that is not followed. `limit` says
+    how large the file at a path may be."""
     missing = repository.missing(commit)
     readable = []
     for entry in repository.entries(commit):
@@ -54,26 +57,28 @@ def read_commit(repository: Repository, commit: str, wanted: Callable[[str], boo
             yield _absent(entry.path)
         else:
             readable.append(entry)
-    blobs = repository.blobs([entry.id for entry in readable], limit)
+    blobs = repository.blobs([(entry.id, limit(entry.path)) for entry in readable])
     for entry, blob in zip(readable, blobs, strict=True):
         if blob.size is None:
             yield _absent(entry.path)
         elif blob.data is None:
-            yield _too_large(entry.path, blob.size, limit)
+            yield _too_large(entry.path, blob.size, limit(entry.path))
         elif entry.mode == LINK_MODE:
             yield _link(entry.path, os.fsdecode(blob.data))
         else:
             yield File(entry.path, blob.data, entry.mode == "100755")
 
 
-def read_disk(root: Path, paths: Iterable[str], wanted: Callable[[str], bool], limit: int) -> Iterator[Item]:
+def read_disk(
+    root: Path, paths: Iterable[str], wanted: Callable[[str], bool], limit: Callable[[str], int]
+) -> Iterator[Item]:
     """The same for files on disk. None is read through a symbolic link, and what is not there is left out."""
     real_folders = {"": True}
     for path in paths:
         if problem := path_problem(path.rstrip("/")):
             yield Skipped(shown(path), problem)
         elif _is_real_folder(root, path.rpartition("/")[0], real_folders):
-            item = _read_file(root, path, wanted, limit)
+            item = _read_file(root, path, wanted, limit(path))
             if item is not None:
                 yield item
 

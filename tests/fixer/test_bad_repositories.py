@@ -253,7 +253,7 @@ def test_a_partial_clone_fetches_nothing(repo: Repo, tmp_path: Path) -> None:
     absent = repo.git("rev-parse", "HEAD:train.py")
     found = find_repository(place)
     assert found is not None
-    assert [blob.size for blob in found.blobs([absent], 100)] == [None]
+    assert [blob.size for blob in found.blobs([(absent, 100)])] == [None]
     project = open_commit(place, None)
     assert paths(project) == ["requirements.txt", "src/model.py"]
     assert len(project.skipped) == 51
@@ -267,9 +267,10 @@ def test_a_partial_clone_fetches_nothing(repo: Repo, tmp_path: Path) -> None:
 
 
 def test_large_files_are_named(repo: Repo, tmp_path: Path) -> None:
-    repo.commit({"large.py": b"#" * 10_000_000, "fits.py": b"#" * 1_000_000, "large.bin": bytes(60_000_000)})
+    files = {"large.py": b"#" * 10_000_000, "fits.py": b"#" * 1_000_000, "large.bin": bytes(60_000_000)}
+    repo.commit({**files, "pictures.ipynb": b" " * 10_000_000})
     for project in (open_commit(repo.path, None), open_tree(repo.path)):
-        assert "fits.py" in paths(project)
+        assert {"fits.py", "pictures.ipynb"} <= {*paths(project)}
         assert reasons(project) == {"large.py": "10,000,000 bytes, over the limit of 1,000,000"}
         left_out = export(project, tmp_path / f"there-{project.committed}", {})
         assert [item.path for item in left_out] == ["large.bin"]
