@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
@@ -13,14 +13,15 @@ from typing import TYPE_CHECKING, Any
 from codemods.backward.names import Names
 from codemods.backward.passes import read_pass, runs
 from codemods.backward.reach import left_out, reach_of
-from codemods.facts import Facts, TrainerFact
-from codemods.loops.classes import TRIGGERS, Loop, collect, loops, present
+from codemods.backward.spread import COUNTS, WORD, Ddp, Spread, ddp_of, read_configured, read_spread
+from codemods.facts import Facts
+from codemods.loops.classes import TRIGGERS, Loop, Shown, loops, present
+from codemods.loops.classes import collect as collect_shown
 from codemods.loops.flow import WHOLE, Event, Flow, Path
 from codemods.loops.places import bound_before, class_text, edit, left, said_of
 from codemods.loops.steps import Change, Drop, Step
-from codemods.loops.trainers import trainers_of
 from codemods.rule import Example, Match, Rule
-from codemods.source import PythonFile
+from codemods.source import PythonFile, TextFile
 from codemods.syntax import self_name
 
 if TYPE_CHECKING:
@@ -38,8 +39,7 @@ SYNCS = ("toggle", "no_sync", "block_backward_sync", "no_backward_sync")
 SEES = r"\.grad\b|clip_grad|register_(?:full_backward_)?hook|post_accumulate|on_after_backward"
 SEEN = (".grad", "clip_grad", "register_hook", "on_after_backward")
 SHARES = re.compile(r"requires_grad|freeze|weight\s*=[^=]|parametri[sz]e|\.data\b")
-NAMING = ("strategy", "accelerator", "distributed_backend")
-COUNTS = ("devices", "gpus", "num_processes", "num_nodes")
+MAYBE = "it trains by DDP, if {place}, which speaks of it, is where its Trainer's strategy comes from"
 
 
 @dataclass(frozen=True)
@@ -50,35 +50,33 @@ class Window:
     step: Event
 
 
-def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
+def collect(file: PythonFile) -> tuple[Shown | Spread, ...] | None:
+    """What the classes of a file say of how they train, and which strategies of DDP stand behind names."""
+    return (*(collect_shown(file) or ()), *read_spread(file)) or None
+
+
+def _context(collected: Mapping[str, Any]) -> tuple[bytes, ...]:
+    """Where a class may be trained, once there is one that optimizes by hand."""
+    shown = (each for found in collected.values() for each in found)
+    return (b"Trainer", b"LightningCLI") if any(isinstance(each, Shown) and each.flag for each in shown) else ()
+
+
+def _check(file: PythonFile | TextFile, facts: Facts) -> Iterator[Match]:
+    if isinstance(file, TextFile):
+        return
     for loop in loops(file, facts, CODE):
         if loop.state != "off" or any(word in class_text(file, loop) for word in SYNCS):
             continue
-        trainer = next((item for item in trainers_of(facts, loop.fact) if _is_ddp(item)), None)
-        for flow in loop.flows if trainer else ():
-            merged = {id(found.call) for run in runs(flow.function) for found in run[1:]}
-            for window in _windows(flow, merged):
-                assert trainer is not None
-                yield _match(file, loop, flow, window, trainer)
+        found = [(flow, window) for flow in loop.flows for window in _windows(flow, _merged(flow))]
+        ddp = ddp_of(facts, loop.fact, CODE) if found else None
+        for flow, window in found if ddp else ():
+            assert ddp is not None
+            yield _match(file, loop, flow, window, ddp)
 
 
-def _is_ddp(trainer: TrainerFact) -> bool:
-    """Whether a Trainer is seen to train by DDP: by its name, or since there are several devices and no other."""
-    for name in NAMING:
-        found = trainer.argument(name)
-        if found and found.literal and isinstance(found.value, str) and found.value.startswith("ddp"):
-            return True
-    if trainer.argument("strategy") or trainer.argument("distributed_backend") or trainer.open_ended:
-        return False
-    return any(_is_several(found.value) for name in COUNTS if (found := trainer.argument(name)) and found.literal)
-
-
-def _is_several(value: Any) -> bool:
-    return (isinstance(value, list) and len(value) > 1) or (type(value) is int and value > 1)
-
-
-def _looks_for_unused(trainer: TrainerFact) -> bool:
-    return any("find_unused_parameters_true" in found.text for name in NAMING if (found := trainer.argument(name)))
+def _merged(flow: Flow) -> set[int]:
+    """The backward passes that another rule joins to the one before them."""
+    return {id(found.call) for run in runs(flow.function) for found in run[1:]}
 
 
 def _windows(flow: Flow, merged: set[int]) -> Iterator[Window]:
@@ -104,21 +102,21 @@ def _repeated(flow: Flow, event: Event, step: Event) -> bool:
     return loop is not None and step.path[: len(loop)] != loop
 
 
-def _match(file: PythonFile, loop: Loop, flow: Flow, window: Window, trainer: TrainerFact) -> Match:
+def _match(file: PythonFile, loop: Loop, flow: Flow, window: Window, ddp: Ddp) -> Match:
     last = window.passes[-1]
     place = file.span(flow.statement(last.path))
-    missed = [] if _looks_for_unused(trainer) else _missed(file, loop, flow, window)
+    missed = [] if ddp.looks or not ddp.sure else _missed(file, loop, flow, window)
     if missed:
         names = " and ".join(f"self.{name}" for name in missed)
         reason = (
-            f"Not rewritten: an earlier pass goes back to {names}, this one does not, and DDP (the Trainer at "
-            f"{trainer.path}:{trainer.line}) waits for every parameter in each pass: the ranks step with gradients of "
-            "their own, and the next pass fails (`Expected to have finished reduction`). Go backward once, from the "
-            'sum of the losses, or train with strategy="ddp_find_unused_parameters_true".'
+            f"Not rewritten: an earlier pass goes back to {names}, this one does not, and DDP ({ddp.place}) waits for "
+            "every parameter in each pass: the ranks step with gradients of their own, and the next pass fails "
+            "(`Expected to have finished reduction`). Go backward once, from the sum of the losses, or train with "
+            'strategy="ddp_find_unused_parameters_true".'
         )
         return Match(place, PARTIAL, "manual", reason)
     place = file.span(flow.statement(window.passes[0].path))
-    why = _refusal(file, loop, flow, window)
+    why = _refusal(file, loop, flow, window) if ddp.sure else MAYBE.format(place=ddp.place)
     if why:
         return left(place, MESSAGE, why, ADVICE)
     first = window.passes[0]
@@ -277,11 +275,15 @@ RULE = Rule(
     ),
     fix="safe",
     versions="every Lightning release since 1.5",
-    triggers=(*TRIGGERS, b"ddp", *(f"{name}=".encode() for name in COUNTS)),
+    triggers=(*TRIGGERS, WORD, *(f"{name}=".encode() for name in COUNTS)),
     check=_check,
     collect=collect,
+    collect_text=read_configured,
+    context=_context,
+    kinds=("python", "yaml"),
+    text_triggers=(WORD,),
     present=present,
-    mentions=tuple(word.encode() for word in SEEN),
+    mentions=(*(word.encode() for word in SEEN), WORD),
     needs="1.5.0",
     examples=(Example(BEFORE, AFTER), Example(AFTER, AFTER), Example(A, A), Example(PART, PART)),
     references=("https://docs.pytorch.org/docs/stable/generated/torch.nn.parallel.DistributedDataParallel.html",),

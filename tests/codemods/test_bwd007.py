@@ -175,6 +175,65 @@ def test_a_trainer_of_another_file_counts() -> None:
     assert [change.path for change in made.changes] == ["model.py"]
 
 
+GIVEN = 'devices=2, strategy="ddp"'
+BEHIND_NAMES = {
+    "a name": ('kind = "ddp"\n', "strategy=kind"),
+    "a choice of the module": ('kind = "ddp_spawn" if many else "auto"\n', "strategy=kind"),
+    "a choice in the call": ("", 'strategy="ddp" if many else "auto"'),
+    "a default": ("", 'strategy=given or "ddp"'),
+    "an option": ('parser.add_argument("--the-strategy", default="ddp")\n', "strategy=args.the_strategy"),
+    "an old argument": ('kind = "ddp"\n', "distributed_backend=kind"),
+}
+
+
+@pytest.mark.parametrize(("above", "given"), BEHIND_NAMES.values(), ids=BEHIND_NAMES)
+def test_a_strategy_is_followed_through_names_and_options(above: str, given: str) -> None:
+    text = BEFORE.replace(GIVEN, given).replace("\n\ntrainer =", f"\n\n{above}trainer =")
+    assert "with optimizer.toggle_model(sync_grad=False):" in repaired(text)
+
+
+MODEL, _, _ = BEFORE.partition("\n\ntrainer = ")
+CLI = "from lightning.pytorch.cli import LightningCLI\nfrom model import Model\n\nLightningCLI(Model)\n"
+OPEN = (
+    "from lightning.pytorch import Trainer\nfrom model import Model\n\ntrainer = Trainer(GIVEN)\ntrainer.fit(Model())\n"
+)
+CONFIGURED = {
+    "LightningCLI": (CLI, "trainer:\n  max_epochs: 2\n  strategy: ddp\n"),
+    "a Trainer that Hydra builds": (
+        OPEN.replace("GIVEN", "**config.trainer"),
+        "_target_: lightning.pytorch.Trainer\nmax_epochs: 2\nstrategy: ddp\n",
+    ),
+}
+
+
+@pytest.mark.parametrize(("script", "config"), CONFIGURED.values(), ids=CONFIGURED)
+def test_a_strategy_is_read_from_a_configuration(script: str, config: str) -> None:
+    files = {"model.py": MODEL, "train.py": script, "conf.yaml": config}
+    assert [change.path for change in run_rules(files, RULE).changes] == ["model.py"]
+    other = {**files, "conf.yaml": config.replace("ddp", "deepspeed")}
+    assert run_rules(other, RULE).findings == ()
+
+
+UNSURE = {
+    "a file of constants": (OPEN.replace("GIVEN", "strategy=constants.KIND"), "constants.py", 'KIND = "ddp"\n'),
+    "a script": (OPEN.replace("GIVEN", "**options"), "run.sh", "python train.py --strategy ddp\n"),
+}
+
+
+@pytest.mark.parametrize(("script", "path", "text"), UNSURE.values(), ids=UNSURE)
+def test_a_strategy_that_may_come_from_elsewhere_is_named(script: str, path: str, text: str) -> None:
+    made = run_rules({"model.py": MODEL, "train.py": script, path: text}, RULE, unsafe=True)
+    assert made.changes == ()
+    (found,) = made.findings
+    assert found.fix == "manual"
+    assert f"if {path}, which speaks of it" in found.reason
+
+
+def test_a_strategy_that_is_spelled_out_is_none_of_another_file() -> None:
+    files = {"model.py": MODEL, "train.py": OPEN.replace("GIVEN", 'strategy="auto"'), "run.sh": "echo ddp\n"}
+    assert run_rules(files, RULE).findings == ()
+
+
 def changed(old: str, new: str, text: str = BEFORE) -> str:
     assert old in text
     return text.replace(old, new)
