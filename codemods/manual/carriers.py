@@ -74,7 +74,7 @@ def _built(node: ast.stmt, name: str) -> bool:
 
 
 def _fits(file: PythonFile, name: str) -> Iterator[ast.Call]:
-    for call in file.calls:
+    for call in file.calls_near(("fit",)):
         function = call.node.func
         if isinstance(function, ast.Attribute) and function.attr == "fit" and ast.unparse(function.value) == name:
             yield call.node

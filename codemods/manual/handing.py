@@ -7,8 +7,8 @@ import ast
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
-from typing import TYPE_CHECKING, Any
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from codemods.configs.evidence import sections
 from codemods.facts import TRAINER, ClassFact, Facts, fitted_class
@@ -57,6 +57,8 @@ class Fits:
 
 
 Places = tuple[tuple[str, Fitting], ...]
+Key = TypeVar("Key")
+Value = TypeVar("Value")
 
 
 def read_fits(file: PythonFile) -> Fits:
@@ -151,12 +153,11 @@ def _is_handed(file: PythonFile, each: Fitting, name: str) -> bool:
 def _read(file: PythonFile) -> Fits:
     if "Trainer" not in file.text and "instantiate(" not in file.text:
         return Fits()
-    builds = list(_builds(file))
-    statements = list(_fit_statements(file))
+    scene = _Scene(file)
     plain: list[Fitting] = []
     other: list[tuple[int, str | None]] = []
-    for build in builds:
-        found = _fitting(file, build, statements)
+    for build in _builds(file):
+        found = _fitting(scene, build)
         if isinstance(found, Fitting):
             plain.append(found)
         elif found is not None:
@@ -194,25 +195,64 @@ def _of_trainer(file: PythonFile, node: ast.expr) -> bool:
     return any("trainer" in name.lower() for name in sections(file, node))
 
 
-def _fitting(
-    file: PythonFile, build: CallNode, statements: Sequence[tuple[ast.stmt, CallNode, tuple[int, ...]]]
-) -> Fitting | tuple[int, str | None] | None:
+class _Scene:
+    """What is asked of a file for each Trainer in it, worked out once."""
+
+    def __init__(self, file: PythonFile) -> None:
+        self.file = file
+
+    @cached_property
+    def assigned(self) -> dict[int, list[AssignNode]]:
+        """The assignments of each value."""
+        return _grouped((id(item.node.value), item) for item in self.file.assignments)
+
+    @cached_property
+    def fits(self) -> dict[str, list[CallNode]]:
+        """The calls of `name.fit` by name."""
+        found = ((_fits_by(call), call) for call in self.file.calls_near(("fit",)))
+        return _grouped((name, call) for name, call in found if name is not None)
+
+    @cached_property
+    def fitted(self) -> dict[str, str | None]:
+        """The one class that the calls of `name.fit` are given, by name; None where it cannot be seen."""
+        known = {name: {fitted_class(call, self.file) for call in calls} for name, calls in self.fits.items()}
+        return {name: min(each, key=str) if len(each) == 1 else None for name, each in known.items()}
+
+    @cached_property
+    def statements(self) -> list[tuple[ast.stmt, CallNode, tuple[int, ...]]]:
+        return list(_fit_statements(self.file))
+
+    @cached_property
+    def loops(self) -> dict[int, tuple[int, ...]]:
+        """The loops around each statement."""
+        return {id(node): held for node, held in _placed(self.file.tree.body, ())}
+
+
+def _grouped(pairs: Iterable[tuple[Key, Value]]) -> dict[Key, list[Value]]:
+    found: dict[Key, list[Value]] = {}
+    for key, value in pairs:
+        found.setdefault(key, []).append(value)
+    return found
+
+
+def _fitting(scene: _Scene, build: CallNode) -> Fitting | tuple[int, str | None] | None:
     """Where what a call builds fits a model, a tuple where that is not plain, None where it only evaluates."""
-    kept = [item for item in file.assignments if item.node.value is build.node]
+    file = scene.file
+    kept = scene.assigned.get(id(build.node), [])
     name = _kept_as(kept)
     if name is None:
         return build.node.lineno, _fitted_at_once(file, build)
-    fits = [call for call in file.calls_near(("fit",)) if _fits_by(call, name)]
+    fits = scene.fits.get(name, [])
     if not fits:
         return None if _evaluates(file, name) else (build.node.lineno, None)
-    known = {fitted_class(call, file) for call in fits}
-    dotted = known.pop() if len(known) == 1 else None
+    dotted = scene.fitted[name]
     if len(fits) > 1 or len(file.assignments_to(name)) > 1:
         return build.node.lineno, dotted
-    loops = {id(node): held for node, held in _placed(file.tree.body, ())}
-    for _, call, around in statements:
+    for _, call, around in scene.statements:
+        if call is not fits[0] or call.within != build.within or around != scene.loops.get(id(kept[0].node)):
+            continue
         model, made = _model(file, call.node)
-        if call is fits[0] and model and call.within == build.within and around == loops.get(id(kept[0].node)):
+        if model:
             return Fitting(name, model, dotted, made, call.node.lineno)
     return build.node.lineno, dotted
 
@@ -225,10 +265,12 @@ def _kept_as(kept: Sequence[AssignNode]) -> str | None:
     return targets[0].id if len(targets) == 1 and isinstance(targets[0], ast.Name) else None
 
 
-def _fits_by(call: CallNode, name: str) -> bool:
+def _fits_by(call: CallNode) -> str | None:
+    """The plain name of what fits."""
     function = call.node.func
-    fits = isinstance(function, ast.Attribute) and function.attr == "fit"
-    return fits and isinstance(function.value, ast.Name) and function.value.id == name  # type: ignore[attr-defined]
+    if not isinstance(function, ast.Attribute) or function.attr != "fit" or not isinstance(function.value, ast.Name):
+        return None
+    return function.value.id
 
 
 def _fitted_at_once(file: PythonFile, build: CallNode) -> str | None:
