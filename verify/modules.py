@@ -12,6 +12,8 @@ from verify.hints import Hints, hints
 from verify.sources import NAMESPACES, Sources, imports
 
 FILES = 6
+PACKAGING = ("setup.py",)
+"""What says requirements alone: where nothing else changed, any module may train otherwise."""
 CARRIED = ("gradient_clip_val", "gradient_clip_algorithm", "accumulate_grad_batches")
 """Arguments of the Trainer that decide how a module trains: those that rewrites carry into it."""
 
@@ -28,7 +30,7 @@ class Chosen:
 
 def chosen(before: Sources, after: Sources, changed: Iterable[str]) -> tuple[Chosen, ...]:
     """The changed files that define classes which may be modules, and then those that load changed files."""
-    touched = [path for path in sorted(set(changed)) if path.endswith(".py")]
+    touched = [path for path in sorted(set(changed)) if path.endswith(".py") and path not in PACKAGING]
     own = [path for path in touched if _has_classes(after, path)]
     own.sort(key=lambda path: (not _names_step(after.tree(path)), _in_tests(path), path))
     if not own:

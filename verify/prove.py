@@ -31,6 +31,7 @@ from verify.process import Limits, Outcome, memory, run, scratch, scrubbed
 from verify.record import Raw, events, read
 from verify.requirements import misfit
 from verify.sources import NAMESPACES, Sources, imports
+from verify.targets import READ_BY, targets
 from verify.uses import Use, asked, uses
 from verify.verdict import Judgement, judge, noise_of
 
@@ -298,6 +299,10 @@ def _wanted(sources: Sources, scripts: Iterable[str], pins: tuple[str, ...]) -> 
     """What the files that the scripts may load need; without a script, only Lightning."""
     reached = [sources.reach(script) for script in scripts if sources.tree(script)]
     outside = {package for _, packages in reached for package in packages}
+    if outside & READ_BY:
+        files, packages = targets(sources)
+        reached += [sources.reach(path) for path in files]
+        outside |= packages.union(*(found for _, found in reached))
     trees = [tree for files, _ in reached for path in files if (tree := sources.tree(path))]
     names = {name for tree in trees for found in imports(tree) for name in found.names}
     lightning = "lightning" if "lightning" in outside else "pytorch-lightning"
@@ -309,8 +314,8 @@ def _wanted(sources: Sources, scripts: Iterable[str], pins: tuple[str, ...]) -> 
     held = pins_in(sources.root)
     if "hydra" in outside:
         outside |= {pin.name for line in held if (pin := requirement(line)) and pin.name.startswith("hydra-")}
-    packages = environments.needs(outside - set(NAMESPACES), names, held, addresses_in(sources.root))
-    return Wanted(lightning, packages, (*held, *others))
+    wanted = environments.needs(outside - set(NAMESPACES), names, held, addresses_in(sources.root))
+    return Wanted(lightning, wanted, (*held, *others))
 
 
 # -- conforms

@@ -10,6 +10,7 @@ from verify.commands import Command, parsed
 from verify.entry import Entry, entries
 from verify.sources import Sources
 from verify.starts import trains
+from verify.targets import targets
 
 FIT = "from pytorch_lightning import Trainer\nTrainer().fit(None)\n"
 
@@ -216,3 +217,15 @@ def test_a_cli_of_ones_own_gets_a_configuration_of_its_kind(tmp_path: Path) -> N
     (tmp_path / "p" / "conf" / "a.yaml").write_text("x: 1\n")
     (tmp_path / "p" / "conf" / "b.yaml").write_text("model:\n  width: 3\ntrainer: {}\n")
     assert entries(Sources(tmp_path / "p"), []) == (Entry("run.py", ("fit", "--config", "conf/b.yaml")),)
+
+
+def test_what_configurations_name_is_found(tmp_path: Path) -> None:
+    tree(tmp_path / "p", model="class M: ...\n", run="")
+    data = tmp_path / "p" / "src" / "data"
+    data.mkdir(parents=True)
+    (data / "mnist.py").write_text("import torchvision\nclass Data: ...\n")
+    (tmp_path / "p" / "a.yaml").write_text(
+        "model:\n  _target_: model.M\ndata:\n- class_path: 'src.data.mnist.Data.make'\nother:\n"
+        "  target: timm.create\nplain: here.is.none\ngone:\n  _target_: src.gone.It\n"
+    )
+    assert targets(Sources(tmp_path / "p")) == (("model.py", "src/data/mnist.py"), frozenset({"timm"}))

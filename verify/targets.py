@@ -1,0 +1,42 @@
+"""What configurations name by its dotted path: hydra, jsonargparse and their like import it while the script runs."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from verify.sources import Import, Sources
+
+READ_BY = frozenset({"hydra", "omegaconf", "jsonargparse"})
+_NAMED = re.compile(r"^\s*(?:-\s+)?(?:_target_|class_path|target)\s*:\s*['\"]?([A-Za-z_]\w*(?:\.\w+)+)", re.MULTILINE)
+_FILES = 1000
+_SIZE = 100_000
+
+
+def targets(sources: Sources) -> tuple[tuple[str, ...], frozenset[str]]:
+    """The files of a tree, and the top-level packages from outside, that its YAML files name."""
+    files: dict[str, None] = {}
+    outside: set[str] = set()
+    for dotted in sorted(_dotted(sources.root)):
+        *module, name = dotted.split(".")
+        found = sources.local("_.py", Import(".".join(module), 0, (name,), False)) or _within(sources, module)
+        files.update(dict.fromkeys(found))
+        if not found and module[0] != "hydra_plugins" and not (sources.root / module[0]).exists():
+            outside.add(module[0])
+    return tuple(files), frozenset(outside)
+
+
+def _within(sources: Sources, module: list[str]) -> tuple[str, ...]:
+    """The files of a class whose method is named."""
+    *parents, name = module
+    return sources.local("_.py", Import(".".join(parents), 0, (name,), False)) if parents else ()
+
+
+def _dotted(root: Path) -> set[str]:
+    found: set[str] = set()
+    paths = [path for pattern in ("*.yaml", "*.yml") for path in root.rglob(pattern)]
+    for path in sorted(paths)[:_FILES]:
+        hidden = any(part.startswith(".") for part in path.relative_to(root).parts)
+        if not hidden and path.is_file() and not path.is_symlink() and path.stat().st_size <= _SIZE:
+            found.update(_NAMED.findall(path.read_text(encoding="utf-8", errors="replace")))
+    return found
