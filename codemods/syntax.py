@@ -72,7 +72,9 @@ def is_plain(function: Function, named: bool = False) -> bool:
 
 
 def self_name(function: Function) -> str:
-    """What the method calls its instance."""
+    """What the method calls its instance, empty for a static method, which has none."""
+    if any(isinstance(item, ast.Name) and item.id == "staticmethod" for item in function.decorator_list):
+        return ""
     arguments = [*function.args.posonlyargs, *function.args.args]
     return arguments[0].arg if arguments else "self"
 

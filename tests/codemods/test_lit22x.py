@@ -77,8 +77,9 @@ def test_the_trainer_spells_its_precision_as_the_table_does(given: int | str) ->
         HEAD + "    precision = 16\n\n    def forward(self):\n        return self.precision == 16\n",
         HEAD + "    def forward(self, config):\n        return config.precision == 16\n",
         HEAD + "    def forward(self, self2):\n        return self.trainer.datamodule\n",
+        HEAD + "    @staticmethod\n    def of(args):\n        return args.model_size\n",
     ],
-    ids=["no-lightning-class", "own", "of-something-else", "current"],
+    ids=["no-lightning-class", "own", "of-something-else", "current", "static"],
 )
 def test_attributes_left_alone(text: str) -> None:
     made = run_rules({"a.py": text}, rule("LIT221"))
