@@ -41,11 +41,12 @@ def _versions(file: PythonFile, target: str) -> Iterator[Match]:
     """Comparisons of Lightning's version whose answer is the same from the target on."""
     every = list(every_node(file.tree))
     arms = {id(node.test): node for node in every if isinstance(node, ast.If | ast.IfExp)}
+    asserted = {id(node.test) for node in every if isinstance(node, ast.Assert)}
     for node in every:
         if not isinstance(node, ast.Compare) or len(node.ops) != 1:
             continue
         answer = _answer(file, node, target)
-        if answer is None:
+        if answer is None or _refuses_older(arms.get(id(node)), answer) or id(node) in asserted:
             continue
         message = f"this is always {str(answer).lower()} from Lightning {target} on"
         lines = _dead(arms.get(id(node)), answer)
@@ -83,6 +84,12 @@ def _bound(node: ast.expr) -> Version | None:
         return Version(texts[0])
     except InvalidVersion:
         return None
+
+
+def _refuses_older(node: ast.If | ast.IfExp | None, answer: bool) -> bool:
+    """Whether what never runs any more is what stopped a release that is too old, which the check still does."""
+    body = node.orelse if isinstance(node, ast.If) and answer else node.body if isinstance(node, ast.If) else []
+    return bool(body) and isinstance(body[-1], ast.Raise)
 
 
 def _dead(node: ast.If | ast.IfExp | None, answer: bool) -> str | None:

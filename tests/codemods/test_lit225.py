@@ -40,6 +40,18 @@ def test_checks_of_the_version(test: str, answer: str | None) -> None:
         assert "always false" in found[0][1] and "lines 5 to 6" in found[0][1]
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "if Version(pl.__version__) < Version('1.6'):\n    raise RuntimeError('too old')\n",
+        "if Version(pl.__version__) >= Version('1.6'):\n    a = 1\nelse:\n    raise RuntimeError('too old')\n",
+        "assert Version(pl.__version__) >= Version('1.6')\n",
+    ],
+)
+def test_a_check_that_refuses_older_releases_stays(text: str) -> None:
+    assert findings(text) == []
+
+
 def test_the_target_decides() -> None:
     text = "NEW = Version(pl.__version__) >= Version('2.5')\n"
     assert len(findings(text)) == 1 and findings(text, "2.0.9") == []
