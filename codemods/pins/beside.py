@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from packaging.requirements import Requirement
 
-from codemods.pins.compat import BESIDE, FAMILY, OWN, Minor, Need, minor_of
+from codemods.pins.compat import BESIDE, FAMILY, OWN, Minor, minor_of
 from codemods.pins.lightning import ADVICE, Verdict, after, shown
 from codemods.pins.pin import LIGHTNING, Pin
 from codemods.pins.reach import Area, Manifest
@@ -51,10 +51,8 @@ def _of_group(
     libraries = [pin for pin in own.pins if pin.name in BESIDE and pin.requirement and pin.group == group]
     libraries = [pin for pin in libraries if pin.problem != "locked" and _matters(pin, area, used)]
     holding = [pin for pin in libraries if _holds_back(pin, area)]
-    fits = [minor for minor in left if not any(_clashes(pin, minor, area) for pin in holding)]
-    exact = not fits and any(
-        pin.name == "torch" and _is_exact(pin) and _clashes(pin, newest, area) for pin in libraries
-    )
+    fits = [minor for minor in left if not any(_clashes(pin, minor) for pin in holding)]
+    exact = not fits and any(pin.name == "torch" and _is_exact(pin) and _clashes(pin, newest) for pin in libraries)
     stuck = next((pin for pin in libraries if pin.name == "torch" and not fits and why_not(pin, own, area)), None)
     for pin in (pin for pin in own.pins if pin.group == group):
         if pin in libraries:
@@ -81,7 +79,7 @@ def clashing(own: Manifest, area: Area, target: str, used: frozenset[str]) -> tu
         pin
         for pin in own.pins
         if pin.name in OWN and id(pin) not in raised and pin.requirement
-        if _matters(pin, area, used) and _clashes(pin, newest, area)
+        if _matters(pin, area, used) and _clashes(pin, newest)
     )
 
 
@@ -103,13 +101,8 @@ def _with_extras(area: Area) -> bool:
     )
 
 
-def _need(pin: Pin, minor: Minor, area: Area) -> Need:
-    need = minor.beside[pin.name]
-    return Need(need.exact, need.exact) if pin.name == "jsonargparse" and _with_extras(area) else need
-
-
-def _clashes(pin: Pin, minor: Minor, area: Area) -> bool:
-    return not admits_from(pin.meant, _need(pin, minor, area).floor, pin.language)
+def _clashes(pin: Pin, minor: Minor) -> bool:
+    return not admits_from(pin.meant, minor.beside[pin.name].floor, pin.language)
 
 
 def _is_exact(pin: Pin) -> bool:
@@ -127,9 +120,9 @@ def _of_library(
     stuck: Pin | None,
 ) -> Verdict | None:
     newest = minor_of(target)
-    need = _need(pin, newest, area)
+    need = newest.beside[pin.name]
     follows = exact and pin.name in FAMILY and _is_exact(pin) and not admits(pin.meant, need.exact, pin.language)
-    if not _clashes(pin, newest, area) and not follows:
+    if not _clashes(pin, newest) and not follows:
         return None
     message = f"`{shown(pin)}` cannot stand beside Lightning {target}"
     asked = f"{_ASKED.get(pin.name, 'Lightning {target}').format(target=target)} needs {pin.name}>={need.floor}"

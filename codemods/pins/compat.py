@@ -6,7 +6,8 @@ whether it still installs it. `*_exact` is what an exact pin becomes: the oldest
 NumPy 2 and that those tests cover (the newest they cover where there is none), and the oldest torchmetrics that does
 without pkg_resources (run with Lightning 2.6.6). `transformers` says what the Pythons that are left ask for: before
 4.16 it needs tokenizers<0.11, which has no build for Python 3.10 (4.24.0 was run with torch 2.13 and NumPy 2.4).
-`jsonargparse` is what LightningCLI asks for when it starts, `jsonargparse_exact` what the extras that bring it do.
+`jsonargparse` is what LightningCLI runs with and the extras that bring it ask for (its own check when it starts says
+4.27.7, but that of 2.6.6 fails with 4.38.0 and runs with 4.39.0).
 `torch.csv` holds what of torchvision, torchaudio and torchtext is
 built for a torch.
 To renew them for a new minor, read `Requires-Dist` and `Requires-Python` of its wheel, and the matrix of its tests.
