@@ -10,6 +10,7 @@ from typing import Any
 
 from codemods.facts import TRAINER
 from codemods.finding import Span
+from codemods.rule import TextEdit
 from codemods.scopes import ROOT, canonical
 from codemods.source import PythonFile
 from codemods.trainer.scripts import kept_options, own_options
@@ -30,13 +31,16 @@ _INSTANTIATE = ("hydra.utils.instantiate", "hydra.utils.call")
 class Read:
     """A place where a key of a configuration that may change is read or set: `base` is the name that it is taken from.
     `harmless` holds where a missing key reads like an empty one; `at` are the offsets of the key, where another can
-    be read in its place."""
+    be read in its place. `off` are the edits after which `if x.get("gpus"): x.gpus = 0` asks for the CPU by the new
+    keys, of both places alike; `stores` holds where the key is set."""
 
     key: str
     base: str
     span: Span
     harmless: bool
     at: tuple[int, int] | None
+    off: tuple[TextEdit, ...] = ()
+    stores: bool = False
 
 
 @dataclass(frozen=True)
@@ -125,7 +129,56 @@ def _reads(file: PythonFile) -> Iterator[Read]:
         base: Any = node.func if isinstance(node, ast.Call) else node
         if name := _name(base.value):
             key = node.attr if isinstance(node, ast.Attribute) else str(_taken(node))
-            yield Read(key, name, file.span(node), _is_harmless(file, node, key), _place(file, node))
+            off = _switched_off(file, node) if key == "gpus" else ()
+            stores = isinstance(getattr(node, "ctx", None), ast.Store)
+            yield Read(key, name, file.span(node), _is_harmless(file, node, key), _place(file, node), off, stores)
+
+
+def _switched_off(file: PythonFile, node: ast.expr) -> tuple[TextEdit, ...]:
+    """The edits of `if x.get("gpus"): x.gpus = 0` around a node, where that is all there is to it."""
+    for guard in file.statements:
+        if not (isinstance(guard, ast.If) and guard.lineno <= node.lineno <= (guard.end_lineno or 0)):
+            continue
+        test, body = guard.test, guard.body
+        if guard.orelse or len(body) != 1 or not isinstance(body[0], ast.Assign) or len(body[0].targets) != 1:
+            continue
+        target, value = body[0].targets[0], body[0].value
+        idle = isinstance(value, ast.Constant) and value.value in (0, None) and value.value is not False
+        if node in (test, target) and idle and _spelled(file, test) == _spelled(file, target) is not None:
+            asked = _key_of(file, test)
+            start, end = file.offsets(body[0])
+            before = file.text[file.text.rfind("\n", 0, start) + 1 : start]
+            if asked is None or before.strip():
+                return ()
+            written = [
+                file.text[start : key[0]] + name + file.text[key[1] : file.offsets(target)[1]] + f" = {text}"
+                for key in [_key_of(file, target)]
+                if key
+                for name, text in (("accelerator", '"cpu"'), ("devices", "1"))
+            ]
+            between = ("\r\n" if "\r\n" in file.text else "\n") + before
+            return TextEdit(*asked, "devices"), TextEdit(start, end, between.join(written))
+    return ()
+
+
+def _spelled(file: PythonFile, node: ast.expr) -> str | None:
+    """The text of what `x.gpus`, `x["gpus"]` and `x.get("gpus")` are taken from."""
+    base: Any = node.func if isinstance(node, ast.Call) else node
+    key = node.attr if isinstance(node, ast.Attribute) else _taken(node)
+    return file.source_of(base.value) if key == "gpus" else None
+
+
+def _key_of(file: PythonFile, node: ast.expr) -> tuple[int, int] | None:
+    """Where the key of such a node stands, without its quotes."""
+    if isinstance(node, ast.Attribute):
+        end = file.offsets(node)[1]
+        return end - len(node.attr), end
+    key = node.slice if isinstance(node, ast.Subscript) else node.args[0] if isinstance(node, ast.Call) else None
+    text = file.source_of(key) if key is not None else ""
+    if key is None or text[:1] not in ("'", '"') or text[1:-1] != "gpus":
+        return None
+    start, end = file.offsets(key)
+    return start + 1, end - 1
 
 
 def _place(file: PythonFile, node: ast.Attribute | ast.Subscript | ast.Call) -> tuple[int, int] | None:
@@ -150,15 +203,28 @@ def _name(node: ast.expr) -> str | None:
 
 
 def _is_harmless(file: PythonFile, node: ast.expr, key: str) -> bool:
-    """`x.get("key")` without a default, and what an `if` around it asks for so."""
+    """`x.get("key")` without a default, and what an `if` around it asks for so, or asks of a name that is that."""
     if isinstance(node, ast.Call):
         return len(node.args) == 1 and not node.keywords and getattr(node.func, "attr", "") == "get"
     return any(
-        any(_taken(part) == key for part in ast.walk(guard.test) if isinstance(part, ast.Call))
+        any(_asks(file, part, key) for part in _required(guard.test))
         and any(part is node for item in guard.body for part in ast.walk(item))
         for guard in file.statements
         if isinstance(guard, ast.If) and guard.lineno <= node.lineno <= (guard.end_lineno or 0)
     )
+
+
+def _required(test: ast.expr) -> list[ast.expr]:
+    """The parts of a condition, all of which have to hold."""
+    return test.values if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And) else [test]
+
+
+def _asks(file: PythonFile, test: ast.expr, key: str) -> bool:
+    """Whether a condition asks for a key by `get`, or for a name that is bound so alone."""
+    if isinstance(test, ast.Name):
+        bound = [item.node.value for item in file.assignments_to(test.id)]
+        return len(bound) == 1 and isinstance(bound[0], ast.Call) and _taken(bound[0]) == key
+    return any(_taken(part) == key for part in ast.walk(test) if isinstance(part, ast.Call))
 
 
 def is_trainer(target: object) -> bool:

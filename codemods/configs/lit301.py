@@ -37,6 +37,8 @@ HARDWARE = frozenset({
     "num_tpu_cores", "strategy", "tpu_cores",
 })  # fmt: skip
 """Arguments that say together what a Trainer runs on."""
+SHOWN = frozenset({"process_position", "progress_bar_refresh_rate", "weights_summary"})
+"""Arguments that say what is shown on the screen."""
 QUOTES = "'\""
 TRIGGERS = tuple(sorted(word.encode() for word in REMOVED))
 
@@ -109,8 +111,11 @@ def _settled(file: TextFile, project: Project, item: Owned, owner: Owner, verdic
         advice = f"add {_callback(project, item, verdict.callbacks)} to the callbacks, and delete the key"
     if owner.how != "proven":
         advice = f"{owner.why}; take the key out of both" if owner.how == "own" else f"{owner.why}; if it is, {advice}"
-    if owner.how != "proven" or verdict.callbacks:
+    if owner.how != "proven" or (verdict.callbacks and key not in SHOWN):
         return _left(verdict, advice)
+    if verdict.callbacks:
+        keep = f"what is shown changes alone; to keep it, {advice.removesuffix(', and delete the key')}"
+        verdict = replace(verdict, level="unsafe", reason=f"{keep[:1].upper()}{keep[1:]}.", new=(), callbacks="")
     if verdict.new is None:
         return verdict
     if item.section.shared:
@@ -119,7 +124,7 @@ def _settled(file: TextFile, project: Project, item: Owned, owner: Owner, verdic
         return _left(verdict, f"{project.interpolated[key]} interpolates it; {advice}")
     touched = [key, *(word for word, _ in verdict.values)]
     reads = [found for word in touched for found in project.reads(name, word)]
-    if reads and not _all_renamed(project, name, key):
+    if reads and not (_all_renamed(project, name, key) or _all_switched(project, name, key)):
         idle = key in REMOVED and item.section.get(key) in (None, 0, False)
         bad = next(((path, read) for path, read in reads if not (read.harmless and idle)), None)
         if bad:
@@ -183,6 +188,12 @@ def _all_renamed(project: Project, name: str, key: str) -> bool:
         return False
     same = all(_is_devices(value) for value in project.values(name, key))
     return same and all(read.at is not None for _, read in project.reads(name, key))
+
+
+def _all_switched(project: Project, name: str, key: str) -> bool:
+    """Whether all that the code does with `gpus` is to ask for none, which the new keys can be told as well."""
+    plain = all(value is None or value == 0 or _is_devices(value) for value in project.values(name, key))
+    return key == "gpus" and plain and all(read.off for _, read in project.reads(name, key))
 
 
 def _is_devices(value: object) -> bool:
@@ -249,9 +260,14 @@ def _matches(file: TextFile, project: Project, item: Owned, found: dict[str, Ver
         written |= names
         others = {other.key: other for other in section.entries}
         edits += tuple(valued(file, others[name], text) for name, text in verdict.values)
-        renamed = entry.key == "gpus" and project.reads(item.name, "gpus") and _all_renamed(project, item.name, "gpus")
-        unit = f"{item.name}.gpus" if renamed else ""
+        unit = f"{item.name}.gpus" if entry.key == "gpus" and _moves_code(project, item.name) else ""
         yield Match(span, message, verdict.level, verdict.reason, verdict.row, edits, unit=unit)
+
+
+def _moves_code(project: Project, name: str) -> bool:
+    """Whether code changes along with the `gpus` of a section."""
+    both = _all_renamed(project, name, "gpus") or _all_switched(project, name, "gpus")
+    return bool(project.reads(name, "gpus")) and both
 
 
 def _reads(file: PythonFile, project: Project) -> Iterator[Match]:
@@ -268,7 +284,11 @@ def _reads(file: PythonFile, project: Project) -> Iterator[Match]:
             reason = "Every configuration gives it a number or a list, which is `devices` now."
             edit = TextEdit(*read.at, "devices")
             yield Match(read.span, message, "safe", reason, "M164", (edit,), unit=f"{name}.gpus")
-        elif not read.harmless:
+        elif _all_switched(project, name, read.key):
+            if not read.stores:
+                reason = "It asks for the CPU, which `accelerator` and `devices` do now."
+                yield Match(read.span, message, "safe", reason, "M164", read.off, unit=f"{name}.gpus")
+        elif read.stores or not read.harmless:
             reason = "Not rewritten: read what takes its place, together with the configuration."
             yield Match(read.span, message, "manual", reason)
 

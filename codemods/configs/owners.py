@@ -170,8 +170,8 @@ class Project:
             return Owner("proven", f"the code gives the section `{item.name}` to Trainer", loose)
         if self._is_own(item):
             return Owner("own", "a Trainer of this project takes it")
-        telling = keys & once() - COMMON
-        if self.uses_lightning and len(keys & once()) > 1 and telling and keys & REMOVED:
+        telling = item.name == "trainer" or (len(keys & once()) > 1 and keys & once() - COMMON)
+        if self.uses_lightning and telling and keys & REMOVED:
             return Owner("perhaps", "nothing shows that it is given to Trainer")
         return Owner("no")
 

@@ -147,13 +147,23 @@ def test_code_that_reads_a_key_which_is_not_the_same_everywhere_keeps_all() -> N
     assert len(refusals(files, "LIT301")) == 3
 
 
+def doubts(files: dict[str, str]) -> list[str]:
+    """The reasons for which arguments go only when asked for."""
+    return [finding.reason for finding in run_rules(files, rule("LIT301")).findings if finding.fix == "unsafe"]
+
+
 def test_callbacks_are_spelled_out() -> None:
-    (reason,) = refusals({"t.yaml": f"{TARGET}max_epochs: 1\nweights_summary: full\n"}, "LIT301")
+    (reason,) = doubts({"t.yaml": f"{TARGET}max_epochs: 1\nweights_summary: full\n"})
     assert "`_target_: lightning.pytorch.callbacks.ModelSummary` with `max_depth: -1`" in reason
-    (reason,) = refusals(
-        {"m.py": CLI, "t.yaml": "trainer:\n  max_epochs: 1\n  progress_bar_refresh_rate: 7\n"}, "LIT301"
-    )
+    (reason,) = doubts({"m.py": CLI, "t.yaml": "trainer:\n  max_epochs: 1\n  progress_bar_refresh_rate: 7\n"})
     assert "`class_path: lightning.pytorch.callbacks.TQDMProgressBar` with `init_args: {refresh_rate: 7}`" in reason
+    (reason,) = refusals({"t.yaml": f"{TARGET}max_epochs: 1\nlog_gpu_memory: all\n"}, "LIT301")
+    assert "DeviceStatsMonitor` to the callbacks, and delete the key" in reason
+
+
+def test_what_is_shown_goes_when_asked_for() -> None:
+    text = f"{TARGET}max_epochs: 1\nweights_summary: full\nprogress_bar_refresh_rate: 7\n"
+    assert rewritten({"t.yaml": text}, rule("LIT301"), unsafe=True)["t.yaml"] == f"{TARGET}max_epochs: 1\n"
 
 
 def test_line_ends_are_kept() -> None:

@@ -39,7 +39,6 @@ def test_other_mappings_are_left_alone(files: dict[str, str]) -> None:
         ("gpus: ${n}", "not known from the file; give it by accelerator= and devices="),
         ("gpus: 2\ndevices: 1", "`devices=` is given too"),
         ("gpus: 2\ntpu_cores: 8", "`tpu_cores=` is given too"),
-        ("weights_summary: full", "ModelSummary"),
         ("log_gpu_memory: all", "DeviceStatsMonitor"),
         ("stochastic_weight_avg: true", "swa_lrs"),
         ("resume_from_checkpoint: a.ckpt", "fit"),
@@ -104,6 +103,12 @@ def test_a_comment_beside_a_key_goes_only_when_asked_for() -> None:
     assert run_rules(files, rule("LIT301")).changes == ()
     done = run_rules(files, rule("LIT301"), unsafe=True)
     assert done.final()["t.yaml"].decode() == f"{TARGET}max_epochs: 1\n"
+
+
+def test_a_section_that_is_called_trainer_is_named() -> None:
+    files = {"m.py": LIGHTNING, "a.yaml": "trainer:\n  gpus: '0'\n", "b.yaml": "cluster:\n  gpus: 2\n"}
+    (reason,) = refusals(files, "LIT301")
+    assert "nothing shows that it is given to Trainer" in reason
 
 
 def test_a_template_that_is_no_yaml_is_a_finding() -> None:

@@ -1,0 +1,87 @@
+"""LIT301: code that asks for and sets a Trainer's arguments in a configuration."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from tests.codemods.support import rewritten, rule, run_rules
+
+TARGET = "_target_: pytorch_lightning.Trainer\n"
+SWITCH = """\
+import hydra
+
+
+def extras(cfg):
+    if cfg.trainer.get("gpus"):
+        cfg.trainer.gpus = 0
+    return hydra.utils.instantiate(cfg.trainer)
+"""
+GROUP = {
+    "conf/trainer/default.yaml": f"{TARGET}gpus: 0\nmax_epochs: 3\n",
+    "conf/trainer/big.yaml": "defaults:\n  - default\n\ngpus: 4\nmax_epochs: 5\n",
+}
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "body"),
+    [
+        ("", "", '        cfg.trainer.accelerator = "cpu"\n        cfg.trainer.devices = 1\n'),
+        ("trainer.gpus = 0", 'trainer["gpus"] = None', 'trainer["accelerator"] = "cpu"\n'),
+        ('trainer.get("gpus")', 'trainer["gpus"]', 'if cfg.trainer["devices"]:'),
+        ('trainer.get("gpus")', "trainer.gpus", "if cfg.trainer.devices:"),
+    ],
+)
+def test_code_that_switches_the_gpus_off_says_so_by_the_new_keys(old: str, new: str, body: str) -> None:
+    assert old in SWITCH
+    after = rewritten({"m.py": SWITCH.replace(old, new) if old else SWITCH, **GROUP}, rule("LIT301"))
+    assert body in after["m.py"] and "gpus" not in "".join(after.values())
+    assert after["conf/trainer/default.yaml"] == f"{TARGET}accelerator: cpu\ndevices: 1\nmax_epochs: 3\n"
+    assert "accelerator: gpu\ndevices: 4\n" in after["conf/trainer/big.yaml"]
+
+
+def test_code_that_switched_the_gpus_off_does_so_after() -> None:
+    after = rewritten({"m.py": SWITCH, **GROUP}, rule("LIT301"))["m.py"].replace("import hydra\n", "")
+    space: dict[str, Any] = {"hydra": SimpleNamespace(utils=SimpleNamespace(instantiate=lambda given: given))}
+    exec(after, space)
+
+    class Config(dict):  # type: ignore[type-arg]
+        __getattr__ = dict.get
+        __setattr__ = dict.__setitem__
+
+    for given in ({"accelerator": "gpu", "devices": 4}, {"accelerator": "cpu", "devices": 1}):
+        assert space["extras"](SimpleNamespace(trainer=Config(given))) == {"accelerator": "cpu", "devices": 1}
+    assert space["extras"](SimpleNamespace(trainer=Config())) == {}
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("        cfg.trainer.gpus = 0\n", "        cfg.trainer.gpus = 1\n"),
+        ("        cfg.trainer.gpus = 0\n", "        cfg.trainer.gpus = 0\n        cfg.loader.pin = False\n"),
+        ("        cfg.trainer.gpus = 0\n", "        cfg.other.trainer.gpus = 0\n"),
+        ("        cfg.trainer.gpus = 0\n", "        cfg.trainer.gpus = 0\n    else:\n        cfg.seed = 1\n"),
+        ("    return", "    print(cfg.trainer.gpus)\n    return"),
+        ('("gpus"):\n       ', '("gpus"):'),
+    ],
+)
+def test_code_that_does_more_with_the_gpus_keeps_them(old: str, new: str) -> None:
+    assert old in SWITCH
+    made = run_rules({"m.py": SWITCH.replace(old, new), **GROUP}, rule("LIT301"))
+    assert not {"m.py", "conf/trainer/big.yaml"} & made.final().keys()
+    assert any("reads or sets it" in finding.reason for finding in made.findings)
+
+
+def test_a_key_that_is_asked_for_through_a_name_goes_where_it_is_empty() -> None:
+    code = (
+        "import hydra\n\npath = cfg.trainer.get('resume_from_checkpoint')\nif path and not path.startswith('/'):\n"
+        "    cfg.trainer.resume_from_checkpoint = '/root/' + path\ntrainer = hydra.utils.instantiate(cfg.trainer)\n"
+    )
+    text = f"{TARGET}resume_from_checkpoint: null\nmax_epochs: 3\n"
+    made = run_rules({"m.py": code, "conf/trainer/a.yaml": text}, rule("LIT301"))
+    assert made.final() == {"conf/trainer/a.yaml": f"{TARGET}max_epochs: 3\n".encode()}
+    assert [finding.path for finding in made.findings if finding.fix == "manual"] == ["m.py"]
+    again = code.replace("if path", "path = path or other\nif path")
+    assert run_rules({"m.py": again, "conf/trainer/a.yaml": text}, rule("LIT301")).changes == ()
