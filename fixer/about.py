@@ -67,11 +67,11 @@ def config(path: opt.PathArgument = Path()) -> None:
 def cache(
     prune: Annotated[
         float | None,
-        typer.Option(min=0, help="Remove the environments that were not used for so many days.", metavar="DAYS"),
+        typer.Option(min=0, help="Remove what was not used for so many days.", metavar="DAYS"),
     ] = None,
     clear: Annotated[bool, typer.Option("--clear", help="Remove all of them.")] = False,
 ) -> None:
-    """List the environments that are kept for the proof, with their sizes, or remove them."""
+    """List the environments that are kept for the proof and what is remembered of projects, or remove them."""
     from fixer.cache import listed, pruned
 
     typer.echo(listed() if prune is None and not clear else pruned(0 if clear else prune or 0), nl=False)

@@ -1,21 +1,23 @@
-"""`fixer cache`: the environments that proofs ran in, listed or removed."""
+"""`fixer cache`: the environments that proofs ran in, and what is remembered of projects, listed or removed."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
+from fixer.remembered import places
 from verify.building import cache_folder
 from verify.kept import Kept, forget, kept, remove
 
 
 def listed() -> str:
-    """Every environment with its size and when it was used."""
+    """Every environment with its size and when it was used, and what is remembered of projects."""
     cache = cache_folder()
     found = kept(cache)
-    if not found:
-        return f"no environment is kept in {cache}\n"
     total = f"{_many(found)} in {cache}: {_size(sum(one.size for one in found))}"
-    return "".join(f"{_line(one)}\n" for one in found) + f"{total}\n"
+    if not found:
+        total = f"no environment is kept in {cache}"
+    return "".join(f"{_line(one)}\n" for one in found) + f"{total}\n" + _remembered("remembered", places())
 
 
 def pruned(days: float) -> str:
@@ -24,9 +26,23 @@ def pruned(days: float) -> str:
     gone = tuple(remove(one for one in kept(cache) if one.days >= days))
     if not days:
         forget(cache)
+    looks = places(days)
+    said_of_looks = _remembered("forgotten", looks)
+    for place in looks:
+        place.unlink(missing_ok=True)
     freed = _size(sum(one.size for one in gone))
     said = f"removed {_many(gone)} from {cache}: {freed}\n" if gone else f"nothing to remove in {cache}\n"
-    return "".join(f"{_line(one)}\n" for one in gone) + said
+    return "".join(f"{_line(one)}\n" for one in gone) + said + said_of_looks
+
+
+def _remembered(what: str, looks: Sequence[Path]) -> str:
+    """A line on what earlier looks at projects said, nothing where there is nothing."""
+    size = _size(sum(place.stat().st_size for place in looks))
+    return (
+        f"{what}: what the files of {len(looks)} project{'' if len(looks) == 1 else 's'} said, {size}\n"
+        if looks
+        else ""
+    )
 
 
 def _many(found: tuple[Kept, ...]) -> str:

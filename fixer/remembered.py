@@ -4,6 +4,7 @@ changed."""
 from __future__ import annotations
 
 import contextlib
+import time
 from collections.abc import Iterator, Sequence
 from hashlib import blake2b
 from pathlib import Path
@@ -44,6 +45,12 @@ def remembering(root: Path, options: Options, sources: Sequence[Source]) -> Iter
             _keep(place, memory.dump())
 
 
+def places(days: float = 0) -> list[Path]:
+    """What is kept of the projects that were not looked at for so many days, a file each."""
+    root, then = folder(), time.time() - days * 86_400
+    return [path for path in root.iterdir() if path.stat().st_mtime <= then] if root.is_dir() else []
+
+
 def _keep(place: Path, data: bytes) -> None:
     place.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     with NamedTemporaryFile(dir=place.parent, prefix=".", delete=False) as stream:
@@ -55,5 +62,5 @@ def _keep(place: Path, data: bytes) -> None:
         except BaseException:
             temporary.unlink()
             raise
-    for old in sorted(place.parent.iterdir(), key=lambda path: path.stat().st_mtime, reverse=True)[KEPT:]:
+    for old in sorted(places(), key=lambda path: path.stat().st_mtime, reverse=True)[KEPT:]:
         old.unlink(missing_ok=True)
