@@ -10,7 +10,7 @@ from typing import Any
 
 from codemods.hooks.results import train_result
 from codemods.source import ClassNode
-from codemods.syntax import Function, is_none, is_super_call, may_return_none, own_nodes, results, uses
+from codemods.syntax import Function, always_leaves, is_none, is_super_call, may_return_none, own_nodes, results, uses
 
 COMPARED: dict[type[ast.cmpop], Callable[[Any, Any], Any]] = {
     ast.Eq: operator.eq,
@@ -22,6 +22,7 @@ COMPARED: dict[type[ast.cmpop], Callable[[Any, Any], Any]] = {
     ast.In: lambda index, other: index in other,
     ast.NotIn: lambda index, other: index not in other,
 }
+STEP = "training_step"
 FALLS, NOTHING, SOMETHING, LEAVES = "falls", "nothing", "something", "leaves"
 
 
@@ -36,6 +37,9 @@ def _kind(item: ClassNode, step: Function, value: ast.expr, depth: int) -> str:
     plain = train_result(step, value, item.scope)
     if plain or depth > 4:
         return plain or ""
+    if isinstance(value, ast.IfExp):
+        kinds = {_kind(item, step, arm, depth + 1) for arm in (value.body, value.orelse) if not is_none(arm)}
+        return kinds.pop() if len(kinds) == 1 else ""
     if isinstance(value, ast.Name):
         bound = _bound(step, value.id)
         kinds = {_kind(item, step, each, depth + 1) for each in bound or [] if not is_none(each)}
@@ -76,12 +80,14 @@ def may_skip(item: ClassNode, step: Function, name: str, index: int | None) -> b
 
 @dataclass
 class _Walk:
-    """A walk over all ways through a step for one value of the index; `empty` are the names that may be None."""
+    """A walk over all ways through a step for one value of the index; `empty` are the names that may be None, `asked`
+    holds where the step itself asks for the index."""
 
     item: ClassNode
     name: str
     index: int | None
     empty: set[str] = field(default_factory=set)
+    asked: bool = False
 
     def run(self, step: Function) -> set[str]:
         """How the step may end."""
@@ -103,9 +109,7 @@ class _Walk:
         if isinstance(node, ast.Raise | ast.Break | ast.Continue):
             return {LEAVES if isinstance(node, ast.Raise) else FALLS}
         if isinstance(node, ast.If):
-            known = self.truth(node.test)
-            taken = [node.body] if known else [node.orelse] if known is False else [node.body, node.orelse]
-            return self.either(taken)
+            return self.choice(node)
         if isinstance(node, ast.With | ast.AsyncWith):
             return self.block(node.body)
         if isinstance(node, ast.For | ast.AsyncFor | ast.While):
@@ -116,12 +120,19 @@ class _Walk:
             return tried if FALLS in last else last
         if isinstance(node, ast.Match):
             return self.either([*(case.body for case in node.cases), []])
-        for name, value in _assigned(node):
-            if self.is_empty(value):
+        for name, value, place in _assigned(node):
+            if self.is_empty(value, place):
                 self.empty.add(name)
             else:
                 self.empty.discard(name)
         return {FALLS}
+
+    def choice(self, node: ast.If) -> set[str]:
+        known, before = self.truth(node.test), self.asked
+        self.asked = asks = before or bool(uses(node.test, self.name))
+        found = self.either([node.body] if known else [node.orelse] if known is False else [node.body, node.orelse])
+        self.asked = asks if any(arm and always_leaves(arm) for arm in (node.body, node.orelse)) else before
+        return found
 
     def either(self, blocks: list[list[ast.stmt]]) -> set[str]:
         """All ends of some blocks of which one runs; what is None after one of them may be None after all."""
@@ -135,17 +146,23 @@ class _Walk:
         self.empty = after
         return ends
 
-    def is_empty(self, value: ast.expr | None) -> bool:
-        """Whether an expression may be None."""
+    def is_empty(self, value: ast.expr | None, place: int | None = None) -> bool:
+        """Whether an expression, or what it holds at a place, may be None. A function that is handed the index, of
+        which the step has not asked itself, is taken to give nothing for some optimizers."""
         if value is None or is_none(value):
             return True
         if isinstance(value, ast.Name):
             return value.id in self.empty
         if isinstance(value, ast.IfExp):
             return self.is_empty(value.body) or self.is_empty(value.orelse)
-        if isinstance(value, ast.Call) and _on_self(value):
-            method = self.item.methods.get(value.func.attr)  # type: ignore[attr-defined]
-            return method is not None and may_return_none(method)
+        if isinstance(value, ast.Call):
+            method = self.item.methods.get(value.func.attr) if _on_self(value) else None  # type: ignore[attr-defined]
+            if method is None and is_super_call(value, STEP):
+                return False
+            if method is None:
+                given = [*value.args, *(keyword.value for keyword in value.keywords)]
+                return not self.asked and any(isinstance(item, ast.Name) and item.id == self.name for item in given)
+            return may_return_none(method) if place is None else _is_none_at(method, place)
         return False
 
     def truth(self, test: ast.expr) -> bool | None:
@@ -180,13 +197,26 @@ def _holds(sign: ast.cmpop, index: int, other: Any) -> bool | None:
     return bool(COMPARED[type(sign)](index, other))
 
 
-def _assigned(node: ast.stmt) -> Iterator[tuple[str, ast.expr]]:
-    """The plain names that a statement binds, each with its value."""
+def _is_none_at(method: Function, place: int) -> bool:
+    """Whether a method gives back a tuple with None at a place."""
+    tuples = [value.elts for value in results(method) if isinstance(value, ast.Tuple)]
+    return any(place < len(elements) and is_none(elements[place]) for elements in tuples)
+
+
+def _assigned(node: ast.stmt) -> Iterator[tuple[str, ast.expr, int | None]]:
+    """The plain names that a statement binds, each with its value, and the place in it where that is unpacked."""
     if isinstance(node, ast.Assign):
         for target in node.targets:
             if isinstance(target, ast.Name):
-                yield target.id, node.value
+                yield target.id, node.value, None
             elif isinstance(target, ast.Tuple | ast.List):
-                yield from ((name.id, node) for name in target.elts if isinstance(name, ast.Name))  # type: ignore[misc]
+                yield from _unpacked(target.elts, node.value)
     elif isinstance(node, ast.AnnAssign | ast.AugAssign) and node.value and isinstance(node.target, ast.Name):
-        yield node.target.id, node.value
+        yield node.target.id, node.value, None
+
+
+def _unpacked(targets: list[ast.expr], value: ast.expr) -> Iterator[tuple[str, ast.expr, int | None]]:
+    parts = value.elts if isinstance(value, ast.Tuple | ast.List) and len(value.elts) == len(targets) else None
+    for place, target in enumerate(targets):
+        if isinstance(target, ast.Name):
+            yield (target.id, parts[place], None) if parts else (target.id, value, place)

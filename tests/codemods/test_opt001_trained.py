@@ -144,6 +144,21 @@ def training_step(self, batch, batch_idx, optimizer_idx):
         return None
     return self.g_loss(batch) if optimizer_idx == 0 else self.d_loss(batch)
 """
+AGENT = """\
+class Agent:
+    def losses(self, model, batch, index, odd):
+        loss = model.g_loss(batch) if index == 0 else model.d_loss(batch) if odd else None
+        return loss, {}
+
+
+class GAN"""
+ASKED = """\
+agent = Agent()
+
+def training_step(self, batch, batch_idx, optimizer_idx):
+    loss, info = self.agent.losses(self, batch, optimizer_idx, batch_idx % 2)
+    return loss
+"""
 THREE = """\
 def training_step(self, batch, batch_idx, optimizer_idx):
     if optimizer_idx == 2:
@@ -160,6 +175,9 @@ SHAPES = {
     "a tuple of optimizers": program(configure=configured("g, d")),
     "three of them": program(THREE, configured("[g, d, t]", WITH_THIRD)),
     "a step left out": program(SKIPPED),
+    "a step left out by what is handed the index": {
+        path: text.replace("class GAN", AGENT, 1) for path, text in program(ASKED).items()
+    },
     "a number that varies": program(
         configure=configured("optimizers", "optimizers = [g]\nif hasattr(self, 'third'):\n    optimizers.append(d)\n")
     ),

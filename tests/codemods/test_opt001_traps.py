@@ -403,3 +403,25 @@ def test_pins_that_tell_no_release_of_1_6_or_later_make_it_unsafe_where_steps_ar
     text = BEFORE.replace('self.log("g_loss", loss)', "print(self.global_step)")
     options = Options((OPT,), pins=(f"pytorch-lightning{pin}",))
     assert {finding.fix for finding in plan(sources({"train.py": text}), options).findings} == {"unsafe"}
+
+
+UNASKED = "        loss, info = self.loss(batch, optimizer_idx)\n        return loss\n"
+
+
+@pytest.mark.parametrize(
+    ("body", "guarded"),
+    [
+        (UNASKED, True),
+        (UNASKED.replace("self.loss(batch, optimizer_idx)", "None, {}"), True),
+        (UNASKED.replace("optimizer_idx", "batch_idx"), False),
+        ("        if optimizer_idx == 0:\n    " + UNASKED.replace("\n        r", "\n            r") + UNASKED, False),
+        ("        if batch_idx == 0:\n    " + UNASKED.replace("\n        r", "\n            r") + UNASKED, True),
+        (UNASKED.replace("self.loss", "self.own") + "\n    def own(self, a, b):\n        return None, {}\n", True),
+        (UNASKED.replace("self.loss", "self.own") + "\n    def own(self, a, b):\n        return a, {}\n", False),
+    ],
+)
+def test_whether_a_loss_may_be_none(body: str, guarded: bool) -> None:
+    start = BEFORE.index(STEP) + len(STEP)
+    text = BEFORE[:start] + body + "\n" + BEFORE[BEFORE.index(SETUP) :]
+    after = unsafe({"train.py": text}).final()["train.py"].decode()
+    assert ("if loss is not None:" in after) == guarded
