@@ -33,10 +33,11 @@ _LOGGERS = {
 
 @dataclass(frozen=True)
 class Ready:
-    """An environment that a tree can run in."""
+    """An environment that a tree can run in, and which of the packages that it was to have did not install."""
 
     interpreter: Interpreter
     environment: Environment
+    absent: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True)
@@ -91,7 +92,8 @@ def target(
     base = (f"torch=={torch}", *_lightning(wanted.lightning, release), "setuptools<82")
     day = _day(wanted, here, installer)
     found, left = build(Plan(base, (), _extras(wanted, {}), day), Path(sys.executable), installer, cache, progress)
-    return _ready("target", found, wanted, f"Lightning {release} on torch {torch}{_dated(day)}{_without(left)}")
+    ready = _ready("target", found, wanted, f"Lightning {release} on torch {torch}{_dated(day)}{_without(left)}")
+    return replace(ready, absent=_absent(wanted, found))
 
 
 def baseline(
@@ -116,10 +118,13 @@ def baseline(
     own = next((pin for pin in named(pins, ["torch"]) if pin.specifier), None) if own_torch else None
     if same.get(wanted.lightning) == str(choice.version) and not own:
         return _ready("baseline", after.interpreter, wanted, choice.reason)
+    absent = frozenset() if own else after.absent
+    wanted = replace(wanted, packages=wanted.packages - absent)
     day = _day(wanted, after.interpreter, installer)
     plan = replace(baseline_plan(wanted, choice, same, f"torch{own.specifier}" if own else None), day=day)
     found, left = build(plan, after.interpreter.path, installer, cache, progress)
     mine = f", on the project's own torch ({own.specifier})" if own else ""
+    left = (*left, *(f"{name} (as in the target)" for name in sorted(absent)))
     return _ready("baseline", found, wanted, f"{choice.reason}{mine}{_dated(day)}{_without(left)}")
 
 
@@ -183,6 +188,14 @@ def _extras(wanted: Wanted, same: Mapping[str, str]) -> tuple[str, ...]:
         known = plain in same and not Requirement(name).url
         lines.append(f"{name}=={same[plain]}" if known else pinned.get(plain, name))
     return tuple(lines)
+
+
+def _absent(wanted: Wanted, found: Interpreter) -> frozenset[str]:
+    """What was asked for by name and is not there; what an address brings may have another name."""
+    asked = {name: Requirement(name) for name in wanted.packages}
+    return frozenset(
+        name for name, one in asked.items() if not one.url and canonicalize_name(one.name) not in found.packages
+    )
 
 
 def _check_given(found: Interpreter, wanted: Wanted, release: str) -> None:

@@ -18,7 +18,8 @@ from verify.baseline import Choice
 from verify.building import Plan, build
 from verify.containment import contain
 from verify.dates import as_of
-from verify.environments import Wanted, baseline_plan, given_baseline, needs, target
+from verify.environments import Ready, Wanted, baseline, baseline_plan, given_baseline, needs, target
+from verify.evidence import Environment
 from verify.installer import Installer, find, parse_settings, uv_flags
 from verify.interpreters import Interpreter, Unavailable, inspect, inspect_named
 from verify.known import remember, remembered, unanswered
@@ -174,6 +175,22 @@ def test_the_baseline_differs_in_lightning_alone() -> None:
     assert old.overrides == ("setuptools<82",)
 
 
+def test_what_the_target_could_not_get_is_not_tried_again(tmp_path: Path) -> None:
+    installer = Recorded(Path("uv"), (), {}, threading.Event())
+    wanted = Wanted("pytorch-lightning", frozenset({"numpy", "cuda-only"}))
+    held = inspect(Path(sys.executable))
+    environment = Environment("target", held.python, (), "why")
+    for absent, asked in ((frozenset({"cuda-only"}), False), (frozenset(), True)):
+        after = Ready(held, environment, frozenset(absent))
+        cache = tmp_path / str(asked)
+        ready = baseline(
+            wanted, ("pytorch-lightning==1.9.5",), None, after, "2.6.6", installer, cache, lambda text: None
+        )
+        (text,) = (path.read_text() for path in cache.glob("*/asked.txt"))
+        assert ("cuda-only" in text) is asked
+        assert ("cuda-only (as in the target)" in ready.environment.reason) is not asked
+
+
 def test_the_projects_own_torch_takes_what_goes_with_it() -> None:
     plan = planned("1.8.6", "torch==1.13.1")
     assert plan.base[:2] == ("torch==1.13.1", "pytorch-lightning==1.8.6")
@@ -285,6 +302,12 @@ class Recorded(Installer):
             stream.write(json.dumps(list(requirements)) + "\n")
         dated = requirements[0].startswith("--exclude-newer=")
         return "no" if {"rare", "numpy"} <= set(requirements) or (dated and "rare" in requirements) else None
+
+    def loads(self, folder: Path, module: str, first: str = "") -> bool:
+        return True
+
+    def says(self, folder: Path, code: str, *args: str) -> str:
+        return ""
 
     def remove(self, folder: Path, name: str) -> None:
         with (folder / "removed.txt").open("a") as stream:
