@@ -18,6 +18,7 @@ from codemods.trainer.gpus import CPU, Devices, read_gpus, read_value
 from codemods.trainer.guards import guard_of
 from codemods.trainer.handed import Place, handed, is_certain, is_own, stored, structured
 from codemods.trainer.options import Options, read_options
+from codemods.trainer.own import hands_on
 from codemods.trainer.strategies import is_strategy, named
 
 if TYPE_CHECKING:
@@ -65,8 +66,15 @@ def check(file: PythonFile, facts: Facts) -> Iterator[Match]:
             for item in call.node.keywords:
                 if item.arg is None:
                     yield from _set_elsewhere(file, facts, call, item.value, known, seen)
+        elif given and dotted and _is_handed_on(file, facts, call, dotted):
+            yield _trainer_call(file, facts, call, given, known)
         elif given and (through := _passed_on(file, call, dotted, facts)):
             yield _manual(file, given, *through)
+
+
+def _is_handed_on(file: PythonFile, facts: Facts, call: CallNode, dotted: str) -> bool:
+    """Whether a Trainer of the project hands the new keywords on to Lightning's as it gets them."""
+    return not call.node.args and hands_on(facts, dotted, file.path, ("accelerator", "devices"))
 
 
 def _trainer_call(

@@ -26,6 +26,7 @@ from codemods.trainer.dictionaries import held
 from codemods.trainer.guards import guard_of
 from codemods.trainer.handed import handed, is_own, stored, structured
 from codemods.trainer.options import Options, read_options
+from codemods.trainer.own import is_lightnings
 from codemods.trainer.special import SPECIAL, Outcome
 from codemods.trainer.table import Row, current, find, later, once, rows
 from codemods.trainer.values import kind_of
@@ -80,7 +81,10 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
                 elif item.arg not in current() or item.arg in rows():
                     yield from _argument(file, facts, call, item, known)
         elif through := _passed_on(file, facts, call):
-            yield from _handed(file, call, through)
+            named = [item for item in call.node.keywords if _is_renamed(item) and is_lightnings(file, facts, call)]
+            for item in named:
+                yield from _argument(file, facts, call, item, known)
+            yield from _handed(file, call, through, named)
 
 
 def _present(file: PythonFile) -> bool:
@@ -266,9 +270,15 @@ def _passed_on(file: PythonFile, facts: Facts, call: CallNode) -> str | None:
     return f"`{fact.name}`, a Trainer of this project" if fact and facts.kind(fact) == TRAINER else None
 
 
-def _handed(file: PythonFile, call: CallNode, through: str) -> Iterator[Match]:
-    """One finding for all that a call hands on."""
-    gone = [item for item in call.node.keywords if item.arg in once() - current() and item.arg != "gpus"]
+def _is_renamed(item: ast.keyword) -> bool:
+    """Whether an argument that is gone has another name now, whatever its value."""
+    found = rows().get(item.arg or "", ())
+    return item.arg not in current() and [row.action for row in found] == ["write"]
+
+
+def _handed(file: PythonFile, call: CallNode, through: str, named: Sequence[ast.keyword]) -> Iterator[Match]:
+    """One finding for all that a call hands on, but for what is named already."""
+    gone = [item for item in call.node.keywords if item.arg in once() - current() - {"gpus"} and item not in named]
     if gone:
         names = ", ".join(_renamed(item.arg or "") for item in gone)
         what = "Arguments of Trainer that were removed" if len(gone) > 1 else "An argument of Trainer that was removed"

@@ -215,11 +215,46 @@ def test_options_tell_the_type() -> None:
 def test_a_subclass_gets_one_finding_for_all() -> None:
     text = (
         HEAD + "class Mine(Trainer):\n    def __init__(self, **options):\n"
-        "        super().__init__(weights_summary=None, replace_sampler_ddp=False, gpus=1)\n"
+        "        super().__init__(weights_summary=None, terminate_on_nan=False, gpus=1)\n"
     )
     [finding] = run_rules({"train.py": text}, rule("LIT110")).findings
     assert finding.fix == "manual"
-    assert "weights_summary" in finding.reason and "use_distributed_sampler" in finding.reason
+    assert "weights_summary" in finding.reason and "terminate_on_nan" in finding.reason
+
+
+OWN = """\
+from other import Foreign
+from mixins import Mixin, Started
+
+
+class Mine({bases}):
+    def __init__(self, replace_sampler_ddp=True, **options):
+        super().__init__(replace_sampler_ddp=replace_sampler_ddp, {rest})
+"""
+MIXINS = (
+    "class Mixin:\n    def name(self):\n        return 1\n\n\n"
+    "class Started:\n    def __init__(self, **k):\n        pass\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("bases", "rest", "level"),
+    [
+        ("Trainer", "max_epochs=1", "safe"),
+        ("Mixin, Trainer", "max_epochs=1", "safe"),
+        ("Mixin, Trainer", "**options", "unsafe"),
+        ("Trainer", "use_distributed_sampler=False", "manual"),
+        ("Started, Trainer", "max_epochs=1", "manual"),
+        ("Foreign, Trainer", "max_epochs=1", "manual"),
+    ],
+)
+def test_a_new_name_in_a_constructor_that_calls_lightnings(bases: str, rest: str, level: str) -> None:
+    files = {"train.py": HEAD + OWN.format(bases=bases, rest=rest), "mixins.py": MIXINS}
+    [finding] = run_rules(files, rule("LIT110")).findings
+    assert finding.fix == level
+    text = rewritten(files, rule("LIT110"), unsafe=True)["train.py"]
+    wanted = files["train.py"].replace("replace_sampler_ddp=replace", "use_distributed_sampler=replace")
+    assert text == (files["train.py"] if level == "manual" else wanted)
 
 
 @pytest.mark.parametrize(

@@ -211,8 +211,39 @@ def test_partial_and_subclasses() -> None:
         "partial(Trainer, gpus=1)\nEngine(gpus=1)\nOther(gpus=1)\n"
         "class Mine(Trainer):\n    def __init__(self, gpus):\n        super().__init__(gpus=gpus)\n"
     )
-    engine = "from pytorch_lightning import Trainer\nclass Engine(Trainer):\n    pass\nclass Other:\n    pass\n"
+    engine = (
+        "from pytorch_lightning import Trainer\nclass Engine(Trainer):\n"
+        "    def __init__(self, **o):\n        o.update(devices=1)\n        super().__init__(**o)\n"
+        "class Other:\n    pass\n"
+    )
     assert findings(text, engine=engine) == [(5, "manual"), (6, "manual"), (10, "manual")]
+
+
+INIT = "    def __init__(self, {}):\n        {}\n        super().__init__({})\n"
+
+
+@pytest.mark.parametrize(
+    ("body", "level"),
+    [
+        ("    pass\n", "safe"),
+        (INIT.format("a=1, **rest", "rest['callbacks'] = []", "b=a, **rest"), "safe"),
+        (
+            INIT.format("accelerator=None, devices=None, **o", "pass", "accelerator=accelerator, devices=devices, **o"),
+            "safe",
+        ),
+        (INIT.format("accelerator=None, **o", "pass", "accelerator='cpu', **o"), "manual"),
+        (INIT.format("accelerator=None, **o", "accelerator = 'cpu'", "accelerator=accelerator, **o"), "manual"),
+        (INIT.format("**o", "o['devices'] = 1", "**o"), "manual"),
+        (INIT.format("**o", "o.update(x)", "**o"), "manual"),
+        (INIT.format("**o", "pass", "devices=2, **o"), "manual"),
+        (INIT.format("gpus=1, **o", "pass", "gpus=gpus, **o"), "manual"),
+        (INIT.format("**o", "pass", "max_epochs=1"), "manual"),
+    ],
+)
+def test_a_trainer_of_the_project_that_hands_on_what_it_is_given(body: str, level: str) -> None:
+    engine = f"from pytorch_lightning import Trainer\nclass Engine(Trainer):\n{body}"
+    text = "from engine import Engine\nEngine(gpus=1, max_epochs=3)\n"
+    assert (2, level) in findings(text, engine=engine)
 
 
 def test_both_versions_are_served() -> None:
