@@ -16,7 +16,7 @@ from codemods.trainer.guards import guard_of
 from codemods.trainer.plugins import CLASSES, check_plugins
 from codemods.trainer.strategies import GONE as GONE_STRATEGIES
 from codemods.trainer.strategies import RENAMED, is_strategy, named
-from codemods.trainer.values import bound_once, is_repeatable, is_stored
+from codemods.trainer.values import bound_once, bound_to, is_repeatable, is_stored
 from codemods.versions import reaches
 
 CODE = "LIT111"
@@ -166,6 +166,14 @@ def _strategy(file: PythonFile, facts: Facts, call: CallNode, node: ast.expr) ->
         return End(
             (("strategy", text),), "safe", "None, its default, is a ValueError in 2.x; it meant the choice is free"
         )
+    if isinstance(node, ast.Name):
+        values = [named(file, facts, value) for value in bound_to(file, call, node.id)]
+        gone = next((value for value in values if value.why), None)
+        if gone is not None:
+            return End(None, "manual", gone.why, gone.row)
+        if any(value.row == "B16" for value in values):
+            reason = "it may be None, which is a ValueError in 2.x; it meant that the choice is free"
+            return End((("strategy", f'{node.id} or "auto"'),), "safe", reason)
     strategy = named(file, facts, node)
     if strategy.text is None:
         return End(None, "manual", strategy.why, strategy.row) if strategy.why else None

@@ -15,6 +15,7 @@ from codemods.source import CallNode, PythonFile
 from codemods.syntax import taken_name
 from codemods.trainer.callbacks import namespace_of
 from codemods.trainer.calls import FROM_ARGS, builds_trainer, keyword, keywords, with_keyword
+from codemods.trainer.strategies import is_strategy
 
 if TYPE_CHECKING:
     import libcst as cst
@@ -46,12 +47,17 @@ RANKS = ("num_nodes", "sync_batchnorm")
 
 @dataclass(frozen=True)
 class Use:
-    """A call of one of the classes: `where` is the Trainer's keyword that holds it, None where it is none."""
+    """A call of one of the classes: `where` is the Trainer's keyword that holds it, None where it is none; there it may
+    be one arm of a choice, whose other one is None."""
 
     call: CallNode
     name: str
     trainer: CallNode | None
     where: ast.keyword | None
+
+    @property
+    def chosen(self) -> bool:
+        return self.where is not None and isinstance(self.where.value, ast.IfExp)
 
 
 def check_plugins(file: PythonFile, code: str) -> Iterator[Match]:
@@ -82,13 +88,21 @@ def _uses(file: PythonFile) -> Iterator[Use]:
         for word in ("plugins", "strategy"):
             item = keyword(trainer.node, word)
             if item is not None:
-                inner = item.value.elts if isinstance(item.value, ast.List | ast.Tuple) else [item.value]
-                holders.update(dict.fromkeys(inner, (trainer, item)))
+                holders.update(dict.fromkeys(_held(item.value), (trainer, item)))
     for call in file.calls_near(CLASSES):
         name = FULL.get(call.scope.resolve(call.node.func) or "")
         if name:
             held = holders.get(call.node)
             yield Use(call, name, held[0] if held else None, held[1] if held else None)
+
+
+def _held(value: ast.expr) -> list[ast.expr]:
+    """What an argument holds that may be a plugin: itself, the elements of a list, the arm beside None."""
+    if isinstance(value, ast.IfExp):
+        arms = [value.body, value.orelse]
+        given = [arm for arm in arms if literal(arm) != (True, None)]
+        return given if len(given) == 1 else []
+    return value.elts if isinstance(value, ast.List | ast.Tuple) else [value]
 
 
 def _refusal(file: PythonFile, imports: list[ast.ImportFrom], uses: list[Use]) -> str | None:
@@ -121,7 +135,10 @@ def _refused_use(file: PythonFile, use: Use) -> str | None:
     given = keywords(use.trainer.node)
     if use.where.arg == "plugins":
         strategy = given.get("strategy")
-        if strategy is not None and not isinstance(literal(strategy)[1], str):
+        others = [given[word] for word in ("strategy", "distributed_backend", "accelerator") if word in given]
+        if use.chosen and any(is_strategy(other) for other in others):
+            return "another argument names the strategy too; keep one of them as strategy="
+        if strategy is not None and (use.chosen or not isinstance(literal(strategy)[1], str)):
             return "`strategy=` is given too"
         if isinstance(use.where.value, ast.List | ast.Tuple) and sum(
             isinstance(item, ast.Starred) for item in use.where.value.elts
@@ -129,6 +146,8 @@ def _refused_use(file: PythonFile, use: Use) -> str | None:
             return "the plugins are put together from several lists"
     if use.call.node.args or any(item.arg is None for item in use.call.node.keywords):
         return "its arguments are not all named"
+    if use.chosen and set(RANKS) & keywords(use.call.node).keys():
+        return "num_nodes and sync_batchnorm are arguments of Trainer alone, where this is one of two strategies"
     return None
 
 
@@ -220,7 +239,7 @@ def _given(call: cst.Call, *, word: str, index: int, became: Became, moved: tupl
     if isinstance(value, cst.List | cst.Tuple):
         rest = [element for number, element in enumerate(value.elements) if number != index]
         value = value.elements[index].value
-    strategy = _renamed(cst.ensure_type(value, cst.Call), became)
+    strategy = _chosen(value, became)
     args = [
         other for other in call.args if not (other.keyword and other.keyword.value == "strategy" and other is not item)
     ]
@@ -233,6 +252,19 @@ def _given(call: cst.Call, *, word: str, index: int, became: Became, moved: tupl
         rest[-1] = rest[-1].with_changes(comma=cst.MaybeSentinel.DEFAULT)
         call = with_keyword(call, "plugins", cst.Module([]).code_for_node(cst.List(rest)))
     return call
+
+
+def _chosen(value: cst.BaseExpression, became: Became) -> cst.BaseExpression:
+    """The strategy, or the choice between it and None, which is "auto" now."""
+    import libcst as cst
+
+    if not isinstance(value, cst.IfExp):
+        return _renamed(cst.ensure_type(value, cst.Call), became)
+    arms = [
+        _renamed(arm, became) if isinstance(arm, cst.Call) else cst.SimpleString('"auto"')
+        for arm in (value.body, value.orelse)
+    ]
+    return value.with_changes(body=arms[0], orelse=arms[1])
 
 
 def _renamed(call: cst.Call, became: Became) -> cst.Call:

@@ -89,6 +89,12 @@ def is_stored(space: ast.AST, name: str) -> bool:
 
 def bound_once(file: PythonFile, call: CallNode, name: str) -> ast.expr | None:
     """The value of a name that the call's function, or else the module, binds by one plain assignment."""
+    values = bound_to(file, call, name)
+    return values[0] if len(values) == 1 else None
+
+
+def bound_to(file: PythonFile, call: CallNode, name: str) -> list[ast.expr]:
+    """The values of a name that the call's function, or else the module, binds by plain assignments alone."""
     functions = [item for item in call.within if isinstance(item, ast.FunctionDef | ast.AsyncFunctionDef)]
     for space in [*reversed(functions), file.tree]:
         taken = isinstance(space, ast.FunctionDef | ast.AsyncFunctionDef) and any(
@@ -100,7 +106,7 @@ def bound_once(file: PythonFile, call: CallNode, name: str) -> ast.expr | None:
             if isinstance(node, ast.Name) and node.id == name and type(node.ctx) is ast.Store
         ]
         if taken:
-            return None
+            return []
         if not stores:
             continue
         values = [
@@ -110,5 +116,5 @@ def bound_once(file: PythonFile, call: CallNode, name: str) -> ast.expr | None:
             and node.value is not None
             and any(target in stores for target in (node.targets if isinstance(node, ast.Assign) else [node.target]))
         ]
-        return values[0] if len(stores) == len(values) == 1 else None
-    return None
+        return values if len(stores) == len(values) else []
+    return []

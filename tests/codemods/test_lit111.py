@@ -160,6 +160,25 @@ def test_a_parameter_that_defaults_to_none() -> None:
     assert run_rules({"a.py": text}, rule("LIT111")).findings == ()
 
 
+@pytest.mark.parametrize(
+    ("lines", "wanted"),
+    [
+        ("way = None\nif several:\n    way = 'ddp'\n", 'way or "auto"'),
+        ("way = 'ddp' if several else None\n", 'way or "auto"'),
+        ("way = build() if several else None\n", "way"),
+        ("way = 'ddp'\nif one:\n    way = 'auto'\n", "way"),
+    ],
+)
+def test_a_variable_that_may_be_none(lines: str, wanted: str) -> None:
+    text = rewritten({"a.py": f"{HEAD}{lines}Trainer(strategy=way)\n"}, rule("LIT111"))["a.py"]
+    assert text == f"{HEAD}{lines}Trainer(strategy={wanted})\n"
+
+
+def test_a_variable_that_names_a_strategy_that_is_gone() -> None:
+    [reason] = refusals({"a.py": f"{HEAD}way = 'dp' if several else None\nTrainer(strategy=way)\n"}, "LIT111")
+    assert "DataParallel is gone" in reason
+
+
 PLUGIN = HEAD + "from pytorch_lightning.plugins import DDPPlugin\n\n"
 
 
@@ -174,6 +193,8 @@ PLUGIN = HEAD + "from pytorch_lightning.plugins import DDPPlugin\n\n"
             "Trainer(num_nodes=2, plugins=DDPPlugin(num_nodes=2))",
             "Trainer(num_nodes=2, strategy=DDPStrategy())",
         ),
+        ("Trainer(strategy=DDPPlugin() if n > 1 else None)", 'Trainer(strategy=DDPStrategy() if n > 1 else "auto")'),
+        ("Trainer(plugins=None if one else DDPPlugin())", 'Trainer(strategy="auto" if one else DDPStrategy())'),
         ("Trainer(plugins=DDPPlugin(num_nodes=n))", "Trainer(strategy=DDPStrategy(), num_nodes=n)"),
     ],
 )
@@ -190,11 +211,21 @@ def test_plugins(before: str, wanted: str) -> None:
         ("class Mine(DDPPlugin):\n    pass\n", "used otherwise"),
         ("Trainer(plugins=DDPPlugin(a))\n", "not all named"),
         ("Trainer(plugins=DDPPlugin(), strategy=other)\n", "given too"),
+        ("Trainer(plugins=DDPPlugin() if a else None, strategy=other)\n", "given too"),
+        ("Trainer(plugins=DDPPlugin(num_nodes=2) if a else None)\n", "arguments of Trainer alone"),
+        ("Trainer(plugins=DDPPlugin() if a else other)\n", "not seen to go to a Trainer"),
     ],
 )
 def test_plugins_left_whole(text: str, why: str) -> None:
     reasons = refusals({"a.py": PLUGIN + text}, "LIT111")
     assert reasons and all(why in reason for reason in reasons)
+
+
+def test_a_chosen_plugin_beside_a_strategy_is_left() -> None:
+    text = f"{PLUGIN}Trainer(plugins=DDPPlugin() if a else None, accelerator='ddp' if a else None)\n"
+    made = run_rules({"a.py": text}, rule("LIT111"))
+    assert [item.fix for item in made.findings if "DDPPlugin" in item.message] == ["manual", "manual"]
+    assert any("names the strategy too" in item.reason for item in made.findings)
 
 
 def test_names_are_spoken_of_once() -> None:
