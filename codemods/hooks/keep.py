@@ -9,7 +9,7 @@ import libcst as cst
 import libcst.matchers as m
 
 from codemods import edits
-from codemods.hooks.epoch_end import EpochEnd, Stage
+from codemods.hooks.epoch_end import STAGES, EpochEnd, Stage
 from codemods.hooks.relations import Keeping
 from codemods.hooks.results import never_none
 from codemods.hooks.returning import at_returns
@@ -31,6 +31,12 @@ def keep_results(node: cst.ClassDef, item: ClassNode, hook: EpochEnd, keeping: K
             node = edits.change_method(node, stage.step, lambda step: [ending(step, stage.step_end)])
         node = _kept_behind_batch(node, item, stage, keeping)
     return _made(node, item, stage, keeping)
+
+
+def keep_in_loop(node: cst.ClassDef, item: ClassNode) -> cst.ClassDef:
+    """The class whose training_epoch_end, by its new name, takes the list that a loop in the training step fills."""
+    node = _renamed(node, item, STAGES[0], Keeping("loop"))
+    return _made(node, item, STAGES[0], Keeping("loop"))
 
 
 def cleared(node: cst.ClassDef, item: ClassNode, hook: EpochEnd) -> cst.ClassDef:

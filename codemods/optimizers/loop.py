@@ -11,6 +11,7 @@ import libcst as cst
 import libcst.matchers as m
 
 from codemods import edits
+from codemods.manual.outputs import KEPT
 from codemods.manual.trainers import Clip
 from codemods.manual.writer import add_clipping, add_plateaus, schedule_lines, switch_off
 from codemods.optimizers.module import HELPER, INDEX, STEP, Names
@@ -170,6 +171,11 @@ def _text(verdict: Verdict, shape: Shape) -> str:
             f"or {this}.trainer.is_last_batch"
         )
     inner = _windowed(verdict, shape) if window else _plain(verdict, shape)
+    kept = verdict.item.outputs
+    if kept:
+        output = _output(verdict, shape)
+        append = f"{this}.{KEPT}.append([{output}])" if turns else f"outputs.append({output})"
+        inner += ["if loss is not None:", f"    {append}"] if verdict.skips else [append]
     if turns:
         each = " + ".join(f"[{index}] * {frequency}" for index, frequency in enumerate(turns))
         lines += [
@@ -186,8 +192,23 @@ def _text(verdict: Verdict, shape: Shape) -> str:
         ]
     else:
         lines += [f"for {INDEX}, optimizer in enumerate({this}.optimizers()):", *_indented(inner)]
+    if kept and not turns:
+        lines.insert(-1 - len(inner), "outputs = []")
+        append = f"{this}.{KEPT}.append(outputs)"
+        lines += ["if outputs:", f"    {append}"] if verdict.skips else [append]
     lines += schedule_lines(this, shape.names.batch_idx, configured, "stepping" if window else "")
     return "\n".join([f"def {STEP}({this}):", *_indented(lines)]) + "\n"
+
+
+def _output(verdict: Verdict, shape: Shape) -> str:
+    """What training_epoch_end got of one step: a dict, its loss divided by the window, and nothing with a history."""
+    loss = "loss.detach()"
+    if window_of(verdict.given):
+        loss = f"loss.detach() / {shape.names.this}.accumulate_grad_batches"
+    if verdict.kind == "tensor":
+        return f'{{"loss": {loss}}}'
+    detached = "apply_to_collection(output, torch.Tensor, torch.Tensor.detach)"
+    return f'{{**{detached}, "loss": {loss}}}' if window_of(verdict.given) else detached
 
 
 def _indented(lines: Sequence[str]) -> list[str]:
@@ -253,6 +274,8 @@ def _step(verdict: Verdict, shape: Shape) -> str:
 def _loss(verdict: Verdict, shape: Shape) -> list[str]:
     names = shape.names
     call = f"{names.this}.{HELPER}({names.batch}, {names.batch_idx}, {INDEX})"
+    if verdict.kind == "dict" and verdict.item.outputs and not verdict.skips:
+        return [f"output = {call}", 'loss = output["loss"]']
     if verdict.kind == "tensor" or (verdict.kind == "dict" and not verdict.skips):
         return [f"loss = {call}" if verdict.kind == "tensor" else f'loss = {call}["loss"]']
     return [f"output = {call}", 'loss = output["loss"] if isinstance(output, dict) else output']

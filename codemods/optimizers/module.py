@@ -10,6 +10,7 @@ from codemods.manual.configured import Configured
 from codemods.manual.makers import METHOD, read_makers
 from codemods.manual.module import AUTOMATIC, NOT_CARRIED, is_manual, judge_before_step, judge_place
 from codemods.manual.optimizers import NotPlain
+from codemods.manual.outputs import judge_outputs, reads_outputs
 from codemods.optimizers.closure import ignores_closure
 from codemods.optimizers.returned import may_skip, result_kind
 from codemods.optimizers.signature import HOOKS, index_parameter, old_parameters, read_by_default, read_elsewhere
@@ -35,6 +36,7 @@ FIRST = 4
 IMPORTS: tuple[tuple[str, str | None], ...] = (("torch", None),)
 LOOP_NAMES = frozenset({
     "optimizer", "optimizers", "loss", "output", "scheduler", "schedulers", "config", "stepping", "turns", "closure",
+    "outputs",
 })  # fmt: skip
 REFUSED = {
     **NOT_CARRIED,
@@ -57,12 +59,13 @@ class Several:
     `unread` holds where the step does not use it, `default` is the source text of its default, empty where there is
     none. `configured` is what its configure_optimizers returns, None where that cannot be told, or there is none.
     `refusal` is why it cannot be rewritten by what the class itself shows. `follows` holds for a class that does
-    nothing but replace or extend the step of its base, `passes` for one whose step takes `*args` and hands them on.
-    `kind` and `skips` say what the step returns, `skipped` for which of the first optimizers it may be nothing,
-    `repeats` whether an overridden optimizer_step may make other than one step; `reads` are the overridden hooks that
-    read the index, `hooks` those that the loop has to do with, `constructor` whether the flag has a place in
-    `__init__`, `chunked` whether the step takes what may be a state of truncated back-propagation, `extends` whether
-    a method calls the step of the base, `ends` whether a line at the end of on_train_epoch_end is always reached.
+    nothing but replace or extend the step of its base, `passes` for one whose step takes `*args` and hands them on,
+    `outputs` where its training_epoch_end reads those of the steps. `kind` and `skips` say what the step returns,
+    `skipped` for which of the first optimizers it may be nothing, `repeats` whether an overridden optimizer_step may
+    make other than one step; `reads` are the overridden hooks that read the index, `hooks` those that the loop has to
+    do with, `constructor` whether the flag has a place in `__init__`, `chunked` whether the step takes what may be a
+    state of truncated back-propagation, `extends` whether a method calls the step of the base, `ends` whether a line
+    at the end of on_train_epoch_end is always reached.
     """
 
     name: str
@@ -84,6 +87,7 @@ class Several:
     extends: bool = False
     ends: bool = True
     passes: bool = False
+    outputs: bool = False
 
 
 @dataclass(frozen=True)
@@ -162,6 +166,7 @@ def read_class(file: PythonFile, item: ClassNode) -> Several | None:
         any(is_super_call(node, STEP) for method in item.methods.values() for node in ast.walk(method)),
         end is None or (is_plain(end) and not returns(end)),
         hands_on(step),
+        reads_outputs(item),
     )
 
 
@@ -207,7 +212,17 @@ def _judge(file: PythonFile, item: ClassNode, step: Function) -> None:
     _judge_flag(item)
     _judge_names(file)
     _judge_hooks(item)
-    _judge_outputs(item)
+    _judge_batch_end(item)
+    if reads_outputs(item):
+        _judge_epoch_end(file, item)
+
+
+def _judge_epoch_end(file: PythonFile, item: ClassNode) -> None:
+    judge_outputs(file, item, "optimizer")
+    if result_kind(item, item.methods[STEP]) not in ("tensor", "dict"):
+        raise NotPlain("training_epoch_end reads the steps' outputs, and what training_step returns is not plain")
+    if "optimizer_step" in item.methods:
+        raise NotPlain("training_epoch_end reads the steps' outputs, which an overridden optimizer_step makes")
 
 
 def _judge_flag(item: ClassNode) -> None:
@@ -290,15 +305,14 @@ def _reads_index(method: Function, name: str) -> bool:
     return index is not None and bool(read_elsewhere(method, name, (index,)))
 
 
-def _judge_outputs(item: ClassNode) -> None:
-    for hook in ("training_epoch_end", "on_train_batch_end"):
-        method = item.methods.get(hook)
-        if method is None:
-            continue
-        arguments = method.args
-        names = [*parameters(method)[:1], *(each.arg for each in (arguments.vararg, arguments.kwarg) if each)]
-        if any(uses(method, name) for name in names):
-            raise NotPlain(f"{hook} reads the step's outputs, which were lists of one for each optimizer")
+def _judge_batch_end(item: ClassNode) -> None:
+    method = item.methods.get("on_train_batch_end")
+    if method is None:
+        return
+    arguments = method.args
+    names = [*parameters(method)[:1], *(each.arg for each in (arguments.vararg, arguments.kwarg) if each)]
+    if any(uses(method, name) for name in names):
+        raise NotPlain("on_train_batch_end reads the step's outputs, which were lists of one for each optimizer")
 
 
 def _follows(file: PythonFile, item: ClassNode, step: Function) -> bool:
@@ -306,7 +320,9 @@ def _follows(file: PythonFile, item: ClassNode, step: Function) -> bool:
         if not hands_on(step):
             names_of(step)
         _judge_names(file)
-        _judge_outputs(item)
+        _judge_batch_end(item)
+        if reads_outputs(item):
+            return False
     except NotPlain:
         return False
     return not frozenset(item.methods) & (WATCHED - {STEP, METHOD})

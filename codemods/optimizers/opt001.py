@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from codemods.facts import Facts, is_trainer_call
 from codemods.family import definitions
-from codemods.manual import surroundings
+from codemods.manual import outputs, surroundings
 from codemods.manual.carriers import add_attributes, carriers, function_of
 from codemods.manual.handing import WORDS, handing_matches, read_fits
 from codemods.manual.makers import METHOD, read_makers
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from codemods.optimizers.loop import Shape
 
 CODE = "OPT001"
+APPLY = ("lightning_utilities.core.apply_func", "apply_to_collection")
 SAME = "The loop makes the same steps in the same order as automatic optimization did on 1.x."
 RESUMED = "Resuming an old checkpoint with it restarts global_step at 0."
 WINDOWS = "Loggers count batches from now on, where automatic optimization counted windows of several."
@@ -55,7 +56,7 @@ def context(collected: Mapping[str, Any]) -> tuple[bytes, ...]:
     names = {item.name.rpartition(".")[2].encode() for each in shown for item in each.classes}
     if not names:
         return ()
-    return (*ASKED, *surroundings.asked(UNHEARD), *definitions(set(WATCHED)), *sorted(names))
+    return (*ASKED, *outputs.ASKED, *surroundings.asked(UNHEARD), *definitions(set(WATCHED)), *sorted(names))
 
 
 def _present(file: PythonFile) -> bool:
@@ -103,7 +104,7 @@ def _class_match(file: PythonFile, verdict: Verdict) -> Iterator[Match]:
             reason,
             "M214",
             edits=(NodeEdit(item.node, _loop_edit(item, verdict) if loop else _follower_edit),),
-            imports=IMPORTS if loop and _clears(verdict) else (),
+            imports=_imports(verdict) if loop else (),
             unit=verdict.unit,
         )
 
@@ -112,11 +113,19 @@ def _clears(verdict: Verdict) -> bool:
     return verdict.given.clear_autocast and not verdict.configured.frequencies
 
 
+def _imports(verdict: Verdict) -> tuple[tuple[str, str | None], ...]:
+    if verdict.item.outputs and verdict.kind == "dict":
+        return (*IMPORTS, APPLY)
+    return IMPORTS if _clears(verdict) else ()
+
+
 def _loop_edit(item: ClassNode, verdict: Verdict) -> Any:
     def write(node: cst.ClassDef) -> cst.ClassDef:
+        from codemods.hooks.keep import keep_in_loop
         from codemods.optimizers.loop import write_loop
 
-        return write_loop(node, verdict, _shape(item))
+        node = write_loop(node, verdict, _shape(item))
+        return keep_in_loop(node, item) if verdict.item.outputs else node
 
     return write
 
@@ -268,7 +277,8 @@ def main(loader):
     trainer.fit(GAN(), loader)
 '''
 READ_OUTPUTS = BEFORE.replace(
-    "    def configure", "    def training_epoch_end(self, outputs):\n        print(outputs[0])\n\n    def configure"
+    "    def configure",
+    "    def on_train_batch_end(self, outputs, *_):\n        print(outputs[0])\n\n    def configure",
 )
 
 RULE = Rule(

@@ -13,6 +13,7 @@ from codemods.manual.configured import Configured
 from codemods.manual.handing import Fits
 from codemods.manual.makers import METHOD, Made, configured_by, makers
 from codemods.manual.optimizers import NotPlain
+from codemods.manual.outputs import HOOK, lost
 from codemods.manual.settings import Setting
 from codemods.manual.surroundings import LR_FIND, UNFIT, counting, relatives, searching, surroundings
 from codemods.manual.trainers import ACCUMULATE, CLIP, OFF, Given, Loose, read_trainers
@@ -29,6 +30,8 @@ WORDS = {word: why for word, why in UNFIT.items() if word != LR_FIND}
 TBPTT = "TBP001"
 EPOCH_ENDS = {"on_train_epoch_end", "training_epoch_end"}
 EMPTY = Configured(None, None)
+BY_BATCH = "1.8.0"
+"""Since when training_epoch_end gets a list for each batch rather than for each optimizer (its source, and 1.5.0's)."""
 
 
 @dataclass(frozen=True)
@@ -159,6 +162,7 @@ def _judge(facts: Facts, item: Several, items: Mapping[tuple[str, str], Several]
         relatives(facts, fact, set(), constructors=False)
         or _clash(facts, item, fact, followers)
         or surroundings(facts, fact, UNHEARD, WORDS, frozenset(each.path for each in followers))
+        or (_unkept(facts, item, fact) if item.outputs else None)
     )
     if refusal:
         return Verdict(item, "none", refusal)
@@ -246,6 +250,26 @@ def _clash(facts: Facts, item: Several, fact: ClassFact, followers: list[Several
     return None
 
 
+def _unkept(facts: Facts, item: Several, fact: ClassFact) -> str | None:
+    """Why the outputs that training_epoch_end reads cannot be kept for it."""
+    configured = item.configured or EMPTY
+    if configured.count is None:
+        return f"{HOOK} reads the steps' outputs, which were no lists where there is one optimizer"
+    if any(schedule.monitor for schedule in configured.schedules):
+        return f"{HOOK} reads the steps' outputs, and ReduceLROnPlateau steps when it would be called"
+    if not admits_from(facts, LIGHTNING, BY_BATCH):
+        return f"{HOOK} reads the steps' outputs, which until {BY_BATCH} were a list for each optimizer, of all batches"
+    return lost(facts, fact)
+
+
+def keeps_outputs(facts: Facts, path: str, name: str, code: str = "OPT001") -> bool:
+    """Whether the loop that a class gets by the rule `code` keeps what its training_epoch_end reads."""
+    return any(
+        verdict.what == "loop" and verdict.item.outputs and (verdict.item.path, verdict.item.name) == (path, name)
+        for verdict in verdicts(facts, code)
+    )
+
+
 def _doubted(facts: Facts, verdict: Verdict) -> Verdict:
     """The verdict with what keeps the rewrite from being the same without a look."""
     given, doubts = verdict.given, list(verdict.configured.doubts)
@@ -266,6 +290,11 @@ def _doubted(facts: Facts, verdict: Verdict) -> Verdict:
         doubts.append("a GradScaler fails where a step returns None, which 1.x passed over")
     elif verdict.skips and given.clear_autocast:
         doubts.append("a step that returns None is left out of global_step, in which 1.x counted it")
+    if verdict.item.outputs and admits_below(facts, LIGHTNING, BY_BATCH):
+        doubts.append(
+            f"{HOOK} gets a list for each batch, as on 1.8 and 1.9; before, it was a list for each optimizer, of all "
+            "batches"
+        )
     counts = counting(facts)
     if counts and not admits_from(facts, LIGHTNING, "1.6.0"):
         times = verdict.configured.count or "several"

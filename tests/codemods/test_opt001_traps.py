@@ -35,7 +35,6 @@ def method(text: str) -> str:
 
 REFUSED = {
     "closure": (changed(("torch.optim.Adam(self.g", "torch.optim.LBFGS(self.g")), "LBFGS needs a closure"),
-    "outputs of the epoch": (method("def training_epoch_end(self, outputs):\n    print(outputs)"), "lists of one"),
     "outputs of the batch": (
         method("def on_train_batch_end(self, outputs, batch, batch_idx):\n    print(outputs)"),
         "on_train_batch_end reads",
