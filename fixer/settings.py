@@ -86,7 +86,7 @@ def in_words() -> dict[str, str]:
 
 
 def checked_target(text: str) -> str:
-    """The release, in its normal spelling. Raises UsageError for one that fixer cannot move to."""
+    """The release, with all its numbers. Raises UsageError for one that fixer cannot move to."""
     try:
         version = Version(text)
     except InvalidVersion:
@@ -103,7 +103,8 @@ def checked_target(text: str) -> str:
     if minor is None or version.micro > minor.newest:
         newest = f"the newest of {minor.name} is {minor.version(minor.newest)}" if minor else f"give {NEWEST}"
         raise UsageError(f"--target {text}: there is no such release; {newest}")
-    return str(version)
+    full = Version(".".join(map(str, (*version.release, 0, 0)[: max(3, len(version.release))])))
+    return f"{full}{str(version).removeprefix(version.base_version)}"
 
 
 def checked_namespace(text: str | None) -> str:

@@ -16,7 +16,7 @@ from codemods.gradients.names import NO_GRAD
 from codemods.rule import Example, Match, Rule, TextEdit, best_levels
 from codemods.source import ClassNode, PythonFile
 from codemods.syntax import Function, is_self_attribute, own_nodes, self_name
-from codemods.versions import LIGHTNING, admits_from, is_open
+from codemods.versions import LIGHTNING, admits_from, is_open, reaches
 
 BUILT_IN = ("__init__", "configure_model", "setup")
 MODE = frozenset({"eval", "train"})
@@ -43,7 +43,7 @@ class Loaded:
 
 
 def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
-    for item, fact in modules(file, facts):
+    for item, fact in modules(file, facts) if reaches(facts, "2.2.0") else ():
         relatives = (fact, *facts.ancestry(fact), *facts.subclasses(fact))
         if not any("training_step" in member.methods for member in relatives):
             continue

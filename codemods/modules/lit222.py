@@ -10,6 +10,7 @@ from codemods.finding import Fix
 from codemods.rule import Example, Match, Rule, TextEdit
 from codemods.source import CallNode, PythonFile
 from codemods.syntax import self_name
+from codemods.versions import reaches
 
 LOAD = "load_from_checkpoint"
 
@@ -17,7 +18,7 @@ LOAD = "load_from_checkpoint"
 def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
     for call in file.calls_near((LOAD, "log")):
         function = call.node.func
-        if isinstance(function, ast.Attribute) and function.attr == LOAD:
+        if isinstance(function, ast.Attribute) and function.attr == LOAD and reaches(facts, "2.1.0"):
             yield from _loaded(file, facts, call, function)
         elif isinstance(function, ast.Attribute) and function.attr == "log":
             yield from _logged(file, facts, call)

@@ -9,13 +9,14 @@ from codemods.finding import Fix
 from codemods.rule import Example, Match, Rule
 from codemods.scopes import ROOT
 from codemods.source import PythonFile
+from codemods.versions import reaches
 
 NAME = "seed_everything"
 SEEDERS = (f"{ROOT}.{NAME}", f"{ROOT}.utilities.seed.{NAME}", f"lightning.fabric.{NAME}", f"lightning_fabric.{NAME}")
 
 
 def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
-    for call in file.calls_near((NAME,)):
+    for call in file.calls_near((NAME,)) if reaches(facts, "2.2.0") else ():
         given = [item for item in call.node.keywords if item.arg in (None, "seed")]
         if call.node.args or given or call.scope.resolve(call.node.func) not in SEEDERS:
             continue

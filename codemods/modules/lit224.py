@@ -10,13 +10,14 @@ from codemods.facts import MODULE, Facts
 from codemods.rule import Example, Match, Rule, best_levels
 from codemods.source import ClassNode, PythonFile
 from codemods.syntax import Function, parameters, self_name
+from codemods.versions import reaches
 
 ITERATOR = "dataloader_iter"
 STEPS = {"training_step": "M318", "validation_step": "M319", "test_step": "M320", "predict_step": "M321"}
 
 
 def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
-    for item in file.classes:
+    for item in file.classes if reaches(facts, "2.1.0") else ():
         watched = [name for name in (*STEPS, "configure_optimizers") if name in item.methods]
         fact = facts.files[file.path].find(item.qualname) if watched and file.path in facts.files else None
         if fact is None or facts.kind(fact) != MODULE:

@@ -59,9 +59,21 @@ def test_pins_are_those_that_the_project_states(tmp_path: Path) -> None:
     assert pins_of(sources_of(open_tree(tmp_path))) == ("pytorch-lightning==1.8.0", "pytorch-lightning>=1.8")
 
 
-@pytest.mark.parametrize("target", ["2.0.0", "2.2.5", "2.4.0", "2.6.6", "2.6"])
-def test_targets(target: str) -> None:
-    assert checked_target(target) == target
+@pytest.mark.parametrize(
+    ("target", "full"),
+    [
+        ("2.0.0", "2.0.0"),
+        ("2.2.5", "2.2.5"),
+        ("2.4.0", "2.4.0"),
+        ("2.6.6", "2.6.6"),
+        ("2.6", "2.6.0"),
+        ("2.0", "2.0.0"),
+        ("v2.1", "2.1.0"),
+        ("2", "2.0.0"),
+    ],
+)
+def test_targets(target: str, full: str) -> None:
+    assert checked_target(target) == full
 
 
 @pytest.mark.parametrize(
