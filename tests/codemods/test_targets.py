@@ -1,0 +1,62 @@
+"""What changed after the target is not spoken of."""
+
+from __future__ import annotations
+
+import pytest
+
+from codemods.plan import plan
+from codemods.scan import Options
+from codemods.source import Source
+from tests.codemods.support import rule
+
+SEED = "from lightning.pytorch import seed_everything\n\nseed_everything()\n"
+LOAD = """\
+from lightning.pytorch import LightningModule
+
+
+class Model(LightningModule):
+    def again(self):
+        return self.load_from_checkpoint("a.ckpt")
+"""
+ITERATOR = """\
+from lightning.pytorch import LightningModule
+
+
+class Model(LightningModule):
+    def training_step(self, dataloader_iter, batch_idx):
+        return self(next(dataloader_iter))
+"""
+PRETRAINED = """\
+from lightning.pytorch import LightningModule
+from transformers import AutoModel
+
+
+class Model(LightningModule):
+    def __init__(self):
+        super().__init__()
+        self.net = AutoModel.from_pretrained("bert-base-uncased")
+
+    def training_step(self, batch, batch_idx):
+        return self.net(**batch).loss
+
+    def configure_optimizers(self):
+        return torch.optim.Adam(self.net.parameters())
+"""
+
+
+@pytest.mark.parametrize(
+    ("code", "text", "since", "before"),
+    [
+        ("LIT222", LOAD, "2.1.0", "2.0.9"),
+        ("LIT223", SEED, "2.2.0", "2.1.4"),
+        ("LIT224", ITERATOR, "2.1.0", "2.0.0"),
+        ("GRD006", PRETRAINED, "2.2.0", "2.1.4"),
+    ],
+)
+def test_a_rule_waits_for_its_release(code: str, text: str, since: str, before: str) -> None:
+    def found(target: str) -> int:
+        made = plan([Source("train.py", "python", text.encode())], Options((rule(code),), target=target, unsafe=True))
+        return len(made.findings)
+
+    assert found(since) >= 1
+    assert found(before) == 0
