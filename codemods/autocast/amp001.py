@@ -47,7 +47,7 @@ def check(file: PythonFile, facts: Facts) -> Iterator[Match]:
     groups: dict[ast.AST, list[_Found]] = {}
     for item in traced(file, facts, CODE, WORDS):
         for meeting in item.poisoned:
-            if not _is_its_own(meeting, file, facts) or (judged := _judge(meeting, item, file)) is None:
+            if not _is_its_own(meeting, item, file, facts) or (judged := _judge(meeting, item, file)) is None:
                 continue
             anchor = anchor_behind(meeting.cast.site, meeting.read, file.path)
             if (place := anchor.statement if anchor else _nearest(meeting, file)) is not None:
@@ -56,12 +56,20 @@ def check(file: PythonFile, facts: Facts) -> Iterator[Match]:
         yield _match(file, facts, place, groups[place])
 
 
-def _is_its_own(meeting: Meeting, file: PythonFile, facts: Facts) -> bool:
-    """Whether a meeting is this file's to report: the call that holds both forwards stands in it, or in a file that is
-    not looked at itself."""
-    path = shared(meeting.cast.site, meeting.read)[0].path
-    other = facts.open(path) if path != file.path else None
-    return other is None or not present(other)
+def _is_its_own(meeting: Meeting, item: Traced, file: PythonFile, facts: Facts) -> bool:
+    """Whether a meeting is this file's to report: the call that holds both forwards stands in it, or in a file that
+    does not see it itself, and it is the innermost of those that do among the calls of the one without gradient."""
+    first = shared(meeting.cast.site, meeting.read)[0]
+    frames = meeting.cast.site.frames
+    inner = frames[frames.index(first) + 1 :]
+    outer = reversed(frames[: frames.index(first)])
+    for frame in (first, *inner, *outer):
+        if frame.path == file.path:
+            return True
+        other = facts.open(frame.path) if item.seen_from(frame.path) else None
+        if other is not None and present(other):
+            return False
+    return False
 
 
 def _nearest(meeting: Meeting, file: PythonFile) -> ast.AST | None:
@@ -98,10 +106,13 @@ def _judge(meeting: Meeting, item: Traced, file: PythonFile) -> tuple[Fix, str] 
 
 def _freezing(meeting: Meeting, file: PythonFile) -> str | None:
     """The place at which the weights of a module, or of what it is a part of, may be frozen."""
-    rest = ("self", *meeting.key[len(meeting.prefix) :])
-    freezable = meeting.members.freezable if meeting.members else {}
-    found = next((place for frozen, place in freezable.items() if rest[: len(frozen)] == frozen), None)
-    return (f"line {found[1]}" if found[0].path == file.path else f"{found[0].path}:{found[1]}") if found else None
+    for members, prefix in reversed(meeting.owners):
+        rest = ("self", *meeting.key[len(prefix) :])
+        within = meeting.key[: len(prefix)] == prefix
+        found = next((at for key, at in members.freezable.items() if within and rest[: len(key)] == key), None)
+        if found:
+            return f"line {found[1]}" if found[0].path == file.path else f"{found[0].path}:{found[1]}"
+    return None
 
 
 def _needed(groups: Mapping[ast.AST, list[_Found]]) -> list[ast.AST]:

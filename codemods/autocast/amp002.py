@@ -6,10 +6,10 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from codemods.autocast.casts import Meeting
+from codemods.autocast.casts import Frame, Meeting
 from codemods.autocast.find import Traced, traced
 from codemods.autocast.regions import MENTIONS, collect
-from codemods.autocast.repair import Anchor, clearing, line_anchor
+from codemods.autocast.repair import clearing, line_anchor
 from codemods.autocast.report import line_of, listed, place_of
 from codemods.facts import Facts
 from codemods.finding import Fix
@@ -30,9 +30,10 @@ CHANGES = (
 
 @dataclass(frozen=True)
 class _Found:
-    """A forward that uses weights from before a change, and how sure that is."""
+    """A forward that uses weights from before a change, the call in which these change, and how sure that is."""
 
     meeting: Meeting
+    frame: Frame
     name: str
     fix: Fix
     doubt: str
@@ -45,14 +46,24 @@ def check(file: PythonFile, facts: Facts) -> Iterator[Match]:
     groups: dict[ast.AST, list[_Found]] = {}
     for item in traced(file, facts, CODE, CHANGES, here=True):
         for meeting in item.stale:
-            changed = meeting.cast.changed
-            judged = _judge(meeting, item) if changed and changed.frames[-1].path == file.path else None
-            if judged is not None and changed is not None:
-                groups.setdefault(changed.frames[-1].steps[-1].statement, []).append(
-                    _Found(meeting, item.trace.reader.shown(meeting.key), *judged)
+            frame = _frame(meeting, item, facts)
+            judged = _judge(meeting, item) if frame and frame.path == file.path else None
+            if judged is not None and frame is not None:
+                groups.setdefault(frame.steps[-1].statement, []).append(
+                    _Found(meeting, frame, item.trace.reader.shown(meeting.key), *judged)
                 )
     for found in groups.values():
         yield _match(file, found)
+
+
+def _frame(meeting: Meeting, item: Traced, facts: Facts) -> Frame | None:
+    """The innermost call in which weights are changed and whose file sees that itself."""
+    changed = meeting.cast.changed
+    for frame in reversed(changed.frames if changed else ()):
+        file = facts.open(frame.path) if item.seen_from(frame.path) else None
+        if file is not None and present(file):
+            return frame
+    return None
 
 
 def _judge(meeting: Meeting, item: Traced) -> tuple[Fix, str] | None:
@@ -72,22 +83,15 @@ def _judge(meeting: Meeting, item: Traced) -> tuple[Fix, str] | None:
     return "safe", ""
 
 
-def _anchor(meeting: Meeting) -> Anchor | None:
-    changed = meeting.cast.changed
-    frame = changed.frames[-1] if changed else None
-    return line_anchor(frame, frame.steps[-1]) if frame and frame.steps else None
-
-
 def _match(file: PythonFile, found: list[_Found]) -> Match:
     names = listed(item.name for item in found)
     first = found[0].meeting
     place = min((item.meeting.read for item in found), key=lambda site: (site.frames[-1].path, line_of(site.node)))
     where = "Lightning's autocast region" if first.regions[0].lightning else "one autocast region"
     message = f"{names} runs again at {place.shown(file.path)} with the weights from before this change, in {where}"
-    changed = first.cast.changed
-    assert changed is not None
-    span = place_of(file, changed.frames[-1].steps[-1].statement)
-    anchor = _anchor(first)
+    frame = found[0].frame
+    span = place_of(file, frame.steps[-1].statement)
+    anchor = line_anchor(frame, frame.steps[-1])
     if anchor is None:
         return Match(span, message, "manual", f"no line can be put behind the change; {ADVICE}")
     if (taken := taken_name(file.scope.bindings, IMPORT)) is not None:
@@ -106,9 +110,9 @@ def _match(file: PythonFile, found: list[_Found]) -> Match:
 
 
 def present(file: PythonFile) -> bool:
-    """Whether the file changes weights and has a region, or a step that Lightning may run in one."""
+    """Whether the file changes weights, or takes what does, and has a region or a step that Lightning may run in one."""
     text = file.text
-    return any(word in text for word in CHANGES) and any(
+    return any(word in text for word in (*CHANGES, "optimizers(")) and any(
         word in text for word in ("autocast", "auto_fp16", "training_step", "optimizers(")
     )
 

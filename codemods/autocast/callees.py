@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from codemods.autocast.casts import State
 from codemods.autocast.members import Key, Members
-from codemods.autocast.project import Defined
+from codemods.autocast.project import DEFINITIONS, Defined
 from codemods.autocast.truth import Constant, constant_of
 from codemods.autocast.values import Local, Module, Reader
 from codemods.scopes import Scope, bind
@@ -38,11 +38,13 @@ class Callee(NamedTuple):
 
 @dataclass(frozen=True)
 class Caller:
-    """A call that is about to be made: the state before it, and where it stands."""
+    """A call that is about to be made: the state before it, where it stands, and the classes whose methods run,
+    outermost first, with what their `self` is."""
 
     reader: Reader
     state: State
     place: Place
+    owners: tuple[tuple[Members, Key], ...]
 
     def value(self, node: ast.expr) -> Any:
         return self.reader.value(node, self.state, self.place.scope, self.place.members)
@@ -55,41 +57,30 @@ class Caller:
             if isinstance(local, Local):
                 scope = bind(local.node, scope=place.scope)
                 return Callee(local.node, replace(place, scope=scope, owner=None, closure=True))
-            if node.id not in self.state.env and (found := self._module_function(node)):
-                return Callee(found, Place(place.file, bind(found, scope=place.file.scope)))
+            if node.id not in self.state.env and (found := self._function(node)):
+                return found
         value = self.value(node)
         if isinstance(value, Module) and (built := self.reader.classes.get(value.key[0])) and len(value.key) < 3:
             name = value.key[1] if len(value.key) > 1 else "forward"
             if method := method_of(built, name, value.key[:1]):
                 return method
-        return self._of_self(node, value, place.members) if place.members else None
+        if place.members and isinstance(node, ast.Attribute):
+            if is_super_call(ast.Call(node, [], []), node.attr):
+                return method_of(place.members, node.attr, place.prefix, place.owner)
+        if isinstance(value, Module):
+            return next(filter(None, (_held(value, *owner) for owner in reversed(self.owners))), None)
+        return self._function(node) if value is None and isinstance(node, ast.Attribute) else None
 
-    def _of_self(self, node: ast.expr, value: Any, members: Members) -> Callee | None:
-        """A method of the instance, of what it is built on, or of something that it holds."""
-        prefix = self.place.prefix
-        if isinstance(node, ast.Attribute) and is_super_call(ast.Call(node, [], []), node.attr):
-            return method_of(members, node.attr, prefix, self.place.owner)
-        if not isinstance(value, Module) or value.key[: len(prefix)] != prefix:
+    def _function(self, node: ast.expr) -> Callee | None:
+        """The function of the project that a name stands for, where one statement defines it."""
+        dotted = self.place.scope.resolve(node)
+        found = self.reader.project.definition(dotted, self.place.file) if dotted else None
+        file, function = found or (self.place.file, None)
+        if function is None or isinstance(function, ast.ClassDef):
             return None
-        rest = value.key[len(prefix) :]
-        if not rest:
-            return method_of(members, "forward", prefix)
-        if len(rest) == 1 and (found := method_of(members, rest[0], prefix)):
-            return found
-        inner = members.inner(rest[0])
-        name = "forward" if len(rest) == 1 else rest[1]
-        return method_of(inner, name, (*prefix, rest[0])) if inner and len(rest) < 3 else None
-
-    def _module_function(self, node: ast.Name) -> Function | None:
-        file = self.place.file
-        if self.place.scope.lookup(node.id) != f"{file.module}.{node.id}":
+        if sum(isinstance(item, DEFINITIONS) and item.name == function.name for item in file.scope.statements) > 1:
             return None
-        found = [
-            item
-            for item in file.tree.body
-            if isinstance(item, ast.FunctionDef | ast.AsyncFunctionDef) and item.name == node.id
-        ]
-        return found[0] if len(found) == 1 else None
+        return Callee(function, Place(file, bind(function, scope=file.scope)))
 
     def arguments(self, callee: Callee, node: ast.Call) -> dict[str, Any]:
         """What the parameters of a function get in a call."""
@@ -106,6 +97,21 @@ class Caller:
         if isinstance(node, ast.Name) and isinstance(known := self.state.env.get(node.id), Constant):
             return known
         return constant_of(node) or self.value(node)
+
+
+def _held(value: Module, members: Members, prefix: Key) -> Callee | None:
+    """The method that a call of something runs which an instance, of a known class, is or holds."""
+    if value.key[: len(prefix)] != prefix:
+        return None
+    rest, current = value.key[len(prefix) :], members
+    for index, name in enumerate(rest):
+        if index == len(rest) - 1 and (found := method_of(current, name, prefix)):
+            return found
+        inner = current.inner(name)
+        if inner is None:
+            return None
+        current, prefix = inner, (*prefix, name)
+    return method_of(current, "forward", prefix)
 
 
 def method_of(members: Members, name: str, prefix: Key, after: Defined | None = None) -> Callee | None:

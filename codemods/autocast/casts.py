@@ -44,9 +44,12 @@ class Site:
     frames: tuple[Frame, ...]
 
     def shown(self, path: str) -> str:
-        """The line, as a message on that file names it."""
-        line, own = getattr(self.node, "lineno", 1), self.frames[-1].path
-        return f"line {line}" if own == path else f"{own}:{line}"
+        """The line, as a message on that file names it: its own line that leads there, and the place itself."""
+        line, place = getattr(self.node, "lineno", 1), self.frames[-1].path
+        if place == path:
+            return f"line {line}"
+        own = [frame.steps[-1].statement.lineno for frame in self.frames if frame.path == path and frame.steps]
+        return f"line {own[-1]} ({place}:{line})" if own else f"{place}:{line}"
 
 
 @dataclass(frozen=True)
@@ -64,14 +67,23 @@ class Cast:
 
 @dataclass(frozen=True)
 class Meeting:
-    """A forward (`read`) that meets a cast which it must not use. `regions` are those around it."""
+    """A forward (`read`) that meets a cast which it must not use. `regions` are those around it, `owners` the classes
+    whose methods run, outermost first, with what their `self` is."""
 
     cast: Cast
     read: Site
     key: Key
     regions: tuple[Region, ...]
-    members: Members | None
-    prefix: Key
+    owners: tuple[tuple[Members, Key], ...]
+
+    @property
+    def members(self) -> Members | None:
+        """The class whose method runs innermost."""
+        return self.owners[-1][0] if self.owners else None
+
+    @property
+    def prefix(self) -> Key:
+        return self.owners[-1][1] if self.owners else ("self",)
 
 
 @dataclass

@@ -23,13 +23,19 @@ from codemods.syntax import Function
 
 @dataclass(frozen=True)
 class Traced:
-    """What one trace found. `region` says how sure the region is that Lightning opens, None where it opens none."""
+    """What one trace found. `region` says how sure the region is that Lightning opens, None where it opens none,
+    `homes` are the files of the class, or the function, that it begins in."""
 
     poisoned: tuple[Meeting, ...]
     stale: tuple[Meeting, ...]
     trace: Trace
     root: Function | None
     region: Certainty | None
+    homes: frozenset[str]
+
+    def seen_from(self, path: str) -> bool:
+        """Whether the same is found when another file is looked at: one that the class stands in, or that it uses."""
+        return self.region is not None or path in self.homes
 
 
 def traced(file: PythonFile, facts: Facts, code: str, words: tuple[str, ...], here: bool = False) -> Iterator[Traced]:
@@ -100,8 +106,10 @@ def _trace(project: Project, function: Function | None, place: Place, certainty:
     try:
         trace.run(function, place, Region(True, None, lightning=True) if certainty else None)
     except (TooLong, RecursionError):
-        return Traced((), (), trace, function, certainty)
-    return Traced(tuple(trace.poisoned), tuple(trace.stale), trace, function, certainty)
+        pass
+    homes = place.members.files if place.members else (place.file,)
+    paths = frozenset(file.path for file in homes)
+    return Traced(tuple(trace.poisoned), tuple(trace.stale), trace, function, certainty, paths)
 
 
 def _roots(project: Project) -> Iterator[tuple[Function | None, Place]]:

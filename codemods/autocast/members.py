@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal, NamedTuple
 
-from codemods.autocast.project import Defined, Project, own_class
+from codemods.autocast.project import Defined, Project
 from codemods.facts import MODULE
 from codemods.scopes import Scope, bind
 from codemods.source import PythonFile
@@ -135,10 +135,26 @@ class Members:
         )
 
     def inner(self, attribute: str) -> Members | None:
-        """The class of `self.attribute`, where it stands in the file that builds it."""
-        found = {own_class(dotted_class(value, scope), file) for value, scope, file in self.assigned.get(attribute, [])}
+        """The class of `self.attribute`, where the project defines it."""
+        found = {
+            self.project.opened(dotted_class(value, scope), file)
+            for value, scope, file in self.assigned.get(attribute, [])
+            if not (isinstance(value, ast.Constant) and value.value is None)
+        }
         item = found.pop() if len(found) == 1 else None
         return Members.of(self.project, item) if item else None
+
+    def weights(self, seen: frozenset[str] = frozenset()) -> Verdict:
+        """Whether the class builds anything with weights; `seen` are classes of which it is a part."""
+        values = [
+            classify(value, scope, file, self.project, seen) if not _is_parameter(value, scope) else "module"
+            for found in self.assigned.values()
+            for value, scope, file in found
+            if isinstance(value, ast.Call)
+        ]
+        if "module" in values:
+            return "module"
+        return "unknown" if "unknown" in values or not self.whole else "nothing"
 
     @cached_property
     def frozen(self) -> frozenset[Key]:
@@ -320,29 +336,17 @@ def _classify(
         return "nothing"
     if dotted.startswith(HUBS):
         return "module"
-    item = own_class(dotted, file)
+    item = project.opened(dotted, file)
     if item is not None:
-        if dotted in seen:
-            return "nothing"
-        return _of_class(Members.of(project, item), seen | {dotted})
+        name = f"{item.file.path}:{item.item.qualname}"
+        verdict = "nothing" if name in seen else Members.of(project, item).weights(seen | {name})
+        if verdict != "unknown" or item.file is file:
+            return verdict
     known = project.facts.find_class(dotted, file.path)
     if known is None:
         return "unknown"
     bases = {base for member in project.facts.ancestry(known) or () for base in member.bases}
     return "module" if {"torch.nn.Module", MODULE} & bases else "unknown"
-
-
-def _of_class(members: Members, seen: frozenset[str]) -> Verdict:
-    """Whether a class builds anything with weights."""
-    values = [
-        classify(value, scope, file, members.project, seen) if not _is_parameter(value, scope) else "module"
-        for found in members.assigned.values()
-        for value, scope, file in found
-        if isinstance(value, ast.Call)
-    ]
-    if "module" in values:
-        return "module"
-    return "unknown" if "unknown" in values or not members.whole else "nothing"
 
 
 def _is_parameter(value: ast.expr, scope: Scope) -> bool:

@@ -12,6 +12,8 @@ from codemods.source import ClassNode, PythonFile
 from codemods.syntax import Function
 
 DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+OUTSIDE = frozenset({"?", "torch", "numpy", "lightning", "pytorch_lightning"})
+"""The first parts of dotted names that stand for nothing of a project, or for Lightning's own, which is known."""
 
 
 class Defined(NamedTuple):
@@ -38,6 +40,8 @@ class Project:
         """The project's class or function of that dotted name, as a file sees it."""
         own = near if dotted == f"{near.module}.{dotted.rpartition('.')[2]}" else None
         if own is None:
+            if dotted.partition(".")[0] in OUTSIDE:
+                return None
             if (found := self.facts.find_definition(dotted, near.path)) is None:
                 return None
             if found[0].path != self.current.path:
@@ -47,6 +51,14 @@ class Project:
         return next(
             ((own, node) for node in own.scope.statements if isinstance(node, DEFINITIONS) and node.name == name), None
         )
+
+    def opened(self, dotted: str | None, near: PythonFile) -> Defined | None:
+        """The project's class of that dotted name, in a file that may not have been read."""
+        found = own_class(dotted, near)
+        if found is None and dotted and (opened := self.definition(dotted, near)):
+            file, node = opened
+            found = next((Defined(file, item) for item in file.classes if item.node is node), None)
+        return found
 
     def fact(self, item: ClassNode) -> ClassFact | None:
         """What is known of a class of the file that is looked at."""

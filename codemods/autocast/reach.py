@@ -7,9 +7,9 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from codemods.autocast.project import Project
+from codemods.autocast.project import OUTSIDE, Project
 from codemods.facts import MODULE, ClassFact, Facts
-from codemods.scopes import NAMESPACES, absolute
+from codemods.scopes import absolute
 from codemods.source import PythonFile
 
 _CHAIN = re.compile(r"[^\W\d]\w*(?:\.[^\W\d]\w*)*")
@@ -82,7 +82,7 @@ def _imported(facts: Facts, path: str) -> frozenset[str]:
         else:
             file = facts.open(path)
             targets = [name for names in file.scope.bindings.values() for name in names] if file else ()
-        own = {target for target in targets if target.partition(".")[0] not in _OUTSIDE}
+        own = {target for target in targets if target.partition(".")[0] not in OUTSIDE}
         names = own | {target.rpartition(".")[0] for target in own}
         known[path] = frozenset(found for name in names if name and (found := facts.path_of(name, path)))
     return known[path]
@@ -111,14 +111,11 @@ def _dotted(file: PythonFile, text: str, first: int, last: int | None) -> Iterat
     for chain in set(_CHAIN.findall(text)):
         name, *rest = chain.split(".")
         for target in bindings.get(name, ()):
-            if target.partition(".")[0] not in _OUTSIDE:
+            if target.partition(".")[0] not in OUTSIDE:
                 yield from (".".join([target, *rest[:length]]) for length in range(min(len(rest), 3) + 1))
     for item in file.imports:
         if isinstance(item, ast.ImportFrom) and first <= item.lineno <= (last or item.lineno):
             yield from (f"{absolute(item, file.path)}.{alias.name}" for alias in item.names)
-
-
-_OUTSIDE = frozenset({"?", "torch", "numpy", *NAMESPACES, "lightning"})
 
 
 def _definitions(project: Project, file: PythonFile, names: Iterable[str]) -> Iterator[Node]:

@@ -14,7 +14,7 @@ from typing import Any
 from codemods.autocast.bindings import Names
 from codemods.autocast.callees import Callee, Caller, Place, is_static
 from codemods.autocast.casts import Frame, Meeting, Site, State, Step, exclusive, merged
-from codemods.autocast.members import freezes
+from codemods.autocast.members import Key, Members, freezes
 from codemods.autocast.names import CHECKPOINT, CLEAR, Grad, Region, grad_of, region_of
 from codemods.autocast.project import Project
 from codemods.autocast.truth import conditions, truth
@@ -43,7 +43,7 @@ class Trace:
         self.stale: list[Meeting] = []
         self._frames: list[Frame] = []
         self._places: list[Place] = []
-        self._turn = 0
+        self._turn = self._uses = 0
         self._exits: list[list[State]] = []
         self._breaks: list[list[State]] = []
         self._running: list[ast.AST] = []
@@ -352,25 +352,38 @@ class Trace:
     def _forward(self, function: ast.expr, node: ast.Call) -> None:
         """A call of a function of the project is followed; one of something that may be a module is a forward."""
         callee = self._caller.callee(function)
-        value = self._value(function) if callee is None else None
+        if callee is not None and self._follow(callee, node):
+            return
+        value = self._value(function)
         key = forward_of(value) if isinstance(value, Module) else None
-        if callee is not None:
-            self._follow(callee, node)
-        elif key is not None:
-            for cast, on in self.state.forward(key, site := self._site(node)):
-                meeting = Meeting(cast, site, key, self.state.regions, self.place.members, self.place.prefix)
-                if cast.changed is not None:
-                    self.stale.append(meeting)
-                elif cast.off and on:
-                    self.poisoned.append(meeting)
+        if key is None or (callee is not None and callee.place.prefix != key):
+            return
+        self._uses += 1
+        for cast, on in self.state.forward(key, site := self._site(node)):
+            meeting = Meeting(cast, site, key, self.state.regions, self._owners)
+            if cast.changed is not None:
+                self.stale.append(meeting)
+            elif cast.off and on:
+                self.poisoned.append(meeting)
 
-    def _follow(self, callee: Callee, node: ast.Call) -> None:
-        if callee.function not in self._running and len(self._frames) < DEEPEST:
-            self._call_function(callee.function, callee.place, self._caller.arguments(callee, node))
+    def _follow(self, callee: Callee, node: ast.Call) -> bool:
+        """Goes through a function that is called; False where that says nothing of the weights that it uses, since it
+        is not gone through, or since a module uses its parameters itself."""
+        if callee.function in self._running or len(self._frames) >= DEEPEST or self._turn > LONGEST // 2:
+            return False
+        members, prefix, before = callee.place.members, callee.place.prefix, self._uses
+        if members and prefix != self.place.prefix:
+            self.state.frozen |= {(*prefix, *key[1:]) for key in members.frozen}
+        self._call_function(callee.function, callee.place, self._caller.arguments(callee, node))
+        return self._uses > before or not members or members.weights() == "nothing"
 
     @property
     def _caller(self) -> Caller:
-        return Caller(self.reader, self.state, self.place)
+        return Caller(self.reader, self.state, self.place, self._owners)
+
+    @property
+    def _owners(self) -> tuple[tuple[Members, Key], ...]:
+        return tuple((place.members, place.prefix) for place in self._places if place.members)
 
     # names, contexts, sites
 

@@ -31,7 +31,7 @@ from codemods.autocast.names import (
     grad_of,
     region_of,
 )
-from codemods.autocast.project import Project, own_class
+from codemods.autocast.project import Project
 from codemods.scopes import Scope
 from codemods.source import PythonFile
 from codemods.syntax import Function
@@ -82,7 +82,7 @@ class Local:
 class Reader:
     """Tells what expressions stand for in `file`, which changes while a trace goes from file to file. `verdicts`
     collects what is known of modules that an expression builds, `names` what they were called first,
-    `classes` those of the same file that they are of."""
+    `classes` those of the project that they are of."""
 
     def __init__(self, project: Project) -> None:
         self.project, self.file = project, project.current
@@ -216,7 +216,7 @@ class Reader:
     def _fresh(self, verdict: Verdict, dotted: str | None) -> Module:
         name = f"<{len(self.verdicts)}>"
         self.verdicts[name] = verdict
-        if found := own_class(dotted, self.file):
+        if found := self.project.opened(dotted, self.file):
             self.classes[name] = Members.of(self.project, found)
         return Module((name,))
 
