@@ -12,10 +12,12 @@ from typing import TYPE_CHECKING
 
 from codemods.facts import MODULE, Facts, literal
 from codemods.finding import Fix
+from codemods.keywords.filepath import parted
 from codemods.rule import Example, Match, NodeEdit, Rule, best_levels
 from codemods.scopes import ROOT
 from codemods.source import CallNode, PythonFile
 from codemods.syntax import self_name
+from codemods.trainer.calls import replaced
 from codemods.trainer.guards import guard_of
 
 if TYPE_CHECKING:
@@ -23,14 +25,15 @@ if TYPE_CHECKING:
 
 MONITORS = ("EarlyStopping", "ModelCheckpoint")
 NO_PERIOD = (
-    "every_n_epochs= below 1 saves nothing, or is refused, where 0 saved at every check before 1.0; take it out, to "
-    "save at each validation"
+    "Below 1 it saved at every check before 1.0, and nothing from 1.0 on: the former is taken to be meant, which is "
+    "what happens at each validation without it."
 )
 
 
 @dataclass(frozen=True)
 class Keyword:
-    """A row of `keywords.csv`: what the keyword `becomes`, or that it goes (`drop`), or is left to a person."""
+    """A row of `keywords.csv`: what the keyword `becomes`, or that it goes (`drop`, `empty` where it says nothing), is
+    a `path` to be parted, or is left to a person."""
 
     since: str
     row: str | None
@@ -74,7 +77,7 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
             row = keywords().get((owner, name))
             guard = guard_of(file, call, name, call.scope.resolve(call.node.func) or "") if row else "both"
             if row and guard != "both":
-                yield _match(file, call.node, keyword, row, given, guard == "unclear")
+                yield _match(file, call, keyword, row, given, guard == "unclear")
         if owner.rpartition(".")[2] in MONITORS:
             yield from _monitored(file, call.node, owner, given)
 
@@ -103,7 +106,7 @@ def _in_module(file: PythonFile, facts: Facts, call: CallNode) -> bool:
 
 def _match(
     file: PythonFile,
-    call: ast.Call,
+    call: CallNode,
     keyword: ast.keyword,
     row: Keyword,
     given: Mapping[str, ast.keyword],
@@ -113,14 +116,25 @@ def _match(
     if guarded:
         reason = "Not rewritten: it stands under a version check; if the newest release never gets here, leave it."
         return Match(file.span(keyword), message, "manual", reason, row.row)
+    drop = (NodeEdit(call.node, partial(_without, name=str(keyword.arg))),)
     if row.level == "drop":
-        edit = NodeEdit(call, partial(_without, name=str(keyword.arg)))
-        return Match(file.span(keyword), message, "safe", row.advice, row.row, (edit,))
+        return Match(file.span(keyword), message, "safe", row.advice, row.row, drop)
     known, value = literal(keyword.value)
+    if row.level == "empty" and known and not value:
+        return Match(file.span(keyword), message, "safe", "It said nothing.", row.row, drop)
+    if (
+        row.level == "path"
+        and not {"dirpath", "filename"} & given.keys()
+        and (path := parted(file, call, keyword.value))
+    ):
+        edit = NodeEdit(call.node, partial(replaced, name=str(keyword.arg), new=path.new))
+        return Match(file.span(keyword), message, path.level, path.reason, row.row, (edit,))
     below = known and row.becomes == "every_n_epochs" and isinstance(value, int) and value < 1
-    if row.level == "manual" or row.becomes in given or below:
+    if below:
+        return Match(file.span(keyword), message, "unsafe", NO_PERIOD, row.row, drop)
+    if row.level in ("manual", "empty", "path") or row.becomes in given:
         clash = f"`{row.becomes}=` is given too: keep the one you mean"
-        why = row.advice or (NO_PERIOD if below else clash)
+        why = row.advice or clash
         return Match(file.span(keyword), message, "manual", f"Not rewritten: {why}.", row.row)
     edit = NodeEdit(keyword, partial(_renamed, name=row.becomes))
     return Match(file.span(keyword), message, "safe", f"It is `{row.becomes}=` now.", row.row, (edit,))
@@ -220,7 +234,7 @@ OTHER = BEFORE.replace("pytorch_lightning", "somewhere_else")
 
 def _rows() -> tuple[tuple[str, Fix], ...]:
     levels: list[tuple[str | None, Fix]] = [("M021", "safe")]
-    levels += [(row.row, "safe" if row.level in ("safe", "drop") else "manual") for row in keywords().values()]
+    levels += [(row.row, "manual" if row.level == "manual" else "safe") for row in keywords().values()]
     return best_levels(levels)
 
 

@@ -59,11 +59,10 @@ def test_rewritten(call: str, after: str) -> None:
 @pytest.mark.parametrize(
     ("call", "said"),
     [
-        ("ModelCheckpoint(period=-1)", "below 1"),
-        ("ModelCheckpoint(period=0)", "saves nothing"),
         ("ModelCheckpoint(period=1, every_n_epochs=2)", "given too"),
         ('ModelCheckpoint(monitor=name, mode="auto")', "not known"),
-        ('ModelCheckpoint(filepath="a/{epoch}")', "dirpath="),
+        ('ModelCheckpoint(prefix="best")', "filename="),
+        ('ModelCheckpoint(filepath="a/{epoch}", dirpath="b")', "dirpath="),
     ],
 )
 def test_findings(call: str, said: str) -> None:
@@ -95,3 +94,11 @@ def test_a_fallback_for_older_releases() -> None:
 def test_left_alone(call: str) -> None:
     made = run_rules({"a.py": HEAD + call + "\n"}, rule("LIT230"))
     assert made.findings == () and made.changes == ()
+
+
+@pytest.mark.parametrize("period", [0, -1])
+def test_a_period_below_one_goes_when_asked_for(period: int) -> None:
+    text = f"{HEAD}ModelCheckpoint(period={period}, save_top_k=1)\n"
+    assert run_rules({"a.py": text}, rule("LIT230")).changes == ()
+    after = rewritten({"a.py": text}, rule("LIT230"), unsafe=True)["a.py"]
+    assert after == f"{HEAD}ModelCheckpoint(save_top_k=1)\n"

@@ -1,0 +1,99 @@
+"""LIT230: the path of a ModelCheckpoint, parted as 1.x parted it."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+from lightning.pytorch.callbacks import ModelCheckpoint
+
+from tests.codemods.support import refusals, rewritten, rule, run_rules
+
+HEAD = "import os\nfrom pytorch_lightning.callbacks import ModelCheckpoint\n\n"
+
+
+def call(path: str, before: str = "", unsafe: bool = False) -> str:
+    """The call that becomes of one with that path."""
+    text = f"{HEAD}{before}ModelCheckpoint(filepath={path})\n"
+    after = rewritten({"a.py": text}, rule("LIT230"), unsafe=unsafe)["a.py"]
+    assert after.startswith(HEAD + before)
+    return after[len(HEAD + before) :].strip()
+
+
+@pytest.mark.parametrize(
+    ("path", "folder", "name"),
+    [
+        ('"a/b/x-{epoch}"', '"a/b"', '"x-{epoch}"'),
+        ("'{epoch}'", "'.'", "'{epoch}'"),
+        ("'/{epoch}'", "'/'", "'{epoch}'"),
+        ('os.path.join(root, "{epoch:d}")', "root", '"{epoch:d}"'),
+        ('os.path.join(root, name, "{epoch}")', "os.path.join(root, name)", '"{epoch}"'),
+        ('os.path.join(root, "a/{epoch}")', 'os.path.join(root, "a")', '"{epoch}"'),
+        ('f"{root}/{name}/{{epoch}}"', 'f"{root}/{name}"', '"{epoch}"'),
+        ('f"{root}/{name}-{{epoch}}"', 'f"{root}"', 'f"{name}-{{epoch}}"'),
+        ('f"{root[0]}/x/{{epoch}}-{{loss:.2f}}"', 'f"{root[0]}/x"', '"{epoch}-{loss:.2f}"'),
+        ('root + "/{epoch}"', "root", '"{epoch}"'),
+        ('root + "/x/{epoch}"', 'root + "/x"', '"{epoch}"'),
+        ('root / "{epoch}"', "root", '"{epoch}"'),
+    ],
+)
+def test_a_name_with_fields_stands_behind_its_folder(path: str, folder: str, name: str) -> None:
+    assert call(path) == f"ModelCheckpoint(dirpath={folder}, filename={name})"
+
+
+@pytest.mark.parametrize("path", ['os.path.join(root, "x-{epoch}")', 'f"{root}/x-{{epoch}}"', 'root + "/x-{epoch}"'])
+def test_the_parts_are_those_of_the_path(path: str, tmp_path: Path) -> None:
+    space: dict[str, Any] = {"os": os, "root": str(tmp_path), "ModelCheckpoint": ModelCheckpoint}
+    made = eval(call(path), space)
+    assert (made.dirpath, made.filename) == os.path.split(eval(path, space))
+
+
+def test_a_path_that_has_a_name_is_parted_where_it_is_given() -> None:
+    before = 'path = os.path.join(root, "{epoch}")\n'
+    parts = "dirpath=os.path.dirname(path), filename=os.path.basename(path)"
+    assert call("path", before) == f"ModelCheckpoint({parts})"
+
+
+@pytest.mark.parametrize(
+    ("before", "path"),
+    [
+        ("os.makedirs(path, exist_ok=True)\n", "path"),
+        ("path = os.path.join(root, name)\nos.makedirs(path)\n", "os.path.join(root, name)"),
+        ('folder = root / "checkpoints"\nif not folder.exists():\n    folder.mkdir()\n', 'root / "checkpoints"'),
+    ],
+)
+def test_a_folder_that_is_made_before_stays_one(before: str, path: str) -> None:
+    assert call(path, before) == f"ModelCheckpoint(dirpath={path})"
+
+
+@pytest.mark.parametrize("path", ['"a/best"', 'os.path.join("a", "best")', '"a" + "/best"'])
+def test_a_name_that_may_be_a_folder_is_unsafe(path: str) -> None:
+    assert run_rules({"a.py": f"{HEAD}ModelCheckpoint(filepath={path})\n"}, rule("LIT230")).changes == ()
+    assert call(path, unsafe=True) == 'ModelCheckpoint(dirpath="a", filename="best")'
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "where()",
+        "args.path",
+        '"a/b/"',
+        'f"{root}/{name}"',
+        'f"{root}"',
+        'root + "x-{epoch}"',
+        '"a/" "b-{epoch}"',
+        '"%s/{epoch}" % root',
+        'os.path.join(*parts, "{epoch}")',
+        'join(root, "{epoch}")',
+    ],
+)
+def test_a_path_that_is_not_seen_through_is_left(path: str) -> None:
+    [reason] = refusals({"a.py": f"{HEAD}ModelCheckpoint(filepath={path})\n"}, "LIT230")
+    assert "dirpath=" in reason
+
+
+def test_what_says_nothing_goes() -> None:
+    text = HEAD + 'ModelCheckpoint(filepath=None, prefix="", monitor="loss")\n'
+    assert rewritten({"a.py": text}, rule("LIT230"))["a.py"] == f'{HEAD}ModelCheckpoint(monitor="loss")\n'
