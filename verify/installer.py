@@ -98,10 +98,13 @@ class Installer:
         return None if outcome.status == 0 else told(outcome.output) or f"{command[0]} ended with {outcome.status}"
 
 
+_WRONG = ("error", "because", "and because", "no solution", "cause")
+
+
 def told(output: str) -> str:
     """The lines of an installer's output that say what went wrong."""
     lines = [line.encode("ascii", "ignore").decode().strip() for line in output.splitlines() if line.strip()]
-    wrong = [line for line in lines if line.lower().startswith(("error", "because", "no solution", "cause"))]
+    wrong = [line for line in lines if line.lower().startswith(_WRONG)]
     text = " ".join(wrong or lines[-3:])
     return text if len(text) <= 500 else f"{text[:499]}…"
 

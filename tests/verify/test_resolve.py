@@ -63,6 +63,7 @@ def test_says_why_nothing_can_be(tool: str) -> None:
     found = resolve(["pytorch-lightning==2.6.6", "torch==1.13.1"])
     assert found.packages == () and found.error
     assert "torch" in str(found) and "cannot be installed" in str(found)
+    assert "torch==1.13.1" in str(found)
 
 
 def test_nothing_is_installed(tool: str) -> None:
