@@ -45,9 +45,10 @@ def report(
     if listed:
         typer.echo(runs.listed(), nl=False)
         return 0
+    place = opt.writable(f"--html {html}", html) if html else None
     result = runs.load(run)
-    if html:
-        save(result, [(OutputFormat.html, html)])
+    if place:
+        save(result, [(OutputFormat.html, place)])
     else:
         show(result, output_format, verbose=verbose)
     return 0

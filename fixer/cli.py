@@ -64,8 +64,11 @@ def _misused(argv: Sequence[str], error: TyperException) -> int:
     if not argv and context:
         sys.stderr.write(f"{context.get_help()}\n")
         return 2
-    command = f"fixer {context.info_name}" if context and context.parent else "fixer"
-    message = error.format_message().replace("Value error, ", "").rstrip(".")
+    named = context.info_name if context and context.parent else next(iter(argv), "")
+    command = f"fixer {named}" if named in COMMANDS else "fixer"
+    message = error.format_message().rstrip(".")
+    for words, plainer in _WORDS.items():
+        message = message.replace(words, plainer)
     return _failed(argv, f"{message}; see `{command} --help`")
 
 
@@ -77,13 +80,15 @@ def _failed(argv: Sequence[str], message: str, code: int = 2) -> int:
     complain(message)
     wanted = _wanted_format(argv)
     if wanted is not OutputFormat.text:
-        command = next((word for word in argv if word in COMMANDS), "run")
+        command = next((word for word in argv if word in _REPORTING), "run")
         show(Result(command, None, NEWEST, error=message), wanted)  # type: ignore[arg-type]
     return code
 
 
 INTERRUPTED = 130
-COMMANDS = ("run", "check", "diff", "fix", "verify", "demo")
+_REPORTING = ("run", "check", "diff", "fix", "verify", "demo")
+COMMANDS = (*_REPORTING, *(command.__name__ for command in about.COMMANDS))
+_WORDS = {"a valid float range": "a number", "a valid integer range": "a whole number", "x>=": "from "}
 
 
 def _wanted_format(argv: Sequence[str]) -> OutputFormat:
@@ -136,9 +141,9 @@ def run(
     """Repair a repository, prove the result by running it, and put it on a new branch."""
     from fixer import pipeline
 
-    asked, readable, rung = look.asked(check_pins=check_pins), proof.folders(), proof.rung
+    asked, readable, rung, python = look.asked(check_pins=check_pins), proof.folders(), proof.rung, proof.interpreter()
     how = pipeline.RunOptions(
-        base, branch, force, dry_run, not no_verify, proof.python, proof.timeout, rung, readable, push, pr
+        base, branch, force, dry_run, not no_verify, python, proof.timeout, rung, readable, push, pr
     )
     return _report(
         lambda progress: pipeline.run(asked, how, progress),
@@ -224,9 +229,9 @@ def verify(
     from fixer.comparison import Trees, compare
 
     rung = proof.rung or ("conforms" if conforms else None)
-    trees, readable = Trees.named(what or [], base, head), proof.folders()
+    trees, readable, python = Trees.named(what or [], base, head), proof.folders(), proof.interpreter()
     return _report(
-        lambda progress: compare(trees, conforms, target, proof.python, proof.timeout, readable, progress),
+        lambda progress: compare(trees, conforms, target, python, proof.timeout, readable, progress),
         lambda result: pipeline.exit_code(result, require=rung),
         shown,
         keep=trees.path,

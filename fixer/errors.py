@@ -16,7 +16,10 @@ class UnknownRule(UsageError):
         from codemods.rule import all_rules
 
         codes = [rule.code for rule in all_rules()]
-        near = get_close_matches(code.upper(), codes, n=3)
-        families = ", ".join(sorted({known[:3] for known in codes}))
-        hint = f"did you mean {' or '.join(near)}?" if near else f"the families are {families}"
+        same = [known for known in codes if known == code.upper()]
+        near = same or get_close_matches(code.upper(), codes, n=3)
+        families = sorted({known[:3] for known in codes})
+        hint = f"did you mean {' or '.join(near)}?" if near else f"the families are {', '.join(families)}"
+        if code.upper() in families:
+            hint = f"'{code.upper()}' is a family: `fixer rules {code.upper()}` lists its rules"
         super().__init__(f"no rule is called '{code}'; {hint} (see `fixer rules`)")

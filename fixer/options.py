@@ -127,6 +127,12 @@ class Proof:
         """The rung that the proof has to reach."""
         return self.require.value if self.require else None
 
+    def interpreter(self) -> Path | None:
+        """The interpreter to train the result with; raises UsageError where there is no such file."""
+        if self.python and not self.python.exists():
+            raise UsageError(f"--python {self.python}: there is no such file; give the path of an interpreter")
+        return self.python
+
     def folders(self) -> tuple[Path, ...]:
         """The folders that may be read; raises UsageError for one that is not there."""
         for place in self.read or ():
@@ -180,9 +186,16 @@ def _file(text: str) -> tuple[OutputFormat, Path]:
     if name not in OutputFormat.__members__ or not path:
         known = ", ".join(OutputFormat.__members__)
         raise UsageError(f"--output-file {text}: give FORMAT:PATH, such as html:report.html; the formats are {known}")
-    if not Path(path).absolute().parent.is_dir():
-        raise UsageError(f"--output-file {text}: there is no folder {Path(path).parent}; make it first")
-    return OutputFormat(name), Path(path)
+    return OutputFormat(name), writable(f"--output-file {text}", Path(path))
+
+
+def writable(option: str, path: Path) -> Path:
+    """The path; raises UsageError where there is no folder to write it to, or it is one itself."""
+    if not path.absolute().parent.is_dir():
+        raise UsageError(f"{option}: there is no folder {path.parent}; make it first")
+    if path.is_dir():
+        raise UsageError(f"{option}: {path} is a folder; name a file in it")
+    return path
 
 
 def codes(text: str | None) -> tuple[str, ...] | None:

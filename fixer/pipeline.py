@@ -85,7 +85,7 @@ def fix(asked: Asked, progress: Progress) -> Result:
     Raises UsageError, before anything is written, where a new file would take the place of one that git ignores.
     """
     started = time.monotonic()
-    project, options, sources = _open("fix", asked)
+    project, options, sources = _open("fix", asked, progress)
     with remembering(project.root, options, sources) as memory:
         made = plan(sources, options, _counted(progress), memory)
     known = {source.path for source in sources}
@@ -174,7 +174,7 @@ def _reaches(item: Evidence, required: Rung) -> bool:
 
 def _look(command: Command, asked: Asked, progress: Progress, look: Callable[..., Plan]) -> Result:
     started = time.monotonic()
-    project, options, sources = _open(command, asked)
+    project, options, sources = _open(command, asked, progress)
     with remembering(project.root, options, sources) as memory:
         made = look(sources, options, _counted(progress), memory)
     result = _resolved(_result(command, project, options, sources, made), asked, sources, made, progress)
@@ -190,7 +190,10 @@ def _resolved(result: Result, asked: Asked, sources: Sequence[Source], made: Pla
     return replace(result, messages=(*result.messages, *check_pins(sources, made.final(), progress)))
 
 
-def _open(command: Command, asked: Asked) -> tuple[Project, Options, tuple[Source, ...]]:
+def _open(command: Command, asked: Asked, progress: Progress) -> tuple[Project, Options, tuple[Source, ...]]:
+    from verify.follow import Passing
+
+    progress(Passing(f"looking for files in {asked.path}"))
     project = open_tree(asked.path)
     options = options_for(asked, project)
     return project, options, sources_of(project)

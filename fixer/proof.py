@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from packaging.version import Version
 
 from codemods.plan import Plan, plan
 from codemods.scan import Options
 from codemods.source import Source
+from fixer.errors import UsageError
 from fixer.groups import changed_codes, groups
 from fixer.project import Project, export, written_on
 from fixer.settings import pins_of
@@ -37,8 +38,14 @@ class ProofOptions:
 def proof_options(
     project: Project, python: Path | None, timeout: float | None, readable: tuple[Path, ...]
 ) -> ProofOptions:
-    """What the user asked for, laid over the project's settings."""
+    """What the user asked for, laid over the project's settings. Raises UsageError for a script that is not there."""
     config = project.config.verify
+    script = PurePosixPath(config.script or "")
+    if script.suffix == ".py" and script not in {PurePosixPath(source.path) for source in project.sources}:
+        raise UsageError(
+            f"pyproject.toml: [tool.fixer.verify] script: there is no '{script}' in the project; name one that is "
+            "committed, or take the setting out"
+        )
 
     def named(place: str | None) -> Path | None:
         return project.root / Path(place).expanduser() if place else None

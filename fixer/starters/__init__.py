@@ -60,7 +60,10 @@ class Start:
 
 
 def begin(path: Path) -> Start:
-    """What fits a project: its settings, and the files for the server that its remote names."""
+    """What fits a project: its settings, and the files for the server that its remote names. Raises UsageError where
+    there is no such folder."""
+    if not path.is_dir():
+        raise UsageError(f"{path}: there is no such folder; give the folder of a project")
     repository = find_repository(path.resolve())
     root = repository.root if repository else path.resolve()
     starters, left = [], []

@@ -182,14 +182,18 @@ sys.exit(start(sys.argv[1:]))
 
 
 def test_an_interpreter_that_is_not_there(ask: Ask, folder: Path) -> None:
-    said = ask("run", folder, "--python", "/nonexistent", "--output-format", "json")
+    for command in ("run", "verify"):
+        said = ask(command, folder, "--python", "/nonexistent").complaint()
+        assert said == "fixer: --python /nonexistent: there is no such file; give the path of an interpreter"
+    (folder / "pyproject.toml").write_text('[tool.fixer.verify]\ntarget-python = "/nonexistent"\n')
+    commit_all(folder)
+    said = ask("run", folder, "--output-format", "json")
     report = said.report()
     assert (said.code, report["branch"]) == (0, BRANCH)
     (evidence,) = report["evidence"]
     assert (evidence["verdict"], evidence["rung"]) == ("inconclusive", None)
     assert "/nonexistent" in evidence["reason"]
-    said = ask("run", folder, "--python", "/nonexistent", "--require", "conforms")
-    assert said.code == 1
+    assert ask("run", folder, "--require", "conforms").code == 1
 
 
 def test_an_interpreter_without_lightning(ask: Ask, folder: Path, tmp_path: Path) -> None:
@@ -213,3 +217,70 @@ def test_a_program_that_is_no_interpreter(ask: Ask, folder: Path) -> None:
 def test_nothing_differs(ask: Ask, folder: Path) -> None:
     said = ask("verify", folder).complaint()
     assert "nothing differs between HEAD and the work tree; name two revisions as OLD..NEW" in said
+
+
+# What a new user gets wrong
+
+
+@pytest.mark.parametrize(
+    ("command", "said"),
+    [
+        ("check nowhere", "nowhere: No such file or directory; give a file or folder that is there"),
+        ("check . --select lit101", "no rule is called 'lit101'; did you mean LIT101? (see `fixer rules`)"),
+        ("check . --select LT101", "no rule is called 'LT101'; did you mean LIT101 or "),
+        ("explain lit", "no rule is called 'lit'; 'LIT' is a family: `fixer rules LIT` lists its rules"),
+        ("explain", "Missing argument 'CODE'; see `fixer explain --help`"),
+        ("rules frobnicate", "no rule speaks of frobnicate; `fixer rules` lists all"),
+        ("checkk .", "No such command 'checkk'. Did you mean 'check'?; see `fixer --help`"),
+        (
+            "check . --selct LIT",
+            "No such option: --selct (Possible options: --help, --select); see `fixer check --help`",
+        ),
+        ("check . train.py", "Got unexpected extra argument(s) (train.py); see `fixer check --help`"),
+        ("check . --output-file report.html", "--output-file report.html: give FORMAT:PATH, such as html:report.html"),
+        (
+            "check . --output-file html:nowhere/x",
+            "--output-file html:nowhere/x: there is no folder nowhere; make it first",
+        ),
+        ("check . --output-file html:.", "--output-file html:.: . is a folder; name a file in it"),
+        ("check . --baseline train.py", "train.py: no baseline of this fixer"),
+        ("run --base mian --no-verify", "no commit is named 'mian'; see `git log --all`, or fetch it"),
+        ("run --target 1.9", "--target 1.9: fixer moves to releases from 2.0.0 to 2.6.6"),
+        ("run --target latest", "--target latest: not a version; give one such as 2.6.6"),
+        ("run --timeout abc", "Invalid value for '--timeout': 'abc' is not a number; see `fixer run --help`"),
+        ("run --jobs 0", "Invalid value for '--jobs': 0 is not in the range from 1; see `fixer run --help`"),
+        ("run --require best", "'best' is not one of 'conforms', 'trains', 'same'; see `fixer run --help`"),
+        ("run --push orgin --no-verify", "no remote is called 'orgin'; add one with `git remote add`"),
+        ("verify nothing..HEAD", "no commit is named 'nothing'; see `git log --all`, or fetch it"),
+        ("report nothing", "no run is called 'nothing' in "),
+        ("report --html", "Option '--html' requires an argument; see `fixer report --help`"),
+        ("report --html nowhere/x.html", "--html nowhere/x.html: there is no folder nowhere; make it first"),
+        ("config nowhere", "nowhere: No such file or directory; give a file or folder that is there"),
+        ("init nowhere", "nowhere: there is no such folder; give the folder of a project"),
+        ("cache --prune -1", "Invalid value for '--prune': -1.0 is not in the range from 0; see `fixer cache --help`"),
+    ],
+)
+def test_a_mistake_has_one_message_with_place_and_remedy(
+    ask: Ask, folder: Path, monkeypatch: pytest.MonkeyPatch, command: str, said: str
+) -> None:
+    monkeypatch.chdir(folder)
+    assert said in ask(*command.split()).complaint()
+
+
+@pytest.mark.parametrize(
+    ("settings", "said"),
+    [
+        ("[tool.fixer", "pyproject.toml: not valid TOML: "),
+        ('[tool.fixer]\nselct = ["LIT"]\n', "pyproject.toml: [tool.fixer] unknown key 'selct', did you mean 'select'?"),
+        ('[tool.fixer]\nselect = "LIT"\n', "pyproject.toml: [tool.fixer] select must be a list of strings, not 'LIT'"),
+        ('[tool.fixer]\nselect = ["LT1"]\n', "no rule is called 'LT1'"),
+        (
+            '[tool.fixer.verify]\nscript = "nowhere.py"\n',
+            "pyproject.toml: [tool.fixer.verify] script: there is no 'nowhere.py' in the project; name one that is",
+        ),
+    ],
+)
+def test_a_mistake_in_the_settings_is_told_before_the_proof(ask: Ask, folder: Path, settings: str, said: str) -> None:
+    (folder / "pyproject.toml").write_text(settings)
+    commit_all(folder)
+    assert said in ask("run", folder).complaint()

@@ -91,6 +91,8 @@ def test_settings_and_options_reach_the_proof(
 ) -> None:
     settings = '[tool.fixer.verify]\nbaseline-python = "old/python"\ntarget-python = "/new/python"\ntorch = "project"\n'
     (folder / "pyproject.toml").write_text(settings + "timeout = 7\n")
+    (folder / "mine").mkdir()
+    (folder / "mine" / "python").touch()
     ask("verify", "--read", tmp_path)
     ask("verify", "--python", "mine/python", "--timeout", "9")
     (_, _, first), (_, _, second) = asked
