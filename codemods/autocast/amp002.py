@@ -110,7 +110,7 @@ def _match(file: PythonFile, found: list[_Found]) -> Match:
 
 
 def present(file: PythonFile) -> bool:
-    """Whether the file changes weights, or takes what does, and has a region or a step that Lightning may run in one."""
+    """Whether the file changes weights or takes what does, and has a region or a step that Lightning may run in one."""
     text = file.text
     return any(word in text for word in (*CHANGES, "optimizers(")) and any(
         word in text for word in ("autocast", "auto_fp16", "training_step", "optimizers(")

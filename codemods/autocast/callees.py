@@ -64,9 +64,9 @@ class Caller:
             name = value.key[1] if len(value.key) > 1 else "forward"
             if method := method_of(built, name, value.key[:1]):
                 return method
-        if place.members and isinstance(node, ast.Attribute):
-            if is_super_call(ast.Call(node, [], []), node.attr):
-                return method_of(place.members, node.attr, place.prefix, place.owner)
+        inherited = isinstance(node, ast.Attribute) and is_super_call(ast.Call(node, [], []), node.attr)
+        if place.members and inherited and isinstance(node, ast.Attribute):
+            return method_of(place.members, node.attr, place.prefix, place.owner)
         if isinstance(value, Module):
             return next(filter(None, (_held(value, *owner) for owner in reversed(self.owners))), None)
         return self._function(node) if value is None and isinstance(node, ast.Attribute) else None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -103,10 +104,8 @@ def _run(project: Project, function: Function | None, place: Place, certainty: C
 
 def _trace(project: Project, function: Function | None, place: Place, certainty: Certainty | None) -> Traced:
     trace = Trace(project)
-    try:
+    with suppress(TooLong, RecursionError):
         trace.run(function, place, Region(True, None, lightning=True) if certainty else None)
-    except (TooLong, RecursionError):
-        pass
     homes = place.members.files if place.members else (place.file,)
     paths = frozenset(file.path for file in homes)
     return Traced(tuple(trace.poisoned), tuple(trace.stale), trace, function, certainty, paths)

@@ -85,7 +85,7 @@ def test_two_methods_of_a_module_share_its_layers(first: str, second: str) -> No
     assert [(item.path, item.fix) for item in made.findings] == [("model.py", "safe")]
     expected = model.replace("        return (", f"        {CLEAR}\n        return (")
     assert made.final()["model.py"].decode() == expected
-    assert "with gradient at line 15" in made.findings[0].message
+    assert "with gradient at line 14" in made.findings[0].message
 
 
 @pytest.mark.parametrize(
