@@ -22,6 +22,7 @@ from verify.building import cache_folder
 from verify.containment import Containment, contain
 from verify.entry import Entry, entries
 from verify.environments import Ready, Wanted, given_baseline
+from verify.eras import older_than
 from verify.evidence import Environment, Evidence, Failure
 from verify.follow import Board, Tell, following
 from verify.installer import Installer
@@ -174,11 +175,18 @@ def _prove(before: Sources, after: Sources, bench: _Bench) -> Evidence:
         if new.recording.fitted or (old and old.recording.fitted):
             return replace(tried[-1], problems=problems, left=left)
     alone = _apart(before, after, problems, bench)
-    first = tried[0] if tried else replace(_evidence(request, _nothing(problems)), environments=pair.environments)
+    nothing = replace(_evidence(request, _nothing(problems)), environments=pair.environments)
+    first = min(tried, key=_misused, default=nothing)
     result = _with_alone(alone, first) if alone else first
     if result.verdict == "inconclusive":
         result = replace(result, reason=result.reason + advice(result.reason))
     return replace(result, problems=problems, left=left)
+
+
+def _misused(evidence: Evidence) -> bool:
+    """Whether a script did not take its arguments: another one got further."""
+    failure = evidence.after.failure if evidence.after else None
+    return failure is not None and failure.type == "SystemExit"
 
 
 def _said_before(entry: Entry, bench: _Bench) -> str:
@@ -275,7 +283,7 @@ def _environments(before: Sources, after: Sources, scripts: Sequence[str], bench
         given = bench.named(request.python)
         ready = environments.target(new, request.target, given, tools, bench.cache, bench.progress)
         try:
-            base = _baseline(old, ready, tools, bench)
+            base = _baseline(old, before, ready, tools, bench)
         except Unavailable as error:
             return _Pair(None, ready, bench.contained.said, str(error))
         return _Pair(base, ready, bench.contained.said)
@@ -285,11 +293,12 @@ def _environments(before: Sources, after: Sources, scripts: Sequence[str], bench
     return built
 
 
-def _baseline(wanted: Wanted, after: Ready, tools: Installer, bench: _Bench) -> Ready:
+def _baseline(wanted: Wanted, before: Sources, after: Ready, tools: Installer, bench: _Bench) -> Ready:
     request = bench.request
     pins, below = request.before_pins, request.baseline_below
     if given := bench.named(request.baseline_python):
         return given_baseline(given, wanted, pins)
+    below = older_than(before, below, pins) if below else None
     return environments.baseline(
         wanted, pins, below, after, request.target, tools, bench.cache, bench.progress, request.own_torch
     )

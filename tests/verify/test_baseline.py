@@ -1,9 +1,13 @@
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from verify.baseline import choose
+from verify.eras import older_than
 from verify.releases import MINORS, NEVER
+from verify.sources import Sources
 
 
 @pytest.mark.parametrize(
@@ -37,3 +41,26 @@ def test_malicious_releases_are_never_known() -> None:
     known = {str(version) for minor in MINORS for version in minor.versions}
     assert not known & NEVER
     assert {"1.9.5", "2.6.6"} <= known
+
+
+OLD = "from pytorch_lightning.utilities.cli import CALLBACK_REGISTRY\n"
+OLDEST = "from pytorch_lightning import data_loader\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "pins", "below", "limit"),
+    [
+        (OLD, [], "2.0.0", "1.9.0"),
+        (OLD, [], "1.6.0", "1.6.0"),
+        (OLD, ["pytorch-lightning>=1.9"], "2.0.0", "2.0.0"),
+        (OLD, ["pytorch-lightning>=1.8.4"], "2.0.0", "1.9.0"),
+        (OLDEST, [], "2.0.0", "2.0.0"),
+        (f"try:\n    {OLD}except ImportError: ...\n", [], "2.0.0", "2.0.0"),
+        ("from pytorch_lightning import Trainer\n", [], "2.0.0", "2.0.0"),
+    ],
+)
+def test_the_old_code_gets_a_release_that_has_its_names(
+    tmp_path: Path, text: str, pins: list[str], below: str, limit: str
+) -> None:
+    (tmp_path / "a.py").write_text(text)
+    assert older_than(Sources(tmp_path), below, pins) == limit

@@ -1,0 +1,42 @@
+"""Which release old code must be older than, as the names say that it takes from Lightning."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterable, Iterator
+
+from packaging.specifiers import SpecifierSet
+from packaging.version import Version
+
+from codemods.names.table import gone, split
+from verify.baseline import LIGHTNING, named
+from verify.releases import MINORS
+from verify.sources import NAMESPACES, Sources
+from verify.uses import Hook, Use, uses
+
+
+def older_than(sources: Sources, below: str, pins: Iterable[str]) -> str:
+    """The first release that lacks a name which a tree uses, where that is older than `below`, but not older than the
+    pins admit, nor than what installs: a name that no such release has decides nothing."""
+    admitted = SpecifierSet(",".join(str(pin.specifier) for pin in named(pins, LIGHTNING) if pin.specifier))
+    known = [version for minor in MINORS for version in minor.versions[minor.oldest :] if version in admitted]
+    limits = {_lacking(use.name) for use in _used(sources) if not isinstance(use, Hook)}
+    usable = [limit for limit in limits if limit and any(version < limit for version in known)]
+    return str(min((Version(below), *usable)))
+
+
+def _used(sources: Sources) -> Iterator[Use]:
+    for path in sources.paths():
+        tree = sources.tree(path)
+        if tree and sources.packages(path) & set(NAMESPACES):
+            with contextlib.suppress(RecursionError):
+                yield from uses(path, tree)
+
+
+def _lacking(name: str) -> Version | None:
+    """The first release without a name; None for a name that is there still, or never was."""
+    spelled = split(name)
+    entry = gone().get(spelled[1]) if spelled else None
+    if entry is None:
+        return None
+    return next((minor.version(0) for minor in MINORS if minor.version(0).release[:2] > entry.release), None)
