@@ -17,8 +17,11 @@ from verify.process import Limits, memory, run, scrubbed
 _SECONDS = 1200.0
 _UPGRADE = "--upgrade-package="
 COMPILED = (
-    "numpy", "scipy", "pandas", "matplotlib", "scikit-learn", "scikit-image", "numba", "llvmlite", "h5py", "pillow",
-    "opencv-python", "opencv-python-headless", "pyarrow", "grpcio", "tokenizers", "lxml", "torch", "torchvision",
+    "av", "blis", "faiss-cpu", "fiona", "grpcio", "h5py", "jaxlib", "lightgbm", "llvmlite", "lxml", "matplotlib",
+    "netcdf4", "numba", "numexpr", "numpy", "onnx", "onnxruntime", "opencv-contrib-python", "opencv-python",
+    "opencv-python-headless", "pandas", "pillow", "polars", "pyarrow", "pyproj", "rasterio", "ray", "scikit-image",
+    "scikit-learn", "scipy", "sentencepiece", "shapely", "spacy", "statsmodels", "tables", "thinc", "tokenizers",
+    "torch", "torchaudio", "torchvision", "xgboost",
 )  # fmt: skip
 """What is taken as a wheel or not at all: to compile it takes longer than the proof."""
 _LISTS = {"find-links": "--find-links", "extra-index-url": "--extra-index-url", "trusted-host": "--allow-insecure-host"}
