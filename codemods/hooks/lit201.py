@@ -14,10 +14,11 @@ from codemods.hooks.callbacks import watchers
 from codemods.hooks.epoch_end import STAGES, EpochEnd, Stage, read_hook
 from codemods.hooks.relations import INDEX, Keeping, Shown, file_refusal, keeping, project_refusal
 from codemods.hooks.step_end import PRECISION, mixed, named_lines, shown_ends, spellings
-from codemods.optimizers.plan import keeps_outputs
+from codemods.optimizers import plan as optimizers
 from codemods.rule import Example, Match, NodeEdit, Rule
 from codemods.source import ClassNode, PythonFile
 from codemods.syntax import is_super_call
+from codemods.tbptt import plan as tbptt
 
 if TYPE_CHECKING:
     import libcst as cst
@@ -66,7 +67,8 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
     for item in file.classes:
         fact = facts.files[file.path].find(item.qualname)
         hooks = [hook for stage in reversed(STAGES) if (hook := read_hook(item, stage))]
-        if keeps_outputs(facts, file.path, item.qualname):
+        place = facts, file.path, item.qualname
+        if optimizers.keeps_outputs(*place) or tbptt.keeps_outputs(*place):
             hooks = [hook for hook in hooks if not hook.stage.train]
         if not fact or not hooks or not _may_be_module(facts, fact):
             continue

@@ -9,6 +9,7 @@ import libcst as cst
 
 from codemods import edits
 from codemods.manual.configured import Configured
+from codemods.manual.outputs import KEPT
 from codemods.manual.writer import HOOK, add_clipping, add_plateaus, schedule_lines, switch_off
 from codemods.tbptt.batch import Use
 from codemods.tbptt.module import FLAG, HELPER, SPLIT
@@ -18,7 +19,7 @@ from codemods.tbptt.step import Step
 @dataclass(frozen=True)
 class Loop:
     """What the loop has to carry over. `clip` is (value, algorithm or None) and `steps` the flag that goes from the
-    Trainer to the class, as source text."""
+    Trainer to the class, as source text; `outputs` holds where a hook reads what the chunks returned."""
 
     step: Step
     configured: Configured
@@ -28,6 +29,7 @@ class Loop:
     calls_split: bool
     by_class: bool
     steps: str | None
+    outputs: bool = False
 
 
 def write_loop(node: cst.ClassDef, loop: Loop) -> cst.ClassDef:
@@ -79,12 +81,14 @@ def _loop_lines(loop: Loop) -> list[str]:
         '    """Truncated back-propagation through time: one optimizer step for each chunk of the batch."""',
         f"    {name} = {this}.optimizers()",
         f"    {state} = None",
+        *(["    outputs = []"] if loop.outputs else []),
     ]
     body = _several(loop) if several else _one(loop)
     return [
         *head,
         *(f"    {line}" for line in _chunks(loop)),
         *(f"        {line}" for line in body),
+        *([f"    {this}.{KEPT}.append(outputs)"] if loop.outputs else []),
         *(f"    {line}" for line in schedule_lines(this, loop.step.index, loop.configured)),
     ]
 
@@ -137,5 +141,7 @@ def _several(loop: Loop) -> list[str]:
 
 def _after_step(loop: Loop) -> list[str]:
     clear = "torch.clear_autocast_cache()  # the next forward must see the new weights"
-    detach = f'{loop.step.state} = apply_to_collection(output["hiddens"], torch.Tensor, torch.Tensor.detach)'
-    return [clear, detach] if loop.clear_autocast else [detach]
+    taken = 'output.pop("hiddens")' if loop.outputs else 'output["hiddens"]'
+    detach = f"{loop.step.state} = apply_to_collection({taken}, torch.Tensor, torch.Tensor.detach)"
+    keep = "outputs.append(apply_to_collection(output, torch.Tensor, torch.Tensor.detach))"
+    return [*([clear] if loop.clear_autocast else []), detach, *([keep] if loop.outputs else [])]

@@ -19,6 +19,7 @@ from codemods.manual.module import (
     judge_place,
 )
 from codemods.manual.optimizers import NotPlain
+from codemods.manual.outputs import judge_outputs, reads_outputs
 from codemods.manual.trainers import Loose
 from codemods.source import ClassNode, PythonFile
 from codemods.syntax import (
@@ -69,7 +70,8 @@ class TbpttClass:
     where it has no training step that takes a state. `named` says that the state has the name that only a state
     has, `idle` that the step trains without one: it is None where nobody gives it, and none is returned. `batch`
     is how the step uses the batch, `flagged` whether the class sets the flag, `ends_early` whether a line at the end
-    of its on_train_epoch_end may not be reached, `may_be_off` whether it may leave the flag unset, or set it to None.
+    of its on_train_epoch_end may not be reached, `may_be_off` whether it may leave the flag unset, or set it to None,
+    `outputs` whether its training_epoch_end reads what the chunks returned.
     """
 
     name: str
@@ -82,6 +84,7 @@ class TbpttClass:
     flagged: bool = False
     ends_early: bool = False
     may_be_off: bool = False
+    outputs: bool = False
 
 
 @dataclass(frozen=True)
@@ -214,6 +217,7 @@ def read_class(file: PythonFile, item: ClassNode) -> TbpttClass:
         sets_flag(item),
         _ends_early(item.methods.get("on_train_epoch_end")),
         method is not None and is_optional(method) and _may_be_off(item),
+        reads_outputs(item),
     )
 
 
@@ -252,6 +256,8 @@ def _judge(file: PythonFile, item: ClassNode) -> None:
     judge_result(step, configured.count if isinstance(configured, Configured) else None)
     _judge_split(item)
     _judge_hooks(item)
+    if reads_outputs(item):
+        judge_outputs(file, item, "chunk")
 
 
 def _flag_off(item: ClassNode) -> bool:
@@ -273,10 +279,9 @@ def _judge_hooks(item: ClassNode) -> None:
                 f"{hook} logs between two chunks, at which 2.x drops what earlier chunks of an epoch's first batch "
                 "logged with on_epoch, or for another optimizer"
             )
-    for name, what in (("on_train_batch_end", "list, one"), ("training_epoch_end", "list of lists, a batch and")):
-        hook_method = item.methods.get(name)
-        if hook_method and parameters(hook_method) and uses(hook_method, parameters(hook_method)[0]):
-            raise NotPlain(f"{name} reads the step's outputs, which were a {what} a chunk")
+    batch_end = item.methods.get("on_train_batch_end")
+    if batch_end and parameters(batch_end) and uses(batch_end, parameters(batch_end)[0]):
+        raise NotPlain("on_train_batch_end reads the step's outputs, which were a list, one a chunk")
     before = item.methods.get("on_before_optimizer_step")
     if before is None:
         return

@@ -11,6 +11,7 @@ from codemods.family import family
 from codemods.manual.configured import Configured
 from codemods.manual.makers import configured_by
 from codemods.manual.optimizers import NotPlain
+from codemods.manual.outputs import HOOK, lost
 from codemods.manual.settings import Setting
 from codemods.manual.surroundings import LR_FIND, UNFIT, counting, relatives, searching, surroundings
 from codemods.manual.trainers import ACCUMULATE, CLIP, Given, fits_only, read_trainers, trainers_of
@@ -137,6 +138,8 @@ def _plain(
     if reasons:
         raise NotPlain(". Also, ".join(reasons))
     _judge_outputs(facts, fact)
+    if item.outputs:
+        _judge_epoch_end(facts, fact, configured)
     spoken = {path: seen.loose for path, seen in shown.items() if seen.loose}
     fits = {path: seen.fits for path, seen in shown.items()}
     given = read_trainers(facts, fact, spoken, fits=fits, movable=CLIP[:1], settings=settings)
@@ -193,8 +196,8 @@ def _steps(facts: Facts, fact: ClassFact, own: bool, giving: list[TrainerFact]) 
 def _doubts(facts: Facts, item: TbpttClass, steps: str | None, given: Given) -> Iterator[str]:
     if given.elsewhere:
         yield (
-            f"{given.elsewhere}: manual optimization refuses more than 1 aloud, and 1.x lost all but the last chunk of a "
-            "window's batches by it."
+            f"{given.elsewhere}: manual optimization refuses more than 1 aloud, and 1.x lost all but the last chunk "
+            "of a window's batches by it."
         )
     if item.may_be_off:
         yield f"Without a value for `{FLAG}`, Lightning up to 1.4 trained on whole batches; the loop needs one."
@@ -258,3 +261,21 @@ def _judge_outputs(facts: Facts, fact: ClassFact) -> None:
     for other in family(facts, fact):
         if "on_train_batch_end" in other.methods - other.quiet:
             raise NotPlain(f"{other.name} ({other.path}), a relative of the class, reads the outputs of a batch")
+
+
+def _judge_epoch_end(facts: Facts, fact: ClassFact, configured: Configured) -> None:
+    """Raises NotPlain where a training_epoch_end that reads what the chunks returned cannot be given it."""
+    if configured.count != 1:
+        raise NotPlain(f"{HOOK} reads the chunks' outputs, which were lists of one for each optimizer too")
+    if any(schedule.monitor is not None for schedule in configured.schedules):
+        raise NotPlain(f"{HOOK} reads the chunks' outputs, and ReduceLROnPlateau steps when it would be called")
+    if why := lost(facts, fact):
+        raise NotPlain(why)
+
+
+def keeps_outputs(facts: Facts, path: str, name: str, code: str = "TBP001") -> bool:
+    """Whether the loop that a class gets by the rule `code` keeps what its training_epoch_end reads."""
+    return any(
+        verdict.refusal is None and verdict.item.outputs and (verdict.item.path, verdict.item.name) == (path, name)
+        for verdict in verdicts(facts, code)
+    )

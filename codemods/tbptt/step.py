@@ -27,6 +27,7 @@ LOOP_NAMES = (
     "optimizer",
     "optimizers",
     "output",
+    "outputs",
     "pieces",
     "scheduler",
     "schedulers",

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 from codemods.facts import Facts, is_trainer_call
 from codemods.family import definitions
-from codemods.manual import surroundings
+from codemods.manual import outputs, surroundings
 from codemods.manual.handing import WORDS, handing_matches, read_fits
 from codemods.manual.makers import METHOD
 from codemods.manual.settings import Setting, read_settings, setting_matches
 from codemods.manual.trainers import ACCUMULATE, ASKED, CLIP, MOVED, gives, loose
 from codemods.rule import Example, Match, NodeEdit, Rule, best_levels
-from codemods.source import PythonFile, TextFile
+from codemods.source import ClassNode, PythonFile, TextFile
 from codemods.tbptt.module import FLAG, IMPORTS, SPLIT, Shown, candidates, show
 from codemods.tbptt.plan import INHERITED, UNHEARD, Verdict, verdicts
 from codemods.tbptt.step import STATE
@@ -49,7 +49,9 @@ def _context(collected: Mapping[str, Any]) -> tuple[bytes, ...]:
     shown = (each for each in collected.values() if isinstance(each, Shown))
     names = {item.name.rpartition(".")[2].encode() for each in shown for item in each.classes}
     inherited = {*INHERITED, SPLIT, METHOD}
-    return (*ASKED, *surroundings.asked(UNHEARD), *definitions(inherited), *sorted(names)) if names else ()
+    if not names:
+        return ()
+    return (*ASKED, *outputs.ASKED, *surroundings.asked(UNHEARD), *definitions(inherited), *sorted(names))
 
 
 def _present(file: PythonFile) -> bool:
@@ -92,7 +94,7 @@ def _class_match(file: PythonFile, verdict: Verdict) -> Iterator[Match]:
         if verdict.refusal:
             yield Match(place, message, "manual", f"Not rewritten: {verdict.refusal}. {ADVICE}", "M259")
         else:
-            edits = (NodeEdit(item.node, lambda node: _written(node, verdict)),)
+            edits = (NodeEdit(item.node, partial(_written, item=item, verdict=verdict)),)
             yield Match(
                 place,
                 message,
@@ -125,11 +127,12 @@ def _unit(verdict: Verdict) -> str:
     return f"{verdict.item.path}:{verdict.item.name}"
 
 
-def _written(node: cst.ClassDef, verdict: Verdict) -> cst.ClassDef:
+def _written(node: cst.ClassDef, item: ClassNode, verdict: Verdict) -> cst.ClassDef:
+    from codemods.hooks.keep import keep_in_loop
     from codemods.tbptt.loop import Loop, write_loop
 
     assert verdict.item.step is not None
-    return write_loop(
+    node = write_loop(
         node,
         Loop(
             verdict.item.step,
@@ -140,8 +143,10 @@ def _written(node: cst.ClassDef, verdict: Verdict) -> cst.ClassDef:
             verdict.calls_split,
             verdict.by_class,
             verdict.steps,
+            verdict.item.outputs,
         ),
     )
+    return keep_in_loop(node, item) if verdict.item.outputs else node
 
 
 def _trainer_matches(file: PythonFile, verdict: Verdict) -> Iterator[Match]:

@@ -195,8 +195,8 @@ REFUSED = {
     "keyword arguments": ((UNPACK, "        x, y = self.cut(**batch)\n"), "a dict"),
     "submodule": ((UNPACK, "        x, y = self.rnn.cut(batch)\n"), "as a whole"),
     "outputs of an epoch": (
-        (STEP, "    def training_epoch_end(self, outputs):\n        print(len(outputs))\n\n" + STEP),
-        "a list of lists",
+        (STEP, "    def training_epoch_end(self, outputs):\n        print(outputs[0]['loss'])\n\n" + STEP),
+        "lists of one for each chunk",
     ),
     "frequencies": (
         (SGD, '        return [{"optimizer": torch.optim.SGD(self.parameters()), "frequency": n} for n in (1, 2)]\n'),

@@ -162,6 +162,14 @@ PROPERTY = """\
     def truncated_bptt_steps(self):
         return self.hparams.steps
 """
+READS = """
+    def training_epoch_end(self, outputs):
+        self.log("batches", float(len(outputs)))
+        self.log("mean", sum(chunk["loss"] + chunk["mean"] for batch in outputs for chunk in batch) / len(outputs))
+        assert all(set(chunk) == {"loss", "mean"} for batch in outputs for chunk in batch)
+        assert not any(chunk["loss"].requires_grad for batch in outputs for chunk in batch)
+"""
+RICH_STEP = STEP.replace('"hiddens": hiddens}', '"mean": out.mean(), "hiddens": hiddens}')
 CLIPPED = MAIN.replace("max_epochs=2", "max_epochs=2, gradient_clip_val=0.05")
 SCHEDULED = optimizers(
     "optimizer = torch.optim.SGD(self.parameters(), lr=0.1)",
@@ -221,6 +229,7 @@ PROGRAMS = {
             "    model = Model()\n    model.truncated_bptt_steps = 3\n    trainer.fit(model, loader())",
         ),
     ),
+    "outputs of the epoch": program(INIT, RICH_STEP, READS, SGD),
     "chunk written to": program(
         INIT, STEP.replace("        x, y = batch\n", "        batch[0] = batch[0] * 2\n        x, y = batch\n"), SGD
     ),
