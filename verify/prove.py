@@ -32,7 +32,7 @@ from verify.process import Limits, Outcome, memory, run, scratch, scrubbed
 from verify.record import Raw, events, read
 from verify.requirements import misfit
 from verify.sources import NAMESPACES, Sources, imports
-from verify.targets import READ_BY, targets
+from verify.targets import READ_BY, asked_for, targets
 from verify.uses import Use, asked, uses
 from verify.verdict import Judgement, judge, noise_of
 
@@ -308,10 +308,11 @@ def _wanted(sources: Sources, scripts: Iterable[str], pins: tuple[str, ...]) -> 
     """What the files that the scripts may load need; without a script, only Lightning."""
     reached = [sources.reach(script) for script in scripts if sources.tree(script)]
     outside = {package for _, packages in reached for package in packages}
+    held = pins_in(sources.root)
     if outside & READ_BY:
         files, packages = targets(sources)
         reached += [sources.reach(path) for path in files]
-        outside |= packages.union(*(found for _, found in reached))
+        outside |= asked_for(packages, held).union(*(found for _, found in reached))
     trees = [tree for files, _ in reached for path in files if (tree := sources.tree(path))]
     names = {name for tree in trees for found in imports(tree) for name in found.names}
     lightning = "lightning" if "lightning" in outside else "pytorch-lightning"
@@ -320,7 +321,6 @@ def _wanted(sources: Sources, scripts: Iterable[str], pins: tuple[str, ...]) -> 
     others = tuple(str(pin) for pin in named(pins, ["torchmetrics"]))
     if any(PurePosixPath(path).name.startswith("test_") for path in scripts):
         outside |= {"pytest"}
-    held = pins_in(sources.root)
     if "hydra" in outside:
         outside |= {pin.name for line in held if (pin := requirement(line)) and pin.name.startswith("hydra-")}
     wanted = environments.needs(outside - set(NAMESPACES), names, held, addresses_in(sources.root))

@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from pathlib import Path
 
+from packaging.utils import canonicalize_name
+
+from verify.baseline import requirement
+from verify.distributions import distribution
 from verify.sources import Import, Sources
 
 READ_BY = frozenset({"hydra", "omegaconf", "jsonargparse"})
@@ -24,6 +29,13 @@ def targets(sources: Sources) -> tuple[tuple[str, ...], frozenset[str]]:
         if not found and module[0] != "hydra_plugins" and not (sources.root / module[0]).exists():
             outside.add(module[0])
     return tuple(files), frozenset(outside)
+
+
+def asked_for(packages: Iterable[str], pins: Iterable[str]) -> frozenset[str]:
+    """Those of the packages that a requirement has, or all where a project states none: configurations often name
+    loggers and the like that nobody chose."""
+    pinned = {str(canonicalize_name(pin.name)) for line in pins if (pin := requirement(line))}
+    return frozenset(package for package in packages if not pinned or distribution(package) in pinned)
 
 
 def _within(sources: Sources, module: list[str]) -> tuple[str, ...]:

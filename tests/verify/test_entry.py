@@ -10,7 +10,7 @@ from verify.commands import Command, parsed
 from verify.entry import Entry, entries
 from verify.sources import Sources
 from verify.starts import trains
-from verify.targets import targets
+from verify.targets import asked_for, targets
 
 FIT = "from pytorch_lightning import Trainer\nTrainer().fit(None)\n"
 
@@ -229,3 +229,5 @@ def test_what_configurations_name_is_found(tmp_path: Path) -> None:
         "  target: timm.create\nplain: here.is.none\ngone:\n  _target_: src.gone.It\n"
     )
     assert targets(Sources(tmp_path / "p")) == (("model.py", "src/data/mnist.py"), frozenset({"timm"}))
+    assert asked_for({"timm", "aim", "yaml"}, ["timm>=0.5", "PyYAML"]) == {"timm", "yaml"}
+    assert asked_for({"timm"}, []) == {"timm"}
