@@ -15,7 +15,7 @@ from codemods.manual.makers import METHOD, read_makers
 from codemods.manual.settings import Setting, read_settings, setting_matches
 from codemods.manual.trainers import ACCUMULATE, ASKED, CLIP, MOVED, gives, loose
 from codemods.optimizers.module import FINDING, IMPORTS, STEP, WATCHED, candidates, names_of, read_class
-from codemods.optimizers.parallel import strategy_matches
+from codemods.optimizers.parallel import DDP, configured_matches, strategy_matches
 from codemods.optimizers.plan import UNHEARD, Shown, Verdict, verdicts, window_of
 from codemods.optimizers.signature import HOOKS, index_parameter, old_parameters, read_elsewhere
 from codemods.rule import Example, Match, NodeEdit, Rule, best_levels
@@ -71,6 +71,7 @@ def _check(file: PythonFile | TextFile, facts: Facts) -> Iterator[Match]:
             names = frozenset(name for path, name in verdict.given.settings if path == file.path)
             if verdict.what == "loop" and names:
                 yield from setting_matches(file, names, verdict.item.name, verdict.level, verdict.unit)
+        yield from configured_matches(file, facts, [verdict for verdict in found if verdict.what == "loop"])
         return
     for verdict in found:
         if verdict.item.path == file.path and verdict.what in ("loop", "follow", "none"):
@@ -305,7 +306,7 @@ RULE = Rule(
     collect=collect,
     collect_text=collect_text,
     kinds=("python", "yaml"),
-    text_triggers=tuple(name.encode() for name in MOVED),
+    text_triggers=(*(name.encode() for name in MOVED), *(name.encode() for name in DDP)),
     context=context,
     present=_present,
     references=("https://github.com/Lightning-AI/pytorch-lightning/pull/16539",),

@@ -7,14 +7,19 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
+from codemods.configs.evidence import is_trainer
+from codemods.configs.mappings import Malformed
+from codemods.configs.owners import owned
+from codemods.configs.splice import valued
 from codemods.facts import Facts, is_trainer_call, literal
 from codemods.manual.handing import may_be, read_fits
-from codemods.manual.trainers import trainers_of
+from codemods.manual.settings import SECTION
+from codemods.manual.trainers import fits_nothing_else, trainers_of
 from codemods.nodes import every_node
 from codemods.optimizers.plan import Verdict
 from codemods.rule import Match, NodeEdit
 from codemods.scopes import ROOT
-from codemods.source import PythonFile
+from codemods.source import PythonFile, TextFile
 from codemods.syntax import uses
 
 if TYPE_CHECKING:
@@ -47,6 +52,32 @@ def strategy_matches(file: PythonFile, facts: Facts, verdicts: Sequence[Verdict]
         if (trainer.path, trainer.line) in owners:
             yield from _judge(file, owners[trainer.path, trainer.line], call)
     yield from _spoken_of(file, facts, verdicts, calls)
+
+
+def configured_matches(file: TextFile, facts: Facts, verdicts: Sequence[Verdict]) -> Iterator[Match]:
+    """The entries of a configuration that have a Trainer train by DDP, where it may train a class that gets a loop."""
+    indirect = any(each.indirect_trainers for each in facts.files.values())
+    if not verdicts or not (indirect or any(trainer.open_ended for trainer in facts.trainers)):
+        return
+    verdict = max(verdicts, key=lambda each: each.level)
+    fact = facts.files[verdict.item.path].find(verdict.item.name)
+    alone = fact is not None and fits_nothing_else(facts, fact)
+    try:
+        found = [item for item in owned(file) if item.name == SECTION or is_trainer(item.target)]
+    except Malformed:
+        return
+    for item in found:
+        for entry in item.arguments:
+            if entry.key != "strategy" or entry.value not in DDP:
+                continue
+            place = file.span(*entry.key_at)
+            message = f'"{entry.value}" no longer looks for parameters that a step leaves unused'
+            why = f"Each optimizer of {verdict.item.name} leaves those of the others unused, which 1.x looked for"
+            if alone and not item.section.shared:
+                edits = (valued(file, entry, repr(DDP[entry.value])),)
+                yield Match(place, message, verdict.level, f"{why}.", ROW, edits=edits, unit=verdict.unit)
+            else:
+                yield Match(place, message, "manual", f"Not rewritten: {why}, if it is trained by this. {ADVICE}.", ROW)
 
 
 def _spoken_of(

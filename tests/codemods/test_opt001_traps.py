@@ -424,3 +424,37 @@ def test_whether_a_loss_may_be_none(body: str, guarded: bool) -> None:
     text = BEFORE[:start] + body + "\n" + BEFORE[BEFORE.index(SETUP) :]
     after = unsafe({"train.py": text}).final()["train.py"].decode()
     assert ("if loss is not None:" in after) == guarded
+
+
+CLI = "from pytorch_lightning.cli import LightningCLI\nfrom train import GAN\n\nLightningCLI(GAN)\n"
+SPREAD = "trainer:\n  max_epochs: 2\n  strategy: ddp  # two of them\n  devices: 2\n"
+WITHOUT_MAIN = BEFORE[: BEFORE.index("\n\ndef main")]
+
+
+def test_ddp_of_a_configuration_goes_on_looking_for_unused_parameters() -> None:
+    files = {"train.py": WITHOUT_MAIN, "cli.py": CLI, "one.yaml": SPREAD, "two.yaml": SPREAD.replace("ddp", "auto")}
+    after = rewritten(files, OPT)
+    assert after["one.yaml"] == SPREAD.replace("ddp", "ddp_find_unused_parameters_true")
+    assert after["two.yaml"] == files["two.yaml"]
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        {
+            "other.py": "from pytorch_lightning import LightningModule\n\n\nclass Other(LightningModule):\n"
+            "    def configure_optimizers(self):\n        return self.made\n"
+        },
+        {"conf.yaml": SPREAD.replace("trainer:", "trainer: &t") + "again: *t\n"},
+    ],
+    ids=["another module", "an alias"],
+)
+def test_ddp_that_may_be_of_others_is_named(more: dict[str, str]) -> None:
+    made = unsafe({"train.py": WITHOUT_MAIN, "cli.py": CLI, "conf.yaml": SPREAD, **more})
+    assert [path for path in made.final() if path.endswith(".yaml")] == []
+    assert [finding.fix for finding in made.findings if finding.path == "conf.yaml"] == ["manual"]
+
+
+def test_ddp_of_a_configuration_that_no_trainer_gets_is_left() -> None:
+    made = unsafe({"train.py": BEFORE, "conf.yaml": SPREAD})
+    assert [finding for finding in made.findings if finding.path == "conf.yaml"] == []
