@@ -117,6 +117,8 @@ BUILT = (
     .split("    def validation_epoch_end")[0]
     .replace("return self.results(log=logs)", "result = dict(loss=loss, log=logs)\n        return result")
 )
+BUILT_AFTER = BUILT.replace("loss=loss, log=logs)", "loss=loss)\n        self.log_dict(logs)")
+LEFT = BUILT.replace("        return", "        result.update(self.more)\n        return")
 
 RULE = Rule(
     code="LIT213",
@@ -133,7 +135,7 @@ RULE = Rule(
     versions="written for Lightning < 1.3",
     triggers=(b'"log"', b"'log'", b'"progress_bar"', b"'progress_bar'", b"log=", b"progress_bar="),
     check=_check,
-    examples=(Example(BEFORE, AFTER), Example(BUILT, BUILT)),
+    examples=(Example(BEFORE, AFTER), Example(BUILT, BUILT_AFTER), Example(LEFT, LEFT)),
     breaks_in="1.3.0",
     needs="1.0.0",
     references=("https://github.com/Lightning-AI/pytorch-lightning/pull/6734",),

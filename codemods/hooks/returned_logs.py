@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 
 from codemods.hooks.epoch_end import LOGGED, STAGES
 from codemods.source import ClassNode, PythonFile
@@ -15,12 +17,12 @@ HOOKS = tuple(name for stage in STAGES for name in (stage.old, stage.new))
 
 @dataclass(frozen=True)
 class Returned:
-    """A `return {..., "log": ...}`: the dict, and what is to be logged instead, as source text. `sure` is whether
-    nothing that 0.x logged by it is left out; `emptied` whether nothing is left to return, `last` whether the method
-    ends there."""
+    """A `return {..., "log": ...}`, with what is to be logged instead, as source text. `name` is what the dict is
+    called in the statement before it, if it is; `sure` whether nothing that 0.x logged by it is left out; `emptied`
+    whether nothing is left to return, `last` whether the method ends there."""
 
     node: ast.Return
-    value: ast.Dict
+    name: str | None
     calls: tuple[str, ...]
     sure: bool
     emptied: bool
@@ -59,13 +61,13 @@ def _keys(value: ast.expr) -> set[str]:
 
 def read_return(file: PythonFile, item: ClassNode, method: Function, node: ast.Return) -> Returned | str:
     """What stands for a returned dict, or why it cannot be told."""
-    value = node.value
-    if not isinstance(value, ast.Dict) or any(not isinstance(key, ast.Constant) for key in value.keys):
+    named = isinstance(node.value, ast.Name)
+    value = _named_before(method, node) if named else node.value
+    entries = _entries(item, value) if value else None
+    if entries is None:
         return "what it returns is not written out as a dict at the `return`"
-    parts = {
-        key.value: each for key, each in zip(value.keys, value.values, strict=True) if isinstance(key, ast.Constant)
-    }
-    if len(parts) != len(value.keys):
+    parts = dict(entries)
+    if len(parts) != len(entries):
         return "the dict has a key twice"
     if _logs(method):
         return "the method logs by itself too, and what it returns may be left over"
@@ -76,8 +78,9 @@ def read_return(file: PythonFile, item: ClassNode, method: Function, node: ast.R
     calls = _calls(shown, log, bar)
     if isinstance(calls, str):
         return calls
-    spelled = {key.value: file.source_of(key) for key in value.keys if isinstance(key, ast.Constant)}
     hook = method.name in HOOKS
+    if hook and named and value and any("#" in line for line in file.lines[value.lineno - 2 : value.end_lineno]):
+        return "a comment stands beside the dict, of which nothing would be left"
     others = {name: each for name, each in parts.items() if name not in LOGGED}
     sure = True
     if hook:
@@ -92,8 +95,70 @@ def read_return(file: PythonFile, item: ClassNode, method: Function, node: ast.R
             if not (text in texts or _is_item(each, log, bar)):
                 sure = False
                 continue
-            calls.insert(0, f"self.log({spelled[name]}, {text}, logger=False)")
-    return Returned(node, value, tuple(calls), sure, hook, method.body[-1] is node)
+            calls.insert(0, f"self.log({_quoted(file, value, name)}, {text}, logger=False)")
+    called = node.value.id if isinstance(node.value, ast.Name) else None
+    return Returned(node, called, tuple(calls), sure, hook, method.body[-1] is node)
+
+
+def _entries(item: ClassNode, value: ast.expr) -> list[tuple[str, ast.expr]] | None:
+    """The keys and values of a dict, be it one of `dict(...)` or `OrderedDict(...)`; None where it is none, or not
+    all of it is written out."""
+    if isinstance(value, ast.Dict):
+        keys = [key.value for key in value.keys if isinstance(key, ast.Constant) and isinstance(key.value, str)]
+        return list(zip(keys, value.values, strict=True)) if len(keys) == len(value.keys) else None
+    if not isinstance(value, ast.Call):
+        return None
+    plain = isinstance(value.func, ast.Name) and value.func.id == "dict" and item.scope.lookup("dict") is None
+    if not plain and item.scope.resolve(value.func) != "collections.OrderedDict":
+        return None
+    if value.args:
+        inner = value.args[0]
+        return _entries(item, inner) if [inner] == value.args and not value.keywords and _is_display(inner) else None
+    named = [(keyword.arg, keyword.value) for keyword in value.keywords if keyword.arg]
+    return named if len(named) == len(value.keywords) else None
+
+
+def _is_display(node: ast.expr) -> bool:
+    return isinstance(node, ast.Dict)
+
+
+def _quoted(file: PythonFile, value: ast.expr | None, name: str) -> str:
+    """A key as it is spelled, or as the method spells its strings."""
+    spelled = {key.value: file.source_of(key) for key in _displayed(value) if isinstance(key, ast.Constant)}
+    return spelled.get(name, f'"{name}"')
+
+
+def _displayed(value: ast.expr | None) -> list[ast.expr | None]:
+    inner = value.args[0] if isinstance(value, ast.Call) and value.args else value
+    return inner.keys if isinstance(inner, ast.Dict) else []
+
+
+def _named_before(method: Function, node: ast.Return) -> ast.expr | None:
+    """What a returned name is bound to in the statement before, where the method uses the name for nothing else than
+    to return what it has just been bound to."""
+    pairs = [pair for block in _blocks(method) for pair in pairwise(block)]
+    name = node.value.id if isinstance(node.value, ast.Name) else ""
+    bound = {
+        id(after.value): before.value
+        for before, after in pairs
+        if isinstance(before, ast.Assign)
+        and [_is_name(target, name) for target in before.targets] == [True]
+        and isinstance(after, ast.Return)
+        and after.value is not None
+        and _is_name(after.value, name)
+    }
+    loads = [use for use in uses(method, name) if isinstance(use.ctx, ast.Load)]
+    stores = [use for use in uses(method, name) if not isinstance(use.ctx, ast.Load)]
+    alone = len(stores) == len(bound) and all(id(use) in bound for use in loads)
+    return bound.get(id(node.value)) if alone else None
+
+
+def _blocks(method: Function) -> Iterator[list[ast.stmt]]:
+    for node in ast.walk(method):
+        for field in ("body", "orelse", "finalbody"):
+            block = getattr(node, field, None)
+            if isinstance(block, list):
+                yield block
 
 
 def _logs(method: Function) -> bool:
@@ -154,6 +219,16 @@ class _Shown:
             return None
         return found
 
+    def alike(self, one: dict[str, ast.expr], other: dict[str, ast.expr]) -> bool:
+        """Whether two dicts hold the same, of names and their items that the method binds once at most."""
+        if {key: ast.dump(each) for key, each in one.items()} != {key: ast.dump(each) for key, each in other.items()}:
+            return False
+        names = {node.id for each in one.values() for node in ast.walk(each) if isinstance(node, ast.Name)}
+        plain = all(isinstance(each, ast.Name | ast.Constant) for each in one.values())
+        return plain and all(
+            sum(not isinstance(use.ctx, ast.Load) for use in uses(self.method, name)) <= 1 for name in names
+        )
+
     def origin(self, name: str) -> str:
         """The name that a name is another one for, by one statement `name = other`."""
         bound = [
@@ -198,6 +273,8 @@ def _calls(shown: _Shown, log: ast.expr | None, bar: ast.expr | None) -> list[st
     logged, barred = shown.items(log), shown.items(bar)
     if logged is None or barred is None:
         return "the keys of `log` and `progress_bar` are not all written out, and one may be in both"
+    if shown.alike(logged, barred):
+        return [f"self.log_dict({text(log)}, prog_bar=True)"]
     if logged.keys() & barred.keys():
         return "`log` and `progress_bar` share keys"
     return [f"self.log_dict({text(bar)}, prog_bar=True, logger=False)", f"self.log_dict({text(log)})"]

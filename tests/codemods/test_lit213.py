@@ -9,6 +9,8 @@ from tests.training import differences, train
 
 LIT = rule("LIT213")
 PROGRAM = """\
+from collections import OrderedDict
+
 import torch
 from pytorch_lightning import LightningModule, Trainer
 from torch.utils.data import DataLoader, TensorDataset
@@ -27,7 +29,8 @@ class Model(LightningModule):
         loss = self.layer(batch[0]).pow(2).mean()
         logs = {"train_loss": loss.detach() * 2}
         bar = logs
-        return {"loss": loss, "log": logs, "progress_bar": bar}
+        output = OrderedDict({"loss": loss, "log": logs, "progress_bar": bar})
+        return output
 
     def validation_step(self, batch, batch_idx):
         return {"error": self.layer(batch[0]).mean(), "log": {"never": 1}}
@@ -114,7 +117,17 @@ LEFT = {
     "dict from elsewhere": ('{"loss": loss, "log"', '{**self.more, "loss": loss, "log"', "not written out"),
     "built before": (
         'return {"loss": loss, "log": {"a": loss}, "progress_bar": {"b": loss}}',
-        "result = dict(loss=loss, log={})\n        return result",
+        "result = dict(loss=loss, log={})\n        result['b'] = 1\n        return result",
+        "not written out",
+    ),
+    "built by another": (
+        'return {"loss": loss, "log": {"a": loss}, "progress_bar": {"b": loss}}',
+        'return Result({"loss": loss, "log": {"a": loss}, "progress_bar": {"b": loss}})',
+        "not written out",
+    ),
+    "bound in a branch": (
+        'return {"loss": loss, "log": {"a": loss}, "progress_bar": {"b": loss}}',
+        "result = {'loss': loss, 'log': {}}\n        if loss:\n            result = None\n        return result",
         "not written out",
     ),
     "keys in both": ('{"b": loss}', '{"a": loss * 2}', "share keys"),
@@ -155,3 +168,49 @@ def test_left_with_the_reason(case: tuple[str, str, str]) -> None:
 )
 def test_untouched(text: str) -> None:
     assert run_rules({"train.py": text}, LIT).findings == ()
+
+
+RETURN = 'return {"loss": loss, "log": {"a": loss}, "progress_bar": {"b": loss}}'
+
+
+@pytest.mark.parametrize(
+    ("made", "left"),
+    [
+        ('OrderedDict({"loss": loss, "log": logs})', 'OrderedDict({"loss": loss})'),
+        ("OrderedDict(loss=loss, log=logs)", "OrderedDict(loss=loss)"),
+        ("dict(loss=loss, log=logs)", "dict(loss=loss)"),
+        ('dict({"x": 1, "loss": loss, "log": logs})', 'dict({"x": 1, "loss": loss})'),
+    ],
+)
+def test_dicts_that_a_call_makes(made: str, left: str) -> None:
+    text = "from collections import OrderedDict\n" + STEP.replace(RETURN, f"return {made}")
+    after = rewritten({"train.py": text}, LIT)["train.py"]
+    assert f"        self.log_dict(logs)\n        return {left}\n" in after
+    named = text.replace(f"return {made}", f"output = {made}\n        return output")
+    after = rewritten({"train.py": named}, LIT)["train.py"]
+    assert f"        output = {left}\n        self.log_dict(logs)\n        return output\n" in after
+
+
+def test_a_dict_of_several_branches_is_logged_in_each() -> None:
+    body = 'if batch:\n            out = {"loss": 1, "log": a}\n            return out\n'
+    body += '        out = {"loss": 2, "log": b}\n        return out'
+    after = rewritten({"train.py": STEP.replace(RETURN, body)}, LIT)["train.py"]
+    assert 'out = {"loss": 1}\n            self.log_dict(a)\n            return out\n' in after
+    assert 'out = {"loss": 2}\n        self.log_dict(b)\n        return out\n' in after
+
+
+def test_a_dict_of_which_nothing_is_left_goes_with_its_name() -> None:
+    hook = STEP.replace("training_step(self, batch, batch_idx)", "test_epoch_end(self, batch)")
+    text = hook.replace(RETURN, 'out = {"log": {"a": loss}}\n        return out')
+    assert rewritten({"train.py": text}, LIT)["train.py"].endswith('        self.log_dict({"a": loss})\n')
+    told = text.replace("        out =", "        # for later\n        out =")
+    assert "a comment stands beside" in refusals({"train.py": told}, "LIT213")[0]
+
+
+def test_what_both_hold_is_logged_once() -> None:
+    text = STEP.replace('{"b": loss}', '{"a": loss}')
+    assert 'self.log_dict({"a": loss}, prog_bar=True)\n' in rewritten({"train.py": text}, LIT)["train.py"]
+    named = STEP.replace(RETURN, 'bar = {"a": loss}\n        return {"log": {"a": loss}, "progress_bar": bar}')
+    assert 'self.log_dict({"a": loss}, prog_bar=True)\n' in rewritten({"train.py": named}, LIT)["train.py"]
+    again = named.replace("        return {", "        loss = loss * 2\n        return {")
+    assert "share keys" in refusals({"train.py": again}, "LIT213")[0]
