@@ -16,6 +16,7 @@ from verify.building import MARKER
 from verify.known import FOLDER
 
 DAY = 86400.0
+SIZES = "fixer-sizes.json"
 
 
 @dataclass(frozen=True)
@@ -49,7 +50,8 @@ def kept(cache: Path) -> tuple[Kept, ...]:
 
 
 def remove(chosen: Iterable[Kept]) -> Iterator[Kept]:
-    """Remove environments but those that are being built at this moment; what was removed is yielded."""
+    """Remove environments but those that are being built at this moment; what was removed is yielded. The others
+    share less now, so their sizes are forgotten."""
     for one in chosen:
         lock = one.folder.with_name(f"{one.folder.name}.lock")
         with _free(lock) as free:
@@ -57,6 +59,8 @@ def remove(chosen: Iterable[Kept]) -> Iterator[Kept]:
                 (one.folder / MARKER).unlink(missing_ok=True)
                 shutil.rmtree(one.folder, ignore_errors=True)
                 lock.unlink(missing_ok=True)
+                for other in one.folder.parent.glob(f"*/{SIZES}"):
+                    other.unlink(missing_ok=True)
                 yield one
 
 
@@ -77,11 +81,32 @@ def _read(folder: Path) -> Kept:
 
 
 def _sizes(folder: Path) -> tuple[int, int]:
+    """What an environment holds alone and shares. To look at each of its files takes a second, so a finished one
+    remembers it."""
+    remembered = folder / SIZES
+    with contextlib.suppress(OSError, ValueError, TypeError):
+        own, shared = json.loads(remembered.read_text(encoding="utf-8"))
+        return int(own), int(shared)
+    found = _counted(str(folder))
+    if (folder / MARKER).is_file():
+        with contextlib.suppress(OSError):
+            remembered.write_text(json.dumps(found), encoding="utf-8")
+    return found
+
+
+def _counted(folder: str) -> tuple[int, int]:
     own = shared = 0
-    for place, _, names in os.walk(folder):
-        for name in names:
-            with contextlib.suppress(OSError):
-                status = (Path(place) / name).lstat()
+    waiting = [folder]
+    while waiting:
+        with contextlib.suppress(OSError), os.scandir(waiting.pop()) as entries:
+            for entry in entries:
+                try:
+                    if entry.is_dir(follow_symlinks=False):
+                        waiting.append(entry.path)
+                        continue
+                    status = entry.stat(follow_symlinks=False)
+                except OSError:
+                    continue
                 if status.st_nlink > 1:
                     shared += status.st_size
                 else:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from verify.building import MARKER
-from verify.kept import DAY, kept, remove
+from verify.kept import DAY, SIZES, kept, remove
 from verify.known import FOLDER
 
 
@@ -37,6 +37,20 @@ def test_what_is_kept_is_told_with_its_size_and_age(cache: Path) -> None:
     assert (old.folder.name, round(old.days)) == ("old", 40)
     assert old.size == 3000 + (cache / "old" / MARKER).stat().st_size
     assert kept(cache / "nowhere") == ()
+
+
+def test_sizes_are_remembered_until_something_is_removed(cache: Path) -> None:
+    first = kept(cache)
+    (cache / "new/lib/more.py").write_bytes(b"x" * 500)
+    assert [one.size for one in kept(cache)] == [one.size for one in first]
+    assert not (cache / "half" / SIZES).exists()
+    (cache / "new" / SIZES).unlink()
+    assert kept(cache)[1].size == first[1].size + 500
+    (cache / "new" / SIZES).write_text("nonsense")
+    assert kept(cache)[1].shared == 1000
+    list(remove(one for one in first if one.folder.name == "half"))
+    new = next(one for one in kept(cache) if one.folder.name == "new")
+    assert (new.size, new.shared) == (first[1].size + 500 + 1000, 0)
 
 
 def test_what_is_removed_is_gone_with_its_lock(cache: Path) -> None:
