@@ -81,7 +81,7 @@ def _class(current: PythonFile, file: PythonFile, facts: Facts, item: ClassNode,
         waiting, found = [item.scope.resolve(base) for base in item.node.bases], list[Class]()
         while waiting:
             base = waiting.pop(0)
-            known = other(base) if base else None
+            known = other(base) if base and base not in (MODULE, NN) else None
             if known and all(known.item is not seen.item for seen in found):
                 found.append(known)
                 waiting += [known.item.scope.resolve(node) for node in known.item.node.bases]

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
 
 from codemods.facts import MODULE, ClassFact, Facts
-from codemods.gradients.classes import fact_of, known_class
+from codemods.gradients.classes import Class, fact_of, known_class
 from codemods.gradients.trace import Run, follow
 from codemods.gradients.values import Cut, Flow, Value
 from codemods.nodes import every_node
@@ -47,31 +48,46 @@ def lost_losses(file: PythonFile, facts: Facts) -> tuple[Lost, ...]:
 
 
 def _lost(file: PythonFile, facts: Facts, item: ClassNode, fact: ClassFact) -> Iterator[Lost]:
-    step = item.methods.get("training_step")
-    if step is None or "backward" in item.methods or _trains_nothing(item):
+    known = known_class(file, facts, item, fact)
+    classes = (known, *known.above())
+    own = item.methods.get("training_step")
+    found = (known, own) if own else known.method("training_step")
+    if found is None or any("backward" in other.item.methods for other in classes) or _trains_nothing(classes):
         return
-    run = follow(known_class(file, facts, item, fact), step)
-    for place, value in _sinks(item, run):
-        if value.flow is Flow.CUT:
-            cuts = sorted(
-                value.cuts, key=lambda cut: (getattr(cut.node, "lineno", 0), getattr(cut.node, "col_offset", 0))
-            )
-            silent = any(cut.node in run.revived for cut in cuts)
-            yield Lost(item, step, place, tuple(cuts), silent)
+    home, step = found
+    run = follow(known, home, step)
+    for place, value in _sinks(classes, run):
+        if value.flow is not Flow.CUT:
+            continue
+        cuts = list(map(partial(_placed, file=file, home=home), value.cuts))
+        silent = any(cut.node in run.revived for cut in cuts)
+        if home is known or any(cut.path == file.path for cut in cuts):
+            yield Lost(item, step, place, tuple(sorted(cuts, key=_place)), silent)
 
 
-def _trains_nothing(item: ClassNode) -> bool:
-    """Whether the class says itself that it has no optimizer."""
-    method = item.methods.get("configure_optimizers")
+def _placed(cut: Cut, file: PythonFile, home: Class) -> Cut:
+    """A cut as the file that is looked at has it: calls in the file of an inherited step lead to none of its own."""
+    return cut if home.file is file else replace(cut, via=None)
+
+
+def _place(cut: Cut) -> tuple[str, int, int]:
+    return cut.path, getattr(cut.node, "lineno", 0), getattr(cut.node, "col_offset", 0)
+
+
+def _trains_nothing(classes: Sequence[Class]) -> bool:
+    """Whether the class, or the nearest above it that speaks of it, says that it has no optimizer."""
+    found = (other.item.methods.get("configure_optimizers") for other in classes)
+    method = next((item for item in found if item is not None), None)
     return method is not None and not results(method)
 
 
-def _sinks(item: ClassNode, run: Run) -> list[tuple[ast.AST, Value]]:
-    """What is handed to the backward pass: by `manual_backward`, or by returning it where nothing of the class
+def _sinks(classes: Sequence[Class], run: Run) -> list[tuple[ast.AST, Value]]:
+    """What is handed to the backward pass: by `manual_backward`, or by returning it where nothing of the classes
     speaks of manual optimization."""
     if run.backward:
         return list(run.backward.items())
-    if any(isinstance(node, ast.Attribute | ast.Name) and _name(node) == FLAG for node in every_node(item.node)):
+    nodes = (node for other in classes for node in every_node(other.item.node))
+    if any(isinstance(node, ast.Attribute | ast.Name) and _name(node) == FLAG for node in nodes):
         return []
     given: list[tuple[ast.AST, Value]] = []
     for node, value in run.returned.items():
@@ -79,6 +95,27 @@ def _sinks(item: ClassNode, run: Run) -> list[tuple[ast.AST, Value]]:
             given.append((node, value.part("loss") if any(key == "loss" for key, _ in value.parts) else value.whole()))
     lossless = [value for _, value in given if value.flow is not Flow.CUT and value.flow is not Flow.PLAIN]
     return [] if lossless else given
+
+
+def steps_of(facts: Facts) -> frozenset[str]:
+    """The files with LightningModules that have a training step, of their own or from a base."""
+    known: frozenset[str] | None = facts.memo.get("gradients.steps")
+    if known is None:
+        known = facts.memo["gradients.steps"] = frozenset(
+            fact.path
+            for fact in facts.classes()
+            if any("training_step" in other.methods for other in facts.ancestry(fact)) and facts.kind(fact) == MODULE
+        )
+    return known
+
+
+CUTS = (".detach()", ".item()", "no_grad", "inference_mode")
+"""What cuts most losses: a file with none of them, and no training step, is not looked at."""
+
+
+def present(file: PythonFile) -> bool:
+    """Whether the file may hold a part of a training step."""
+    return "def training_step" in file.text or (bool(file.classes) and any(word in file.text for word in CUTS))
 
 
 def _name(node: ast.AST) -> str:

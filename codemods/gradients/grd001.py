@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from codemods.facts import Facts
-from codemods.gradients.find import Lost, lost_losses
+from codemods.gradients.find import CUTS, Lost, lost_losses, present, steps_of
 from codemods.gradients.values import Cut
 from codemods.rule import Example, Match, NodeEdit, Rule
 from codemods.source import PythonFile
@@ -43,15 +43,12 @@ HARMLESS = frozenset({"log", "log_dict", "print", "info", "debug", "update", "ad
 def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
     done: set[ast.AST] = set()
     for lost in lost_losses(file, facts):
-        own = [cut for cut in lost.cuts if cut.how != "no_grad" and cut.node not in done]
+        seen = [cut for cut in lost.cuts if cut.via or cut.path == file.path]
+        own = [cut for cut in seen if cut.how != "no_grad" and cut.node not in done]
         done.update(cut.node for cut in own)
         refused = _refused(file, lost)
         for cut in own:
             yield _match(file, lost, cut, refused)
-
-
-def _present(file: PythonFile) -> bool:
-    return "def training_step" in file.text
 
 
 def _match(file: PythonFile, lost: Lost, cut: Cut, refused: str) -> Match:
@@ -82,8 +79,11 @@ def _refused(file: PythonFile, lost: Lost) -> str:
             return "it is also computed without gradients (GRD002): decide on that first"
         if cut.how not in REMOVED:
             return ADVICE[cut.how]
-        if cut.via:
+        if cut.path != file.path:
             return "not rewritten, since it stands in another file: take it away there, the value is the same"
+    inherited = lost.step not in lost.item.methods.values()
+    if inherited and any(not _is_inside(cut.node, lost.item.node) for cut in lost.cuts):
+        return "not rewritten, since other classes have it from the same base: take it away, the value is the same"
     for cut in lost.cuts:
         if cut.how == "tensor" and (why := _unwrappable(cut.node)):
             return why
@@ -229,9 +229,10 @@ RULE = Rule(
     ),
     fix="safe",
     versions="every Lightning",
-    triggers=(b"training_step",),
+    triggers=(b"training_step", *(word.encode() for word in CUTS)),
     check=_check,
-    present=_present,
+    among=steps_of,
+    present=present,
     examples=(
         Example(_ITEM, _PLAIN),
         Example(_REVIVED, _example(_LOSS, "return loss")),

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from codemods.facts import Facts
-from codemods.gradients.find import Lost, lost_losses
+from codemods.gradients.find import CUTS, Lost, lost_losses, present, steps_of
 from codemods.gradients.values import Cut
 from codemods.rule import Example, Match, NodeEdit, Rule
 from codemods.source import PythonFile
@@ -28,16 +28,12 @@ ADVICE = "if the layers under it are to be trained, take it away; if not, the lo
 def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
     done: set[ast.AST] = set()
     for lost in lost_losses(file, facts):
-        places = [cut for cut in lost.cuts if cut.how == "no_grad"]
+        places = [cut for cut in lost.cuts if cut.how == "no_grad" and (cut.via or cut.path == file.path)]
         alone = all(cut.how == "no_grad" for cut in lost.cuts)
         for cut in places:
             if cut.node not in done:
                 done.add(cut.node)
                 yield _match(file, lost, cut, alone and len(places) == 1)
-
-
-def _present(file: PythonFile) -> bool:
-    return "def training_step" in file.text
 
 
 def _match(file: PythonFile, lost: Lost, cut: Cut, alone: bool) -> Match:
@@ -167,9 +163,10 @@ RULE = Rule(
     ),
     fix="safe",
     versions="every Lightning",
-    triggers=(b"training_step",),
+    triggers=(b"training_step", *(word.encode() for word in CUTS)),
     check=_check,
-    present=_present,
+    among=steps_of,
+    present=present,
     examples=(
         Example(_TOP + "    @torch.no_grad()\n" + _STEP + _TAIL, _TOP + _STEP + _TAIL),
         Example(_TOP + _BLOCK + _TAIL, _TOP + _STEP + _TAIL),

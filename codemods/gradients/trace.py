@@ -33,10 +33,10 @@ class Run:
     revived: set[ast.AST] = field(default_factory=set)
 
 
-def follow(known: Class, method: Function) -> Run:
-    """Follow a method that Lightning calls, whose parameters hold data alone."""
+def follow(known: Class, home: Class, method: Function) -> Run:
+    """Follow a method that Lightning calls of a class, which has it from `home`; its parameters hold data alone."""
     run = Run()
-    frame = Frame(known, known, method, run, {}, None, ())
+    frame = Frame(known, home, method, run, {}, None, ())
     frame.env.update(dict.fromkeys(parameters(method), PLAIN))
     frame.execute()
     run.returned = frame.returned
