@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 from verify.distributions import AMBIGUOUS
 
@@ -50,11 +51,18 @@ _ADVICE: tuple[tuple[str, str], ...] = (
     ),
 )
 _MOST = 2
+_COMPILED = re.compile(r"(?:No module named '(?:\w+\.)*|cannot import name ')(\w+)'")
 
 
-def advice(reason: str) -> str:
-    """What to do about a reason for which nothing trained, to be added to it; empty where nothing fits."""
+def advice(reason: str, root: Path) -> str:
+    """What to do about a reason for which nothing of the tree at `root` trained, to be added to it; empty where nothing
+    fits."""
     found = []
+    for module in _COMPILED.findall(reason):
+        if source := next(iter((*root.rglob(f"{module}.pyx"), *root.rglob(f"{module}/*.pyx"))), None):
+            where = source.relative_to(root).as_posix()
+            told = f"{where} has to be compiled first: name the command with `setup = [...]` and a `script` {_SETTINGS}"
+            return f"; {told}"
     for pattern, told in _ADVICE:
         if match := re.search(pattern, reason):
             names = match.groupdict()

@@ -111,6 +111,8 @@ def _asked(line: str) -> str:
 
 
 def _short(text: str) -> str:
+    if "was not found in the package registry" in text:
+        return "no index has it"
     line = " ".join(text.split())
     return line if len(line) <= _TOLD else f"{line[: _TOLD - 1]}…"
 

@@ -179,7 +179,7 @@ def _prove(before: Sources, after: Sources, bench: _Bench) -> Evidence:
     first = min(tried, key=_misused, default=nothing)
     result = _with_alone(alone, first) if alone else first
     if result.verdict == "inconclusive":
-        result = replace(result, reason=result.reason + advice(result.reason))
+        result = replace(result, reason=result.reason + advice(result.reason, after.root))
     return replace(result, problems=problems, left=left)
 
 
@@ -310,7 +310,7 @@ def _wanted(sources: Sources, scripts: Iterable[str], pins: tuple[str, ...]) -> 
     outside = {package for _, packages in reached for package in packages}
     held = pins_in(sources.root)
     if outside & READ_BY:
-        files, packages = targets(sources)
+        files, packages = targets(sources, scripts)
         reached += [sources.reach(path) for path in files]
         outside |= asked_for(packages, held).union(*(found for _, found in reached))
     trees = [tree for files, _ in reached for path in files if (tree := sources.tree(path))]

@@ -18,13 +18,18 @@ _FILES = 1000
 _SIZE = 100_000
 
 
-def targets(sources: Sources) -> tuple[tuple[str, ...], frozenset[str]]:
-    """The files of a tree, and the top-level packages from outside, that its YAML files name."""
+def targets(sources: Sources, scripts: Iterable[str]) -> tuple[tuple[str, ...], frozenset[str]]:
+    """The files of a tree, and the top-level packages from outside, that its YAML files name; what lies beside one of
+    the scripts is found from there."""
+    places = ["_.py", *scripts]
     files: dict[str, None] = {}
     outside: set[str] = set()
     for dotted in sorted(_dotted(sources.root)):
         *module, name = dotted.split(".")
-        found = sources.local("_.py", Import(".".join(module), 0, (name,), False)) or _within(sources, module)
+        tried = (
+            each for place in places for each in (_local(sources, place, module, name), _within(sources, place, module))
+        )
+        found: tuple[str, ...] = next(filter(None, tried), ())
         files.update(dict.fromkeys(found))
         if not found and module[0] != "hydra_plugins" and not (sources.root / module[0]).exists():
             outside.add(module[0])
@@ -38,10 +43,14 @@ def asked_for(packages: Iterable[str], pins: Iterable[str]) -> frozenset[str]:
     return frozenset(package for package in packages if not pinned or distribution(package) in pinned)
 
 
-def _within(sources: Sources, module: list[str]) -> tuple[str, ...]:
+def _local(sources: Sources, place: str, module: list[str], name: str) -> tuple[str, ...]:
+    return sources.local(place, Import(".".join(module), 0, (name,), False))
+
+
+def _within(sources: Sources, place: str, module: list[str]) -> tuple[str, ...]:
     """The files of a class whose method is named."""
     *parents, name = module
-    return sources.local("_.py", Import(".".join(parents), 0, (name,), False)) if parents else ()
+    return _local(sources, place, parents, name) if parents else ()
 
 
 def _dotted(root: Path) -> set[str]:

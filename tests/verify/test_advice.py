@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from verify.advice import advice
@@ -19,12 +21,20 @@ from verify.advice import advice
         ("MissingMandatoryValue: Missing mandatory value: data.path", "leaves values open"),
     ],
 )
-def test_each_reason_says_what_to_do(reason: str, told: str) -> None:
-    assert told in advice(reason)
+def test_each_reason_says_what_to_do(tmp_path: Path, reason: str, told: str) -> None:
+    assert told in advice(reason, tmp_path)
 
 
-def test_nothing_is_made_up_and_not_all_is_told() -> None:
-    assert advice("TypeError: unsupported operand") == ""
-    assert advice("ModuleNotFoundError: No module named 'pytorch_lightning.utilities.cli'") == ""
-    assert advice("ModuleNotFoundError: No module named 'data.an4' at a.py:1") == ""
-    assert advice("FileNotFoundError; gaierror; No CUDA GPUs; arguments are required").count("; ") == 2
+def test_nothing_is_made_up_and_not_all_is_told(tmp_path: Path) -> None:
+    assert advice("TypeError: unsupported operand", tmp_path) == ""
+    assert advice("ModuleNotFoundError: No module named 'pytorch_lightning.utilities.cli'", tmp_path) == ""
+    assert advice("ModuleNotFoundError: No module named 'data.an4' at a.py:1", tmp_path) == ""
+    assert advice("FileNotFoundError; gaierror; No CUDA GPUs; arguments are required", tmp_path).count("; ") == 2
+
+
+def test_what_has_to_be_compiled_is_named(tmp_path: Path) -> None:
+    (tmp_path / "align").mkdir()
+    (tmp_path / "align" / "core.pyx").write_text("")
+    assert "align/core.pyx has to be compiled first" in advice("Error: No module named 'a.align.core' at x", tmp_path)
+    assert "align/core.pyx" in advice("ImportError: cannot import name 'align' from partially initialized", tmp_path)
+    assert advice("ImportError: cannot import name 'other' from x", tmp_path) == ""

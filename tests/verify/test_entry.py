@@ -228,6 +228,8 @@ def test_what_configurations_name_is_found(tmp_path: Path) -> None:
         "model:\n  _target_: model.M\ndata:\n- class_path: 'src.data.mnist.Data.make'\nother:\n"
         "  target: timm.create\nplain: here.is.none\ngone:\n  _target_: src.gone.It\n"
     )
-    assert targets(Sources(tmp_path / "p")) == (("model.py", "src/data/mnist.py"), frozenset({"timm"}))
+    assert targets(Sources(tmp_path / "p"), []) == (("model.py", "src/data/mnist.py"), frozenset({"timm"}))
+    (tmp_path / "p" / "b.yaml").write_text("_target_: mnist.Data\n")
+    assert targets(Sources(tmp_path / "p"), ["src/data/run.py"])[1] == {"timm"}
     assert asked_for({"timm", "aim", "yaml"}, ["timm>=0.5", "PyYAML"]) == {"timm", "yaml"}
     assert asked_for({"timm"}, []) == {"timm"}
