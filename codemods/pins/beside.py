@@ -56,7 +56,8 @@ def _of_group(
     stuck = next((pin for pin in libraries if pin.name == "torch" and not fits and why_not(pin, own, area)), None)
     for pin in (pin for pin in own.pins if pin.group == group):
         if pin in libraries:
-            found = _of_library(pin, own, area, fits, target, used, exact, stuck)
+            alone = [minor for minor in left if not _clashes(pin, minor)] if pin.name == "transformers" else []
+            found = _of_library(pin, own, area, fits or alone, target, used, exact, stuck)
         elif pin.problem == "locked" and pin.language != "conda":
             continue
         elif pin.name == "python" and pin.requirement:

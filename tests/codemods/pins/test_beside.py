@@ -90,6 +90,13 @@ def test_what_code_uses_of_transformers_is_probable_only() -> None:
     assert not any(item[1] == 2 for item in told(files, uses, target="2.5.6"))
 
 
+def test_transformers_that_an_older_lightning_stands_beside() -> None:
+    text = text_of("lightning>=1.8", "torch==1.7.1", "transformers==4.3.1")
+    assert moved({"requirements.txt": text})["requirements.txt"].endswith("torch==2.3.1\ntransformers==4.3.1\n")
+    (said,) = [item for item in told({"requirements.txt": text}) if item[1] == 3]
+    assert said[2] == "manual" and "Lightning 2.5 is the newest that can be installed" in said[3]
+
+
 @pytest.mark.parametrize(
     ("lightning", "before", "after", "target"),
     [
