@@ -15,13 +15,14 @@ from codemods.hooks.epoch_end import IN_PLACE, STAGES
 from codemods.hooks.step_end import PRECISION, family_refusal, mixed, own_refusal, shown_ends, spellings
 from codemods.hooks.unheard import DATA, DATA_HOOKS, HOOKS, Unheard
 from codemods.rule import Example, Match, NodeEdit, Rule, best_levels
-from codemods.scopes import Scope
+from codemods.scopes import ROOT, Scope
 from codemods.source import ClassNode, PythonFile
 from codemods.syntax import Function, parameters
 
 if TYPE_CHECKING:
     import libcst as cst
-
+IDLE = (f"{ROOT}.data_loader", f"{ROOT}.core.decorators.data_loader")
+"""Decorators that did nothing any more, which LIT001 takes out."""
 STEP_ENDS = {stage.step_end: stage for stage in STAGES}
 
 
@@ -163,7 +164,7 @@ def _hands_on(decorator: ast.expr, scope: Scope) -> bool:
     """Whether a decorator gives the method whatever it is called with."""
     dotted = scope.resolve(decorator.func if isinstance(decorator, ast.Call) else decorator) or ""
     ranked = dotted.startswith("lightning") and dotted.endswith(".rank_zero_only")
-    return dotted in IN_PLACE or (ranked and not isinstance(decorator, ast.Call))
+    return dotted in (*IN_PLACE, *IDLE) or (ranked and not isinstance(decorator, ast.Call))
 
 
 def _renamed(node: cst.FunctionDef, *, hook: Unheard) -> cst.FunctionDef:

@@ -132,7 +132,7 @@ HOOKS: dict[str, Unheard] = {
     "test_end": Unheard(
         (MODULE,), "1.0", "", "Keep what test_step returns in a list on self, and read it in on_test_epoch_end"
     ),
-    "tng_dataloader": Unheard((MODULE,), "1.0", "", "It is train_dataloader"),
+    "tng_dataloader": Unheard((MODULE,), "1.0", "", "It has that name since 0.5.", "train_dataloader"),
     "configure_sharded_model": Unheard(
         (MODULE,),
         "2.1",

@@ -263,3 +263,12 @@ def test_a_hook_of_rank_zero_is_called_under_its_new_name() -> None:
     text = RANKED.replace("pytorch_lightning", "lightning.pytorch").replace("from ours import timed\n", "")
     watched = run_rules({"a.py": text}, rule("LIT211"), unsafe=True).final()["a.py"].decode()
     assert stop(watched) == [1] and stop(text) == []
+
+
+def test_the_oldest_name_of_the_train_loader() -> None:
+    text = (
+        "import pytorch_lightning as pl\n\n\nclass A(pl.LightningModule):\n    @pl.data_loader\n"
+        "    def tng_dataloader(self):\n        return self.loader\n"
+    )
+    after = rewritten({"a.py": text}, rule("LIT001"), rule("LIT211"))["a.py"]
+    assert after.endswith("class A(pl.LightningModule):\n    def train_dataloader(self):\n        return self.loader\n")
