@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
+import re
 import shutil
 import sys
 import time
@@ -94,15 +95,41 @@ def _fill(folder: Path, plan: Plan, python: Path, installer: Installer) -> tuple
     dated = _flags(plan, there)
     for name in sorted(_of_the_day(plan) & set(there)):
         installer.remove(folder, name)
-    left: dict[str, str] = {}
-    if installer.install(folder, [*dated, *held, *map(_asked, plan.extras)], plan.overrides):
-        tried = {line: _install_one(folder, held, line, plan, dated, installer) for line in plan.extras}
-        left = {line: why for line, why in tried.items() if why}
+    alone = _install_together(folder, held, plan, dated, installer)
+    tried = {line: _install_one(folder, held, line, plan, dated, installer) for line in alone}
+    left = {line: why for line, why in tried.items() if why}
     unfit = _unfit(folder, installer)
     lines = [line for line in plan.extras if line not in left]
     broken = Repair(folder, installer, held, dated, plan.overrides).run(lines, plan.base[1])
     return (*(f"{line} ({_short(why)})" for line, why in left.items()), *unfit,
             *(f"{name} (it does not load: {_short(why)})" for name, why in broken.items()))  # fmt: skip
+
+
+def _install_together(
+    folder: Path, held: tuple[str, ...], plan: Plan, dated: tuple[str, ...], installer: Installer
+) -> list[str]:
+    """Install all that an environment should have at once: without the version of what the installer gives as reason
+    why that fails, and then without that itself. What is left to be installed by itself is returned."""
+    lines = {line: _asked(line) for line in plan.extras}
+    alone: list[str] = []
+    while lines and (wrong := installer.install(folder, [*dated, *held, *lines.values()], plan.overrides)):
+        blamed = _blamed(wrong, lines)
+        if blamed is None:
+            return [line for line in plan.extras if line in lines or line in alone]
+        name = Requirement(blamed).name
+        if Requirement(blamed).url or lines[blamed] == name:
+            alone.append(blamed)
+            del lines[blamed]
+        else:
+            lines[blamed] = name
+    return alone
+
+
+def _blamed(wrong: str, lines: Iterable[str]) -> str | None:
+    """The requirement that an installer's words name first."""
+    text = canonicalize_name(wrong)
+    found = {line: re.search(rf"(?<![a-z0-9-]){_names([line])[0]}(?![a-z0-9-]*[a-z])", text) for line in lines}
+    return min(((match.start(), line) for line, match in found.items() if match), default=(0, None))[1]
 
 
 def _asked(line: str) -> str:

@@ -386,3 +386,29 @@ def test_a_package_of_the_folder_that_we_are_in_is_not_loaded(tmp_path: Path, mo
     assert not found.loads(tmp_path / "env", "torchvision")
     assert "ModuleNotFoundError" in found.says(tmp_path / "env", "import torchvision")
     assert not (tmp_path / "ran").exists()
+
+
+class Blaming(Recorded):
+    """Says which requirement is the reason, as uv does: `pinned` installs without its version, `gone` not at all."""
+
+    def install(self, folder: Path, requirements: Sequence[str], overrides: Sequence[str] = ()) -> str | None:
+        super().install(folder, requirements, overrides)
+        if "pinned==1" in requirements:
+            return "Because pinned==1 has no wheels and you require pinned==1, the requirements are unsatisfiable"
+        return "Because gone was not found in the package registry" if "gone" in requirements else None
+
+
+def test_what_an_installer_blames_is_taken_out_and_the_rest_installed_at_once(tmp_path: Path) -> None:
+    installer = Blaming(Path("uv"), (), {}, threading.Event())
+    plan = Plan(("torch==1", "pytorch-lightning==1"), (), ("gone", "gone-too", "numpy==1", "pinned==1"))
+    _, left = build(plan, Path(sys.executable), installer, tmp_path, lambda text: None)
+    assert left == ("gone (no index has it)",)
+    (asked,) = tmp_path.glob("pytorch-lightning-1-*/asked.txt")
+    given = [json.loads(line)[2:] for line in asked.read_text().splitlines()]
+    assert given == [
+        [],
+        ["gone", "gone-too", "numpy==1", "pinned==1"],
+        ["gone", "gone-too", "numpy==1", "pinned"],
+        ["gone-too", "numpy==1", "pinned"],
+        ["gone"],
+    ]
