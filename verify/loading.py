@@ -82,12 +82,13 @@ class Repair:
         """
         names = [str(canonicalize_name(Requirement(line).name)) for line in (lightning, *lines)]
         failing = unloadable(self.folder, self.installer, names, lightning)
+        moved = False
         for _ in range(ROUNDS):
-            moved = [self._try(name, error) for name, error in failing.items()]
-            if not any(moved):
+            if not any([self._try(name, error) for name, error in failing.items()]):
                 break
-            failing = unloadable(self.folder, self.installer, names, lightning)
-        return failing
+            moved = True
+            failing = unloadable(self.folder, self.installer, failing, lightning)
+        return unloadable(self.folder, self.installer, names, lightning) if moved else failing
 
     def _try(self, name: str, error: str) -> bool:
         """Install the first thing that was not tried yet; whether anything was."""
