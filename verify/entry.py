@@ -49,7 +49,9 @@ def entries(sources: Sources, changed: Iterable[str]) -> tuple[Entry, ...]:
         return (configured,)
     touched = frozenset(changed)
     found = [path for path in sources.paths() if starts(sources, path)]
-    ranked = sorted(found, key=lambda path: (_rank(sources, path, touched), _in_tests(path), path))
+    ranked = sorted(
+        found, key=lambda path: (_rank(sources, path, touched), _in_tests(path), not trains(sources.tree(path)), path)
+    )
     said = list(commands(sources.root)) if ranked else []
     scripts = list(dict.fromkeys(entry for path in ranked for entry in _started(sources, path, said)))
     return (*scripts[:SCRIPTS], *_tests(sources, touched)[:TESTS])

@@ -84,7 +84,8 @@ class Repair:
         failing = unloadable(self.folder, self.installer, names, lightning)
         moved = False
         for _ in range(ROUNDS):
-            if not any([self._try(name, error) for name, error in failing.items()]):
+            tried = [self._try(name, error) for name, error in failing.items()]
+            if not any(tried):
                 break
             moved = True
             failing = unloadable(self.folder, self.installer, failing, lightning)
