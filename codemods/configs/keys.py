@@ -17,6 +17,8 @@ from codemods.source import PythonFile, Source
 
 FAMILY = "LIT11"
 GPUS = "LIT101"
+NOTED = "B07"
+"""The row of what is said of an argument beside what becomes of it."""
 _UNSEEN = "unseen_"
 
 
@@ -42,7 +44,8 @@ def _rules() -> tuple[Rule, ...]:
 
 
 def verdicts(entries: tuple[Entry, ...], target: str) -> Iterator[Verdict]:
-    """What the rules say, for a release to move to, of each entry of which they say something."""
+    """What the rules say, for a release to move to, of each entry of which they say something: once what becomes of it,
+    and once what there is to know of it."""
     names = {item.key: _text(item, index) for index, item in enumerate(entries) if item.key.isidentifier()}
     lines = "".join(f"    {name}={text},\n" for name, text in names.items())
     code = f"from pytorch_lightning import Trainer\n\ntrainer = Trainer(\n{lines})\n"
@@ -50,13 +53,13 @@ def verdicts(entries: tuple[Entry, ...], target: str) -> Iterator[Verdict]:
         file = PythonFile.parse(Source("config.py", "python", code.encode()))
     except Exception:
         return
-    spoken: set[str] = set()
+    spoken: set[tuple[str, bool]] = set()
     for rule in _rules():
         check = rule.check
         for match in check(file, Facts({}, target=target)):  # type: ignore[arg-type]
             key = _key_at(file, match)
-            if key and key not in spoken:
-                spoken.add(key)
+            if key and (key, match.row == NOTED) not in spoken:
+                spoken.add((key, match.row == NOTED))
                 told = replace(match, reason=re.sub(rf"{_UNSEEN}\d+", "...", match.reason))
                 yield _verdict(file, told, key, names)
 

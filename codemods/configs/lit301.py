@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from codemods.configs.evidence import REMOVED, Known, is_trainer, read_evidence
-from codemods.configs.keys import Verdict, verdicts
+from codemods.configs.keys import NOTED, Verdict, verdicts
 from codemods.configs.mappings import Entry, Malformed
 from codemods.configs.owners import LIGHTNING, Owned, Owner, Project, Told, owned, seen, speaks_of
 from codemods.configs.splice import dropped, has_comment, replaced, valued
@@ -78,7 +78,9 @@ def _unread(file: TextFile, project: Project, why: str) -> Iterator[Match]:
 
 
 def _section(file: TextFile, project: Project, item: Owned, owner: Owner) -> Iterator[Match]:
-    found = {verdict.key: verdict for verdict in verdicts(item.arguments, project.facts.target)}
+    told = list(verdicts(item.arguments, project.facts.target))
+    notes = {verdict.key: verdict for verdict in told if verdict.row == NOTED}
+    found = {**notes, **{verdict.key: verdict for verdict in told if verdict.row != NOTED}}
     for entry in item.arguments:
         if entry.key in REMOVED and entry.key not in found:
             found[entry.key] = _unspoken(entry.key, entry.value)
@@ -89,6 +91,10 @@ def _section(file: TextFile, project: Project, item: Owned, owner: Owner) -> Ite
     found = {key: _settled(file, project, item, owner, verdict) for key, verdict in found.items()}
     found = {key: _final(project, item, found, verdict) for key, verdict in found.items()}
     yield from _matches(file, project, item, found)
+    for entry in item.arguments:
+        if owner.how == "proven" and entry.key in notes and found[entry.key].row != NOTED:
+            note = notes[entry.key]
+            yield Match(file.span(*entry.key_at), note.message, "manual", note.reason, note.row)
 
 
 def _unspoken(key: str, value: object) -> Verdict:

@@ -226,3 +226,11 @@ def test_a_read_is_renamed_though_other_rules_have_moved_it() -> None:
     assert "from pytorch_lightning import seed_everything" in result["train.py"]
     assert 'len(config["trainer"]["devices"])' in result["train.py"]
     assert "devices: [0, 1]" in result["config.yaml"]
+
+
+@pytest.mark.parametrize("before", ["distributed_backend: ddp\n", "gpus: 2\nstrategy: ddp\n"])
+def test_ddp_that_looked_for_unused_parameters_is_spoken_of_beside_its_rewrite(before: str) -> None:
+    found = run_rules({"conf/trainer/a.yaml": f"{TARGET}max_epochs: 3\n{before}"}, rule("LIT301")).findings
+    assert sorted(item.fix for item in found) == ["manual", "safe"]
+    assert ["ddp_find_unused_parameters_true" in item.reason for item in found if item.fix == "manual"] == [True]
+    assert run_rules({"conf/trainer/a.yaml": f"{TARGET}max_epochs: 3\nstrategy: ddp\n"}, rule("LIT301")).findings == ()
