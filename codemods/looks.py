@@ -132,7 +132,8 @@ def _every(rule: Rule, file: PythonFile | TextFile, facts: Facts) -> Iterator[Ma
             reason = "Not rewritten: a part of the same change is ignored by a comment, or lies outside the given path."
             match = replace(match, fix="manual", reason=reason, edits=())
         elif facts.forked and rule.breaks_in and match.fix == "safe":
-            reason = f"{match.reason} Lightning comes from an address here: its release, and so the effect, is unknown."
+            unknown = "Lightning comes from an address here: its release, and so the effect, is unknown."
+            reason = f"{match.reason.rstrip('.')}. {unknown}"
             match = replace(match, fix="unsafe", reason=reason)
         yield match
 
