@@ -23,6 +23,7 @@ from codemods.trainer.calls import (
     with_callback,
 )
 from codemods.trainer.dictionaries import held
+from codemods.trainer.fields import field_matches
 from codemods.trainer.guards import guard_of
 from codemods.trainer.handed import handed, is_own, stored, structured
 from codemods.trainer.options import Options, read_options
@@ -63,8 +64,10 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
     known = tuple(facts.collected(CODE).values())
     gone = {name for name in once() - current() if name in file.text}
     seen: set[int] = set()
+    fields = field_matches(file, facts)
+    yield from fields.values()
     for field in structured(file):
-        if field.name in once() - current() - {"gpus"}:
+        if field.name in once() - current() - {"gpus"} - fields.keys():
             reason = f"Hydra gives it to Trainer: {_advice(field.name)}."
             what = f"`{field.name}` of Trainer was removed"
             yield Match(file.span(field.place), what, "manual", reason, _row(field.name))

@@ -337,14 +337,41 @@ def test_fields_of_another_file_are_named_where_the_trainer_is_built() -> None:
     assert ["conf.py:2" in made.findings[0].reason, "conf.py:3" in made.findings[1].reason] == [True, True]
 
 
-def test_a_structured_configuration_of_hydra_is_named() -> None:
-    text = (
-        "from dataclasses import dataclass\n\n\n@dataclass\nclass Conf:\n"
-        "    _target_: str = 'pytorch_lightning.Trainer'\n    weights_summary: str = 'top'\n    max_epochs: int = 1\n"
-    )
-    made = run_rules({"conf.py": text}, rule("LIT110"))
-    assert [(item.span.line, item.fix) for item in made.findings] == [(7, "manual")]
-    assert run_rules({"conf.py": text.replace("pytorch_lightning", "cluster")}, rule("LIT110")).findings == ()
+CONF = (
+    "from dataclasses import dataclass\n\n\n@dataclass\nclass Conf:\n    _target_: str = 'pytorch_lightning.Trainer'\n"
+    "    weights_summary: str = 'top'\n    replace_sampler_ddp: bool = False\n    max_epochs: int = 1\n"
+)
+
+
+def test_a_structured_configuration_of_hydra_follows() -> None:
+    after = rewritten({"conf.py": CONF}, rule("LIT110"))["conf.py"]
+    assert after.endswith("Trainer'\n    use_distributed_sampler: bool = False\n    max_epochs: int = 1\n")
+    assert run_rules({"conf.py": CONF.replace("pytorch_lightning", "cluster")}, rule("LIT110")).findings == ()
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "files"),
+    [
+        ("'top'", "'full'", {}),
+        ("'top'", "field(default='top')", {}),
+        ("'top'", "'top'; seed: int = 1", {}),
+        ("'top'", "'top'", {"train.py": "print(cfg.trainer.weights_summary)\n"}),
+        ("'top'", "'top'", {"a.yaml": "trainer:\n  weights_summary: full\n"}),
+        ("'top'", "'top'", {"run.sh": "python train.py trainer.weights_summary=full\n"}),
+        ("max_epochs: int = 1\n", "max_epochs: int = 1\n\n\nConf(weights_summary='full')\n", {}),
+    ],
+)
+def test_a_field_that_is_spoken_of_or_not_plain_is_named(old: str, new: str, files: dict[str, str]) -> None:
+    assert old in CONF
+    made = run_rules({"conf.py": CONF.replace(old, new), **files}, rule("LIT110"))
+    assert "weights_summary" in made.final()["conf.py"].decode()
+    assert [(item.span.line, item.fix) for item in made.findings if item.fix == "manual"] == [(7, "manual")]
+
+
+def test_a_field_with_a_comment_goes_when_asked_for() -> None:
+    text = CONF.replace("'top'", "'top'  # or full")
+    assert "weights_summary" in rewritten({"conf.py": text}, rule("LIT110"))["conf.py"]
+    assert "weights_summary" not in rewritten({"conf.py": text}, rule("LIT110"), unsafe=True)["conf.py"]
 
 
 def test_an_argument_that_came_after_the_target() -> None:

@@ -1,0 +1,86 @@
+"""Fields of structured configurations of Hydra, of which a Trainer is built, that became others or can go."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+
+from codemods.facts import TRAINER, Facts, literal
+from codemods.finding import Fix
+from codemods.rule import Match, TextEdit
+from codemods.scopes import canonical
+from codemods.source import ClassNode, PythonFile
+from codemods.trainer.table import current, once
+
+HARDWARE = "gpus"
+"""The field whose absence means something else in 2.x."""
+_SETTING = ("yaml", "json", "toml", "shell", "docs", "python", "notebook")
+
+
+def field_matches(file: PythonFile, facts: Facts) -> dict[str, Match]:
+    """The fields that are rewritten, by name: each has a value that says what takes its place, and nothing else in the
+    project speaks of it."""
+    if "_target_" not in file.text:
+        return {}
+    return {name: match for item in file.classes for name, match in _of_class(file, facts, item)}
+
+
+def _of_class(file: PythonFile, facts: Facts, item: ClassNode) -> Iterator[tuple[str, Match]]:
+    from codemods.configs.keys import verdicts
+    from codemods.configs.mappings import Entry
+
+    fields = {
+        node.target.id: node
+        for node in item.node.body
+        if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name) and node.value is not None
+    }
+    target = fields.get("_target_")
+    named = literal(target.value)[1] if target is not None and target.value is not None else None
+    if not isinstance(named, str) or canonical(named) != TRAINER:
+        return
+    known = {name: literal(node.value) for name, node in fields.items() if node.value is not None and name in once()}
+    entries = tuple(Entry(name, (0, 0), (0, 0), value) for name, (plain, value) in known.items() if plain)
+    for verdict in verdicts(entries, facts.target):
+        gone = verdict.key in once() - current() and verdict.key != HARDWARE
+        if (
+            not gone
+            or verdict.new is None
+            or verdict.values
+            or len(verdict.new) > 1
+            or _is_spoken(file, facts, verdict.key)
+        ):
+            continue
+        (new, text), *_ = (*verdict.new, ("", None))
+        if new and (text is not None or new in fields):
+            continue
+        node = fields[verdict.key]
+        edit, alone = _edit(file, node, new)
+        level: Fix = verdict.level if alone else "unsafe"
+        reason = verdict.reason if alone else f"{verdict.reason} The comment beside it goes as well."
+        message = f"`{verdict.key}` of Trainer was removed"
+        if edit is not None:
+            yield verdict.key, Match(file.span(node), message, level, reason, verdict.row, (edit,))
+
+
+def _edit(file: PythonFile, node: ast.AnnAssign, new: str) -> tuple[TextEdit | None, bool]:
+    """The edit that gives a field another name, or takes its line out, and whether no comment goes with it."""
+    start, end = file.offsets(node)
+    if new:
+        return TextEdit(*file.offsets(node.target), new), True
+    first = file.text.rfind("\n", 0, start) + 1
+    after = file.text.find("\n", end)
+    rest = file.text[end:after].strip()
+    if file.text[first:start].strip() or after < 0 or (rest and not rest.startswith("#")):
+        return None, False
+    return TextEdit(first, after + 1, ""), not rest
+
+
+def _is_spoken(file: PythonFile, facts: Facts, name: str) -> bool:
+    """Whether another place of the project speaks of a field."""
+    word = re.compile(rb"\b" + name.encode() + rb"\b")
+    return any(
+        len(word.findall(source.data)) > (path == file.path)
+        for path, source in facts.sources.items()
+        if source.kind in _SETTING and name.encode() in source.data
+    )
