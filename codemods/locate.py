@@ -29,6 +29,7 @@ KINDS: dict[type[ast.AST], type[cst.CSTNode]] = {
     ast.Expr: cst.Expr,
     ast.For: cst.For,
     ast.FunctionDef: cst.FunctionDef,
+    ast.If: cst.If,
     ast.Import: cst.Import,
     ast.ImportFrom: cst.ImportFrom,
     ast.Name: cst.Name,
@@ -37,7 +38,7 @@ KINDS: dict[type[ast.AST], type[cst.CSTNode]] = {
     ast.With: cst.With,
     ast.keyword: cst.Arg,
 }
-COMPOUND = (cst.ClassDef, cst.For, cst.FunctionDef, cst.SimpleStatementLine, cst.With)
+COMPOUND = (cst.ClassDef, cst.For, cst.FunctionDef, cst.If, cst.SimpleStatementLine, cst.With)
 
 
 class NotLocated(Exception):

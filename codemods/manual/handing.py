@@ -21,13 +21,15 @@ from codemods.source import AssignNode, CallNode, PythonFile
 if TYPE_CHECKING:
     import libcst as cst
 
-WORDS = (b"Trainer", b"instantiate(")
+WORDS = (b"Trainer", b"instantiate(", b"LightningCLI")
 """What a file must hold to fit anything by a Trainer that it is seen to build."""
 WITHOUT = {"gradient_clip_val": "None", "accumulate_grad_batches": "1"}
 """What a Trainer is left with."""
 NOTE = "# Manual optimization: the module does itself what the Trainer was given, and would refuse."
 MODEL = "model"
 """What a model is called that had no name."""
+OWN_CLI = "ManualCLI"
+"""What a LightningCLI is called that hands something over before it fits."""
 _FROM_ARGS = f"{TRAINER}.from_argparse_args"
 _CLI = (f"{ROOT}.cli.LightningCLI", f"{ROOT}.utilities.cli.LightningCLI")
 _INSTANTIATE = ("hydra.utils.instantiate", "hydra.utils.call")
@@ -35,7 +37,8 @@ _INSTANTIATE = ("hydra.utils.instantiate", "hydra.utils.call")
 
 @dataclass(frozen=True)
 class Fitting:
-    """A statement that fits `model`, both it and the Trainer plain names or attributes, once for each Trainer.
+    """A statement that fits `model`, both it and the Trainer plain names or attributes, once for each Trainer; where
+    `cli` holds, a LightningCLI that does so by itself, and that can be given a `before_fit`.
 
     `fitted` is the class of the model where that can be seen, `made` the text of the call that makes the model where
     it has no name yet. Other rules may move the `line`.
@@ -46,6 +49,7 @@ class Fitting:
     fitted: str | None
     made: str = field(default="", compare=False)
     line: int = field(default=0, compare=False)
+    cli: bool = False
 
 
 @dataclass(frozen=True)
@@ -99,7 +103,8 @@ def handing_matches(
             if path == file.path:
                 wanted.setdefault(place, set()).update(names)
     here = {place.line: place for place in read_fits(file).plain if place in wanted} if wanted else {}
-    for statement, call, _ in _fit_statements(file) if here else ():
+    statements = [(call, statement) for statement, call, _ in _fit_statements(file)] if here else []
+    for call, statement in [*statements, *(_cli_statements(file) if here else ())]:
         found = here.get(call.node.lineno)
         left = [name for name in WITHOUT if found and name in wanted[found] and not _is_handed(file, found, name)]
         if found is None or not left:
@@ -107,15 +112,55 @@ def handing_matches(
         sure = found.fitted is not None and facts.find_class(found.fitted, file.path) is not None
         made = f"{found.model} = {found.made}\n" if found.made else ""
         text = made + "".join(_lines(found, name, sure) for name in left)
+        own = NodeEdit(statement, partial(_behind, text=text, name=found.model if made else None), line=True)
         yield Match(
             file.span(call.node),
             f"manual optimization refuses a Trainer that is given {' or '.join(left)}",
             level,
             "Whatever the Trainer was given, the module gets here, and does what automatic optimization did.",
             "M214",
-            edits=(NodeEdit(statement, partial(_behind, text=text, name=found.model if made else None), line=True),),
+            edits=_cli_edits(call.node, statement, text) if found.cli else (own,),
             unit=unit,
         )
+
+
+def _cli_statements(file: PythonFile) -> Iterator[tuple[CallNode, ast.stmt]]:
+    """The calls of LightningCLI, each with the statement of the module that it stands in."""
+    for call in file.calls_near(("LightningCLI",)):
+        if call.scope.resolve(call.node.func) in _CLI:
+            around = (node for node in file.tree.body if node.lineno <= call.node.lineno <= (node.end_lineno or 0))
+            yield from ((call, node) for node in around)
+
+
+def _cli_edits(call: ast.Call, statement: ast.stmt, text: str) -> tuple[NodeEdit, NodeEdit]:
+    """The call of a class of the project's own in place of LightningCLI, and that class before the statement."""
+    simple = not hasattr(statement, "body")
+    text = "".join(f"        {line}\n" for line in [NOTE, *text.splitlines()])
+    written = f"class {OWN_CLI}({ast.unparse(call.func)}):\n    def before_fit(self):\n{text}"
+    return NodeEdit(call.func, _renamed), NodeEdit(statement, partial(_before, text=written), line=simple)
+
+
+def _renamed(_: cst.CSTNode) -> cst.Name:
+    import libcst as cst
+
+    return cst.Name(OWN_CLI)
+
+
+def _before(node: Any, *, text: str) -> cst.FlattenSentinel[Any]:
+    """A class, and the statement behind it, two lines apart."""
+    import libcst as cst
+
+    from codemods import edits
+
+    (made,) = edits.statements(text)
+    blank = [cst.EmptyLine(indent=False), cst.EmptyLine(indent=False)]
+    lines = [line for line in node.leading_lines if line.comment]
+    return cst.FlattenSentinel(
+        [
+            made.with_changes(leading_lines=blank),
+            node.with_changes(leading_lines=[*blank, *lines]),
+        ]
+    )
 
 
 def _lines(each: Fitting, name: str, sure: bool) -> str:
@@ -151,7 +196,7 @@ def _is_handed(file: PythonFile, each: Fitting, name: str) -> bool:
 
 
 def _read(file: PythonFile) -> Fits:
-    if "Trainer" not in file.text and "instantiate(" not in file.text:
+    if not any(word.decode() in file.text for word in WORDS):
         return Fits()
     scene = _Scene(file)
     plain: list[Fitting] = []
@@ -238,6 +283,8 @@ def _grouped(pairs: Iterable[tuple[Key, Value]]) -> dict[Key, list[Value]]:
 def _fitting(scene: _Scene, build: CallNode) -> Fitting | tuple[int, str | None] | None:
     """Where what a call builds fits a model, a tuple where that is not plain, None where it only evaluates."""
     file = scene.file
+    if build.scope.resolve(build.node.func) in _CLI:
+        return _by_itself(file, build)
     kept = scene.assigned.get(id(build.node), [])
     name = _kept_as(kept)
     if name is None:
@@ -255,6 +302,18 @@ def _fitting(scene: _Scene, build: CallNode) -> Fitting | tuple[int, str | None]
         if model:
             return Fitting(name, model, dotted, made, call.node.lineno)
     return build.node.lineno, dotted
+
+
+def _by_itself(file: PythonFile, build: CallNode) -> Fitting | tuple[int, str | None]:
+    """What a LightningCLI fits, and where it can be given a method to hand over before it does."""
+    given = {item.arg: item.value for item in build.node.keywords}
+    model = build.node.args[0] if build.node.args else given.get("model_class")
+    dotted = build.scope.resolve(model) if model is not None else None
+    at_once = "run" not in given and None not in given and len(build.node.args) < 3
+    once = len([0 for call, _ in _cli_statements(file) if call.node is not build.node]) == 0
+    if not at_once or not once or OWN_CLI in file.text or any(isinstance(node, ast.ClassDef) for node in build.within):
+        return build.node.lineno, dotted
+    return Fitting("self.trainer", "self.model", dotted, line=build.node.lineno, cli=True)
 
 
 def _kept_as(kept: Sequence[AssignNode]) -> str | None:

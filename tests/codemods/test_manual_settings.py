@@ -82,22 +82,116 @@ def test_clipping_goes_into_a_class_that_trains_by_chunks() -> None:
     assert "the Trainer at config.yaml accumulates gradients" in refusals(windows, "TBP001")[0]
 
 
+WINDOW = "accumulate_grad_batches"
+HANDED = """\
+from pytorch_lightning.cli import LightningCLI
+
+from models import GAN
+
+
+class ManualCLI(LightningCLI):
+    def before_fit(self):
+        # Manual optimization: the module does itself what the Trainer was given, and would refuse.
+        self.model.gradient_clip_val, self.trainer.gradient_clip_val = self.trainer.gradient_clip_val, None
+        SWAP
+
+
+if __name__ == "__main__":
+    ManualCLI(GAN)
+""".replace("SWAP", "self.model.WINDOW, self.trainer.WINDOW = self.trainer.WINDOW, 1".replace("WINDOW", WINDOW))
+SEVERAL = {**project(), "more.yaml": "trainer:\n  gradient_clip_val: 0.1\n"}
+RUN = """\
+import sys
+import types
+
+import torch
+from pytorch_lightning import Trainer
+import pytorch_lightning.cli
+
+
+class LightningCLI:
+    def __init__(self, model_class):
+        self.model = model_class()
+        self.trainer = Trainer(GIVEN)
+        if hasattr(self, "before_fit"):
+            self.before_fit()
+        self.trainer.fit(self.model, torch.utils.data.DataLoader(torch.randn(10, 3), batch_size=2))
+
+
+pytorch_lightning.cli.LightningCLI = LightningCLI
+if __name__ == "__main__":
+    import runpy
+
+    runpy.run_module("cli", run_name="__main__")
+"""
+
+
+def test_a_command_line_with_several_files_hands_over_before_it_fits() -> None:
+    made = run_rules(SEVERAL, OPT)
+    assert made.bugs == ()
+    assert {finding.fix for finding in made.findings} == {"safe"}
+    after = rewritten(SEVERAL, OPT)
+    assert after["cli.py"] == HANDED
+    assert (after["config.yaml"], after["more.yaml"]) == (SEVERAL["config.yaml"], SEVERAL["more.yaml"])
+
+
+@pytest.mark.parametrize("given", ["gradient_clip_val=0.2, accumulate_grad_batches=2", "gradient_clip_val=0.1"])
+def test_it_trains_as_each_file_said(given: str) -> None:
+    """LightningCLI needs jsonargparse, which is not there: one that calls `before_fit` as it does stands for it."""
+    after = rewritten(SEVERAL, OPT)
+    run = RUN.replace("GIVEN", f"max_epochs=2, {given}")
+    old, new = same(
+        {"models.py": GAN, "cli.py": CLI, "train.py": run},
+        {"models.py": after["models.py"], "cli.py": after["cli.py"], "train.py": run},
+        logged=False,
+    )
+    assert (old.automatic, new.automatic) == (True, False)
+
+
 OTHER = "from pytorch_lightning import LightningModule\n\n\nclass Other(LightningModule):\n"
 OTHER += "    def configure_optimizers(self):\n        return self.made\n"
 NOT_ALONE = {
-    "two files": {**project(), "more.yaml": "trainer:\n  gradient_clip_val: 0.1\n"},
+    "two files": SEVERAL,
     "another module": {**project(), "other.py": OTHER},
-    "no command line": {**project(), "cli.py": "import models\n"},
     "a comment beside it": project(CONFIG.replace("0.2\n", "0.2  # or 0.1\n")),
     "an expression": project(CONFIG.replace("0.2", "${clip}")),
     "an alias": project(CONFIG.replace("trainer:", "trainer: &t") + "again: *t\n"),
     "code that reads it": {**project(), "more.py": "def of(config):\n    return config['gradient_clip_val']\n"},
+    "any module": {**SEVERAL, "cli.py": CLI.replace("(GAN)", "()")},
+    "in a function": {
+        **SEVERAL,
+        "cli.py": CLI.replace('if __name__ == "__main__":', "def main():\n    # go").replace(
+            "I(", "I(  # now\n        "
+        ),
+    },
 }
 
 
 @pytest.mark.parametrize("files", NOT_ALONE.values(), ids=NOT_ALONE.keys())
-def test_a_file_that_is_not_the_only_one_is_left(files: dict[str, str]) -> None:
+def test_what_is_not_the_one_value_of_the_one_module_is_handed_over(files: dict[str, str]) -> None:
+    made = run_rules(files, OPT)
+    assert made.bugs == ()
+    assert {finding.fix for finding in made.findings} == {"safe"}
+    assert not [path for path in made.final() if path.endswith(".yaml")]
+    text = made.final()["cli.py"].decode()
+    guarded = 'if hasattr(self.model, "gradient_clip_val") and not self.model.automatic_optimization:\n'
+    assert "ManualCLI(LightningCLI):\n    def before_fit(self):\n" in text
+    assert (guarded in text) == ("LightningCLI()" in files["cli.py"])
+
+
+OWN = "\n\n\nclass Own(LightningCLI):\n    pass\n\n\nif"
+LEFT_ALONE = {
+    "no command line": {**project(), "cli.py": "import models\n"},
+    "fitted later": {**SEVERAL, "cli.py": CLI.replace("(GAN)", "(GAN, run=False)")},
+    "arguments that are not seen": {**SEVERAL, "cli.py": CLI.replace("(GAN)", "(GAN, **given)")},
+    "a class of its own": {**SEVERAL, "cli.py": CLI.replace("\n\nif", OWN).replace("    Light", "    Own")},
+    "two of them": {**SEVERAL, "cli.py": CLI + "    LightningCLI(GAN)\n"},
+}
+
+
+@pytest.mark.parametrize("files", LEFT_ALONE.values(), ids=LEFT_ALONE.keys())
+def test_what_has_no_place_to_be_handed_over_is_doubted(files: dict[str, str]) -> None:
     made = run_rules(files, OPT, unsafe=True)
     assert made.bugs == ()
-    assert not [path for path in made.final() if path.endswith(".yaml")]
+    assert not [path for path in made.final() if path.endswith(".yaml") or path == "cli.py"]
     assert {finding.fix for finding in made.findings} == {"unsafe"}
