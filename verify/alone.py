@@ -101,22 +101,24 @@ class TooSlow(Exception):
 
 def load(bench: Bench, names: list[str]) -> ModuleType:
     """Import a file of the project by the first of its names that works, standing in for packages that are missing."""
-    first: Exception | None = None
+    told: Exception | None = None
     for name in names:
+        last: Exception | None = None
         for _ in range(MISSING):
             try:
                 Stubs.loading = True
                 return importlib.import_module(name)
             except ImportError as error:
-                first = error if first is None or "relative import" in str(first) else first
+                last = error
                 if not bench.stubs.stands_in(error, bench.root):
                     break
             except Exception as error:
-                first = error if first is None or "relative import" in str(first) else first
+                last = error
                 break
             finally:
                 Stubs.loading = False
-    raise first or ImportError(f"{names[0]} cannot be imported")
+        told = last if told is None or "relative import" in str(told) else told
+    raise told or ImportError(f"{names[0]} cannot be imported")
 
 
 def modules_of(module: ModuleType) -> Iterator[type]:
@@ -161,7 +163,8 @@ def search(bench: Bench, spec: dict[str, Any], record: Callable[..., None]) -> N
             files_left, classes_left = len(spec["modules"]) - number, len(found) - place
             seconds = max(5.0, (end - time.monotonic()) / (files_left - 1 + classes_left))
             values = file["hints"]
-            hints = Hints(values["values"], tuple(values["calls"].get(cls.__name__, ())))
+            calls = tuple(values["calls"].get(cls.__name__, ()))
+            hints = Hints(values["values"], calls, tuple(values.get("groups", ())))
             _search_one(bench, file, cls, hints, spec["trainer"], seconds, record)
             if time.monotonic() > end:
                 return
@@ -271,6 +274,8 @@ def _is_final(tried: Attempt) -> bool:
 def _children(bench: Bench, cls: type, state: State, tried: Attempt, hints: Hints) -> Iterator[tuple[State, float]]:
     """What to try after an attempt that failed, and how far each is to be put back."""
     error = tried.error
+    if isinstance(error, TooSlow) and state.batch and tried.module is not None:
+        yield replace(state, batch=batches.sized(state.batch, (batches.SIDE, batches.SIDE))), 0
     if error is None or isinstance(error, TooLarge | TooSlow):
         return
     own = [pair for pair in reversed(tried.frames) if pair[0].f_code.co_filename.startswith(bench.root)]
@@ -283,7 +288,7 @@ def _children(bench: Bench, cls: type, state: State, tried: Attempt, hints: Hint
     if lacking and lacking[1] not in state.attributes:
         value = arguments.guess(lacking[1], hints)
         yield replace(state, attributes={**state.attributes, lacking[1]: value}), 0
-    given = _quietly(arguments.following(error, own, state.arguments, hints, cls))
+    given = _quietly(arguments.following(error, own, state.arguments, hints))
     in_step = any(frame.f_code.co_name == "training_step" for frame, _ in tried.frames)
     if state.batch is None or tried.module is None or not (in_step or isinstance(error, NothingLearned | Doubtful)):
         yield from ((replace(state, arguments=found, batch=None), 0) for found in given)
@@ -294,6 +299,8 @@ def _children(bench: Bench, cls: type, state: State, tried: Attempt, hints: Hint
     first = errors.is_about_inputs(trouble.text) or isinstance(error, NothingLearned)
     yield from itertools.islice(other if first else inside, CHILDREN * 2 // 3)
     yield from itertools.islice(inside if first else other, CHILDREN)
+    for pair in arguments.sides(state.arguments, hints):
+        yield replace(state, batch=batches.sized(state.batch, pair)), 0
     yield from ((replace(state, batch=found), 0) for found in list(batches.guesses(tried.module))[1:])
 
 
@@ -352,7 +359,8 @@ def _attempt(
                 module = _built(bench, cls, state.arguments)
             module.train()
             if spec is None:
-                spec = next(batches.guesses(module))
+                found = arguments.sides(state.arguments)
+                spec = batches.sized(next(batches.guesses(module)), found[0] if found else None)
             made = batches.make(spec, _generator(bench.seed))
             bench.watch.begin(seen)
             with warnings.catch_warnings(record=True) as warned:

@@ -47,6 +47,7 @@ _BY_NAME: tuple[tuple[str, Any], ...] = (
     (r"vocab|classes|labels|tokens|num_|n_|dim|size|hidden|width|features|units|channels|len|count|max|min|^[a-z]$", 8),
     (r"name|type|mode|kind|task|metric|monitor|dataset|norm|version|charset", "x"),
 )  # fmt: skip
+_SIDES = r"(ima?ge?|input|crop)_?(size|dim|shape|res)|resolution|^(height|width)$"
 _OTHERS: dict[type, tuple[Any, ...]] = {
     bool: (True, False),
     int: (4, 8, 2, 16, 32, 64, 1, 3, [8, 8]),
@@ -57,13 +58,18 @@ _OTHERS: dict[type, tuple[Any, ...]] = {
 }
 
 
+_MADE = ("call", "layer", "tuple", "named", "function")
+"""What is not a configuration, as far as it is a dict."""
+
+
 @dataclass(frozen=True)
 class Hints:
-    """What the project says of values: by parameter or attribute name, the most telling first; and whole calls of
-    the class, by parameter."""
+    """What the project says of values: by parameter or attribute name, the most telling first; whole calls of the
+    class, by parameter; and configurations that hold values together."""
 
     values: Mapping[str, list[Any]]
     calls: tuple[Mapping[str, Any], ...] = ()
+    groups: tuple[Mapping[str, Any], ...] = ()
 
     def of(self, name: str) -> list[Any]:
         return list(self.values.get(name, ()))
@@ -82,10 +88,15 @@ def build(value: Any) -> Any:
         return tuple(build(item) for item in value["items"])
     if kind == "layer":
         return _layer()
+    if kind == "function":
+        return _FUNCTIONS[value["does"]]
+    if kind == "named":
+        return _named(value["name"])
     if kind == "call":
-        called = _named(value["name"])
+        called = build(value["of"]) if "of" in value else _named(value["name"])
+        plain = [build(item) for item in value.get("args", ())]
         given = {name: build(item) for name, item in value["kwargs"].items()}
-        return functools.partial(called, **given) if value.get("partial") else called(**given)
+        return functools.partial(called, *plain, **given) if value.get("partial") else called(*plain, **given)
     return Config({name: build(item) for name, item in value.items()})
 
 
@@ -107,6 +118,32 @@ def _layer() -> Any:
     return Layer()
 
 
+def _one(*_: Any, **__: Any) -> float:
+    return 1.0
+
+
+def _same(*given: Any, **named: Any) -> Any:
+    return next(iter((*given, *named.values())), None)
+
+
+def _loss(*given: Any, **named: Any) -> Any:
+    """The mean squared error of the first two tensors."""
+    import torch
+
+    first, second = [value for value in (*given, *named.values()) if isinstance(value, torch.Tensor)][:2]
+    return torch.nn.functional.mse_loss(first, second)
+
+
+_FUNCTIONS = {"one": _one, "same": _same, "loss": _loss}
+
+
+def function(name: str) -> Any:
+    """A function for what goes by a name: a factor of one for a schedule, an error for a loss, else its argument."""
+    low = name.lower()
+    does = "one" if re.search(r"lambda|lr|schedul", low) else "loss" if re.search(r"loss|criterion", low) else "same"
+    return {"@": "function", "does": does}
+
+
 def _named(name: str) -> Any:
     parts = name.split(".")
     for count in range(len(parts) - 1, 0, -1):
@@ -124,7 +161,7 @@ def starts(cls: type, hints: Hints) -> Iterator[Arguments]:
     """The arguments to begin with, the likeliest first."""
     required, known, takes_more = _parameters(cls)
     plain = {name: _guess(name, annotation, hints) for name, annotation in required.items()}
-    for call in hints.calls[:3]:
+    for call in hints.calls[:6]:
         given = {name: value for name, value in call.items() if name in known or takes_more}
         yield {**plain, **given}
     yield plain
@@ -187,6 +224,8 @@ def _by_annotation(name: str, annotation: Any, depth: int) -> Any:
     if annotation is inspect.Parameter.empty:
         return plain
     origin, inner = typing.get_origin(annotation), typing.get_args(annotation)
+    if collections.abc.Callable in (origin, annotation) or annotation is typing.Callable:
+        return function(name)
     if origin in (typing.Union, types.UnionType):
         return None if type(None) in inner else _by_annotation(name, inner[0], depth)
     if origin is typing.Literal:
@@ -239,18 +278,57 @@ def _own_layers(cls: type) -> bool:
 
 
 def following(
-    error: BaseException, frames: list[tuple[FrameType, int]], given: Arguments, hints: Hints, cls: type
+    error: BaseException, frames: list[tuple[FrameType, int]], given: Arguments, hints: Hints
 ) -> Iterator[Arguments]:
     """The arguments to try after an error: `frames` are those of the project, the innermost first."""
     text = f"{type(error).__name__}: {error}"
+    lines = [(frame, line) for frame, number in frames[:6] if (line := _statement(frame, number)) is not None]
+    for _, line in lines[:3]:
+        yield from _unfilled(text, line, given, hints)
     yield from _missing(text, given, hints)
-    for frame, number in frames[:6]:
-        line = _statement(frame, number)
-        if line is None:
-            continue
+    for _, line in lines[:3]:
+        yield from _uncallable(text, line, given)
+    for frame, line in lines:
         yield from _lacking(text, line, given, hints)
         for path in _mentioned(line, given, frame):
-            yield from (_put(given, path, value) for value in _others(path, given, hints, cls, frame))
+            yield from (_put(given, path, value) for value in _others(path, given, hints, text, frame))
+
+
+def _unfilled(text: str, line: ast.AST, given: Arguments, hints: Hints) -> Iterator[Arguments]:
+    """What a call is missing that is given a configuration as its keywords; or what of it the call does not know."""
+    missing = re.search(r"missing \d+ required (?:positional|keyword-only) arguments?: (.+)", text)
+    unknown = re.search(r"unexpected keyword argument '(\w+)'", text)
+    if not missing and not unknown:
+        return
+    spread = [keyword.value for node in ast.walk(line) if isinstance(node, ast.Call)
+              for keyword in node.keywords if keyword.arg is None]  # fmt: skip
+    for path in filter(None, (_found(_chain(node), given) for node in spread)):
+        held = _inner(_get(given, path))
+        if unknown and unknown[1] in held:
+            yield _put(given, path, {"@": "config", "values": {k: v for k, v in held.items() if k != unknown[1]}})
+        names = re.findall(r"'(\w+)'", missing[1]) if missing else []
+        for group in _holding(names, held, hints):
+            yield _put(given, path, {"@": "config", "values": dict(group)})
+        if names:
+            new = {name: guess(name, hints) for name in names}
+            yield _put(given, path, {"@": "config", "values": {**held, **new}})
+            plain = {name: _by_name(name) for name in names}
+            yield _put(given, path, {"@": "config", "values": {**held, **plain}})
+
+
+def _holding(names: list[str], held: Mapping[str, Any], hints: Hints) -> list[Mapping[str, Any]]:
+    """The project's configurations with these names and what is held already, those with the least more first."""
+    found = [group for group in hints.groups if names and all(name in group for name in (*names, *held))]
+    found = [group for group in found if dict(group) != dict(held)]
+    return sorted(found, key=len)[:3]
+
+
+def _uncallable(text: str, line: ast.AST, given: Arguments) -> Iterator[Arguments]:
+    """A function in the place of an argument that is called and cannot be."""
+    found = re.search(r"'(\w+)' object is not callable", text)
+    for name, value in given.items() if found else ():
+        if found and type(value).__name__ == found[1]:
+            yield {**given, name: function(ast.unparse(line))}
 
 
 def _missing(text: str, given: Arguments, hints: Hints) -> Iterator[Arguments]:
@@ -265,8 +343,10 @@ def _missing(text: str, given: Arguments, hints: Hints) -> Iterator[Arguments]:
         yield {name: value for name, value in given.items() if name != unexpected[1]}
     if match:
         for path in _configs(given):
-            held = _get(given, path)
-            if match[1] not in _inner(held):
+            held = _inner(_get(given, path))
+            if match[1] not in held:
+                for group in _holding([match[1]], held, hints):
+                    yield _put(given, path, {"@": "config", "values": dict(group)})
                 yield _put(given, (*path, match[1]), guess(match[1], hints))
 
 
@@ -287,19 +367,26 @@ def _lacking(text: str, line: ast.AST, given: Arguments, hints: Hints) -> Iterat
             continue
         held = _get(given, path)
         if not isinstance(held, dict) or held.get("@") != "call":
-            values = _inner(held) if isinstance(held, dict) and held.get("@") != "layer" else {}
+            values = _inner(held) if isinstance(held, dict) and held.get("@") not in _MADE else {}
+            if not values:
+                for group in _holding([key], {}, hints):
+                    yield _put(given, path, {"@": "config", "values": dict(group)})
             new = {"@": "config", "values": {**values, key: guess(key, hints)}}
             if new != held:
                 yield _put(given, path, new)
 
 
-def _others(path: tuple[str, ...], given: Arguments, hints: Hints, cls: type, frame: FrameType) -> Iterator[Any]:
+def _others(path: tuple[str, ...], given: Arguments, hints: Hints, text: str, frame: FrameType) -> Iterator[Any]:
     """Other values for an argument."""
     now = _get(given, path)
     tried = [*hints.of(path[-1]), *_choices(path[-1], frame)]
+    if "object is not callable" in text:
+        tried.insert(0, function(path[-1]))
     if now is None or isinstance(now, str):
         tried.append(_by_name(path[-1]))
     tried += _OTHERS.get(type(now), ())
+    if isinstance(now, str) and re.search(r"pretrained|checkpoint|ckpt|resume|weights", path[-1].lower()):
+        tried.append(None)
     shown: list[Any] = [now]
     for value in tried:
         if value not in shown or (value in shown and type(value) is not type(now)):
@@ -308,18 +395,52 @@ def _others(path: tuple[str, ...], given: Arguments, hints: Hints, cls: type, fr
 
 
 def _choices(name: str, frame: FrameType) -> list[str]:
-    """The texts that the code around a frame compares a variable of that name with."""
+    """The texts that the code around a frame compares a variable of that name with, or looks up by it."""
     try:
         tree = ast.parse(Path(frame.f_code.co_filename).read_bytes())
     except (OSError, SyntaxError, ValueError):
         return []
     found: dict[str, None] = {}
+    tables = {
+        target.id: node.value
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Dict)
+        for target in node.targets
+        if isinstance(target, ast.Name)
+    }
     for node in ast.walk(tree):
-        if isinstance(node, ast.Compare) and (_chain(node.left) or [""])[-1] == name:
-            for constant in ast.walk(node):
+        if isinstance(node, ast.Subscript | ast.Compare):
+            key = node.slice if isinstance(node, ast.Subscript) else node.left
+            if (_chain(key) or [""])[-1] != name:
+                continue
+            table: Any = node.value if isinstance(node, ast.Subscript) else node.comparators[0]
+            table = tables.get(table.id) if isinstance(table, ast.Name) else table
+            inside = table.keys if isinstance(table, ast.Dict) else [node] if isinstance(node, ast.Compare) else []
+            for constant in (part for each in inside if each for part in ast.walk(each)):
                 if isinstance(constant, ast.Constant) and isinstance(constant.value, str):
                     found[constant.value] = None
     return list(found)
+
+
+def sides(given: Any, hints: Hints | None = None) -> list[tuple[int, int]]:
+    """The heights and widths of images that arguments name, and then those that the project does."""
+    found: dict[tuple[int, int], None] = {}
+
+    def read(name: str, value: Any) -> None:
+        if re.search(_SIDES, name.lower()):
+            pair = value["items"] if isinstance(value, dict) and value.get("@") == "tuple" else value
+            pair = pair[-2:] if isinstance(pair, list) else [pair, pair]
+            if len(pair) == 2 and all(type(side) is int and 8 <= side <= 1024 for side in pair):
+                found[(pair[0], pair[1])] = None
+        for key, inner in value.items() if isinstance(value, dict) else ():
+            read(str(key), inner)
+
+    for name, value in given.items():
+        read(name, value)
+    for name, values in hints.values.items() if hints else ():
+        for value in values:
+            read(name, value)
+    return list(found)[:6]
 
 
 def _mentioned(line: ast.AST, given: Arguments, frame: FrameType) -> Iterator[tuple[str, ...]]:
@@ -382,7 +503,7 @@ def _statement(frame: FrameType, number: int) -> ast.AST | None:
 def _configs(given: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
     """Where the arguments hold configurations."""
     inner = given if not path else _inner(given)
-    if path and isinstance(given, dict) and given.get("@") not in ("call", "layer", "tuple"):
+    if path and isinstance(given, dict) and given.get("@") not in _MADE:
         yield path
     if isinstance(inner, dict) and (not path or (isinstance(given, dict) and given.get("@") in (None, "config"))):
         for name, value in inner.items():
@@ -428,10 +549,13 @@ def _told(value: Any) -> str:
         return f"({', '.join(map(_told, value['items']))})"
     if kind == "layer":
         return "a small linear layer"
+    if kind == "function":
+        return {"one": "1.0 for any step", "same": "what it is given", "loss": "a mean squared error"}[value["does"]]
+    if kind == "named":
+        return str(value["name"]).rsplit(".", 1)[-1]
     if kind == "call":
-        name = value["name"].rsplit(".", 1)[-1]
-        return (
-            f"partial({name}, {told(value['kwargs'])})" if value.get("partial") else f"{name}({told(value['kwargs'])})"
-        )
+        name = _told(value["of"]) if "of" in value else value["name"].rsplit(".", 1)[-1]
+        given = ", ".join(filter(None, [*map(_told, value.get("args", ())), told(value["kwargs"])]))
+        return f"partial({name}, {given})" if value.get("partial") else f"{name}({given})"
     inner = _inner(value)
     return "{" + ", ".join(f"{name}: {_told(item)}" for name, item in inner.items()) + "}"

@@ -99,6 +99,14 @@ def replaced(spec: Spec, place: Place, new: Spec) -> Spec:
     return made
 
 
+def sized(spec: Spec, side: tuple[int, int] | None) -> Spec:
+    """The description with all images of another height and width."""
+    for place, part in list(leaves(spec)) if side else ():
+        if len(part["shape"]) == 4:
+            spec = replaced(spec, place, {**part, "shape": [*part["shape"][:2], *(side or ())]})
+    return spec
+
+
 def told(spec: Spec) -> str:
     """A description in one line for people."""
     if "items" in spec:

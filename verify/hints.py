@@ -12,9 +12,11 @@ from typing import Any
 
 import yaml  # type: ignore[import-untyped, unused-ignore]
 
+from verify.callers import NONE, Scope, calls, hinted, meant, scope, settled
 from verify.sources import Sources
 
 EACH = 6
+GROUPS, GROUPS_SIZE, VARIANTS = 80, 120_000, 3
 _CONFIGS = (".yaml", ".yml", ".json")
 _SIZE = 200_000
 _FILES = 400
@@ -25,10 +27,12 @@ _GIVEN = ("init_args", "params", "args", "kwargs", "hparams")
 
 @dataclass
 class Hints:
-    """Values by name, the most telling first, and the arguments of whole calls by the class that is called."""
+    """Values by name, the most telling first; the arguments of whole calls by the class that is called; and what
+    belongs together in configuration files."""
 
     values: dict[str, list[Any]] = field(default_factory=dict)
     calls: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
+    groups: list[dict[str, Any]] = field(default_factory=list)
 
     def add(self, name: str, value: Any) -> None:
         held = self.values.setdefault(name, [])
@@ -48,10 +52,42 @@ def hints(sources: Sources, first: str) -> Hints:
     rest = [path for path in sources.paths() if path not in near]
     for path in [first, *near, *rest]:
         if tree := sources.tree(path):
-            _read(tree, found)
+            _read(sources, path, tree, found)
+    size = 0
     for data in configurations(sources.root):
         _walk(data, found, 0)
+        for group in _groups(configured(data), 0):
+            size += len(json.dumps(group))
+            if size < GROUPS_SIZE and len(found.groups) < GROUPS and group not in found.groups:
+                found.groups.append(group)
+    for name, held in found.calls.items():
+        found.calls[name] = _settled(held, found)
     return found
+
+
+def _settled(held: list[dict[str, Any]], found: Hints) -> list[dict[str, Any]]:
+    """Calls with the project's values for what they name: the likeliest ones, and those of one configuration each."""
+    made: list[dict[str, Any]] = []
+    for call in held:
+        wanted = set(hinted(call))
+        fitting = sorted((group for group in found.groups if wanted & set(group)), key=lambda g: -len(wanted & set(g)))
+        whole = [group for group in fitting if wanted <= set(group)]
+        for group in [*whole[:1], {}, *fitting[:VARIANTS]]:
+            values = {**found.values, **{name: [value] for name, value in group.items()}}
+            known = {name: settled(value, values) for name, value in call.items()}
+            new = {name: value for name, value in known.items() if value is not NONE}
+            if new not in made:
+                made.append(new)
+    return made
+
+
+def _groups(data: Any, depth: int) -> Iterator[dict[str, Any]]:
+    """A configuration and those within it, as far as they say more than one thing."""
+    if isinstance(data, dict) and depth < 4:
+        if len(data) > 1 and "@" not in data:
+            yield data
+        for value in data.values():
+            yield from _groups(value, depth + 1)
 
 
 def _fits(value: Any) -> bool:
@@ -64,30 +100,35 @@ def _fits(value: Any) -> bool:
 # -- code
 
 
-def _read(tree: ast.Module, found: Hints) -> None:
+def _read(sources: Sources, path: str, tree: ast.Module, found: Hints) -> None:
     constants = {
         target.id: value
         for node in tree.body
         if isinstance(node, ast.Assign) and isinstance(target := node.targets[0], ast.Name)
-        and (value := _value(node.value, {})) is not _NONE
+        and (value := _value(node.value, {})) is not NONE
     }  # fmt: skip
-    parameters = {node.name: _parameters(node) for node in ast.walk(tree) if isinstance(node, ast.ClassDef)}
+    outer = scope(sources, path, constants)
+    for call, held in calls(tree, outer):
+        _call(call, held, sources, found)
     for node in ast.walk(tree):
-        if isinstance(node, ast.Call):
-            _call(node, constants, parameters, found)
-        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             for name, default in _defaults(node):
                 value = _value(default, constants)
-                if value is not _NONE and value is not None:
+                if value is not NONE and value is not None:
                     found.add(name, value)
     for name, value in constants.items():
         if name.islower() or name.isupper():
             found.add(name.lower(), value)
 
 
-def _parameters(node: ast.ClassDef) -> list[str]:
-    init = next((item for item in node.body if isinstance(item, ast.FunctionDef) and item.name == "__init__"), None)
-    return [item.arg for item in init.args.args[1:]] if init else []
+def _parameters(sources: Sources, name: str) -> list[str]:
+    """The parameters of the `__init__` of a class of the project."""
+    for path in sources.paths():
+        for node in tree.body if (tree := sources.tree(path)) else ():
+            if isinstance(node, ast.ClassDef) and node.name == name:
+                made = [item for item in node.body if isinstance(item, ast.FunctionDef) and item.name == "__init__"]
+                return [item.arg for item in made[0].args.args[1:]] if made else []
+    return []
 
 
 def _defaults(node: ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[tuple[str, ast.expr]]:
@@ -99,7 +140,8 @@ def _defaults(node: ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[tuple[st
             yield parameter.arg, given
 
 
-def _call(node: ast.Call, constants: Mapping[str, Any], known: Mapping[str, list[str]], found: Hints) -> None:
+def _call(node: ast.Call, held: Scope, sources: Sources, found: Hints) -> None:
+    constants = held.constants
     called = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
     if called in ("add_argument", "option", "Option", "add_arg"):
         _option(node, constants, found)
@@ -109,17 +151,20 @@ def _call(node: ast.Call, constants: Mapping[str, Any], known: Mapping[str, list
     given = {
         keyword.arg: value
         for keyword in node.keywords
-        if keyword.arg and (value := _value(keyword.value, constants)) is not _NONE
+        if keyword.arg and (value := _value(keyword.value, constants)) is not NONE
     }
-    names = known.get(called, [])
+    names = _parameters(sources, called) if node.args and called[:1].isupper() else []
     given |= {
         name: value
         for name, argument in zip(names, node.args, strict=False)
-        if (value := _value(argument, constants)) is not _NONE
+        if (value := _value(argument, constants)) is not NONE
     }
     for name, value in given.items():
         found.add(name, value)
     if called[:1].isupper():
+        pairs = [(keyword.arg, keyword.value) for keyword in node.keywords if keyword.arg]
+        more = {name: meant(value, held) for name, value in [*zip(names, node.args, strict=False), *pairs]}
+        found.call(called, {**{name: value for name, value in more.items() if value is not NONE}, **given})
         found.call(called, given)
 
 
@@ -130,15 +175,18 @@ def _option(node: ast.Call, constants: Mapping[str, Any], found: Hints) -> None:
     given = {keyword.arg: keyword.value for keyword in node.keywords}
     target = given.get("dest")
     name = str(target.value) if isinstance(target, ast.Constant) else name.lstrip("-").split("/")[0].replace("-", "_")
-    value = _value(given["default"], constants) if "default" in given else _NONE
-    if value is _NONE or value is None:
-        choices = _value(given["choices"], constants) if "choices" in given else _NONE
+    value = _value(given["default"], constants) if "default" in given else NONE
+    if value is NONE or value is None:
+        choices = _value(given["choices"], constants) if "choices" in given else NONE
         action = getattr(given.get("action"), "value", None)
         value = choices[0] if isinstance(choices, list) and choices else {"store_true": False, "store_false": True}.get(
             str(action), value
         )  # fmt: skip
-    if name and value is not _NONE:
+    if name and value is not NONE:
         found.add(name, _typed(value, getattr(given.get("type"), "id", "")))
+    others = _value(given["choices"], constants) if name and "choices" in given else None
+    for choice in others if isinstance(others, list) else ():
+        found.add(name, choice)
 
 
 def _typed(value: Any, kind: str) -> Any:
@@ -150,11 +198,8 @@ def _typed(value: Any, kind: str) -> Any:
     return value
 
 
-_NONE = object()
-
-
 def _value(node: ast.expr, constants: Mapping[str, Any]) -> Any:
-    """What an expression is, where it is written out; `_NONE` where it is not."""
+    """What an expression is, where it is written out; `NONE` where it is not."""
     if isinstance(node, ast.Name) and node.id in constants:
         return constants[node.id]
     try:
@@ -167,10 +212,10 @@ def _value(node: ast.expr, constants: Mapping[str, Any]) -> Any:
 def _number(node: ast.expr) -> Any:
     """The result of a small calculation with numbers."""
     if not isinstance(node, ast.BinOp):
-        return _NONE
+        return NONE
     left, right = _value(node.left, {}), _value(node.right, {})
     if not isinstance(left, int | float) or not isinstance(right, int | float):
-        return _NONE
+        return NONE
     try:
         if isinstance(node.op, ast.Mult):
             return left * right
@@ -179,8 +224,8 @@ def _number(node: ast.expr) -> Any:
         if isinstance(node.op, ast.Pow) and abs(right) < 20:
             return left**right
     except (ZeroDivisionError, OverflowError):
-        return _NONE
-    return _NONE
+        return NONE
+    return NONE
 
 
 def _plain(value: Any) -> Any:
@@ -189,11 +234,11 @@ def _plain(value: Any) -> Any:
         return {"@": "tuple", "items": [_plain(item) for item in value]}
     if isinstance(value, list):
         items = [_plain(item) for item in value]
-        return _NONE if _NONE in items else items
+        return NONE if NONE in items else items
     if isinstance(value, dict):
         made = {str(key): _plain(item) for key, item in value.items()}
-        return _NONE if _NONE in made.values() else made
-    return value if value is None or isinstance(value, bool | int | float | str) else _NONE
+        return NONE if NONE in made.values() else made
+    return value if value is None or isinstance(value, bool | int | float | str) else NONE
 
 
 # -- configuration files
@@ -228,6 +273,23 @@ _Loader.add_implicit_resolver(  # type: ignore[no-untyped-call, unused-ignore]
 _Loader.add_multi_constructor("!", lambda loader, tag, node: None)  # type: ignore[no-untyped-call, unused-ignore]
 
 
+def built(sources: Sources) -> tuple[str, ...]:
+    """The files of the tree with what its configurations name to be built."""
+    known = set(sources.paths())
+    named = dict.fromkeys(name for data in configurations(sources.root) for name in _named(data, 0))
+    paths = [name.rpartition(".")[0].replace(".", "/") for name in named]
+    return tuple(dict.fromkeys(f for path in paths for f in (f"{path}.py", f"src/{path}.py") if f in known))
+
+
+def _named(data: Any, depth: int) -> Iterator[str]:
+    for value in data.values() if isinstance(data, dict) else data[:50] if isinstance(data, list) else ():
+        if depth < 12:
+            yield from _named(value, depth + 1)
+    for key in _REACHED[:3] if isinstance(data, dict) else ():
+        if isinstance(name := data.get(key), str) and "." in name:
+            yield name
+
+
 def _walk(data: Any, found: Hints, depth: int) -> None:
     if depth > 12:
         return
@@ -239,7 +301,7 @@ def _walk(data: Any, found: Hints, depth: int) -> None:
     for key, value in data.items():
         if isinstance(key, str):
             plain = configured(value)
-            if plain is not _NONE:
+            if plain is not NONE:
                 found.add(key, plain)
             _walk(value, found, depth + 1)
     for reached in _REACHED:
@@ -252,19 +314,19 @@ def _walk(data: Any, found: Hints, depth: int) -> None:
 
 def _arguments(given: Mapping[Any, Any]) -> dict[str, Any]:
     made = {str(key): configured(value) for key, value in given.items() if not str(key).startswith("_")}
-    return {key: value for key, value in made.items() if value is not _NONE}
+    return {key: value for key, value in made.items() if value is not NONE}
 
 
 def configured(value: Any) -> Any:
     """A value of a configuration as an argument; what hydra and LightningCLI would build becomes a call. References
     to other values are not known, and neither is what holds them."""
     if isinstance(value, str):
-        return _NONE if "${" in value or value == "???" else value
+        return NONE if "${" in value or value == "???" else value
     if isinstance(value, list):
         items = [configured(item) for item in value]
-        return _NONE if any(item is _NONE for item in items) else items
+        return NONE if any(item is NONE for item in items) else items
     if not isinstance(value, dict):
-        return value if value is None or isinstance(value, bool | int | float) else _NONE
+        return value if value is None or isinstance(value, bool | int | float) else NONE
     for key, inner in (("_target_", None), ("class_path", "init_args")):
         name = value.get(key)
         if isinstance(name, str) and "." in name:
@@ -272,4 +334,4 @@ def configured(value: Any) -> Any:
             made = {"@": "call", "name": name, "kwargs": _arguments(given) if isinstance(given, dict) else {}}
             return {**made, "partial": True} if value.get("_partial_") else made
     made = {str(name): configured(item) for name, item in value.items()}
-    return {name: item for name, item in made.items() if item is not _NONE}
+    return {name: item for name, item in made.items() if item is not NONE}

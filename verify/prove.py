@@ -203,7 +203,7 @@ def _apart(before: Sources, after: Sources, problems: tuple[str, ...], bench: _B
     files = modules.chosen(before, after, request.changed) or modules.reached(after, request.changed)
     if not files:
         return None
-    pair = _environments(before, after, [file.path for file in files], bench)
+    pair = _environments(before, after, modules.needed(after, files), bench)
     bench.progress(f"training modules alone: {', '.join(file.path for file in files[:NAMED])}")
 
     def start(role: str, ready: Ready) -> apart.Start:

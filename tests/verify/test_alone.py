@@ -248,4 +248,4 @@ def test_hints_of_calls_options_and_configurations(tmp_path: Path) -> None:
     assert found.values["more"] == [{"@": "tuple", "items": [1, 2]}]
     assert found.values["lr"] == [0.0001]
     assert "ref" not in found.values
-    assert found.calls["Net"] == [{"rate": 1.0}, {"size": 9}]
+    assert found.calls["Net"] == [{"size": 3, "rate": 1.0}, {"size": 9}]
