@@ -38,15 +38,17 @@ def differences(before: Raw, after: Raw, tolerance: float, exact: float, per_bat
     `per_batch` is for old releases, which count batches and know nothing of strategies.
     """
     old, new = before.recording, after.recording
-    yield from _counts("losses", len(old.losses), len(new.losses))
-    yield from _first("loss", old.losses, new.losses, tolerance)
+    merged = adds_up(before, after, tolerance)
+    if not merged:
+        yield from _counts("losses", len(old.losses), len(new.losses))
+        yield from _first("loss", old.losses, new.losses, tolerance)
     yield from _counts("optimizer steps", old.optimizer_steps, new.optimizer_steps)
     yield from _rates(old, new, exact)
     if tolerance == exact:
         yield from _first("gradient norm of step", old.gradient_norms, new.gradient_norms, LOOSE * tolerance)
     if not per_batch:
         yield from _counts("global_step", old.global_step or 0, new.global_step or 0)
-        yield from _reached(old, new)
+        yield from _reached(old, new, merged)
     yield from _planned(dict(old.planned), dict(new.planned))
     yield from _unheld(old, new)
     yield from _schedulers(old, new, exact)
@@ -59,19 +61,41 @@ def differences(before: Raw, after: Raw, tolerance: float, exact: float, per_bat
 def up_to_failure(before: Raw, after: Raw, tolerance: float, exact: float) -> Iterator[Difference]:
     """What differs of a run that failed and one that did not, as far as the first one went."""
     old, new = before.recording, after.recording
-    yield from _first("loss", old.losses, new.losses, tolerance)
+    if not adds_up(before, after, tolerance):
+        yield from _first("loss", old.losses, new.losses, tolerance)
     yield from _rates(old, new, exact)
     yield from _unheld(old, new)
+
+
+def adds_up(before: Raw, after: Raw, tolerance: float) -> bool:
+    """Whether there are other backward passes, and the losses of each optimizer step come to the same sum: the gradient
+    of a sum is the sum of the gradients. A run that failed is looked at as far as its last step."""
+    old, new = before.recording, after.recording
+    common = min(old.optimizer_steps, new.optimizer_steps)
+    then, now = (_sums(raw, common) for raw in (before, after))
+    whole = old.failure is not None or old.optimizer_steps == new.optimizer_steps
+    counts = [[raw.passes.count(step) for step in range(common)] for raw in (before, after)]
+    apart = counts[0] != counts[1] and common > 0
+    return whole and apart and all(close(a, b, tolerance) for a, b in pairs(then, now))
+
+
+def _sums(raw: Raw, steps: int) -> tuple[float, ...]:
+    """The sum of the losses of each of the first optimizer steps."""
+    both = list(pairs(raw.passes, raw.recording.losses))
+    return tuple(sum(loss for step, loss in both if step == number) for number in range(steps))
 
 
 def most(before: Raw, after: Raw) -> float | None:
     """The largest absolute difference over losses, learning rates and weights."""
     old, new = before.recording, after.recording
-    found = [abs(a - b) for a, b in pairs(old.losses, new.losses)]
+    steps = min(old.optimizer_steps, new.optimizer_steps)
+    merged = len(old.losses) != len(new.losses) and adds_up(before, after, math.inf)
+    then, now = (_sums(before, steps), _sums(after, steps)) if merged else (old.losses, new.losses)
+    found = [abs(a - b) for a, b in pairs(then, now)]
     found += [abs(a - b) for x, y in pairs(old.learning_rates, new.learning_rates) for a, b in pairs(x, y)]
-    now = {weight.name: weight for weight in after.weights}
+    ending = {weight.name: weight for weight in after.weights}
     for weight in before.weights:
-        other = now.get(weight.name)
+        other = ending.get(weight.name)
         found += [abs(a - b) for a, b in pairs(weight.values, other.values)] if other else []
     finite = [value for value in found if math.isfinite(value)]
     return max(finite, default=None)
@@ -116,11 +140,11 @@ def _planned(old: Mapping[str, int | None], new: Mapping[str, int | None]) -> It
             yield from _counts(what, then, now)
 
 
-def _reached(old: Recording, new: Recording) -> Iterator[Difference]:
-    """Whether gradients arrived at each parameter as often as before."""
+def _reached(old: Recording, new: Recording, merged: bool) -> Iterator[Difference]:
+    """Whether gradients arrived at each parameter as often as before, or at all where passes were merged."""
     now = {gradient.name: gradient.reached for gradient in new.gradients}
     for gradient in old.gradients:
-        if gradient.name in now and gradient.reached != now[gradient.name]:
+        if gradient.name in now and gradient.reached != now[gradient.name] and not (merged and now[gradient.name]):
             yield from _counts(f"gradients that reached {gradient.name}", gradient.reached, now[gradient.name])
             return
 

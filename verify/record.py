@@ -28,12 +28,14 @@ class Weight:
 class Raw:
     """One run: what is reported, and the values that are only compared.
 
-    `unusable` says why Lightning itself could not be loaded; `ended` why we ended the run; `loaded`
-    which files of the project were executed.
+    `passes` is, for each loss, how many optimizer steps had been made when it went backward. `unusable` says why
+    Lightning itself could not be loaded; `ended` why we ended the run; `loaded` which files of the project were
+    executed.
     """
 
     recording: Recording
     weights: tuple[Weight, ...] = ()
+    passes: tuple[int, ...] = ()
     unusable: str | None = None
     ended: str | None = None
     loaded: tuple[str, ...] = ()
@@ -53,6 +55,7 @@ def read(path: Path, script: str) -> Raw:
 
 def _read(path: Path, script: str) -> Raw:
     losses: list[dict[str, Any]] = []
+    passes: list[int] = []
     steps: list[dict[str, Any]] = []
     logged: dict[str, list[float]] = {}
     fits: list[dict[str, Any]] = []
@@ -63,6 +66,7 @@ def _read(path: Path, script: str) -> Raw:
         kind = event.get("event")
         if kind == "loss":
             losses.append(event)
+            passes.append(len(steps))
         elif kind == "step":
             steps.append(event)
         elif kind == "logged":
@@ -108,7 +112,7 @@ def _read(path: Path, script: str) -> Raw:
         step_seconds=_median([float(step["at"]) for step in steps if "at" in step]),
         warnings=tuple(last.get("warnings", ())),
     )
-    return replace(raw, recording=recording, weights=weights)
+    return replace(raw, recording=recording, weights=weights, passes=tuple(passes))
 
 
 def _of_each(fits: list[dict[str, Any]], what: str) -> Iterator[tuple[Any, ...]]:

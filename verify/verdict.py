@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from verify.differences import UNCOUNTED, Difference, differences, most, pairs, up_to_failure
+from verify.differences import UNCOUNTED, Difference, adds_up, differences, most, pairs, up_to_failure
 from verify.evidence import Recording, Rung, Verdict
 from verify.record import Raw
 
@@ -148,7 +148,13 @@ def _compared(
     if flaky:
         reason = f"{told}, and the patched tree is not further from it than {tolerance:.3g}{_aside(old, new)}"
         return Judgement("preserved", _rung("trains", problems), reason, furthest, tolerance)
-    count = f"{len(new.losses)} losses, {new.optimizer_steps} optimizer steps and {len(after.weights)} weights"
+    sums = adds_up(before, after, tolerance)
+    losses = (
+        f"{len(old.losses)} losses became {len(new.losses)}, whose sums at each step"
+        if sums
+        else f"{len(new.losses)} losses"
+    )
+    count = f"{losses}, {new.optimizer_steps} optimizer steps and {len(after.weights)} weights"
     reason = f"{count} are the same within {tolerance:g}{_aside(old, new)}"
     return Judgement("preserved", _rung("same", problems), reason, furthest, tolerance)
 

@@ -108,6 +108,16 @@ def test_what_no_loss_and_no_weight_shows_is_a_change_too(name: str, then: objec
     assert judge(raw(None, RAW.weights, **before), raw(None, RAW.weights, **before), ()).verdict == "preserved"
 
 
+def test_backward_passes_that_add_up_are_the_same() -> None:
+    two = replace(raw(losses=(0.5, 0.25, 1.0, 0.5), optimizer_steps=2), passes=(0, 0, 1, 1))
+    one = replace(raw(losses=(0.75, 1.5), optimizer_steps=2), passes=(0, 1))
+    other = replace(raw(losses=(0.25, 1.5), optimizer_steps=2), passes=(0, 1))
+    assert judge(two, one, ()).verdict == "preserved"
+    assert "4 losses became 2" in judge(two, one, ()).reason
+    assert judge(two, other, ()).verdict == "changed"
+    assert judge(two, replace(one, weights=(Weight("w", 2.0, (1.2, 1.6)),)), ()).verdict == "changed"
+
+
 def test_norms_of_gradients_are_given_more_room() -> None:
     assert judge(raw(gradient_norms=(1.0,)), raw(gradient_norms=(1.00005,)), ()).verdict == "preserved"
 
