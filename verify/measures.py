@@ -147,7 +147,7 @@ def planned(trainer: Any, asked: dict[str, Any], steps: int) -> dict[str, int | 
     epochs = 1000 if epochs is None and most is None else epochs
     each = None
     if batches is not None and isinstance(accumulate, int) and run:
-        by_hand = not getattr(trainer.lightning_module, "automatic_optimization", True)
+        by_hand = not getattr(trainer.lightning_module, "automatic_optimization", True) or len(trainer.optimizers) > 1
         each = round(batches * steps / run) if by_hand or steps > run else math.ceil(batches / accumulate)
     total = epochs * each if each is not None and isinstance(epochs, int) and epochs >= 0 else None
     limits = [number for number in (total, most) if number is not None]
