@@ -266,11 +266,11 @@ def _matches(file: TextFile, project: Project, item: Owned, found: dict[str, Ver
         written |= names
         others = {other.key: other for other in section.entries}
         edits += tuple(valued(file, others[name], text) for name, text in verdict.values)
-        unit = f"{item.name}.gpus" if entry.key == "gpus" and _moves_code(project, item.name) else ""
+        unit = f"{item.name}.gpus" if entry.key == "gpus" and moves_code(project, item.name) else ""
         yield Match(span, message, verdict.level, verdict.reason, verdict.row, edits, unit=unit)
 
 
-def _moves_code(project: Project, name: str) -> bool:
+def moves_code(project: Project, name: str) -> bool:
     """Whether code changes along with the `gpus` of a section."""
     both = _all_renamed(project, name, "gpus") or _all_switched(project, name, "gpus")
     return bool(project.reads(name, "gpus")) and both

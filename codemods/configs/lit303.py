@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 
 from codemods.configs.evidence import REMOVED, read_evidence
 from codemods.configs.keys import Verdict, verdicts
+from codemods.configs.lit301 import moves_code
 from codemods.configs.mappings import UNSEEN, Entry
 from codemods.configs.owners import Project, seen
 from codemods.facts import Facts
@@ -70,6 +71,10 @@ def _dotted(file: TextFile, project: Project, start: int, command: str) -> Itera
         message = f"`{found['section']}.{key}`: Trainer has no such argument any more"
         given = {item["key"]: item["value"] for item in _ANY.finditer(command) if item["section"] == found["section"]}
         verdict = _verdict(project, key, value, given)
+        if read := _read(project, found["section"], key):
+            reason = f"Not rewritten: {read} reads or sets it; give what takes its place, and change both."
+            yield Match(span, message, "manual", reason, verdict.row if verdict else None)
+            continue
         clash = verdict and (verdict.values or any(name in given for name, _ in verdict.new or ()))
         if clash:
             reason = "Not rewritten: what takes its place is given too; keep the one you mean."
@@ -86,6 +91,13 @@ def _dotted(file: TextFile, project: Project, start: int, command: str) -> Itera
         ]
         edit = TextEdit(start + found.start(), start + found.end(), " ".join(pairs))
         yield Match(span, message, verdict.level, verdict.reason, verdict.row, (edit,))
+
+
+def _read(project: Project, section: str, key: str) -> str | None:
+    """A place in the code that goes by the option, and does not change along with it."""
+    if key == "gpus" and moves_code(project, section):
+        return None
+    return next((f"{path}:{read.span.line}" for path, read in project.reads(section, key)), None)
 
 
 def _lead(found: re.Match[str], project: Project, name: str) -> str:

@@ -62,6 +62,16 @@ def test_left_alone(project: dict[str, str], line: str) -> None:
     assert run_rules({**project, "run.sh": f"{line}\n"}, rule("LIT303")).findings == ()
 
 
+def test_an_option_that_the_code_goes_by_is_left() -> None:
+    main = HYDRA["main.py"] + "print(cfg.trainer.gpus)\n"
+    told = {"main.py": main, "conf/trainer/a.yaml": "_target_: pytorch_lightning.Trainer\ngpus: '2'\n"}
+    [reason] = refusals({**told, "run.sh": "python main.py trainer.gpus=2\n"}, "LIT303")
+    assert "main.py:4 reads or sets it" in reason
+    moved = {**told, "conf/trainer/a.yaml": "_target_: pytorch_lightning.Trainer\ngpus: 2\n"}
+    after = rewritten({**moved, "run.sh": "python main.py trainer.gpus=2\n"}, rule("LIT301"), rule("LIT303"))
+    assert "cfg.trainer.devices" in after["main.py"] and "trainer.devices=2" in after["run.sh"]
+
+
 def test_options_of_a_script_are_a_finding() -> None:
     (reason,) = refusals({**ARGPARSE, "run.sh": "python train.py \\\n  --max_epochs 3 --gpus 2\n"}, "LIT303")
     assert "train.py took it from Trainer's own arguments" in reason
