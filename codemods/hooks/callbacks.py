@@ -11,7 +11,10 @@ from codemods.source import ClassNode, PythonFile
 from codemods.syntax import Function, parameters
 
 EVERYTHING = "*"
-METRICS = frozenset({"callback_metrics", "logged_metrics", "progress_bar_metrics"})
+METRICS = frozenset({"callback_metrics", "logged_metrics"})
+SHOWN = "progress_bar_metrics"
+BAR = "get_metrics"
+"""What a progress bar of Lightning's calls to know what to show."""
 MODULES = ("model", "lightning_module")
 # What neither the module's hook changes nor a callback that asks for it.
 NEUTRAL = frozenset(
@@ -30,6 +33,7 @@ NEUTRAL = frozenset(
         "loggers",
         "max_epochs",
         "print",
+        SHOWN,
         "sanity_checking",
         "train",
         "trainer",
@@ -81,6 +85,9 @@ class _Asked:
             elif isinstance(node, ast.Call):
                 if _is(node.func, watched) or _is_super(node) or _is_type_test(node):
                     known |= {id(child) for child in [node.func, *node.args]}
+                if _on_self(node) and node.func.attr == BAR and BAR not in self.item.methods:  # type: ignore[attr-defined]
+                    known |= {id(child) for child in node.args}
+                    yield SHOWN
                 followed = self.item.methods.get(node.func.attr) if _on_self(node) else None  # type: ignore[attr-defined]
                 if followed and not any(_is(item.value, watched) for item in node.keywords):
                     handed = [
@@ -125,6 +132,11 @@ def noticed(item: ClassNode, stage: Stage, watcher: Watcher) -> str | None:
         asked = {name, *(_attributes(item, name) if name in item.methods else ())}
         shared += sorted((asked & touched) - NEUTRAL)
     return f"asks for {shared[0]}" if shared else None
+
+
+def shows(item: ClassNode, stage: Stage, watcher: Watcher) -> bool:
+    """Whether a callback shows in a progress bar what the old hook of a class logs."""
+    return watcher.hook == stage.new and SHOWN in watcher.asks and bool(_attributes(item, stage.old) & LOGS)
 
 
 def _attributes(item: ClassNode, method: str) -> set[str]:

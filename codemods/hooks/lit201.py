@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from codemods.facts import MODULE, ClassFact, Facts
 from codemods.family import definitions, family
 from codemods.finding import Fix, Span
-from codemods.hooks.callbacks import watchers
+from codemods.hooks.callbacks import shows, watchers
 from codemods.hooks.epoch_end import STAGES, EpochEnd, Stage, read_hook
 from codemods.hooks.relations import INDEX, Keeping, Shown, file_refusal, keeping, project_refusal
 from codemods.hooks.step_end import PRECISION, mixed, named_lines, shown_ends, spellings
@@ -77,7 +77,8 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
         for hook, plan in zip(hooks, plans, strict=True):
             if first and not isinstance(plan, str):
                 plan = f"{first[0].stage.old} of the same class cannot be ({first[1]})"
-            yield _match(file, item, hook, plan, _mixed(facts, item, hooks, plans))
+            doubt = _mixed(facts, item, hooks, plans) or _late(facts, item, hooks)
+            yield _match(file, item, hook, plan, doubt)
     for name, node, within in _odd(file) if facts.uses_lightning else ():
         owner = facts.files[file.path].find(within.qualname) if within else None
         if within and not (owner and _may_be_module(facts, owner)):
@@ -132,6 +133,17 @@ def _mixed(facts: Facts, item: ClassNode, hooks: list[EpochEnd], plans: list[_Pl
         ends = not isinstance(plan, str) and plan.keeping and plan.keeping.ends
         if ends and hook.stage.step_end in item.methods and hook.stage.step in item.methods and (where := mixed(facts)):
             return f" {where} speaks of a precision: {hook.stage.step_end} runs in the autocast region of its step."
+    return None
+
+
+def _late(facts: Facts, item: ClassNode, hooks: list[EpochEnd]) -> str | None:
+    """What is said of a progress bar of the project that shows what a hook logs."""
+    for path, shown in sorted(facts.collected("LIT201").items()):
+        for hook in hooks:
+            if any(shows(item, hook.stage, watcher) for watcher in shown.callbacks):
+                stage = hook.stage
+                when = f"{stage.new}, which 2.x calls before the module's own"
+                return f" A callback in {path} shows what it logs: in {when}, that is what the epoch before logged."
     return None
 
 

@@ -129,6 +129,30 @@ def test_callback_that_1_x_called_after_the_hook_forbids_it() -> None:
     assert run_rules({"model.py": BEFORE, "show.py": blind}, LIT).changes
 
 
+BAR = """\
+from pytorch_lightning.callbacks import ProgressBarBase
+
+
+class Bar(ProgressBarBase):
+    def on_validation_epoch_end(self, trainer, pl_module):
+        super().on_validation_epoch_end(trainer, pl_module)
+        self.bar.set_postfix(self.get_metrics(trainer, pl_module))
+"""
+
+
+@pytest.mark.parametrize("bar", [BAR, CALLBACK.replace("callback_metrics", "progress_bar_metrics")])
+def test_progress_bar_shows_it_later(bar: str) -> None:
+    files = {"model.py": BEFORE, "show.py": bar}
+    [finding] = [item for item in run_rules(files, LIT).findings if item.path == "model.py"]
+    assert finding.fix == "unsafe" and "what the epoch before logged" in finding.reason
+    assert "on_validation_epoch_end" in rewritten(files, LIT, unsafe=True)["model.py"]
+    own = bar + "\n    def get_metrics(self, trainer, module):\n        return trainer.callback_metrics\n"
+    quiet = {**files, "model.py": BEFORE.replace("self.log(", "self.note(")}
+    assert [item.fix for item in run_rules(quiet, LIT).findings if item.path == "model.py"] == ["safe"]
+    if bar is BAR:
+        assert "callback_metrics" in refusals({**files, "show.py": own}, "LIT201")[0]
+
+
 @pytest.mark.parametrize(
     "text",
     [
