@@ -8,6 +8,8 @@ from pathlib import Path
 
 from tests.codemods.support import rewritten
 
+BASELINE = "1.9.5"
+OLD_METRICS = "1.9.5 with torchmetrics 0.10.3"
 HERE = Path(__file__).parent / "projects"
 SHARED = Path(__file__).parents[1] / "projects"
 PINS = {"requirements.txt": "pytorch-lightning==1.9.5\ntorch\n"}
@@ -33,17 +35,23 @@ class Change:
 
 @dataclass(frozen=True)
 class Project:
-    """A program, the family of rules that rewrite it, and mistakes in what they make of it."""
+    """A program, the family of rules that rewrite it, and mistakes in what they make of it.
+
+    `baseline` is what the tree before runs on: a release of Lightning, which may be with one of torchmetrics.
+    """
 
     family: str
     name: str
     changes: tuple[Change, ...]
+    baseline: str = BASELINE
 
     def before(self) -> dict[str, str]:
         """The program's files."""
         if (HERE / f"{self.name}.py").exists():
             return {**PINS, "train.py": (HERE / f"{self.name}.py").read_text(encoding="utf-8")}
-        return {path.name: path.read_text(encoding="utf-8") for path in sorted((SHARED / self.name).iterdir())}
+        pins, folder = (PINS, HERE / self.name) if (HERE / self.name).is_dir() else ({}, SHARED / self.name)
+        found = [path for path in sorted(folder.rglob("*")) if path.is_file() and path.suffix != ".pyc"]
+        return {**pins, **{path.relative_to(folder).as_posix(): path.read_text(encoding="utf-8") for path in found}}
 
     def after(self) -> dict[str, str]:
         """What the rules make of them."""
@@ -304,4 +312,71 @@ PROJECTS = (
         Change("below the target", "==2.6.6", "<2.6", "requirements.txt"),
         Change("another minor release", "==2.6.6", "~=2.5.0", "requirements.txt"),
     )),
+    Project("OPT", "needless_index", (
+        Change("the index kept", "batch, batch_idx)", "batch, batch_idx, optimizer_idx)"),
+        Change("no loss", "return loss", "return None"),
+    )),
+    Project("BWD", "two_passes", (
+        Change("one of the passes lost", "self.manual_backward(fit + penalty)", "self.manual_backward(fit)"),
+        Change("the difference of the losses", "fit + penalty", "fit - penalty"),
+        Change("the mean of the losses", "fit + penalty", "(fit + penalty) / 2"),
+        Change("both passes, the graph let go", "        self.manual_backward(fit + penalty)\n",
+               "        self.manual_backward(fit)\n        self.manual_backward(penalty)\n"),
+        Change("the sum twice", "        self.manual_backward(fit + penalty)\n",
+               "        self.manual_backward(fit + penalty, retain_graph=True)\n"
+               "        self.manual_backward(fit + penalty)\n"),
+    )),
+    Project("BWD", "raw_and_let_go", ()),
+    Project("AMP", "half_elsewhere", ()),
+    Project("STP", "no_limit", (
+        Change("no limit as before", "max_steps=-1", "max_steps=None"),
+        Change("no steps", "max_steps=-1", "max_steps=0"),
+    )),
+    Project("GRD", "loaded_for_evaluation", (
+        Change("left in evaluation mode", "        self.body.train()\n", ""),
+        Change("put into evaluation mode", "self.body.train()", "self.body.eval()"),
+        Change("frozen", "self.body.train()", "self.body.requires_grad_(False)"),
+    )),
+    Project("LIT hooks", "own_hparams", (
+        Change("set as before", "self.save_hyperparameters(hparams)", "self.hparams = hparams"),
+        Change("not kept", "        self.save_hyperparameters(hparams)\n", ""),
+    )),
+    Project("LIT trainer", "older_trainer", (
+        Change("an argument as before", "enable_progress_bar=False", "progress_bar_refresh_rate=0"),
+    )),
+    Project("LIT names", "older_names", (
+        Change("from where it was", "utilities.rank_zero", "utilities.distributed"),
+    )),
+    Project("LIT configs", "configured_trainer", (
+        Change("another number of epochs", "max_epochs: 2", "max_epochs: 20", "config.yaml"),
+        Change("the clipping lost", "  gradient_clip_val: 0.5\n", "", "config.yaml"),
+        Change("an argument that the target lacks", "accelerator:", "accelerators:", "config.yaml"),
+        Change("an argument as before", "accelerator: cpu", "gpus: 0", "config.yaml"),
+        Change("below another key", "trainer:", "training:", "config.yaml"),
+    )),
+    Project("LIT configs", "configured_older", (
+        Change("an argument as before", "enable_progress_bar: false", "progress_bar_refresh_rate: 0", "config.yaml"),
+    )),
+    Project("MET", "accuracy_of_classes", (
+        Change("the task untold", 'task="multiclass", ', ""),
+    )),
+    Project("MET", "accuracy_of_classes", (
+        Change("another average", 'task="multiclass", ', 'task="multiclass", average="macro", '),
+        Change("the best two", 'task="multiclass", ', 'task="multiclass", top_k=2, '),
+        Change("another task", 'task="multiclass", num_classes', 'task="binary", num_classes'),
+        Change("one class less", "num_classes=num_classes)\n\n", "num_classes=num_classes - 1)\n\n"),
+        Change("the task untold", 'task="multiclass", ', ""),
+        Change("a task that there is not", '"multiclass"', '"classes"'),
+    ), OLD_METRICS),
+    Project("IGN", "ignored", (
+        Change("the line gone with the comment", '        self.log("epochs", float(self.current_epoch))\n',
+               "        pass\n"),
+        Change("the hook gone with the comment", "        return loss\n", "        pass\n"),
+        Change("half of the line gone", "float(self.current_epoch))", "float("),
+    )),
+    Project("IGN", "ignored_elsewhere", ()),
+    Project("PIN", "older_trainer", (
+        Change("the pin as it was", "==2.6.6", "==1.9.5", "requirements.txt"),
+    )),
+    Project("PIN", "data_elsewhere", ()),
 )  # fmt: skip

@@ -9,6 +9,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
+from tests.mutations.changes import BASELINE
 from tests.training.cases import Case
 from tests.training.interpreters import TARGET
 from tests.training.processes import worker
@@ -20,7 +21,6 @@ from verify.sources import NAMESPACES, Sources
 from verify.uses import Use, asked, uses
 from verify.verdict import Judgement, judge, noise_of
 
-BASELINE = "1.9.5"
 SECONDS = 60.0
 SHORT = {
     "seed": SEED,
@@ -49,9 +49,9 @@ def with_requirements(judgement: Judgement, before: Files, after: Files) -> Judg
     return replace(judgement, verdict="regressed", reason=told) if told else judgement
 
 
-def baseline(files: Files) -> tuple[Raw, Raw]:
+def baseline(files: Files, release: str = BASELINE) -> tuple[Raw, Raw]:
     """Two runs of a tree on the old release."""
-    return recorded(files, BASELINE), recorded(files, BASELINE)
+    return recorded(files, release), recorded(files, release)
 
 
 def recorded(files: Files, release: str) -> Raw:

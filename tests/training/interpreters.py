@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 import threading
 from pathlib import Path
@@ -27,19 +28,22 @@ def packages_of(release: str) -> tuple[str, ...]:
 
 
 def python_for(release: str) -> Path:
-    """An interpreter with this release of Lightning.
+    """An interpreter with this release of Lightning; `1.9.5 with torchmetrics 0.10.3` asks for more.
 
-    `FIXER_TEST_PYTHON_1_9_5` names one for 1.9.5, and so on; else it is built into fixer's cache, with the torch of
-    the interpreter that runs the tests. Raises Unavailable where it can be neither found nor built.
+    `FIXER_TEST_PYTHON_1_9_5` names one for 1.9.5, and so on (a blank is an underscore too); else it is built into
+    fixer's cache, with the torch of the interpreter that runs the tests. Raises Unavailable where it can be neither
+    found nor built.
     """
-    if named := os.environ.get(f"FIXER_TEST_PYTHON_{release.replace('.', '_')}"):
+    if named := os.environ.get(f"FIXER_TEST_PYTHON_{re.sub('[. ]', '_', release).upper()}"):
         return Path(named)
+    release, _, beside = release.partition(" with ")
     if release == TARGET:
         return Path(sys.executable)
     installer = find(threading.Event())
     cache = Path(user_cache_dir("fixer")) / "environments"
     name = "pytorch-lightning" if release.startswith("1.") else "lightning"
-    wanted = Wanted(name, WANTED)
+    held = (beside.replace(" ", "=="),) if beside else ()
+    wanted = Wanted(name, WANTED | {beside.split()[0]} if beside else WANTED, held)
     after = target(wanted, TARGET, None, installer, cache, _say_nothing)
     pins = (f"{name}=={release}",)
     return baseline(wanted, pins, None, after, TARGET, installer, cache, _say_nothing).interpreter.path

@@ -32,7 +32,7 @@ class Worker:
             env={**environment, "OMP_NUM_THREADS": "1", "CUDA_VISIBLE_DEVICES": "", "PYTHONDONTWRITEBYTECODE": "1"},
         )  # fmt: skip
         version = self.answer()["version"]
-        if version != release:
+        if version != release.split()[0]:
             raise RuntimeError(f"the interpreter for Lightning {release} has {version}")
 
     def ask(self, case: dict[str, Any]) -> None:

@@ -1,4 +1,7 @@
-"""Results of wrong codemods, one of each family at least, before the harness and the judge of the proof."""
+"""Each verdict in each family, and results of wrong codemods, before the harness and the judge of the proof.
+
+What needs an old torchmetrics is judged by `benchmarks/mutations.py` alone: no test builds an environment for it.
+"""
 
 from __future__ import annotations
 
@@ -6,21 +9,23 @@ import functools
 
 import pytest
 
-from tests.mutations.changes import PROJECTS, Project
+from tests.mutations.changes import BASELINE, PROJECTS, Project
 from tests.mutations.judging import Files, judged, recorded
+from tests.mutations.verdicts import CELLS, NEVER, VERDICTS, Cell
 from verify.record import Raw
 
 
 @functools.cache
 def prepared(family: str, name: str) -> tuple[Project, Files, Files, Raw]:
     """A project, its files before and after the rules, and its run on the old release."""
-    project = next(each for each in PROJECTS if (each.family, each.name) == (family, name))
-    return project, project.before(), project.after(), recorded(project.before(), "1.9.5")
+    project = next(each for each in PROJECTS if (each.family, each.name, each.baseline) == (family, name, BASELINE))
+    return project, project.before(), project.after(), recorded(project.before(), BASELINE)
 
 
 def test_every_family_has_mistakes() -> None:
     assert {project.family for project in PROJECTS} == {
-        "TBP", "OPT", "BWD", "AMP", "STP", "GRD", "LIT hooks", "LIT trainer", "LIT names", "PIN"
+        "TBP", "OPT", "BWD", "AMP", "STP", "GRD", "LIT hooks", "LIT trainer", "LIT names", "LIT configs", "PIN", "MET",
+        "IGN",
     }  # fmt: skip
     assert sum(len(project.changes) for project in PROJECTS) >= 40
 
@@ -32,25 +37,24 @@ def test_every_mistake_has_a_place_in_what_the_rules_make(project: Project) -> N
     assert all(change.applied(after) != after for change in project.changes)
 
 
+def test_every_family_has_a_project_for_every_verdict_that_there_can_be() -> None:
+    found = [(cell.family, cell.verdict) for cell in CELLS]
+    assert len(found) == len(set(found))
+    assert not set(found) & set(NEVER)
+    assert set(found) | set(NEVER) == {(each.family, verdict) for each in PROJECTS for verdict in VERDICTS}
+    assert all(not cell.mistake for cell in CELLS if cell.verdict in ("repaired", "preserved"))
+    assert all(cell.mistake for cell in CELLS if cell.verdict in ("changed", "regressed"))
+
+
 @pytest.mark.parametrize(
-    ("family", "name", "verdict"),
-    [
-        ("TBP", "nested_state", "preserved"),
-        ("TBP", "undetached", "repaired"),
-        ("OPT", "gan_scheduled", "preserved"),
-        ("BWD", "raw_backward", "preserved"),
-        ("AMP", "half_parts", "preserved"),
-        ("STP", "computed_steps", "preserved"),
-        ("GRD", "cut_loss", "repaired"),
-        ("LIT hooks", "epoch_outputs", "preserved"),
-        ("LIT trainer", "old_trainer", "preserved"),
-        ("LIT names", "old_names", "preserved"),
-    ],
+    "cell",
+    [cell for cell in CELLS if cell.baseline == BASELINE],
+    ids=lambda cell: f"{cell.family}-{cell.verdict}",
 )
-def test_what_the_rules_make_is_right(family: str, name: str, verdict: str) -> None:
-    _, before, after, old = prepared(family, name)
-    judgement, _ = judged(before, after, (old, old))
-    assert judgement.verdict == verdict, judgement.reason
+def test_every_verdict_is_right(cell: Cell) -> None:
+    _, before, _, old = prepared(cell.family, cell.name)
+    judgement, _ = judged(before, cell.after(), (old, old))
+    assert judgement.verdict == cell.verdict, judgement.reason
 
 
 @pytest.mark.parametrize(
