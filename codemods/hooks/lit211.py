@@ -134,6 +134,15 @@ def _match(
     return Match(file.head(method), message, hook.level, hook.reason, row, (edit,), unit=unit, needs=hook.needs)
 
 
+def _made_beside(item: ClassNode, new: str) -> str | None:
+    """The hook of an epoch's outputs whose own rewrite brings the class a hook of that name."""
+    for stage in STAGES:
+        starts = () if "__init__" in item.methods else (stage.start,)
+        if stage.old in item.methods and new in (stage.new, stage.batch_end, *starts):
+            return stage.old
+    return None
+
+
 def _refusal(
     facts: Facts, fact: ClassFact, item: ClassNode, name: str, method: Function, hook: Unheard, kind: str
 ) -> str | None:
@@ -142,6 +151,8 @@ def _refusal(
     twins = [other for other in item.methods if other != name and (twin := HOOKS.get(other)) and twin.new == hook.new]
     if twins:
         return f"{twins[0]} of the same class would become {hook.new} too"
+    if other := _made_beside(item, hook.new):
+        return f"what {other} of the same class becomes needs {hook.new} too"
     for other in family(facts, fact):
         clashing = sorted({name, hook.new} & other.methods)
         if clashing:
