@@ -11,8 +11,10 @@ from codemods.facts import Facts, literal
 from codemods.finding import Fix
 from codemods.rule import Example, Match, NodeEdit, Rule, best_levels
 from codemods.source import CallNode, PythonFile
+from codemods.syntax import is_super_call
 from codemods.trainer.calls import FROM_ARGS, is_commented, keywords, replaced, trainer_calls
 from codemods.trainer.guards import guard_of
+from codemods.trainer.own import is_lightnings
 from codemods.trainer.plugins import CLASSES, check_plugins
 from codemods.trainer.strategies import GONE as GONE_STRATEGIES
 from codemods.trainer.strategies import RENAMED, is_strategy, named
@@ -33,6 +35,13 @@ ROWS = {
     "accelerator": "M024",
     "devices": "G20399",
 }
+UNSET = {
+    "strategy": ('{0} or "auto"', "it meant the choice is free"),
+    "devices": ('"auto" if {0} is None else {0}', "it left the number open"),
+    "accelerator": ('{0} or "cpu"', "it meant the CPU, where no other argument counted devices"),
+}
+"""What is written for a parameter that may be None, and what None meant."""
+COUNTING = {"tpu_cores", "num_tpu_cores", "ipus", "num_processes", "gpus"}
 UNUSED = "the same strategy; it no longer looks for unused parameters by itself (find_unused_parameters=True does)"
 
 
@@ -53,7 +62,22 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
                 end = _end(file, facts, call, item)
                 if end is not None:
                     yield from _match(file, call, item, end)
+    for call in file.calls_near(["super"]):
+        if is_super_call(call.node, "__init__") and is_lightnings(file, facts, call):
+            for item in call.node.keywords:
+                if end := _unset(call, item):
+                    yield from _match(file, call, item, end)
     yield from check_plugins(file, CODE)
+
+
+def _unset(call: CallNode, item: ast.keyword) -> End | None:
+    """What becomes of a parameter with the default None that is handed on; None for other values."""
+    if item.arg not in UNSET or not isinstance(item.value, ast.Name) or not _may_be_none(call, item.value):
+        return None
+    text, reason = UNSET[item.arg]
+    return End(
+        ((item.arg, text.format(item.value.id)),), "safe", f"None, its default, is an error in 2.x; {reason}", "B16"
+    )
 
 
 def _match(file: PythonFile, call: CallNode, item: ast.keyword, end: End) -> Iterator[Match]:
@@ -90,7 +114,7 @@ def _end(file: PythonFile, facts: Facts, call: CallNode, item: ast.keyword) -> E
     if item.arg == "strategy":
         return _strategy(file, facts, call, item.value)
     if item.arg == "devices":
-        return _devices(file, item.value, given)
+        return _unset(call, item) or _devices(file, item.value, given)
     return _counted(file, facts, item, given)
 
 
@@ -141,10 +165,11 @@ def _accelerator(
     known, value = literal(node)
     elsewhere = call.scope.resolve(call.node.func) == FROM_ARGS or any(item.arg is None for item in call.node.keywords)
     if known and value is None:
-        counts = {"tpu_cores", "num_tpu_cores", "ipus", "num_processes"} & given.keys()
-        if elsewhere or counts:
+        if elsewhere or COUNTING & given.keys():
             return End((), "unsafe", "it left the choice to the other arguments")
         return End((("accelerator", '"cpu"'),), "safe", "None was the CPU, where 2.x takes what it finds", "B16")
+    if unset := _unset(call, ast.keyword("accelerator", node)):
+        return unset if not elsewhere and len(given.keys() & COUNTING) == 0 else None
     if not is_strategy(node):
         return None
     if value == "ddp_cpu":
@@ -161,11 +186,8 @@ def _accelerator(
 
 
 def _strategy(file: PythonFile, facts: Facts, call: CallNode, node: ast.expr) -> End | None:
-    if isinstance(node, ast.Name | ast.Attribute) and _may_be_none(call, node):
-        text = f'{file.source_of(node)} or "auto"'
-        return End(
-            (("strategy", text),), "safe", "None, its default, is a ValueError in 2.x; it meant the choice is free"
-        )
+    if unset := _unset(call, ast.keyword("strategy", node)):
+        return unset
     if isinstance(node, ast.Name):
         values = [named(file, facts, value) for value in bound_to(file, call, node.id)]
         gone = next((value for value in values if value.why), None)
@@ -219,7 +241,7 @@ def _counted(file: PythonFile, facts: Facts, item: ast.keyword, given: Mapping[s
     """Arguments that counted devices of one kind."""
     name = item.arg or ""
     known, value = literal(item.value)
-    if known and (value is None or value is False):
+    if known and (value is None or value is False or (value == 0 and name == "num_processes")):
         return End((), "safe", "it asked for nothing")
     if name == "auto_select_gpus":
         advice = "give devices=find_usable_cuda_devices(n), from lightning.pytorch.accelerators, to pick free ones"

@@ -95,6 +95,7 @@ def test_arguments_are_gone() -> None:
             'Trainer(accelerator="cpu", strategy="ddp_spawn", devices=2)',
         ),
         ("Trainer(num_processes=1)", "Trainer()"),
+        ("Trainer(num_processes=0, devices=n)", "Trainer(devices=n)"),
         ("Trainer(num_processes=3)", 'Trainer(accelerator="cpu", devices=3)'),
         ("Trainer(accelerator='cpu', num_processes=n)", "Trainer(accelerator='cpu', devices=n)"),
         ("Trainer(tpu_cores=8)", 'Trainer(accelerator="tpu", devices=8)'),
