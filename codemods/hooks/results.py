@@ -7,7 +7,7 @@ from typing import TypeGuard
 
 from codemods.scopes import Scope, bind
 from codemods.source import ClassNode
-from codemods.syntax import Function, is_plain, may_return_none, returns
+from codemods.syntax import Function, is_plain, may_return_none, returns, uses
 
 TENSOR_METHODS = ("backward", "clone", "cpu", "detach", "item", "mean", "sum")
 
@@ -119,8 +119,22 @@ def needs_guard(step: Function, value: ast.expr, scope: Scope) -> bool:
     """Whether a returned expression may be None at run time, which 1.x left out of the outputs. `scope` is the
     one around the class."""
     if isinstance(value, ast.Name):
-        return not _bound_to_something(step, value.id, bind(step, scope=scope))
+        return not (_is_filled(step, value) or _bound_to_something(step, value.id, bind(step, scope=scope)))
     return not (isinstance(value, ast.BinOp) or _is_thing(value))
+
+
+def _is_filled(step: Function, value: ast.Name) -> bool:
+    """Whether an item of what a name holds is set on the way to where it is read, which None has none of."""
+    bound = max((use.lineno for use in uses(step, value.id) if isinstance(use.ctx, ast.Store)), default=0)
+    return any(
+        isinstance(target, ast.Subscript)
+        and isinstance(target.value, ast.Name)
+        and target.value.id == value.id
+        and bound < node.lineno < value.lineno
+        for node in step.body
+        if isinstance(node, ast.Assign)
+        for target in node.targets
+    )
 
 
 def _is_thing(value: ast.expr) -> bool:

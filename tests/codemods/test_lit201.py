@@ -233,3 +233,23 @@ def test_a_class_that_is_called_as_lightnings_is_no_base_of_those_that_inherit_f
     }
     after = rewritten(files, rule("LIT201"))
     assert all("on_train_epoch_end(self)" in after[path] for path in files)
+
+
+@pytest.mark.parametrize(
+    ("lines", "guarded"),
+    [
+        ("loss, found = self.losses(batch)\n        found['x'] = batch\n", False),
+        ("found = self.losses(batch)\n        found['x'] = batch\n", False),
+        ("found = self.losses(batch)\n        if batch_idx:\n            found['x'] = batch\n", True),
+        ("found = {}\n        found['x'] = batch\n        found = self.losses(batch)\n", True),
+    ],
+)
+def test_what_an_item_of_is_set_is_not_none(lines: str, guarded: bool) -> None:
+    text = (
+        "from pytorch_lightning import LightningModule\n\n\nclass Model(LightningModule):\n"
+        "    def __init__(self):\n        super().__init__()\n\n"
+        f"{STEP}        {lines}        return found\n\n{HOOK}        print(outputs)\n"
+    )
+    after = rewritten({"model.py": text}, LIT)["model.py"]
+    assert ("if found is not None:\n" in after) == guarded
+    assert "self.validation_step_outputs.append(found)\n" in after
