@@ -7,6 +7,7 @@ import builtins
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from codemods.backward.names import path_of
 from codemods.backward.passes import Pass, later_backward, read_pass
 from codemods.backward.training import STEPS, Notes, collect, method_around
 from codemods.facts import MODULE, Facts
@@ -119,20 +120,12 @@ def _is_closed(file: PythonFile, item: ClassNode, reached: frozenset[str]) -> bo
                 continue
             if not (known or "").startswith("torch."):
                 return False
-        path = _path(function)
+        path = path_of(function)
         if path[:1] != (own,) or (len(path) == 2 and (path[1] in OURS or path[1] in item.methods)):
             continue
         if len(path) != 2 or not _is_torch_module(path[1], item, file):
             return False
     return True
-
-
-def _path(node: ast.expr) -> tuple[str, ...]:
-    parts: list[str] = []
-    while isinstance(node, ast.Attribute):
-        parts.append(node.attr)
-        node = node.value
-    return (node.id, *reversed(parts)) if isinstance(node, ast.Name) else ()
 
 
 def _is_torch_module(name: str, item: ClassNode, file: PythonFile) -> bool:

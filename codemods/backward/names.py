@@ -84,3 +84,12 @@ def _pairs(node: ast.AST) -> list[tuple[ast.AST, ast.expr]]:
     if isinstance(node, ast.withitem) and node.optional_vars:
         return [(ast.Tuple([node.optional_vars]), node.context_expr)]
     return []
+
+
+def path_of(node: ast.expr) -> tuple[str, ...]:
+    """The parts of a name or a chain of attributes: `("self", "generator", "head")`; nothing for anything else."""
+    parts: list[str] = []
+    while isinstance(node, ast.Attribute):
+        parts.append(node.attr)
+        node = node.value
+    return (node.id, *reversed(parts)) if isinstance(node, ast.Name) else ()

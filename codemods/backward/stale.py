@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from codemods.backward.names import Names
+from codemods.backward.names import Names, path_of
 from codemods.backward.passes import Pass, read_pass
 from codemods.nodes import every_node
 from codemods.source import ClassNode
@@ -71,7 +71,7 @@ def _whole(call: ast.Call) -> str:
     given = call.args[0] if call.args else None
     if not isinstance(given, ast.Call) or not isinstance(given.func, ast.Attribute) or given.args or given.keywords:
         return ""
-    return ".".join(_path(given.func.value)) if given.func.attr == "parameters" else ""
+    return ".".join(path_of(given.func.value)) if given.func.attr == "parameters" else ""
 
 
 def _called(method: Function, name: str) -> list[tuple[ast.Call, str]]:
@@ -157,16 +157,8 @@ def _weights(call: ast.Call) -> frozenset[Path]:
     return frozenset(
         path[:-1]
         for node in every_node(call)
-        if isinstance(node, ast.Attribute) and node.attr == "parameters" and len(path := _path(node)) > 2
+        if isinstance(node, ast.Attribute) and node.attr == "parameters" and len(path := path_of(node)) > 2
     )
-
-
-def _path(node: ast.expr) -> Path:
-    parts: list[str] = []
-    while isinstance(node, ast.Attribute):
-        parts.append(node.attr)
-        node = node.value
-    return (node.id, *reversed(parts)) if isinstance(node, ast.Name) else ()
 
 
 def _through(
@@ -189,7 +181,7 @@ def _module(node: ast.expr, trained: frozenset[Path], names: Names, method: Func
     own = self_name(method)
     for inner in _uncut(node):
         if isinstance(inner, ast.Call):
-            path = _path(inner.func)
+            path = path_of(inner.func)
             if path and path[0] == own and any(path[: len(known)] == known for known in trained):
                 return ".".join(path)
         if isinstance(inner, ast.Name) and depth < 6:

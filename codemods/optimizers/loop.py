@@ -15,7 +15,7 @@ from codemods.manual.outputs import KEPT
 from codemods.manual.trainers import Clip
 from codemods.manual.writer import add_clipping, add_plateaus, schedule_lines, switch_off
 from codemods.optimizers.module import HELPER, INDEX, STEP, Names
-from codemods.optimizers.plan import Verdict, clip_of, window_of
+from codemods.optimizers.plan import Verdict, clears, clip_of, window_of
 from codemods.optimizers.signature import without_old
 
 DOCSTRING = '"""One step of each optimizer in turn, as automatic optimization made them."""'
@@ -295,8 +295,3 @@ def _zeroed(verdict: Verdict, shape: Shape) -> list[str]:
 
 def _clearing(verdict: Verdict) -> list[str]:
     return [CLEAR] if clears(verdict) else []
-
-
-def clears(verdict: Verdict) -> bool:
-    """Whether a later optimizer could meet weights of before a step in autocast's cache."""
-    return verdict.given.clear_autocast and not verdict.configured.frequencies

@@ -10,13 +10,14 @@ from codemods.facts import Facts, is_trainer_call
 from codemods.family import definitions
 from codemods.manual import outputs, surroundings
 from codemods.manual.carriers import add_attributes, carriers, function_of
-from codemods.manual.handing import WORDS, handing_matches, read_fits
+from codemods.manual.handing import WORDS, read_fits
 from codemods.manual.makers import METHOD, read_makers
+from codemods.manual.moving import hand_over, without
 from codemods.manual.settings import Setting, read_settings, setting_matches
 from codemods.manual.trainers import ACCUMULATE, ASKED, CLIP, MOVED, gives, loose
 from codemods.optimizers.module import FINDING, IMPORTS, STEP, WATCHED, candidates, names_of, read_class
 from codemods.optimizers.parallel import DDP, configured_matches, strategy_matches
-from codemods.optimizers.plan import UNHEARD, Shown, Verdict, verdicts, window_of
+from codemods.optimizers.plan import UNHEARD, Shown, Verdict, clears, verdicts, window_of
 from codemods.optimizers.signature import HOOKS, index_parameter, old_parameters, read_elsewhere
 from codemods.rule import Example, Match, NodeEdit, Rule, best_levels
 from codemods.source import CallNode, ClassNode, PythonFile, TextFile
@@ -79,11 +80,7 @@ def _check(file: PythonFile | TextFile, facts: Facts) -> Iterator[Match]:
         if verdict.what == "loop":
             yield from _trainer_matches(file, verdict)
     yield from strategy_matches(file, facts, [verdict for verdict in found if verdict.what == "loop"])
-    handing = [verdict for verdict in found if verdict.what == "loop" and verdict.given.handed]
-    if handing:
-        first = min(handing, key=lambda verdict: verdict.level)
-        given = [(verdict.given.handed, verdict.given.places) for verdict in handing]
-        yield from handing_matches(file, facts, given, first.level, first.unit)
+    yield from hand_over(file, facts, [verdict for verdict in found if verdict.what == "loop"])
 
 
 def _class_match(file: PythonFile, verdict: Verdict) -> Iterator[Match]:
@@ -110,14 +107,10 @@ def _class_match(file: PythonFile, verdict: Verdict) -> Iterator[Match]:
         )
 
 
-def _clears(verdict: Verdict) -> bool:
-    return verdict.given.clear_autocast and not verdict.configured.frequencies
-
-
 def _imports(verdict: Verdict) -> tuple[tuple[str, str | None], ...]:
     if verdict.item.outputs and verdict.kind == "dict":
         return (*IMPORTS, APPLY)
-    return IMPORTS if _clears(verdict) else ()
+    return IMPORTS if clears(verdict) else ()
 
 
 def _loop_edit(item: ClassNode, verdict: Verdict) -> Any:
@@ -170,7 +163,7 @@ def _trainer_matches(file: PythonFile, verdict: Verdict) -> Iterator[Match]:
             f"{verdict.item.name} does it itself, where automatic optimization did.",
             "M214",
             edits=(
-                NodeEdit(call.node, partial(_without, names=verdict.given.moved)),
+                NodeEdit(call.node, partial(without, names=verdict.given.moved)),
                 *_set_beside(file, verdict, index, call),
             ),
             unit=verdict.unit,
@@ -187,12 +180,6 @@ def _set_beside(file: PythonFile, verdict: Verdict, index: int, call: CallNode) 
     carrier = next((each for each in carriers(file) if each.trainer == index), None) if values else None
     if carrier:
         yield NodeEdit(function_of(call), lambda node: add_attributes(node, carrier, values))
-
-
-def _without(node: cst.Call, *, names: frozenset[str]) -> cst.Call:
-    from codemods.edits import without_arguments
-
-    return without_arguments(node, names)
 
 
 BEFORE = """\

@@ -323,3 +323,8 @@ def clip_of(given: Given) -> tuple[str, str | None] | None:
 def window_of(given: Given) -> str | None:
     """How many batches the class is to accumulate; 1 where a person has to say."""
     return OFF[ACCUMULATE] if ACCUMULATE in given.left else given.accumulate
+
+
+def clears(verdict: Verdict) -> bool:
+    """Whether a later optimizer could meet weights of before a step in autocast's cache."""
+    return verdict.given.clear_autocast and not verdict.configured.frequencies

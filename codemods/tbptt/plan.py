@@ -8,6 +8,7 @@ from functools import partial
 
 from codemods.facts import MODULE, ClassFact, Facts, TrainerFact
 from codemods.family import family
+from codemods.finding import Fix
 from codemods.manual.configured import Configured
 from codemods.manual.makers import configured_by
 from codemods.manual.optimizers import NotPlain
@@ -57,6 +58,14 @@ class Verdict:
     calls_split: bool = False
     by_class: bool = False
     doubts: tuple[str, ...] = ()
+
+    @property
+    def level(self) -> Fix:
+        return "unsafe" if self.doubts else "safe"
+
+    @property
+    def unit(self) -> str:
+        return f"handed {self.level}" if self.given.handed else f"{self.item.path}:{self.item.name}"
 
 
 def verdicts(facts: Facts, code: str) -> tuple[Verdict, ...]:

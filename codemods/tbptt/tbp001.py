@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 from codemods.facts import Facts, is_trainer_call
 from codemods.family import definitions
 from codemods.manual import outputs, surroundings
-from codemods.manual.handing import WORDS, handing_matches, read_fits
+from codemods.manual.handing import WORDS, read_fits
 from codemods.manual.makers import METHOD
+from codemods.manual.moving import hand_over, without
 from codemods.manual.settings import Setting, read_settings, setting_matches
 from codemods.manual.trainers import ACCUMULATE, ASKED, CLIP, MOVED, gives, loose
 from codemods.rule import Example, Match, NodeEdit, Rule, best_levels
@@ -23,7 +24,6 @@ from codemods.tbptt.trainer import GIVEN, leftover
 if TYPE_CHECKING:
     import libcst as cst
 
-    from codemods.finding import Fix
 
 CODE = "TBP001"
 ADVICE = (
@@ -65,23 +65,15 @@ def _check(file: PythonFile | TextFile, facts: Facts) -> Iterator[Match]:
         for verdict in found:
             names = frozenset(name for path, name in verdict.given.settings if path == file.path)
             if verdict.refusal is None and names:
-                yield from setting_matches(file, names, verdict.item.name, _level(verdict), _unit(verdict))
+                yield from setting_matches(file, names, verdict.item.name, verdict.level, verdict.unit)
         return
     for verdict in found:
         if verdict.item.path == file.path:
             yield from _class_match(file, verdict)
         if verdict.refusal is None:
             yield from _trainer_matches(file, verdict)
-    yield from _handing(file, facts, [verdict for verdict in found if verdict.refusal is None and verdict.given.handed])
+    yield from hand_over(file, facts, [verdict for verdict in found if verdict.refusal is None])
     yield from leftover(file, facts, found)
-
-
-def _handing(file: PythonFile, facts: Facts, found: list[Verdict]) -> Iterator[Match]:
-    """The places where the model is given what its Trainer gets from a configuration."""
-    if found:
-        first = min(found, key=_level)
-        given = [(verdict.given.handed, verdict.given.places) for verdict in found]
-        yield from handing_matches(file, facts, given, _level(first), _unit(first))
 
 
 def _class_match(file: PythonFile, verdict: Verdict) -> Iterator[Match]:
@@ -98,17 +90,13 @@ def _class_match(file: PythonFile, verdict: Verdict) -> Iterator[Match]:
             yield Match(
                 place,
                 message,
-                _level(verdict),
+                verdict.level,
                 _reason(verdict),
                 "M259",
                 edits=edits,
                 imports=IMPORTS,
-                unit=_unit(verdict),
+                unit=verdict.unit,
             )
-
-
-def _level(verdict: Verdict) -> Fix:
-    return "unsafe" if verdict.doubts else "safe"
 
 
 def _reason(verdict: Verdict) -> str:
@@ -119,12 +107,6 @@ def _reason(verdict: Verdict) -> str:
             "one for a chunk, as 1.6 to 1.9 did."
         )
     return " ".join((reason, *verdict.doubts, RESUMED))
-
-
-def _unit(verdict: Verdict) -> str:
-    if verdict.given.handed:
-        return f"handed {_level(verdict)}"
-    return f"{verdict.item.path}:{verdict.item.name}"
 
 
 def _written(node: cst.ClassDef, item: ClassNode, verdict: Verdict) -> cst.ClassDef:
@@ -170,18 +152,12 @@ def _trainer_matches(file: PythonFile, verdict: Verdict) -> Iterator[Match]:
         yield Match(
             file.span(keywords[first]),
             MESSAGES[first],
-            _level(verdict),
+            verdict.level,
             reasons[first],
             "M259",
-            edits=(NodeEdit(call.node, partial(_without, names=frozenset(moved))),),
-            unit=_unit(verdict),
+            edits=(NodeEdit(call.node, partial(without, names=frozenset(moved))),),
+            unit=verdict.unit,
         )
-
-
-def _without(node: cst.Call, names: frozenset[str]) -> cst.Call:
-    from codemods.edits import without_arguments
-
-    return without_arguments(node, names)
 
 
 BEFORE = """\

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
+from functools import partial
 
 from codemods.facts import CALLBACK, MODULE, TRAINER, Facts, is_trainer_call
+from codemods.manual.moving import without
 from codemods.rule import Match, NodeEdit
 from codemods.source import CallNode, PythonFile
 from codemods.syntax import is_none, is_super_call, uses
 from codemods.tbptt.module import FLAG
 from codemods.tbptt.plan import Verdict
 from codemods.trainer.guards import guard_of
-
-if TYPE_CHECKING:
-    import libcst as cst
 
 GIVEN = "Trainer(truncated_bptt_steps=...) was removed in Lightning 1.5"
 READ = "Trainers have no `truncated_bptt_steps` since Lightning 1.5"
@@ -60,7 +58,7 @@ def _kind_of_owner(file: PythonFile, facts: Facts, within: Sequence[ast.AST]) ->
 
 
 def _given(file: PythonFile, call: CallNode, keyword: ast.keyword, refused: Sequence[Verdict]) -> Iterator[Match]:
-    edits = (NodeEdit(call.node, _without_flag),)
+    edits = (NodeEdit(call.node, partial(without, names=frozenset({FLAG}))),)
     place = file.span(keyword)
     value = keyword.value
     parameter = _none_by_default(value, call)
@@ -107,9 +105,3 @@ def _is_trainer(file: PythonFile, facts: Facts, node: ast.Attribute) -> bool:
     owners = [item for item in file.classes if any(inner is node for inner in ast.walk(item.node))]
     kinds = {_kind_of_owner(file, facts, [item.node]) for item in owners}
     return bool(kinds & {MODULE, CALLBACK})
-
-
-def _without_flag(node: cst.Call) -> cst.Call:
-    from codemods.edits import without_arguments
-
-    return without_arguments(node, frozenset({FLAG}))
