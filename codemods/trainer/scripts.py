@@ -69,7 +69,8 @@ class Script:
 
 
 def read_site(file: PythonFile, facts: Facts, call: CallNode) -> Site | None:
-    """The call as one of the methods, None where it is not Lightning's."""
+    """The call as one of the methods, None where it is not Lightning's. One of an instance that is made for it alone
+    is as one of its class."""
     function = call.node.func
     if not isinstance(function, ast.Attribute) or function.attr not in WORDS:
         return None
@@ -77,7 +78,11 @@ def read_site(file: PythonFile, facts: Facts, call: CallNode) -> Site | None:
     dotted = call.scope.resolve(owner)
     if dotted == TRAINER:
         return Site(call, function.attr, owner, True, "safe")
-    if isinstance(owner, ast.Call) or ast.unparse(owner) in ("super()", "self", "cls"):
+    made = isinstance(owner, ast.Call)
+    if isinstance(owner, ast.Call):
+        owner = owner.func
+        dotted = call.scope.resolve(owner)
+    if ast.unparse(owner) in ("super", "self", "cls"):
         return None
     fact = facts.find_class(dotted, file.path) if dotted else None
     if fact is not None:
@@ -87,6 +92,8 @@ def read_site(file: PythonFile, facts: Facts, call: CallNode) -> Site | None:
         if kind == "other":
             return None
         return Site(call, function.attr, owner, kind == TRAINER, "safe" if kind else "unsafe")
+    if made:
+        return None
     own = any(facts.mentions.get(f"def {word}".encode()) for word in WORDS)
     if own or not reads_lightning(file):
         return None

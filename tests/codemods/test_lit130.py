@@ -67,6 +67,19 @@ def test_a_datamodule() -> None:
         parser.parse_args([])
 
 
+def test_an_instance_that_is_made_to_call_it_of_is_not_needed() -> None:
+    text = (
+        "from pytorch_lightning import LightningDataModule\n\n\nclass Data(LightningDataModule):\n"
+        "    def __init__(self, folder):\n        self.folder = folder\n\n"
+        "    def again(self):\n        return super()\n\n\n"
+        "data = Data(args.folder).from_argparse_args(args)\nother = made(args).from_argparse_args(args)\n"
+    )
+    after = rewritten({"a.py": text}, rule("LIT130"))["a.py"]
+    assert after.endswith("data = from_arguments(Data, args)\nother = made(args).from_argparse_args(args)\n")
+    inside = text.replace("return super()", "return super().from_argparse_args(self)")
+    assert "return super().from_argparse_args(self)" in rewritten({"a.py": inside}, rule("LIT130"))["a.py"]
+
+
 def test_options_of_old_that_the_script_speaks_of_stay() -> None:
     script = HEAD + (
         "def main(argv):\n    parser = ArgumentParser()\n    Trainer.add_argparse_args(parser)\n"
