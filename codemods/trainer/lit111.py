@@ -74,6 +74,8 @@ def _unset(call: CallNode, item: ast.keyword) -> End | None:
     """What becomes of a parameter with the default None that is handed on; None for other values."""
     if item.arg not in UNSET or not isinstance(item.value, ast.Name) or not _may_be_none(call, item.value):
         return None
+    if item.arg == "accelerator" and COUNTING & keywords(call.node).keys():
+        return None
     text, reason = UNSET[item.arg]
     return End(
         ((item.arg, text.format(item.value.id)),), "safe", f"None, its default, is an error in 2.x; {reason}", "B16"
@@ -169,7 +171,7 @@ def _accelerator(
             return End((), "unsafe", "it left the choice to the other arguments")
         return End((("accelerator", '"cpu"'),), "safe", "None was the CPU, where 2.x takes what it finds", "B16")
     if unset := _unset(call, ast.keyword("accelerator", node)):
-        return unset if not elsewhere and len(given.keys() & COUNTING) == 0 else None
+        return unset
     if not is_strategy(node):
         return None
     if value == "ddp_cpu":

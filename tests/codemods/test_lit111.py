@@ -162,6 +162,32 @@ def test_a_parameter_that_defaults_to_none() -> None:
 
 
 @pytest.mark.parametrize(
+    ("given", "wanted"),
+    [
+        ("devices=n", 'devices="auto" if n is None else n'),
+        ("accelerator=n", 'accelerator=n or "cpu"'),
+        ("strategy=n", 'strategy=n or "auto"'),
+    ],
+)
+def test_what_may_be_none_as_nobody_gave_it(given: str, wanted: str) -> None:
+    built = f"{HEAD}def build(n=None):\n    return Trainer({given})\n"
+    own = f"{HEAD}class Mine(Trainer):\n    def __init__(self, n=None):\n        super().__init__({given})\n"
+    for text in (built, own):
+        assert rewritten({"a.py": text}, rule("LIT111"))["a.py"] == text.replace(given, wanted)
+        for other in (text.replace("=None", "=1"), text.replace("(n=None):", "(n=None):\n    n = find()")):
+            assert run_rules({"a.py": other.replace("self, n=None):", "self, n=1):")}, rule("LIT111")).findings == ()
+    mixed = own.replace("(Trainer)", "(Foreign, Trainer)").replace(HEAD, f"{HEAD}from x import Foreign\n")
+    assert run_rules({"a.py": mixed}, rule("LIT111")).findings == ()
+
+
+@pytest.mark.parametrize("given", ["accelerator=n, gpus=2", "max_epochs=n", "logger=n"])
+def test_what_may_be_none_and_counts(given: str) -> None:
+    own = f"{HEAD}class Mine(Trainer):\n    def __init__(self, n=None):\n        super().__init__({given})\n"
+    for text in (own, f"{HEAD}def build(n=None):\n    return Trainer({given})\n"):
+        assert run_rules({"a.py": text}, rule("LIT111")).findings == ()
+
+
+@pytest.mark.parametrize(
     ("lines", "wanted"),
     [
         ("way = None\nif several:\n    way = 'ddp'\n", 'way or "auto"'),
