@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from codemods.plan import plan
@@ -446,3 +448,29 @@ def test_ranks_hold_the_same_weights(trainer: str) -> None:
     assert made.weights == other.weights
     assert [step.gradient for step in made.steps] == pytest.approx([step.gradient for step in other.steps], abs=1e-6)
     assert made.losses != other.losses
+
+
+SAVED = """\
+def save(path):
+    model = GAN()
+    trainer = Trainer(max_epochs=1, gradient_clip_val=0.05)
+    trainer.fit(model, torch.utils.data.DataLoader(torch.randn(10, 3), batch_size=2))
+    trainer.save_checkpoint(path)
+    return {name: value.tolist() for name, value in model.state_dict().items()}
+
+
+def load(path):
+    return {name: value.tolist() for name, value in GAN.load_from_checkpoint(path).state_dict().items()}
+
+
+def main"""
+
+
+def test_an_old_checkpoint_loads(tmp_path: Path) -> None:
+    """Into the same keys; nothing that the loop needs has to stand in it."""
+    before = {"train.py": program(trainer="gradient_clip_val=0.05")["train.py"].replace("def main", SAVED)}
+    path = str(tmp_path / "old.ckpt")
+    old = train(before, on="1.9.5", script=None, module="train", function="save", arguments=(path,))
+    new = train(changed(before), script=None, module="train", function="load", arguments=(path,))
+    assert (old.failure, new.failure) == (None, None)
+    assert old.returned and new.returned == old.returned
