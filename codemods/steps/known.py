@@ -107,12 +107,7 @@ class Known:
     def batches_of(self, node: ast.expr) -> int | None:
         """The batches of an epoch of what `fit` is given: a loader, or something with a `train_dataloader`."""
         built = self.instance(node)
-        found = _method(built, "train_dataloader") if built else None
-        if built and found:
-            inside = inside_of(built, found)
-            values = [item.value for item in returns(found)]
-            return inside.length(values[0]) if len(values) == 1 else None
-        return self.length(node)
+        return batches_in(built) if built and _method(built, "train_dataloader") else self.length(node)
 
     def instance(self, node: ast.expr) -> Built | None:
         """The instance of a class of the project that an expression is."""
@@ -238,6 +233,13 @@ class Known:
         if self.scope.resolve(call.func) != "torch.utils.data.random_split" or not isinstance(parts, ast.List):
             return None
         return _whole(self.constant(parts.elts[index])) if index < len(parts.elts) else None
+
+
+def batches_in(built: Built) -> int | None:
+    """The batches of an epoch of an instance with a `train_dataloader`."""
+    method = _method(built, "train_dataloader")
+    values = [item.value for item in returns(method)] if method else []
+    return inside_of(built, method).length(values[0]) if len(values) == 1 else None
 
 
 def attribute_of(built: Built, name: str) -> tuple[ast.expr, Known] | None:

@@ -22,7 +22,7 @@ def settings_at(file: PythonFile, call: CallNode, facts: Facts) -> dict[str, Any
     for function in call.within:
         if isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef) and function.args.args:
             for path in _hydra(file, function):
-                found |= _below(function.args.args[0].arg, _read(path, facts))
+                found |= _below(function.args.args[0].arg, read_settings(path, facts))
     for item in file.assignments:
         target, value = item.node.targets[0] if isinstance(item.node, ast.Assign) else item.node.target, item.node.value
         if (
@@ -32,7 +32,7 @@ def settings_at(file: PythonFile, call: CallNode, facts: Facts) -> dict[str, Any
         ):
             loaded = _given(value, "file_", 0) if call.scope.resolve(value.func) in LOADS else None
             if loaded and len(file.assignments_to(target.id)) == 1:
-                found |= _below(target.id, _read(posixpath.normpath(loaded), facts))
+                found |= _below(target.id, read_settings(posixpath.normpath(loaded), facts))
     return found
 
 
@@ -57,23 +57,33 @@ def _given(call: ast.Call, name: str, index: int) -> str | None:
     return value if known and isinstance(value, str) else None
 
 
-def _read(path: str, facts: Facts) -> dict[str, Any]:
-    """The scalars of a configuration by their dotted keys, those of the groups that it chooses among them."""
+def read_settings(path: str, facts: Facts) -> dict[str, Any]:
+    """The scalars of a configuration file by their dotted keys, those of the groups that it chooses among them.
+
+    What the file alone does not tell, an interpolation for example, is its text.
+    """
     source = facts.sources.get(path)
     try:
-        mappings = read_mappings(TextFile.decode(source).text, "yaml") if source else ()
+        text = TextFile.decode(source).text if source else ""
+        mappings = read_mappings(text, "yaml")
     except (Unreadable, Malformed):
         return {}
     found: dict[str, Any] = {}
+    inner = {mapping.path for mapping in mappings}
     for mapping in mappings:
         if mapping.path[:1] == ("defaults",):
             for entry in mapping.entries:
                 if isinstance(entry.value, str) and " " not in entry.key and "@" not in entry.key:
-                    group = _read(posixpath.join(posixpath.dirname(path), entry.key, f"{entry.value}.yaml"), facts)
+                    group = read_settings(
+                        posixpath.join(posixpath.dirname(path), entry.key, f"{entry.value}.yaml"), facts
+                    )
                     found = {**_below(entry.key.replace("/", "."), group), **found}
     for mapping in mappings:
         if "[]" not in mapping.path and mapping.path[:1] != ("defaults",):
             for entry in mapping.entries:
-                if entry.value is not UNSEEN and isinstance(entry.value, bool | int | float | str):
-                    found[".".join((*mapping.path, entry.key))] = entry.value
+                place = (*mapping.path, entry.key)
+                unseen = entry.value is UNSEEN and place not in inner
+                value = text[slice(*entry.value_at)].strip("'\"") if unseen else entry.value
+                if isinstance(value, bool | int | float | str):
+                    found[".".join(place)] = value
     return found

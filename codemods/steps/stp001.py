@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING
 from codemods.facts import Facts, is_trainer_call, literal
 from codemods.rule import Example, Match, NodeEdit, Rule
 from codemods.source import PythonFile, TextFile
+from codemods.steps.budget import told
+from codemods.steps.configured import CLI, MESSAGE, configured
 from codemods.steps.dead import dead_after
 from codemods.steps.known import DATALOADER
 from codemods.steps.modules import manual
@@ -23,7 +25,6 @@ if TYPE_CHECKING:
     import libcst as cst
 
 CODE = "STP001"
-MESSAGE = "`max_steps` is computed from the length of an epoch"
 LIMITS = ("limit_train_batches", "overfit_batches")
 READS = b"trainer.max_steps"
 
@@ -42,7 +43,7 @@ class Trainers:
 
 def _check(file: PythonFile | TextFile, facts: Facts) -> Iterator[Match]:
     if isinstance(file, TextFile):
-        yield from _interpolated(file)
+        yield from configured(file, facts, reads=bool(facts.mentions.get(READS)))
         return
     for call in file.calls:
         keyword = next((item for item in call.node.keywords if item.arg == "max_steps"), None)
@@ -247,20 +248,15 @@ def _budget(file: PythonFile, trainer: Trainers) -> Iterator[Match]:
     steps, epochs = script.constant(trainer.keyword.value), script.constant(given.get("max_epochs"))
     window = script.constant(given.get("accumulate_grad_batches", ast.Constant(1)))
     batches = script.trained_batches(ranks)
-    if any(type(item) is not int or item < 1 for item in (steps, window, batches)) or {*LIMITS, None} & set(given):
+    if {*LIMITS, None} & set(given):
         return
-    each = math.ceil(batches / window)
-    full, rest = divmod(steps, each)
-    place = f"{full} epoch{'s' * (full != 1)}" + (f" and {rest} of {each} steps" if rest else "")
-    if literal(given.get("max_epochs", ast.Constant(None))) in ((True, None), (True, -1)):
-        message, advice = f"max_steps={steps} comes to {place}", "max_epochs says it for any number of devices"
-    elif type(epochs) is int and steps < each * epochs:
-        message = f"max_steps={steps} ends training after {place}, before max_epochs={epochs} ({each * epochs} steps)"
-        advice = "keep the limit that you mean"
-    else:
+    unlimited = literal(given.get("max_epochs", ast.Constant(None))) in ((True, None), (True, -1))
+    if "max_epochs" in given and not unlimited and type(epochs) is not int:
         return
-    where = "one device" if ranks == 1 else f"{ranks} devices"
-    reason = f"On {where} an epoch is {batches} batches and {each} steps; {advice}."
+    found = told(steps, None if unlimited else epochs, window, batches, ranks)
+    if found is None:
+        return
+    message, reason = found
     if script.assumed:
         reason += f" Taken by default: {', '.join(f'`{name}`' for name in dict.fromkeys(script.assumed))}."
     yield manual(file, trainer.keyword, message, reason)
@@ -289,19 +285,6 @@ def _kept(file: PythonFile, facts: Facts) -> Iterator[Match]:
                 "self.trainer.estimated_stepping_batches, a Trainer max_epochs alone."
             )
             yield manual(file, item.node, f"`{ast.unparse(target)}` is too small: it counts whole windows only", reason)
-
-
-_FROM_EPOCHS = re.compile(
-    r"^[ \t]*max_steps:[ \t]*(?P<value>[^#\n]*\$\{[^#\n]*epoch[^#\n]*)", re.MULTILINE | re.IGNORECASE
-)
-
-
-def _interpolated(file: TextFile) -> Iterator[Match]:
-    """`max_steps` that a configuration computes from epochs."""
-    for found in _FROM_EPOCHS.finditer(file.text):
-        span = file.span(found.start("value"), found.end("value"))
-        reason = "Not rewritten: write max_epochs for it, right for any number of devices and any accumulation."
-        yield Match(span, MESSAGE, "manual", reason)
 
 
 def _present(file: PythonFile) -> bool:
@@ -350,6 +333,6 @@ RULE = Rule(
     check=_check,
     examples=(Example(BEFORE, AFTER), Example(BUDGET, BUDGET)),
     present=_present,
-    mentions=(READS,),
+    mentions=(READS, CLI),
     kinds=("python", "yaml"),
 )
