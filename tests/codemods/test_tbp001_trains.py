@@ -138,6 +138,11 @@ WARM = """
         loss = torch.zeros(1, requires_grad=True) if warm_up else F.mse_loss(self.head(out), y)
         return {"loss": loss, "hiddens": hiddens}
 """
+SHARE = """
+    def tbptt_split_batch(self, batch, split_size):
+        pieces = [part.split(round(part.shape[1] * split_size), dim=1) for part in batch]
+        return list(zip(*pieces))
+"""
 STATELESS = STEP.replace("self.rnn(x, hiddens)", "self.rnn(x)").replace('"hiddens": hiddens}', '"hiddens": None}')
 GAN_STEP = """
     def training_step(self, batch, batch_idx, optimizer_idx, hiddens):
@@ -208,6 +213,7 @@ PROGRAMS = {
     "nested, half detached, another name": program("    def __init__(self):\n", FLAG, LSTMS, NESTED, SGD),
     "own split of dicts, lengths left whole": program(INIT, OWN_SPLIT, SGD, loader=DICT_LOADER),
     "own split with a warm-up chunk": program(INIT, WARM, SGD),
+    "own split by a share": program(INIT.replace("steps = 4", "steps = 0.3"), SHARE, STEP, SGD),
     "list of samples": program(INIT, LIST_STEP, SGD, loader=LIST_LOADER),
     "no state": program(INIT, STATELESS, SGD),
     "loss in a subclass with a constructor": program(
