@@ -149,7 +149,7 @@ def test_an_interpolation_of_the_trainer_s_own_epochs_goes() -> None:
 
 REFUSED = {
     "another limit": (COMPUTED.format(TOTALS["eval"]).replace("devices", "max_epochs"), {}),
-    "read elsewhere": (COMPUTED.format(TOTALS["eval"]), {"model.py": "def f(trainer):\n    return trainer.max_steps\n"}),
+    "read elsewhere": (COMPUTED.format(TOTALS["eval"]), {"model.py": "def f(t):\n    return t.trainer.max_steps\n"}),
     "a resolver of its own": (COMPUTED.format("${steps:${epochs},${data}}"), {}),
     "in braces": (f"trainer: {{max_steps: '{TOTALS['batches']}', devices: 2}}\n", {}),
 }  # fmt: skip
