@@ -151,8 +151,8 @@ def _refusal(
     twins = [other for other in item.methods if other != name and (twin := HOOKS.get(other)) and twin.new == hook.new]
     if twins:
         return f"{twins[0]} of the same class would become {hook.new} too"
-    if other := _made_beside(item, hook.new):
-        return f"what {other} of the same class becomes needs {hook.new} too"
+    if needing := _made_beside(item, hook.new):
+        return f"what {needing} of the same class becomes needs {hook.new} too"
     for other in family(facts, fact):
         clashing = sorted({name, hook.new} & other.methods)
         if clashing:
