@@ -1,16 +1,12 @@
 """Arguments for a module that is built alone: what its signature, its hints and its errors say.
 
-Runs in the target's interpreter, beside the harness: standard library and torch alone. An argument is JSON; what
-JSON cannot hold is `{"@": kind, ...}`: a `config` (a dict with attributes), a `call` of something by its dotted name,
-a `layer` (a small module), a `tuple`.
+Runs in the target's interpreter, beside the harness: standard library and torch alone.
 """
 
 from __future__ import annotations
 
 import ast
 import collections.abc
-import functools
-import importlib
 import inspect
 import linecache
 import re
@@ -22,11 +18,10 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
-from .alone_batches import BATCH, SIDE, Config, source_of
+from .alone_batches import BATCH, SIDE, source_of
+from .alone_values import MADE, Arguments, chained, configs, found_in, function, get, inner_of, put
 
-Arguments = dict[str, Any]
-
-_CHANNELS, _WIDTH = 3, 8
+_CHANNELS = 3
 _BY_NAME: tuple[tuple[str, Any], ...] = (
     (r"lr$|learning_rate|^lr_", 1e-3), (r"weight_decay|^wd$", 0.0), (r"dropout|drop_|_drop$", 0.0), (r"momentum", 0.9),
     (r"betas?$", 0.5), (r"eps(ilon)?$", 1e-6), (r"gamma|decay|alpha|lambda|_weight$|coef|ratio|prob|temperature|margin"
@@ -58,10 +53,6 @@ _OTHERS: dict[type, tuple[Any, ...]] = {
 }
 
 
-_MADE = ("call", "layer", "tuple", "named", "function")
-"""What is not a configuration, as far as it is a dict."""
-
-
 @dataclass(frozen=True)
 class Hints:
     """What the project says of values: by parameter or attribute name, the most telling first; whole calls of the
@@ -73,88 +64,6 @@ class Hints:
 
     def of(self, name: str) -> list[Any]:
         return list(self.values.get(name, ()))
-
-
-def build(value: Any) -> Any:
-    """The object that a description of an argument means."""
-    if isinstance(value, list):
-        return [build(item) for item in value]
-    if not isinstance(value, dict):
-        return value
-    kind = value.get("@")
-    if kind == "config":
-        return Config({name: build(item) for name, item in value["values"].items()})
-    if kind == "tuple":
-        return tuple(build(item) for item in value["items"])
-    if kind == "layer":
-        return _layer()
-    if kind == "function":
-        return _FUNCTIONS[value["does"]]
-    if kind == "named":
-        return _named(value["name"])
-    if kind == "call":
-        called = build(value["of"]) if "of" in value else _named(value["name"])
-        plain = [build(item) for item in value.get("args", ())]
-        given = {name: build(item) for name, item in value["kwargs"].items()}
-        return functools.partial(called, *plain, **given) if value.get("partial") else called(*plain, **given)
-    return Config({name: build(item) for name, item in value.items()})
-
-
-def _layer() -> Any:
-    """A small module that takes any floats and gives eight for each sample."""
-    import torch
-    from torch.nn import functional
-
-    class Layer(torch.nn.Module):
-        def __init__(self) -> None:
-            super().__init__()
-            self.linear = torch.nn.Linear(_WIDTH, _WIDTH)
-
-        def forward(self, x: torch.Tensor, *more: Any, **others: Any) -> torch.Tensor:
-            flat = x.float().flatten(1) if x.dim() > 1 else x.float()[:, None]
-            made: torch.Tensor = self.linear(functional.adaptive_avg_pool1d(flat[:, None], _WIDTH)[:, 0])
-            return made
-
-    return Layer()
-
-
-def _one(*_: Any, **__: Any) -> float:
-    return 1.0
-
-
-def _same(*given: Any, **named: Any) -> Any:
-    return next(iter((*given, *named.values())), None)
-
-
-def _loss(*given: Any, **named: Any) -> Any:
-    """The mean squared error of the first two tensors."""
-    import torch
-
-    first, second = [value for value in (*given, *named.values()) if isinstance(value, torch.Tensor)][:2]
-    return torch.nn.functional.mse_loss(first, second)
-
-
-_FUNCTIONS = {"one": _one, "same": _same, "loss": _loss}
-
-
-def function(name: str) -> Any:
-    """A function for what goes by a name: a factor of one for a schedule, an error for a loss, else its argument."""
-    low = name.lower()
-    does = "one" if re.search(r"lambda|lr|schedul", low) else "loss" if re.search(r"loss|criterion", low) else "same"
-    return {"@": "function", "does": does}
-
-
-def _named(name: str) -> Any:
-    parts = name.split(".")
-    for count in range(len(parts) - 1, 0, -1):
-        try:
-            found = importlib.import_module(".".join(parts[:count]))
-        except ModuleNotFoundError:
-            continue
-        for part in parts[count:]:
-            found = getattr(found, part)
-        return found
-    raise ImportError(name)
 
 
 def starts(cls: type, hints: Hints) -> Iterator[Arguments]:
@@ -291,7 +200,7 @@ def following(
     for frame, line in lines:
         yield from _lacking(text, line, given, hints)
         for path in _mentioned(line, given, frame):
-            yield from (_put(given, path, value) for value in _others(path, given, hints, text, frame))
+            yield from (put(given, path, value) for value in _others(path, given, hints, text, frame))
 
 
 def _unfilled(text: str, line: ast.AST, given: Arguments, hints: Hints) -> Iterator[Arguments]:
@@ -302,18 +211,18 @@ def _unfilled(text: str, line: ast.AST, given: Arguments, hints: Hints) -> Itera
         return
     spread = [keyword.value for node in ast.walk(line) if isinstance(node, ast.Call)
               for keyword in node.keywords if keyword.arg is None]  # fmt: skip
-    for path in filter(None, (_found(_chain(node), given) for node in spread)):
-        held = _inner(_get(given, path))
+    for path in filter(None, (found_in(chained(node), given) for node in spread)):
+        held = inner_of(get(given, path))
         if unknown and unknown[1] in held:
-            yield _put(given, path, {"@": "config", "values": {k: v for k, v in held.items() if k != unknown[1]}})
+            yield put(given, path, {"@": "config", "values": {k: v for k, v in held.items() if k != unknown[1]}})
         names = re.findall(r"'(\w+)'", missing[1]) if missing else []
         for group in _holding(names, held, hints):
-            yield _put(given, path, {"@": "config", "values": dict(group)})
+            yield put(given, path, {"@": "config", "values": dict(group)})
         if names:
             new = {name: guess(name, hints) for name in names}
-            yield _put(given, path, {"@": "config", "values": {**held, **new}})
+            yield put(given, path, {"@": "config", "values": {**held, **new}})
             plain = {name: _by_name(name) for name in names}
-            yield _put(given, path, {"@": "config", "values": {**held, **plain}})
+            yield put(given, path, {"@": "config", "values": {**held, **plain}})
 
 
 def _holding(names: list[str], held: Mapping[str, Any], hints: Hints) -> list[Mapping[str, Any]]:
@@ -342,12 +251,12 @@ def _missing(text: str, given: Arguments, hints: Hints) -> Iterator[Arguments]:
     if unexpected and unexpected[1] in given:
         yield {name: value for name, value in given.items() if name != unexpected[1]}
     if match:
-        for path in _configs(given):
-            held = _inner(_get(given, path))
+        for path in configs(given):
+            held = inner_of(get(given, path))
             if match[1] not in held:
                 for group in _holding([match[1]], held, hints):
-                    yield _put(given, path, {"@": "config", "values": dict(group)})
-                yield _put(given, (*path, match[1]), guess(match[1], hints))
+                    yield put(given, path, {"@": "config", "values": dict(group)})
+                yield put(given, (*path, match[1]), guess(match[1], hints))
 
 
 def _lacking(text: str, line: ast.AST, given: Arguments, hints: Hints) -> Iterator[Arguments]:
@@ -357,28 +266,28 @@ def _lacking(text: str, line: ast.AST, given: Arguments, hints: Hints) -> Iterat
         return
     for node in ast.walk(line):
         if isinstance(node, ast.Attribute):
-            key, chain = str(node.attr), _chain(node.value)
+            key, chain = str(node.attr), chained(node.value)
         elif isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant):
-            key, chain = str(node.slice.value), _chain(node.value)
+            key, chain = str(node.slice.value), chained(node.value)
         else:
             continue
-        path = _found(chain, given)
+        path = found_in(chain, given)
         if not path or key not in (match[1] or match[2] or key):
             continue
-        held = _get(given, path)
+        held = get(given, path)
         if not isinstance(held, dict) or held.get("@") != "call":
-            values = _inner(held) if isinstance(held, dict) and held.get("@") not in _MADE else {}
+            values = inner_of(held) if isinstance(held, dict) and held.get("@") not in MADE else {}
             if not values:
                 for group in _holding([key], {}, hints):
-                    yield _put(given, path, {"@": "config", "values": dict(group)})
+                    yield put(given, path, {"@": "config", "values": dict(group)})
             new = {"@": "config", "values": {**values, key: guess(key, hints)}}
             if new != held:
-                yield _put(given, path, new)
+                yield put(given, path, new)
 
 
 def _others(path: tuple[str, ...], given: Arguments, hints: Hints, text: str, frame: FrameType) -> Iterator[Any]:
     """Other values for an argument."""
-    now = _get(given, path)
+    now = get(given, path)
     tried = [*hints.of(path[-1]), *_choices(path[-1], frame)]
     if "object is not callable" in text:
         tried.insert(0, function(path[-1]))
@@ -411,7 +320,7 @@ def _choices(name: str, frame: FrameType) -> list[str]:
     for node in ast.walk(tree):
         if isinstance(node, ast.Subscript | ast.Compare):
             key = node.slice if isinstance(node, ast.Subscript) else node.left
-            if (_chain(key) or [""])[-1] != name:
+            if (chained(key) or [""])[-1] != name:
                 continue
             table: Any = node.value if isinstance(node, ast.Subscript) else node.comparators[0]
             table = tables.get(table.id) if isinstance(table, ast.Name) else table
@@ -447,38 +356,9 @@ def _mentioned(line: ast.AST, given: Arguments, frame: FrameType) -> Iterator[tu
     """The arguments that a line names: by themselves, as attributes of a configuration or of the module."""
     seen: dict[tuple[str, ...], None] = {}
     for node in ast.walk(line):
-        if isinstance(node, ast.Name | ast.Attribute | ast.Subscript) and (path := _found(_chain(node), given)):
+        if isinstance(node, ast.Name | ast.Attribute | ast.Subscript) and (path := found_in(chained(node), given)):
             seen[path] = None
     yield from sorted(seen, key=len, reverse=True)
-
-
-def _found(chain: list[str], given: Arguments) -> tuple[str, ...]:
-    """The longest argument path that a chain of names ends in: `self.hparams.lr` may be `hparams.lr`, or `lr`."""
-    chain = [name for name in chain if name != "self"]
-    if chain[:1] == ["hparams"] and "hparams" not in given:
-        chain = chain[1:]
-    for start in range(len(chain)):
-        for path in ((), *_configs(given)):
-            end: tuple[str, ...] = path
-            for name in chain[start:]:
-                held = _inner(_get(given, end)) if end else given
-                if name not in held:
-                    break
-                end = (*end, name)
-            if len(end) > len(path):
-                return end
-    return ()
-
-
-def _chain(node: ast.AST) -> list[str]:
-    """`a.b["c"]` as its names."""
-    if isinstance(node, ast.Name):
-        return [node.id]
-    if isinstance(node, ast.Attribute):
-        return [*_chain(node.value), node.attr]
-    if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant) and isinstance(node.slice.value, str):
-        return [*_chain(node.value), node.slice.value]
-    return []
 
 
 def _statement(frame: FrameType, number: int) -> ast.AST | None:
@@ -498,64 +378,3 @@ def _statement(frame: FrameType, number: int) -> ast.AST | None:
         return ast.parse(linecache.getline(frame.f_code.co_filename, number).strip().rstrip(":"))
     except SyntaxError:
         return None
-
-
-def _configs(given: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
-    """Where the arguments hold configurations."""
-    inner = given if not path else _inner(given)
-    if path and isinstance(given, dict) and given.get("@") not in _MADE:
-        yield path
-    if isinstance(inner, dict) and (not path or (isinstance(given, dict) and given.get("@") in (None, "config"))):
-        for name, value in inner.items():
-            if isinstance(value, dict):
-                yield from _configs(value, (*path, name))
-
-
-def _inner(value: Any) -> dict[str, Any]:
-    if not isinstance(value, dict):
-        return {}
-    return value.get("values", {}) if value.get("@") == "config" else value
-
-
-def _get(given: Arguments, path: tuple[str, ...]) -> Any:
-    held: Any = given
-    for name in path:
-        held = (_inner(held) if held is not given else held).get(name)
-    return held
-
-
-def _put(given: Arguments, path: tuple[str, ...], value: Any) -> Arguments:
-    """The arguments with another value at a path."""
-    if len(path) == 1:
-        return {**given, path[0]: value}
-    held = given.get(path[0])
-    inner = _put(_inner(held), path[1:], value)
-    is_config = isinstance(held, dict) and held.get("@") == "config"
-    return {**given, path[0]: {"@": "config", "values": inner} if is_config else inner}
-
-
-def told(given: Arguments) -> str:
-    """Arguments in one line for people."""
-    return ", ".join(f"{name}={_told(value)}" for name, value in given.items())
-
-
-def _told(value: Any) -> str:
-    if isinstance(value, list):
-        return f"[{', '.join(map(_told, value))}]"
-    if not isinstance(value, dict):
-        return repr(value)
-    kind = value.get("@")
-    if kind == "tuple":
-        return f"({', '.join(map(_told, value['items']))})"
-    if kind == "layer":
-        return "a small linear layer"
-    if kind == "function":
-        return {"one": "1.0 for any step", "same": "what it is given", "loss": "a mean squared error"}[value["does"]]
-    if kind == "named":
-        return str(value["name"]).rsplit(".", 1)[-1]
-    if kind == "call":
-        name = _told(value["of"]) if "of" in value else value["name"].rsplit(".", 1)[-1]
-        given = ", ".join(filter(None, [*map(_told, value.get("args", ())), told(value["kwargs"])]))
-        return f"partial({name}, {given})" if value.get("partial") else f"{name}({given})"
-    inner = _inner(value)
-    return "{" + ", ".join(f"{name}: {_told(item)}" for name, item in inner.items()) + "}"

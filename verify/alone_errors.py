@@ -5,58 +5,33 @@ Runs in the target's interpreter, beside the harness: standard library and torch
 
 from __future__ import annotations
 
-import ast
 import linecache
 import math
 import re
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
-from types import FrameType
-from typing import Any, TypeGuard
+from collections.abc import Callable, Iterator
 
-from .alone_batches import BATCH, SIDE, TIME, Config, Place, Spec, at, leaf, leaves, named, natural, replaced
+from .alone_batches import BATCH, SIDE, TIME, Config, Place, Spec, at, named, natural, replaced
+from .alone_changes import (
+    Trouble,
+    changed,
+    dimensions,
+    fitting,
+    folded,
+    is_float,
+    is_tensor,
+    listed,
+    names_in,
+    parts,
+    row,
+    sane,
+    scaled,
+    shaped,
+    swapped,
+    typed,
+)
 
-LARGEST = 4_000_000
 UNTOLD, GUESSED = 10.0, 1_500_000.0
 """What no error asks for is tried after what one does; a guess after all that came nearly as far."""
-_SIDES = (28, 64, 96, 128, 224, 256, 16, 299, 384, 512)
-
-
-@dataclass(frozen=True)
-class Trouble:
-    """An error, the frames that it passed (the outermost first), the batch at hand as described and as made, and the
-    module that was given it. `root` is the project's folder."""
-
-    error: BaseException
-    frames: tuple[tuple[FrameType, int], ...]
-    spec: Spec
-    made: Any
-    module: Any
-    root: str
-
-    @property
-    def text(self) -> str:
-        return f"{type(self.error).__name__}: {self.error}"
-
-    def own(self) -> list[tuple[FrameType, int]]:
-        """The frames of the project, the innermost first."""
-        return [pair for pair in reversed(self.frames) if pair[0].f_code.co_filename.startswith(self.root)]
-
-    def line(self) -> str:
-        """The project's innermost line."""
-        found = self.own()
-        return linecache.getline(found[0][0].f_code.co_filename, found[0][1]).strip() if found else ""
-
-    def suspects(self) -> list[tuple[Place, Spec]]:
-        """The tensors of the batch: those that the innermost frames hold come first."""
-        known = {_memory(value): place for place, value in _parts(self.made) if _is_tensor(value)}
-        every = dict(leaves(self.spec))
-        order: dict[Place, None] = {}
-        for frame, _ in reversed(self.frames):
-            held = [known.get(_memory(value)) for value in list(frame.f_locals.values()) if _is_tensor(value)]
-            order.update((place, None) for place in held if place is not None and place in every)
-        order.update(dict.fromkeys(every))
-        return [(place, every[place]) for place in order]
 
 
 def following(trouble: Trouble) -> Iterator[tuple[Spec, float]]:
@@ -64,10 +39,10 @@ def following(trouble: Trouble) -> Iterator[tuple[Spec, float]]:
     for pattern, answer in _ANSWERS:
         match = pattern.search(trouble.text)
         if match:
-            yield from ((spec, 0) for spec in _sane(answer(match, trouble)))
-    yield from ((spec, UNTOLD) for spec in _sane(_like_neighbours(trouble)))
-    yield from ((spec, UNTOLD) for spec in _sane(_numbers(trouble)))
-    yield from ((spec, GUESSED) for spec in _sane(_menu(trouble)))
+            yield from ((spec, 0) for spec in sane(answer(match, trouble)))
+    yield from ((spec, UNTOLD) for spec in sane(_like_neighbours(trouble)))
+    yield from ((spec, UNTOLD) for spec in sane(_numbers(trouble)))
+    yield from ((spec, GUESSED) for spec in sane(_menu(trouble)))
 
 
 def is_about_inputs(text: str) -> bool:
@@ -75,90 +50,17 @@ def is_about_inputs(text: str) -> bool:
     return any(pattern.search(text) for pattern, _ in _ANSWERS)
 
 
-def _sane(specs: Iterable[Spec]) -> Iterator[Spec]:
-    for spec in specs:
-        if all(math.prod(part["shape"]) <= LARGEST and min(part["shape"], default=1) > 0 for _, part in leaves(spec)):
-            yield spec
-
-
-def _parts(made: Any, place: Place = ()) -> Iterator[tuple[Place, Any]]:
-    yield place, made
-    if isinstance(made, dict):
-        for key, value in made.items():
-            yield from _parts(value, (*place, key))
-    elif isinstance(made, list | tuple):
-        for number, value in enumerate(made):
-            yield from _parts(value, (*place, number))
-
-
-def _memory(value: Any) -> int:
-    """Where the values of a tensor lie, which is where those of what it was cut from lie."""
-    found: int = value.untyped_storage().data_ptr()
-    return found
-
-
-# -- changing one tensor
-
-
-def _set(trouble: Trouble, place: Place, **changes: Any) -> Spec:
-    return replaced(trouble.spec, place, {**at(trouble.spec, place), **changes})
-
-
-def _shape(old: Spec, count: int, module: Any) -> list[int]:
-    """A shape of another number of dimensions."""
-    shape: list[int] = old["shape"]
-    first = natural(module)["shape"]
-    if len(first) == count:
-        return list(first)
-    last = shape[-1] if shape else 8
-    ready = {0: [], 1: [BATCH], 2: [BATCH, last], 3: [BATCH, TIME, last], 4: [BATCH, 3, SIDE, SIDE],
-             5: [BATCH, 3, 8, SIDE, SIDE]}  # fmt: skip
-    if count == 3 and len(shape) == 4:
-        return [shape[0], *shape[2:]]
-    if count == 4 and len(shape) == 3:
-        return [BATCH, *shape] if shape[0] in (1, 3) else [shape[0], 1, *shape[1:]]
-    return ready.get(count, [BATCH] * count)
-
-
-def _dimensions(count: int, trouble: Trouble, only: int | None = None) -> Iterator[Spec]:
-    for place, part in trouble.suspects():
-        if len(part["shape"]) != count and only in (None, len(part["shape"])):
-            yield _set(trouble, place, shape=_shape(part, count, trouble.module))
-
-
-def _swapped(have: int, want: int, trouble: Trouble, dimension: int | None = None) -> Iterator[Spec]:
-    """Every tensor with a dimension of one size gets the other there."""
-    for place, part in trouble.suspects():
-        shape = part["shape"]
-        for number in reversed(range(len(shape))):
-            if shape[number] == have != want and dimension in (None, number, number - len(shape)):
-                yield _set(trouble, place, shape=[*shape[:number], want, *shape[number + 1 :]])
-
-
-def _typed(trouble: Trouble, dtype: str, old: Callable[[Spec], bool]) -> Iterator[Spec]:
-    sizes = [layer.num_embeddings for layer in trouble.module.modules() if hasattr(layer, "num_embeddings")]
-    high = min(sizes, default=2)
-    for place, part in trouble.suspects():
-        if part["dtype"] != dtype and old(part):
-            more = {"high": high} if dtype.startswith("int") else {}
-            yield _set(trouble, place, dtype=dtype, **more)
-
-
-def _is_float(part: Spec) -> bool:
-    return str(part["dtype"]).startswith("float")
-
-
 def _to_long(match: re.Match[str], trouble: Trouble) -> Iterator[Spec]:
-    yield from _typed(trouble, "int64", _is_float)
+    yield from typed(trouble, "int64", is_float)
 
 
 def _to_float(match: re.Match[str], trouble: Trouble) -> Iterator[Spec]:
-    yield from _typed(trouble, "float32", lambda part: True)
-    yield from _typed(trouble, "int64", _is_float)
+    yield from typed(trouble, "float32", lambda part: True)
+    yield from typed(trouble, "int64", is_float)
 
 
 def _to_bool(match: re.Match[str], trouble: Trouble) -> Iterator[Spec]:
-    yield from _typed(trouble, "bool", lambda part: True)
+    yield from typed(trouble, "bool", lambda part: True)
 
 
 # -- what errors say
@@ -166,48 +68,29 @@ def _to_bool(match: re.Match[str], trouble: Trouble) -> Iterator[Spec]:
 
 def _matmul(match: re.Match[str], trouble: Trouble) -> Iterator[Spec]:
     rows, have, want = int(match[1]), int(match[2]), int(match[3])
-    yield from _swapped(have, want, trouble, -1)
+    yield from swapped(have, want, trouble, -1)
     for place, part in trouble.suspects():
         shape = part["shape"]
         if len(shape) > 1 and math.prod(shape[1:]) == have:
-            yield from (_set(trouble, place, shape=new) for new in _folded(shape, want))
+            yield from (changed(trouble, place, shape=new) for new in folded(shape, want))
         elif len(shape) == 4:
-            yield from (_set(trouble, place, shape=new) for new in _scaled(shape, want / have))
+            yield from (changed(trouble, place, shape=new) for new in scaled(shape, want / have))
         elif len(shape) == 3 and (want * shape[-1]) % have == 0:
-            yield _set(trouble, place, shape=[*shape[:-1], want * shape[-1] // have])
+            yield changed(trouble, place, shape=[*shape[:-1], want * shape[-1] // have])
         elif shape == [have] or math.prod(shape) == rows * have:
-            yield _set(trouble, place, shape=[BATCH, want])
-    yield from _swapped(have, want, trouble)
-
-
-def _folded(shape: list[int], want: int) -> Iterator[list[int]]:
-    """Shapes of a sample that hold so many values."""
-    if len(shape) >= 3:
-        for channels in dict.fromkeys((shape[1], 1, 3)):
-            side = math.isqrt(want // channels) if want % channels == 0 else 0
-            if side * side * channels == want:
-                yield [shape[0], channels, side, side]
-    if len(shape) == 3 and want % shape[2] == 0:
-        yield [shape[0], want // shape[2], shape[2]]
-    yield [shape[0], want]
-
-
-def _scaled(shape: list[int], factor: float) -> Iterator[list[int]]:
-    side = shape[-1]
-    exact = round(side * math.sqrt(factor))
-    wanted = [exact, exact + 1, exact - 1, *_SIDES]
-    yield from ([*shape[:2], new, new] for new in dict.fromkeys(wanted) if new != side and new > 0)
+            yield changed(trouble, place, shape=[BATCH, want])
+    yield from swapped(have, want, trouble)
 
 
 def _channels(match: re.Match[str], trouble: Trouble) -> Iterator[Spec]:
     want, have = int(match[1]), int(match[2])
     for place, part in trouble.suspects():
         if len(part["shape"]) > 2 and part["shape"][1] == have:
-            yield _set(trouble, place, shape=[part["shape"][0], want, *part["shape"][2:]])
-    yield from _swapped(have, want, trouble)
+            yield changed(trouble, place, shape=[part["shape"][0], want, *part["shape"][2:]])
+    yield from swapped(have, want, trouble)
     for place, part in trouble.suspects():
         if len(part["shape"]) > 2:
-            yield _set(trouble, place, shape=[part["shape"][0], want, *part["shape"][2:]])
+            yield changed(trouble, place, shape=[part["shape"][0], want, *part["shape"][2:]])
 
 
 def _wanted_dimensions(match: re.Match[str], trouble: Trouble) -> Iterator[Spec]:
@@ -216,57 +99,57 @@ def _wanted_dimensions(match: re.Match[str], trouble: Trouble) -> Iterator[Spec]
     *wanted, had = numbers if len(numbers) > 1 else [*numbers, -1]
     for only in (had, None):
         for count in reversed(wanted):
-            yield from _dimensions(count, trouble, only)
+            yield from dimensions(count, trouble, only)
 
 
 def _more_dimensions(match: re.Match[str], trouble: Trouble) -> Iterator[Spec]:
     had = int(match[1])
-    yield from _dimensions(had + 1, trouble, had)
-    yield from _dimensions(had + 2, trouble, had)
+    yield from dimensions(had + 1, trouble, had)
+    yield from dimensions(had + 2, trouble, had)
     for place, part in trouble.suspects():
-        yield _set(trouble, place, shape=_shape(part, len(part["shape"]) + 1, trouble.module))
+        yield changed(trouble, place, shape=shaped(part, len(part["shape"]) + 1, trouble.module))
 
 
 def _range(match: re.Match[str], trouble: Trouble) -> Iterator[Spec]:
     had, asked = int(match[1]) + 1, int(match[2])
     count = asked + 1 if asked >= 0 else -asked
-    yield from _dimensions(count, trouble, had)
-    yield from _dimensions(count, trouble)
+    yield from dimensions(count, trouble, had)
+    yield from dimensions(count, trouble)
 
 
 def _normalized(match: re.Match[str], trouble: Trouble) -> Iterator[Spec]:
-    want, have = _listed(match[1]), _listed(match[2])
+    want, have = listed(match[1]), listed(match[2])
     if len(have) >= len(want):
         for place, part in trouble.suspects():
             if part["shape"][-len(want) :] == have[-len(want) :]:
-                yield _set(trouble, place, shape=[*part["shape"][: -len(want)], *want])
-        yield from _swapped(have[-1], want[-1], trouble)
+                yield changed(trouble, place, shape=[*part["shape"][: -len(want)], *want])
+        yield from swapped(have[-1], want[-1], trouble)
 
 
 def _pair(match: re.Match[str], trouble: Trouble) -> Iterator[Spec]:
-    yield from _swapped(int(match[2]), int(match[1]), trouble)
-    yield from _swapped(int(match[1]), int(match[2]), trouble)
+    yield from swapped(int(match[2]), int(match[1]), trouble)
+    yield from swapped(int(match[1]), int(match[2]), trouble)
 
 
 def _sizes(match: re.Match[str], trouble: Trouble) -> Iterator[Spec]:
     """A target of one size, what it is compared with of another."""
-    target, wanted = _listed(match[1]), _listed(match[2])
+    target, wanted = listed(match[1]), listed(match[2])
     for exact in (True, False):
         for place, part in reversed(trouble.suspects()):
             if (part["shape"] == target) == exact:
-                yield _set(trouble, place, shape=wanted, dtype="float32")
+                yield changed(trouble, place, shape=wanted, dtype="float32")
 
 
 def _viewed(match: re.Match[str], trouble: Trouble) -> Iterator[Spec]:
-    want, size = _listed(match[1]), int(match[2])
+    want, size = listed(match[1]), int(match[2])
     known = math.prod(number for number in want if number > 0)
     for place, part in trouble.suspects():
         if math.prod(part["shape"]) == size:
             if -1 not in want:
-                yield _set(trouble, place, shape=want)
+                yield changed(trouble, place, shape=want)
             shape = part["shape"]
-            yield from (_set(trouble, place, shape=new) for new in _folded(shape, max(1, known // max(1, shape[0]))))
-            yield _set(trouble, place, shape=[*shape[:-1], known])
+            yield from (changed(trouble, place, shape=new) for new in folded(shape, max(1, known // max(1, shape[0]))))
+            yield changed(trouble, place, shape=[*shape[:-1], known])
 
 
 def _larger(match: re.Match[str], trouble: Trouble) -> Iterator[Spec]:
@@ -276,10 +159,10 @@ def _larger(match: re.Match[str], trouble: Trouble) -> Iterator[Spec]:
             free = len(shape) - 2
             for side in (64, 128, 256, 224, 96, 512):
                 if side > shape[-1]:
-                    yield _set(trouble, place, shape=[*shape[:2], *[side] * free])
+                    yield changed(trouble, place, shape=[*shape[:2], *[side] * free])
         elif len(shape) > 1:
             for size in (4, 32, 256, 1000):
-                yield _set(trouble, place, shape=[*shape[:-1], shape[-1] * size])
+                yield changed(trouble, place, shape=[*shape[:-1], shape[-1] * size])
 
 
 def _lower(match: re.Match[str], trouble: Trouble) -> Iterator[Spec]:
@@ -287,46 +170,38 @@ def _lower(match: re.Match[str], trouble: Trouble) -> Iterator[Spec]:
     for high in sorted({*sizes, 2, 1}, reverse=True):
         for place, part in trouble.suspects():
             if part["dtype"].startswith("int") and (part["high"] > high or part["high"] < 0):
-                yield _set(trouble, place, high=high)
+                yield changed(trouble, place, high=high)
 
 
 def _chunks(match: re.Match[str], trouble: Trouble) -> Iterator[Spec]:
     have, chunk = int(match[1]), int(match[2])
     for count in (2, 1, 4, 7, 14):
-        yield from _swapped(have, chunk * count, trouble)
+        yield from swapped(have, chunk * count, trouble)
 
 
 def _unpacked(match: re.Match[str], trouble: Trouble) -> Iterator[Spec]:
     """A row of another length is expected: of the batch, or of a shape."""
     count = int(match[1])
     if ".shape" in trouble.line() or ".size(" in trouble.line():
-        yield from _dimensions(count, trouble)
-    known = {id(value): place for place, value in _parts(trouble.made)}
+        yield from dimensions(count, trouble)
+    known = {id(value): place for place, value in parts(trouble.made)}
     for frame, line in trouble.own()[:3]:
-        names = _names(linecache.getline(frame.f_code.co_filename, line))
+        names = names_in(linecache.getline(frame.f_code.co_filename, line))
         for name in names:
             place = known.get(id(frame.f_locals.get(name)))
             if place is not None:
-                yield replaced(trouble.spec, place, _row(at(trouble.spec, place), count, trouble.module))
-    yield _row(trouble.spec, count, trouble.module)
-
-
-def _row(old: Spec, count: int, module: Any) -> Spec:
-    """A part of a batch as a row of `count` parts."""
-    held = list(old["items"]) if "items" in old else [old] if "shape" in old else [natural(module)]
-    while len(held) < count:
-        held.append(leaf([BATCH], "int64", 2, "y") if len(held) == count - 1 else dict(held[0]))
-    return {"items": held[:count], "kind": "list"}
+                yield replaced(trouble.spec, place, row(at(trouble.spec, place), count, trouble.module))
+    yield row(trouble.spec, count, trouble.module)
 
 
 def _keyed(match: re.Match[str], trouble: Trouble) -> Iterator[Spec]:
     """A key or an attribute that the batch, or a part of it, should have."""
     found = [match[1]] if match.groups() and match[1] else re.findall(r"\[['\"](\w+)['\"]\]", trouble.line())
     is_attribute = isinstance(trouble.error, AttributeError)
-    known = {id(value): place for place, value in _parts(trouble.made) if not isinstance(value, str | int | float)}
+    known = {id(value): place for place, value in parts(trouble.made) if not isinstance(value, str | int | float)}
     places: dict[Place, None] = {}
     for frame, line in trouble.own()[:4]:
-        for name in _names(linecache.getline(frame.f_code.co_filename, line)):
+        for name in names_in(linecache.getline(frame.f_code.co_filename, line)):
             if (place := known.get(id(frame.f_locals.get(name)))) is not None:
                 places[place] = None
     for place in [*places, *([()] if () not in places else [])]:
@@ -355,48 +230,9 @@ def _loss(match: re.Match[str], trouble: Trouble) -> Iterator[Spec]:
     """What a loss is given as a target is made to fit its input."""
     for frame, _ in reversed(trouble.frames):
         given, target = frame.f_locals.get("input"), frame.f_locals.get("target")
-        if _is_tensor(given) and _is_tensor(target):
-            yield from _fitting(given, target, frame.f_code.co_name in ("cross_entropy", "nll_loss"), trouble)
+        if is_tensor(given) and is_tensor(target):
+            yield from fitting(given, target, frame.f_code.co_name in ("cross_entropy", "nll_loss"), trouble)
             return
-
-
-def _fitting(given: Any, target: Any, classes: bool, trouble: Trouble) -> Iterator[Spec]:
-    """A target of the size of what it is compared with, or of whole numbers for its classes; where a batch is cut into
-    pieces, of the whole's size."""
-    size, had = list(given.shape), list(target.shape)
-    every = trouble.suspects()
-    shapes: list[tuple[list[int], str]] = [(size, "float32")]
-    if classes and len(size) > 1:
-        shapes.insert(0, ([size[0], *size[2:]], "int64"))
-    found = _memory(target)
-    own = [place for place, value in _parts(trouble.made) if _is_tensor(value) and _memory(value) == found]
-    for place, _ in sorted(every, key=lambda pair: (pair[0] not in own, bool(pair[1]["shape"] != had))):
-        for shape, dtype in shapes:
-            yield _set(trouble, place, shape=shape, dtype=dtype, high=size[1] if len(size) > 1 else 2)
-            for other, part in every:
-                whole = part["shape"]
-                for number in range(min(len(shape), len(whole)) if other != place else 0):
-                    if whole[number] > shape[number]:
-                        longer = [*shape[:number], whole[number], *shape[number + 1 :]]
-                        yield _set(trouble, place, shape=longer, dtype=dtype)
-
-
-def _is_tensor(value: Any) -> TypeGuard[Any]:
-    import torch
-
-    return isinstance(value, torch.Tensor) and not value.is_sparse
-
-
-def _names(line: str) -> list[str]:
-    try:
-        tree = ast.parse(line.strip().rstrip(":"))
-    except SyntaxError:
-        return re.findall(r"[A-Za-z_]\w*", line)
-    return [node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)]
-
-
-def _listed(text: str) -> list[int]:
-    return [int(number) for number in re.findall(r"-?\d+", text)]
 
 
 # -- what may be tried where an error says nothing
@@ -404,15 +240,15 @@ def _listed(text: str) -> list[int]:
 
 def _like_neighbours(trouble: Trouble) -> Iterator[Spec]:
     """A tensor of the batch gets the shape and type of another tensor in the same frame."""
-    known = {id(value): place for place, value in _parts(trouble.made) if _is_tensor(value)}
+    known = {id(value): place for place, value in parts(trouble.made) if is_tensor(value)}
     for frame, _ in trouble.own()[:2]:
-        held = [value for value in list(frame.f_locals.values()) if _is_tensor(value) and hasattr(value, "grad_fn")]
+        held = [value for value in list(frame.f_locals.values()) if is_tensor(value) and hasattr(value, "grad_fn")]
         for value in held:
             place = known.get(id(value))
             for other in held:
                 if place is not None and other is not value and id(other) not in known:
                     dtype = str(other.dtype).removeprefix("torch.")
-                    yield _set(trouble, place, shape=list(other.shape), dtype=dtype)
+                    yield changed(trouble, place, shape=list(other.shape), dtype=dtype)
 
 
 def _numbers(trouble: Trouble) -> Iterator[Spec]:
@@ -421,7 +257,7 @@ def _numbers(trouble: Trouble) -> Iterator[Spec]:
     for have in found:
         for want in found:
             if have > 1 and 0 < want < 5000:
-                yield from _swapped(have, want, trouble)
+                yield from swapped(have, want, trouble)
 
 
 def _menu(trouble: Trouble) -> Iterator[Spec]:
@@ -429,11 +265,11 @@ def _menu(trouble: Trouble) -> Iterator[Spec]:
     shapes = ([BATCH, 8], [BATCH, 1], [BATCH], [BATCH, TIME, 8], [BATCH, 3, SIDE, SIDE], [BATCH, 1, 28, 28],
               [BATCH, 3, 224, 224], [BATCH, SIDE, SIDE], [BATCH, 16000], [BATCH, 1, 16000])  # fmt: skip
     for place, part in trouble.suspects():
-        yield from (_set(trouble, place, shape=shape) for shape in shapes if shape != part["shape"])
-        if _is_float(part):
-            yield _set(trouble, place, dtype="int64", high=2)
+        yield from (changed(trouble, place, shape=shape) for shape in shapes if shape != part["shape"])
+        if is_float(part):
+            yield changed(trouble, place, dtype="int64", high=2)
         else:
-            yield _set(trouble, place, dtype="float32")
+            yield changed(trouble, place, dtype="float32")
 
 
 _Answer = Callable[["re.Match[str]", Trouble], Iterator[Spec]]

@@ -1,7 +1,7 @@
 """Runs one training script, trains modules alone, or looks at an installed Lightning; writes what it saw as JSON lines.
 
-Started by path with another interpreter: `python harness.py SPEC.json`. Uses the standard library, torch and
-Lightning, and nothing that lies beside it. Works on Lightning 1.4 to 2.x.
+Started by path with another interpreter: `python harness.py SPEC.json`. Uses the standard library, torch, Lightning and
+what lies beside it. Works on Lightning 1.4 to 2.x.
 """
 
 from __future__ import annotations
@@ -21,28 +21,13 @@ import sys
 import time
 import traceback
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 VALUES_EACH = 2000
 VALUES_ALL = 200_000
-PLACEMENT = (
-    "gpus", "tpu_cores", "ipus", "num_processes", "num_nodes", "accelerator", "devices", "strategy",
-    "distributed_backend", "auto_select_gpus", "auto_scale_batch_size", "auto_lr_find", "sync_batchnorm",
-)  # fmt: skip
-UNWANTED = (
-    "profiler", "min_epochs", "min_steps", "max_time", "val_check_interval", "check_val_every_n_epoch",
-    "checkpoint_callback", "weights_summary", "progress_bar_refresh_rate", "process_position",
-    "weights_save_path", "flush_logs_every_n_steps", "log_gpu_memory",
-)  # fmt: skip
-QUIET = {
-    "enable_checkpointing": False, "enable_progress_bar": False, "enable_model_summary": False,
-    "limit_test_batches": 2, "limit_predict_batches": 2,
-}  # fmt: skip
-DROPPED = frozenset({"Checkpoint", "ModelCheckpoint", "ProgressBar", "ProgressBarBase", "ModelSummary",
-                     "DeviceStatsMonitor", "GPUStatsMonitor", "XLAStatsMonitor"})  # fmt: skip
 
 
 Wrapped = Callable[..., Any]
@@ -67,7 +52,9 @@ def main(spec_path: str) -> int:
     limit(spec)
     if spec["mode"] == "facts":
         sys.path.pop(0)
-        facts(spec["uses"], record)
+        with contextlib.suppress(ImportError):
+            lend_operators()
+        beside("facts").facts(spec["uses"], record)
         record("end")
         return 0
     return alone(spec, record) if spec["mode"] in ("search", "replay") else train(spec, record)
@@ -117,7 +104,7 @@ def prepared(spec: dict[str, Any], record: Record) -> Watch | None:
         record("unusable", type=type(error).__name__, message=str(error)[:2000])
         return None
     watch = Watch(record, spec)
-    steady_loaders(spec["seed"])
+    beside("short").steady_loaders(spec["seed"])
     watch.patch_torch()
     watch.patch_warnings()
     for package in packages:
@@ -251,6 +238,7 @@ class Watch:
 
     def __init__(self, record: Record, spec: dict[str, Any]) -> None:
         self.spec = spec
+        self.short = beside("short")
         self.begin(record)
 
     def begin(self, record: Callable[..., None]) -> None:
@@ -320,7 +308,7 @@ class Watch:
         self.patch_fit(trainer)
         for name in ("validate", "test", "predict"):
             if hasattr(trainer, name):
-                setattr(trainer, name, without_checkpoint(getattr(trainer, name)))
+                setattr(trainer, name, self.short.without_checkpoint(getattr(trainer, name)))
         with contextlib.suppress(ImportError, AttributeError):
             strategy = importlib.import_module(package.__name__ + ".strategies").Strategy
             self.patch_backward(strategy)
@@ -333,7 +321,7 @@ class Watch:
         @functools.wraps(original)
         def init(this: Any, *args: Any, **kwargs: Any) -> None:
             given = {**dict(zip(names, args, strict=False)), **kwargs}
-            original(this, **smoke(given, frozenset(names), self.spec, package))
+            original(this, **self.short.smoke(given, frozenset(names), self.spec, package))
             self.asked = {name: given.get(name) for name in self.measures.ASKED}
 
         trainer.__init__ = init
@@ -478,188 +466,6 @@ def sample(parameter: Any, count: int) -> tuple[float, list[float]]:
         return float(flat.norm()), flat[at].tolist()
     except (RuntimeError, ValueError, TypeError):
         return float("nan"), []
-
-
-def smoke(given: dict[str, Any], names: frozenset[str], spec: dict[str, Any], package: ModuleType) -> dict[str, Any]:
-    """The Trainer's arguments for a short run on one device; what this version does not know stays to fail."""
-    import torch
-
-    gpu = torch.cuda.is_available()
-    kept = {name: value for name, value in given.items() if name not in names or name not in PLACEMENT + UNWANTED}
-    wanted: dict[str, Any] = {**QUIET, "default_root_dir": spec["scratch"]}
-    if "devices" in names:
-        wanted |= {"accelerator": "gpu" if gpu else "cpu", "devices": 1}
-    elif gpu:
-        wanted["gpus"] = 1
-    wanted |= {"checkpoint_callback": False} if "enable_checkpointing" not in names else {}
-    wanted |= {"progress_bar_refresh_rate": 0} if "enable_progress_bar" not in names else {}
-    wanted |= {"weights_summary": None} if "enable_model_summary" not in names else {}
-    for name in ("limit_train_batches", "limit_val_batches", "max_epochs"):
-        wanted[name] = least(given.get(name), spec[name])
-    wanted["num_sanity_val_steps"] = least(given.get("num_sanity_val_steps"), 2)
-    if given.get("logger", True):
-        wanted["logger"] = quiet_logger(package)
-    kept |= {name: value for name, value in wanted.items() if name in names}
-    for name, keep in (("callbacks", keeps_callback), ("plugins", keeps_plugin)):
-        if kept.get(name) is not None:
-            values = kept[name] if isinstance(kept[name], (list, tuple)) else [kept[name]]
-            kept[name] = [value for value in values if keep(value)]
-    return kept
-
-
-def least(value: Any, limit: int) -> int:
-    """A whole number that the user gave, where it is below the limit; the limit otherwise."""
-    return value if type(value) is int and 0 <= value < limit else limit
-
-
-def keeps_callback(callback: Any) -> bool:
-    return not DROPPED & {base.__name__ for base in type(callback).__mro__}
-
-
-def keeps_plugin(plugin: Any) -> bool:
-    return any("Precision" in base.__name__ for base in type(plugin).__mro__)
-
-
-def quiet_logger(package: ModuleType) -> Any:
-    """A logger of Lightning's own that takes every call and does nothing; in a list, since old ones are iterable."""
-    for name in (".loggers.logger", ".loggers.base"):
-        with contextlib.suppress(ImportError, AttributeError):
-            return [importlib.import_module(package.__name__ + name).DummyLogger()]
-    return False
-
-
-def without_checkpoint(original: Wrapped) -> Wrapped:
-    """Let an evaluation use the model at hand where it asks for a checkpoint, since none was written."""
-
-    @functools.wraps(original)
-    def call(trainer: Any, *args: Any, **kwargs: Any) -> Any:
-        if kwargs.get("ckpt_path") in ("best", "last"):
-            kwargs["ckpt_path"] = None
-        if not args and kwargs.get("model") is None and trainer.lightning_module is not None:
-            kwargs["model"] = trainer.lightning_module
-        return original(trainer, *args, **kwargs)
-
-    return call
-
-
-# -- batches
-
-
-@contextlib.contextmanager
-def own_random(seed: int) -> Iterator[None]:
-    """Draw from generators that start at `seed`, and leave the global ones as they were."""
-    import numpy
-    import torch
-
-    states = random.getstate(), numpy.random.get_state(), torch.get_rng_state()
-    random.seed(seed)
-    numpy.random.seed(seed % 2**32)
-    torch.default_generator.manual_seed(seed)
-    try:
-        yield
-    finally:
-        random.setstate(states[0])
-        numpy.random.set_state(states[1])
-        torch.set_rng_state(states[2])
-
-
-def steady_loaders(seed: int) -> None:
-    """Make batches depend on their pass and number alone: versions fetch them at different moments."""
-    from torch.utils.data import DataLoader, dataloader
-
-    base: Any = dataloader._BaseDataLoaderIter
-    build, start, fetch = DataLoader.__init__, base.__init__, base.__next__
-    names = list(inspect.signature(build).parameters)[1:]
-
-    @functools.wraps(build)
-    def init(self: Any, *args: Any, **kwargs: Any) -> None:
-        given = {**dict(zip(names, args, strict=False)), **kwargs, "num_workers": 0}
-        for name in ("prefetch_factor", "persistent_workers", "multiprocessing_context", "timeout"):
-            given.pop(name, None)
-        build(self, **given)
-
-    def begin(self: Any, loader: Any) -> None:
-        passes = loader.__dict__.get("_passes", 0)
-        loader.__dict__["_passes"] = passes + 1
-        self._own = seed + 1_000_003 * (passes + 1)
-        with own_random(self._own):
-            start(self, loader)
-
-    def following(self: Any) -> Any:
-        self._own += 1
-        with own_random(self._own):
-            return fetch(self)
-
-    DataLoader.__init__ = init  # type: ignore[method-assign]
-    base.__init__, base.__next__ = begin, following
-
-
-# -- facts about the installed packages
-
-
-def facts(uses: dict[str, Any], record: Record) -> None:
-    """Say of every name whether it exists and how it is called, and of every hook what its base class has."""
-    with contextlib.suppress(ImportError):
-        lend_operators()
-    for name in uses["names"]:
-        found, missing = resolve(name)
-        record("name", name=name, missing=missing, parameters=parameters(found), role=role(found))
-    for base, method in uses["methods"]:
-        function = getattr(resolve(base)[0], method, None)
-        plain = function is getattr(plain_module(), method, None)
-        record("method", base=base, method=method, exists=function is not None and not plain,
-               parameters=parameters(function))  # fmt: skip
-
-
-def resolve(name: str) -> tuple[Any, str | None]:
-    """The object behind a dotted name, or why there is none."""
-    parts = name.split(".")
-    found: Any = None
-    for count in range(len(parts), 0, -1):
-        module = ".".join(parts[:count])
-        try:
-            found = importlib.import_module(module)
-        except ModuleNotFoundError as error:
-            if error.name != module and not module.startswith(f"{error.name}."):
-                return None, f"{module} needs {error.name}, which is not installed"
-            continue
-        except Exception as error:
-            return None, f"importing {module} fails: {type(error).__name__}: {error}"
-        for at in range(count, len(parts)):
-            try:
-                found = getattr(found, parts[at])
-            except AttributeError:
-                return None, f"{'.'.join(parts[:at])} has no {parts[at]}"
-        return found, None
-    return None, f"there is no package {parts[0]}"
-
-
-def parameters(function: Any) -> list[list[Any]] | None:
-    """Name, kind and whether there is a default, of every parameter; None where this cannot be known."""
-    if not callable(function):
-        return None
-    try:
-        signature = inspect.signature(function)
-    except (TypeError, ValueError):
-        return None
-    return [[p.name, p.kind.name, p.default is not p.empty] for p in signature.parameters.values()]
-
-
-def role(found: Any) -> str | None:
-    """Which of Lightning's base classes a class derives from."""
-    if not isinstance(found, type):
-        return None
-    names = {base.__name__ for base in found.__mro__ if base.__module__.startswith(("lightning", "pytorch_light"))}
-    return next(
-        (name for name in ("LightningModule", "LightningDataModule", "Callback", "Trainer") if name in names), None
-    )
-
-
-def plain_module() -> Any:
-    """The class whose methods are torch's own, not Lightning's."""
-    import torch
-
-    return torch.nn.Module
 
 
 if __name__ == "__main__":

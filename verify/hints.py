@@ -273,23 +273,6 @@ _Loader.add_implicit_resolver(  # type: ignore[no-untyped-call, unused-ignore]
 _Loader.add_multi_constructor("!", lambda loader, tag, node: None)  # type: ignore[no-untyped-call, unused-ignore]
 
 
-def built(sources: Sources) -> tuple[str, ...]:
-    """The files of the tree with what its configurations name to be built."""
-    known = set(sources.paths())
-    named = dict.fromkeys(name for data in configurations(sources.root) for name in _named(data, 0))
-    paths = [name.rpartition(".")[0].replace(".", "/") for name in named]
-    return tuple(dict.fromkeys(f for path in paths for f in (f"{path}.py", f"src/{path}.py") if f in known))
-
-
-def _named(data: Any, depth: int) -> Iterator[str]:
-    for value in data.values() if isinstance(data, dict) else data[:50] if isinstance(data, list) else ():
-        if depth < 12:
-            yield from _named(value, depth + 1)
-    for key in _REACHED[:3] if isinstance(data, dict) else ():
-        if isinstance(name := data.get(key), str) and "." in name:
-            yield name
-
-
 def _walk(data: Any, found: Hints, depth: int) -> None:
     if depth > 12:
         return

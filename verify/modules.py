@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Any
 
-from verify.hints import Hints, built, hints
+from verify.hints import Hints, hints
 from verify.sources import NAMESPACES, Sources, imports
 
 FILES = 6
@@ -16,8 +16,6 @@ PACKAGING = ("setup.py",)
 """What says requirements alone: where nothing else changed, any module may train otherwise."""
 CARRIED = ("gradient_clip_val", "gradient_clip_algorithm", "accumulate_grad_batches")
 """Arguments of the Trainer that decide how a module trains: those that rewrites carry into it."""
-_BY_NAME = frozenset({"importlib", "hydra", "jsonargparse"})
-"""Packages that load others by name."""
 
 
 @dataclass(frozen=True)
@@ -51,13 +49,6 @@ def reached(after: Sources, changed: Iterable[str]) -> tuple[Chosen, ...]:
     loaded = dict.fromkeys(path for script in sorted(touched) for path in after.reach(script)[0] if path not in touched)
     found = [path for path in loaded if _has_classes(after, path) and _names_step(after.tree(path))]
     return tuple(_chosen(after, after, path) for path in found[:FILES])
-
-
-def needed(after: Sources, files: Iterable[Chosen]) -> tuple[str, ...]:
-    """The files of modules, and those that they load by names from the project's configurations."""
-    own = [file.path for file in files]
-    outside = set[str]().union(*(after.packages(path) for file in own for path in after.reach(file)[0]))
-    return tuple(dict.fromkeys([*own, *(built(after) if outside & _BY_NAME else ())]))
 
 
 def _has_classes(sources: Sources, path: str) -> bool:

@@ -45,7 +45,7 @@ EPOCHS = 2
 TIMEOUT_S = 600.0
 RECORD = "record.jsonl"
 _HARNESS = Path(__file__).with_name("harness.py")
-_BESIDE = ("gradients.py", "measures.py")
+_BESIDE = ("facts.py", "gradients.py", "measures.py", "short.py")
 _LEFT_OUT = shutil.ignore_patterns(".git", "__pycache__", ".venv", "venv", "node_modules")
 
 
@@ -203,7 +203,7 @@ def _apart(before: Sources, after: Sources, problems: tuple[str, ...], bench: _B
     files = modules.chosen(before, after, request.changed) or modules.reached(after, request.changed)
     if not files:
         return None
-    pair = _environments(before, after, modules.needed(after, files), bench)
+    pair = _environments(before, after, [file.path for file in files], bench)
     bench.progress(f"training modules alone: {', '.join(file.path for file in files[:NAMED])}")
 
     def start(role: str, ready: Ready) -> apart.Start:

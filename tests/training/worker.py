@@ -147,7 +147,7 @@ def run(case: dict[str, Any], harness: Any, packages: list[Any], root: Path) -> 
     sys.argv = [case["script"] or "case"]
     sys.dont_write_bytecode = True
     os.environ["PYTHONHASHSEED"] = "0"
-    harness.steady_loaders(case["seed"])
+    harness.beside("short").steady_loaders(case["seed"])
     watch.patch_torch()
     for package in packages:
         watch.patch_lightning(package)

@@ -1,0 +1,196 @@
+"""A made-up batch after an error, and how its tensors are given other shapes and types.
+
+Runs in the target's interpreter, beside the harness: standard library and torch alone.
+"""
+
+from __future__ import annotations
+
+import ast
+import linecache
+import math
+import re
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from types import FrameType
+from typing import Any, TypeGuard
+
+from .alone_batches import BATCH, SIDE, TIME, Place, Spec, at, leaf, leaves, natural, replaced
+
+LARGEST = 4_000_000
+_SIDES = (28, 64, 96, 128, 224, 256, 16, 299, 384, 512)
+
+
+@dataclass(frozen=True)
+class Trouble:
+    """An error, the frames that it passed (the outermost first), the batch at hand as described and as made, and the
+    module that was given it. `root` is the project's folder."""
+
+    error: BaseException
+    frames: tuple[tuple[FrameType, int], ...]
+    spec: Spec
+    made: Any
+    module: Any
+    root: str
+
+    @property
+    def text(self) -> str:
+        return f"{type(self.error).__name__}: {self.error}"
+
+    def own(self) -> list[tuple[FrameType, int]]:
+        """The frames of the project, the innermost first."""
+        return [pair for pair in reversed(self.frames) if pair[0].f_code.co_filename.startswith(self.root)]
+
+    def line(self) -> str:
+        """The project's innermost line."""
+        found = self.own()
+        return linecache.getline(found[0][0].f_code.co_filename, found[0][1]).strip() if found else ""
+
+    def suspects(self) -> list[tuple[Place, Spec]]:
+        """The tensors of the batch: those that the innermost frames hold come first."""
+        known = {memory(value): place for place, value in parts(self.made) if is_tensor(value)}
+        every = dict(leaves(self.spec))
+        order: dict[Place, None] = {}
+        for frame, _ in reversed(self.frames):
+            held = [known.get(memory(value)) for value in list(frame.f_locals.values()) if is_tensor(value)]
+            order.update((place, None) for place in held if place is not None and place in every)
+        order.update(dict.fromkeys(every))
+        return [(place, every[place]) for place in order]
+
+
+def sane(specs: Iterable[Spec]) -> Iterator[Spec]:
+    for spec in specs:
+        if all(math.prod(part["shape"]) <= LARGEST and min(part["shape"], default=1) > 0 for _, part in leaves(spec)):
+            yield spec
+
+
+def parts(made: Any, place: Place = ()) -> Iterator[tuple[Place, Any]]:
+    yield place, made
+    if isinstance(made, dict):
+        for key, value in made.items():
+            yield from parts(value, (*place, key))
+    elif isinstance(made, list | tuple):
+        for number, value in enumerate(made):
+            yield from parts(value, (*place, number))
+
+
+def memory(value: Any) -> int:
+    """Where the values of a tensor lie, which is where those of what it was cut from lie."""
+    found: int = value.untyped_storage().data_ptr()
+    return found
+
+
+# -- changing one tensor
+
+
+def changed(trouble: Trouble, place: Place, **changes: Any) -> Spec:
+    return replaced(trouble.spec, place, {**at(trouble.spec, place), **changes})
+
+
+def shaped(old: Spec, count: int, module: Any) -> list[int]:
+    """A shape of another number of dimensions."""
+    shape: list[int] = old["shape"]
+    first = natural(module)["shape"]
+    if len(first) == count:
+        return list(first)
+    last = shape[-1] if shape else 8
+    ready = {0: [], 1: [BATCH], 2: [BATCH, last], 3: [BATCH, TIME, last], 4: [BATCH, 3, SIDE, SIDE],
+             5: [BATCH, 3, 8, SIDE, SIDE]}  # fmt: skip
+    if count == 3 and len(shape) == 4:
+        return [shape[0], *shape[2:]]
+    if count == 4 and len(shape) == 3:
+        return [BATCH, *shape] if shape[0] in (1, 3) else [shape[0], 1, *shape[1:]]
+    return ready.get(count, [BATCH] * count)
+
+
+def dimensions(count: int, trouble: Trouble, only: int | None = None) -> Iterator[Spec]:
+    for place, part in trouble.suspects():
+        if len(part["shape"]) != count and only in (None, len(part["shape"])):
+            yield changed(trouble, place, shape=shaped(part, count, trouble.module))
+
+
+def swapped(have: int, want: int, trouble: Trouble, dimension: int | None = None) -> Iterator[Spec]:
+    """Every tensor with a dimension of one size gets the other there."""
+    for place, part in trouble.suspects():
+        shape = part["shape"]
+        for number in reversed(range(len(shape))):
+            if shape[number] == have != want and dimension in (None, number, number - len(shape)):
+                yield changed(trouble, place, shape=[*shape[:number], want, *shape[number + 1 :]])
+
+
+def typed(trouble: Trouble, dtype: str, old: Callable[[Spec], bool]) -> Iterator[Spec]:
+    sizes = [layer.num_embeddings for layer in trouble.module.modules() if hasattr(layer, "num_embeddings")]
+    high = min(sizes, default=2)
+    for place, part in trouble.suspects():
+        if part["dtype"] != dtype and old(part):
+            more = {"high": high} if dtype.startswith("int") else {}
+            yield changed(trouble, place, dtype=dtype, **more)
+
+
+def is_float(part: Spec) -> bool:
+    return str(part["dtype"]).startswith("float")
+
+
+def folded(shape: list[int], want: int) -> Iterator[list[int]]:
+    """Shapes of a sample that hold so many values."""
+    if len(shape) >= 3:
+        for channels in dict.fromkeys((shape[1], 1, 3)):
+            side = math.isqrt(want // channels) if want % channels == 0 else 0
+            if side * side * channels == want:
+                yield [shape[0], channels, side, side]
+    if len(shape) == 3 and want % shape[2] == 0:
+        yield [shape[0], want // shape[2], shape[2]]
+    yield [shape[0], want]
+
+
+def scaled(shape: list[int], factor: float) -> Iterator[list[int]]:
+    side = shape[-1]
+    exact = round(side * math.sqrt(factor))
+    wanted = [exact, exact + 1, exact - 1, *_SIDES]
+    yield from ([*shape[:2], new, new] for new in dict.fromkeys(wanted) if new != side and new > 0)
+
+
+def row(old: Spec, count: int, module: Any) -> Spec:
+    """A part of a batch as a row of `count` parts."""
+    held = list(old["items"]) if "items" in old else [old] if "shape" in old else [natural(module)]
+    while len(held) < count:
+        held.append(leaf([BATCH], "int64", 2, "y") if len(held) == count - 1 else dict(held[0]))
+    return {"items": held[:count], "kind": "list"}
+
+
+def fitting(given: Any, target: Any, classes: bool, trouble: Trouble) -> Iterator[Spec]:
+    """A target of the size of what it is compared with, or of whole numbers for its classes; where a batch is cut into
+    pieces, of the whole's size."""
+    size, had = list(given.shape), list(target.shape)
+    every = trouble.suspects()
+    shapes: list[tuple[list[int], str]] = [(size, "float32")]
+    if classes and len(size) > 1:
+        shapes.insert(0, ([size[0], *size[2:]], "int64"))
+    found = memory(target)
+    own = [place for place, value in parts(trouble.made) if is_tensor(value) and memory(value) == found]
+    for place, _ in sorted(every, key=lambda pair: (pair[0] not in own, bool(pair[1]["shape"] != had))):
+        for shape, dtype in shapes:
+            yield changed(trouble, place, shape=shape, dtype=dtype, high=size[1] if len(size) > 1 else 2)
+            for other, part in every:
+                whole = part["shape"]
+                for number in range(min(len(shape), len(whole)) if other != place else 0):
+                    if whole[number] > shape[number]:
+                        longer = [*shape[:number], whole[number], *shape[number + 1 :]]
+                        yield changed(trouble, place, shape=longer, dtype=dtype)
+
+
+def is_tensor(value: Any) -> TypeGuard[Any]:
+    import torch
+
+    return isinstance(value, torch.Tensor) and not value.is_sparse
+
+
+def names_in(line: str) -> list[str]:
+    try:
+        tree = ast.parse(line.strip().rstrip(":"))
+    except SyntaxError:
+        return re.findall(r"[A-Za-z_]\w*", line)
+    return [node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)]
+
+
+def listed(text: str) -> list[int]:
+    return [int(number) for number in re.findall(r"-?\d+", text)]

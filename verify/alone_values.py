@@ -1,0 +1,198 @@
+"""Descriptions of arguments: what they mean, how they are told, and the configurations within them.
+
+Runs in the target's interpreter, beside the harness: standard library and torch alone. An argument is JSON; what
+JSON cannot hold is `{"@": kind, ...}`: a `config` (a dict with attributes), a `call` of something by its dotted name,
+a `layer` (a small module), a `tuple`, a `function`, or what is `named`.
+"""
+
+from __future__ import annotations
+
+import ast
+import functools
+import importlib
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from .alone_batches import Config
+
+_WIDTH = 8
+
+
+Arguments = dict[str, Any]
+
+
+MADE = ("call", "layer", "tuple", "named", "function")
+"""What is not a configuration, as far as it is a dict."""
+
+
+def build(value: Any) -> Any:
+    """The object that a description of an argument means."""
+    if isinstance(value, list):
+        return [build(item) for item in value]
+    if not isinstance(value, dict):
+        return value
+    kind = value.get("@")
+    if kind == "config":
+        return Config({name: build(item) for name, item in value["values"].items()})
+    if kind == "tuple":
+        return tuple(build(item) for item in value["items"])
+    if kind == "layer":
+        return _layer()
+    if kind == "function":
+        return _FUNCTIONS[value["does"]]
+    if kind == "named":
+        return _named(value["name"])
+    if kind == "call":
+        called = build(value["of"]) if "of" in value else _named(value["name"])
+        plain = [build(item) for item in value.get("args", ())]
+        given = {name: build(item) for name, item in value["kwargs"].items()}
+        return functools.partial(called, *plain, **given) if value.get("partial") else called(*plain, **given)
+    return Config({name: build(item) for name, item in value.items()})
+
+
+def _layer() -> Any:
+    """A small module that takes any floats and gives eight for each sample."""
+    import torch
+    from torch.nn import functional
+
+    class Layer(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.linear = torch.nn.Linear(_WIDTH, _WIDTH)
+
+        def forward(self, x: torch.Tensor, *more: Any, **others: Any) -> torch.Tensor:
+            flat = x.float().flatten(1) if x.dim() > 1 else x.float()[:, None]
+            made: torch.Tensor = self.linear(functional.adaptive_avg_pool1d(flat[:, None], _WIDTH)[:, 0])
+            return made
+
+    return Layer()
+
+
+def _one(*_: Any, **__: Any) -> float:
+    return 1.0
+
+
+def _same(*given: Any, **named: Any) -> Any:
+    return next(iter((*given, *named.values())), None)
+
+
+def _loss(*given: Any, **named: Any) -> Any:
+    """The mean squared error of the first two tensors."""
+    import torch
+
+    first, second = [value for value in (*given, *named.values()) if isinstance(value, torch.Tensor)][:2]
+    return torch.nn.functional.mse_loss(first, second)
+
+
+_FUNCTIONS = {"one": _one, "same": _same, "loss": _loss}
+
+
+def function(name: str) -> Any:
+    """A function for what goes by a name: a factor of one for a schedule, an error for a loss, else its argument."""
+    low = name.lower()
+    does = "one" if re.search(r"lambda|lr|schedul", low) else "loss" if re.search(r"loss|criterion", low) else "same"
+    return {"@": "function", "does": does}
+
+
+def _named(name: str) -> Any:
+    parts = name.split(".")
+    for count in range(len(parts) - 1, 0, -1):
+        try:
+            found = importlib.import_module(".".join(parts[:count]))
+        except ModuleNotFoundError:
+            continue
+        for part in parts[count:]:
+            found = getattr(found, part)
+        return found
+    raise ImportError(name)
+
+
+def found_in(chain: list[str], given: Arguments) -> tuple[str, ...]:
+    """The longest argument path that a chain of names ends in: `self.hparams.lr` may be `hparams.lr`, or `lr`."""
+    chain = [name for name in chain if name != "self"]
+    if chain[:1] == ["hparams"] and "hparams" not in given:
+        chain = chain[1:]
+    for start in range(len(chain)):
+        for path in ((), *configs(given)):
+            end: tuple[str, ...] = path
+            for name in chain[start:]:
+                held = inner_of(get(given, end)) if end else given
+                if name not in held:
+                    break
+                end = (*end, name)
+            if len(end) > len(path):
+                return end
+    return ()
+
+
+def chained(node: ast.AST) -> list[str]:
+    """`a.b["c"]` as its names."""
+    if isinstance(node, ast.Name):
+        return [node.id]
+    if isinstance(node, ast.Attribute):
+        return [*chained(node.value), node.attr]
+    if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant) and isinstance(node.slice.value, str):
+        return [*chained(node.value), node.slice.value]
+    return []
+
+
+def configs(given: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
+    """Where the arguments hold configurations."""
+    inner = given if not path else inner_of(given)
+    if path and isinstance(given, dict) and given.get("@") not in MADE:
+        yield path
+    if isinstance(inner, dict) and (not path or (isinstance(given, dict) and given.get("@") in (None, "config"))):
+        for name, value in inner.items():
+            if isinstance(value, dict):
+                yield from configs(value, (*path, name))
+
+
+def inner_of(value: Any) -> dict[str, Any]:
+    if not isinstance(value, dict):
+        return {}
+    return value.get("values", {}) if value.get("@") == "config" else value
+
+
+def get(given: Arguments, path: tuple[str, ...]) -> Any:
+    held: Any = given
+    for name in path:
+        held = (inner_of(held) if held is not given else held).get(name)
+    return held
+
+
+def put(given: Arguments, path: tuple[str, ...], value: Any) -> Arguments:
+    """The arguments with another value at a path."""
+    if len(path) == 1:
+        return {**given, path[0]: value}
+    held = given.get(path[0])
+    inner = put(inner_of(held), path[1:], value)
+    is_config = isinstance(held, dict) and held.get("@") == "config"
+    return {**given, path[0]: {"@": "config", "values": inner} if is_config else inner}
+
+
+def told(given: Arguments) -> str:
+    """Arguments in one line for people."""
+    return ", ".join(f"{name}={_told(value)}" for name, value in given.items())
+
+
+def _told(value: Any) -> str:
+    if isinstance(value, list):
+        return f"[{', '.join(map(_told, value))}]"
+    if not isinstance(value, dict):
+        return repr(value)
+    kind = value.get("@")
+    if kind == "tuple":
+        return f"({', '.join(map(_told, value['items']))})"
+    if kind == "layer":
+        return "a small linear layer"
+    if kind == "function":
+        return {"one": "1.0 for any step", "same": "what it is given", "loss": "a mean squared error"}[value["does"]]
+    if kind == "named":
+        return str(value["name"]).rsplit(".", 1)[-1]
+    if kind == "call":
+        name = _told(value["of"]) if "of" in value else value["name"].rsplit(".", 1)[-1]
+        given = ", ".join(filter(None, [*map(_told, value.get("args", ())), told(value["kwargs"])]))
+        return f"partial({name}, {given})" if value.get("partial") else f"{name}({given})"
+    inner = inner_of(value)
+    return "{" + ", ".join(f"{name}: {_told(item)}" for name, item in inner.items()) + "}"
