@@ -84,9 +84,11 @@ def progress(quiet: bool) -> Iterator[Progress]:
 def _changing_line() -> Iterator[Progress]:
     from rich.console import Console
     from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+    from rich.table import Column
 
-    columns = SpinnerColumn(), TimeElapsedColumn(), TextColumn("{task.description}", markup=False)
-    with Progress(*columns, console=Console(stderr=True), transient=True) as line:
+    time_taken = TimeElapsedColumn(table_column=Column(no_wrap=True, min_width=len("0:00:00")))
+    told = TextColumn("{task.description}", markup=False, table_column=Column(ratio=1, overflow="fold"))
+    with Progress(SpinnerColumn(), time_taken, told, console=Console(stderr=True), transient=True, expand=True) as line:
         task = line.add_task("")
         yield lambda message: line.update(task, description=one_line(message))
 

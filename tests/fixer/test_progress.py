@@ -41,7 +41,7 @@ from fixer.console import progress
 from verify.follow import Passing
 with progress(False) as say:
     say("[bold]stage[/bold]")
-    say(Passing("step 1 of 16, loss 0.5"))
+    say(Passing(("before " * 20) + "step 1 of 16, loss 0.5"))
     time.sleep(0.3)
 """
     shown = at_a_terminal(code)
