@@ -155,24 +155,25 @@ def _other_loader(trainer: Trainers, count: Count) -> str | None:
 def _computed(file: PythonFile, trainer: Trainers, count: Count, epochs: str, message: str) -> Match:
     """The right number of steps of each device, where something reads `trainer.max_steps`."""
     leaf = count.first("batches")
-    processes = _processes(trainer, leaf.node) if leaf and leaf.origin == "loader" else None
-    if not leaf or processes is None:
+    loader = leaf.node if leaf and leaf.origin == "loader" else None
+    processes = _processes(trainer, loader) if loader else None
+    batches = file.source_of(loader) if loader and processes is not None else _dropped(trainer, loader)
+    if batches is None:
         reason = "Not rewritten: the project reads trainer.max_steps, and how many devices there will be is not known; "
         advice = f"read trainer.estimated_stepping_batches there and give max_epochs={epochs}"
         return manual(file, trainer.keyword, message, reason + advice)
     accumulate = trainer.given.get("accumulate_grad_batches")
     window = _atom(file.source_of(accumulate)) if accumulate is not None else "1"
-    shares = [text for text in (*processes, window) if text != "1"]
-    batches = file.source_of(leaf.node)
+    shares = [text for text in (*(processes or ()), window) if text != "1"]
     under = shares[0] if len(shares) == 1 else f"({' * '.join(shares)})"
-    text = f"{_atom(epochs)} * {f'math.ceil({batches} / {under})' if shares else batches}"
+    text = f"{_atom(epochs)} * {f'math.ceil({batches} / {under})' if shares else _atom(batches)}"
     change = partial(_with_value, text=text)
     dead = dead_after(file, trainer.script.space, [trainer.keyword.value])
     reason = (
-        f"The steps of {'each' if processes else 'one'} device: the windows of an epoch, the last short one with them, "
-        "times epochs. The project reads trainer.max_steps, so it stays."
+        f"The steps of {'one' if processes == () else 'each'} device: the windows of an epoch, the last short one with "
+        "them, times epochs. The project reads trainer.max_steps, so it stays."
     )
-    imports = (("math", None),) if shares else ()
+    imports = (("math", None),) if "math." in text else ()
     edits = (NodeEdit(trainer.keyword, change),)
     return Match(file.span(trainer.keyword), message, "safe", reason + dead.note, edits=edits, imports=imports)
 
@@ -182,11 +183,16 @@ def _processes(trainer: Trainers, counted: ast.expr) -> tuple[str, ...] | None:
     none for a single one, None where it is not known or the share cannot be told from the length of the loader."""
     if _one_device(trainer):
         return ()
+    return _devices(trainer) if _rounds_up(trainer.script, counted) else None
+
+
+def _devices(trainer: Trainers) -> tuple[str, ...] | None:
+    """The factors of the number of processes where there may be several."""
     given, script = trainer.given, trainer.script
     devices = given.get("devices", given.get("gpus"))
     nodes = literal(given.get("num_nodes", ast.Constant(1)))[1]
     shared = {"use_distributed_sampler", "replace_sampler_ddp"}.isdisjoint(given)
-    if devices is None or type(nodes) is not int or not shared or not _rounds_up(script, counted):
+    if devices is None or type(nodes) is not int or not shared:
         return None
     if literal(given.get("strategy", given.get("accelerator", ast.Constant(None))))[1] in ("dp", "ddp2"):
         return None
@@ -201,15 +207,43 @@ def _processes(trainer: Trainers, counted: ast.expr) -> tuple[str, ...] | None:
     return tuple(text for text in (number, str(nodes)) if text != "1")
 
 
+def _dropped(trainer: Trainers, counted: ast.expr | None) -> str | None:
+    """The batches of each process, as source text, of a loader that drops its last one: a floor of the share of the
+    samples. None where the number of processes is no literal, or a part has no name here."""
+    script, processes = trainer.script, _devices(trainer)
+    loader = script.follow(counted.args[0]) if isinstance(counted, ast.Call) and counted.args else None
+    if not processes or not all(text.isdigit() for text in processes) or not isinstance(loader, ast.Call):
+        return None
+    given = {item.arg: item.value for item in loader.keywords}
+    data, size = loader.args[0] if loader.args else given.get("dataset"), given.get("batch_size")
+    dropped = literal(given.get("drop_last", ast.Constant(False))) == (True, True)
+    if not dropped or not _is_plain(script, loader) or not isinstance(data, ast.Name) or not script.sees(data):
+        return None
+    if not isinstance(size, ast.Constant) and not (isinstance(size, ast.Name) and script.sees(size)):
+        return None
+    share = f"math.ceil(len({data.id}) / {processes[0] if len(processes) == 1 else _product(processes)})"
+    return f"{share} // {script.file.source_of(size)}"
+
+
+def _product(factors: tuple[str, ...]) -> str:
+    return f"({' * '.join(factors)})"
+
+
+def _is_plain(script: Script, loader: ast.Call) -> bool:
+    """Whether a call builds torch's loader, without a sampler of its own."""
+    given = {item.arg for item in loader.keywords}
+    own = script.call.scope.resolve(loader.func) == DATALOADER
+    return own and {"sampler", "batch_sampler", None}.isdisjoint(given) and len(loader.args) < 3
+
+
 def _rounds_up(script: Script, counted: ast.expr) -> bool:
     """Whether the loader whose length is taken keeps its last, shorter batch: then a share of its length is the length
     of a share."""
     loader = script.follow(counted.args[0]) if isinstance(counted, ast.Call) and counted.args else None
-    if not isinstance(loader, ast.Call) or script.call.scope.resolve(loader.func) != DATALOADER:
+    if not isinstance(loader, ast.Call) or not _is_plain(script, loader):
         return False
     given = {item.arg: item.value for item in loader.keywords}
-    plain = {"sampler", "batch_sampler", None}.isdisjoint(given) and len(loader.args) < 3
-    return plain and literal(given.get("drop_last", ast.Constant(False))) == (True, False)
+    return literal(given.get("drop_last", ast.Constant(False))) == (True, False)
 
 
 def _atom(text: str) -> str:

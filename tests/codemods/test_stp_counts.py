@@ -142,6 +142,19 @@ def test_two_devices_and_a_reader_of_the_number() -> None:
     assert (new.global_step, new.epoch) == (6, 2)
 
 
+def test_two_devices_that_drop_their_last_batch() -> None:
+    before = script("epochs * len(train_loader) // accumulate", '2, accelerator="cpu", strategy="ddp"').replace(
+        ", drop_last=drop_last)", ", drop_last=True)"
+    )
+    after = rewritten({"train.py": before, **READER}, STP001)["train.py"]
+    assert "max_steps=epochs * math.ceil(math.ceil(len(dataset) / 2) // batch_size / accumulate)" in after
+    assert rewritten({"train.py": after, **READER}, STP001)["train.py"] == after
+    arguments = (21, 2, 2, True, 2)
+    old, new = run(before, *arguments, processes=2), run(after, *arguments, processes=2)
+    assert (old.global_step, old.epoch) == (10, 4)
+    assert (new.global_step, new.epoch) == (6, 2)
+
+
 PROPERTY = (
     HEAD.replace(
         "    def configure_optimizers",
