@@ -162,7 +162,7 @@ def _settled(
     names: tuple[str, ...],
 ) -> Given | None:
     """What one configuration file alone gives to the one module that a LightningCLI fits."""
-    if not fits_nothing_else(facts, fact):
+    if not _fits_nothing_else(facts, fact):
         return None
     texts: dict[str, str] = {}
     places: list[tuple[str, str]] = []
@@ -304,10 +304,10 @@ def fits_only(facts: Facts, fact: ClassFact, trainer: TrainerFact) -> bool:
     known = {_fitted(facts, trainer, name) for name in trainer.fits}
     if known and known <= {fact, *facts.subclasses(fact)}:
         return True
-    return known <= {fact, None} and fits_nothing_else(facts, fact)
+    return known <= {fact, None} and _fits_nothing_else(facts, fact)
 
 
-def fits_nothing_else(facts: Facts, fact: ClassFact) -> bool:
+def _fits_nothing_else(facts: Facts, fact: ClassFact) -> bool:
     """Whether the project has no module but the class and its family."""
     modules = [
         item

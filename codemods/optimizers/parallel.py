@@ -11,10 +11,11 @@ from codemods.configs.evidence import is_trainer
 from codemods.configs.mappings import Malformed
 from codemods.configs.owners import owned
 from codemods.configs.splice import valued
-from codemods.facts import Facts, is_trainer_call, literal
+from codemods.facts import MODULE, Facts, is_trainer_call, literal
+from codemods.family import family
 from codemods.manual.handing import may_be, read_fits
 from codemods.manual.settings import SECTION
-from codemods.manual.trainers import fits_nothing_else, trainers_of
+from codemods.manual.trainers import trainers_of
 from codemods.nodes import every_node
 from codemods.optimizers.plan import Verdict
 from codemods.rule import Match, NodeEdit
@@ -60,8 +61,7 @@ def configured_matches(file: TextFile, facts: Facts, verdicts: Sequence[Verdict]
     if not verdicts or not (indirect or any(trainer.open_ended for trainer in facts.trainers)):
         return
     verdict = max(verdicts, key=lambda each: each.level)
-    fact = facts.files[verdict.item.path].find(verdict.item.name)
-    alone = fact is not None and fits_nothing_else(facts, fact)
+    alone = not _others(facts, verdicts)
     try:
         found = [item for item in owned(file) if item.name == SECTION or is_trainer(item.target)]
     except Malformed:
@@ -78,6 +78,16 @@ def configured_matches(file: TextFile, facts: Facts, verdicts: Sequence[Verdict]
                 yield Match(place, message, verdict.level, f"{why}.", ROW, edits=edits, unit=verdict.unit)
             else:
                 yield Match(place, message, "manual", f"Not rewritten: {why}, if it is trained by this. {ADVICE}.", ROW)
+
+
+def _others(facts: Facts, verdicts: Sequence[Verdict]) -> bool:
+    """Whether the project trains modules that get no loop."""
+    facts_of = [facts.files[each.item.path].find(each.item.name) for each in verdicts]
+    known = {other for fact in facts_of if fact for other in (fact, *family(facts, fact))}
+    return any(
+        "training_step" in item.methods and item not in known and facts.kind(item) in (MODULE, None)
+        for item in facts.classes()
+    )
 
 
 def _spoken_of(

@@ -443,7 +443,8 @@ def test_ddp_of_a_configuration_goes_on_looking_for_unused_parameters() -> None:
     [
         {
             "other.py": "from pytorch_lightning import LightningModule\n\n\nclass Other(LightningModule):\n"
-            "    def configure_optimizers(self):\n        return self.made\n"
+            "    def training_step(self, batch, batch_idx):\n        return self.made\n\n"
+            "    def configure_optimizers(self):\n        return self.optimizer\n"
         },
         {"conf.yaml": SPREAD.replace("trainer:", "trainer: &t") + "again: *t\n"},
     ],
