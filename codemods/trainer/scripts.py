@@ -243,7 +243,7 @@ def _lost(file: PythonFile, sites: Sequence[Site]) -> str | None:
     named = {item.arg for call in default_calls(file) for item in call.node.keywords}
     if mapped := sorted({name for name, _ in defaults} & RENAMED.keys() - named):
         return f"a dictionary of defaults names the option {mapped[0]}, which is {RENAMED[mapped[0]]} now"
-    if any(name == "accelerator" and is_strategy(value) for name, value in defaults):
+    if any(name == "accelerator" and _names_strategy(file, value) for name, value in defaults):
         return "the script names a strategy by the default of --accelerator"
     for site in sites:
         if site.adds:
@@ -257,6 +257,12 @@ def _lost(file: PythonFile, sites: Sequence[Site]) -> str | None:
         if isinstance(bound, ast.Call) and ast.unparse(bound.func).rpartition(".")[2] == "Namespace":
             return "its arguments come from a dictionary, where options of 1.x may stand"
     return None
+
+
+def _names_strategy(file: PythonFile, value: ast.expr) -> bool:
+    """Whether a value, or one that a name may stand for, is an `accelerator=` of 1.x that named a strategy."""
+    bound = file.assignments_to(value.id) if isinstance(value, ast.Name) else []
+    return is_strategy(value) or any(item.node.value is not None and is_strategy(item.node.value) for item in bound)
 
 
 def _unkept(file: PythonFile, sites: Sequence[Site], kept: Collection[str]) -> str | None:
