@@ -30,7 +30,7 @@ _UTILITIES = "lightning.pytorch.utilities"
 _STEP = "return the value from the step, or keep it on self"
 MISSING = {
     "datamodule": Missing("1.5", "M009", "the Trainer has it", "trainer.datamodule", "1.3.0"),
-    "precision": Missing("2.0", "M295", "self.trainer.precision has it, spelled `16-mixed`, `bf16-mixed`, `32-true`"),
+    "precision": Missing("2.0", "M295", "the Trainer has it, spelled `16-mixed`, `bf16-mixed`, `32-true`"),
     "use_amp": Missing("1.8", "M135", 'ask whether self.trainer.precision is "16-mixed" or "bf16-mixed"'),
     "use_ddp": Missing("1.2", None, "ask for the class of self.trainer.strategy"),
     "use_ddp2": Missing("1.2", None, "ask for the class of self.trainer.strategy"),

@@ -217,5 +217,6 @@ def shown(pin: Pin) -> str:
 
 def listed(findings: tuple[Finding, ...]) -> str:
     """How many, and where the first three are."""
-    first = ", ".join(f"{item.path}:{item.span.line}" for item in findings[:3])
-    return f"{len(findings)} ({first}{', ...' if len(findings) > 3 else ''})"
+    places = list(dict.fromkeys(f"{item.path}:{item.span.line}" for item in findings))
+    first = ", ".join(places[:3])
+    return f"{len(findings)} ({first}{', ...' if len(places) > 3 else ''})"

@@ -34,7 +34,7 @@ def check(file: PythonFile, facts: Facts) -> Iterator[Match]:
     evidence = tuple(item for item in old if breaks[item.code] == first)
     message = f"No requirement on Lightning: the code was written for one before {first}"
     reason = (
-        f"it shows in {listed(evidence)}; whoever installs the project gets the newest release, on which that does "
+        f"what shows it: {listed(evidence)}; whoever installs the project gets the newest release, on which that does "
         f"not work: when it is done, ask for the one that is imported, as in lightning{raised('', facts.target)}"
     )
     yield Match(left[0].span, message, "manual", reason)
