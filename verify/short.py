@@ -10,7 +10,7 @@ import functools
 import importlib
 import inspect
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from types import ModuleType
 from typing import Any
 
@@ -50,10 +50,12 @@ def smoke(given: dict[str, Any], names: frozenset[str], spec: dict[str, Any], pa
     wanted["num_sanity_val_steps"] = least(given.get("num_sanity_val_steps"), 2)
     if given.get("logger", True):
         wanted["logger"] = quiet_logger(package)
+    elif given["logger"] is not None:
+        wanted["logger"] = False
     kept |= {name: value for name, value in wanted.items() if name in names}
     for name, keep in (("callbacks", keeps_callback), ("plugins", keeps_plugin)):
         if kept.get(name) is not None:
-            values = kept[name] if isinstance(kept[name], (list, tuple)) else [kept[name]]
+            values = kept[name] if isinstance(kept[name], Iterable) else [kept[name]]
             kept[name] = [value for value in values if keep(value)]
     return kept
 
