@@ -48,9 +48,11 @@ def lost_losses(file: PythonFile, facts: Facts) -> tuple[Lost, ...]:
 
 
 def _lost(file: PythonFile, facts: Facts, item: ClassNode, fact: ClassFact) -> Iterator[Lost]:
+    own = item.methods.get("training_step")
+    if own is None and not any(word in file.source_of(item.node) for word in SPELLED):
+        return
     known = known_class(file, facts, item, fact)
     classes = (known, *known.above())
-    own = item.methods.get("training_step")
     found = (known, own) if own else known.method("training_step")
     if found is None or any("backward" in other.item.methods for other in classes) or _trains_nothing(classes):
         return
@@ -111,6 +113,8 @@ def steps_of(facts: Facts) -> frozenset[str]:
 
 CUTS = (".detach()", ".item()", "no_grad", "inference_mode")
 """What cuts most losses: a file with none of them, and no training step, is not looked at."""
+SPELLED = (*CUTS, ".data", ".numpy()", "tensor(", "argmax", "float(", ".long()", ".int()", "==", "set_grad_enabled")
+"""What a class may cut losses by, and is searched for where it inherits its training step."""
 
 
 def present(file: PythonFile) -> bool:
