@@ -8,6 +8,7 @@ from pathlib import Path, PurePosixPath
 
 from packaging.version import Version
 
+from codemods.names.table import gone
 from codemods.plan import Plan, plan
 from codemods.scan import Options
 from codemods.source import Source
@@ -88,6 +89,7 @@ def request(
         readable=how.readable,
         conforms_only=conforms_only,
         written=written,
+        lasted={name.removeprefix("pl."): entry.last for name, entry in gone().items() if name.startswith("pl.")},
     )
 
 

@@ -3,24 +3,24 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 from packaging.specifiers import SpecifierSet
 from packaging.version import Version
 
-from codemods.names.table import gone, split
 from verify.baseline import LIGHTNING, named
 from verify.releases import MINORS
 from verify.sources import NAMESPACES, Sources
 from verify.uses import Hook, Use, uses
 
 
-def older_than(sources: Sources, below: str, pins: Iterable[str]) -> str:
+def older_than(sources: Sources, below: str, pins: Iterable[str], lasted: Mapping[str, str]) -> str:
     """The first release that lacks a name which a tree uses, where that is older than `below`, but not older than the
-    pins admit, nor than what installs: a name that no such release has decides nothing."""
+    pins admit, nor than what installs: a name that no such release has decides nothing. `lasted` says which release
+    was the last to have a name that is gone, the name without its namespace."""
     admitted = SpecifierSet(",".join(str(pin.specifier) for pin in named(pins, LIGHTNING) if pin.specifier))
     known = [version for minor in MINORS for version in minor.versions[minor.oldest :] if version in admitted]
-    limits = {_lacking(use.name) for use in _used(sources) if not isinstance(use, Hook)}
+    limits = {_lacking(use.name, lasted) for use in _used(sources) if not isinstance(use, Hook)}
     usable = [limit for limit in limits if limit and any(version < limit for version in known)]
     return str(min((Version(below), *usable)))
 
@@ -33,10 +33,11 @@ def _used(sources: Sources) -> Iterator[Use]:
                 yield from uses(path, tree)
 
 
-def _lacking(name: str) -> Version | None:
+def _lacking(name: str, lasted: Mapping[str, str]) -> Version | None:
     """The first release without a name; None for a name that is there still, or never was."""
-    spelled = split(name)
-    entry = gone().get(spelled[1]) if spelled else None
-    if entry is None:
+    namespace = next((each for each in (f"{NAMESPACES[1]}.pytorch.", f"{NAMESPACES[0]}.") if name.startswith(each)), "")
+    last = lasted.get(name.removeprefix(namespace)) if namespace else None
+    if last is None:
         return None
-    return next((minor.version(0) for minor in MINORS if minor.version(0).release[:2] > entry.release), None)
+    later = (minor.version(0) for minor in MINORS if minor.version(0).release[:2] > Version(last).release[:2])
+    return next(later, None)

@@ -60,6 +60,7 @@ class Request:
     pins. `timeout` is in seconds for each executed tree. `cache` is where environments are kept. `readable` are
     folders outside the trees that the project may read, as far as reading is bounded at all. `conforms_only` runs
     nothing of the project. `written` is the ISO day on which the code was last written, None where that is not known.
+    `lasted` says which release was the last to have a name that is gone, the name without its namespace.
     """
 
     group: str
@@ -77,6 +78,7 @@ class Request:
     readable: tuple[Path, ...] = ()
     conforms_only: bool = False
     written: str | None = None
+    lasted: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -298,7 +300,7 @@ def _baseline(wanted: Wanted, before: Sources, after: Ready, tools: Installer, b
     pins, below = request.before_pins, request.baseline_below
     if given := bench.named(request.baseline_python):
         return given_baseline(given, wanted, pins)
-    below = older_than(before, below, pins) if below else None
+    below = older_than(before, below, pins, request.lasted) if below else None
     return environments.baseline(
         wanted, pins, below, after, request.target, tools, bench.cache, bench.progress, request.own_torch
     )
