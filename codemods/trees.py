@@ -64,7 +64,7 @@ class Trees:
     @property
     def has_room(self) -> bool:
         """Whether what is held alone leaves room."""
-        return sum(self._held.values()) < self._room
+        return sum(self._held.values()) < self._room // 2
 
     def _make_room(self, newest: str) -> None:
         if self._length <= self._room:

@@ -67,6 +67,14 @@ class Members:
 
     @classmethod
     def of(cls, project: Project, item: Defined) -> Members:
+        asked = item.item.node, "members"
+        if asked not in project.known:
+            project.known[asked] = cls._read(project, item)
+        known: Members = project.known[asked]
+        return known
+
+    @classmethod
+    def _read(cls, project: Project, item: Defined) -> Members:
         found: list[Defined] = []
         waiting, whole = [item], True
         while waiting:
@@ -129,13 +137,25 @@ class Members:
 
     def is_object(self, attribute: str) -> bool:
         """Whether `self.attribute` is called and has methods of its own: an object, not a method."""
-        chains = [chain_of(call.node.func) for file in self.files for call in file.calls]
-        return ("self", attribute) in chains and any(
-            chain is not None and len(chain) == 3 and chain[:2] == ("self", attribute) for chain in chains
+        return ("self", attribute) in self._chains and any(
+            len(chain) == 3 and chain[:2] == ("self", attribute) for chain in self._chains
         )
+
+    @cached_property
+    def _chains(self) -> frozenset[Key]:
+        """What the files call."""
+        chains = (chain_of(call.node.func) for file in self.files for call in file.calls)
+        return frozenset(chain for chain in chains if chain is not None)
 
     def inner(self, attribute: str) -> Members | None:
         """The class of `self.attribute`, where the project defines it."""
+        asked = self.classes[0].item.node, f"inner {attribute}"
+        if asked not in self.project.known:
+            self.project.known[asked] = self._inner(attribute)
+        known: Members | None = self.project.known[asked]
+        return known
+
+    def _inner(self, attribute: str) -> Members | None:
         found = {
             self.project.opened(dotted_class(value, scope), file)
             for value, scope, file in self.assigned.get(attribute, [])

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import NamedTuple
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
 
 from codemods.facts import ClassFact, Facts
 from codemods.source import ClassNode, PythonFile
@@ -25,10 +25,12 @@ class Defined(NamedTuple):
 
 @dataclass(frozen=True)
 class Project:
-    """The files of a tree, of which one is looked at and may have been rewritten since."""
+    """The files of a tree, of which one is looked at and may have been rewritten since. `known` is what was worked
+    out of classes while it is looked at, by the node and what was asked."""
 
     facts: Facts
     current: PythonFile
+    known: dict[tuple[ast.AST, str], Any] = field(default_factory=dict, init=False, compare=False, repr=False)
 
     def class_of(self, dotted: str | None, near: PythonFile) -> Defined | None:
         """The project's class of that dotted name, as a file sees it."""
