@@ -48,13 +48,14 @@ class Plan:
 
 @dataclass
 class _Draft:
-    """The state of a plan in the making: current bytes, those of the base tree, changes so far, and what was thrown
-    away and why."""
+    """The state of a plan in the making: current bytes, those of the base tree, changes so far, what was thrown away
+    and why, and findings that were not rewritten after all, as they were found when their rule's turn came."""
 
     data: dict[str, bytes]
     base: Mapping[str, bytes]
     changes: list[Change] = field(default_factory=list)
     rejected: dict[Unit, str] = field(default_factory=dict)
+    turned: dict[Finding, Match] = field(default_factory=dict)
 
 
 def find(
@@ -89,6 +90,8 @@ def plan(
 
 def _settle(finding: Finding, draft: _Draft) -> Finding:
     why = draft.rejected.get((finding.code, finding.path))
+    if match := draft.turned.get(finding):
+        return replace(finding, applied=False, fix=match.fix, reason=match.reason)
     if not finding.applied or why is None:
         return finding
     reason = f"fixer's own rewrite was thrown away ({why}); please report it"
@@ -119,7 +122,10 @@ def _apply_rule(
     for path in sorted(looked.present):
         source = Source(path, kinds[path], draft.data[path])
         if rule.code in looked.present[path] or (path in changed and _wakes(rule, source)):
-            wanted[path] = [match for match in _fresh(rule, source, looked.facts, options) if options.applies(match)]
+            fresh = _fresh(rule, source, looked.facts, options)
+            wanted[path] = [match for match in fresh if options.applies(match)]
+            if path in changed:
+                draft.turned |= _turned(rule, path, fresh, looked, options)
     for path in wanted:
         why = draft.rejected.get((rule.code, path))
         torn = {(rule.code, item) for item in _sharing(path, wanted)} - draft.rejected.keys()
@@ -138,6 +144,25 @@ def _apply_rule(
         changes.append(Change(rule.code, path, source.data, after))
         changes += _created(rule, found, {*draft.data, *(change.path for change in changes)})
     return changes, {}
+
+
+def _turned(rule: Rule, path: str, fresh: Sequence[Match], looked: Scan, options: Options) -> dict[Finding, Match]:
+    """The findings that were to be rewritten, and cannot be in what other rules made of the file."""
+    named: dict[tuple[str, str | None], list[Finding]] = {}
+    for finding in looked.findings:
+        if finding.code == rule.code and finding.path == path:
+            named.setdefault((finding.message, finding.row), []).append(finding)
+    turned: dict[Finding, Match] = {}
+    for said, findings in named.items():
+        now = sorted((match for match in fresh if (match.message, match.row) == said), key=lambda match: match.span)
+        if len(now) != len(findings):
+            now = now[:1] * len(findings) if not any(map(options.applies, now)) else []
+        turned |= {
+            finding: match
+            for finding, match in zip(findings, now, strict=bool(now))
+            if finding.applied and not options.applies(match)
+        }
+    return turned
 
 
 def _torn(

@@ -170,6 +170,32 @@ def test_a_change_of_one_file_that_a_rule_before_made_as_well_is_no_bug() -> Non
     assert made.bugs == () and all(item.fix == "safe" for item in made.findings)
 
 
+def test_what_cannot_be_rewritten_any_more_when_its_turn_comes_is_left_and_said() -> None:
+    fill = breaking(lambda node: node.with_changes(args=[cst.Arg(cst.Integer("2"))]), "AAA001")
+    name = breaking(lambda node: cst.Name("done"), "BBB001")
+
+    def is_bare(match: Match) -> bool:
+        (edit,) = match.edits
+        return isinstance(edit, NodeEdit) and isinstance(edit.node, ast.Call) and not edit.node.args
+
+    def filled(file: Any, facts: Facts) -> Iterator[Match]:
+        yield from filter(is_bare, fill.check(file, facts))
+
+    def named(file: Any, facts: Facts) -> Iterator[Match]:
+        for match in name.check(file, facts):
+            yield match if is_bare(match) else replace(match, fix="manual", reason="it is given something", edits=())
+
+    files = {"a.py": "target()\ntarget(1)\n"}
+    made = run_rules(files, replace(fill, check=filled), replace(name, check=named))
+    assert made.bugs == ()
+    assert made.final() == {"a.py": b"target(2)\ntarget(1)\n"}
+    assert [(item.code, item.span.line, item.applied, item.reason) for item in made.findings] == [
+        ("AAA001", 1, True, "r"),
+        ("BBB001", 1, False, "it is given something"),
+        ("BBB001", 2, False, "it is given something"),
+    ]
+
+
 def test_one_file_that_does_not_parse_stops_no_other() -> None:
     good = "from pytorch_lightning import Trainer\n\nTrainer(gpus=1)\n"
     made = run_rules(
