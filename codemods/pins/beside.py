@@ -130,7 +130,8 @@ def _of_library(
     if fits and _holds_back(pin, area):
         reason = f"{asked}; with this, Lightning {fits[-1].name} is the newest that can be installed"
         return Verdict(message, "manual", f"{reason}: raise it, and run the code on it")
-    why = why_not(pin, own, area) or (pin.name in FAMILY and stuck and f"raise it together with {shown(stuck)}")
+    goes_with = stuck is not None and (pin.name in FAMILY or pin.name == stuck.name)
+    why = why_not(pin, own, area) or (f"raise it together with {shown(stuck)}" if stuck and goes_with else None)
     wanted = lifted(pin.meant, need.floor, need.exact, pin.language)
     if why or wanted is None:
         return Verdict(message, "manual", f"{asked}; {why or 'its conditions exclude each other then'}")

@@ -215,3 +215,12 @@ def test_the_table_covers_every_target() -> None:
         assert set(minor.beside) == set(BESIDE)
         assert all(Version(need.floor) <= Version(need.exact) for need in minor.beside.values())
         assert minor_of(f"{minor.name}.1") is minor
+
+
+def test_builds_of_one_release_move_together_or_not_at_all() -> None:
+    marked = 'torch==1.13.1+cu117; platform_machine == "x86_64"', 'torch==1.13.1; platform_machine != "x86_64"'
+    text = text_of("lightning==1.8", *marked, 'torchvision==0.14.1; platform_machine != "x86_64"')
+    assert moved({"requirements.txt": text})["requirements.txt"] == text.replace("lightning==1.8", "lightning==2.6.6")
+    said = {line: why for _, line, fix, why in told({"requirements.txt": text}) if fix == "manual"}
+    assert "CUDA" in said[2]
+    assert all("raise it together with torch==1.13.1+cu117" in said[line] for line in (3, 4))
