@@ -33,11 +33,13 @@ LONG = 160
 
 @dataclass(frozen=True)
 class Row:
-    """One mistake: what the proof said of it, and why no run could tell, where that is so."""
+    """One mistake: what the proof said of it, what it said of the right rewrite, and why no run could tell, where that
+    is so."""
 
     project: Project
     mistake: str
     judgement: Judgement
+    right: str
     unseen: str
 
     @property
@@ -55,7 +57,9 @@ def rows(projects: Sequence[Project]) -> Iterator[Row]:
         if control.verdict not in RIGHT and project.changes:
             raise SystemExit(f"the right rewrite of {project.name} is said to be {control.verdict}: {control.reason}")
         for change in project.changes:
-            yield Row(project, change.name, judged(before, change.applied(after), old)[0], change.unseen)
+            yield Row(
+                project, change.name, judged(before, change.applied(after), old)[0], control.verdict, change.unseen
+            )
 
 
 def counts(found: Sequence[Row]) -> str:
@@ -67,11 +71,18 @@ def counts(found: Sequence[Row]) -> str:
         caught = sum(row.caught for row in mine)
         unsure = sum(row.judgement.verdict == "inconclusive" for row in mine)
         lines.append(f"| {name} | {len(mine)} | {caught} | {unsure} | {len(mine) - caught - unsure} |")
-    caught, alike = sum(row.caught for row in found), sum(bool(row.unseen) and not row.caught for row in found)
-    shares = f"{caught / len(found):.1%} of all are caught as *changed* or *regressed*"
-    if alike:
-        shares += f"; {caught / (len(found) - alike):.1%} without the {alike} that do what the right rewrite does here"
-    return "\n".join([*lines, "", f"{shares}."])
+    trained = [row for row in found if row.right == "preserved"]
+    telling = [row for row in trained if row.caught or not row.unseen]
+    shares = [
+        f"Caught as *changed* or *regressed*: {_share(found)} of all;",
+        f"{_share(trained)} of the {len(trained)} in projects that train before;",
+        f"{_share(telling)} without the {len(trained) - len(telling)} of these that do what the right rewrite does here.",
+    ]
+    return "\n".join([*lines, "", *shares])
+
+
+def _share(found: Sequence[Row]) -> str:
+    return f"{sum(row.caught for row in found) / max(1, len(found)):.1%}"
 
 
 def table(found: Sequence[Row]) -> str:
