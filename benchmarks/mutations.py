@@ -73,10 +73,11 @@ def counts(found: Sequence[Row]) -> str:
         lines.append(f"| {name} | {len(mine)} | {caught} | {unsure} | {len(mine) - caught - unsure} |")
     trained = [row for row in found if row.right == "preserved"]
     telling = [row for row in trained if row.caught or not row.unseen]
+    alike = len(trained) - len(telling)
     shares = [
         f"Caught as *changed* or *regressed*: {_share(found)} of all;",
         f"{_share(trained)} of the {len(trained)} in projects that train before;",
-        f"{_share(telling)} without the {len(trained) - len(telling)} of these that do what the right rewrite does here.",
+        f"{_share(telling)} without the {alike} of these that do what the right rewrite does here.",
     ]
     return "\n".join([*lines, "", *shares])
 
