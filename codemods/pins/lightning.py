@@ -12,7 +12,7 @@ from codemods.finding import Finding, Fix
 from codemods.pins.compat import Minor, minors
 from codemods.pins.pin import LIGHTNING, Pin, Problem
 from codemods.pins.reach import Area, Manifest
-from codemods.pins.specifier import MALICIOUS, admits, admits_from, clauses, guarded, only_refused, raised
+from codemods.pins.specifier import MALICIOUS, OLDER, admits, admits_from, clauses, guarded, only_refused, raised
 
 ADVISORY = "GHSA-w37p-236h-pfx3"
 PYTHONS = ("3.10", "3.11", "3.12", "3.13", "3.14")
@@ -89,8 +89,11 @@ def _admits(pin: Pin, minor: Minor, area: Area, target: str) -> bool:
 
 def _stays(pin: Pin, area: Area) -> bool:
     """Whether what was rewritten runs on a release that the requirement admits, and nothing of it was for the
-    target's sake, or other code still waits for a person and would break there."""
+    target's sake, or other code still waits for a person and would break there. Where it runs on 2.x alone, a
+    requirement that admits older releases as well does not stay."""
     settled = area.waiting or not area.breaks
+    if area.needs >= Version("2.0") and any(admits(pin.meant, old, pin.language) for old in OLDER):
+        return False
     return bool(settled) and admits_from(pin.meant, str(area.needs), pin.language)
 
 

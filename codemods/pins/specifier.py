@@ -142,7 +142,7 @@ def floored(text: str, floor: str, language: Language = "pep440") -> str | None:
     there is none."""
     least = _short(Version(floor).release)
     named = (clause.version for clause in clauses(text) if "*" not in clause.version)
-    known = map(Version, (floor, *_MINORS_1, *_MINORS_2, *named))
+    known = map(Version, (floor, *OLDER, *_MINORS_2, *named))
     target = next((item for item in known if item >= Version(floor) and admits(text, str(item), language)), None)
     open_end = (
         clause.operator == "^" or (clause.operator == "~=" and len(clause.release) == 2) for clause in clauses(text)
@@ -153,7 +153,7 @@ def floored(text: str, floor: str, language: Language = "pep440") -> str | None:
     )
     text = ",".join(map(str, lifted))
     result = _reached(text, Goal(target, (target.major + 1,), least, least), language) if target else None
-    below = [item for item in (*_MINORS_1, *_MINORS_2) if Version(item) < Version(floor)]
+    below = [item for item in (*OLDER, *_MINORS_2) if Version(item) < Version(floor)]
     return None if result is None or any(admits(result, old, language) for old in below) else result
 
 
@@ -276,7 +276,8 @@ def _minors(*majors: int) -> tuple[str, ...]:
 
 
 _MINORS_2 = _minors(2)
-_MINORS_1 = _minors(0, 1)
+OLDER = _minors(0, 1)
+"""A release of each minor before 2.0."""
 
 
 def releases(*stated: tuple[str, Language]) -> Iterator[str]:
@@ -285,7 +286,7 @@ def releases(*stated: tuple[str, Language]) -> Iterator[str]:
         clause.version for text, _ in stated for clause in clauses(text) if "*" not in clause.version and clause.version
     }
     after = (f"{version}.post1" for version in named if "post" not in version and "+" not in version)
-    return iter(dict.fromkeys((*named, *after, *_MINORS_2, *_MINORS_1, "3.0.0", "4.0.0")))
+    return iter(dict.fromkeys((*named, *after, *_MINORS_2, *OLDER, "3.0.0", "4.0.0")))
 
 
 def admits_from(text: str, floor: str, language: Language = "pep440", inclusive: bool = True) -> bool:
@@ -293,7 +294,7 @@ def admits_from(text: str, floor: str, language: Language = "pep440", inclusive:
     least = Version(floor)
     named = [clause.version for clause in clauses(text) if "*" not in clause.version and clause.operator != "==="]
     own = _minors(least.major) if least.major > 2 else ()
-    candidates = map(Version, (*_MINORS_1, *_MINORS_2, *own, *named, "3.0.0", "4.0.0"))
+    candidates = map(Version, (*OLDER, *_MINORS_2, *own, *named, "3.0.0", "4.0.0"))
     return any(
         (version > least or (inclusive and version == least)) and admits(text, str(version), language)
         for version in candidates

@@ -206,3 +206,21 @@ def test_a_pin_that_runs_what_was_rewritten_waits_for_what_is_left(pin: str, mov
     if not moved:
         assert finding.fix == "manual"
         assert "raise it when these places are done: 1 (train.py:7)" in finding.reason
+
+
+def test_open_requirement_loses_the_releases_that_rewritten_code_does_not_run_on_even_while_other_code_waits() -> None:
+    code = (
+        "from pytorch_lightning import LightningModule\n\n\n"
+        "class Model(LightningModule):\n"
+        "    def optimizer_step(self, epoch, batch_idx, optimizer, optimizer_idx, optimizer_closure):\n"
+        "        optimizer.step(closure=optimizer_closure)\n\n"
+        "    def on_epoch_start(self):\n"
+        "        print(self.current_epoch)\n"
+    )
+    files = {"model.py": code, "requirements.txt": "pytorch-lightning>=1.5\n"}
+    made = run_rules(files)
+    assert {item.code: item.applied for item in made.findings if item.code in ("OPT004", "LIT211")} == {
+        "OPT004": True,
+        "LIT211": False,
+    }
+    assert made.final()["requirements.txt"] == b"pytorch-lightning>=2.0,!=2.6.2,!=2.6.3\n"
