@@ -190,13 +190,16 @@ def _among(desk: Desk, present: Mapping[str, tuple[str, ...]]) -> dict[str, tupl
 @contextmanager
 def _no_collector() -> Iterator[None]:
     """Switches the garbage collector off. Syntax trees hold no cycles, so they are freed without it, and it
-    would go over all their nodes again and again while they are made: a fifth of the time of parsing."""
+    would go over all their nodes again and again while they are made: a fifth of the time of parsing. What there is
+    in the end it takes for old, and so does not go over it at once."""
     enabled = gc.isenabled()
     gc.disable()
     try:
         yield
     finally:
         if enabled:
+            gc.freeze()
+            gc.unfreeze()
             gc.enable()
 
 
