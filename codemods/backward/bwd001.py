@@ -204,7 +204,7 @@ def _settled(found: list[Raw], facts: Facts, stepped: int | None) -> Iterator[Ra
 def _unwrapped_step(file: PythonFile, item: ClassNode, reached: frozenset[str]) -> int | None:
     """The line of a step that Lightning has no part in: of a torch optimizer that the module keeps itself, or got
     by `optimizers(use_pl_optimizer=False)`."""
-    for call in file.calls:
+    for call in file.calls_near(("step",)):
         place = method_around(call)
         function = call.node.func
         if place is None or place[0] is not item.node or place[1].name not in reached or call.node.args:

@@ -36,7 +36,7 @@ def collect(file: PythonFile) -> tuple[Noted, ...] | None:
     """What the classes of a file say of the way they train; the last file's answer serves each rule that asks."""
     modes = _modes(file)
     named: dict[ast.AST, dict[str, set[str]]] = {}
-    for call in file.calls:
+    for call in file.calls if file.classes else ():
         if not call.within or not _names_anything(call.node):
             continue
         place = method_around(call)

@@ -141,7 +141,7 @@ def _eventful(file: PythonFile) -> set[int]:
     if found is None:
         found = file.memo["loops.eventful"] = {
             id(function)
-            for call in file.calls
+            for call in file.calls_near(EVENTS)
             if isinstance(call.node.func, ast.Attribute) and call.node.func.attr in EVENTS
             for function in call.within
         }

@@ -45,7 +45,7 @@ def _check(file: PythonFile | TextFile, facts: Facts) -> Iterator[Match]:
     if isinstance(file, TextFile):
         yield from configured(file, facts, reads=bool(facts.mentions.get(READS)))
         return
-    for call in file.calls:
+    for call in file.calls_near(("max_steps",)):
         keyword = next((item for item in call.node.keywords if item.arg == "max_steps"), None)
         if keyword and is_trainer_call(call):
             trainer = Trainers(Script(file, call, facts), keyword)
@@ -322,9 +322,9 @@ def _kept(file: PythonFile, facts: Facts) -> Iterator[Match]:
 
 
 def _present(file: PythonFile) -> bool:
-    return any(item.arg == "max_steps" for call in file.calls for item in call.node.keywords) or bool(
-        file.attributes("max_steps")
-    )
+    return any(
+        item.arg == "max_steps" for call in file.calls_near(("max_steps",)) for item in call.node.keywords
+    ) or bool(file.attributes("max_steps"))
 
 
 _HEAD = "from lightning.pytorch import Trainer\nfrom torch.utils.data import DataLoader\n\n\n"

@@ -193,9 +193,9 @@ def _with_value(node: cst.Arg, *, text: str) -> cst.Arg:
 
 
 def _present(file: PythonFile) -> bool:
-    return any(item.arg == "max_steps" for call in file.calls for item in call.node.keywords) or bool(
-        file.attributes("max_steps")
-    )
+    return any(
+        item.arg == "max_steps" for call in file.calls_near(("max_steps",)) for item in call.node.keywords
+    ) or bool(file.attributes("max_steps"))
 
 
 _HEAD = "from pytorch_lightning import Trainer\n\n\n"
