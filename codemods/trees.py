@@ -8,7 +8,7 @@ from typing import Any
 from codemods.notebook import Notebook
 from codemods.source import PythonFile, Source, TextFile, Unreadable
 
-KEPT_BYTES = 3_000_000
+KEPT_BYTES = 1_700_000
 
 
 def load(source: Source, as_text: bool = False) -> PythonFile | TextFile:
@@ -70,6 +70,8 @@ class Trees:
         if self._length <= self._room:
             return
         for path in [path for path in self._kept if path not in self._held and path != newest]:
-            self._length -= len(self._kept.pop(path).text)
+            gone = self._kept.pop(path)
+            gone.memo.clear()  # it may lead back to the file, which would then never be freed
+            self._length -= len(gone.text)
             if self._length <= self._room:
                 return

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from codemods.facts import ClassFact, Facts
@@ -25,12 +25,16 @@ class Defined(NamedTuple):
 
 @dataclass(frozen=True)
 class Project:
-    """The files of a tree, of which one is looked at and may have been rewritten since. `known` is what was worked
-    out of classes while it is looked at, by the node and what was asked."""
+    """The files of a tree, of which one is looked at and may have been rewritten since."""
 
     facts: Facts
     current: PythonFile
-    known: dict[tuple[ast.AST, str], Any] = field(default_factory=dict, init=False, compare=False, repr=False)
+
+    @property
+    def known(self) -> dict[tuple[ast.AST, str], Any]:
+        """What was worked out of classes for the file that is looked at, by the node and what was asked."""
+        known: dict[tuple[ast.AST, str], Any] = self.current.memo.setdefault("autocast.known", {})
+        return known
 
     def class_of(self, dotted: str | None, near: PythonFile) -> Defined | None:
         """The project's class of that dotted name, as a file sees it."""
