@@ -111,6 +111,8 @@ class Reader:
     def _name(self, name: str, state: State, scope: Scope) -> Any:
         if name in state.env:
             return state.env[name]
+        if _annotated(name, scope) in FABRIC:
+            return _FABRIC
         if scope.lookup(name) is not None or (hasattr(builtins, name) and not _bound(name, scope)):
             return None
         return Optimizer(None) if name in _steps_and_zeros(self.file) else Module((name,))
@@ -175,6 +177,8 @@ class Reader:
             return Context(replace(opener.region, opened=node))
         if isinstance(function, ast.Attribute):
             owner = self.value(function.value, state, scope, members)
+            if owner is _FABRIC and function.attr in _SET_UP and not node.keywords and len(node.args) > 1:
+                return tuple(self.value(item, state, scope, members) for item in node.args)
             if found := self._method(function.attr, owner, first, node, members):
                 return found
         if dotted in DEEPCOPY:
@@ -183,7 +187,7 @@ class Reader:
 
     def _method(self, name: str, owner: Any, first: Any, node: ast.Call, members: Members | None) -> Any:
         if owner is _FABRIC:
-            if name in ("setup", "setup_module", "prepare", "prepare_model"):
+            if name in _SET_UP:
                 return first if len(node.args) == 1 else None
             return Context(Region(True, node)) if name == "autocast" else None
         if isinstance(owner, Module):
@@ -236,6 +240,8 @@ class Reader:
         elif members and key[: len(prefix)] == prefix:
             rest = key[len(prefix) :]
             found = members.verdict(rest[0]) if rest else "module"
+        elif key[0] in self.classes and len(key) > 1:
+            found = _part(self.classes[key[0]], key[1:])
         elif key[0] != "self" and used_as_module(self.file, key[:1]):
             found = "module"
         else:
@@ -243,7 +249,29 @@ class Reader:
         return "nothing" if found == "unknown" and looks_weightless(key[-1]) else found
 
 
+_SET_UP = ("setup", "setup_module", "prepare", "prepare_model")
+"""What Fabric and Accelerate make ready to train they give back in its order."""
 _FABRIC = object()
+
+
+def _annotated(name: str, scope: Scope) -> str | None:
+    """The dotted name of what a parameter is said to be."""
+    if not isinstance(scope.node, ast.FunctionDef | ast.AsyncFunctionDef):
+        return None
+    arguments = scope.node.args
+    every = (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)
+    note = next((item.annotation for item in every if item.arg == name), None)
+    return scope.resolve(note) if note else None
+
+
+def _part(owner: Members, key: Key) -> Verdict:
+    """What a part of a module of the project's own is."""
+    for name in key[:-1]:
+        inner = owner.inner(name)
+        if inner is None:
+            return "unknown"
+        owner = inner
+    return owner.verdict(key[-1])
 
 
 def _opener(node: ast.expr, scope: Scope) -> Opener | None:

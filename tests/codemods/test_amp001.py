@@ -273,3 +273,50 @@ class Flagged(nn.Module):
 def test_flags_of_helpers_are_followed() -> None:
     message = amp(NET + FLAGGED, CODE).findings[0].message
     assert "`self.b`" in message and "`self.a`" not in message
+
+
+READY = """import torch
+from lightning.fabric import Fabric
+from torch import nn
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.part = nn.Linear(4, 4)
+        self.drop = nn.Dropout()
+
+    def forward(self, x):
+        return self.part(x)
+
+
+{head}
+    for x in data:
+        with fabric.autocast():
+            with torch.no_grad():
+                target = {call}(x)
+            loss = ({call}(x) - target).sum()
+        fabric.backward(loss)
+"""
+BUILT = 'def train(data):\n    fabric = Fabric(precision="bf16-mixed")\n    model = '
+PAIR = "def train(fabric: Fabric, data, optimizer):\n    model, optimizer = fabric.setup(Net(), optimizer)"
+
+
+@pytest.mark.parametrize(
+    ("head", "call", "found"),
+    [
+        (f"{BUILT}fabric.setup(Net())", "model", 1),
+        (f"{BUILT}fabric.setup(Net())", "model.part", 1),
+        (f"{BUILT}Net()", "model.part", 1),
+        (f"{BUILT}Net()", "model.drop", 0),
+        (PAIR, "model", 1),
+        (PAIR, "model.part", 1),
+        (PAIR.replace("fabric: Fabric, data", "data, fabric: Fabric"), "model.part", 1),
+        (PAIR.replace(": Fabric", ""), "model.part", 0),
+    ],
+)
+def test_what_fabric_makes_ready_is_followed(head: str, call: str, found: int) -> None:
+    text = READY.format(head=head, call=call)
+    made = after(text, CODE)
+    assert made.count("clear_autocast_cache()") + made.count(SPLIT) == found
+    assert after(made, CODE) == made
