@@ -171,7 +171,7 @@ MANIFESTS = {
     ),
     "Dockerfile": (
         "FROM x\nRUN pip install pytorch-lightning==2.4.0 numpy && pip install pytorch_lightning\n",
-        "FROM x\nRUN pip install lightning==2.4.0 numpy && pip install 'lightning!=2.6.2,!=2.6.3'\n",
+        "FROM x\nRUN pip install lightning==2.4.0 numpy && pip install 'lightning>=2.0,!=2.6.2,!=2.6.3'\n",
     ),
 }
 
