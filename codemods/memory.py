@@ -6,7 +6,7 @@ import io
 import pickle
 import sys
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, is_dataclass
 from functools import cache
 from hashlib import blake2b
 from pathlib import Path
@@ -62,7 +62,7 @@ class Memory:
             return
         key = self._key(source, codes)
         known = self._before.reads.get(source.path)
-        same = known is not None and _unpickled(known[2], Read) == read
+        same = known is not None and _alike(_unpickled(known[2], Read), read)
         self._now.reads[source.path] = (key, known[1], known[2]) if known and same else (key, key, pickle.dumps(read))
 
     def learn(self, facts: Facts, options: Options, sources: Mapping[str, Source]) -> None:
@@ -129,6 +129,20 @@ def stamp() -> bytes:
         data = path.read_bytes()
         digest.update(f"\0{path.relative_to(root)}\0{len(data)}\0".encode() + data)
     return digest.digest()
+
+
+def _alike(one: Any, other: Any) -> bool:
+    """Whether two records hold the same, fields that do not count when they are compared included."""
+    if type(one) is not type(other):
+        return False
+    if is_dataclass(one):
+        return all(_alike(getattr(one, each.name), getattr(other, each.name)) for each in fields(one))
+    if isinstance(one, dict):
+        return one.keys() == other.keys() and all(_alike(value, other[key]) for key, value in one.items())
+    if isinstance(one, tuple | list):
+        return len(one) == len(other) and all(map(_alike, one, other))
+    plain = not isinstance(one, frozenset | set) or not any(map(is_dataclass, one))
+    return plain and bool(one == other)
 
 
 def _digested(data: bytes) -> bytes:

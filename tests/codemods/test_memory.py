@@ -92,6 +92,16 @@ def test_a_change_that_says_the_same_leaves_the_others_alone(monkeypatch: pytest
     assert "check model.py" not in made
 
 
+def test_a_line_that_moved_is_not_remembered_where_it_was() -> None:
+    text = "from pytorch_lightning import Trainer\n\ntrainer = Trainer()\ntrainer.fit(model)\n"
+    first = Memory()
+    scan.scan(sources({"train.py": text}), Options(RULES), memory=first)
+    moved = text.replace("trainer = Trainer()\n", "trainer = Trainer()\n\n")
+    after = scan.scan(sources({"train.py": moved}), Options(RULES), memory=Memory(first.dump()))
+    (fitting,) = after.facts.collected("OPT001")["train.py"].fits.plain
+    assert fitting.line == 5
+
+
 @settings(deadline=None, max_examples=25)
 @given(st.data())
 def test_what_is_remembered_is_what_would_be_found(data: st.DataObject) -> None:
