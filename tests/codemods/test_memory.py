@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from codemods import crew, looks, memory, scan
 from codemods.desk import Desk
+from codemods.manual.handing import Fitting
 from codemods.memory import Memory
 from codemods.rule import all_rules
 from codemods.scan import Options, Scan
@@ -93,13 +94,15 @@ def test_a_change_that_says_the_same_leaves_the_others_alone(monkeypatch: pytest
 
 
 def test_a_line_that_moved_is_not_remembered_where_it_was() -> None:
-    text = "from pytorch_lightning import Trainer\n\ntrainer = Trainer()\ntrainer.fit(model)\n"
+    before, after = (Source("train.py", "python", text) for text in (b"fit()\n", b"\nfit()\n"))
+    fits = [Fitting("trainer", "model", None, line=line) for line in (1, 2)]
+    assert fits[0] == fits[1]
     first = Memory()
-    scan.scan(sources({"train.py": text}), Options(RULES), memory=first)
-    moved = text.replace("trainer = Trainer()\n", "trainer = Trainer()\n\n")
-    after = scan.scan(sources({"train.py": moved}), Options(RULES), memory=Memory(first.dump()))
-    (fitting,) = after.facts.collected("OPT001")["train.py"].fits.plain
-    assert fitting.line == 5
+    first.keep_read(before, (), looks.Read(None, (), collected={"OPT001": (fits[0],)}))
+    second = Memory(first.dump())
+    second.keep_read(after, (), looks.Read(None, (), collected={"OPT001": (fits[1],)}))
+    read = Memory(second.dump()).read(after, ())
+    assert read and read.collected and read.collected["OPT001"][0].line == 2
 
 
 @settings(deadline=None, max_examples=25)
