@@ -8,9 +8,10 @@ from typing import Any
 
 from packaging.version import Version
 
+from codemods.collecting import collect_file
 from codemods.crew import Item
 from codemods.desk import Desk, Options
-from codemods.facts import Facts, FileFacts, collect_file
+from codemods.facts import Facts, FileFacts
 from codemods.finding import Finding
 from codemods.notebook import Notebook, place_in_cell
 from codemods.rule import Match, Rule
