@@ -9,10 +9,12 @@ from codemods.plan import Change, Plan
 from codemods.scan import Options
 from fixer.gitio import Repository, find_repository
 from fixer.project import Project
+from fixer.pulls.life import asked_of
 from fixer.pulls.offer import Visit, conclude, offer, templates_of, visit
 from fixer.push import Remote, find_remote, look, may_move, publish
 from fixer.reports import Rules
 from fixer.result import Result
+from fixer.settings import Asked
 from fixer.tokens import Tokens
 
 ORIGIN = "origin"
@@ -63,13 +65,24 @@ class Delivery:
         done, error = publish(self.remote, self.branch, head, seen)
         return replace(result, messages=(*result.messages, *filter(None, [done])), error=error)
 
-    def conclude(self, result: Result) -> Result:
-        """The result with what became of a pull request for which nothing is left to do."""
-        return conclude(self.visit, result, look(self.remote, self.branch, self.base)) if self.visit else result
+    def conclude(self, result: Result, *, off: bool) -> Result:
+        """The result with what became of a pull request for which nothing is left to do, or nothing but what is
+        switched off in it."""
+        if self.visit is None:
+            return result
+        return conclude(self.visit, result, look(self.remote, self.branch, self.base), off=off)
 
 
 def prepare(
-    project: Project, branch: str, base: str | None, push: str | None, tokens: Tokens, *, pr: bool, again: bool
+    project: Project,
+    asked: Asked,
+    branch: str,
+    base: str | None,
+    push: str | None,
+    tokens: Tokens,
+    *,
+    pr: bool,
+    again: bool,
 ) -> Delivery | None:
     """The way to the remote; None where nothing is to be pushed. Raises UsageError where there is none."""
     repository = find_repository(project.root) if push or pr else None
@@ -80,5 +93,5 @@ def prepare(
     if pr:
         settings = project.config.pull_request
         templates = templates_of(repository, project.base, settings.title, settings.body)
-        seen = visit(remote, branch, base, templates, again)
+        seen = visit(remote, branch, base, templates, again, asked_of(asked, project.scope))
     return Delivery(repository, remote, seen, branch, project.base)

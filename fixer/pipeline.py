@@ -119,11 +119,11 @@ def run(asked: Asked, how: RunOptions, progress: Progress) -> Result:
         switch = "set verify.enabled in pyproject.toml" if how.verify else "leave out --no-verify"
         raise UsageError(f"--require {how.require} needs the proof, which is switched off; {switch}")
     branch = how.branch or f"fixer/lightning-{options.target}"
-    delivery = prepare(project, branch, how.base, how.push, tokens, pr=how.pr, again=how.force)
+    delivery = prepare(project, asked, branch, how.base, how.push, tokens, pr=how.pr, again=how.force)
     if not how.dry_run:
         check_branch(project, branch)
     sources = sources_of(project)
-    options = delivery.options(options) if delivery else options
+    whole, options = options, delivery.options(options) if delivery else options
     with remembering(project.root, options, sources) as memory:
         made = plan(sources, options, _counted(progress), memory)
     unwanted: str | None = None
@@ -147,7 +147,8 @@ def run(asked: Asked, how: RunOptions, progress: Progress) -> Result:
             progress(f"pushing to {delivery.remote.name}")
             result = delivery.deliver(made, result, rule_texts())
     elif nothing and delivery and not how.dry_run:
-        result = delivery.conclude(result)
+        off = options.rules != whole.rules and bool(plan(sources, whole, _counted(progress)).changes)
+        result = delivery.conclude(result, off=off)
     return replace(result, duration_s=time.monotonic() - started)
 
 

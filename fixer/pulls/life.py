@@ -9,14 +9,16 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from hashlib import sha256
+from pathlib import Path
 from typing import Literal
 
 from codemods.plan import Change
 from fixer.reports.diff import unified
 from fixer.result import FileDiff, Result
+from fixer.settings import Asked
 
 PEOPLE = "<!-- fixer: commits of people -->"
 NOTHING = "<!-- fixer: nothing is left to do -->"
@@ -31,15 +33,18 @@ Part = tuple[str, str]
 
 @dataclass(frozen=True)
 class Memo:
-    """What a pull request remembers: digests of the diff, of what is said of it, and of each rule's part of it."""
+    """What a pull request remembers: digests of the diff, of what is said of it, of each rule's part of it, of what
+    the command line asked for, and of the path of each file that it changes."""
 
     result: str
     told: str = ""
     parts: frozenset[str] = frozenset()
+    asked: str = ""
+    files: frozenset[str] = frozenset()
 
     def line(self) -> str:
         """The hidden line that holds it."""
-        held = {"result": self.result, "told": self.told, "parts": sorted(self.parts)}
+        held = {name: sorted(one) if isinstance(one, frozenset) else one for name, one in vars(self).items()}
         return f"<!-- fixer: {json.dumps(held, separators=(',', ':'))} -->"
 
 
@@ -58,7 +63,8 @@ class Pull:
         found = _MEMO.findall(self.body)
         try:
             held = json.loads(found[-1]) if found else {}
-            return Memo(str(held["result"]), str(held["told"]), frozenset(map(str, held["parts"])))
+            parts, files = (frozenset(map(str, held[name])) for name in ("parts", "files"))
+            return Memo(str(held["result"]), str(held["told"]), parts, str(held["asked"]), files)
         except (ValueError, KeyError, TypeError):
             return None
 
@@ -131,6 +137,16 @@ def result_of(files: Iterable[FileDiff]) -> str:
     """A digest of diffs with the lines around each change, but not their numbers: it is another one as soon as the
     base changes so that the branch could conflict with it."""
     return _digest(*(_HUNK.sub("@@", file.diff) for file in files))[:16]
+
+
+def asked_of(asked: Asked, scope: str) -> str:
+    """A digest of what the command line asked for, and of the part of the repository that it named."""
+    return _digest(scope, repr(replace(asked, path=Path(), jobs=None, check_pins=False)))[:16]
+
+
+def path_of(path: str) -> str:
+    """A digest of a path."""
+    return _digest(path)[:10]
 
 
 def told_of(result: Result, title: str, off: Iterable[str]) -> str:

@@ -49,6 +49,7 @@ class Visit:
     pulls: tuple[Pull, ...]
     templates: Templates
     again: bool
+    asked: str
 
     @property
     def off(self) -> frozenset[str]:
@@ -67,7 +68,7 @@ class Visit:
         return frozenset() if self.again else life.refused(self.pulls, changes)
 
 
-def visit(remote: Remote, branch: str, base: str | None, templates: Templates, again: bool) -> Visit:
+def visit(remote: Remote, branch: str, base: str | None, templates: Templates, again: bool, asked: str) -> Visit:
     """Looks up the pull requests of a branch. Raises UsageError where that cannot be done."""
     if remote.place is None:
         raise UsageError(
@@ -85,7 +86,7 @@ def visit(remote: Remote, branch: str, base: str | None, templates: Templates, a
         from fixer.pulls.gitlab import connect as connect_gitlab
 
         forge = connect_gitlab(target.place, remote.place, token)
-    return Visit(forge, remote, branch, _base(target, base), forge.pulls(branch), templates, again)
+    return Visit(forge, remote, branch, _base(target, base), forge.pulls(branch), templates, again, asked)
 
 
 def templates_of(repository: Repository, commit: str, title: str | None, body: str | None) -> Templates:
@@ -119,6 +120,8 @@ def _offer(
         life.result_of(result.files),
         life.told_of(result, name, visit.off),
         frozenset(life.part_of(change) for change in made.changes),
+        visit.asked,
+        frozenset(life.path_of(file.path) for file in result.files),
     )
     text = body(result, visit.templates, memo, visit.off, rules)
     pulls = visit.forge.pulls(visit.branch)
@@ -147,38 +150,58 @@ def _offer(
     return done, pull
 
 
-def conclude(visit: Visit, result: Result, seen: Seen) -> Result:
-    """Closes the open pull request, since the base needs nothing of it any more; one with commits of people is left
-    open, and told so."""
+def conclude(visit: Visit, result: Result, seen: Seen, *, off: bool) -> Result:
+    """Closes the open pull request, since the base needs nothing of it any more, or all that it needs is switched off
+    in the check boxes (`off`). One with commits of people is left open, and told so; one of which this run cannot
+    judge, since it was asked for something else or could not read a file, is left as it is."""
     try:
-        done = _conclude(visit, seen)
+        done = _conclude(visit, result, seen, off)
     except UsageError as error:
         return replace(result, error=visit.remote.tokens.hidden(str(error)))
     return replace(result, messages=(*result.messages, *done))
 
 
-def _conclude(visit: Visit, seen: Seen) -> list[str]:
+def _conclude(visit: Visit, result: Result, seen: Seen, off: bool) -> list[str]:
     pull = life.current(visit.forge.pulls(visit.branch))
+    if pull and (doubt := _doubt(pull, visit.asked, result)):
+        return [f"nothing to change, but {pull.url} is left as it is, since {doubt}"]
     people = seen.of_people is not None
     said = people and pull is not None and any(life.NOTHING in one for one in visit.forge.comments(pull.number))
     steps = life.last_steps(pull, people=people, said=said)
     if pull is None:
         return []
     if Step.comment in steps:
-        visit.forge.comment(pull.number, _farewell(visit, people))
+        visit.forge.comment(pull.number, _farewell(visit, people, off))
     if Step.close in steps:
         visit.forge.close(pull.number, pull.forgotten)
-        return [f"pull request closed, since nothing is left to do: {pull.url}"]
+        why = "all that is left is switched off in it" if off else "nothing is left to do"
+        return [f"pull request closed, since {why}: {pull.url}"]
     return [f"nothing is left to do, but {pull.url} holds commits of people and is left as it is"]
 
 
-def _farewell(visit: Visit, people: bool) -> str:
+def _doubt(pull: Pull, asked: str, result: Result) -> str | None:
+    """Why this run cannot tell whether the pull request has served."""
+    if pull.memo is None:
+        return "the line by which fixer remembers what it offers is gone from its text"
+    if pull.memo.asked != asked:
+        return "it was made with other options or another path"
+    unread = next((item for item in result.skipped if life.path_of(item.path) in pull.memo.files), None)
+    return f"it changes {unread.path}, which was skipped: {unread.reason}" if unread else None
+
+
+def _farewell(visit: Visit, people: bool, off: bool) -> str:
     then = (
         "This branch holds commits that fixer did not make, so it is left open: merge or close it."
         if people
-        else f"So fixer closes this; the branch `{visit.branch}` can be deleted. What comes up anew is offered anew."
+        else f"So fixer closes this; the branch `{visit.branch}` can be deleted. "
+        + ("Tick a box above to have its rule offered again." if off else "What comes up anew is offered anew.")
     )
-    return f"`{visit.base}` needs none of these changes any more. {then}\n\n{life.NOTHING}"
+    why = (
+        f"All that `{visit.base}` still needs is switched off in the check boxes above."
+        if off
+        else f"`{visit.base}` needs none of these changes any more."
+    )
+    return f"{why} {then}\n\n{life.NOTHING}"
 
 
 def _opened(visit: Visit, name: str, text: str) -> Pull:

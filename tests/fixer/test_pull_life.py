@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -16,11 +17,12 @@ from fixer.pulls.body import Templates, body, title
 from fixer.pulls.life import Memo, Pull, Step, next_steps
 from fixer.reports.markdown import LIMIT
 from fixer.result import FileDiff
+from fixer.settings import Asked
 from fixer.tokens import Token, Tokens, take
 from tests.fixer.command import environment
 from tests.fixer.reports.samples import RULES, RUN
 
-WANTED = Memo("new", "told", frozenset({"part"}))
+WANTED = Memo("new", "told", frozenset({"part"}), "asked", frozenset({"file"}))
 FILE = "--- a/train.py\n+++ b/train.py\n@@ -{0},3 +{0},3 @@\n {1}\n-old\n+new\n"
 
 
@@ -71,6 +73,13 @@ def test_a_memo_survives_the_editor_of_a_web_page() -> None:
     assert replace(pull(), body=pull().body.replace("\n", "\r\n")).memo == WANTED
     assert replace(pull(), body='<!-- fixer: {"result": 1} -->').memo is None
     assert replace(pull(), body="<!-- fixer: {nonsense} -->").memo is None
+
+
+def test_what_was_asked_for_is_the_same_however_it_is_worked_off() -> None:
+    plain = life.asked_of(Asked(), "")
+    assert plain == life.asked_of(Asked(path=Path("elsewhere"), jobs=2, check_pins=True), "")
+    others = [Asked(select=("TBP",)), Asked(ignore=("TBP",)), Asked(unsafe_fixes=True), Asked(target="2.0.0")]
+    assert len({plain, life.asked_of(Asked(), "part"), *(life.asked_of(one, "") for one in others)}) == 6
 
 
 def test_check_boxes() -> None:

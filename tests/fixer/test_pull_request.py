@@ -205,6 +205,35 @@ def test_where_nothing_is_left_to_do_commits_of_people_stay_open(world: World) -
     assert (world.pull().state, world.pull().writes, head(world.origin)) == ("open", 0, theirs)
 
 
+def test_where_all_that_is_left_is_switched_off_it_is_closed_and_said(world: World) -> None:
+    world.run()
+    pull = world.pull()
+    ticked, pull.body = pull.body, pull.body.replace("- [x]", "- [ ]")
+    assert "closed, since all that is left is switched off in it" in world.run()["messages"][-1]
+    (said,) = pull.comments
+    assert said.startswith("All that `main` still needs is switched off in the check boxes above.")
+    assert "needs none of these" not in said
+    assert (pull.state, world.run()["messages"], len(pull.comments)) == ("closed", [], 1)
+    pull.body = ticked.replace(ticked[ticked.index("<!-- fixer: {") :], pull.body[pull.body.index("<!-- fixer: {") :])
+    assert world.run()["branch"] == BRANCH
+    assert [one.state for one in world.api.requests] == ["closed", "open"]
+
+
+@pytest.mark.parametrize("other", [["--select", "TBP"], ["--ignore", "LIT"], ["--unsafe-fixes"]])
+def test_a_run_that_was_asked_for_something_else_does_not_close_it(world: World, other: list[str]) -> None:
+    world.run()
+    world.commit(NEW)
+    assert "is left as it is, since it was made with other options" in world.run(*other)["messages"][-1]
+    assert (world.pull().state, world.pull().writes, world.pull().comments) == ("open", 0, [])
+
+
+def test_a_run_that_could_not_read_a_file_of_it_does_not_close_it(world: World) -> None:
+    world.run()
+    world.commit(OLD + b"<<<<<<< HEAD\n")
+    assert "since it changes train.py, which was skipped: " in world.run()["messages"][-1]
+    assert (world.pull().state, world.pull().writes, world.pull().comments) == ("open", 0, [])
+
+
 def test_a_rule_switched_off_in_the_check_boxes_is_left_out(world: World) -> None:
     commit(world.origin, {"logger.py": MOVED})
     first = world.run()
