@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import os
 import signal
+import traceback
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -103,10 +104,7 @@ class Crew:
             connection.send((look, share[:CHUNK]))
         while left:
             for connection in [each for each in wait(list(left)) if each in left]:
-                answer = connection.recv()
-                if isinstance(answer, Exception):
-                    raise answer
-                found, seen = answer
+                found, seen = self._answer(connection)
                 left[connection] = left[connection][CHUNK:]
                 if left[connection]:
                     connection.send((look, left[connection][:CHUNK]))
@@ -114,6 +112,23 @@ class Crew:
                     del left[connection]
                 self._seen |= seen
                 yield from found
+
+    def _answer(self, connection: Connection[Any, Any]) -> tuple[list[tuple[str, Any]], set[str]]:
+        """What a process found, and the files that it was led into. Raises RuntimeError with the traceback of one that
+        failed, and ChildProcessError for one that was ended from outside."""
+        try:
+            answer = connection.recv()
+        except (EOFError, ConnectionResetError):
+            process = next(worker.process for worker in self._workers if worker.connection is connection)
+            process.join()
+            raise ChildProcessError(
+                f"a process that read files was ended from outside (exit status {process.exitcode}): one process alone "
+                "(--jobs 1) needs less memory"
+            ) from None
+        if isinstance(answer, str):
+            raise RuntimeError(f"in a process that reads files:\n{answer}")
+        found, seen = answer
+        return found, seen
 
     def _shared(self, path: str) -> int:
         if path not in self._share:
@@ -138,5 +153,5 @@ def _work(desk: Desk, connection: Connection[Any, Any]) -> None:
         look, items = asked
         try:
             connection.send(([(item[0], look(desk, item)) for item in items], desk.watched.seen))
-        except Exception as error:
-            connection.send(error)
+        except Exception:
+            connection.send(traceback.format_exc())
