@@ -1,0 +1,51 @@
+"""The processes that look at files: what is said of one that fails."""
+
+from __future__ import annotations
+
+import os
+import signal
+
+import pytest
+
+from codemods import crew
+from codemods.crew import Crew, Item
+from codemods.desk import Desk
+from codemods.rule import all_rules
+from codemods.scan import Options
+from tests.codemods.support import sources
+
+ITEMS: list[Item] = [("a.py", ()), ("b.py", ())]
+
+
+class Closed(Exception):
+    """An error that cannot be sent to another process."""
+
+    def __init__(self) -> None:
+        super().__init__(lambda: None)
+
+
+def fail(desk: Desk, item: Item) -> str:
+    raise Closed
+
+
+def die(desk: Desk, item: Item) -> str:
+    os.kill(os.getpid(), signal.SIGKILL)
+    return item[0]
+
+
+@pytest.fixture
+def two(monkeypatch: pytest.MonkeyPatch) -> Desk:
+    monkeypatch.setattr(crew, "POOL_BYTES", 0)
+    monkeypatch.setattr(os, "cpu_count", lambda: 2)
+    files = sources({path: "import torch\n" for path, _ in ITEMS})
+    return Desk({source.path: source for source in files}, Options(all_rules(), jobs=2), 1_000_000)
+
+
+def test_an_error_comes_with_its_traceback(two: Desk) -> None:
+    with Crew(two) as working, pytest.raises(RuntimeError, match=r"(?s)in fail\n.*Closed"):
+        list(working.look(fail, ITEMS))
+
+
+def test_a_process_that_is_ended_from_outside_is_named(two: Desk) -> None:
+    with Crew(two) as working, pytest.raises(ChildProcessError, match=r"exit status -9.*--jobs 1"):
+        list(working.look(die, ITEMS))
