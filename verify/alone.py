@@ -15,6 +15,7 @@ import json
 import re
 import time
 import traceback
+from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from types import FrameType, ModuleType
@@ -45,6 +46,8 @@ T = TypeVar("T")
 CHILDREN = 24
 TRIES = 240
 STUCK = 80
+STARTS = 0.4
+"""How much of a module's time goes to what the project says of its arguments, before the best of it is followed."""
 DOUBT = 20
 BATCHES = 8
 MISSING = 12
@@ -134,7 +137,7 @@ def _search_one(
         why = _said(best.error, bench.root) if best and best.error else "there was no time to try it"
         record("unfound", **about, why=f"no arguments and batches were found in {tries} tries; the furthest: {why}")
         return
-    validates = not is_lightning(_owner(cls, _EVALUATES))
+    validates = state.validates or not is_lightning(_owner(cls, _EVALUATES))
     recipe = {
         **about,
         "names": file["names"],
@@ -153,8 +156,8 @@ def _search_one(
         },
     }
     note = ""
-    if validates:
-        whole = attempt(bench, cls, state, None, trainer, validate=True)
+    if validates and not state.validates:
+        whole = attempt(bench, cls, replace(state, validates=True), None, trainer)
         if whole.error is not None:
             recipe["validates"] = False
             note = f"{_EVALUATES} fails on these batches ({_said(whole.error, bench.root)}), so it was left out"
@@ -181,11 +184,14 @@ def _climb(
             order += 1
             heapq.heappush(queue, (-score, order, state, text))
 
-    for given in arguments.starts(cls, hints):
-        push(0.0, State(given), "")
+    begin = deque(State(given) for given in arguments.starts(cls, hints))
     tries = 0
-    while queue and tries < TRIES and time.monotonic() < end:
-        _, _, state, before = heapq.heappop(queue)
+    while (begin or queue) and tries < TRIES and time.monotonic() < end:
+        is_start = begin and (not queue or end - time.monotonic() > seconds * (1 - STARTS))
+        state, before = (begin.popleft(), "") if is_start else heapq.heappop(queue)[2:]
+        if is_start and state.key in known:
+            continue
+        known.add(state.key)
         tries += 1
         held = json.dumps(state.arguments, sort_keys=True, default=str)
         made = built[1] if built and built[0] == held else None
@@ -200,8 +206,10 @@ def _climb(
             doubted, since = replace(state, batch=tried.spec), max(since, STUCK - DOUBT)
         since = since + 1 if text == said or tried.score < best.score else 0
         said = text
-        if since > STUCK or _is_final(tried):
+        if since > STUCK:
             break
+        if _is_final(tried):
+            continue
         score = tried.score + (0.5 if text != before else 0.0)
         state = replace(state, batch=tried.spec)
         for child, back in _quietly(_children(bench, cls, state, tried, hints)):
@@ -216,7 +224,7 @@ def _quietly(found: Iterator[T]) -> Iterator[T]:
 
 
 def _is_final(tried: Attempt) -> bool:
-    """Whether no arguments and no batch will help."""
+    """Whether nothing that the error says will help: only other arguments from the project may."""
     return isinstance(tried.error, PackageMissing) or "empty parameter list" in str(tried.error)
 
 
@@ -233,6 +241,8 @@ def _children(bench: Bench, cls: type, state: State, tried: Attempt, hints: Hint
         yield replace(state, skipped=(*state.skipped, hooks[0])), 0
     if "datamodule" in str(error) or any("datamodule" in _line(pair) for pair in own[:1]):
         yield replace(state, datamodule=True), 0
+    if "conditioned on metric" in str(error) and not state.validates:
+        yield replace(state, validates=True), 0
     lacking = re.match(rf"'{cls.__name__}' object has no attribute '(\w+)'", str(error))
     if lacking and lacking[1] not in state.attributes:
         value = arguments.guess(lacking[1], hints)
@@ -274,10 +284,17 @@ def replay(bench: Bench, recipe: dict[str, Any]) -> None:
     """Build a module as a recipe says and train it on its batches; errors are the caller's to record."""
     module = getattr(load(bench, recipe["names"]), recipe["cls"])
     skipped = tuple(recipe["skipped"])
-    state = State(recipe["arguments"], recipe["batch"], skipped, recipe["datamodule"], recipe["attributes"])
+    state = State(
+        recipe["arguments"],
+        recipe["batch"],
+        skipped,
+        recipe["datamodule"],
+        recipe["attributes"],
+        recipe["validates"],
+    )
     built = constructed(bench, module, state.arguments)
     made = [batches.make(recipe["batch"], generator(bench.seed + number)) for number in range(BATCHES)]
-    fit(built, made, state, recipe["validates"], dict(recipe["trainer"]))
+    fit(built, made, state, dict(recipe["trainer"]))
 
 
 __all__ = ["Bench", "replay", "search"]

@@ -30,18 +30,20 @@ STEP_SCORE = 1_000_000
 
 @dataclass(frozen=True)
 class State:
-    """What is tried: arguments, a batch (None: the module's first guess), hooks that are left out, and attributes that
-    the project's script would have set."""
+    """What is tried: arguments, a batch (None: the module's first guess), hooks that are left out, attributes that
+    the project's script would have set, and whether the module is validated too: left out at first, since a step on
+    made-up batches is enough to find them, but a schedule may watch what is logged there."""
 
     arguments: dict[str, Any]
     batch: dict[str, Any] | None = None
     skipped: tuple[str, ...] = ()
     datamodule: bool = False
     attributes: dict[str, Any] = field(default_factory=dict)
+    validates: bool = False
 
     @property
     def key(self) -> str:
-        held = [self.arguments, self.batch, self.skipped, self.datamodule, self.attributes]
+        held = [self.arguments, self.batch, self.skipped, self.datamodule, self.attributes, self.validates]
         return json.dumps(held, sort_keys=True, default=str)
 
 
@@ -113,7 +115,6 @@ def attempt(
     module: Any,
     trainer: dict[str, Any],
     *,
-    validate: bool = False,
     seconds: float = ONE_TRY_S,
 ) -> Attempt:
     """Build a module and train it on one batch."""
@@ -133,10 +134,10 @@ def attempt(
             bench.watch.begin(seen)
             with warnings.catch_warnings(record=True) as warned:
                 warnings.simplefilter("always")
-                fit(module, [made], state, validate, {**trainer, "limit_train_batches": 1, "max_epochs": 1})
+                fit(module, [made], state, {**trainer, "limit_train_batches": 1, "max_epochs": 1})
             _check(seen)
             doubt = next((str(one.message) for one in warned if "Using a target size" in str(one.message)), None)
-            if doubt and not validate:
+            if doubt and not state.validates:
                 raise Doubtful(doubt)
         return Attempt(None, (), 0.0, module, spec, made)
     except KeyboardInterrupt:
@@ -222,7 +223,7 @@ def generator(seed: int) -> Any:
 # -- training
 
 
-def fit(module: Any, made: list[Any], state: State, validate: bool, trainer: dict[str, Any]) -> None:
+def fit(module: Any, made: list[Any], state: State, trainer: dict[str, Any]) -> None:
     """Train a module on some batches, with a loader that hands them out as they are."""
     from torch.utils.data import DataLoader
 
@@ -231,8 +232,8 @@ def fit(module: Any, made: list[Any], state: State, validate: bool, trainer: dic
     for name, value in state.attributes.items():
         setattr(module, name, values.build(value))
     loader: Any = DataLoader(made, batch_size=None, shuffle=False)  # type: ignore[arg-type]
-    evaluation: Any = DataLoader(made, batch_size=None, shuffle=False) if validate else None  # type: ignore[arg-type]
-    limits = {} if validate else {"limit_val_batches": 0, "num_sanity_val_steps": 0}
+    evaluation: Any = DataLoader(made, batch_size=None, shuffle=False) if state.validates else None  # type: ignore[arg-type]
+    limits = {} if state.validates else {"limit_val_batches": 0, "num_sanity_val_steps": 0}
     package = _package(module)
     runner = package.Trainer(log_every_n_steps=1, **{**trainer, **limits})
     if state.datamodule:

@@ -24,7 +24,7 @@ from verify.record import Raw
 from verify.sources import Sources
 
 CASES = Path(__file__).parent / "alone_cases"
-FILES = ("shapes.py", "built.py", "needing.py")
+FILES = ("shapes.py", "built.py", "needing.py", "started.py")
 
 
 @pytest.fixture(scope="session")
@@ -106,6 +106,18 @@ def test_arguments_come_from_the_project_its_types_and_its_errors(
 def test_what_cannot_be_trained_is_refused_with_the_reason(searched: dict[str, Any], cls: str, why: str) -> None:
     assert searched[cls]["event"] == "unfound"
     assert why in searched[cls]["why"]
+
+
+def test_all_that_the_project_says_of_arguments_is_tried_before_one_of_them_is_followed(
+    searched: dict[str, Any],
+) -> None:
+    assert searched["Smoked"]["event"] == "recipe", searched["Smoked"].get("why")
+    assert searched["Smoked"]["told"]["arguments"].startswith("net=Net(across=29), optimizer=partial(SGD, lr=0.01)")
+
+
+def test_a_schedule_that_watches_the_validation_gets_one(searched: dict[str, Any]) -> None:
+    assert searched["Smoked"]["validates"] is True
+    assert searched["Smoked"]["note"] == ""
 
 
 def test_hooks_that_need_data_and_packages_that_are_not_used_are_said(searched: dict[str, Any]) -> None:
