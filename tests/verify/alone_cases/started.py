@@ -1,7 +1,6 @@
 """Modules that the project itself builds in several ways, one of which trains."""
 
 import pytorch_lightning as pl
-import torch
 from torch import nn
 from torch.nn import functional as F
 
