@@ -180,13 +180,15 @@ ADVICE = (
 
 
 def _split_region(file: PythonFile, facts: Facts, found: list[_Found]) -> ast.With | None:
-    """The region of the user's own that can be split behind the place: the outermost one for certain, and the
-    place is a statement of its own body."""
+    """The region of the user's own that can be split behind the place: the outermost one for certain, the place is a
+    statement of its own body, and the context is made where it is entered (not all can be entered twice)."""
     for item in found:
         opened = item.meeting.regions[0].opened
         if len(item.meeting.regions) != 1 or not isinstance(opened, ast.With) or item.anchor is None:
             return None
         if len(opened.items) != 1 or opened.items[0].optional_vars is not None:
+            return None
+        if not isinstance(opened.items[0].context_expr, ast.Call | ast.IfExp):
             return None
         if opened.lineno == opened.body[0].lineno or item.anchor.statement not in opened.body[:-1]:
             return None

@@ -6,10 +6,10 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from codemods.autocast.casts import Frame, Meeting
+from codemods.autocast.casts import Frame, Meeting, Site
 from codemods.autocast.find import Traced, traced
 from codemods.autocast.regions import MENTIONS, collect
-from codemods.autocast.repair import clearing, line_anchor
+from codemods.autocast.repair import Anchor, clearing, line_anchor
 from codemods.autocast.report import line_of, listed, place_of
 from codemods.facts import Facts
 from codemods.finding import Fix
@@ -24,7 +24,8 @@ ADVICE = "call torch.clear_autocast_cache() after the change, or open the region
 CHANGES = (
     *(".step(", "first_step(", "second_step(", "ascent_step(", "descent_step("),
     *(".data.", ".data =", ".data=", ".data +=", ".data -=", ".data *="),
-    *("load_state_dict", "copy_(", "vector_to_parameters"),
+    *("load_state_dict", "copy_(", "add_(", "sub_(", "mul_(", "lerp_(", "clamp_(", "vector_to_parameters"),
+    *(" += ", " -= ", " *= "),
 )
 
 
@@ -91,7 +92,7 @@ def _match(file: PythonFile, found: list[_Found]) -> Match:
     message = f"{names} runs again at {place.shown(file.path)} with the weights from before this change, in {where}"
     frame = found[0].frame
     span = place_of(file, frame.steps[-1].statement)
-    anchor = line_anchor(frame, frame.steps[-1])
+    anchor = _anchor(frame, [item.meeting.read for item in found])
     if anchor is None:
         return Match(span, message, "manual", f"no line can be put behind the change; {ADVICE}")
     if (taken := taken_name(file.scope.bindings, IMPORT)) is not None:
@@ -107,6 +108,22 @@ def _match(file: PythonFile, found: list[_Found]) -> Match:
         edits=clearing(anchor, CLEARED),
         imports=IMPORT,
     )
+
+
+def _anchor(frame: Frame, reads: list[Site]) -> Anchor | None:
+    """The place behind the outermost loop of a call around a change that is left before every forward which uses the
+    weights, or behind the change itself."""
+    for step in frame.steps:
+        inside = any(
+            other.statement is step.statement and other.turn == step.turn
+            for read in reads
+            for held in read.frames
+            for other in held.steps
+        )
+        loop = isinstance(step.statement, ast.For) and not inside
+        if loop and not any(isinstance(node, ast.Return) for node in ast.walk(step.statement)):
+            return Anchor(step.statement, None, step.turn)
+    return line_anchor(frame, frame.steps[-1])
 
 
 def present(file: PythonFile) -> bool:

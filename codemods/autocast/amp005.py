@@ -24,7 +24,7 @@ def check(file: PythonFile, facts: Facts) -> Iterator[Match]:
         function = call.node.func
         if not isinstance(function, ast.Attribute) or function.attr not in CASTS or call.node.args:
             continue
-        key = _owner(function.value)
+        key = _owner(function.value) or _kept(file, call.node)
         where = _mixed(file, facts, call, key) if key else None
         if key and where:
             yield _match(file, call.node, function.attr, ".".join(key), where)
@@ -35,6 +35,17 @@ def _owner(node: ast.expr) -> Key | None:
     while isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in ("to", "cuda"):
         node = node.func.value
     return chain_of(node)
+
+
+def _kept(file: PythonFile, cast: ast.Call) -> Key | None:
+    """The name that gets what a call casts: `self.net = Net().half().cuda()`."""
+    for item in file.assignments:
+        node: ast.AST | None = item.node.value
+        while isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node is not cast:
+            node = node.func.value
+        if node is cast and isinstance(cast.func, ast.Attribute) and isinstance(cast.func.value, ast.Call):
+            return chain_of(item.node.targets[0] if isinstance(item.node, ast.Assign) else item.node.target)
+    return None
 
 
 def _mixed(file: PythonFile, facts: Facts, call: CallNode, key: Key) -> str | None:
@@ -60,7 +71,10 @@ def _in_module(file: PythonFile, facts: Facts, item: ClassNode, key: Key) -> str
     known = facts.files[file.path].find(item.qualname) if file.path in facts.files else None
     if known is None or facts.kind(known) != MODULE or mixed_precision(facts, CODE, known) != "certain":
         return None
-    optimized = Members.of(Project(facts, file), Defined(file, item)).optimized or ()
+    members = Members.of(Project(facts, file), Defined(file, item))
+    if any(key[: len(frozen)] == frozen for frozen in members.frozen):
+        return None
+    optimized = members.optimized or ()
     keys = {given for keys in optimized for given in keys or ()}
     trained = any(key[: len(given)] == given or given[: len(key)] == key for given in keys)
     return "the Trainer's mixed precision" if trained else None

@@ -52,14 +52,12 @@ class Caller:
     def callee(self, node: ast.expr) -> Callee | None:
         """The project's function that a call of an expression runs."""
         place = self.place
-        if isinstance(node, ast.Name):
-            local = self.state.env.get(node.id)
-            if isinstance(local, Local):
-                scope = bind(local.node, scope=place.scope)
-                return Callee(local.node, replace(place, scope=scope, owner=None, closure=True))
-            if node.id not in self.state.env and (found := self._function(node)):
-                return found
+        if isinstance(node, ast.Name) and node.id not in self.state.env and (found := self._function(node)):
+            return found
         value = self.value(node)
+        if isinstance(value, Local):
+            scope = bind(value.node, scope=place.scope)
+            return Callee(value.node, replace(place, scope=scope, owner=None, closure=True))
         if isinstance(value, Module) and (built := self.reader.classes.get(value.key[0])) and len(value.key) < 3:
             name = value.key[1] if len(value.key) > 1 else "forward"
             if method := method_of(built, name, value.key[:1]):

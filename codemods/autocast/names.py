@@ -51,6 +51,7 @@ FABRIC = frozenset(
     {"lightning.Fabric", "lightning.fabric.Fabric", "lightning.fabric.fabric.Fabric", "lightning_fabric.Fabric"}
     | {"lightning.pytorch.Fabric", "accelerate.Accelerator", "accelerate.accelerator.Accelerator"}
 )
+STACKS = frozenset({"contextlib.ExitStack", "contextlib.AsyncExitStack"})
 SAME = frozenset({"to", "cuda", "cpu", "float", "half", "bfloat16", "double", "train", "eval", "requires_grad_", "xpu"})
 """Methods of a module that return it."""
 
@@ -73,6 +74,8 @@ NOT_MODULES = _words("""
 """)
 """Attributes of a LightningModule that are no modules."""
 
+_ORDER = ("device_type", "dtype", "enabled", "cache_enabled")
+_OLD_ORDER = ("enabled", "dtype", "cache_enabled")
 STEPS = frozenset({"step", "first_step", "second_step", "ascent_step", "descent_step"})
 """Methods by which an optimizer changes weights; the latter ones are those of SAM and its relatives."""
 
@@ -138,9 +141,7 @@ def region_of(node: ast.expr, scope: Scope) -> Region | None:
         return Region(True, node)
     if dotted not in AUTOCAST or call is None:
         return None
-    off = any(
-        item.arg in ("enabled", "cache_enabled") and literal(item.value) == (True, False) for item in call.keywords
-    )
-    if dotted.startswith(("torch.cuda.", "torch.cpu.")) and call.args:
-        off = off or literal(call.args[0]) == (True, False)
+    order = _OLD_ORDER if dotted.startswith(("torch.cuda.", "torch.cpu.")) else _ORDER
+    given = [*zip(order, call.args, strict=False), *((item.arg, item.value) for item in call.keywords)]
+    off = any(name in ("enabled", "cache_enabled") and literal(value) == (True, False) for name, value in given)
     return Region(not off, node)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import ast
+import builtins
 from collections.abc import Iterator
 
-from codemods.autocast.names import region_of
+from codemods.autocast.names import STACKS, region_of
 from codemods.facts import Facts
 from codemods.source import CallNode, PythonFile
 from codemods.syntax import Function, statements_below
@@ -49,7 +50,7 @@ def _called_outside(file: PythonFile, facts: Facts, function: ast.AST, seen: fro
         return False
     calls = [call for call in file.calls if _calls(call, name)]
     uses = [node for node in ast.walk(file.tree) if isinstance(node, ast.Name) and node.id == name]
-    if len(uses) != len(calls) or _inside_regions(file, {id(call.node) for call in calls}):
+    if len(uses) != len(calls) or _inside_regions(file, facts, {id(call.node) for call in calls}):
         return False
     callers = {item for call in calls for item in call.within}
     if not all(isinstance(item, ast.FunctionDef) for item in callers):
@@ -61,15 +62,20 @@ def _called_outside(file: PythonFile, facts: Facts, function: ast.AST, seen: fro
     )
 
 
-def _inside_regions(file: PythonFile, calls: set[int]) -> bool:
+def _inside_regions(file: PythonFile, facts: Facts, calls: set[int]) -> bool:
     return any(
         id(inner) in calls
         for node in ast.walk(file.tree)
-        if isinstance(node, ast.With) and any(_may_open(item.context_expr, file) for item in node.items)
+        if isinstance(node, ast.With) and any(_may_open(item.context_expr, file, facts) for item in node.items)
         for inner in ast.walk(node)
     )
 
 
-def _may_open(node: ast.expr, file: PythonFile) -> bool:
-    """Whether a context may be a region: it is one, or is kept in a name."""
-    return not isinstance(node, ast.Call) or region_of(node, file.scope) is not None or "autocast" in ast.unparse(node)
+def _may_open(node: ast.expr, file: PythonFile, facts: Facts) -> bool:
+    """Whether a context may be a region: it is one, or is kept in a name, a stack, or a function of the project."""
+    if not isinstance(node, ast.Call) or region_of(node, file.scope) is not None or "autocast" in ast.unparse(node):
+        return True
+    dotted = file.scope.resolve(node.func)
+    if dotted is None:
+        return not (isinstance(node.func, ast.Name) and hasattr(builtins, node.func.id))
+    return dotted in STACKS or facts.find_definition(dotted, file.path) is not None

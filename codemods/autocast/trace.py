@@ -14,11 +14,12 @@ from typing import Any
 from codemods.autocast.bindings import Names
 from codemods.autocast.callees import Callee, Caller, Place, is_static
 from codemods.autocast.casts import Frame, Meeting, Site, State, Step, exclusive, merged
+from codemods.autocast.contexts import Contexts, leave
 from codemods.autocast.members import Key, Members, freezes
-from codemods.autocast.names import CHECKPOINT, CLEAR, Grad, Region, grad_of, region_of
+from codemods.autocast.names import CHECKPOINT, CLEAR, STEPS, Grad, Region, grad_of
 from codemods.autocast.project import Project
 from codemods.autocast.truth import conditions, truth
-from codemods.autocast.values import Context, Local, Module, Optimizer, Reader, forward_of, state_text
+from codemods.autocast.values import Local, Module, Reader, forward_of
 from codemods.autocast.weights import Weights
 from codemods.nodes import CHILD_FIELDS
 from codemods.scopes import Scope
@@ -74,23 +75,13 @@ class Trace:
         if self._frames:
             given = {**(outer.env if place.closure else {}), **dict.fromkeys(names), **given}
         self.state.env = given
-        decorated = self._decorate(function, place.scope)
+        caller = Caller(self.reader, self.state, place, self._owners)
+        decorated = Contexts(self.state, caller).decorate(function, place.scope)
         self._enter(function, function.body, place)
         self.state.env = outer.env
         if decorated:
             self.state.grad, self.state.grad_text = outer.grad, outer.grad_text
-        _leave(self.state, outer.regions)
-
-    def _decorate(self, function: Function, scope: Scope) -> bool:
-        """Sets what the decorators of a function set; returns whether one sets the gradient mode."""
-        found = False
-        for item in function.decorator_list:
-            if means := grad_of(item, scope):
-                self._set_grad(means)
-                found = True
-            elif region := region_of(item, scope):
-                self._open(replace(region, opened=function))
-        return found
+        leave(self.state, outer.regions)
 
     def _enter(self, function: Function | None, body: Sequence[ast.stmt], place: Place) -> None:
         self._turn += 1
@@ -122,23 +113,19 @@ class Trace:
         if self._turn > LONGEST:
             raise TooLong
         frame = self._frames[-1]
-        off = isinstance(node, ast.With | ast.AsyncWith) and self._turns_off(node)
+        off = isinstance(node, ast.With | ast.AsyncWith) and self._contexts.turns_off(node)
         self._frames[-1] = replace(frame, steps=(*frame.steps, Step(node, self._turn, off)))
         handler: Callable[[Any], bool | None] = getattr(self, f"_on_{type(node).__name__.lower()}", self._on_simple)
         alive = handler(node)
         self._frames[-1] = frame
         return alive is not False
 
-    def _turns_off(self, node: ast.With | ast.AsyncWith) -> bool:
-        if not self.state.grad.on and self.state.grad.test is None:
-            return False
-        found = [self._context(item.context_expr) for item in node.items]
-        return any(isinstance(item, Grad) and (not item.on or item.test is not None) for item in found)
-
     def _on_simple(self, node: ast.stmt) -> None:
         for inner in ast.iter_child_nodes(node):
             if isinstance(inner, ast.expr):
                 self._visit(inner)
+        if isinstance(node, ast.AugAssign):
+            self._weights.change(node.target)
         if isinstance(node, ast.AugAssign | ast.Delete):
             targets = [node.target] if isinstance(node, ast.AugAssign) else node.targets
             for target in targets:
@@ -250,13 +237,9 @@ class Trace:
         grad, text, regions, toggled = state.grad, state.grad_text, state.regions, state.toggled
         changed = False
         for item in node.items:
-            means = self._context(item.context_expr)
-            if isinstance(means, Grad):
-                self._set_grad(means)
-                changed = True
-            elif isinstance(means, Region):
-                self._open(replace(means, opened=node))
-            else:
+            means = self._contexts.enter(item.context_expr, node)
+            changed = changed or isinstance(means, Grad) or self._contexts.is_stack(item.context_expr)
+            if means is None:
                 self._visit(item.context_expr)
             if item.optional_vars is not None:
                 self._names.bind(item.optional_vars, None)
@@ -267,23 +250,10 @@ class Trace:
             end.toggled = toggled
             if changed:
                 end.grad, end.grad_text = grad, text
-            _leave(end, regions)
+            leave(end, regions)
         return alive
 
     _on_asyncwith = _on_with
-
-    def _context(self, node: ast.expr) -> Grad | Region | None:
-        scope = self._scope()
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "toggle_model":
-            owner = self._value(node.func.value)
-            if isinstance(owner, Optimizer):
-                self.state.toggled = frozenset(owner.keys or ())
-            return None
-        found = grad_of(node, scope) or region_of(node, scope)
-        if found is None:
-            value = self._value(node)
-            found = value.means if isinstance(value, Context) else None
-        return found
 
     # expressions
 
@@ -341,11 +311,16 @@ class Trace:
             self._forward(node.args[0], node)
         elif means := grad_of(node, self._scope()):
             if dotted and dotted.endswith("set_grad_enabled"):
-                self._set_grad(means)
+                self._contexts.set(means)
         elif dotted == "torch.nn.utils.vector_to_parameters" and len(node.args) > 1:
             self._weights.changed(self._value(node.args[1]))
-        elif isinstance(function, ast.Attribute) and self._weights.changes(node, function):
-            return
+        elif isinstance(function, ast.Attribute) and function.attr == "enter_context" and node.args:
+            self._contexts.enter(node.args[0], node)
+        elif isinstance(function, ast.Attribute):
+            if function.attr in STEPS and node.args and isinstance(self._value(node.args[0]), Local):
+                self._forward(node.args[0], node)
+            if not self._weights.changes(node, function):
+                self._forward(function, node)
         else:
             self._forward(function, node)
 
@@ -394,6 +369,10 @@ class Trace:
         return self._caller.value(node)
 
     @property
+    def _contexts(self) -> Contexts:
+        return Contexts(self.state, self._caller)
+
+    @property
     def _weights(self) -> Weights:
         return Weights(self.state, self._value, self._site)
 
@@ -405,22 +384,6 @@ class Trace:
         self._turn += 1
         return self._turn
 
-    def _set_grad(self, grad: Grad) -> None:
-        self.state.grad = grad
-        self.state.grad_text = state_text(grad.test, self.state) if grad.test is not None else ""
-
-    def _open(self, region: Region) -> None:
-        if not self.state.regions:
-            self.state.casts = ()
-        self.state.regions = (*self.state.regions, region)
-
     def _site(self, node: ast.AST | None = None) -> Site:
         """The place of a node, or of the statement that is executed."""
         return Site(node or self._frames[-1].steps[-1].statement, self._turn, tuple(self._frames))
-
-
-def _leave(state: State, regions: tuple[Region, ...]) -> None:
-    """Leaves the regions opened since; with the outermost one the cache goes."""
-    state.regions = regions
-    if not regions:
-        state.casts = ()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import builtins
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from codemods.autocast.casts import State
 from codemods.autocast.members import (
@@ -32,9 +32,9 @@ from codemods.autocast.names import (
     region_of,
 )
 from codemods.autocast.project import Project
-from codemods.scopes import Scope
+from codemods.scopes import Scope, bind
 from codemods.source import PythonFile
-from codemods.syntax import Function
+from codemods.syntax import Function, returns, self_name
 
 
 @dataclass(frozen=True)
@@ -89,6 +89,7 @@ class Reader:
         self.verdicts: dict[str, Verdict] = {}
         self.names: dict[str, str] = {}
         self.classes: dict[str, Members] = {}
+        self._kept: dict[tuple[str, str], Any] = {}
 
     def value(self, node: ast.expr, state: State, scope: Scope, members: Members | None) -> Any:
         """The value of an expression, None where it is unknown."""
@@ -96,6 +97,8 @@ class Reader:
             return opener
         if isinstance(node, ast.Name):
             return self._name(node.id, state, scope)
+        if isinstance(node, ast.Lambda):
+            return Local(_spelled_out(node, self.file))
         if isinstance(node, ast.Attribute):
             return self._attribute(node, state, scope, members)
         if isinstance(node, ast.Subscript):
@@ -113,9 +116,24 @@ class Reader:
             return state.env[name]
         if _annotated(name, scope) in FABRIC:
             return _FABRIC
+        if (kept := self._of_file(name, scope)) is not None:
+            return kept
         if scope.lookup(name) is not None or (hasattr(builtins, name) and not _bound(name, scope)):
             return None
         return Optimizer(None) if name in _steps_and_zeros(self.file) else Module((name,))
+
+    def _of_file(self, name: str, scope: Scope) -> Any:
+        """A context, optimizer or Fabric that a file's own statements keep in a name, once."""
+        asked = self.file.path, name
+        if asked not in self._kept:
+            self._kept[asked] = None
+            found = self.file.assignments_to(name)
+            if len(found) == 1 and not found[0].within and isinstance(found[0].node.value, ast.Call | ast.IfExp):
+                value = self.value(found[0].node.value, State(), self.file.scope, None)
+                if isinstance(value, Context | Opener | Optimizer) or value is _FABRIC:
+                    self._kept[asked] = value
+        inside = scope.node is not self.file.tree and name in scope.bindings
+        return None if inside else self._kept[asked]
 
     def _attribute(self, node: ast.Attribute, state: State, scope: Scope, members: Members | None) -> Any:
         owner = self.value(node.value, state, scope, members)
@@ -128,6 +146,9 @@ class Reader:
                 return None
             if (found := self._built(node.attr, members)) is not None:
                 return found
+            if (given := _property(node.attr, members)) and node.attr not in members.assigned:
+                inside = State(env={given.owner: owner}, prefix=owner.key)
+                return self.value(given.value, inside, given.scope, members)
         if node.attr in ("module", "_orig_mod"):
             return owner
         return Module((*owner.key, node.attr))
@@ -142,8 +163,8 @@ class Reader:
                     return _FABRIC
                 if dotted.startswith("torch.optim.") and "lr_scheduler" not in dotted:
                     return Optimizer(parameters_in(value))
-                if means := region_of(value, scope):
-                    return Context(means)
+            if means := region_of(value, scope):
+                return Context(means)
         return None
 
     def _item(self, node: ast.Subscript, state: State, scope: Scope, members: Members | None) -> Any:
@@ -252,6 +273,16 @@ class Reader:
 _SET_UP = ("setup", "setup_module", "prepare", "prepare_model")
 """What Fabric and Accelerate make ready to train they give back in its order."""
 _FABRIC = object()
+_PROPERTIES = (("property",), ("cached_property",), ("functools", "cached_property"))
+
+
+def _spelled_out(node: ast.Lambda, file: PythonFile) -> Function:
+    """A lambda as a function that returns what it computes."""
+    known: dict[ast.Lambda, Function] = file.memo.setdefault("autocast.lambdas", {})
+    if node not in known:
+        value = ast.copy_location(ast.Return(node.body), node)
+        known[node] = ast.copy_location(ast.FunctionDef("lambda", node.args, [value], []), node)
+    return known[node]
 
 
 def _annotated(name: str, scope: Scope) -> str | None:
@@ -274,10 +305,33 @@ def _part(owner: Members, key: Key) -> Verdict:
     return owner.verdict(key[-1])
 
 
+class _Given(NamedTuple):
+    """What a property gives back, the name of `self` in it, and its scope."""
+
+    value: ast.expr
+    owner: str
+    scope: Scope
+
+
+def _property(name: str, members: Members) -> _Given | None:
+    """What a property gives back that does nothing else."""
+    found = members.method(name)
+    if found is None or not any(chain_of(item) in _PROPERTIES for item in found[1].decorator_list):
+        return None
+    (_, item), function = found
+    values = [node.value for node in returns(function) if node.value]
+    scope = bind(function, scope=bind(item.node, scope=item.scope))
+    return _Given(values[0], self_name(function), scope) if len(values) == 1 else None
+
+
 def _opener(node: ast.expr, scope: Scope) -> Opener | None:
     """What `autocast`, or `autocast if half else nullcontext`, stands for when it is not called."""
     if isinstance(node, ast.IfExp):
         return _opener(node.body, scope) or _opener(node.orelse, scope)
+    if isinstance(node, ast.Call) and node.args and scope.resolve(node.func) == "functools.partial":
+        called = ast.Call(node.args[0], node.args[1:], node.keywords)
+        means = region_of(called, scope) if _opener(node.args[0], scope) else None
+        return Opener(means) if means else None
     if isinstance(node, ast.Name | ast.Attribute) and scope.resolve(node) in AUTOCAST:
         return Opener(Region(True, node))
     return None

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from codemods.autocast.casts import Site, State
-from codemods.autocast.members import Key
+from codemods.autocast.members import Key, is_false
 from codemods.autocast.names import STEPS
 from codemods.autocast.values import Module, Optimizer, Parameters
 
@@ -30,7 +30,7 @@ class Weights:
             self.state.toggled = frozenset(given.keys or ()) if isinstance(given, Optimizer) else None
             return True
         if name == "requires_grad_":
-            off = any(isinstance(item, ast.Constant) and item.value is False for item in node.args)
+            off = is_false(node)
             owner = self.value(function.value)
             if isinstance(owner, Module | Parameters):
                 self.freeze(owner.key, off)

@@ -224,3 +224,49 @@ def test_full_precision_stays() -> None:
 def test_a_generator_that_is_not_run_again_stays() -> None:
     found = levels(GAN, CODE, fit=TRAINER)
     assert [line for line, _ in found] == [GAN[: GAN.index("opt_c.step()")].count("\n") + 1]
+
+
+WITHIN = 'with torch.autocast("cpu", dtype=torch.bfloat16):\n'
+CHANGED = {
+    "by a closure": LOOP.replace(
+        """        optimizer.zero_grad()
+        loss = seen(net(x)).float().pow(2).mean()
+        loss.backward()
+        optimizer.step()
+""",
+        """        def closure():
+            optimizer.zero_grad()
+            loss = seen(net(x)).float().pow(2).mean()
+            loss.backward()
+            return loss
+
+        optimizer.step(closure)
+""",
+    ),
+    "by hand": LOOP.replace(
+        "        optimizer.step()\n",
+        "        with torch.no_grad():\n            for value in net.parameters():\n"
+        "                value -= 0.5 * value.grad\n",
+    ),
+    "in a function, by an optimizer of the file": LOOP.replace(WITHIN, f"\n\ndef train():\n    {WITHIN}").replace(
+        "    for turn in range(3):\n        optimizer.zero_grad()\n        loss = seen(net(x)).float().pow(2).mean()\n"
+        "        loss.backward()\n        optimizer.step()\n",
+        "        for turn in range(3):\n            optimizer.zero_grad()\n"
+        "            loss = seen(net(x)).float().pow(2).mean()\n            loss.backward()\n"
+        "            scaler.step(optimizer)"
+        "\n\n\nscaler = torch.amp.GradScaler('cpu', enabled=False)\ntrain()\n",
+    ),
+}
+
+
+def test_more_ways_to_change_weights(tmp_path: Path) -> None:
+    repaired = {f"{name}, repaired": after(text, CODE) for name, text in CHANGED.items()}
+    made = run_programs({**CHANGED, **repaired, "each": EACH}, tmp_path)
+    for name in CHANGED:
+        assert made[name].failure is None and len(set(made[name].forwards)) == 1
+        assert made[f"{name}, repaired"].forwards == made["each"].forwards
+
+
+def test_a_loop_over_parameters_is_followed_by_one_line() -> None:
+    made = after(SWAP, CODE)
+    assert f"            value.data.copy_(new)\n        {CLEAR}\n    loss = loss" in made

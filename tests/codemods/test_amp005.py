@@ -72,3 +72,18 @@ def test_other_precisions_stay(precision: str) -> None:
 )
 def test_trap_stays(text: str) -> None:
     assert levels(text, CODE) == []
+
+
+@pytest.mark.parametrize(
+    ("made", "found"),
+    [
+        ("self.net = torch.nn.Linear(8, 8).half()", 1),
+        ("self.net = torch.nn.Linear(8, 8).cuda().half().to(memory_format=None)", 1),
+        ("self.net = torch.nn.Linear(8, 8)", 0),
+        ("self.net = torch.nn.Linear(8, 8).half().requires_grad_(False)", 0),
+        ("self.other = torch.nn.Linear(8, 8).half()", 0),
+    ],
+)
+def test_a_cast_where_the_module_is_made(made: str, found: int) -> None:
+    text = MODULE.replace("        self.net.half()\n", "").replace("self.net = torch.nn.Linear(8, 8)", made)
+    assert len(levels(text, CODE, fit=TRAINER.format('"16-mixed"'))) == found
