@@ -99,6 +99,7 @@ def train(spec: dict[str, Any], record: Record) -> int:
 def prepared(spec: dict[str, Any], record: Record) -> Watch | None:
     """Put everything in place around torch and Lightning; None where Lightning does not load, which is recorded."""
     try:
+        beside("lent").lend()
         packages = lightning_packages(spec["namespaces"])
     except BaseException as error:
         record("unusable", type=type(error).__name__, message=str(error)[:2000])
