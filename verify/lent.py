@@ -30,11 +30,11 @@ _RENAMED = {
 """Gone in numpy 2: what the same is called now."""
 _REFUSED = (list, dict, set)
 """The defaults that dataclasses refused up to Python 3.10; since then they refuse whatever has no hash."""
-Arguments = namedtuple("Arguments", "args varargs keywords defaults")  # noqa: PYI024 - as `inspect` had it
+Arguments = namedtuple("Arguments", "args varargs keywords defaults")
 
 
 def lend() -> None:
-    """Give numpy and `inspect` their old names, and let dataclasses take the defaults that they took up to Python 3.10."""
+    """Give numpy and `inspect` their old names, and let dataclasses take the defaults that they took before 3.11."""
     with contextlib.suppress(ImportError):
         import numpy
 
