@@ -10,7 +10,7 @@ import shutil
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO
 
@@ -19,7 +19,7 @@ from packaging.utils import canonicalize_name
 from platformdirs import user_cache_dir
 
 from verify.installer import Installer, interpreter
-from verify.interpreters import Interpreter, Unavailable, inspect
+from verify.interpreters import Interpreter, Unavailable, inspect_shut_in
 from verify.loading import OPERATORS, Repair
 from verify.process import Stopped
 
@@ -33,6 +33,8 @@ _NO_DAY = "2999-12-31"
 _BUILT = 2
 """Goes up when the same plan comes to be built otherwise."""
 _TOLD = 160
+_GIT = "git+https://"
+_REFUSED = f"of addresses, only {_GIT} ones are installed from"
 
 
 @dataclass(frozen=True)
@@ -46,10 +48,11 @@ class Plan:
 
 
 def build(
-    plan: Plan, python: Path, installer: Installer, cache: Path, progress: Callable[[str], None]
+    plan: Plan, base: Interpreter, installer: Installer, cache: Path, progress: Callable[[str], None]
 ) -> tuple[Interpreter, tuple[str, ...]]:
     """The environment of a plan, from the cache where it is there; also what had to be left out."""
-    base = inspect(python)
+    cache = cache.absolute()
+    installer = replace(installer, needs=(*base.folders, *installer.needs))
     lent = [name for name in BOUND_TO_TORCH if any(line.startswith(name) for line in plan.extras)]
     asked = json.dumps(
         [base.python, sys.platform, plan.base, plan.overrides, plan.extras, *lent, _BUILT, *filter(None, [plan.day])]
@@ -62,21 +65,32 @@ def build(
             left = _cached(folder)
             if left is None:
                 progress(f"building an environment with {plan.base[1]}")
-                left = _fill(folder, plan, python, installer)
-                (folder / MARKER).write_text(json.dumps({"asked": json.loads(asked), "left": left}), encoding="utf-8")
+                left = _fill(folder, plan, base.path, installer)
+                _mark(folder, {"asked": json.loads(asked), "left": left})
             (folder / MARKER).touch()
     except OSError as error:
         raise Unavailable(f"no environment can be kept in {cache}: {error}") from error
-    return inspect(interpreter(folder)), left
+    return _inside(folder, installer), left
+
+
+def _inside(folder: Path, installer: Installer) -> Interpreter:
+    return inspect_shut_in(interpreter(folder), installer.contained, (str(folder), *installer.needs))
+
+
+def _mark(folder: Path, told: object) -> None:
+    """Say that an environment is finished, in a file of ours whatever was put in its place."""
+    (folder / MARKER).unlink(missing_ok=True)
+    with (folder / MARKER).open("x", encoding="utf-8") as stream:
+        json.dump(told, stream)
 
 
 def _cached(folder: Path) -> tuple[str, ...] | None:
     """What a finished environment was built without; None where there is none."""
     try:
-        marker = json.loads((folder / MARKER).read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+        left = tuple(map(str, json.loads((folder / MARKER).read_text(encoding="utf-8"))["left"]))
+    except (OSError, ValueError, LookupError, TypeError):
         return None
-    return tuple(marker["left"]) if interpreter(folder).exists() else None
+    return left if interpreter(folder).exists() else None
 
 
 def _fill(folder: Path, plan: Plan, python: Path, installer: Installer) -> tuple[str, ...]:
@@ -90,14 +104,16 @@ def _fill(folder: Path, plan: Plan, python: Path, installer: Installer) -> tuple
     if wrong:
         shutil.rmtree(folder, ignore_errors=True)
         raise Unavailable(f"{plan.base[1]} cannot be installed: {wrong}")
-    there = inspect(interpreter(folder)).packages
+    there = _inside(folder, installer).packages
     held = tuple(f"{name}=={there[name]}" for name in _names(plan.base))
     dated = _flags(plan, there)
     for name in sorted(_of_the_day(plan) & set(there)):
         installer.remove(folder, name)
+    refused = {line: _REFUSED for line in plan.extras if not (Requirement(line).url or _GIT).startswith(_GIT)}
+    plan = replace(plan, extras=tuple(line for line in plan.extras if line not in refused))
     alone = _install_together(folder, held, plan, dated, installer)
     tried = {line: _install_one(folder, held, line, plan, dated, installer) for line in alone}
-    left = {line: why for line, why in tried.items() if why}
+    left = refused | {line: why for line, why in tried.items() if why}
     unfit = _unfit(folder, installer)
     lines = [line for line in plan.extras if line not in left]
     broken = Repair(folder, installer, held, dated, plan.overrides).run(lines, plan.base[1])
@@ -147,12 +163,13 @@ def _short(text: str) -> str:
 def _unfit(folder: Path, installer: Installer) -> tuple[str, ...]:
     """Take out of an environment what was built for another torch than this one, which would keep Lightning itself from
     loading: the compiled part where the rest does without, the whole where it does not."""
-    installed = inspect(interpreter(folder)).packages
+    installed = _inside(folder, installer).packages
     left = []
     for name in BOUND_TO_TORCH:
         if name in installed and not installer.loads(folder, name):
             for path in folder.glob(f"[Ll]ib*/**/{name}/**/*.so"):
-                path.unlink()
+                if path.parent.resolve().is_relative_to(folder.resolve()):
+                    path.unlink()
             if installer.loads(folder, name, OPERATORS if name == "torchvision" else ""):
                 left.append(f"the compiled operators of {name}")
             else:

@@ -42,8 +42,17 @@ class Containment:
         more = f", and {', '.join(map(str, self.readable))}" if self.readable and self.level == "full" else ""
         return _SAID[self.level] + more
 
-    def command(self, command: Sequence[str], own: Path, needs: Iterable[str], limits: Limits) -> list[str]:
-        """The command that runs another one shut in: it may write below `own`, and read what it `needs`."""
+    def command(
+        self,
+        command: Sequence[str],
+        own: Path,
+        needs: Iterable[str],
+        limits: Limits,
+        writable: Iterable[Path] = (),
+        online: bool = False,
+    ) -> list[str]:
+        """The command that runs another one shut in: it may write below `own` and what is `writable`, and read what it
+        `needs`. With the network on, there is nothing between being shut in as far as may be and limits alone."""
         if self.level == "none":
             return list(command)
         private = own / "private"
@@ -51,10 +60,11 @@ class Containment:
         libraries = os.environ.get("LD_LIBRARY_PATH", "").split(os.pathsep)
         readable = [*needs, *libraries, *map(str, self.readable)]
         spec = {
-            "level": self.level,
+            "level": "limits" if online and self.level == "network" else self.level,
+            "online": online,
             "limits": _limits(limits),
             "tasks": limits.processes * _TASKS_EACH,
-            "writable": [str(own)],
+            "writable": [str(own), *map(str, writable)],
             "readable": [place for place in dict.fromkeys(readable) if Path(place).is_absolute() and place != "/"],
             "private": str(private),
             "shared": limits.memory // 4,

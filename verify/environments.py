@@ -91,7 +91,7 @@ def target(
     torch = here.packages.get("torch", TORCH)
     base = (f"torch=={torch}", *_lightning(wanted.lightning, release), "setuptools<82")
     day = _day(wanted, here, installer)
-    found, left = build(Plan(base, (), _extras(wanted, {}), day), Path(sys.executable), installer, cache, progress)
+    found, left = build(Plan(base, (), _extras(wanted, {}), day), here, installer, cache, progress)
     ready = _ready("target", found, wanted, f"Lightning {release} on torch {torch}{_dated(day)}{_without(left)}")
     return replace(ready, absent=_absent(wanted, found))
 
@@ -122,7 +122,7 @@ def baseline(
     wanted = replace(wanted, packages=wanted.packages - absent)
     day = _day(wanted, after.interpreter, installer)
     plan = replace(baseline_plan(wanted, choice, same, f"torch{own.specifier}" if own else None), day=day)
-    found, left = build(plan, after.interpreter.path, installer, cache, progress)
+    found, left = build(plan, after.interpreter, installer, cache, progress)
     mine = f", on the project's own torch ({own.specifier})" if own else ""
     left = (*left, *(f"{name} (as in the target)" for name in sorted(absent)))
     return _ready("baseline", found, wanted, f"{choice.reason}{mine}{_dated(day)}{_without(left)}")

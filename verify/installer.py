@@ -1,4 +1,8 @@
-"""Making a virtual environment and installing into it, by uv where it is there, else by venv and pip."""
+"""Making a virtual environment and installing into it, by uv where it is there, else by venv and pip.
+
+To build a package from its source runs its code, and what is installed can have code run whenever its interpreter
+starts: so all of it is shut in, with the network on where something is fetched.
+"""
 
 from __future__ import annotations
 
@@ -8,13 +12,19 @@ import shutil
 import subprocess
 import sys
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from urllib.parse import unquote
 
-from verify.process import Limits, memory, run, scrubbed
+from verify.containment import Containment, contain
+from verify.netrc import entries_for
+from verify.process import Limits, Outcome, memory, run, scratch, scrubbed
 
+STORE = "installer"
+"""The folder, beside the environments, that holds what was fetched and built."""
 _SECONDS = 1200.0
+_DISK = 16 * 2**30
 _UPGRADE = "--upgrade-package="
 COMPILED = (
     "av", "blis", "faiss-cpu", "fiona", "grpcio", "h5py", "jaxlib", "lightgbm", "llvmlite", "lxml", "matplotlib",
@@ -24,17 +34,31 @@ COMPILED = (
     "torch", "torchaudio", "torchvision", "xgboost",
 )  # fmt: skip
 """What is taken as a wheel or not at all: to compile it takes longer than the proof."""
+_ONLINE = (
+    "/etc/resolv.conf", "/etc/gai.conf", "/etc/protocols", "/etc/services", "/etc/ca-certificates", "/etc/ssl/cert.pem",
+    "/etc/ssl/openssl.cnf", "/etc/pki/tls/cert.pem", "/etc/pki/ca-trust/extracted",
+)  # fmt: skip
+_THEIRS = frozenset({
+    "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY", "SSL_CERT_FILE", "SSL_CERT_DIR", "SSL_CLIENT_CERT",
+    "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "GIT_SSL_CAINFO", "CC", "CXX", "CFLAGS", "CXXFLAGS", "CPPFLAGS", "LDFLAGS",
+    "CPATH", "LIBRARY_PATH", "PKG_CONFIG_PATH", "MAX_JOBS", "TORCH_CUDA_ARCH_LIST", "FORCE_CUDA",
+})  # fmt: skip
+"""Where the network is, and what compilers are told."""
+_TO_BUILD = ("CMAKE_", "NVCC_")
 _LISTS = {"find-links": "--find-links", "extra-index-url": "--extra-index-url", "trusted-host": "--allow-insecure-host"}
 
 
 @dataclass(frozen=True)
 class Installer:
-    """How to make environments on this machine: the `uv` program, if any, and the flags that pip's settings mean."""
+    """How to make environments on this machine: the `uv` program, if any, the flags that pip's settings mean, the
+    variables that the tools are to have, and how they are shut in, with the folders that Python `needs`."""
 
     uv: Path | None
     flags: tuple[str, ...]
     environment: Mapping[str, str]
     stop: threading.Event
+    contained: Containment
+    needs: tuple[str, ...]
 
     @property
     def any_metadata(self) -> bool:
@@ -44,8 +68,8 @@ class Installer:
     def create(self, folder: Path, python: Path) -> str | None:
         """Make an empty environment; what went wrong is returned."""
         if self.uv:
-            return self._run([str(self.uv), "venv", "--quiet", "--python", str(python), str(folder)])
-        return self._run([str(python), "-m", "venv", str(folder)])
+            return self.fetch([str(self.uv), "venv", "--quiet", "--python", str(python), str(folder)], folder.parent)
+        return self.fetch([str(python), "-m", "venv", str(folder)], folder.parent)
 
     def install(self, folder: Path, requirements: Sequence[str], overrides: Sequence[str] = ()) -> str | None:
         """Install into an environment; what went wrong is returned."""
@@ -53,52 +77,73 @@ class Installer:
         if not self.uv:
             asked = ["--upgrade" if line.startswith(_UPGRADE) else line for line in requirements]
             only = f"--only-binary={','.join(COMPILED)}"
-            return self._run([python, "-m", "pip", "install", "--quiet", "--no-input", only, *asked])
-        more: list[str] = []
-        if overrides:
-            listed = folder / "overrides.txt"
-            listed.write_text("\n".join(overrides), encoding="utf-8")
-            more = ["--override", str(listed)]
-        more += [f"--only-binary={name}" for name in COMPILED]
-        command = [str(self.uv), "pip", "install", "--quiet", "--python", python, *self.flags, *more]
-        return self._run([*command, *requirements])
+            return self.fetch([python, "-m", "pip", "install", "--quiet", "--no-input", only, *asked], folder.parent)
+        more = [f"--only-binary={name}" for name in COMPILED]
+        command = [str(self.uv), "pip", "install", "--quiet", "--python", python, *self.flags, *more, *requirements]
+        return self.fetch(command, folder.parent, overrides)
 
     def remove(self, folder: Path, name: str) -> None:
         """Take a distribution out of an environment."""
         python = str(interpreter(folder))
         if self.uv:
-            self._run([str(self.uv), "pip", "uninstall", "--quiet", "--python", python, name])
+            self.fetch([str(self.uv), "pip", "uninstall", "--quiet", "--python", python, name], folder.parent)
         else:
-            self._run([python, "-m", "pip", "uninstall", "--quiet", "--yes", name])
+            self.fetch([python, "-m", "pip", "uninstall", "--quiet", "--yes", name], folder.parent)
 
     def loads(self, folder: Path, module: str, first: str = "") -> bool:
         """Whether a module can be imported in an environment, after some other code."""
-        return self._run([str(interpreter(folder)), "-I", "-c", f"{first}\nimport {module}"]) is None
+        outcome = self._asked(folder, f"{first}\nimport {module}")
+        return isinstance(outcome, Outcome) and outcome.ended is None and outcome.status == 0
 
     def says(self, folder: Path, code: str, *args: str) -> str:
-        """What a program prints in an environment, with a home of its own and nothing of the folder that we are in."""
-        home = folder / "home"
-        home.mkdir(exist_ok=True)
-        command = [str(interpreter(folder)), "-I", "-c", code, *args]
-        try:
-            return run(command, home, scrubbed(home, 1), self._limits, self.stop).output
-        except OSError as error:
-            return f"it could not be started: {error}"
-        finally:
-            shutil.rmtree(home, ignore_errors=True)
+        """What a program prints in an environment, where it runs as the project's code does."""
+        outcome = self._asked(folder, code, *args)
+        return outcome.output if isinstance(outcome, Outcome) else outcome
 
-    @property
-    def _limits(self) -> Limits:
-        return Limits(_SECONDS, memory(), 4096)
+    def _asked(self, folder: Path, code: str, *args: str) -> Outcome | str:
+        limits = Limits(_SECONDS, memory(), 4096)
+        with scratch() as own:
+            command = [str(interpreter(folder)), "-I", "-c", code, *args]
+            shut_in = self.contained.command(command, own, [str(folder), *self.needs], limits)
+            try:
+                return run(shut_in, own, scrubbed(own, 1), limits, self.stop, own)
+            except OSError as error:
+                return f"it could not be started: {error}"
 
-    def _run(self, command: Sequence[str]) -> str | None:
-        try:
-            outcome = run(command, Path.cwd(), self.environment, self._limits, self.stop)
-        except OSError as error:
-            return f"{command[0]} could not be started: {error}"
+    def fetch(
+        self, command: Sequence[str], place: Path, overrides: Sequence[str] = (), seconds: float = _SECONDS
+    ) -> str | None:
+        """Run an installer, which may write below `place` and use the network; what went wrong is returned.
+
+        It has a home of its own: of the user's it gets the settings that say where packages are, and no more.
+        """
+        if shutil.which(command[0]) is None:
+            return f"{command[0]} could not be started: there is no such program"
+        limits = Limits(seconds, memory(), 4096, _DISK)
+        with scratch() as own:
+            variables = {**scrubbed(own, os.cpu_count() or 1), **self.environment}
+            for tool in ("UV", "PIP"):
+                variables[f"{tool}_CACHE_DIR"] = str(place / STORE / tool.lower())
+            secrets = Path(variables["HOME"], ".netrc")
+            secrets.write_text(entries_for(self._told()), encoding="utf-8")
+            secrets.chmod(0o600)
+            if overrides:
+                listed = own / "overrides.txt"
+                listed.write_text("\n".join(overrides), encoding="utf-8")
+                command = [*command, "--override", str(listed)]
+            needs = [*self.needs, *_ONLINE, *_places(self._told()), *([str(self.uv)] if self.uv else [])]
+            shut_in = self.contained.command(command, own, needs, limits, [place], online=True)
+            try:
+                outcome = run(shut_in, own, variables, limits, self.stop)
+            except OSError as error:
+                return f"{command[0]} could not be started: {error}"
         if outcome.ended:
             return outcome.ended
         return None if outcome.status == 0 else told(outcome.output) or f"{command[0]} ended with {outcome.status}"
+
+    def _told(self) -> list[str]:
+        """The places and addresses that settings name."""
+        return [*self.flags, *(word for value in self.environment.values() for word in value.split())]
 
 
 _WRONG = ("error", "because", "and because", "no solution", "cause")
@@ -117,12 +162,16 @@ def interpreter(folder: Path) -> Path:
     return folder / ("Scripts/python.exe" if sys.platform == "win32" else "bin/python")
 
 
-def find(stop: threading.Event) -> Installer:
-    """What this machine installs with."""
+def find(stop: threading.Event, contained: Containment | None = None) -> Installer:
+    """What this machine installs with, shut in as far as the system lets us where nothing else is said."""
     beside = Path(sys.executable).with_name("uv.exe" if sys.platform == "win32" else "uv")
     found = shutil.which("uv") or (str(beside) if beside.is_file() else None)
     settings = pip_settings()
-    environment = {name: value for name, value in os.environ.items() if not _is_secret(name)}
+    environment = {name: value for name, value in os.environ.items() if _is_theirs(name)}
+    environment |= {f"PIP_{option.replace('-', '_').upper()}": value for option, value in settings.items()}
+    environment |= {"PIP_CONFIG_FILE": os.devnull, "GIT_TERMINAL_PROMPT": "0"}
+    if config := _uv_config():
+        environment["UV_CONFIG_FILE"] = config
     if cert := settings.get("cert"):
         environment.setdefault("SSL_CERT_FILE", cert)
     if proxy := settings.get("proxy"):
@@ -130,13 +179,31 @@ def find(stop: threading.Event) -> Installer:
         environment.setdefault("HTTP_PROXY", proxy)
     if timeout := settings.get("timeout") or settings.get("default-timeout"):
         environment.setdefault("UV_HTTP_TIMEOUT", timeout)
-    return Installer(Path(found) if found else None, uv_flags(settings), environment, stop)
+    if contained is None:
+        with scratch() as folder:
+            contained = contain(folder / "tried")
+    needs = (sys.prefix, sys.base_prefix, *sys.path)
+    return Installer(Path(found) if found else None, uv_flags(settings), environment, stop, contained, needs)
 
 
-def _is_secret(name: str) -> bool:
-    """Whether a variable is none of the installers' business: what they install may run code as it is built."""
-    theirs = name.startswith(("PIP_", "UV_", "NETRC", "KEYRING_"))
-    return not theirs and any(word in name.upper() for word in ("TOKEN", "SECRET", "PASSWORD", "CREDENTIAL", "API_KEY"))
+def _is_theirs(name: str) -> bool:
+    """Whether a variable is the installers' business: what they install may run code as it is built."""
+    settings = name.startswith(("PIP_", "UV_")) and not name.startswith("UV_PUBLISH") and "TOKEN" not in name
+    return settings or name.upper() in _THEIRS or name.startswith(_TO_BUILD)
+
+
+def _uv_config() -> str | None:
+    """The file that uv is configured with: it would look for it in the user's home, or in the folder that we are in."""
+    homes = (os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config", "/etc")
+    named = os.environ.get("UV_CONFIG_FILE")
+    places = [Path(named)] if named else [Path(home) / "uv" / "uv.toml" for home in homes]
+    return next((str(place) for place in places if place.is_file()), None)
+
+
+def _places(told: Iterable[str]) -> list[str]:
+    """The folders and files of this machine that settings name."""
+    found = (word.removeprefix("file://") for word in told)
+    return [unquote(place) for place in found if place.startswith("/")]
 
 
 def pip_settings() -> dict[str, str]:

@@ -6,6 +6,7 @@ import contextlib
 import json
 import os
 import subprocess
+import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -14,7 +15,7 @@ from typing import Any
 from packaging.utils import canonicalize_name
 
 from verify.containment import Containment
-from verify.process import Limits, scrubbed
+from verify.process import Limits, kept, run, scratch, scrubbed
 
 _QUERY = """
 import importlib.metadata, json, sys
@@ -39,32 +40,53 @@ class Interpreter:
 
 
 def inspect(python: Path) -> Interpreter:
-    """Ask an interpreter what it is; raises Unavailable where it does not answer."""
-    return _asked(python, [str(python), "-I", "-c", _QUERY], Path.cwd(), os.environ)
+    """Ask an interpreter of the user's own what it is; raises Unavailable where it does not answer."""
+    command = [str(python), "-I", "-c", _QUERY]
+    try:
+        answer = subprocess.run(
+            command, env=kept(), stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60, check=True
+        ).stdout
+    except (OSError, subprocess.SubprocessError, ValueError) as error:
+        raise _silent(python, error) from error
+    return _parsed(python, answer)
 
 
-def inspect_named(python: Path, contained: Containment, own: Path) -> Interpreter:
-    """Ask an interpreter that a project's settings may have named: it is shut in as the project's code is."""
+def inspect_named(python: Path, contained: Containment) -> Interpreter:
+    """Ask an interpreter that a project's settings may have named."""
     folders = [python.parent.parent, Path(os.path.realpath(python)).parent.parent]
     with contextlib.suppress(OSError, UnicodeDecodeError):
         for line in (folders[0] / "pyvenv.cfg").read_text(encoding="utf-8").splitlines():
             if line.partition("=")[0].strip() == "home":
                 folders.append(Path(line.partition("=")[2].strip()).parent)
-    needs = tuple(map(str, folders))
-    own.mkdir(exist_ok=True)
-    command = contained.command([str(python), "-I", "-c", _QUERY], own, needs, Limits(60, 2**31))
-    return replace(_asked(python, command, own, scrubbed(own, 1)), folders=needs)
+    return inspect_shut_in(python, contained, tuple(map(str, folders)))
 
 
-def _asked(python: Path, command: Sequence[str], folder: Path, variables: Mapping[str, str]) -> Interpreter:
+def inspect_shut_in(python: Path, contained: Containment, needs: Sequence[str]) -> Interpreter:
+    """Ask an interpreter that may run code of others as soon as it starts: it is shut in as the project's code is, with
+    the folders that Python `needs`. Of those that it names, its own are taken and no others."""
+    limits = Limits(60, 2**31)
+    with scratch() as own:
+        command = contained.command([str(python), "-I", "-c", _QUERY], own, needs, limits)
+        try:
+            outcome = run(command, own, scrubbed(own, 1), limits, threading.Event(), own)
+        except OSError as error:
+            raise _silent(python, error) from error
+    lines = outcome.output.splitlines()
+    found = _parsed(python, lines[-1] if lines and outcome.status == 0 else "")
+    mine = os.path.realpath(python.parent.parent)
+    own_folders = (place for place in found.folders if Path(os.path.realpath(place)).is_relative_to(mine))
+    return replace(found, folders=tuple(dict.fromkeys((*own_folders, *needs))))
+
+
+def _parsed(python: Path, answer: str) -> Interpreter:
     try:
-        answer = subprocess.run(
-            command, cwd=folder, env=variables, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60,
-            check=True,
-        )  # fmt: skip
-        data: dict[str, Any] = json.loads(answer.stdout)
+        data: dict[str, Any] = json.loads(answer)
         packages = {str(canonicalize_name(name)): str(version) for name, version in data["packages"].items()}
         return Interpreter(python, str(data["python"]), packages, (str(python.parent), *map(str, data["folders"])))
-    except (OSError, subprocess.SubprocessError, ValueError, KeyError, TypeError, AttributeError) as error:
-        why = error.strerror if isinstance(error, OSError) else "it does not answer as Python does"
-        raise Unavailable(f"the interpreter {python} does not run: {why}; name another with --python") from error
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        raise _silent(python, error) from error
+
+
+def _silent(python: Path, error: Exception) -> Unavailable:
+    why = error.strerror if isinstance(error, OSError) else "it does not answer as Python does"
+    return Unavailable(f"the interpreter {python} does not run: {why}; name another with --python")

@@ -2,9 +2,9 @@
 
 Started by path: `python -I -S jail.py SPEC COMMAND...`, with SPEC a JSON object: `level`, `limits` (by the names of
 the resource module), `tasks` (processes and threads at once, which the kernel does not count for root), `writable`
-and `readable` folders, `private` (a folder of ours to build in) and `shared` (bytes of shared memory). Uses the
-standard library alone. The program ends when its starter does, and we end as it ended, with all that it started;
-with 125 where it could not be shut in.
+and `readable` folders, `private` (a folder of ours to build in), `shared` (bytes of shared memory) and `online`, which
+leaves "full" the network. Uses the standard library alone. The program ends when its starter does, and we end as it
+ended, with all that it started; with 125 where it could not be shut in.
 
 Levels: "limits" has only those; "network" is a user and a network namespace of its own, without a network in it;
 "full" also has a process and a mount namespace: the system's programs and libraries and the readable folders can be
@@ -51,6 +51,8 @@ def main(text: str, command: list[str]) -> int:
     control(libc, _SUBREAPER, 1)
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
     spaces = {"full": _NEWUSER | _NEWNET | _NEWNS | _NEWPID | _NEWIPC, "network": _NEWUSER | _NEWNET}.get(spec["level"])
+    if spaces and spec["online"]:
+        spaces &= ~_NEWNET
     if spaces:
         enter(libc, spaces)
     set_limits({"RLIMIT_NPROC": spec["tasks"] + (0 if spaces else running())})

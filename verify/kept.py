@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from verify.building import MARKER
+from verify.installer import STORE
 from verify.known import FOLDER
 
 DAY = 86400.0
@@ -44,7 +45,7 @@ def kept(cache: Path) -> tuple[Kept, ...]:
     found = []
     with contextlib.suppress(OSError):
         for folder in cache.iterdir():
-            if folder.is_dir() and not folder.is_symlink() and folder.name != FOLDER:
+            if folder.is_dir() and not folder.is_symlink() and folder.name not in (FOLDER, STORE):
                 found.append(_read(folder))
     return tuple(sorted(found, key=lambda one: (-one.used, one.folder.name)))
 
@@ -65,8 +66,9 @@ def remove(chosen: Iterable[Kept]) -> Iterator[Kept]:
 
 
 def forget(cache: Path) -> None:
-    """Remove what environments said of names."""
-    shutil.rmtree(cache / FOLDER, ignore_errors=True)
+    """Remove what environments said of names, and what was fetched to make them."""
+    for name in (FOLDER, STORE):
+        shutil.rmtree(cache / name, ignore_errors=True)
 
 
 def _read(folder: Path) -> Kept:

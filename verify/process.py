@@ -265,9 +265,13 @@ def memory() -> int:
     return min(sizes, default=8 * 2**30)
 
 
+def kept() -> dict[str, str]:
+    """What a program needs of the user's environment to start."""
+    return {name: value for name, value in os.environ.items() if name in _KEPT or name.startswith(_KEPT_PREFIXES)}
+
+
 def scrubbed(home: Path, cores: int) -> dict[str, str]:
     """An environment with nothing of the user's but what a program needs to start; all files go below `home`."""
-    kept = {name: value for name, value in os.environ.items() if name in _KEPT or name.startswith(_KEPT_PREFIXES)}
     places = {
         "HOME": "home", "USERPROFILE": "home", "TMPDIR": "tmp", "TEMP": "tmp", "TMP": "tmp",
         "XDG_CACHE_HOME": "cache", "XDG_CONFIG_HOME": "config", "XDG_DATA_HOME": "data",
@@ -280,7 +284,7 @@ def scrubbed(home: Path, cores: int) -> dict[str, str]:
         "PYTHONDONTWRITEBYTECODE": "1", "PYTHONHASHSEED": "0", "PYTHONNOUSERSITE": "1", "PYTHONUTF8": "1",
         "CUBLAS_WORKSPACE_CONFIG": ":4096:8", "OMP_NUM_THREADS": str(cores), "USER": "fixer", "LOGNAME": "fixer",
     }  # fmt: skip
-    return {**kept, **{name: str(home / folder) for name, folder in places.items()}, **settings}
+    return {**kept(), **{name: str(home / folder) for name, folder in places.items()}, **settings}
 
 
 @contextlib.contextmanager

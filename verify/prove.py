@@ -98,7 +98,7 @@ class _Bench:
 
     def named(self, python: Path | None) -> Interpreter | None:
         """What an interpreter is that was asked for."""
-        return inspect_named(python, self.contained, self.folder / "asked") if python else None
+        return inspect_named(python, self.contained) if python else None
 
 
 @dataclass(frozen=True)
@@ -270,7 +270,7 @@ def _nothing(problems: tuple[str, ...]) -> Judgement:
 
 def _environments(before: Sources, after: Sources, scripts: Sequence[str], bench: _Bench) -> _Pair:
     request = bench.request
-    tools = installer.find(bench.stop)
+    tools = installer.find(bench.stop, bench.contained)
     old, new = _wanted(before, scripts, request.before_pins), _wanted(after, scripts, request.after_pins)
     if any("lightning" in after.packages(path) for path in after.paths()):
         new = replace(new, lightning="lightning")
@@ -338,7 +338,7 @@ def _conforming(after: Sources, bench: _Bench) -> Evidence:
     wanted = _wanted(after, (), request.after_pins)
     if any("lightning" in after.packages(path) for path in after.paths()):
         wanted = replace(wanted, lightning="lightning")
-    tools = installer.find(bench.stop)
+    tools = installer.find(bench.stop, bench.contained)
     ready = environments.target(wanted, request.target, bench.named(request.python), tools, bench.cache, bench.progress)
     problems, left = _conform(after, ready, bench)
     reason = f"nothing was run; {request.target} {'lacks what is listed' if problems else 'has all that is used of it'}"

@@ -10,8 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from verify.installer import Installer, find, told
-from verify.process import Limits, memory, run
+from verify.installer import Installer, find
 
 _SECONDS = 300.0
 _SHOWN = ("lightning", "pytorch-lightning", "lightning-fabric", "torch", "torchvision", "torchaudio", "torchmetrics")
@@ -57,7 +56,7 @@ def _by_uv(installer: Installer, listed: Path, python: str) -> Resolution:
         sys.executable,
     ]
     command += [*installer.flags, "--output-file", str(result), str(listed)]
-    error = _run(installer, command, listed.parent)
+    error = installer.fetch(command, listed.parent, seconds=_SECONDS)
     if error:
         return Resolution("uv", python, error=error)
     pairs = (line.partition(";")[0].strip().partition("==") for line in result.read_text("utf-8").splitlines())
@@ -68,18 +67,8 @@ def _by_pip(installer: Installer, listed: Path, python: str) -> Resolution:
     report = listed.with_name("report.json")
     command = [sys.executable, "-m", "pip", "install", "--dry-run", "--ignore-installed", "--quiet", "--no-input"]
     command += ["--report", str(report), "-r", str(listed)]
-    error = _run(installer, command, listed.parent)
+    error = installer.fetch(command, listed.parent, seconds=_SECONDS)
     if error:
         return Resolution("pip", python, error=error)
     found = (item["metadata"] for item in json.loads(report.read_text("utf-8"))["install"])
     return Resolution("pip", python, tuple(sorted((item["name"].lower(), item["version"]) for item in found)))
-
-
-def _run(installer: Installer, command: Sequence[str], folder: Path) -> str | None:
-    try:
-        outcome = run(command, folder, installer.environment, Limits(_SECONDS, memory(), 4096), installer.stop)
-    except OSError as error:
-        return f"{command[0]} could not be started: {error}"
-    if outcome.ended or outcome.status == 0:
-        return outcome.ended
-    return told(outcome.output) or f"{command[0]} ended with {outcome.status}"

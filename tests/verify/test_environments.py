@@ -16,15 +16,17 @@ from packaging.version import Version
 
 from verify.baseline import Choice
 from verify.building import Plan, build
-from verify.containment import contain
+from verify.containment import Containment, contain
 from verify.dates import as_of
 from verify.environments import Ready, Wanted, baseline, baseline_plan, given_baseline, needs, target
 from verify.evidence import Environment
-from verify.installer import Installer, find, parse_settings, uv_flags
+from verify.installer import STORE, Installer, find, parse_settings, uv_flags
 from verify.interpreters import Interpreter, Unavailable, inspect, inspect_named
 from verify.known import remember, remembered, unanswered
 from verify.manifests import addresses_in, pins_in
 
+CONTAINED = Containment("limits")
+FOLDERS = (sys.prefix, sys.base_prefix, *sys.path)
 LISTED = r"""
 global.cert='/etc/cert.pem'
 global.extra-index-url='https://one/simple\nhttps://two/simple'
@@ -131,7 +133,7 @@ def test_what_fixer_runs_in_serves_as_target(tmp_path: Path) -> None:
 
 def test_an_interpreter_that_settings_name_is_asked_shut_in(tmp_path: Path) -> None:
     contained = contain(tmp_path / "tried")
-    found = inspect_named(Path(sys.executable), contained, tmp_path / "asked")
+    found = inspect_named(Path(sys.executable), contained)
     assert replace(found, folders=()) == replace(inspect(Path(sys.executable)), folders=())
     ran = tmp_path / "ran"
     evil = tmp_path / "bin/python"
@@ -140,10 +142,10 @@ def test_an_interpreter_that_settings_name_is_asked_shut_in(tmp_path: Path) -> N
     evil.write_text(f"#!/bin/sh\ntouch {ran}; env\n")
     evil.chmod(0o755)
     with pytest.raises(Unavailable, match="does not answer as Python does"):
-        inspect_named(evil, contained, tmp_path / "asked")
+        inspect_named(evil, contained)
     assert contained.level != "full" or not ran.exists()
     evil.write_text(f"#!/bin/sh\necho '{json.dumps(lies)}'\n")
-    assert "/root" not in inspect_named(evil, contained, tmp_path / "asked").folders
+    assert "/root" not in inspect_named(evil, contained).folders
 
 
 def test_a_baseline_that_was_asked_for_says_what_it_is() -> None:
@@ -176,7 +178,7 @@ def test_the_baseline_differs_in_lightning_alone() -> None:
 
 
 def test_what_the_target_could_not_get_is_not_tried_again(tmp_path: Path) -> None:
-    installer = Recorded(Path("uv"), (), {}, threading.Event())
+    installer = Recorded(Path("uv"), (), {}, threading.Event(), CONTAINED, FOLDERS)
     wanted = Wanted("pytorch-lightning", frozenset({"numpy", "cuda-only"}))
     held = inspect(Path(sys.executable))
     environment = Environment("target", held.python, (), "why")
@@ -246,14 +248,14 @@ class Refusing(Installer):
 @pytest.mark.parametrize("uv", [True, False])
 def test_two_at_once_build_one_environment_that_the_next_finds(tmp_path: Path, uv: bool) -> None:
     found = find(threading.Event())
-    tools = Refusing(found.uv if uv else None, found.flags, found.environment, found.stop)
+    tools = Refusing(**{**vars(found), "uv": found.uv if uv else None})
     plan = Plan(("idna", "six==1.17.0"), (), ("cuda-only", "packaging==0.0.1"))
     told: list[str] = []
     with ThreadPoolExecutor() as pool:
-        jobs = [pool.submit(build, plan, Path(sys.executable), tools, tmp_path, told.append) for _ in range(2)]
+        jobs = [pool.submit(build, plan, inspect(Path(sys.executable)), tools, tmp_path, told.append) for _ in range(2)]
         results = [job.result() for job in jobs]
     assert told == ["building an environment with six==1.17.0"]
-    assert results[0] == results[1] == build(plan, Path(sys.executable), tools, tmp_path, told.append)
+    assert results[0] == results[1] == build(plan, inspect(Path(sys.executable)), tools, tmp_path, told.append)
     assert results[0][0].packages["six"] == "1.17.0"
     assert "packaging" in results[0][0].packages
     assert results[0][1] == ("cuda-only (no wheels)",)
@@ -261,16 +263,15 @@ def test_two_at_once_build_one_environment_that_the_next_finds(tmp_path: Path, u
 
 def test_without_an_index_the_reason_is_told_and_nothing_is_kept(tmp_path: Path) -> None:
     found = find(threading.Event())
-    dark = Installer(
-        found.uv,
-        (*found.flags[:2], "--no-index", "--offline"),
-        {**found.environment, "PIP_NO_INDEX": "1", "PIP_FIND_LINKS": ""},
-        found.stop,
+    dark = replace(
+        found,
+        flags=(*found.flags[:2], "--no-index", "--offline"),
+        environment={**found.environment, "PIP_NO_INDEX": "1", "PIP_FIND_LINKS": ""},
     )
     plan = Plan(("torch==0.0.1", "pytorch-lightning==9.9.9"), (), ())
     with pytest.raises(Unavailable, match=r"pytorch-lightning==9\.9\.9 cannot be installed"):
-        build(plan, Path(sys.executable), dark, tmp_path / "cache", lambda text: None)
-    assert not [path for path in (tmp_path / "cache").iterdir() if path.is_dir()]
+        build(plan, inspect(Path(sys.executable)), dark, tmp_path / "cache", lambda text: None)
+    assert not [path for path in (tmp_path / "cache").iterdir() if path.is_dir() and path.name != STORE]
 
 
 @pytest.mark.parametrize(
@@ -315,9 +316,9 @@ class Recorded(Installer):
 
 
 def test_the_day_holds_for_what_is_added_and_falls_away_where_nothing_is_found(tmp_path: Path) -> None:
-    installer = Recorded(Path("uv"), (), {}, threading.Event())
+    installer = Recorded(Path("uv"), (), {}, threading.Event(), CONTAINED, FOLDERS)
     plan = Plan(("torch==1", "pytorch-lightning==1"), (), ("numpy", "rare", "torchvision"), "2024-06-01")
-    _, left = build(plan, Path(sys.executable), installer, tmp_path, lambda text: None)
+    _, left = build(plan, inspect(Path(sys.executable)), installer, tmp_path, lambda text: None)
     (asked,) = tmp_path.glob("pytorch-lightning-1-*/asked.txt")
     base, whole, *each = [json.loads(line) for line in asked.read_text().splitlines()]
     assert base == ["torch==1", "pytorch-lightning==1"]
@@ -329,6 +330,17 @@ def test_the_day_holds_for_what_is_added_and_falls_away_where_nothing_is_found(t
     assert [given[-1] for given in each] == ["numpy", "rare", "rare", "torchvision"]
     assert [given[0].startswith("--") for given in each] == [True, True, False, True]
     assert left == ()
+
+
+def test_of_addresses_only_those_of_git_over_https_are_installed_from(tmp_path: Path) -> None:
+    installer = Recorded(Path("uv"), (), {}, threading.Event(), CONTAINED, FOLDERS)
+    good = "good @ git+https://host/good.git"
+    evil = [f"evil @ {url}" for url in ("git+file:///home", "git+ssh://git@host/evil", "git+http://host/evil")]
+    plan = Plan(("torch==1", "pytorch-lightning==1"), (), (good, *evil))
+    _, left = build(plan, inspect(Path(sys.executable)), installer, tmp_path, lambda text: None)
+    (asked,) = tmp_path.glob("pytorch-lightning-1-*/asked.txt")
+    assert [json.loads(line)[2:] for line in asked.read_text().splitlines()] == [[], ["git+https://host/good.git"]]
+    assert left == tuple(f"{line} (of addresses, only git+https:// ones are installed from)" for line in evil)
 
 
 class Wheels(Installer):
@@ -365,9 +377,9 @@ BROUGHT = {
 
 def test_what_does_not_load_gets_other_versions_and_else_is_named(tmp_path: Path) -> None:
     found = find(threading.Event())
-    tools = Wheels(found.uv, found.flags, found.environment, found.stop)
+    tools = Wheels(**vars(found))
     plan = Plan(("base", "base"), (), ("ends", "hears", "never", "numpy", "old==1"))
-    _, left = build(plan, Path(sys.executable), tools, tmp_path, lambda text: None)
+    _, left = build(plan, inspect(Path(sys.executable)), tools, tmp_path, lambda text: None)
     assert left == (
         "ends (it does not load: it ends the interpreter)",
         "never (it does not load: OSError: needs hardware)",
@@ -375,7 +387,7 @@ def test_what_does_not_load_gets_other_versions_and_else_is_named(tmp_path: Path
     (asked,) = tmp_path.glob("*/asked.txt")
     tried = [json.loads(line)[-1] for line in asked.read_text().splitlines()]
     assert {"numpy<1.24", "old", "further"} <= set(tried)
-    assert build(plan, Path(sys.executable), tools, tmp_path, lambda text: None)[1] == left
+    assert build(plan, inspect(Path(sys.executable)), tools, tmp_path, lambda text: None)[1] == left
 
 
 def test_a_package_of_the_folder_that_we_are_in_is_not_loaded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -399,9 +411,9 @@ class Blaming(Recorded):
 
 
 def test_what_an_installer_blames_is_taken_out_and_the_rest_installed_at_once(tmp_path: Path) -> None:
-    installer = Blaming(Path("uv"), (), {}, threading.Event())
+    installer = Blaming(Path("uv"), (), {}, threading.Event(), CONTAINED, FOLDERS)
     plan = Plan(("torch==1", "pytorch-lightning==1"), (), ("gone", "gone-too", "numpy==1", "pinned==1"))
-    _, left = build(plan, Path(sys.executable), installer, tmp_path, lambda text: None)
+    _, left = build(plan, inspect(Path(sys.executable)), installer, tmp_path, lambda text: None)
     assert left == ("gone (no index has it)",)
     (asked,) = tmp_path.glob("pytorch-lightning-1-*/asked.txt")
     given = [json.loads(line)[2:] for line in asked.read_text().splitlines()]

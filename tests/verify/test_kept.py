@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from verify.building import MARKER
-from verify.kept import DAY, SIZES, kept, remove
+from verify.installer import STORE
+from verify.kept import DAY, SIZES, forget, kept, remove
 from verify.known import FOLDER
 
 
@@ -37,6 +38,10 @@ def test_what_is_kept_is_told_with_its_size_and_age(cache: Path) -> None:
     assert (old.folder.name, round(old.days)) == ("old", 40)
     assert old.size == 3000 + (cache / "old" / MARKER).stat().st_size
     assert kept(cache / "nowhere") == ()
+    (cache / STORE / "uv").mkdir(parents=True)
+    assert kept(cache) == (half, new, old)
+    forget(cache)
+    assert not (cache / STORE).exists()
 
 
 def test_sizes_are_remembered_until_something_is_removed(cache: Path) -> None:

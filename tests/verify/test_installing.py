@@ -1,0 +1,157 @@
+"""Packages whose code runs while they are built, and whenever the interpreter starts that they are installed in."""
+
+from __future__ import annotations
+
+import io
+import json
+import sys
+import tarfile
+import threading
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from verify.building import Plan, build
+from verify.containment import contain
+from verify.installer import Installer, find
+from verify.interpreters import inspect
+from verify.netrc import entries_for
+from verify.resolve import resolve
+
+SECRET = "a-token-of-the-user"
+BACKEND = """
+import os, pathlib, zipfile
+
+def looked(place):
+    try:
+        return pathlib.Path(place).read_text()
+    except OSError:
+        return None
+
+def tried(place):
+    try:
+        return pathlib.Path(place).write_text("planted")
+    except OSError:
+        return None
+
+SEEN = {"environ": dict(os.environ), "read": looked(%(kept)r), "written": tried(%(planted)r)}
+ALWAYS = %(always)r
+
+def build_wheel(folder, config=None, metadata=None):
+    with zipfile.ZipFile(os.path.join(folder, "spy-1.0-py3-none-any.whl"), "w") as archive:
+        archive.writestr("spy.py", f"SEEN = {SEEN!r}")
+        archive.writestr("spy.pth", ALWAYS)
+        archive.writestr("spy-1.0.dist-info/METADATA", "Metadata-Version: 2.1\\nName: spy\\nVersion: 1.0\\n")
+        archive.writestr("spy-1.0.dist-info/WHEEL", "Wheel-Version: 1.0\\nRoot-Is-Purelib: true\\nTag: py3-none-any\\n")
+        archive.writestr("spy-1.0.dist-info/RECORD", "")
+    return "spy-1.0-py3-none-any.whl"
+
+def build_sdist(folder, config=None):
+    raise NotImplementedError
+"""
+ALWAYS = """
+try:
+    with open(%(ran)r, "a") as stream:
+        stream.write(str(dict(os.environ)))
+except OSError:
+    pass
+"""
+
+
+class Place:
+    """A folder with a package to install, and with what its code must not get at."""
+
+    def __init__(self, folder: Path) -> None:
+        self.index, self.cache, self.home = (folder / name for name in ("index", "cache", "user"))
+        self.ran, self.kept, self.planted = (self.home / name for name in ("ran", "kept", "planted"))
+        self.index.mkdir()
+        self.home.mkdir()
+        self.kept.write_text(SECRET)
+        always = f"import os; exec({ALWAYS % {'ran': str(self.ran)}!r})"
+        texts = {
+            "PKG-INFO": "Metadata-Version: 2.1\nName: spy\nVersion: 1.0\n",
+            "pyproject.toml": '[build-system]\nrequires = []\nbuild-backend = "backend"\nbackend-path = ["."]\n',
+            "backend.py": BACKEND % {"kept": str(self.kept), "planted": str(self.planted), "always": always},
+        }
+        with tarfile.open(self.index / "spy-1.0.tar.gz", "w:gz") as archive:
+            for name, text in texts.items():
+                told = tarfile.TarInfo(f"spy-1.0/{name}")
+                told.size = len(text.encode())
+                archive.addfile(told, io.BytesIO(text.encode()))
+
+
+@pytest.fixture
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Place:
+    found = Place(tmp_path)
+    for name in ("GITHUB_TOKEN", "AWS_SECRET_ACCESS_KEY", "MY_SETTING", "UV_PUBLISH_TOKEN", "SSH_AUTH_SOCK"):
+        monkeypatch.setenv(name, SECRET)
+    monkeypatch.setenv("PIP_CONFIG_FILE", "/dev/null")
+    monkeypatch.setenv("PIP_NO_INDEX", "1")
+    monkeypatch.setenv("PIP_FIND_LINKS", str(found.index))
+    monkeypatch.setenv("HOME", str(found.home))
+    monkeypatch.setenv("HTTPS_PROXY", "http://proxy.invalid:1")
+    return found
+
+
+@pytest.fixture(params=["uv", "pip"])
+def tools(request: pytest.FixtureRequest, place: Place) -> Installer:
+    found = find(threading.Event())
+    return found if request.param == "uv" else replace(found, uv=None)
+
+
+def test_the_code_of_a_package_gets_at_nothing_of_the_users(place: Place, tools: Installer) -> None:
+    (place.cache).mkdir()
+    folder = place.cache / "environment"
+    assert tools.create(folder, Path(sys.executable)) is None
+    assert tools.install(folder, ["spy==1.0"]) is None
+    seen = json.loads(tools.says(folder, "import json, spy; print(json.dumps(spy.SEEN))"))
+    assert SECRET not in str(seen["environ"])
+    assert seen["environ"]["HTTPS_PROXY"] == "http://proxy.invalid:1"
+    assert seen["environ"]["HOME"] != str(place.home)
+    assert tools.loads(folder, "spy")
+    tools.remove(folder, "spy")
+    assert not tools.loads(folder, "spy")
+    assert not place.ran.exists() or SECRET not in place.ran.read_text()
+    if tools.contained.level == "full":
+        assert (seen["read"], seen["written"]) == (None, None)
+        assert sorted(path.name for path in place.home.iterdir()) == ["kept"]
+
+
+def test_an_environment_with_such_a_package_is_built_and_used_shut_in(place: Place, tools: Installer) -> None:
+    plan = Plan(("spy==1.0", "spy==1.0"), (), ())
+    for _ in range(2):
+        found, left = build(plan, inspect(Path(sys.executable)), tools, place.cache, lambda text: None)
+        assert (found.packages["spy"], left) == ("1.0", ())
+    assert not place.ran.exists() or SECRET not in place.ran.read_text()
+    if tools.contained.level == "full":
+        assert sorted(path.name for path in place.home.iterdir()) == ["kept"]
+
+
+def test_requirements_are_resolved_shut_in(place: Place) -> None:
+    assert resolve(["spy"]).packages == (("spy", "1.0"),)
+    if contain(place.home / "tried").level == "full":
+        assert not place.planted.exists()
+
+
+def test_what_an_environment_says_of_its_folders_lets_nobody_out(place: Place) -> None:
+    tools = find(threading.Event())
+    plan = Plan(("spy==1.0", "spy==1.0"), (), ())
+    found, _ = build(plan, inspect(Path(sys.executable)), tools, place.cache, lambda text: None)
+    packages = next(found.path.parent.parent.glob("[Ll]ib/**/site-packages"))
+    (packages / "spy.pth").write_text(f"import sys; sys.prefix = {str(place.home)!r}\n{place.home}\n")
+    (packages / "out").symlink_to(place.home)
+    found, _ = build(plan, inspect(Path(sys.executable)), tools, place.cache, lambda text: None)
+    assert str(packages) in found.folders
+    assert str(place.home) not in found.folders
+
+
+def test_an_installer_sees_the_users_passwords_for_its_own_servers_alone(place: Place) -> None:
+    (place.home / ".netrc").write_text(
+        "machine index.example login me password one\nmachine other login me password two\n"
+    )
+    assert (
+        entries_for(["--default-index", "https://index.example/simple"])
+        == "machine index.example login me password one\n"
+    )
+    assert entries_for(["/wheels", "http://[", "180"]) == ""
