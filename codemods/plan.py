@@ -8,7 +8,7 @@ from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from codemods.facts import Facts
-from codemods.finding import Finding
+from codemods.finding import Finding, Fix, Span
 from codemods.looks import matches
 from codemods.memory import Memory
 from codemods.notebook import Notebook
@@ -79,11 +79,25 @@ def plan(
     rejected: dict[Unit, str] = {}
     while True:
         draft = _rewrite(sources, looked, options, rejected)
-        unstable = _unstable(sources, draft, options, memory.again()) if draft.changes else {}
+        again = _look_again(sources, draft, options, memory.again()) if draft.changes else ()
+        unstable = {
+            (finding.code, finding.path): "a second run would change the result"
+            for finding in again
+            if finding.applied and (finding.code, finding.path) not in draft.rejected
+        }
         if not unstable:
             break
         rejected = {**draft.rejected, **unstable}
-    findings = tuple(_settle(finding, draft) for finding in looked.findings)
+    left = {(finding.code, finding.path, finding.message, finding.row) for finding in again}
+    mute = {rule.code for rule in options.rules if rule.judges_ignores}
+    left |= {(item.code, item.path, item.message, item.row) for item in looked.findings if item.code in mute}
+    level: Fix = "unsafe" if options.unsafe else "safe"
+    findings = tuple(
+        replace(finding, applied=True, fix=level, reason="What another rule made of this place answers it.")
+        if _is_answered(finding, draft, left)
+        else finding
+        for finding in (_settle(item, draft) for item in looked.findings)
+    )
     bugs = tuple(f"{code} in {path}: {why}" for (code, path), why in sorted(draft.rejected.items()))
     return Plan(findings, tuple(draft.changes), looked.skipped, bugs)
 
@@ -264,15 +278,42 @@ def _edited(
     return apply_node_edits(file, nodes, imports)
 
 
-def _unstable(sources: Sequence[Source], draft: _Draft, options: Options, memory: Memory) -> dict[Unit, str]:
-    """What a second run over the result would change."""
+def _look_again(sources: Sequence[Source], draft: _Draft, options: Options, memory: Memory) -> tuple[Finding, ...]:
+    """What a second run finds in the result."""
     after = [replace_data(source, draft.data[source.path]) for source in sources]
     made = sorted(draft.data.keys() - {source.path for source in sources})
     after += [Source(path, "python", draft.data[path]) for path in made]
     rules = tuple(rule for rule in options.rules if not rule.judges_ignores)
-    again = scan(after, replace(options, rules=rules, jobs=1), memory=memory)
-    return {
-        (finding.code, finding.path): "a second run would change the result"
-        for finding in again.findings
-        if finding.applied and (finding.code, finding.path) not in draft.rejected
-    }
+    return scan(after, replace(options, rules=rules, jobs=1), memory=memory).findings
+
+
+def _is_answered(finding: Finding, draft: _Draft, left: Container[tuple[str, str, str, str | None]]) -> bool:
+    """Whether another rule rewrote the very text that a finding which was left names, and its own rule says nothing of
+    the kind about the result."""
+    before, after = draft.base.get(finding.path), draft.data.get(finding.path)
+    if finding.applied or before is None or after is None or before == after or finding.cell is not None:
+        return False
+    if (finding.code, finding.path) in draft.rejected:
+        return False
+    said = (finding.code, finding.path, finding.message, finding.row)
+    return said not in left and _is_replaced(finding.span, before, after)
+
+
+def _is_replaced(span: Span, before: bytes, after: bytes) -> bool:
+    """Whether the text of a place is not in what became of its lines."""
+    from difflib import SequenceMatcher
+
+    old, new = before.decode(errors="replace").splitlines(), after.decode(errors="replace").splitlines()
+    first, last = span.line - 1, span.end_line
+    named = old[first:last]
+    if not named:
+        return False
+    named[-1] = named[-1][: span.end_column - 1]
+    named[0] = named[0][span.column - 1 :]
+    became = [
+        line
+        for tag, i, end, j, upto in SequenceMatcher(None, old, new, autojunk=False).get_opcodes()
+        if i < last and end > first
+        for line in (new[j:upto] if tag != "equal" else new[j + max(first - i, 0) : j + last - i])
+    ]
+    return "\n".join(named) not in "\n".join(became)

@@ -49,3 +49,37 @@ def test_found(call: str) -> None:
 )
 def test_not_spoken_of(call: str) -> None:
     assert run_rules({"a.py": f"{HEAD}{call}\n"}, rule("LIT115")).findings == ()
+
+
+GAN = """\
+import torch
+import pytorch_lightning as pl
+
+
+class GAN(pl.LightningModule):
+    def __init__(self):
+        super().__init__()
+        self.g = torch.nn.Linear(2, 2)
+        self.d = torch.nn.Linear(2, 1)
+
+    def training_step(self, batch, batch_idx, optimizer_idx):
+        if optimizer_idx == 0:
+            return self.d(self.g(batch)).mean()
+        return -self.d(batch).mean()
+
+    def configure_optimizers(self):
+        return [torch.optim.Adam(self.g.parameters()), torch.optim.Adam(self.d.parameters())]
+
+
+"""
+
+
+def test_what_another_rule_answers_is_not_left() -> None:
+    trainer = 'trainer = pl.Trainer(gpus=2, strategy="ddp")\n'
+    rules = (rule("LIT101"), rule("LIT115"), rule("OPT001"))
+    made = run_rules({"train.py": f"{GAN}{trainer}trainer.fit(GAN())\n"}, *rules)
+    assert b'strategy="ddp_find_unused_parameters_true"' in made.final()["train.py"]
+    assert [item.applied for item in made.findings if item.code == "LIT115"] == [True]
+    alone = run_rules({"train.py": f"import pytorch_lightning as pl\n\n{trainer}"}, *rules)
+    assert b"devices=2" in alone.final()["train.py"]
+    assert [item.applied for item in alone.findings if item.code == "LIT115"] == [False]
