@@ -21,8 +21,12 @@ from codemods.syntax import (
 )
 
 AUTOMATIC = "automatic_optimization"
-NO_PLACE = "overridden, its place in a manual loop is not plain"
-NOT_CARRIED = {"training_step_end": "it is no longer called", "lr_scheduler_step": NO_PLACE}
+CALLED = ("toggle_optimizer", "untoggle_optimizer", "optimizers", "manual_backward")
+NOT_CARRIED = {
+    "training_step_end": "it is no longer called",
+    "lr_scheduler_step": "overridden, its place in a manual loop is not plain",
+    **dict.fromkeys(CALLED, "overridden, and the loop calls it"),
+}
 """Methods that no manual loop can do without a person, and why."""
 BEFORE_STEP = "on_before_optimizer_step"
 

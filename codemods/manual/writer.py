@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import libcst as cst
@@ -9,6 +10,8 @@ import libcst.matchers as m
 
 from codemods import edits
 from codemods.manual.configured import Configured, Schedule
+from codemods.manual.hooks import COUNT, STEPPING, ZEROING, Hooks, Shed
+from codemods.manual.signature import without_old
 
 HOOK = "on_before_optimizer_step"
 EPOCH_END = "on_train_epoch_end"
@@ -57,6 +60,57 @@ def add_clipping(
         return [edits.with_body(method, [*edits.body_of(method), *edits.statements(call(this, optimizer))])]
 
     return edits.change_method(node, HOOK, change)
+
+
+def shed(node: cst.ClassDef, hooks: Shed) -> cst.ClassDef:
+    """The class with its hooks as 2.x, or the loop, calls them."""
+    kept = dict(hooks.kept)
+    for name, dead in hooks.dead:
+        node = edits.change_method(node, name, partial(_shorter, dead=dead, kept=kept.get(name, ())))
+    for name, index in hooks.found:
+        node = edits.change_method(node, name, partial(_found, index=index))
+    return edits.change_method(node, STEPPING, _counting) if hooks.counted else node
+
+
+def _shorter(hook: cst.FunctionDef, dead: tuple[str, ...], kept: tuple[str, ...]) -> list[Any]:
+    return [without_old(hook, dead, kept)]
+
+
+def _found(hook: cst.FunctionDef, index: str) -> list[Any]:
+    """The hook, which 2.x gives no index, with the index of the optimizer that it gets at its top."""
+    this, optimizer, *_ = (param.name.value for param in hook.params.params)
+    return [_begun(hook, f"{index} = [each.optimizer for each in {this}.optimizers()].index({optimizer})\n")]
+
+
+def _counting(hook: cst.FunctionDef) -> list[Any]:
+    """The hook with the global_step of before its step wherever it reads one."""
+    this = hook.params.params[0].name.value
+    owner = m.Name(this) | m.Attribute(value=m.Name(this), attr=m.Name("trainer"))
+    read = m.Attribute(value=owner, attr=m.Name(COUNT))
+    counted = cst.ensure_type(m.replace(hook, read, cst.Name(COUNT)), cst.FunctionDef)
+    return [_begun(counted, f"{COUNT} = {this}.trainer.{COUNT}  # the step below counts at once\n")]
+
+
+def _begun(hook: cst.FunctionDef, line: str) -> cst.FunctionDef:
+    """The hook with a line at its top."""
+    body = edits.body_of(hook)
+    at = edits.after_docstring(body)
+    return edits.with_body(hook, [*body[:at], *edits.statements(line), *body[at:]])  # type: ignore[no-any-return]
+
+
+def zero_lines(this: str, batch_idx: str, hooks: Hooks, index: str) -> list[str]:
+    """The statements that clear an optimizer's gradients, by the hooks that the class has for it."""
+    before = [f"{this}.on_before_zero_grad(optimizer)"] if "on_before_zero_grad" in hooks.names else []
+    if ZEROING not in hooks.names:
+        return [*before, "optimizer.zero_grad()"]
+    given = f", {index}" if ZEROING in hooks.reads else ""
+    return [*before, f"{this}.{ZEROING}({this}.current_epoch, {batch_idx}, optimizer{given})"]
+
+
+def step_line(this: str, batch_idx: str, hooks: Hooks, index: str) -> str:
+    """The call of the class's own optimizer_step, with a `closure`."""
+    given = f", {index}" if STEPPING in hooks.reads else ""
+    return f"{this}.{STEPPING}({this}.current_epoch, {batch_idx}, optimizer{given}, closure)"
 
 
 def schedule_lines(this: str, batch_idx: str, configured: Configured, stepped: str = "") -> list[str]:

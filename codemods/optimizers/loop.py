@@ -4,19 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import libcst as cst
 import libcst.matchers as m
 
 from codemods import edits
+from codemods.manual.hooks import CLIPPING, STEPPING, Shed
 from codemods.manual.outputs import KEPT
 from codemods.manual.trainers import Clip
-from codemods.manual.writer import add_clipping, add_plateaus, schedule_lines, switch_off
+from codemods.manual.writer import add_clipping, add_plateaus, schedule_lines, shed, step_line, switch_off, zero_lines
 from codemods.optimizers.module import HELPER, INDEX, STEP, Names
 from codemods.optimizers.plan import Verdict, clears, clip_of, window_of
-from codemods.optimizers.signature import without_old
 
 DOCSTRING = '"""One step of each optimizer in turn, as automatic optimization made them."""'
 TURNS = '"""One step of the optimizer whose turn it is, as automatic optimization made it."""'
@@ -26,13 +25,10 @@ OWN_CALL = m.Call(func=m.Attribute(value=m.Name("self") | m.Call(func=m.Name("su
 
 @dataclass(frozen=True)
 class Shape:
-    """The dead parameters of the class's hooks, and those that it reads, by hook; the parameters of its step; and what
-    the index is called in hooks that have to find it."""
+    """The parameters of the class's step, and what becomes of its hooks."""
 
     names: Names
-    dead: tuple[tuple[str, tuple[str, ...]], ...]
-    kept: tuple[tuple[str, tuple[str, ...]], ...]
-    found: tuple[tuple[str, str], ...] = ()
+    hooks: Shed
 
 
 def write_loop(node: cst.ClassDef, verdict: Verdict, shape: Shape) -> cst.ClassDef:
@@ -44,12 +40,12 @@ def write_loop(node: cst.ClassDef, verdict: Verdict, shape: Shape) -> cst.ClassD
     node = edits.change_method(node, STEP, lambda step: _split_step(step, verdict, shape))
     node = _rename_calls(node)
     node = switch_off(node, verdict.attribute)
-    node = _shed(node, shape)
+    node = shed(node, shape.hooks)
     if verdict.configured.frequencies:
         node = edits.change_method(node, "configure_optimizers", lambda method: [_without_frequencies(method)])
     clip = clip_of(verdict.given)
-    if clip or "configure_gradient_clipping" in verdict.item.hooks:
-        node = _clipped(node, clip, "configure_gradient_clipping" in verdict.item.hooks)
+    if clip or CLIPPING in verdict.item.hooks.names:
+        node = _clipped(node, clip, CLIPPING in verdict.item.hooks.names)
     window = window_of(verdict.given)
     if window:
         node = edits.add_class_statement(node, f"accumulate_grad_batches = {window}\n")
@@ -72,28 +68,6 @@ def _rename_calls(node: cst.ClassDef) -> cst.ClassDef:
         return call.with_deep_changes(cst.ensure_type(call, cst.Call).func, attr=cst.Name(HELPER))
 
     return cst.ensure_type(m.replace(node, OWN_CALL, rename), cst.ClassDef)
-
-
-def _shed(node: cst.ClassDef, shape: Shape) -> cst.ClassDef:
-    kept = dict(shape.kept)
-    for name, dead in shape.dead:
-        node = edits.change_method(node, name, partial(_shorter, dead=dead, kept=kept.get(name, ())))
-    for name, index in shape.found:
-        node = edits.change_method(node, name, partial(_found, index=index))
-    return node
-
-
-def _found(hook: cst.FunctionDef, index: str) -> list[Any]:
-    """The hook, which 2.x gives no index, with the index of the optimizer that it gets at its top."""
-    this, optimizer, *_ = (param.name.value for param in hook.params.params)
-    line = f"{index} = [each.optimizer for each in {this}.optimizers()].index({optimizer})\n"
-    body = edits.body_of(hook)
-    at = edits.after_docstring(body)
-    return [edits.with_body(hook, [*body[:at], *edits.statements(line), *body[at:]])]
-
-
-def _shorter(hook: cst.FunctionDef, dead: tuple[str, ...], kept: tuple[str, ...]) -> list[Any]:
-    return [without_old(hook, dead, kept)]
 
 
 def _without_frequencies(method: cst.FunctionDef) -> cst.FunctionDef:
@@ -218,7 +192,7 @@ def _indented(lines: Sequence[str]) -> list[str]:
 def _plain(verdict: Verdict, shape: Shape) -> list[str]:
     """The statements for one optimizer."""
     this = shape.names.this
-    if "optimizer_step" in verdict.item.hooks:
+    if STEPPING in verdict.item.hooks.names:
         return [
             *_closure(verdict, shape),
             f"{this}.toggle_optimizer(optimizer)",
@@ -248,7 +222,7 @@ def _windowed(verdict: Verdict, shape: Shape) -> list[str]:
         *_indented(_zeroed(verdict, shape)),
         *(["if loss is not None:", f"    {divided}"] if verdict.skips else [divided]),
     ]
-    if "optimizer_step" not in verdict.item.hooks:
+    if STEPPING not in verdict.item.hooks.names:
         inner = [*body, "if stepping:", *_indented(["optimizer.step()", *_clearing(verdict)])]
         return ["with optimizer.toggle_model(sync_grad=stepping):", *_indented(inner)]
     inner = ["if stepping:", *_indented([_step(verdict, shape), *_clearing(verdict)]), "else:", "    closure()"]
@@ -266,9 +240,7 @@ def _closure(verdict: Verdict, shape: Shape, body: list[str] | None = None) -> l
 
 
 def _step(verdict: Verdict, shape: Shape) -> str:
-    this, batch_idx = shape.names.this, shape.names.batch_idx
-    index = f", {INDEX}" if "optimizer_step" in verdict.item.reads else ""
-    return f"{this}.optimizer_step({this}.current_epoch, {batch_idx}, optimizer{index}, closure)"
+    return step_line(shape.names.this, shape.names.batch_idx, verdict.item.hooks, INDEX)
 
 
 def _loss(verdict: Verdict, shape: Shape) -> list[str]:
@@ -282,15 +254,7 @@ def _loss(verdict: Verdict, shape: Shape) -> list[str]:
 
 
 def _zeroed(verdict: Verdict, shape: Shape) -> list[str]:
-    names, hooks = shape.names, verdict.item.hooks
-    before = [f"{names.this}.on_before_zero_grad(optimizer)"] if "on_before_zero_grad" in hooks else []
-    if "optimizer_zero_grad" not in hooks:
-        return [*before, "optimizer.zero_grad()"]
-    index = f", {INDEX}" if "optimizer_zero_grad" in verdict.item.reads else ""
-    return [
-        *before,
-        f"{names.this}.optimizer_zero_grad({names.this}.current_epoch, {names.batch_idx}, optimizer{index})",
-    ]
+    return zero_lines(shape.names.this, shape.names.batch_idx, verdict.item.hooks, INDEX)
 
 
 def _clearing(verdict: Verdict) -> list[str]:

@@ -4,23 +4,21 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from codemods.manual.configured import Configured
+from codemods.manual.hooks import CARRIED, Hooks, judge_hooks, read_hooks
 from codemods.manual.makers import METHOD, read_makers
-from codemods.manual.module import AUTOMATIC, NOT_CARRIED, is_manual, judge_before_step, judge_place
+from codemods.manual.module import AUTOMATIC, NOT_CARRIED, is_manual, judge_place
 from codemods.manual.optimizers import NotPlain
 from codemods.manual.outputs import judge_outputs, reads_outputs
-from codemods.optimizers.closure import ignores_closure
 from codemods.optimizers.returned import may_skip, result_kind
-from codemods.optimizers.signature import HOOKS, index_parameter, old_parameters, read_by_default, read_elsewhere
 from codemods.source import ClassNode, PythonFile
 from codemods.syntax import (
     Function,
     is_plain,
     is_self_attribute,
     is_super_call,
-    own_nodes,
     parameters,
     returns,
     self_name,
@@ -38,18 +36,7 @@ LOOP_NAMES = frozenset({
     "optimizer", "optimizers", "loss", "output", "scheduler", "schedulers", "config", "stepping", "turns", "closure",
     "outputs",
 })  # fmt: skip
-REFUSED = {
-    **NOT_CARRIED,
-    "toggle_optimizer": "overridden, and the loop calls it",
-    "untoggle_optimizer": "overridden, and the loop calls it",
-    "optimizers": "overridden, and the loop calls it",
-    "manual_backward": "overridden, and the loop calls it",
-}
-GIVEN = ("optimizer_step", "optimizer_zero_grad")
-FINDING = ("on_before_optimizer_step", "configure_gradient_clipping")
-"""Hooks that find the index by the optimizer."""
-CARRIED = ("optimizer_step", "optimizer_zero_grad", "on_before_zero_grad", "configure_gradient_clipping", "backward")
-WATCHED = frozenset({*REFUSED, *CARRIED, STEP, HELPER, METHOD, "training_epoch_end", AUTOMATIC})
+WATCHED = frozenset({*NOT_CARRIED, *CARRIED, STEP, HELPER, METHOD, "training_epoch_end", AUTOMATIC})
 
 
 @dataclass(frozen=True)
@@ -61,11 +48,10 @@ class Several:
     `refusal` is why it cannot be rewritten by what the class itself shows. `follows` holds for a class that does
     nothing but replace or extend the step of its base, `passes` for one whose step takes `*args` and hands them on,
     `outputs` where its training_epoch_end reads those of the steps. `kind` and `skips` say what the step returns,
-    `skipped` for which of the first optimizers it may be nothing, `repeats` whether an overridden optimizer_step may
-    make other than one step; `reads` are the overridden hooks that read the index, `hooks` those that the loop has to
-    do with, `constructor` whether the flag has a place in `__init__`, `chunked` whether the step takes what may be a
-    state of truncated back-propagation, `extends` whether a method calls the step of the base, `ends` whether a line
-    at the end of on_train_epoch_end is always reached.
+    `skipped` for which of the first optimizers it may be nothing, `hooks` what it overrides, `constructor` whether the
+    flag has a place in `__init__`, `chunked` whether the step takes what may be a state of truncated back-propagation,
+    `extends` whether a method calls the step of the base, `ends` whether a line at the end of on_train_epoch_end is
+    always reached.
     """
 
     name: str
@@ -78,9 +64,7 @@ class Several:
     kind: str = ""
     skips: bool = False
     manual: bool = False
-    repeats: bool = False
-    reads: frozenset[str] = frozenset()
-    hooks: frozenset[str] = frozenset()
+    hooks: Hooks = field(default_factory=Hooks)
     constructor: bool = True
     chunked: bool = False
     skipped: frozenset[int] = frozenset()
@@ -155,11 +139,7 @@ def read_class(file: PythonFile, item: ClassNode) -> Several | None:
         result_kind(item, step),
         may_skip(item, step, INDEX, None),
         is_manual(item),
-        _repeats(item),
-        frozenset(
-            name for name in (*GIVEN, *FINDING) if name in item.methods and _reads_index(item.methods[name], name)
-        ),
-        frozenset(item.methods) & {*CARRIED, "on_before_optimizer_step", "on_train_epoch_end"},
+        read_hooks(item),
         _plain_constructor(item),
         len(parameters(step)) > 3,
         frozenset(index for index in range(FIRST) if may_skip(item, step, INDEX, index)),
@@ -208,10 +188,10 @@ def names_of(step: Function) -> Names:
 
 def _judge(file: PythonFile, item: ClassNode, step: Function) -> None:
     names_of(step)
-    judge_place(file, item, REFUSED, HELPER, IMPORTS)
+    judge_place(file, item, NOT_CARRIED, HELPER, IMPORTS)
     _judge_flag(item)
     _judge_names(file)
-    _judge_hooks(item)
+    judge_hooks(item)
     _judge_batch_end(item)
     if reads_outputs(item):
         _judge_epoch_end(file, item)
@@ -274,37 +254,6 @@ def _own_calls(item: ClassNode) -> Iterator[ast.Attribute]:
                     yield node.func
 
 
-def _judge_hooks(item: ClassNode) -> None:
-    for name, hook in HOOKS.items():
-        method = item.methods.get(name)
-        if method is None:
-            continue
-        try:
-            dead = old_parameters(method, hook)
-            index = index_parameter(method, hook)
-            left = read_by_default(method, hook)
-        except NotPlain as error:
-            raise NotPlain(f"`{name}` is overridden, and {error}") from None
-        found = name in GIVEN or (name in FINDING and is_plain(method))
-        read = [item for item in read_elsewhere(method, name, dead) if not found or item != index]
-        if method.args.vararg and name != "on_before_optimizer_step":
-            read += read_elsewhere(method, name, (method.args.vararg.arg,))
-        if read or left:
-            raise NotPlain(f"`{name}` reads `{left or read[0]}`, which 2.x does not give it")
-    stepping = item.methods.get("optimizer_step")
-    if stepping and ignores_closure(stepping):
-        raise NotPlain("`optimizer_step` does not run the closure that it is given, where backward is since 1.1")
-    judge_before_step(item)
-
-
-def _reads_index(method: Function, name: str) -> bool:
-    try:
-        index = index_parameter(method, HOOKS[name])
-    except NotPlain:
-        return False
-    return index is not None and bool(read_elsewhere(method, name, (index,)))
-
-
 def _judge_batch_end(item: ClassNode) -> None:
     method = item.methods.get("on_train_batch_end")
     if method is None:
@@ -326,31 +275,6 @@ def _follows(file: PythonFile, item: ClassNode, step: Function) -> bool:
     except NotPlain:
         return False
     return not frozenset(item.methods) & (WATCHED - {STEP, METHOD})
-
-
-def _repeats(item: ClassNode) -> bool:
-    """Whether an overridden optimizer_step may make no step, or several, which 1.x counted as one."""
-    method = item.methods.get("optimizer_step")
-    if method is None:
-        return False
-    steps = [
-        node
-        for statement in method.body
-        if isinstance(statement, ast.Expr | ast.Assign | ast.Return)
-        for node in ast.walk(statement)
-        if is_super_call(node, "optimizer_step") or _is_step(node, parameters(method))
-    ]
-    every = [node for node in own_nodes(method) if is_super_call(node, "optimizer_step") or _is_step(node, None)]
-    return len(steps) != 1 or len(every) != 1
-
-
-def _is_step(node: ast.AST, names: list[str] | None) -> bool:
-    return (
-        isinstance(node, ast.Call)
-        and isinstance(node.func, ast.Attribute)
-        and node.func.attr == "step"
-        and (names is None or (isinstance(node.func.value, ast.Name) and node.func.value.id in names))
-    )
 
 
 def _plain_constructor(item: ClassNode) -> bool:

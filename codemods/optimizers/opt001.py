@@ -11,14 +11,15 @@ from codemods.family import definitions
 from codemods.manual import outputs, surroundings
 from codemods.manual.carriers import add_attributes, carriers, function_of
 from codemods.manual.handing import WORDS, read_fits
+from codemods.manual.hooks import shed_of
 from codemods.manual.makers import METHOD, read_makers
 from codemods.manual.moving import hand_over, without
+from codemods.manual.own import read_own
 from codemods.manual.settings import Setting, read_settings, setting_matches
 from codemods.manual.trainers import ACCUMULATE, ASKED, CLIP, MOVED, gives, loose
-from codemods.optimizers.module import FINDING, IMPORTS, STEP, WATCHED, candidates, names_of, read_class
+from codemods.optimizers.module import IMPORTS, STEP, WATCHED, candidates, names_of, read_class
 from codemods.optimizers.parallel import DDP, configured_matches, strategy_matches
 from codemods.optimizers.plan import UNHEARD, Shown, Verdict, clears, verdicts, window_of
-from codemods.optimizers.signature import HOOKS, index_parameter, old_parameters, read_elsewhere
 from codemods.rule import Example, Match, NodeEdit, Rule, best_levels
 from codemods.source import CallNode, ClassNode, PythonFile, TextFile
 
@@ -42,7 +43,7 @@ def collect(file: PythonFile) -> Shown | None:
     """The candidate classes of a file, and Trainer arguments that stand where they cannot be moved."""
     classes = tuple(found for item in candidates(file) if (found := read_class(file, item)))
     beside = carriers(file) if gives(file, MOVED) else ()
-    shown = Shown(classes, loose(file), beside, read_fits(file), read_makers(file))
+    shown = Shown(classes, loose(file), beside, read_fits(file), read_makers(file), read_own(file))
     return shown if shown != Shown((), ()) else None
 
 
@@ -127,20 +128,7 @@ def _loop_edit(item: ClassNode, verdict: Verdict) -> Any:
 def _shape(item: ClassNode) -> Shape:
     from codemods.optimizers.loop import Shape
 
-    dead, kept, found = [], [], []
-    for name, hook in HOOKS.items():
-        method = item.methods.get(name)
-        if method is None:
-            continue
-        old = old_parameters(method, hook)
-        read = read_elsewhere(method, name, old)
-        index = index_parameter(method, hook)
-        if index in read and name in FINDING:
-            found.append((name, index))
-            read.remove(index)
-        dead.append((name, tuple(each for each in old if each not in read)))
-        kept.append((name, tuple(each for each in old if each in read and each == index)))
-    return Shape(names_of(item.methods[STEP]), tuple(dead), tuple(kept), tuple(found))
+    return Shape(names_of(item.methods[STEP]), shed_of(item))
 
 
 def _follower_edit(node: cst.ClassDef) -> cst.ClassDef:

@@ -7,11 +7,11 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from codemods.facts import CALLBACK, MODULE, Facts
+from codemods.manual.closure import closure_parameter
 from codemods.manual.optimizers import NotPlain
-from codemods.optimizers.closure import closure_parameter
+from codemods.manual.signature import CALLBACK_HOOKS, HOOKS, Hook, old_parameters, read_by_default, read_elsewhere
 from codemods.optimizers.opt001 import collect, context
 from codemods.optimizers.plan import verdicts
-from codemods.optimizers.signature import CALLBACK_HOOKS, HOOKS, Hook, old_parameters, read_by_default, read_elsewhere
 from codemods.rule import Example, Match, NodeEdit, Rule, best_levels
 from codemods.source import ClassNode, PythonFile
 
@@ -90,7 +90,7 @@ def _manual(file: PythonFile, item: ClassNode, name: str, why: str) -> Match:
 
 
 def _without(node: cst.FunctionDef, dead: tuple[str, ...]) -> cst.FunctionDef:
-    from codemods.optimizers.signature import without_old
+    from codemods.manual.signature import without_old
 
     return without_old(node, dead)
 

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 from codemods.facts import MODULE, Facts
 from codemods.finding import Fix
+from codemods.manual.closure import INDEX, bare_steps, closure_parameter, ignores_closure, may_skip_closure
 from codemods.manual.module import is_manual
-from codemods.optimizers.closure import INDEX, bare_steps, closure_parameter, ignores_closure, may_skip_closure
 from codemods.rule import Example, Match, Rule, TextEdit
 from codemods.source import ClassNode, PythonFile
 from codemods.syntax import Function, is_plain, is_self_attribute, parameters, self_name, uses

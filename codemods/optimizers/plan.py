@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from codemods.facts import MODULE, ClassFact, Facts
@@ -11,13 +11,15 @@ from codemods.finding import Fix
 from codemods.manual.carriers import Carrier
 from codemods.manual.configured import Configured
 from codemods.manual.handing import Fits
+from codemods.manual.hooks import FINDING, STEPPING, doubts_about
 from codemods.manual.makers import METHOD, Made, configured_by, makers
 from codemods.manual.optimizers import NotPlain
 from codemods.manual.outputs import HOOK, lost
+from codemods.manual.own import Own, doubts_of_own, judge_own
 from codemods.manual.settings import Setting
 from codemods.manual.surroundings import LR_FIND, UNFIT, counting, relatives, searching, surroundings
 from codemods.manual.trainers import ACCUMULATE, CLIP, OFF, Given, Loose, read_trainers
-from codemods.optimizers.module import FINDING, FIRST, STEP, WATCHED, Several, judge_configured
+from codemods.optimizers.module import FIRST, STEP, WATCHED, Several, judge_configured
 from codemods.tbptt.plan import Verdict as TbpttVerdict
 from codemods.tbptt.plan import verdicts as tbptt_verdicts
 from codemods.versions import LIGHTNING, admits_below, admits_from
@@ -44,6 +46,7 @@ class Shown:
     carriers: tuple[Carrier, ...] = ()
     fits: Fits = field(default_factory=Fits)
     made: Made = field(default_factory=dict)
+    own: Own = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -90,6 +93,7 @@ class Seen:
     carrying: frozenset[tuple[str, int]]
     fits: Mapping[str, Fits]
     made: Mapping[str, Made]
+    own: Mapping[str, Own]
     settings: Mapping[str, tuple[Setting, ...]]
 
 
@@ -109,6 +113,7 @@ def _verdicts(facts: Facts, code: str) -> tuple[Verdict, ...]:
         frozenset((path, each.trainer) for path, shown in collected.items() for each in shown.carriers),
         {path: shown.fits for path, shown in collected.items()},
         {path: shown.made for path, shown in collected.items()},
+        {path: shown.own for path, shown in collected.items()},
         facts.collected_texts(code),
     )
     items = {(item.path, item.name): item for path in sorted(collected) for item in collected[path].classes}
@@ -149,6 +154,7 @@ def _judge(facts: Facts, item: Several, items: Mapping[tuple[str, str], Several]
     try:
         item = _optimized(facts, item, fact, seen)
         judge_configured(item.configured or EMPTY)
+        judge_own(facts, fact, seen.own)
         reason = item.refusal
     except NotPlain as error:
         reason = item.refusal or str(error)
@@ -176,7 +182,7 @@ def _judge(facts: Facts, item: Several, items: Mapping[tuple[str, str], Several]
         skips=item.skips or any(each.skips for each in followers),
         attribute=not item.constructor or any("__init__" in child.methods for child in facts.subclasses(fact)),
     )
-    return _doubted(facts, verdict)
+    return _doubted(facts, verdict, doubts_of_own(facts, fact, seen.own, given))
 
 
 def _mixed_in(facts: Facts, item: Several, fact: ClassFact) -> Verdict:
@@ -192,7 +198,7 @@ def _optimized(facts: Facts, item: Several, fact: ClassFact, seen: Seen) -> Seve
     """The class with what it and its subclasses are optimized by. Raises NotPlain."""
     configured = configured_by(facts, fact, seen.made)
     others = [other for other in makers(facts, fact, seen.made) if other != fact]
-    found = sorted(item.reads & frozenset(FINDING))
+    found = sorted(item.hooks.reads & frozenset(FINDING))
     if found and configured.count is None:
         raise NotPlain(f"`{found[0]}` reads the index, which cannot be found where there may be one optimizer")
     if configured.frequencies and others:
@@ -270,9 +276,9 @@ def keeps_outputs(facts: Facts, path: str, name: str, code: str = "OPT001") -> b
     )
 
 
-def _doubted(facts: Facts, verdict: Verdict) -> Verdict:
+def _doubted(facts: Facts, verdict: Verdict, own: Iterator[str]) -> Verdict:
     """The verdict with what keeps the rewrite from being the same without a look."""
-    given, doubts = verdict.given, list(verdict.configured.doubts)
+    given, doubts = verdict.given, [*verdict.configured.doubts, *own]
     reason = given.refusal or given.elsewhere
     if reason:
         names = " and ".join(given.left)
@@ -281,12 +287,8 @@ def _doubted(facts: Facts, verdict: Verdict) -> Verdict:
         )
     if verdict.configured.frequencies and (ACCUMULATE in given.left or given.accumulate):
         return Verdict(verdict.item, "none", "its optimizers take turns, and the Trainer accumulates gradients")
-    if verdict.item.repeats:
-        doubts.append(
-            "its optimizer_step may make more or fewer than one step at a time: each counts in global_step now, where "
-            "1.x counted one"
-        )
-    if verdict.skips and given.clear_autocast and "optimizer_step" in verdict.item.hooks:
+    doubts += doubts_about(verdict.item.hooks)
+    if verdict.skips and given.clear_autocast and STEPPING in verdict.item.hooks.names:
         doubts.append("a GradScaler fails where a step returns None, which 1.x passed over")
     elif verdict.skips and given.clear_autocast:
         doubts.append("a step that returns None is left out of global_step, in which 1.x counted it")

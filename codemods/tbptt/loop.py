@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import libcst as cst
 
 from codemods import edits
 from codemods.manual.configured import Configured
+from codemods.manual.hooks import CLIPPING, STEPPING, Hooks, Shed
 from codemods.manual.outputs import KEPT
-from codemods.manual.writer import HOOK, add_clipping, add_plateaus, schedule_lines, switch_off
+from codemods.manual.writer import (
+    add_clipping,
+    add_plateaus,
+    schedule_lines,
+    shed,
+    step_line,
+    switch_off,
+    zero_lines,
+)
 from codemods.tbptt.batch import Use
 from codemods.tbptt.module import FLAG, HELPER, SPLIT
 from codemods.tbptt.step import Step
@@ -19,7 +28,8 @@ from codemods.tbptt.step import Step
 @dataclass(frozen=True)
 class Loop:
     """What the loop has to carry over. `clip` is (value, algorithm or None) and `steps` the flag that goes from the
-    Trainer to the class, as source text; `outputs` holds where a hook reads what the chunks returned."""
+    Trainer to the class, as source text; `outputs` holds where a hook reads what the chunks returned, `hooks` are those
+    that the class overrides, and `shed` is what becomes of them."""
 
     step: Step
     configured: Configured
@@ -30,6 +40,8 @@ class Loop:
     by_class: bool
     steps: str | None
     outputs: bool = False
+    hooks: Hooks = field(default_factory=Hooks)
+    shed: Shed = field(default_factory=Shed)
 
 
 def write_loop(node: cst.ClassDef, loop: Loop) -> cst.ClassDef:
@@ -41,10 +53,10 @@ def write_loop(node: cst.ClassDef, loop: Loop) -> cst.ClassDef:
     """
     node = edits.change_method(node, "training_step", lambda step: _split_step(step, loop))
     node = switch_off(node, loop.by_class)
-    if edits.has_method(node, HOOK):
-        node = edits.change_method(node, HOOK, lambda hook: [edits.without_parameter(hook, "optimizer_idx")])
-    if loop.clip:
-        node = add_clipping(node, *loop.clip, before=HELPER)
+    node = shed(node, loop.shed)
+    if loop.clip or CLIPPING in loop.hooks.names:
+        value, algorithm = loop.clip or ("None", None)
+        node = add_clipping(node, value, algorithm, before=HELPER, through=CLIPPING in loop.hooks.names)
     node = add_plateaus(node, loop.configured, after=HELPER)
     if loop.steps:
         node = edits.add_class_statement(node, f"{FLAG} = {loop.steps}\n")
@@ -87,7 +99,7 @@ def _loop_lines(loop: Loop) -> list[str]:
     return [
         *head,
         *(f"    {line}" for line in _chunks(loop)),
-        *(f"        {line}" for line in body),
+        *(f"        {line}" if line else "" for line in body),
         *([f"    {this}.{KEPT}.append(outputs)"] if loop.outputs else []),
         *(f"    {line}" for line in schedule_lines(this, loop.step.index, loop.configured)),
     ]
@@ -114,28 +126,37 @@ def _chunks(loop: Loop) -> list[str]:
 
 
 def _one(loop: Loop) -> list[str]:
-    step = loop.step
-    return [
-        f"output = {step.this}.{HELPER}(chunk, {step.index}, {step.state})",
-        "optimizer.zero_grad()",
-        f'{step.this}.manual_backward(output["loss"])',
-        "optimizer.step()",
-        *_after_step(loop),
-    ]
+    return [*_step(loop, ""), *_after_step(loop)]
 
 
 def _several(loop: Loop) -> list[str]:
     """One forward for each optimizer, after the one before has stepped, with the state that it left."""
-    step = loop.step
+    this, index = loop.step.this, loop.step.optimizer or ""
     return [
-        f"for {step.optimizer}, optimizer in enumerate(optimizers):",
-        f"    {step.this}.toggle_optimizer(optimizer)",
-        f"    output = {step.this}.{HELPER}(chunk, {step.index}, {step.optimizer}, {step.state})",
-        "    optimizer.zero_grad()",
-        f'    {step.this}.manual_backward(output["loss"])',
-        "    optimizer.step()",
-        f"    {step.this}.untoggle_optimizer(optimizer)",
+        f"for {index}, optimizer in enumerate(optimizers):",
+        f"    {this}.toggle_optimizer(optimizer)",
+        *(f"    {line}" if line else "" for line in _step(loop, index)),
+        f"    {this}.untoggle_optimizer(optimizer)",
         *(f"    {line}" for line in _after_step(loop)),
+    ]
+
+
+def _step(loop: Loop, index: str) -> list[str]:
+    """The step of one optimizer, through the class's own optimizer_step where it has one."""
+    step, hooks = loop.step, loop.hooks
+    given = ", ".join(filter(None, ("chunk", step.index, index, step.state)))
+    called = f"{step.this}.{HELPER}({given})"
+    body = [*zero_lines(step.this, step.index, hooks, index), f'{step.this}.manual_backward(output["loss"])']
+    if STEPPING not in hooks.names:
+        return [f"output = {called}", *body, "optimizer.step()"]
+    bound = ["chunk", step.state, "output", *(["optimizer", index] if index else [])]
+    return [
+        "output = {}",
+        "",
+        f"def closure({', '.join(f'{name}={name}' for name in bound)}):",
+        *(f"    {line}" for line in (f"output.update({called})", *body, 'return output["loss"]')),
+        "",
+        step_line(step.this, step.index, hooks, index),
     ]
 
 

@@ -5,21 +5,22 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass, field
 
+from codemods.manual.closure import may_skip_closure
 from codemods.manual.configured import Configured
 from codemods.manual.handing import Fits, read_fits
+from codemods.manual.hooks import CLIPPING, STEPPING, Hooks, judge_hooks, read_hooks
 from codemods.manual.makers import Made, read_makers
 from codemods.manual.module import (
     AUTOMATIC,
-    NO_PLACE,
     NOT_CARRIED,
     is_manual,
-    judge_before_step,
     judge_callers,
     judge_constructor,
     judge_place,
 )
 from codemods.manual.optimizers import NotPlain
 from codemods.manual.outputs import judge_outputs, reads_outputs
+from codemods.manual.own import Own, read_own
 from codemods.manual.trainers import Loose
 from codemods.source import ClassNode, PythonFile
 from codemods.syntax import (
@@ -53,13 +54,7 @@ HELPER = "training_chunk"
 WORDS = (FLAG, SPLIT, STATE)
 BETWEEN_CHUNKS = ("on_before_backward", "on_after_backward", "on_before_optimizer_step")
 IMPORTS = (("torch", None), ("lightning_utilities.core.apply_func", "apply_to_collection"))
-REFUSED_HOOKS = {
-    "automatic_optimization": "it says itself which optimization it is trained by",
-    "on_before_zero_grad": "manual optimization does not call it",
-    **dict.fromkeys(("optimizer_step", "optimizer_zero_grad", "configure_gradient_clipping"), NO_PLACE),
-    "backward": "overridden, and manual_backward would call it with other arguments",
-    **NOT_CARRIED,
-}
+REFUSED_HOOKS = {"automatic_optimization": "it says itself which optimization it is trained by", **NOT_CARRIED}
 
 
 @dataclass(frozen=True)
@@ -71,7 +66,7 @@ class TbpttClass:
     has, `idle` that the step trains without one: it is None where nobody gives it, and none is returned. `batch`
     is how the step uses the batch, `flagged` whether the class sets the flag, `ends_early` whether a line at the end
     of its on_train_epoch_end may not be reached, `may_be_off` whether it may leave the flag unset, or set it to None,
-    `outputs` whether its training_epoch_end reads what the chunks returned.
+    `outputs` whether its training_epoch_end reads what the chunks returned, `hooks` what it overrides.
     """
 
     name: str
@@ -85,6 +80,7 @@ class TbpttClass:
     ends_early: bool = False
     may_be_off: bool = False
     outputs: bool = False
+    hooks: Hooks = field(default_factory=Hooks)
 
 
 @dataclass(frozen=True)
@@ -95,7 +91,7 @@ class Shown:
     Trainer's call, `flags` the classes that set the flag, `manual` those that switch automatic optimization off,
     `outside` where the flag is set on something else than self, `optimizers` what the classes'
     `configure_optimizers` return, or why that is not plain, `helpers` how their methods use what they are given,
-    `fits` where models are given to Trainers.
+    `fits` where models are given to Trainers, `own` what the classes set that a loop calls or keeps.
     """
 
     classes: tuple[TbpttClass, ...] = ()
@@ -106,6 +102,7 @@ class Shown:
     optimizers: Made = field(default_factory=dict)
     helpers: tuple[Helper, ...] = ()
     fits: Fits = field(default_factory=Fits)
+    own: Own = field(default_factory=dict)
 
 
 def candidates(file: PythonFile) -> list[ClassNode]:
@@ -132,8 +129,9 @@ def show(file: PythonFile, loose: Loose) -> Shown | None:
     """What a file shows to the others, None for nothing."""
     found = candidates(file)
     fits = read_fits(file)
-    made = read_makers(file)
-    if not found and not loose and fits == Fits() and not made and not any(word in file.text for word in WORDS):
+    made, own = read_makers(file), read_own(file)
+    seen = any((found, loose, fits != Fits(), made, own))
+    if not seen and not any(word in file.text for word in WORDS):
         return None
     return Shown(
         tuple(read_class(file, item) for item in found),
@@ -144,6 +142,7 @@ def show(file: PythonFile, loose: Loose) -> Shown | None:
         made,
         tuple(helpers(file.classes)) if STATE in file.text else (),
         fits,
+        own,
     )
 
 
@@ -218,6 +217,7 @@ def read_class(file: PythonFile, item: ClassNode) -> TbpttClass:
         _ends_early(item.methods.get("on_train_epoch_end")),
         method is not None and is_optional(method) and _may_be_off(item),
         reads_outputs(item),
+        read_hooks(item),
     )
 
 
@@ -272,7 +272,7 @@ def _judge_split(item: ClassNode) -> None:
 
 
 def _judge_hooks(item: ClassNode) -> None:
-    for hook in BETWEEN_CHUNKS:
+    for hook in (*BETWEEN_CHUNKS, CLIPPING):
         lost = _logs_by_epoch(item) or INDEX in parameters(item.methods["training_step"])
         if hook in item.methods and _logs(item.methods[hook]) and lost:
             raise NotPlain(
@@ -282,15 +282,10 @@ def _judge_hooks(item: ClassNode) -> None:
     batch_end = item.methods.get("on_train_batch_end")
     if batch_end and parameters(batch_end) and uses(batch_end, parameters(batch_end)[0]):
         raise NotPlain("on_train_batch_end reads the step's outputs, which were a list, one a chunk")
-    before = item.methods.get("on_before_optimizer_step")
-    if before is None:
-        return
-    judge_before_step(item)
-    names = parameters(before)
-    if len(names) > 1 and (names[1:] != ["optimizer_idx"] or uses(before, names[1])):
-        raise NotPlain("on_before_optimizer_step uses more than the optimizer")
-    if any(is_super_call(node, "on_before_optimizer_step") for node in ast.walk(before)):
-        raise NotPlain("on_before_optimizer_step calls its base class")
+    stepping = item.methods.get(STEPPING)
+    if stepping and may_skip_closure(stepping):
+        raise NotPlain("optimizer_step may not run its closure, without which a chunk has no state for the next one")
+    judge_hooks(item)
 
 
 def _logs(node: ast.AST) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 
@@ -10,16 +10,18 @@ from codemods.facts import MODULE, ClassFact, Facts, TrainerFact
 from codemods.family import family
 from codemods.finding import Fix
 from codemods.manual.configured import Configured
+from codemods.manual.hooks import CARRIED, doubts_about
 from codemods.manual.makers import configured_by
 from codemods.manual.optimizers import NotPlain
 from codemods.manual.outputs import HOOK, lost
+from codemods.manual.own import doubts_of_own, judge_own
 from codemods.manual.settings import Setting
 from codemods.manual.surroundings import LR_FIND, UNFIT, counting, relatives, searching, surroundings
 from codemods.manual.trainers import ACCUMULATE, CLIP, Given, fits_only, read_trainers, trainers_of
 from codemods.tbptt.batch import OWN_SPLIT, Helper, Use, followed
 from codemods.tbptt.module import BETWEEN_CHUNKS, FLAG, HELPER, REFUSED_HOOKS, SPLIT, Shown, TbpttClass
 
-INHERITED = {"training_step", HELPER, *BETWEEN_CHUNKS, *REFUSED_HOOKS}
+INHERITED = {"training_step", HELPER, *BETWEEN_CHUNKS, *REFUSED_HOOKS, *CARRIED}
 UNHEARD = {
     "on_before_zero_grad": "manual optimization does not call",
     "on_train_batch_end": "no longer gets the outputs of the chunks",
@@ -132,13 +134,13 @@ def _giving(facts: Facts, fact: ClassFact) -> list[TrainerFact]:
 
 
 def _plain(
-    facts: Facts, shown: Mapping[str, Shown], item: TbpttClass, fact: ClassFact, own: bool, settings: Settings
+    facts: Facts, shown: Mapping[str, Shown], item: TbpttClass, fact: ClassFact, flagged: bool, settings: Settings
 ) -> Verdict:
     """The verdict on a class that can be rewritten. Raises NotPlain with the reason where it cannot."""
     if item.refusal:
         raise NotPlain(item.refusal)
     giving = _giving(facts, fact)
-    steps = _steps(facts, fact, own, giving)
+    steps = _steps(facts, fact, flagged, giving)
     configured = configured_by(facts, fact, {path: seen.optimizers for path, seen in shown.items()})
     _judge_configured(facts, item, fact, configured)
     split = _judge_split(facts, fact)
@@ -152,6 +154,8 @@ def _plain(
     spoken = {path: seen.loose for path, seen in shown.items() if seen.loose}
     fits = {path: seen.fits for path, seen in shown.items()}
     given = read_trainers(facts, fact, spoken, fits=fits, movable=CLIP[:1], settings=settings)
+    own = {path: seen.own for path, seen in shown.items()}
+    judge_own(facts, fact, own)
     refusal = (
         relatives(facts, fact, INHERITED, constructors=False)
         or surroundings(facts, fact, UNHEARD, {word: why for word, why in UNFIT.items() if word != LR_FIND})
@@ -171,7 +175,7 @@ def _plain(
         tuple((trainer.path, facts.files[trainer.path].trainers.index(trainer)) for trainer in giving),
         split,
         any("__init__" in child.methods for child in facts.subclasses(fact)),
-        (*configured.doubts, *_doubts(facts, item, steps, given)),
+        (*configured.doubts, *_doubts(facts, item, steps, given), *_ended(doubts_of_own(facts, fact, own, given))),
     )
 
 
@@ -214,8 +218,12 @@ def _doubts(facts: Facts, item: TbpttClass, steps: str | None, given: Given) -> 
     if steps and counts:
         yield f"{counts} may count steps."
     search = searching(facts)
-    if search:
-        yield f"{search[0].upper()}{search[1:]}."
+    yield from _ended([*doubts_about(item.hooks), *([search] if search else [])])
+
+
+def _ended(doubts: Iterable[str]) -> Iterator[str]:
+    """Doubts as sentences of their own."""
+    yield from (f"{doubt[0].upper()}{doubt[1:]}." for doubt in doubts)
 
 
 def _judge_configured(facts: Facts, item: TbpttClass, fact: ClassFact, configured: Configured) -> None:
@@ -223,6 +231,8 @@ def _judge_configured(facts: Facts, item: TbpttClass, fact: ClassFact, configure
     waiting = any(schedule.monitor is not None for schedule in configured.schedules)
     if configured.count is None:
         raise NotPlain("configure_optimizers returns one optimizer or several")
+    if configured.count == 1 and item.hooks.reads:
+        raise NotPlain(f"`{min(item.hooks.reads)}` reads the optimizer's index, which is 0 for one: put 0 in its place")
     if configured.frequencies:
         raise NotPlain("the optimizers have a frequency, by which 1.x took one of them for all chunks of a batch")
     if not configured.fixed and (waiting or len(set(configured.schedules)) > 1):

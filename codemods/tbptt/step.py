@@ -23,6 +23,7 @@ INDEX = "optimizer_idx"
 ANY = frozenset({"loss", STATE})
 LOOP_NAMES = (
     "chunk",
+    "closure",
     "config",
     "optimizer",
     "optimizers",

@@ -10,6 +10,7 @@ from codemods.facts import Facts, is_trainer_call
 from codemods.family import definitions
 from codemods.manual import outputs, surroundings
 from codemods.manual.handing import WORDS, read_fits
+from codemods.manual.hooks import shed_of
 from codemods.manual.makers import METHOD
 from codemods.manual.moving import hand_over, without
 from codemods.manual.settings import Setting, read_settings, setting_matches
@@ -126,6 +127,8 @@ def _written(node: cst.ClassDef, item: ClassNode, verdict: Verdict) -> cst.Class
             verdict.by_class,
             verdict.steps,
             verdict.item.outputs,
+            verdict.item.hooks,
+            shed_of(item),
         ),
     )
     return keep_in_loop(node, item) if verdict.item.outputs else node

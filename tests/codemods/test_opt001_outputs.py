@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 from codemods.rule import Rule
+from tests.codemods.gan_programs import SHARED, SKIPPED, configured, program
 from tests.codemods.support import refusals, rewritten, rule, run_rules
-from tests.codemods.test_opt001_trained import SHAPES, SHARED, SKIPPED, configured, program
+from tests.codemods.test_opt001_trained import SHAPES
 from tests.training import same
 
 PIN = ("pytorch-lightning==1.9.5",)

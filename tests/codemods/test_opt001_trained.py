@@ -6,116 +6,22 @@ from pathlib import Path
 
 import pytest
 
-from codemods.plan import plan
-from codemods.scan import Options
-from tests.codemods.support import rule, sources
-from tests.training import Record, assert_same, same, train
+from tests.codemods.gan_programs import (
+    OTHER,
+    SCALER,
+    SHARED,
+    SKIPPED,
+    STEP,
+    STEPPED,
+    THREE,
+    WITH_THIRD,
+    both,
+    changed,
+    configured,
+    program,
+)
+from tests.training import assert_same, train
 
-PROGRAM = """\
-import torch
-import torch.nn.functional as F
-from pytorch_lightning import LightningModule, Trainer
-
-
-class GAN(LightningModule):
-    def __init__(self):
-        super().__init__()
-        self.generator = torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.Dropout(0.2), torch.nn.Linear(4, 3))
-        self.discriminator = torch.nn.Linear(3, 1)
-        self.third = torch.nn.Linear(3, 1)
-
-    def g_loss(self, batch):
-        noise = torch.randn(len(batch), 3)
-        return F.softplus(-self.discriminator(self.generator(noise))).mean()
-
-    def d_loss(self, batch):
-        fake = self.generator(torch.randn(len(batch), 3)).detach()
-        return F.softplus(self.discriminator(fake)).mean() + F.softplus(-self.discriminator(batch)).mean()
-
-    # STEP
-
-    # CONFIGURE
-
-    # MORE
-
-
-def main():
-    data = torch.randn(10, 3)
-    trainer = Trainer(max_epochs=2, TRAINER)
-    loader = torch.utils.data.DataLoader(data, batch_size=2, shuffle=True)
-    trainer.fit(GAN(), loader, VALIDATION)
-
-
-if __name__ == "__main__":
-    main()
-"""
-STEP = """\
-def training_step(self, batch, batch_idx, optimizer_idx):
-    if optimizer_idx == 0:
-        loss = self.g_loss(batch)
-        self.log("g_loss", loss, on_step=True, on_epoch=True)
-        return loss
-    elif optimizer_idx == 1:
-        loss = self.d_loss(batch)
-        self.log("d_loss", loss)
-        return loss
-"""
-PAIR = """\
-g = torch.optim.Adam(self.generator.parameters(), lr=0.05)
-d = torch.optim.SGD(self.discriminator.parameters(), lr=0.1, momentum=0.9)
-"""
-CONFIGURE = f"def configure_optimizers(self):\n{PAIR}return [g, d], []\n"
-
-
-def configured(returned: str, made: str = "") -> str:
-    body = "".join(f"    {line}\n" for line in (PAIR + made + f"return {returned}").splitlines())
-    return f"def configure_optimizers(self):\n{body}"
-
-
-def indented(text: str) -> str:
-    return "\n".join(f"    {line}" if line else line for line in text.splitlines()).strip()
-
-
-def program(
-    step: str = STEP, configure: str = "", more: str = "", trainer: str = "", validation: str = ""
-) -> dict[str, str]:
-    text = PROGRAM.replace("# STEP", indented(step))
-    text = text.replace("# CONFIGURE", indented(configure or configured("[g, d], []")))
-    text = text.replace("    # MORE\n", f"    {indented(more)}\n" if more else "")
-    text = text.replace("max_epochs=2, TRAINER", f"max_epochs=2, {trainer}" if trainer else "max_epochs=2")
-    return {"train.py": text.replace(", VALIDATION", validation)}
-
-
-def changed(files: dict[str, str], level: str = "safe") -> dict[str, str]:
-    """The files after OPT001, all of whose findings must be of that level."""
-    made = plan(sources(files), Options((rule("OPT001"),), unsafe=True))
-    assert made.bugs == ()
-    assert {finding.fix for finding in made.findings} == {level}, [finding.reason for finding in made.findings]
-    return {path: made.final()[path].decode() if path in made.final() else text for path, text in files.items()}
-
-
-def both(
-    files: dict[str, str], level: str = "safe", windows: bool = False, release: str = "1.9.5"
-) -> tuple[Record, Record]:
-    """Old and new trained, which must be the same; with `windows` of several batches, loggers count otherwise."""
-    old, new = same(files, changed(files, level), old=release, logged=not windows)
-    assert old.automatic
-    assert new.automatic is False
-    assert len(old.steps) >= 4
-    return old, new
-
-
-SHARED = """\
-def training_step(self, batch, batch_idx, optimizer_idx):
-    fake = self.generator(torch.randn(len(batch), 3))
-    if optimizer_idx in (0,):
-        loss = F.softplus(-self.discriminator(fake)).mean()
-        self.log("loss", loss, on_step=True, on_epoch=True)
-        return {"loss": loss, "fake": fake.detach()}
-    loss = F.softplus(self.discriminator(fake.detach())).mean() - self.discriminator(batch).mean()
-    self.log("loss", loss, on_step=True, on_epoch=True)
-    return {"loss": loss, "fake": fake.detach()}
-"""
 ORDERED = """\
 def training_step(self, batch, batch_idx, optimizer_idx):
     if optimizer_idx == 0:
@@ -140,12 +46,6 @@ def losses(self, batch, index):
 def training_step(self, batch, batch_idx, optimizer_idx):
     return self.losses(batch, optimizer_idx)
 """
-SKIPPED = """\
-def training_step(self, batch, batch_idx, optimizer_idx):
-    if optimizer_idx == 1 and batch_idx % 2 == 0:
-        return None
-    return self.g_loss(batch) if optimizer_idx == 0 else self.d_loss(batch)
-"""
 AGENT = """\
 class Agent:
     def losses(self, model, batch, index, odd):
@@ -161,13 +61,6 @@ def training_step(self, batch, batch_idx, optimizer_idx):
     loss, info = self.agent.losses(self, batch, optimizer_idx, batch_idx % 2)
     return loss
 """
-THREE = """\
-def training_step(self, batch, batch_idx, optimizer_idx):
-    if optimizer_idx == 2:
-        return self.third(batch).pow(2).mean()
-    return self.g_loss(batch) if optimizer_idx == 0 else self.d_loss(batch)
-"""
-WITH_THIRD = "t = torch.optim.RMSprop(self.third.parameters(), lr=0.01)\n"
 SHAPES = {
     "if and elif": program(),
     "prefix shared, same key logged twice": program(SHARED),
@@ -225,8 +118,6 @@ def test_shapes_on_an_older_release(name: str) -> None:
     both(SHAPES[name], release="1.8.6")
 
 
-STEPPED = "torch.optim.lr_scheduler.StepLR(g, 1, gamma=0.8)"
-OTHER = "torch.optim.lr_scheduler.ExponentialLR(d, gamma=0.9)"
 PLATEAU = "torch.optim.lr_scheduler.ReduceLROnPlateau(g, patience=0, threshold=10.0)"
 VALIDATES = """\
 def validation_step(self, batch, batch_idx):
@@ -279,92 +170,6 @@ def test_schedulers(files: dict[str, str]) -> None:
     assert len({step.rates for step in old.steps}) > 1
 
 
-def _hook(text: str, **more: str) -> dict[str, str]:
-    return program(more=text, **more)
-
-
-OLD_STEP = "def optimizer_step(self, epoch, batch_idx, optimizer, optimizer_idx, optimizer_closure, on_tpu=False, "
-WARM = (
-    OLD_STEP
-    + """\
-using_native_amp=False, using_lbfgs=False):
-    if self.global_step < 6:
-        for group in optimizer.param_groups:
-            group["lr"] = 0.01 * (self.global_step + 1)
-    optimizer.step(closure=optimizer_closure)
-"""
-)
-ONCE = (
-    OLD_STEP
-    + """\
-using_native_amp=False, using_lbfgs=False):
-    if optimizer_idx == 0 and batch_idx % 2:
-        optimizer_closure()
-    else:
-        super().optimizer_step(
-            epoch, batch_idx, optimizer, optimizer_idx, optimizer_closure, on_tpu=on_tpu, using_lbfgs=using_lbfgs
-        )
-"""
-)
-ZERO = """\
-def optimizer_zero_grad(self, epoch, batch_idx, optimizer, optimizer_idx):
-    if optimizer_idx == 0 or batch_idx % 2 == 0:
-        optimizer.zero_grad(set_to_none=True)
-"""
-OWN_CLIP = """\
-def configure_gradient_clipping(self, optimizer, optimizer_idx, gradient_clip_val, gradient_clip_algorithm):
-    self.clip_gradients(optimizer, gradient_clip_val=gradient_clip_val, gradient_clip_algorithm="value")
-"""
-HOOKS = {
-    "clipping by norm": program(trainer="gradient_clip_val=0.05"),
-    "clipping by value": program(trainer='gradient_clip_val=0.01, gradient_clip_algorithm="value"'),
-    "clipping of its own": program(more=OWN_CLIP, trainer="gradient_clip_val=0.01"),
-    "clipping behind a hook": program(
-        more='def on_before_optimizer_step(self, optimizer, optimizer_idx):\n    self.log("lr", '
-        'optimizer.param_groups[0]["lr"])\n',
-        trainer="gradient_clip_val=0.05",
-    ),
-    "warm-up": program(more=WARM),
-    "zero_grad of its own": program(more=ZERO),
-    "before zero_grad": program(
-        more="def on_before_zero_grad(self, optimizer):\n    with torch.no_grad():\n"
-        "        self.third.weight.mul_(0.9)\n"
-    ),
-    "backward of its own": program(
-        more="def backward(self, loss, optimizer, optimizer_idx):\n    (loss * 2).backward()\n"
-    ),
-}
-WINDOWS = {
-    "accumulation": program(trainer="accumulate_grad_batches=2"),
-    "accumulation, clipping, scheduler": program(
-        configure=configured(f'[g, d], [{{"scheduler": {STEPPED}, "interval": "step"}}, {OTHER}]'),
-        trainer="accumulate_grad_batches=3, gradient_clip_val=0.05",
-    ),
-    "accumulation, some left out": program(SKIPPED, trainer="accumulate_grad_batches=2"),
-    "accumulation, warm-up": program(more=WARM, trainer="accumulate_grad_batches=2"),
-}
-
-
-@pytest.mark.parametrize("files", HOOKS.values(), ids=HOOKS.keys())
-def test_hooks_and_trainer_arguments(files: dict[str, str]) -> None:
-    both(files)
-
-
-@pytest.mark.parametrize("files", WINDOWS.values(), ids=WINDOWS.keys())
-def test_several_batches_make_a_step(files: dict[str, str]) -> None:
-    both(files, windows=True)
-
-
-def test_the_same_weights_but_another_count_where_a_hook_leaves_steps_out() -> None:
-    files = program(more=ONCE)
-    old, new = train(files, on="1.9.5"), train(changed(files, "unsafe"))
-    assert old.failure is None
-    assert new.failure is None
-    assert old.global_step == 20
-    assert new.global_step == 16
-    assert old.losses == pytest.approx(new.losses, abs=1e-6)
-
-
 def test_subclass_that_extends_the_step() -> None:
     files = program(more="\n\nX = 1\n")
     text = files["train.py"].replace("    X = 1\n", "").replace("trainer.fit(GAN()", "trainer.fit(Child()")
@@ -392,24 +197,6 @@ def test_differences_would_be_seen() -> None:
     other = train(changed(program()))
     with pytest.raises(AssertionError):
         assert_same(old, other, 1e-6)
-
-
-PLUGIN = "from pytorch_lightning.plugins.precision import MixedPrecision\n"
-SCALER = "plugins=MixedPrecision('16-mixed', 'cpu', scaler=torch.amp.GradScaler('cpu', init_scale=256.0))"
-
-
-def test_gradients_are_clipped_unscaled() -> None:
-    plain = changed(program(trainer="gradient_clip_val=0.05"))["train.py"]
-    text = plain.replace("max_epochs=2", f"max_epochs=2, {SCALER}").replace(
-        "import torch\n", f"import torch\n{PLUGIN}", 1
-    )
-    scaled = train({"train.py": text})
-    assert scaled.failure is None
-    assert all(step.gradient <= 0.0501 for step in scaled.steps)
-    assert any(step.gradient > 0.04 for step in scaled.steps)
-    assert [step.gradient for step in scaled.steps] == pytest.approx(
-        [step.gradient for step in train({"train.py": plain}).steps], abs=5e-3
-    )
 
 
 def test_step_of_none_is_skipped_under_a_scaler() -> None:

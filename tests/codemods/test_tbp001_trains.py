@@ -4,56 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from tests.codemods.chunk_programs import CLIPPED, FLAG, GAN_STEP, INIT, MAIN, SGD, STEP, TWO, optimizers, program
 from tests.codemods.support import rewritten, rule, run_rules
 from tests.training import same, train
 
 TBP = rule("TBP001")
-IMPORTS = """\
-import torch
-import torch.nn.functional as F
-from pytorch_lightning import LightningModule, Trainer
-from torch.utils.data import DataLoader, TensorDataset
-
-
-"""
-NETWORK = """\
-        self.rnn = torch.nn.GRU(1, 3, batch_first=True)
-        self.head = torch.nn.Linear(3, 1)
-"""
-FLAG = """\
-        super().__init__()
-        self.truncated_bptt_steps = 4
-"""
-INIT = "    def __init__(self):\n" + FLAG + NETWORK
-STEP = """
-    def training_step(self, batch, batch_idx, hiddens):
-        x, y = batch
-        out, hiddens = self.rnn(x, hiddens)
-        loss = F.mse_loss(self.head(out), y)
-        self.log("loss", loss, on_step=True, on_epoch=True)
-        return {"loss": loss, "hiddens": hiddens}
-"""
-SGD = """
-    def configure_optimizers(self):
-        return torch.optim.SGD(self.parameters(), lr=0.1)
-"""
-LOADER = """
-
-def loader():
-    return DataLoader(TensorDataset(torch.rand(6, 10, 1), torch.rand(6, 10, 1)), batch_size=2)
-"""
-MAIN = """
-
-if __name__ == "__main__":
-    trainer = Trainer(max_epochs=2)
-    trainer.fit(Model(), loader())
-"""
-
-
-def program(
-    *parts: str, head: str = "class Model(LightningModule):\n", loader: str = LOADER, main: str = MAIN
-) -> dict[str, str]:
-    return {"train.py": IMPORTS + head + "".join(parts) + loader + main}
 
 
 def samples(collate: str) -> str:
@@ -66,10 +21,6 @@ def collate(samples):
 def loader():
     return DataLoader([(torch.rand(10, 1), torch.rand(10, 1)) for _ in range(6)], batch_size=2, collate_fn=collate)
 """
-
-
-def optimizers(*lines: str) -> str:
-    return "\n    def configure_optimizers(self):\n" + "".join(f"        {line}\n" for line in lines)
 
 
 LSTMS = """\
@@ -144,18 +95,6 @@ SHARE = """
         return list(zip(*pieces))
 """
 STATELESS = STEP.replace("self.rnn(x, hiddens)", "self.rnn(x)").replace('"hiddens": hiddens}', '"hiddens": None}')
-GAN_STEP = """
-    def training_step(self, batch, batch_idx, optimizer_idx, hiddens):
-        x, y = batch
-        out, hiddens = self.rnn(x, hiddens)
-        loss = F.mse_loss(self.head(out), y) * (optimizer_idx + 1)
-        return {"loss": loss, "hiddens": hiddens}
-"""
-TWO = optimizers(
-    "one = torch.optim.SGD(self.rnn.parameters(), lr=0.1)",
-    "two = torch.optim.Adam(self.head.parameters(), lr=0.02)",
-    "return [one, two]",
-)
 PROPERTY = """\
     def __init__(self, steps=3):
         super().__init__()
@@ -175,7 +114,6 @@ READS = """
         assert not any(chunk["loss"].requires_grad for batch in outputs for chunk in batch)
 """
 RICH_STEP = STEP.replace('"hiddens": hiddens}', '"mean": out.mean(), "hiddens": hiddens}')
-CLIPPED = MAIN.replace("max_epochs=2", "max_epochs=2, gradient_clip_val=0.05")
 SCHEDULED = optimizers(
     "optimizer = torch.optim.SGD(self.parameters(), lr=0.1)",
     "scheduler = torch.optim.lr_scheduler.ExponentialLR(optimizer, 0.5)",

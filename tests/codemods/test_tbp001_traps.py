@@ -39,13 +39,13 @@ REFUSED = {
         optimizers(f"o = {OPTIMIZER}", "for o in self.more:", "    pass", "return o"),
         "what it is cannot be told",
     ),
-    "hook that manual optimization does not call": (
-        changed((SETUP, "    def on_before_zero_grad(self, optimizer):\n        self.ema()\n\n" + SETUP)),
-        "on_before_zero_grad",
-    ),
     "annotated flag in the class": (
         changed(("    def __init__", "    automatic_optimization: bool = False\n\n    def __init__")),
         "else than True",
+    ),
+    "optimizers kept by the name of a method": (
+        optimizers(f"self.optimizers = {OPTIMIZER}", f"return {OPTIMIZER}"),
+        "hides the method that the loop calls",
     ),
     "flag as a property": (
         changed((SETUP, "    @property\n    def automatic_optimization(self):\n        return False\n\n" + SETUP)),
@@ -100,6 +100,13 @@ def test_accumulation_that_may_reach_a_trainer_is_doubted() -> None:
     assert (found.fix, found.applied) == ("unsafe", False)
     assert "accumulate_grad_batches also stands in train.py" in found.reason
     assert "refuses more than 1 aloud" in found.reason
+
+
+def test_a_value_of_its_own_by_the_name_of_the_trainers_is_doubted() -> None:
+    text = changed(("super().__init__()", "super().__init__()\n        self.gradient_clip_val = 5.0"))
+    found = run_rules({"train.py": text}, TBP).findings
+    assert {item.fix for item in found} == {"unsafe"}
+    assert "Model (train.py) sets `gradient_clip_val` itself" in found[0].reason
 
 
 @pytest.mark.parametrize("case", REFUSED.values(), ids=REFUSED.keys())

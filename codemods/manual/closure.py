@@ -6,7 +6,7 @@ import ast
 import re
 from collections.abc import Sequence
 
-from codemods.optimizers.signature import GONE_KEYWORDS
+from codemods.manual.signature import GONE_KEYWORDS
 from codemods.syntax import Function, own_nodes, parameters, uses
 
 PLACES = (3, 4)
