@@ -68,21 +68,27 @@ def up_to_failure(before: Raw, after: Raw, tolerance: float, exact: float) -> It
 
 
 def adds_up(before: Raw, after: Raw, tolerance: float) -> bool:
-    """Whether there are other backward passes, and the losses of each optimizer step come to the same sum: the gradient
-    of a sum is the sum of the gradients. A run that failed is looked at as far as its last step."""
+    """Whether there are other backward passes, and the losses of each optimizer step, and those after the last one,
+    come to the same sum: the gradient of a sum is the sum of the gradients. Of a step that a failure cut off, they may
+    also be the first ones of that step."""
     old, new = before.recording, after.recording
     common = min(old.optimizer_steps, new.optimizer_steps)
-    then, now = (_sums(raw, common) for raw in (before, after))
+    then, now = (_by_step(raw, common) for raw in (before, after))
     whole = old.failure is not None or old.optimizer_steps == new.optimizer_steps
-    counts = [[raw.passes.count(step) for step in range(common)] for raw in (before, after)]
-    apart = counts[0] != counts[1] and common > 0
-    return whole and apart and all(close(a, b, tolerance) for a, b in pairs(then, now))
+    apart = list(map(len, then[:common])) != list(map(len, now[:common]))
+    cut = not old.fitted and len(then[common]) <= len(now[common])
+    same = [close(sum(a), sum(b), tolerance) for a, b in pairs(then, now)]
+    same[common] |= cut and all(close(a, b, tolerance) for a, b in pairs(then[common], now[common]))
+    return whole and apart and all(same)
 
 
-def _sums(raw: Raw, steps: int) -> tuple[float, ...]:
-    """The sum of the losses of each of the first optimizer steps."""
-    both = list(pairs(raw.passes, raw.recording.losses))
-    return tuple(sum(loss for step, loss in both if step == number) for number in range(steps))
+def _by_step(raw: Raw, steps: int) -> list[list[float]]:
+    """The losses of each of the first optimizer steps, and of what comes after them up to the next one."""
+    found: list[list[float]] = [[] for _ in range(steps + 1)]
+    for step, loss in zip(raw.passes, raw.recording.losses, strict=False):
+        if step <= steps:
+            found[step].append(loss)
+    return found
 
 
 def most(before: Raw, after: Raw) -> float | None:
@@ -90,7 +96,8 @@ def most(before: Raw, after: Raw) -> float | None:
     old, new = before.recording, after.recording
     steps = min(old.optimizer_steps, new.optimizer_steps)
     merged = len(old.losses) != len(new.losses) and adds_up(before, after, math.inf)
-    then, now = (_sums(before, steps), _sums(after, steps)) if merged else (old.losses, new.losses)
+    sums = [tuple(map(sum, _by_step(raw, steps))) for raw in (before, after)]
+    then, now = sums if merged else (old.losses, new.losses)
     found = [abs(a - b) for a, b in pairs(then, now)]
     found += [abs(a - b) for x, y in pairs(old.learning_rates, new.learning_rates) for a, b in pairs(x, y)]
     ending = {weight.name: weight for weight in after.weights}

@@ -118,6 +118,35 @@ def test_backward_passes_that_add_up_are_the_same() -> None:
     assert judge(two, replace(one, weights=(Weight("w", 2.0, (1.2, 1.6)),)), ()).verdict == "changed"
 
 
+@pytest.mark.parametrize(
+    ("left", "then", "verdict"),
+    [
+        ((2.0, 1.0), (3.0,), "preserved"), ((2.0, 1.0), (9.0,), "changed"), ((2.0, 1.0), (), "changed"),
+        ((), (9.0,), "changed"),
+    ],
+)  # fmt: skip
+def test_losses_after_the_last_step_add_up_too(left: tuple[float, ...], then: tuple[float, ...], verdict: str) -> None:
+    two = replace(raw(losses=(0.5, 0.25, *left), optimizer_steps=1), passes=(0, 0, *(1 for _ in left)))
+    one = replace(raw(losses=(0.75, *then), optimizer_steps=1), passes=(0, *(1 for _ in then)))
+    assert judge(two, one, ()).verdict == verdict
+
+
+@pytest.mark.parametrize(
+    ("left", "then", "verdict"),
+    [
+        ((2.0, 1.0), (3.0,), "repaired"), ((2.0,), (2.0, 1.0), "repaired"), ((), (9.0,), "repaired"),
+        ((2.0,), (9.0, 1.0), "changed"), ((2.0, 1.0), (9.0,), "changed"), ((2.0,), (), "changed"),
+    ],
+)  # fmt: skip
+def test_losses_between_the_last_step_and_a_failure_are_compared(
+    left: tuple[float, ...], then: tuple[float, ...], verdict: str
+) -> None:
+    old = replace(failed(losses=(0.5, 0.25, *left)), passes=(0, 0, *(1 for _ in left)))
+    old = replace(old, recording=replace(old.recording, optimizer_steps=1))
+    new = replace(raw(losses=(0.75, *then, 4.0)), passes=(0, *(1 for _ in then), 2))
+    assert judge(old, new, ()).verdict == verdict
+
+
 def test_norms_of_gradients_are_given_more_room() -> None:
     assert judge(raw(gradient_norms=(1.0,)), raw(gradient_norms=(1.00005,)), ()).verdict == "preserved"
 
