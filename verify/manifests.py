@@ -7,9 +7,10 @@ import configparser
 import contextlib
 import re
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
+from typing import Any
 
 from packaging.requirements import InvalidRequirement, Requirement
 from packaging.utils import canonicalize_name
@@ -79,10 +80,17 @@ def _requirements(text: str) -> Iterable[str]:
 
 def _pyproject(text: str) -> Iterable[str]:
     data = tomllib.loads(text)
-    project = data.get("project", {})
-    lists = [project.get("dependencies", []), *project.get("optional-dependencies", {}).values()]
-    poetry = data.get("tool", {}).get("poetry", {}).get("dependencies", {})
-    return [*(str(line) for lines in lists for line in lines), *(str(name) for name in poetry)]
+    project = _table(data, "project")
+    lists = [project.get("dependencies"), *_table(project, "optional-dependencies").values()]
+    poetry = _table(_table(_table(data, "tool"), "poetry"), "dependencies")
+    held = [line for lines in lists if isinstance(lines, list) for line in lines if isinstance(line, str)]
+    return map(str, [*held, *poetry])
+
+
+def _table(data: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    """A table of a file that is not ours: it may hold something else by that name."""
+    found = data.get(name)
+    return found if isinstance(found, Mapping) else {}
 
 
 def _setup_cfg(text: str) -> Iterable[str]:
