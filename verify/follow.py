@@ -70,7 +70,7 @@ class Growing:
             *lines, self._rest = (self._rest + added).split(b"\n")
             self._rest = self._rest[-_READ:]
             for line in lines:
-                with contextlib.suppress(ValueError, KeyError, TypeError, RecursionError):
+                with contextlib.suppress(ValueError, KeyError, TypeError, RecursionError, OverflowError):
                     self._take(json.loads(line))
 
     def _take(self, event: Mapping[str, Any]) -> None:

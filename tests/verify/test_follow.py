@@ -39,7 +39,17 @@ def test_without_the_number_of_batches_optimizer_steps_are_counted(tmp_path: Pat
 
 @pytest.mark.parametrize(
     "line",
-    ["[]", "7", '"x"', "{", '{"event": "loss", "value": "\\u001b"}', '{"event": "batch"}', "[" * 5000, "\x00\xff"],
+    [
+        '{"event": "batch", "number": Infinity, "of": 4}',
+        "[]",
+        "7",
+        '"x"',
+        "{",
+        '{"event": "loss", "value": "\\u001b"}',
+        '{"event": "batch"}',
+        "[" * 5000,
+        "\x00\xff",
+    ],
 )
 def test_what_others_write_there_is_passed_over(tmp_path: Path, line: str) -> None:
     file = Growing(tmp_path / "record.jsonl")
