@@ -50,7 +50,7 @@ def why_not(file: PythonFile, node: ast.ImportFrom | ast.Import) -> str | None:
     text = file.text[start:end]
     if "#" in text:
         return "a comment stands inside the statement"
-    if "\\" in text:
+    if "\\" in text and not _MODULE.match(text):
         return "the statement goes on behind a backslash"
     line = file.text.rfind("\n", 0, start) + 1
     rest = file.text[end:].split("\n", 1)[0].strip()

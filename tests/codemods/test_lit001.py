@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import importlib
 import warnings
 
@@ -261,3 +262,26 @@ def test_metrics_come_from_torchmetrics() -> None:
 def test_metrics_that_stay(before: str) -> None:
     assert text(before) == before
     assert refusals({"train.py": before}, "LIT001")
+
+
+SEED = "from pytorch_lightning.utilities.seed import "
+
+
+@pytest.mark.parametrize(
+    ("before", "wanted"),
+    [
+        (f"{SEED}\\\n    reset_seed\n", "from lightning_fabric.utilities.seed import \\\n    reset_seed\n"),
+        (
+            f"{SEED}isolate_rng, \\\n    reset_seed\n",
+            f"{SEED}isolate_rng\nfrom lightning_fabric.utilities.seed import reset_seed\n",
+        ),
+        ("from pytorch_lightning.utilities.seed \\\n    import reset_seed\n", None),
+        ("from \\\n    pytorch_lightning.utilities.seed import reset_seed\n", None),
+    ],
+)
+def test_a_statement_that_goes_on_behind_a_backslash(before: str, wanted: str | None) -> None:
+    made = run_rules({"a.py": f"{before}reset_seed()\n"}, rule("LIT001"))
+    assert [item.fix for item in made.findings] == ["safe" if wanted else "manual"]
+    after = made.final().get("a.py", f"{before}reset_seed()\n".encode()).decode()
+    assert after == f"{wanted or before}reset_seed()\n"
+    ast.parse(after)
