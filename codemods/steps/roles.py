@@ -5,8 +5,9 @@ from __future__ import annotations
 import ast
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Container, Iterable, Mapping
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import Literal
 
 Role = Literal["batches", "samples", "epochs", "batch_size", "accumulate", "devices", "limit", "max_steps", "estimated"]
@@ -42,6 +43,11 @@ OF_TRAINER: Mapping[str, Role] = {
 }
 """Attributes of a Trainer, the removed ones among them (run on 1.8.6, 1.9.5 and 2.6.6)."""
 
+SAID: Mapping[str, Role] = {
+    "accumulate_grad_batches": "accumulate",
+    **dict.fromkeys(("devices", "gpus", "num_nodes"), "devices"),
+}
+"""What a Trainer's arguments say of the expressions that it is given."""
 GONE = ("num_gpus", "gpus", "tpu_cores", "num_processes", "devices")
 LOADERS = re.compile(r"(train(ing)?_?)?(data_?)?loaders?|train_dl", re.IGNORECASE)
 DATASETS = re.compile(r"(train(ing)?_?)?(data_?)?set|train(ing)?_?(data|ds)|dataset_train", re.IGNORECASE)
@@ -124,15 +130,21 @@ _EPOCHS = (Leaf("epochs", ast.Name("epochs", ast.Load()), "named"),)
 
 class Reader:
     """Reads expressions as counts. `values` gives what is assigned to a plain name where the expression stands,
-    `is_trainer` whether an expression is a Lightning Trainer, `resolve` the dotted name of a function."""
+    `is_trainer` whether an expression is a Lightning Trainer, `resolve` the dotted name of a function, `datasets` the
+    names that loaders are made of, `result` what a call of a function of the project computes, `said` what texts are
+    known to stand for."""
 
     def __init__(
         self,
         values: Callable[[str], list[ast.expr]],
         is_trainer: Callable[[ast.expr], bool],
         resolve: Callable[[ast.expr], str | None],
+        datasets: Container[str] = (),
+        result: Callable[[ast.Call], ast.expr | None] = lambda call: None,
+        said: Mapping[str, Role] = MappingProxyType({}),
     ) -> None:
         self.values, self.is_trainer, self.resolve = values, is_trainer, resolve
+        self.datasets, self.result, self.said = datasets, result, said
         self.reading: list[str] = []
 
     def read(self, node: ast.expr) -> Count | None:
@@ -140,6 +152,8 @@ class Reader:
         if isinstance(node, ast.Constant):
             number = type(node.value) in (int, float)
             return Count(number=node.value) if number else None  # type: ignore[arg-type]
+        if isinstance(node, ast.Name | ast.Attribute | ast.Subscript) and (role := self.said.get(ast.unparse(node))):
+            return Count((Leaf(role, node, "named"),))
         if isinstance(node, ast.Name):
             return self._name(node)
         if isinstance(node, ast.Attribute):
@@ -211,7 +225,8 @@ class Reader:
         ):
             role = named(node.args[0].value)
             return Count((Leaf(role, node, "named"),)) if role else None
-        return None
+        inside = self.result(node)
+        return self.read(inside) if inside is not None else None
 
     def _length(self, node: ast.Call) -> Count | None:
         if self.is_loader(node.args[0]):
@@ -234,7 +249,7 @@ class Reader:
 
     def _is_dataset(self, node: ast.expr) -> bool:
         if isinstance(node, ast.Name):
-            return self._follow(node.id, self._is_dataset, DATASETS)
+            return node.id in self.datasets or self._follow(node.id, self._is_dataset, DATASETS)
         if isinstance(node, ast.Call):
             return (_last(node.func) or "").endswith("Dataset")
         return isinstance(node, ast.Attribute) and DATASETS.fullmatch(node.attr.lstrip("_")) is not None

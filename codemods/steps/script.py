@@ -4,14 +4,16 @@ attributes that are assigned once."""
 from __future__ import annotations
 
 import ast
+import builtins
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from codemods.facts import Facts
 from codemods.source import CallNode, PythonFile
-from codemods.steps.known import Known, attribute_of
+from codemods.steps.known import DATALOADER, Known, attribute_of
 from codemods.steps.modules import assigned
-from codemods.steps.roles import Reader
+from codemods.steps.roles import SAID, Reader
 from codemods.steps.settings import settings_at
 
 
@@ -45,7 +47,51 @@ class Script:
         )
 
     def reader(self) -> Reader:
-        return Reader(self.values, lambda node: False, self.call.scope.resolve)
+        return Reader(
+            self.values,
+            lambda node: False,
+            self.call.scope.resolve,
+            self._datasets(),
+            self._result,
+            {
+                ast.unparse(item.value): SAID[item.arg]
+                for item in self.call.node.keywords
+                if item.arg is not None
+                and item.arg in SAID
+                and isinstance(item.value, ast.Name | ast.Attribute | ast.Subscript)
+            },
+        )
+
+    def _datasets(self) -> frozenset[str]:
+        """The names of which the function makes torch's loaders."""
+        given = (
+            item.node.args[0]
+            if item.node.args
+            else next((word.value for word in item.node.keywords if word.arg == "dataset"), None)
+            for item in self.file.calls_near(("DataLoader",))
+            if item.within == self.call.within and item.scope.resolve(item.node.func) == DATALOADER
+        )
+        return frozenset(node.id for node in given if isinstance(node, ast.Name))
+
+    def _result(self, node: ast.Call) -> ast.expr | None:
+        """What a function of the file gives back that is nothing but one `return`, with the arguments of a call in the
+        place of its parameters."""
+        name = node.func.id if isinstance(node.func, ast.Name) else None
+        found = [item for item in self.file.tree.body if isinstance(item, ast.FunctionDef) and item.name == name]
+        if len(found) != 1 or found[0].decorator_list:
+            return None
+        function = found[0]
+        body = function.body[1:] if ast.get_docstring(function) is not None else function.body
+        arguments = [item.arg for item in [*function.args.posonlyargs, *function.args.args]]
+        given = dict(zip(arguments, node.args, strict=False)) | {item.arg: item.value for item in node.keywords}
+        if len(body) != 1 or not isinstance(body[0], ast.Return) or body[0].value is None:
+            return None
+        free = {item.id for item in ast.walk(body[0].value) if isinstance(item, ast.Name)} - set(arguments)
+        if any(self.file.scope.lookup(name) is None and not hasattr(builtins, name) for name in free):
+            return None
+        if set(given) != set(arguments) or any(isinstance(item, ast.Starred) for item in node.args):
+            return None
+        return _Placed(given).visit(copy_of(body[0].value))  # type: ignore[no-any-return]
 
     def follow(self, node: ast.expr) -> ast.expr:
         """The expression that a name or attribute stands for, where it is assigned once; else the node."""
@@ -112,15 +158,20 @@ class Script:
         )
 
     def fits(self) -> list[ast.Call]:
-        """The `fit` calls of the file."""
-        return [
-            call.node
-            for call in self.file.calls
-            if isinstance(call.node.func, ast.Attribute) and call.node.func.attr == "fit"
-        ]
+        """The `fit` calls of this Trainer, or those of the file that are not seen to be another's."""
+        own, loose = list[ast.Call](), list[ast.Call]()
+        for call in self.file.calls_near(("fit",)):
+            if isinstance(call.node.func, ast.Attribute) and call.node.func.attr == "fit":
+                owner = call.node.func.value
+                found = values_at(self.file, call, owner.id) if isinstance(owner, ast.Name) else [owner]
+                if self.call.node in found:
+                    own.append(call.node)
+                elif not any(isinstance(item, ast.Call) for item in found):
+                    loose.append(call.node)
+        return own or loose
 
     def trained_on(self) -> ast.expr | None:
-        """What the file's one `fit` is given to train on."""
+        """What the one `fit` is given to train on."""
         fits = self.fits()
         if len(fits) != 1:
             return None
@@ -129,7 +180,7 @@ class Script:
         return fits[0].args[1] if len(fits[0].args) > 1 else named
 
     def trained_batches(self, ranks: int = 1) -> int | None:
-        """The number of batches that the file's one `fit` trains on in an epoch, in each of several processes."""
+        """The number of batches that the one `fit` trains on in an epoch, in each of several processes."""
         fits, loader = self.fits(), self.trained_on()
         if len(fits) == 1 and loader is None and fits[0].args:
             loader = fits[0].args[0]
@@ -152,6 +203,16 @@ def values_at(file: PythonFile, call: CallNode, name: str) -> list[ast.expr]:
         argument.arg == name for argument in ast.walk(space) if isinstance(argument, ast.arg)
     )
     return [] if bound else assigned(file.tree).get(name, [])
+
+
+class _Placed(ast.NodeTransformer):
+    """An expression of a function with what its parameters are given."""
+
+    def __init__(self, given: Mapping[str | None, ast.expr]) -> None:
+        self.given = given
+
+    def visit_Name(self, node: ast.Name) -> ast.expr:
+        return self.given.get(node.id, node)
 
 
 class _Moved(ast.NodeTransformer):

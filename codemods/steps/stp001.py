@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import ast
-import math
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -16,10 +14,10 @@ from codemods.source import PythonFile, TextFile
 from codemods.steps.budget import told
 from codemods.steps.configured import CLI, MESSAGE, configured
 from codemods.steps.dead import dead_after
-from codemods.steps.known import DATALOADER
 from codemods.steps.modules import manual
 from codemods.steps.roles import Count
 from codemods.steps.script import Script
+from codemods.steps.trainers import Trainers, builds_trainer, dropped, item_of, processes, ranks
 
 if TYPE_CHECKING:
     import libcst as cst
@@ -29,25 +27,13 @@ LIMITS = ("limit_train_batches", "overfit_batches")
 READS = b"trainer.max_steps"
 
 
-@dataclass(frozen=True)
-class Trainers:
-    """A Trainer that is given `max_steps`."""
-
-    script: Script
-    keyword: ast.keyword
-
-    @property
-    def given(self) -> dict[str | None, ast.expr]:
-        return {item.arg: item.value for item in self.script.call.node.keywords}
-
-
 def _check(file: PythonFile | TextFile, facts: Facts) -> Iterator[Match]:
     if isinstance(file, TextFile):
         yield from configured(file, facts, reads=bool(facts.mentions.get(READS)))
         return
     for call in file.calls_near(("max_steps",)):
         keyword = next((item for item in call.node.keywords if item.arg == "max_steps"), None)
-        if keyword and is_trainer_call(call):
+        if keyword and builds_trainer(call, file, facts):
             trainer = Trainers(Script(file, call, facts), keyword)
             count = trainer.script.reader().read(trainer.script.follow(keyword.value))
             epochs = _epochs(trainer, count) if count else None
@@ -55,7 +41,49 @@ def _check(file: PythonFile | TextFile, facts: Facts) -> Iterator[Match]:
                 yield _match(file, facts, trainer, count, epochs)
             elif not epochs:
                 yield from _budget(file, trainer)
+                yield from _in_one_case(file, trainer)
+    yield from _spread(file, facts)
     yield from _kept(file, facts)
+
+
+def _in_one_case(file: PythonFile, trainer: Trainers) -> Iterator[Match]:
+    """A number of steps that is computed from the length of an epoch in one of several cases."""
+    reader = trainer.script.reader()
+    node = trainer.script.follow(trainer.keyword.value)
+    cases: list[ast.expr] = []
+    if isinstance(node, ast.IfExp):
+        cases = [node.body, node.orelse]
+    elif isinstance(node, ast.BoolOp):
+        cases = node.values
+    elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in ("min", "max"):
+        cases = node.args
+    elif isinstance(node, ast.Name):
+        cases = trainer.script.values(node.id)
+    for case in cases:
+        count = reader.read(trainer.script.follow(case))
+        epochs = _epochs(trainer, count) if count and count.is_total else None
+        if count and epochs and not _is_right(trainer, count):
+            advice = (
+                f"Not rewritten: give max_epochs={epochs} there; beside another limit, what comes first ends training"
+            )
+            yield manual(file, trainer.keyword, f"{MESSAGE} in one case: there it means max_epochs={epochs}", advice)
+            return
+
+
+def _spread(file: PythonFile, facts: Facts) -> Iterator[Match]:
+    """`max_steps` in a dictionary that a Trainer is given by `**`."""
+    for call in file.calls_near(("Trainer",)):
+        for word in call.node.keywords if is_trainer_call(call) else ():
+            script = Script(file, call, facts)
+            held = script.follow(word.value) if word.arg is None else None
+            value = item_of(held, "max_steps") if held is not None else None
+            count = script.reader().read(script.follow(value)) if value is not None else None
+            if value is None or count is None:
+                continue
+            trainer = Trainers(script, ast.keyword("max_steps", value))
+            if (epochs := _epochs(trainer, count)) and not _is_right(trainer, count):
+                message = f"{MESSAGE}: it means max_epochs={epochs}"
+                yield manual(file, value, message, f"Not rewritten: it is handed on by `**`; give max_epochs={epochs}")
 
 
 def _epochs(trainer: Trainers, count: Count) -> str | None:
@@ -83,16 +111,10 @@ def _is_right(trainer: Trainers, count: Count) -> bool:
     if "floor" in count.marks or "divided" in count.marks or "spans" in count.marks or "batches" not in over:
         return False
     leaf = count.first("batches")
-    processes = _processes(trainer, leaf.node) if leaf else None
-    asked = any(text.startswith("max(1, ") for text in processes or ())
+    parts = processes(trainer, leaf.node) if leaf else None
+    asked = any(text.startswith("max(1, ") for text in parts or ())
     wanted = [role for role, there in (("accumulate", accumulates), ("devices", asked)) if there]
-    return processes is not None and (asked or not processes) and list(under) == wanted
-
-
-def _one_device(trainer: Trainers) -> bool:
-    given = trainer.given.get("devices", trainer.given.get("gpus"))
-    nodes = literal(trainer.given.get("num_nodes", ast.Constant(1)))
-    return given is not None and literal(given) in ((True, 1), (True, [0])) and nodes == (True, 1)
+    return parts is not None and (asked or not parts) and list(under) == wanted
 
 
 def _match(file: PythonFile, facts: Facts, trainer: Trainers, count: Count, epochs: str) -> Match:
@@ -156,94 +178,26 @@ def _computed(file: PythonFile, trainer: Trainers, count: Count, epochs: str, me
     """The right number of steps of each device, where something reads `trainer.max_steps`."""
     leaf = count.first("batches")
     loader = leaf.node if leaf and leaf.origin == "loader" else None
-    processes = _processes(trainer, loader) if loader else None
-    batches = file.source_of(loader) if loader and processes is not None else _dropped(trainer, loader)
+    parts = processes(trainer, loader) if loader else None
+    batches = _source(file, loader) if loader and parts is not None else dropped(trainer, loader)
     if batches is None:
         reason = "Not rewritten: the project reads trainer.max_steps, and how many devices there will be is not known; "
         advice = f"read trainer.estimated_stepping_batches there and give max_epochs={epochs}"
         return manual(file, trainer.keyword, message, reason + advice)
     accumulate = trainer.given.get("accumulate_grad_batches")
     window = _atom(file.source_of(accumulate)) if accumulate is not None else "1"
-    shares = [text for text in (*(processes or ()), window) if text != "1"]
+    shares = [text for text in (*(parts or ()), window) if text != "1"]
     under = shares[0] if len(shares) == 1 else f"({' * '.join(shares)})"
     text = f"{_atom(epochs)} * {f'math.ceil({batches} / {under})' if shares else _atom(batches)}"
     change = partial(_with_value, text=text)
     dead = dead_after(file, trainer.script.space, [trainer.keyword.value])
     reason = (
-        f"The steps of {'one' if processes == () else 'each'} device: the windows of an epoch, the last short one with "
+        f"The steps of {'one' if parts == () else 'each'} device: the windows of an epoch, the last short one with "
         "them, times epochs. The project reads trainer.max_steps, so it stays."
     )
     imports = (("math", None),) if "math." in text else ()
     edits = (NodeEdit(trainer.keyword, change),)
     return Match(file.span(trainer.keyword), message, "safe", reason + dead.note, edits=edits, imports=imports)
-
-
-def _processes(trainer: Trainers, counted: ast.expr) -> tuple[str, ...] | None:
-    """The factors, as source text, that say in how many processes training runs, each with its share of the samples;
-    none for a single one, None where it is not known or the share cannot be told from the length of the loader."""
-    if _one_device(trainer):
-        return ()
-    return _devices(trainer) if _rounds_up(trainer.script, counted) else None
-
-
-def _devices(trainer: Trainers) -> tuple[str, ...] | None:
-    """The factors of the number of processes where there may be several."""
-    given, script = trainer.given, trainer.script
-    devices = given.get("devices", given.get("gpus"))
-    nodes = literal(given.get("num_nodes", ast.Constant(1)))[1]
-    shared = {"use_distributed_sampler", "replace_sampler_ddp"}.isdisjoint(given)
-    if devices is None or type(nodes) is not int or not shared:
-        return None
-    if literal(given.get("strategy", given.get("accelerator", ast.Constant(None))))[1] in ("dp", "ddp2"):
-        return None
-    known = literal(devices)[1]
-    asked = script.follow(devices)
-    if type(known) is int and known > 0:
-        number = str(known)
-    elif isinstance(asked, ast.Call) and script.call.scope.resolve(asked.func) == "torch.cuda.device_count":
-        number = f"max(1, {script.file.source_of(devices)})"
-    else:
-        return None
-    return tuple(text for text in (number, str(nodes)) if text != "1")
-
-
-def _dropped(trainer: Trainers, counted: ast.expr | None) -> str | None:
-    """The batches of each process, as source text, of a loader that drops its last one: a floor of the share of the
-    samples. None where the number of processes is no literal, or a part has no name here."""
-    script, processes = trainer.script, _devices(trainer)
-    loader = script.follow(counted.args[0]) if isinstance(counted, ast.Call) and counted.args else None
-    if not processes or not all(text.isdigit() for text in processes) or not isinstance(loader, ast.Call):
-        return None
-    given = {item.arg: item.value for item in loader.keywords}
-    data, size = loader.args[0] if loader.args else given.get("dataset"), given.get("batch_size")
-    dropped = literal(given.get("drop_last", ast.Constant(False))) == (True, True)
-    if not dropped or not _is_plain(script, loader) or not isinstance(data, ast.Name) or not script.sees(data):
-        return None
-    if not isinstance(size, ast.Constant) and not (isinstance(size, ast.Name) and script.sees(size)):
-        return None
-    share = f"math.ceil(len({data.id}) / {processes[0] if len(processes) == 1 else _product(processes)})"
-    return f"{share} // {script.file.source_of(size)}"
-
-
-def _product(factors: tuple[str, ...]) -> str:
-    return f"({' * '.join(factors)})"
-
-
-def _is_plain(script: Script, loader: ast.Call) -> bool:
-    """Whether a call builds torch's loader, without a sampler of its own."""
-    given = {item.arg for item in loader.keywords}
-    own = script.call.scope.resolve(loader.func) == DATALOADER
-    return own and {"sampler", "batch_sampler", None}.isdisjoint(given) and len(loader.args) < 3
-
-
-def _rounds_up(script: Script, counted: ast.expr) -> bool:
-    """Whether the loader whose length is taken keeps its last, shorter batch: then a share of its length is the length
-    of a share."""
-    loader = script.follow(counted.args[0]) if isinstance(counted, ast.Call) and counted.args else None
-    if not isinstance(loader, ast.Call) or not _is_plain(script, loader):
-        return False
-    given = {item.arg: item.value for item in loader.keywords}
-    return literal(given.get("drop_last", ast.Constant(False))) == (True, False)
 
 
 def _atom(text: str) -> str:
@@ -278,30 +232,22 @@ def _budget(file: PythonFile, trainer: Trainers) -> Iterator[Match]:
     """A plain number of steps, with the epochs that it comes to, where the project's text decides how long one is and
     no other limit comes first."""
     script, given = trainer.script, trainer.given
-    ranks = _ranks(trainer)
+    shares = ranks(trainer)
     steps, epochs = script.constant(trainer.keyword.value), script.constant(given.get("max_epochs"))
     window = script.constant(given.get("accumulate_grad_batches", ast.Constant(1)))
-    batches = script.trained_batches(ranks)
+    batches = script.trained_batches(shares)
     if {*LIMITS, None} & set(given):
         return
     unlimited = literal(given.get("max_epochs", ast.Constant(None))) in ((True, None), (True, -1))
     if "max_epochs" in given and not unlimited and type(epochs) is not int:
         return
-    found = told(steps, None if unlimited else epochs, window, batches, ranks)
+    found = told(steps, None if unlimited else epochs, window, batches, shares)
     if found is None:
         return
     message, reason = found
     if script.assumed:
         reason += f" Taken by default: {', '.join(f'`{name}`' for name in dict.fromkeys(script.assumed))}."
     yield manual(file, trainer.keyword, message, reason)
-
-
-def _ranks(trainer: Trainers) -> int:
-    """In how many processes the Trainer is told to run; 1 where that is not seen."""
-    devices = trainer.script.constant(trainer.given.get("devices", trainer.given.get("gpus")))
-    nodes = trainer.script.constant(trainer.given.get("num_nodes", ast.Constant(1)))
-    known = [item for item in (devices, nodes) if type(item) is int and item > 0]
-    return math.prod(known) if len(known) == 2 else 1
 
 
 def _kept(file: PythonFile, facts: Facts) -> Iterator[Match]:
@@ -322,6 +268,10 @@ def _kept(file: PythonFile, facts: Facts) -> Iterator[Match]:
 
 
 def _present(file: PythonFile) -> bool:
+    return '"max_steps"' in file.text or "'max_steps'" in file.text or _is_given(file)
+
+
+def _is_given(file: PythonFile) -> bool:
     return any(
         item.arg == "max_steps" for call in file.calls_near(("max_steps",)) for item in call.node.keywords
     ) or bool(file.attributes("max_steps"))

@@ -16,6 +16,21 @@ from codemods.syntax import Function, own_nodes, returns, self_name
 STEP_NAME = re.compile(r"steps?($|_)|iter(ation)?s?$|t_max|t_total", re.IGNORECASE)
 TOTAL_NAME = re.compile(r"(total|num_train\w*)_(training_)?steps?$", re.IGNORECASE)
 NO_TOTAL = re.compile(r"epoch|warm|batch|val_|eval|test|log_", re.IGNORECASE)
+TOTAL_AT = {
+    "OneCycleLR": 2,
+    "CosineAnnealingLR": 1,
+    "PolynomialLR": 1,
+    **dict.fromkeys(
+        (
+            "get_linear_schedule_with_warmup",
+            "get_cosine_schedule_with_warmup",
+            "get_cosine_with_hard_restarts_schedule_with_warmup",
+            "get_polynomial_decay_schedule_with_warmup",
+        ),
+        2,
+    ),
+}
+"""At which position schedulers of torch and transformers take all steps."""
 SCHEDULES = re.compile(r"sched|lr(_|$)|LR|cosine|cycl|decay|anneal|warm", re.IGNORECASE)
 TOTALS = ("num_training_steps", "total_steps", "T_max", "t_total", "total_iters", "first_cycle_steps", "max_iters")
 BUILDS = re.compile(r"configure_optimizers|setup|on_(fit|train)_start|.*(sched|optim|step).*", re.IGNORECASE)
@@ -90,7 +105,7 @@ def _is_pure(node: ast.stmt) -> bool:
 def _inline(function: Function, reader: Reader) -> Iterator[tuple[ast.expr, Count]]:
     """The outermost expressions of a method that compute all steps and are kept or handed on as that."""
     parents = parents_of(function)
-    for node in own_nodes(function):
+    for node in _nodes(function):
         if not isinstance(node, ast.BinOp | ast.Call) or _inside_count(node, parents, reader):
             continue
         count = reader.read(node)
@@ -98,9 +113,49 @@ def _inline(function: Function, reader: Reader) -> Iterator[tuple[ast.expr, Coun
             continue
         if _is_min(node) and not is_limited(node, reader):
             continue
-        if _serves_as_steps(node, parents, STEP_NAME if count.is_total else TOTAL_NAME):
+        pattern = STEP_NAME if count.is_total else TOTAL_NAME
+        if _serves_as_steps(node, parents, pattern) or (count.is_total and _is_handed_on(function, node, parents)):
             yield node, count
     yield from one_cycles(function, reader)
+
+
+def _nodes(function: Function) -> Iterator[ast.AST]:
+    """The nodes of a method, those of the functions in it too."""
+    for node in own_nodes(function):
+        yield from ast.walk(node) if isinstance(node, ast.Lambda | Function) else (node,)
+
+
+def _is_handed_on(function: Function, node: ast.expr, parents: Mapping[ast.AST, ast.AST]) -> bool:
+    """Whether a scheduler takes the value for all steps, by position or by a name whatever that is, or a function of
+    the step divides by it."""
+    if _is_total_argument(node, parents):
+        return True
+    outer = parents.get(node)
+    if isinstance(outer, ast.BinOp) and isinstance(outer.op, ast.Div) and outer.right is node:
+        return isinstance(outer.left, ast.Name) and outer.left.id in _parameters_around(node, parents)
+    names = {target.id for target in getattr(outer, "targets", ()) if isinstance(target, ast.Name)}
+    return any(
+        isinstance(use, ast.Name) and use.id in names and _is_total_argument(use, parents) for use in _nodes(function)
+    )
+
+
+def _is_total_argument(node: ast.AST, parents: Mapping[ast.AST, ast.AST]) -> bool:
+    outer = parents.get(node)
+    if isinstance(outer, ast.keyword):
+        return outer.arg in TOTALS
+    if not isinstance(outer, ast.Call) or node not in outer.args:
+        return False
+    name = outer.func.attr if isinstance(outer.func, ast.Attribute) else getattr(outer.func, "id", "")
+    return TOTAL_AT.get(name) == outer.args.index(node)
+
+
+def _parameters_around(node: ast.AST, parents: Mapping[ast.AST, ast.AST]) -> set[str]:
+    """The parameters of the function inside a method that a node stands in."""
+    outer = parents.get(node)
+    while outer is not None and not isinstance(outer, ast.Lambda | Function):
+        outer = parents.get(outer)
+    within = isinstance(outer, ast.Lambda | Function) and parents.get(outer) is not None
+    return {item.arg for item in outer.args.args} if within and isinstance(outer, ast.Lambda | Function) else set()
 
 
 def _inside_count(node: ast.expr, parents: Mapping[ast.AST, ast.AST], reader: Reader) -> bool:

@@ -190,3 +190,39 @@ def test_helpers_that_only_the_old_body_called_are_named() -> None:
     body = LIMITED.replace("        limit =", "        self_window = self._window()\n        limit =")
     found = levels(HEAD + PROPERTY + body + helper)
     assert "_window is not used any more" in found[0][2]
+
+
+TOTAL = (
+    "len(self.trainer.datamodule.train_dataloader()) // self.trainer.accumulate_grad_batches * self.trainer.max_epochs"
+)
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        ("s = OneCycleLR(o, 0.1, {})",),
+        ("s = torch.optim.lr_scheduler.CosineAnnealingLR(o, {})",),
+        ("n = {}", "s = transformers.get_linear_schedule_with_warmup(o, int(0.1 * n), n)"),
+        ("n = {}", "s = OneCycleLR(o, 0.1, total_steps=n)"),
+        ("s = torch.optim.lr_scheduler.LambdaLR(o, lambda step: 1 - step / ({}))",),
+    ],
+)
+def test_a_total_without_a_name_that_says_so(lines: tuple[str, ...]) -> None:
+    before = method("o = self.optimizer()", *(line.format(TOTAL) for line in lines), "return [o], [s]")
+    after = method("o = self.optimizer()", *(line.format(EST) for line in lines), "return [o], [s]")
+    assert rewritten({"train.py": before}, RULE)["train.py"] == after.replace(
+        f"({EST}))", f"{EST})" if "lambda" in lines[0] else f"({EST}))"
+    )
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "s = torch.optim.lr_scheduler.StepLR(o, {})",
+        "s = torch.optim.lr_scheduler.LambdaLR(o, lambda step: {} / step)",
+        "s = self.other(o, {})",
+        "self.batches = {}",
+    ],
+)
+def test_a_total_that_no_scheduler_takes_for_one_stays(line: str) -> None:
+    assert levels(method("o = self.optimizer()", line.format(f"({TOTAL})"))) == []
