@@ -7,10 +7,11 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from pathlib import Path
+from types import MappingProxyType
 
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
-from packaging.version import Version
+from packaging.version import InvalidVersion, Version
 
 from verify.baseline import LIGHTNING, Choice, choose, named, requirement
 from verify.building import BOUND_TO_TORCH, Plan, build
@@ -24,6 +25,7 @@ from verify.releases import minor_of
 
 TORCH = "2.13.0"
 _BASE = ("torch", "pytorch-lightning", "lightning", "setuptools")
+_NAMED = 5
 _OURS = ("fixer", "codemods", "verify", "lightning-fabric")
 _LOGGERS = {
     "TensorBoardLogger": ("tensorboard", "tensorboardx"),
@@ -84,15 +86,20 @@ def target(
     """The environment for the tree after: a given interpreter, the one we run in, or one built for it."""
     if given is not None:
         _check_given(given, wanted, release)
-        return _ready("target", given, wanted, "the interpreter that was asked for")
+        told = _otherwise(_extras(wanted, {}), given)
+        return _ready("target", given, wanted, f"the interpreter that was asked for{told}")
     here = inspect(Path(sys.executable))
     if _serves(here, wanted, release):
-        return _ready("target", here, wanted, "the interpreter that fixer runs in has all that the project imports")
+        told = _otherwise(_extras(wanted, {}), here)
+        reason = f"the interpreter that fixer runs in has all that the project imports{told}"
+        return _ready("target", here, wanted, reason)
     torch = here.packages.get("torch", TORCH)
     base = (f"torch=={torch}", *_lightning(wanted.lightning, release), "setuptools<82")
     day = _day(wanted, here, installer)
-    found, left = build(Plan(base, (), _extras(wanted, {}), day), here, installer, cache, progress)
-    ready = _ready("target", found, wanted, f"Lightning {release} on torch {torch}{_dated(day)}{_without(left)}")
+    plan = Plan(base, (), _extras(wanted, {}), day)
+    found, left = build(plan, here, installer, cache, progress)
+    told = f"{_dated(day)}{_otherwise((*base, *plan.extras), found)}{_without(left)}"
+    ready = _ready("target", found, wanted, f"Lightning {release} on torch {torch}{told}")
     return replace(ready, absent=_absent(wanted, found))
 
 
@@ -125,7 +132,8 @@ def baseline(
     found, left = build(plan, after.interpreter, installer, cache, progress)
     mine = f", on the project's own torch ({own.specifier})" if own else ""
     left = (*left, *(f"{name} (as in the target)" for name in sorted(absent)))
-    return _ready("baseline", found, wanted, f"{choice.reason}{mine}{_dated(day)}{_without(left)}")
+    moved = _otherwise((*plan.base, *plan.extras), found, {} if own else same)
+    return _ready("baseline", found, wanted, f"{choice.reason}{mine}{_dated(day)}{moved}{_without(left)}")
 
 
 def baseline_plan(wanted: Wanted, choice: Choice, same: Mapping[str, str], torch: str | None) -> Plan:
@@ -229,6 +237,32 @@ def _day(wanted: Wanted, python: Interpreter, installer: Installer) -> str | Non
 
 def _dated(day: str | None) -> str:
     return f"; other packages as of {day}, when the code was written, where they install" if day else ""
+
+
+def _otherwise(asked: Iterable[str], found: Interpreter, same: Mapping[str, str] = MappingProxyType({})) -> str:
+    """What has another version than was asked for, or than in the other environment, in words: it is installed where
+    what was asked for does not install or load."""
+    there = {canonicalize_name(name): version for name, version in found.packages.items()}
+    lines = [one for one in map(Requirement, asked) if not one.url and canonicalize_name(one.name) in there]
+    moved = {
+        canonicalize_name(one.name): f"{one.name} {there[canonicalize_name(one.name)]} ({one})"
+        for one in lines if not _fits(one, there[canonicalize_name(one.name)])
+    }  # fmt: skip
+    spared = {*moved, *LIGHTNING, "lightning-fabric", "torch"}
+    apart = [
+        f"{name} {version} ({same[name]})"
+        for name, version in sorted(there.items()) if name in same and same[name] != version and name not in spared
+    ]  # fmt: skip
+    told = f"; of other versions than asked for: {', '.join(moved.values())}" if moved else ""
+    more = f" and {len(apart) - _NAMED} more" if apart[_NAMED:] else ""
+    return told + (f"; of other versions than in the target: {', '.join(apart[:_NAMED])}{more}" if apart else "")
+
+
+def _fits(asked: Requirement, version: str) -> bool:
+    try:
+        return asked.specifier.contains(version, prereleases=True)
+    except InvalidVersion:
+        return not asked.specifier
 
 
 def _without(left: tuple[str, ...]) -> str:

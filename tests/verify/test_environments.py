@@ -193,6 +193,22 @@ def test_what_the_target_could_not_get_is_not_tried_again(tmp_path: Path) -> Non
         assert ("cuda-only (as in the target)" in ready.environment.reason) is not asked
 
 
+def test_packages_that_differ_from_what_was_asked_for_or_from_the_target_are_told(tmp_path: Path) -> None:
+    installer = Recorded(Path("uv"), (), {}, threading.Event(), CONTAINED, FOLDERS)
+    held = inspect(Path(sys.executable))
+    numpy, packaging = (held.packages[name] for name in ("numpy", "packaging"))
+    wanted = Wanted("pytorch-lightning", frozenset({"numpy"}), ("numpy==0.1",))
+    ready = target(wanted, "2.6.6", None, installer, tmp_path, lambda text: None)
+    assert f"of other versions than asked for: numpy {numpy} (numpy==0.1)" in ready.environment.reason
+    ready = target(wanted, "2.6.5", None, installer, tmp_path, lambda text: None)
+    assert f"numpy {numpy} (numpy==0.1)" in ready.environment.reason
+    other = replace(held, packages={**held.packages, "numpy": "0.2", "packaging": "0.3"})
+    after = Ready(other, ready.environment)
+    ready = baseline(wanted, (), "2.0.0", after, "2.6.6", installer, tmp_path, lambda text: None)
+    assert f"numpy {numpy} (numpy==0.2)" in ready.environment.reason
+    assert f"of other versions than in the target: packaging {packaging} (0.3)" in ready.environment.reason
+
+
 def test_the_projects_own_torch_takes_what_goes_with_it() -> None:
     plan = planned("1.8.6", "torch==1.13.1")
     assert plan.base[:2] == ("torch==1.13.1", "pytorch-lightning==1.8.6")
