@@ -237,6 +237,8 @@ def uv_flags(settings: Mapping[str, str]) -> tuple[str, ...]:
     flags = ["--index-strategy", "unsafe-best-match"]
     if index := settings.get("index-url"):
         flags += ["--default-index", index]
+    if ":all:" in settings.get("only-binary", ""):
+        flags.append("--only-binary=:all:")
     if settings.get("no-index", "").lower() in ("1", "true", "yes", "on"):
         flags.append("--no-index")
     for option, flag in _LISTS.items():

@@ -118,6 +118,20 @@ def test_the_code_of_a_package_gets_at_nothing_of_the_users(place: Place, tools:
         assert sorted(path.name for path in place.home.iterdir()) == ["kept"]
 
 
+@pytest.mark.parametrize("uv", [True, False])
+def test_where_nothing_may_be_built_no_code_of_a_package_runs(
+    place: Place, monkeypatch: pytest.MonkeyPatch, uv: bool
+) -> None:
+    monkeypatch.setenv("PIP_ONLY_BINARY", ":all:")
+    found = find(threading.Event())
+    tools = found if uv else replace(found, uv=None)
+    place.cache.mkdir()
+    assert tools.create(place.cache / "environment", Path(sys.executable)) is None
+    wrong = tools.install(place.cache / "environment", ["spy==1.0"]) or ""
+    assert "spy==1.0" in wrong and "build backend" not in wrong
+    assert sorted(path.name for path in place.home.iterdir()) == ["kept"]
+
+
 def test_an_environment_with_such_a_package_is_built_and_used_shut_in(place: Place, tools: Installer) -> None:
     plan = Plan(("spy==1.0", "spy==1.0"), (), ())
     for _ in range(2):
