@@ -58,19 +58,21 @@ def needs(
 ) -> frozenset[str]:
     """The distributions, besides torch and Lightning, for imported packages and the loggers among `names`.
 
-    What the project takes from an address is taken from there. A name that projects give their own files is taken from
-    an index only where a pin has it.
+    What the project takes from an address is taken from there: what has the name of one, and where nothing has, what
+    has words of it. A name that projects give their own files is taken from an index only where a pin has it.
     """
     pinned = {canonicalize_name(pin.name) for pin in map(requirement, pins) if pin}
+    ours = {*_BASE, *_OURS}
+    asked = {package: name for package in packages if (name := distribution(package)) not in ours}
+    open_to_words = [each for each in addresses if not any(each.is_of(*both) for both in asked.items())]
     found = set()
-    for package in packages:
-        name = distribution(package)
-        address = next((each for each in addresses if each.brings(package)), None)
+    for package, name in asked.items():
+        exact = (each for each in addresses if each.is_of(package, name))
+        address = next(exact, None) or next((each for each in open_to_words if each.brings(package)), None)
         if address and name not in pinned:
             found.add(f"{name} @ {address.url}")
         elif name in pinned or package.lower() not in AMBIGUOUS:
             found.add(name)
-    found -= {*_BASE, *_OURS}
     loggers = {extra for name in names for extra in _LOGGERS.get(name, ())}
     return frozenset(found | loggers | {"numpy"})
 

@@ -27,14 +27,18 @@ _PIP_PART = re.compile(r"^(?P<by>\s*)-\s*pip\s*:\s*$")
 
 @dataclass(frozen=True)
 class Address:
-    """A package that is taken from a repository: the address for an installer, and the words of its name."""
+    """A package that is taken from a repository: the address for an installer, and what it may be called."""
 
     url: str
-    words: frozenset[str]
+    names: frozenset[str]
+
+    def is_of(self, *called: str) -> bool:
+        """Whether a package with these names has one that this address gives."""
+        return not self.names.isdisjoint(map(canonicalize_name, called))
 
     def brings(self, package: str) -> bool:
-        """Whether an imported package is likely to be the one at this address."""
-        return set(_words(package)) <= self.words
+        """Whether an imported package may be the one at this address: it has words of its name."""
+        return set(_words(package)) <= {word for name in self.names for word in _words(name)}
 
 
 def pins_in(root: Path) -> tuple[str, ...]:
@@ -52,7 +56,7 @@ def _address(url: str) -> Address:
     told = re.search(r"(?:^|&)egg=([\w.-]+)", fragment)
     path = PurePosixPath(re.sub(r"(\.git)?(@[^/@]*)?$", "", bare))
     kept = "#" + fragment if "subdirectory=" in fragment else ""
-    return Address(bare + kept, frozenset(_words(path.name)) | frozenset(_words(told[1]) if told else ()))
+    return Address(bare + kept, frozenset(map(canonicalize_name, [path.name, *(told.groups() if told else ())])))
 
 
 def _words(name: str) -> list[str]:

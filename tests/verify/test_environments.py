@@ -116,6 +116,17 @@ def test_what_comes_from_an_address_is_not_taken_from_an_index(tmp_path: Path) -
     assert "timm==0.6" in plan.extras
 
 
+def test_an_address_brings_what_has_its_name_before_what_has_words_of_it(tmp_path: Path) -> None:
+    (tmp_path / "requirements.txt").write_text(
+        "git+https://h/o/torch-fidelity.git\ngit+https://h/o/open_clip.git\ngit+https://h/o/CLIP.git\n"
+        "git+https://h/o/fork-of-it.git#egg=numpy-extra\n"
+    )
+    addresses = addresses_in(tmp_path)
+    found = needs({"torch", "pytorch_lightning", "clip", "numpy", "numpy_extra"}, (), (), addresses)
+    assert found == {"clip @ git+https://h/o/CLIP.git", "numpy", "numpy-extra @ git+https://h/o/fork-of-it.git"}
+    assert "clip @ git+https://h/o/open_clip.git" in needs({"clip"}, (), (), addresses[:2])
+
+
 def test_an_interpreter_says_what_it_is_and_what_is_none_is_named() -> None:
     found = inspect(Path(sys.executable))
     assert found.python.startswith(f"{sys.version_info[0]}.{sys.version_info[1]}.")
