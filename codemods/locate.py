@@ -26,6 +26,7 @@ KINDS: dict[type[ast.AST], type[cst.CSTNode]] = {
     ast.Call: cst.Call,
     ast.ClassDef: cst.ClassDef,
     ast.Compare: cst.Comparison,
+    ast.Dict: cst.Dict,
     ast.Expr: cst.Expr,
     ast.For: cst.For,
     ast.FunctionDef: cst.FunctionDef,

@@ -157,11 +157,11 @@ def _comma(bracket: cst.LeftSquareBracket | None = None) -> cst.Comma:
 
     after = bracket.whitespace_after if bracket else None
     if isinstance(after, cst.ParenthesizedWhitespace):
-        return cst.Comma(whitespace_after=_clean(after))
+        return cst.Comma(whitespace_after=clean_break(after))
     return cst.Comma(whitespace_after=cst.SimpleWhitespace(" "))
 
 
-def _clean(space: cst.ParenthesizedWhitespace) -> cst.ParenthesizedWhitespace:
+def clean_break(space: cst.ParenthesizedWhitespace) -> cst.ParenthesizedWhitespace:
     """The line break without the comments around it."""
     import libcst as cst
 
@@ -184,4 +184,4 @@ def _between(call: cst.Call, index: int) -> cst.BaseParenthesizableWhitespace:
     alone_after = index + 1 == len(call.args) or isinstance(after, cst.ParenthesizedWhitespace)
     if not breaks or not alone_before or not alone_after:
         return cst.SimpleWhitespace(" ")
-    return _clean(breaks[0])
+    return clean_break(breaks[0])

@@ -1,90 +1,111 @@
-"""Dictionaries of arguments that a Trainer gets by `**`: what they hold, and entries put in and taken out."""
+"""Keys that reach a Trainer by `**`, exchanged for others where they are set."""
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Collection
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from codemods.facts import Facts, literal
 from codemods.rule import NodeEdit
-from codemods.source import CallNode, PythonFile
-from codemods.trainer.calls import replaced
-from codemods.trainer.values import bound_once, is_stored
+from codemods.source import PythonFile
+from codemods.trainer.calls import clean_break, is_commented, replaced
+from codemods.trainer.fields import has_a_line, is_spoken, with_fields
+from codemods.trainer.handed import Handed
 
 if TYPE_CHECKING:
     import libcst as cst
 
-
-@dataclass(frozen=True)
-class Entry:
-    """A key of a dictionary, the place that spells it, and its value."""
-
-    name: str
-    place: ast.expr | ast.keyword
-    value: ast.expr
+New = tuple[tuple[str, str | None], ...]
+"""Other keys, with the text of their value; None stands for the value of the one that they replace."""
+NO_OTHER = "no other place that is seen speaks of the field"
 
 
-@dataclass(frozen=True)
-class Held:
-    """The dictionary behind a `**`. `anchor` is the node that an edit goes to, None where it cannot be edited: it is
-    used elsewhere too, or commented."""
-
-    entries: tuple[Entry, ...]
-    anchor: ast.Call | ast.Assign | None
-
-    def edit(self, name: str, new: tuple[tuple[str, str | None], ...]) -> NodeEdit:
-        """Other entries in the place of one."""
-        assert self.anchor is not None
-        change: Callable[..., Any] = replaced if isinstance(self.anchor, ast.Call) else _exchanged
-        return NodeEdit(self.anchor, partial(change, name=name, new=new))
-
-    def names(self) -> frozenset[str]:
-        return frozenset(entry.name for entry in self.entries)
-
-
-def held(file: PythonFile, call: CallNode, value: ast.expr) -> Held:
-    """What is known of the dictionary that a call gets by `**`."""
-    node = bound_once(file, call, value.id) if isinstance(value, ast.Name) else value
-    statement = None
-    if isinstance(value, ast.Name) and node is not None:
-        functions = [item for item in call.within if isinstance(item, ast.FunctionDef | ast.AsyncFunctionDef)]
-        space = next((item for item in reversed(functions) if is_stored(item, value.id)), file.tree)
-        loads = [
-            item
-            for item, _ in file.nodes_near([value.id], space)
-            if isinstance(item, ast.Name) and item.id == value.id and isinstance(item.ctx, ast.Load)
-        ]
-        found = [item.node for item in file.assignments_to(value.id) if item.node.value is node]
-        statement = found[0] if len(loads) == 1 and found and isinstance(found[0], ast.Assign) else None
-    if isinstance(node, ast.Dict):
-        entries = tuple(
-            Entry(key.value, key, item)
-            for key, item in zip(node.keys, node.values, strict=True)
-            if isinstance(key, ast.Constant) and isinstance(key.value, str)
-        )
-        whole = len(entries) == len(node.keys) and not _commented(file, node)
-        return Held(entries, statement if whole and isinstance(statement, ast.Assign) else None)
-    if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "dict"):
-        return Held((), None)
-    if call.scope.lookup("dict") is not None:
-        return Held((), None)
-    entries = tuple(Entry(item.arg, item, item.value) for item in node.keywords if item.arg)
-    alone = statement is not None or node is value
-    whole = alone and len(entries) == len(node.keywords) and not node.args and not _commented(file, node)
-    return Held(entries, node if whole else None)
+def exchange(file: PythonFile, facts: Facts, entry: Handed, new: New) -> NodeEdit | None:
+    """The edit that puts other keys in the place of one, None where it cannot be proved that they reach Trainers
+    alone, or a comment would be lost."""
+    holder = entry.holder
+    if entry.file is not file or holder is None:
+        return None
+    if isinstance(holder, ast.AnnAssign):
+        return _of_field(file, facts, entry, holder, new)
+    if not entry.alone or (not new and _is_commented(file, entry)):
+        return None
+    if isinstance(holder, ast.Dict):
+        return NodeEdit(holder, partial(_in_dictionary, name=entry.name, new=new))
+    if isinstance(holder, ast.Call):
+        return NodeEdit(holder, partial(replaced, name=entry.name, new=new))
+    return NodeEdit(holder, partial(_stored, new=new)) if new else None
 
 
-def _commented(file: PythonFile, node: ast.expr) -> bool:
-    return any("#" in line for line in file.lines[node.lineno - 1 : node.end_lineno])
+def names_of(entries: Collection[Handed]) -> list[str]:
+    """The names of keys, in order."""
+    return [entry.name for entry in entries]
 
 
-def _exchanged(node: cst.Assign, *, name: str, new: tuple[tuple[str, str | None], ...]) -> cst.Assign:
-    """The assignment of a dictionary with other entries in the place of one."""
+def _is_commented(file: PythonFile, entry: Handed) -> bool:
+    """Whether a comment stands beside or above a key."""
+    if isinstance(entry.holder, ast.Call) and isinstance(entry.place, ast.keyword):
+        return is_commented(file, entry.holder, entry.place, beside=False)
+    last = entry.value.end_lineno if entry.value else None
+    above = file.lines[entry.place.lineno - 2].lstrip() if entry.place.lineno > 1 else ""
+    beside = file.lines[entry.place.lineno - 1 : last or entry.place.lineno]
+    return above.startswith("#") or any("#" in line for line in beside)
+
+
+def _of_field(file: PythonFile, facts: Facts, entry: Handed, node: ast.AnnAssign, new: New) -> NodeEdit | None:
+    """Other fields in the place of one that has a literal for its default, and that nothing else speaks of."""
+    if node.value is None or not literal(node.value)[0] or not new or not has_a_line(file, node):
+        return None
+    if is_spoken(file, facts, entry.name) or _is_filled_by_position(file, facts, node):
+        return None
+    fields = []
+    for name, text in new:
+        value = text or file.source_of(node.value)
+        known, plain = literal(ast.parse(value, mode="eval").body)
+        note = type(plain).__name__ if known and text else file.source_of(node.annotation)
+        fields.append(f"{name}: {note} = {value}")
+    return NodeEdit(node, partial(with_fields, fields=tuple(fields)), line=True)
+
+
+def _is_filled_by_position(file: PythonFile, facts: Facts, field: ast.AnnAssign) -> bool:
+    """Whether the class of a field may be built of values that go by their position: here, or in another file that
+    speaks of it."""
+    owner = next((item for item in file.classes if field in item.node.body), None)
+    if owner is None:
+        return True
+    name = owner.node.name
+    elsewhere = any(
+        source.kind in ("python", "notebook") and path != file.path and name.encode() in source.data
+        for path, source in facts.sources.items()
+    )
+    below = any(isinstance(base, ast.Name) and base.id == name for item in file.classes for base in item.node.bases)
+    called = [call.node for call in file.calls_near([name]) if getattr(call.node.func, "id", "") == name]
+    return elsewhere or below or any(call.args for call in called)
+
+
+def _stored(node: cst.Assign, *, new: New) -> cst.Assign | cst.Expr:
+    """The statement `x["key"] = value` with other keys."""
     import libcst as cst
 
-    old = cst.ensure_type(node.value, cst.Dict)
+    target = cst.ensure_type(node.targets[0].target, cst.Subscript)
+    values = [node.value if text is None else cst.parse_expression(text) for _, text in new]
+    if len(new) == 1:
+        index = cst.ensure_type(target.slice[0].slice, cst.Index)
+        quote = cst.ensure_type(index.value, cst.SimpleString).quote
+        key = index.with_changes(value=cst.SimpleString(f"{quote}{new[0][0]}{quote}"))
+        changed = target.with_changes(slice=[target.slice[0].with_changes(slice=key)])
+        return node.with_changes(targets=[node.targets[0].with_changes(target=changed)], value=values[0])
+    equal = cst.AssignEqual(cst.SimpleWhitespace(""), cst.SimpleWhitespace(""))
+    given = [cst.Arg(value, cst.Name(name), equal) for (name, _), value in zip(new, values, strict=True)]
+    return cst.Expr(cst.Call(cst.Attribute(target.value, cst.Name("update")), given), semicolon=node.semicolon)
+
+
+def _in_dictionary(old: cst.Dict, *, name: str, new: New) -> cst.Dict:
+    """The dictionary with other entries in the place of one."""
+    import libcst as cst
+
     elements = list(old.elements)
     index = next(
         number
@@ -95,12 +116,11 @@ def _exchanged(node: cst.Assign, *, name: str, new: tuple[tuple[str, str | None]
     )
     item = cst.ensure_type(elements[index], cst.DictElement)
     quote = cst.ensure_type(item.key, cst.SimpleString).quote
-    between = next((other.comma for other in elements if isinstance(other.comma, cst.Comma)), None)
     made = [
         item.with_changes(
             key=cst.SimpleString(f"{quote}{word}{quote}"),
             value=item.value if text is None else cst.parse_expression(text),
-            comma=between or cst.Comma(whitespace_after=cst.SimpleWhitespace(" ")),
+            comma=cst.Comma(whitespace_after=_between(old, index)),
         )
         for word, text in new
     ]
@@ -108,4 +128,17 @@ def _exchanged(node: cst.Assign, *, name: str, new: tuple[tuple[str, str | None]
         made[-1] = made[-1].with_changes(comma=item.comma)
     elif index == len(elements) - 1 and index:
         elements[index - 1] = elements[index - 1].with_changes(comma=item.comma)
-    return node.with_changes(value=old.with_changes(elements=[*elements[:index], *made, *elements[index + 1 :]]))
+    return old.with_changes(elements=[*elements[:index], *made, *elements[index + 1 :]])
+
+
+def _between(node: cst.Dict, index: int) -> cst.BaseParenthesizableWhitespace:
+    """What separates two entries at that place: a line break where each has a line of its own."""
+    import libcst as cst
+
+    commas = [item.comma for item in node.elements[max(index - 1, 0) : index + 1]]
+    spaces = [comma.whitespace_after for comma in commas if isinstance(comma, cst.Comma)]
+    if index == 0:
+        spaces.append(node.lbrace.whitespace_after)
+    inside = spaces if index < len(node.elements) - 1 else spaces[:1]
+    breaks = [space for space in inside if isinstance(space, cst.ParenthesizedWhitespace)]
+    return clean_break(breaks[0]) if breaks and len(breaks) == len(inside) else cst.SimpleWhitespace(" ")

@@ -5,13 +5,18 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from functools import partial
+from typing import TYPE_CHECKING
 
 from codemods.facts import TRAINER, Facts, literal
 from codemods.finding import Fix
-from codemods.rule import Match, TextEdit
+from codemods.rule import Match, NodeEdit
 from codemods.scopes import canonical
 from codemods.source import ClassNode, PythonFile
 from codemods.trainer.table import current, once
+
+if TYPE_CHECKING:
+    import libcst as cst
 
 HARDWARE = "gpus"
 """The field whose absence means something else in 2.x."""
@@ -48,7 +53,7 @@ def _of_class(file: PythonFile, facts: Facts, item: ClassNode) -> Iterator[tuple
             or verdict.new is None
             or verdict.values
             or len(verdict.new) > 1
-            or _is_spoken(file, facts, verdict.key)
+            or is_spoken(file, facts, verdict.key)
         ):
             continue
         (new, text), *_ = (*verdict.new, ("", None))
@@ -63,20 +68,43 @@ def _of_class(file: PythonFile, facts: Facts, item: ClassNode) -> Iterator[tuple
             yield verdict.key, Match(file.span(node), message, level, reason, verdict.row, (edit,))
 
 
-def _edit(file: PythonFile, node: ast.AnnAssign, new: str) -> tuple[TextEdit | None, bool]:
+def _edit(file: PythonFile, node: ast.AnnAssign, new: str) -> tuple[NodeEdit | None, bool]:
     """The edit that gives a field another name, or takes its line out, and whether no comment goes with it."""
-    start, end = file.offsets(node)
-    if new:
-        return TextEdit(*file.offsets(node.target), new), True
-    first = file.text.rfind("\n", 0, start) + 1
-    after = file.text.find("\n", end)
-    rest = file.text[end:after].strip()
-    if file.text[first:start].strip() or after < 0 or (rest and not rest.startswith("#")):
+    if not has_a_line(file, node):
         return None, False
-    return TextEdit(first, after + 1, ""), not rest
+    if new:
+        text = f"{new}: {file.source_of(node.annotation)} = {file.source_of(node.value)}" if node.value else ""
+        return NodeEdit(node, partial(with_fields, fields=(text,)), line=True), True
+    around = file.lines[node.lineno - 2 : node.lineno - 1] + file.lines[(node.end_lineno or node.lineno) - 1 :][:1]
+    commented = around[0].lstrip().startswith("#") or "#" in around[-1]
+    return NodeEdit(node, partial(with_fields, fields=()), line=True), not commented
 
 
-def _is_spoken(file: PythonFile, facts: Facts, name: str) -> bool:
+def has_a_line(file: PythonFile, node: ast.AnnAssign) -> bool:
+    """Whether a field has its line for itself, but for a comment."""
+    start, end = file.offsets(node)
+    rest = file.text[end:].split("\n", 1)[0].strip()
+    return not file.text[file.text.rfind("\n", 0, start) + 1 : start].strip() and (not rest or rest[0] == "#")
+
+
+def with_fields(
+    line: cst.SimpleStatementLine, *, fields: tuple[str, ...]
+) -> cst.FlattenSentinel[cst.SimpleStatementLine] | cst.RemovalSentinel:
+    """Fields in the place of one, with the comments that it has."""
+    import libcst as cst
+
+    if not fields:
+        return cst.RemoveFromParent()
+    made = [
+        cst.SimpleStatementLine(cst.ensure_type(cst.parse_statement(text), cst.SimpleStatementLine).body)
+        for text in fields
+    ]
+    made[0] = made[0].with_changes(leading_lines=line.leading_lines)
+    made[-1] = made[-1].with_changes(trailing_whitespace=line.trailing_whitespace)
+    return cst.FlattenSentinel(made)
+
+
+def is_spoken(file: PythonFile, facts: Facts, name: str) -> bool:
     """Whether another place of the project speaks of a field."""
     word = re.compile(rb"\b" + name.encode() + rb"\b")
     return any(

@@ -3,24 +3,22 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
-from dataclasses import dataclass
-from functools import partial
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, replace
 
 from codemods.facts import TRAINER, Facts, literal
-from codemods.rule import NodeEdit
-from codemods.scopes import Scope, canonical
-from codemods.source import CallNode, PythonFile
+from codemods.scopes import canonical
+from codemods.source import CallNode, ClassNode, PythonFile
 from codemods.syntax import Function
 from codemods.trainer.calls import builds_trainer
 from codemods.trainer.guards import asks_version
-from codemods.trainer.kept import space_of
-
-if TYPE_CHECKING:
-    import libcst as cst
+from codemods.trainer.shapes import At, Shape, definition_of, methods_of, shape_of
 
 Place = ast.expr | ast.stmt | ast.keyword
+Holder = ast.Dict | ast.Call | ast.Assign | ast.AnnAssign
+UNSEEN = "**"
+"""The name of what stands for keys that cannot be seen."""
 _THROUGH = frozenset({
     "vars", "dict", "asdict", "copy", "deepcopy", "to_container", "create", "merge", "Namespace", "SimpleNamespace",
     "EasyDict", "edict", "Munch", "AttrDict", "DotMap",
@@ -28,272 +26,368 @@ _THROUGH = frozenset({
 """What hands on the keys that it is given."""
 _METHODS = frozenset({"copy", "dict", "model_dump", "to_dict", "_asdict"})
 """Methods that give an object's own keys."""
+_FILLING = ("update", "setdefault")
 _PARSED = ("parse_args", "parse_known_args")
-_DEEP = 5
+_DEEP = 6
 
 
 @dataclass(frozen=True)
 class Handed:
-    """A key, the place that sets it and its value. `file` is where that is, `store` the statement `x["key"] = value`
-    that does nothing else."""
+    """A key, the place that sets it and its value. `file` is where that is, `holder` the dictionary, call, statement or
+    field in which it can be exchanged for others. `alone` says that nothing but Trainers gets it, `always` that it is
+    set whenever the Trainer is built."""
 
     name: str
     place: Place
     value: ast.expr | None
     file: PythonFile
-    store: ast.Assign | None = None
+    holder: Holder | None = None
+    alone: bool = False
+    always: bool = False
 
     @property
     def where(self) -> str:
         return f"{self.file.path}:{self.place.lineno}"
 
 
+def handed(file: PythonFile, facts: Facts, call: CallNode) -> tuple[Handed, ...]:
+    """The keys that a call gets by `**`, each place once; those that stand under a question for the version serve
+    both."""
+    asked = f"handed.{file.path}.{id(call.node)}"
+    node, found = facts.memo.get(asked, (None, ()))
+    if node is not call.node:
+        found = tuple(_handed(file, facts, call)) if any(item.arg is None for item in call.node.keywords) else ()
+        facts.memo[asked] = call.node, found
+    known: tuple[Handed, ...] = found
+    return known
+
+
+def _handed(file: PythonFile, facts: Facts, call: CallNode) -> Iterator[Handed]:
+    seen: set[int] = set()
+    for item in call.node.keywords:
+        if item.arg is None:
+            for key in _keys(At.of(file, call), facts, item.value, _Way(), 0):
+                if id(key.place) not in seen and not asks_version(key.file, key.place):
+                    seen.add(id(key.place))
+                    yield key
+
+
 @dataclass(frozen=True)
-class _At:
-    """Where an expression is read: the file, the functions around it, and the scope of its names."""
+class _Way:
+    """How surely the keys on the way to a Trainer go there alone, and always."""
 
-    file: PythonFile
-    functions: tuple[ast.AST, ...]
-    scope: Scope
+    alone: bool = True
+    always: bool = True
 
-
-def handed(
-    file: PythonFile, facts: Facts, within: tuple[ast.AST, ...], scope: Scope, value: ast.expr
-) -> tuple[Handed, ...]:
-    """The keys of what a call in `within` gets by `**`, each place once; those that stand under a question for the
-    version serve both."""
-    functions = tuple(item for item in within if isinstance(item, ast.FunctionDef | ast.AsyncFunctionDef))
-    found: dict[int, Handed] = {}
-    for item in _keys(_At(file, functions, scope), facts, value, 0):
-        if not asks_version(item.file, item.place):
-            found.setdefault(id(item.place), item)
-    return tuple(found.values())
+    def but(self, alone: bool = True, always: bool = True) -> _Way:
+        return _Way(self.alone and alone, self.always and always)
 
 
-def _keys(at: _At, facts: Facts, node: ast.expr | None, depth: int) -> Iterator[Handed]:
-    if node is None or depth > _DEEP:
+def _key(at: At, way: _Way, name: str, place: Place, value: ast.expr | None, holder: Holder | None = None) -> Handed:
+    return Handed(name, place, value, at.file, holder, way.alone, way.always)
+
+
+def _keys(at: At, facts: Facts, node: ast.expr | None, way: _Way, depth: int) -> Iterator[Handed]:
+    if isinstance(node, ast.Constant) or node is None:
         return
-    if isinstance(node, ast.Dict):
+    if depth > _DEEP:
+        yield _key(at, way, UNSEEN, node, None)
+    elif isinstance(node, ast.Dict):
         for key, value in zip(node.keys, node.values, strict=True):
             if isinstance(key, ast.Constant) and isinstance(key.value, str):
-                yield Handed(key.value, key, value, at.file)
+                yield _key(at, way, key.value, key, value, node)
             elif key is None:
-                yield from _keys(at, facts, value, depth + 1)
+                yield from _keys(at, facts, value, way, depth + 1)
+            else:
+                yield _key(at, way, UNSEEN, key, value)
     elif isinstance(node, ast.IfExp):
-        yield from _keys(at, facts, node.body, depth + 1)
-        yield from _keys(at, facts, node.orelse, depth + 1)
+        yield from _of_choice(at, facts, node, way, depth)
     elif isinstance(node, ast.BoolOp):
         for part in node.values:
-            yield from _keys(at, facts, part, depth + 1)
+            yield from _keys(at, facts, part, way.but(always=False), depth + 1)
     elif isinstance(node, ast.BinOp):
-        yield from _keys(at, facts, node.left, depth + 1)
-        yield from _keys(at, facts, node.right, depth + 1)
+        yield from _keys(at, facts, node.left, way, depth + 1)
+        yield from _keys(at, facts, node.right, way, depth + 1)
     elif isinstance(node, ast.Call):
-        yield from _of_call(at, facts, node, depth)
+        yield from _of_call(at, facts, node, way, depth)
+    elif isinstance(node, ast.Subscript):
+        yield from _of_item(at, facts, node.value, node.slice, way, depth)
     elif isinstance(node, ast.Attribute) and node.attr == "__dict__":
-        yield from _keys(at, facts, node.value, depth + 1)
+        yield from _keys(at, facts, node.value, way, depth + 1)
     elif isinstance(node, ast.Name | ast.Attribute):
-        yield from _of_name(at, facts, node, depth)
+        yield from _of_name(at, facts, node, way, depth)
+    else:
+        yield _key(at, way, UNSEEN, node, None)
 
 
-def _of_call(at: _At, facts: Facts, node: ast.Call, depth: int) -> Iterator[Handed]:
-    name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
-    if name in _PARSED:
-        yield from _options(at.file)
+def _of_choice(at: At, facts: Facts, node: ast.IfExp, way: _Way, depth: int) -> Iterator[Handed]:
+    """The keys of both arms; those that are in both are set always."""
+    arms = [list(_keys(at, facts, arm, way, depth + 1)) for arm in (node.body, node.orelse)]
+    both = {item.name for item in arms[0]} & {item.name for item in arms[1]}
+    for item in (*arms[0], *arms[1]):
+        yield item if item.name in both else replace(item, always=False)
+
+
+def _of_item(at: At, facts: Facts, owner: ast.expr, key: ast.expr, way: _Way, depth: int) -> Iterator[Handed]:
+    """The keys of what a dictionary holds under a key that is spelled out."""
+    known, name = literal(key)
+    found = [
+        item
+        for item in (_keys(at, facts, owner, way.but(alone=False), depth + 1) if known else ())
+        if item.name == name and item.value is not None
+    ]
+    for item in found:
+        inside = at if item.file is at.file else At(item.file, (), item.file.scope, None)
+        yield from _keys(inside, facts, item.value, way.but(alone=False), depth + 1)
+    if not found:
+        yield _key(at, way, UNSEEN, owner, None)
+
+
+def _of_call(at: At, facts: Facts, node: ast.Call, way: _Way, depth: int) -> Iterator[Handed]:
+    function = node.func
+    name = function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
+    found = list(_of_project(at, facts, node, way, depth))
+    if found:
+        yield from found
+    elif name in _PARSED:
+        yield from _options(at, way)
+    elif name == "get" and isinstance(function, ast.Attribute) and node.args:
+        yield from _of_item(at, facts, function.value, node.args[0], way, depth)
     elif name in _THROUGH or name in _METHODS:
-        if name in _METHODS and not node.args and isinstance(node.func, ast.Attribute):
-            yield from _keys(at, facts, node.func.value, depth + 1)
+        if name in _METHODS and not node.args and isinstance(function, ast.Attribute):
+            yield from _keys(at, facts, function.value, way, depth + 1)
+        holder = node if name == "dict" and isinstance(function, ast.Name) and at.scope.lookup(name) is None else None
         for item in node.keywords:
             if item.arg:
-                yield Handed(item.arg, item, item.value, at.file)
+                yield _key(at, way, item.arg, item, item.value, holder)
         for inner in [*node.args, *(item.value for item in node.keywords if item.arg is None)]:
-            yield from _keys(at, facts, inner, depth + 1)
-    elif dotted := at.scope.resolve(node.func):
-        yield from _of_definition(at, facts, dotted, node, depth)
+            yield from _keys(at, facts, inner, way, depth + 1)
+    else:
+        yield _key(at, way, UNSEEN, node, None)
 
 
-def _options(file: PythonFile) -> Iterator[Handed]:
-    for call in file.calls_near(["add_argument"]):
+def _of_project(at: At, facts: Facts, node: ast.Call, way: _Way, depth: int) -> Iterator[Handed]:
+    """The keys of what a class, a function or a method of the project gives."""
+    found = definition_of(at, facts, node.func)
+    if found is None:
+        owner = shape_of(at, facts, node.func.value) if isinstance(node.func, ast.Attribute) else None
+        if owner is not None and isinstance(node.func, ast.Attribute) and node.func.attr not in _METHODS:
+            yield from _of_methods(facts, owner, node.func.attr, way, depth)
+        return
+    file, item = found
+    if isinstance(item, ast.ClassDef):
+        yield from (_key(at, way.but(alone=False), key.arg, key, key.value) for key in node.keywords if key.arg)
+        for shape in file.classes:
+            if shape.node is item:
+                yield from _fields(file, facts, shape, way)
+    else:
+        inside = At(file, (item,), file.scope, None)
+        yield from _of_returns(inside, facts, item, way.but(_times(facts, item.name) == 2), depth)
+
+
+def _of_methods(facts: Facts, owner: Shape, name: str, way: _Way, depth: int) -> Iterator[Handed]:
+    """The keys of what a method, or property, gives, in whatever class of the project it may be."""
+    found = list(methods_of(facts, *owner, name))
+    alone = len(found) == 1 and _times(facts, name) == 2
+    for file, holder, function in found:
+        inside = At(file, (function,), file.scope, holder)
+        yield from _of_returns(inside, facts, function, way.but(alone, len(found) == 1), depth)
+
+
+def _of_returns(at: At, facts: Facts, function: Function, way: _Way, depth: int) -> Iterator[Handed]:
+    returns = [node for node in ast.walk(function) if isinstance(node, ast.Return)]
+    for node in returns:
+        yield from _keys(at, facts, node.value, way.but(always=returns == function.body[-1:]), depth + 1)
+
+
+def _times(facts: Facts, name: str) -> int:
+    """How often the project's code speaks of a name."""
+    word = re.compile(rb"\b" + name.encode() + rb"\b")
+    return sum(
+        len(word.findall(source.data))
+        for source in facts.sources.values()
+        if source.kind in ("python", "notebook") and name.encode() in source.data
+    )
+
+
+def _options(at: At, way: _Way) -> Iterator[Handed]:
+    for call in at.file.calls_near(["add_argument"]):
         for item in call.node.args:
             if isinstance(item, ast.Constant) and isinstance(item.value, str) and item.value.startswith("--"):
-                yield Handed(item.value.lstrip("-").replace("-", "_"), item, None, file)
+                yield _key(at, way.but(alone=False), item.value.lstrip("-").replace("-", "_"), item, None)
 
 
-def _of_definition(at: _At, facts: Facts, dotted: str, node: ast.Call, depth: int) -> Iterator[Handed]:
-    """The keys of what a class or a function of the project gives."""
-    module, _, name = dotted.rpartition(".")
-    file = at.file if module == at.file.module else _opened(facts, module)
-    if file is None:
-        return
-    for item in file.classes:
-        if item.qualname == name:
-            yield from _fields(file, item.node)
-            yield from (Handed(given.arg, given, given.value, at.file) for given in node.keywords if given.arg)
-    for statement in file.tree.body:
-        if isinstance(statement, ast.FunctionDef) and statement.name == name:
-            inside = _At(file, (statement,), file.scope)
-            for inner in ast.walk(statement):
-                if isinstance(inner, ast.Return):
-                    yield from _keys(inside, facts, inner.value, depth + 1)
-
-
-def _opened(facts: Facts, module: str) -> PythonFile | None:
-    """The file of a module of the project, where there is one of that name."""
-    stem = module.replace(".", "/")
-    tails = (f"{stem}.py", f"{stem}/__init__.py")
-    paths = [path for path in facts.sources if any(path == tail or path.endswith(f"/{tail}") for tail in tails)]
-    return facts.open(paths[0]) if module and len(paths) == 1 else None
-
-
-def _fields(file: PythonFile, node: ast.ClassDef) -> Iterator[Handed]:
-    """The fields of a class: those of its body, and what its constructor puts on self."""
-    for statement in node.body:
+def _fields(file: PythonFile, facts: Facts, item: ClassNode, way: _Way, depth: int = 0) -> Iterator[Handed]:
+    """The fields of a class: those of its body and its bases, and what its constructor puts on self."""
+    at, way = At(file, (), item.scope, item), way.but(alone=False)
+    for base in item.node.bases if depth < _DEEP else ():
+        found = definition_of(at, facts, base)
+        if found is not None and isinstance(found[1], ast.ClassDef):
+            above = next(other for other in found[0].classes if other.node is found[1])
+            yield from _fields(found[0], facts, above, way, depth + 1)
+    for statement in item.node.body:
         if isinstance(statement, ast.AnnAssign) and isinstance(statement.target, ast.Name):
-            yield Handed(statement.target.id, statement, statement.value, file)
+            yield _key(at, way, statement.target.id, statement, statement.value, statement)
         elif isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Name):
-            yield Handed(statement.targets[0].id, statement, statement.value, file)
+            yield _key(at, way, statement.targets[0].id, statement, statement.value)
         elif isinstance(statement, ast.FunctionDef) and statement.name == "__init__":
             for inner in ast.walk(statement):
                 if isinstance(inner, ast.Attribute) and isinstance(inner.ctx, ast.Store):
-                    yield Handed(inner.attr, inner, None, file)
+                    yield _key(at, way, inner.attr, inner, None)
 
 
-def _of_name(at: _At, facts: Facts, node: ast.Name | ast.Attribute, depth: int) -> Iterator[Handed]:
+def _of_name(at: At, facts: Facts, node: ast.Name | ast.Attribute, way: _Way, depth: int) -> Iterator[Handed]:
     """The keys of every value that a name is bound to, and those that are set in it afterwards."""
     text = ast.unparse(node)
-    spaces: list[ast.AST] = [*reversed(at.functions), at.file.tree] if isinstance(node, ast.Name) else [at.file.tree]
-    for space in spaces:
-        found = list(_set_in(at, facts, space, text, depth))
-        bound = any(ast.unparse(inner) == text for inner in _stores(space, type(node)))
+    for space in (*reversed(at.functions), at.file.tree) if isinstance(node, ast.Name) else (at.file.tree,):
+        here = way.but(alone=way.alone and _is_alone(at, facts, space, node))
+        found = list(_set_in(at, facts, space, text, here, depth))
         yield from found
-        if isinstance(space, ast.FunctionDef | ast.AsyncFunctionDef) and text in _names(space):
-            yield from _of_parameter(at, facts, space, text, depth)
+        if not isinstance(space, ast.Module) and text in _names(space):
+            yield from _of_parameter(at, facts, space, node, way, depth)
             return
-        if found or bound:
+        if found or any(ast.unparse(inner) == text for inner in _stores(space, type(node))):
             return
+    owner = shape_of(at, facts, node.value) if isinstance(node, ast.Attribute) else None
+    given = list(_of_methods(facts, owner, node.attr, way, depth)) if owner and isinstance(node, ast.Attribute) else []
+    yield from given or _of_shape(at, facts, node, way)
+
+
+def _of_shape(at: At, facts: Facts, node: ast.Name | ast.Attribute, way: _Way) -> Iterator[Handed]:
+    """The fields of what a name stands for."""
+    if shape := shape_of(at, facts, node):
+        yield from _fields(shape[0], facts, shape[1], way)
+    else:
+        yield _key(at, way, UNSEEN, node, None)
+
+
+def _is_alone(at: At, facts: Facts, space: ast.AST, node: ast.Name | ast.Attribute) -> bool:
+    """Whether a dictionary's name is used for nothing in a space but to fill it, and to give it to Trainers."""
+    name = node.attr if isinstance(node, ast.Attribute) else node.id
+    allowed = {id(node)}
+    for other in at.file.calls_near(at.file.spellings("Trainer")):
+        if builds_trainer(other) and not any(item.arg in _TAKING for item in other.node.keywords):
+            allowed.update(id(item.value) for item in other.node.keywords if item.arg is None)
+    uses = []
+    for inner in ast.walk(space):
+        if isinstance(inner, ast.Subscript) and isinstance(inner.ctx, ast.Store):
+            allowed.add(id(inner.value))
+        elif isinstance(inner, ast.Call) and isinstance(inner.func, ast.Attribute) and inner.func.attr in _FILLING:
+            allowed.add(id(inner.func.value))
+        elif isinstance(inner, ast.Name | ast.Attribute) and not isinstance(inner.ctx, ast.Store):
+            spelled = inner.attr if isinstance(inner, ast.Attribute) else inner.id
+            if type(inner) is type(node) and spelled == name:
+                uses.append(inner)
+    outside = space is at.file.tree and _times(facts, name) != len(re.findall(rf"\b{name}\b", at.file.text))
+    return not outside and all(id(item) in allowed for item in uses)
+
+
+_TAKING = ("accelerator", "devices", "strategy")
+"""Keywords that what takes the place of others could meet in another call."""
 
 
 def _names(function: Function) -> set[str]:
     return {item.arg for item in ast.walk(function.args) if isinstance(item, ast.arg)}
 
 
-def _of_parameter(at: _At, facts: Facts, function: Function, name: str, depth: int) -> Iterator[Handed]:
+def _of_parameter(
+    at: At, facts: Facts, function: Function, node: ast.Name | ast.Attribute, way: _Way, depth: int
+) -> Iterator[Handed]:
     """The keys of the class that a parameter is said to be, and of what the file's own calls give for it."""
-    if (note := _annotation(function, name)) and (dotted := at.scope.resolve(note)):
-        yield from _of_definition(at, facts, dotted, ast.Call(note, [], []), depth)
+    name, way = ast.unparse(node), way.but(alone=False, always=False)
+    yield from _of_shape(at, facts, node, way)
     every = [item.arg for item in [*function.args.posonlyargs, *function.args.args]]
     rest = function.args.kwarg is not None and function.args.kwarg.arg == name
     for call in at.file.calls_near([function.name]):
         called = call.node.func
         if not isinstance(called, ast.Name) or called.id != function.name:
             continue
-        functions = tuple(item for item in call.within if isinstance(item, ast.FunctionDef | ast.AsyncFunctionDef))
-        there = _At(at.file, functions, call.scope)
+        there = At.of(at.file, call)
         for item in call.node.keywords:
             if rest and item.arg and item.arg not in every:
-                yield Handed(item.arg, item, item.value, at.file)
+                yield _key(there, way, item.arg, item, item.value)
             elif (rest and item.arg is None) or item.arg == name:
-                yield from _keys(there, facts, item.value, depth + 1)
+                yield from _keys(there, facts, item.value, way, depth + 1)
         if name in every[: len(call.node.args)]:
-            yield from _keys(there, facts, call.node.args[every.index(name)], depth + 1)
+            yield from _keys(there, facts, call.node.args[every.index(name)], way, depth + 1)
 
 
 def _stores(space: ast.AST, kind: type[ast.Name | ast.Attribute]) -> Iterator[ast.expr]:
     return (inner for inner in ast.walk(space) if isinstance(inner, kind) and isinstance(inner.ctx, ast.Store))
 
 
-def _annotation(function: Function, name: str) -> ast.expr | None:
-    """What a parameter of that name is said to be."""
-    every = [*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs]
-    return next((item.annotation for item in every if item.arg == name), None)
-
-
-def _set_in(at: _At, facts: Facts, space: ast.AST, text: str, depth: int) -> Iterator[Handed]:
+def _plain_stores(space: ast.AST) -> Iterator[ast.expr]:
+    """The targets of the statements that bind anew."""
     for node in ast.walk(space):
+        if isinstance(node, ast.Assign | ast.AnnAssign):
+            yield from node.targets if isinstance(node, ast.Assign) else [node.target]
+
+
+def _always(space: ast.AST, attribute: bool) -> set[int]:
+    """The statements, and the calls that are one, that run whenever a space does; those of constructors count for
+    attributes."""
+    bodies = [getattr(space, "body", [])]
+    if attribute:
+        bodies = [
+            node.body for node in ast.walk(space) if isinstance(node, ast.FunctionDef) and node.name == "__init__"
+        ]
+    found = [statement for body in bodies for statement in body]
+    return {id(item.value) if isinstance(item, ast.Expr) else id(item) for item in found}
+
+
+def _set_in(at: At, facts: Facts, space: ast.AST, text: str, way: _Way, depth: int) -> Iterator[Handed]:
+    """The keys of what a space assigns to a name, and of what it sets in it."""
+    always = _always(space, "." in text)
+    fillings = [f"{text}.{name}" for name in _FILLING]
+    bound = sum(ast.unparse(node) == text for node in _plain_stores(space))
+    for node in ast.walk(space):
+        here = way.but(always=id(node) in always and bound < 2)
         if isinstance(node, ast.Assign | ast.AnnAssign | ast.AugAssign):
-            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
-            for target in targets:
-                if isinstance(target, ast.Name | ast.Attribute) and ast.unparse(target) == text:
-                    yield from _keys(at, facts, node.value, depth + 1)
-                elif isinstance(target, ast.Subscript) and ast.unparse(target.value) == text:
-                    key = target.slice
-                    if isinstance(key, ast.Constant) and isinstance(key.value, str):
-                        store = node if isinstance(node, ast.Assign) and len(targets) == 1 else None
-                        yield Handed(key.value, target, node.value, at.file, store)
-                elif isinstance(target, ast.Attribute) and ast.unparse(target.value) == text:
-                    yield Handed(target.attr, target, node.value, at.file)
-        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
-            if ast.unparse(node.func.value) != text:
-                continue
-            if node.func.attr == "setdefault" and node.args and isinstance(node.args[0], ast.Constant):
-                yield Handed(str(node.args[0].value), node.args[0], node.args[1] if node.args[1:] else None, at.file)
-            elif node.func.attr == "update":
-                yield from (Handed(item.arg, item, item.value, at.file) for item in node.keywords if item.arg)
-                for inner in node.args:
-                    yield from _keys(at, facts, inner, depth + 1)
+            for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
+                yield from _of_target(at, facts, node, target, text, here, depth)
+        elif isinstance(node, ast.Call) and ast.unparse(node.func) in fillings:
+            yield from _of_filling(at, facts, node, here, depth)
 
 
-def structured(file: PythonFile) -> Iterator[Handed]:
+def _of_target(
+    at: At, facts: Facts, node: ast.Assign | ast.AnnAssign | ast.AugAssign, target: ast.expr, text: str, way: _Way,
+    depth: int,
+) -> Iterator[Handed]:  # fmt: skip
+    """The keys of what is assigned to a name, to an item of it, or to an attribute."""
+    if isinstance(target, ast.Name | ast.Attribute) and ast.unparse(target) == text:
+        yield from _keys(at, facts, node.value, way, depth + 1)
+    elif isinstance(target, ast.Subscript) and ast.unparse(target.value) == text:
+        known, key = literal(target.slice)
+        plain = isinstance(node, ast.Assign) and len(node.targets) == 1
+        value = None if isinstance(node, ast.AugAssign) else node.value
+        holder = node if isinstance(node, ast.Assign) and plain else None
+        yield _key(at, way, key if known and isinstance(key, str) else UNSEEN, target, value, holder)
+    elif isinstance(target, ast.Attribute) and ast.unparse(target.value) == text:
+        yield _key(at, way.but(alone=False), target.attr, target, node.value)
+
+
+def _of_filling(at: At, facts: Facts, node: ast.Call, way: _Way, depth: int) -> Iterator[Handed]:
+    """The keys that `x.update(...)` and `x.setdefault("key", value)` bring."""
+    if isinstance(node.func, ast.Attribute) and node.func.attr == "setdefault":
+        if node.args and isinstance(node.args[0], ast.Constant):
+            value = node.args[1] if node.args[1:] else None
+            yield _key(at, way.but(always=False), str(node.args[0].value), node.args[0], value)
+        return
+    for item in node.keywords:
+        if item.arg:
+            yield _key(at, way, item.arg, item, item.value, node)
+        else:
+            yield from _keys(at, facts, item.value, way, depth + 1)
+    for inner in node.args:
+        yield from _keys(at, facts, inner, way, depth + 1)
+
+
+def structured(file: PythonFile, facts: Facts) -> Iterator[Handed]:
     """The fields of classes that tell Hydra to build a Trainer of them."""
     if "_target_" not in file.text:
         return
     for item in file.classes:
-        fields = list(_fields(file, item.node))
+        fields = list(_fields(file, facts, item, _Way()))
         targets = [literal(field.value)[1] for field in fields if field.name == "_target_" and field.value]
         if any(isinstance(target, str) and canonical(target) == TRAINER for target in targets):
-            yield from fields
-
-
-def is_own(entry: Handed, file: PythonFile, call: CallNode) -> bool:
-    """Whether a key is set by a statement of its own, in the function of a call that gets it, and the dictionary does
-    nothing there but get keys and go to Trainers by `**`."""
-    store, space = entry.store, space_of(file, call)
-    target = store.targets[0] if store and entry.file is file else None
-    if not isinstance(target, ast.Subscript) or not isinstance(target.value, ast.Name):
-        return False
-    name = target.value.id
-    allowed = {
-        id(item.value)
-        for other in file.calls_near(file.spellings("Trainer"))
-        if builds_trainer(other)
-        for item in other.node.keywords
-        if item.arg is None
-    }
-    for node in ast.walk(space):
-        if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store):
-            allowed.add(id(node.value))
-        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "update":
-            allowed.add(id(node.func.value))
-    loads = [
-        node
-        for node in ast.walk(space)
-        if isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Load)
-    ]
-    return target.value in loads and all(id(node) in allowed for node in loads)
-
-
-def is_certain(entry: Handed, file: PythonFile, call: CallNode) -> bool:
-    """Whether the statement runs whenever its function does."""
-    return entry.store in space_of(file, call).body
-
-
-def stored(entry: Handed, new: tuple[tuple[str, str | None], ...]) -> NodeEdit:
-    """The statement with other keys in the place of its own; a text of None stands for the value that it had."""
-    assert entry.store is not None
-    return NodeEdit(entry.store, partial(_stored, new=new))
-
-
-def _stored(node: cst.Assign, *, new: tuple[tuple[str, str | None], ...]) -> cst.Assign | cst.Expr:
-    import libcst as cst
-
-    target = cst.ensure_type(node.targets[0].target, cst.Subscript)
-    values = [node.value if text is None else cst.parse_expression(text) for _, text in new]
-    if len(new) == 1:
-        index = cst.ensure_type(target.slice[0].slice, cst.Index)
-        quote = cst.ensure_type(index.value, cst.SimpleString).quote
-        key = index.with_changes(value=cst.SimpleString(f"{quote}{new[0][0]}{quote}"))
-        changed = target.with_changes(slice=[target.slice[0].with_changes(slice=key)])
-        return node.with_changes(targets=[node.targets[0].with_changes(target=changed)], value=values[0])
-    equal = cst.AssignEqual(cst.SimpleWhitespace(""), cst.SimpleWhitespace(""))
-    given = [cst.Arg(value, cst.Name(name), equal) for (name, _), value in zip(new, values, strict=True)]
-    return cst.Expr(cst.Call(cst.Attribute(target.value, cst.Name("update")), given), semicolon=node.semicolon)
+            yield from (field for field in fields if field.file is file)

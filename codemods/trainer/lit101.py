@@ -9,17 +9,19 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from codemods.facts import TRAINER, Facts, literal
+from codemods.finding import Fix
 from codemods.rule import Example, Match, NodeEdit, Rule, best_levels
 from codemods.source import CallNode, PythonFile
 from codemods.syntax import is_super_call
 from codemods.trainer.calls import builds_trainer, is_commented, keyword, keywords, replaced, with_value
-from codemods.trainer.dictionaries import held
+from codemods.trainer.dictionaries import NO_OTHER, exchange, names_of
 from codemods.trainer.gpus import CPU, Devices, read_gpus, read_value
 from codemods.trainer.guards import guard_of
-from codemods.trainer.handed import Place, handed, is_certain, is_own, stored, structured
+from codemods.trainer.handed import UNSEEN, Handed, Place, handed, structured
+from codemods.trainer.kept import space_of
 from codemods.trainer.options import Options, read_options
 from codemods.trainer.own import hands_on
-from codemods.trainer.strategies import is_strategy, named
+from codemods.trainer.strategies import ONE, is_strategy, named
 
 if TYPE_CHECKING:
     import libcst as cst
@@ -48,7 +50,7 @@ def check(file: PythonFile, facts: Facts) -> Iterator[Match]:
     """Every place where `gpus` is given to Lightning's Trainer, or to what passes it on."""
     known = tuple(item.options for item in facts.collected(CODE).values())
     seen: set[int] = set()
-    for field in structured(file):
+    for field in structured(file, facts):
         if field.name == "gpus":
             yield _manual(
                 file, field.place, "Hydra gives it to Trainer", 'write the fields "accelerator" and "devices"'
@@ -62,10 +64,7 @@ def check(file: PythonFile, facts: Facts) -> Iterator[Match]:
                 yield _manual(file, given, "it stands under a version check", "if 2.x never gets here, leave it")
             elif given and guard == "none":
                 yield _trainer_call(file, facts, call, given, known)
-            yield from _expanded(file, call)
-            for item in call.node.keywords:
-                if item.arg is None:
-                    yield from _set_elsewhere(file, facts, call, item.value, known, seen)
+            yield from _handed_over(file, facts, call, known, seen)
         elif given and dotted and _is_handed_on(file, facts, call, dotted):
             yield _trainer_call(file, facts, call, given, known)
         elif given and (through := _passed_on(file, call, dotted, facts)):
@@ -145,6 +144,8 @@ def _with_strategy(
     strategy = named(file, facts, given)
     if other:
         return f"accelerator={old} and {other}= both name a strategy", "keep one of them as strategy="
+    if literal(given)[1] == "dp" and asked.accelerator == "gpu" and not asked.several:
+        return Rewrite((("devices", asked.devices),), (("accelerator", _accelerator(asked)),))
     if strategy.text is None or "ddp_cpu" in old:
         why = strategy.why or 'it means processes on the CPU: accelerator="cpu", strategy="ddp_spawn"'
         return f"accelerator={old} named a strategy", why
@@ -169,6 +170,8 @@ def _reason(asked: Devices, arguments: Mapping[str, ast.expr], planned: Rewrite)
             return "it was the default and changed nothing"
         return "1.x trained on the CPU here; without accelerator= 2.x takes every accelerator it finds"
     reason = "the same devices, under the keywords that 1.7 and later have for them"
+    if "accelerator" in arguments and literal(arguments["accelerator"])[1] == "dp":
+        return f"{reason}; {ONE}"
     if any(name == "strategy" for name, _ in planned.instead):
         reason += "; strategy= names what accelerator= did; it no longer looks for unused parameters by itself"
     elif asked.several and not {"strategy", "distributed_backend", "plugins"} & set(arguments):
@@ -193,46 +196,76 @@ def _unreadable(file: PythonFile, given: ast.keyword, arguments: Mapping[str, as
     return _manual(file, given, "its value is not known before the program runs", advice)
 
 
-def _expanded(file: PythonFile, call: CallNode) -> Iterator[Match]:
-    """A `"gpus"` entry in the dictionary that a Trainer gets by `**`."""
-    for item in call.node.keywords:
-        found = held(file, call, item.value) if item.arg is None else None
-        entry = next((entry for entry in found.entries if entry.name == "gpus"), None) if found else None
-        if found is None or entry is None:
-            continue
-        asked = read_gpus(entry.value)
-        others = {"accelerator", "devices", *COUNTS_OTHERS} & (found.names() | keywords(call.node).keys())
-        if asked is None or others or found.anchor is None:
-            yield _manual(file, entry.place, "it reaches Trainer through a dictionary", KEYS)
-            continue
-        planned = _without_accelerator(asked, spelled=False)
-        edits = (found.edit("gpus", planned.instead),)
-        yield Match(file.span(entry.place), MESSAGE, "safe", _reason(asked, {}, planned), asked.row, edits)
-
-
-def _set_elsewhere(
-    file: PythonFile, facts: Facts, call: CallNode, value: ast.expr, known: Sequence[Options], seen: set[int]
+def _handed_over(
+    file: PythonFile, facts: Facts, call: CallNode, known: Sequence[Options], seen: set[int]
 ) -> Iterator[Match]:
-    """The key where it is set by itself, or in a class or a function that gives the dictionary; places in `seen` have
-    been named already."""
-    near = {id(entry.place) for entry in held(file, call, value).entries}
-    found = handed(file, facts, call.within, call.scope, value)
-    names = [entry.name for entry in found] + list(keywords(call.node))
-    for entry in found:
-        if entry.name != "gpus" or entry.file is not file or id(entry.place) in near | seen:
-            continue
-        seen.add(id(entry.place))
-        asked = None
-        if entry.value is not None and names.count("gpus") == 1 and is_own(entry, file, call):
-            asked = read_gpus(entry.value) if literal(entry.value)[0] else read_value(file, call, entry.value, known)
-        if asked is None or {"accelerator", "devices", *COUNTS_OTHERS} & set(names):
-            yield _manual(file, entry.place, "it reaches Trainer through a dictionary", KEYS)
-            continue
-        planned = _without_accelerator(asked, spelled=False)
-        level, reason = asked.level, _reason(asked, {}, planned)
-        if not is_certain(entry, file, call):
-            level, reason = "unsafe", f"{reason}; where it is not set, 2.x takes what it finds (1.x: the CPU)"
-        yield Match(file.span(entry.place), MESSAGE, level, reason, asked.row, (stored(entry, planned.instead),))
+    """The keys `gpus` that a Trainer gets by `**`: all of them follow, or none; places in `seen` have been named
+    already."""
+    every = [entry for entry in handed(file, facts, call) if id(entry.place) not in seen]
+    mine = [entry for entry in every if entry.name == "gpus"]
+    seen |= {id(entry.place) for entry in mine}
+    here = [entry for entry in mine if entry.file is file]
+    made = _exchanged(file, facts, call, mine, every, known) if len(here) == len(mine) else ()
+    if made:
+        yield from made
+        return
+    for entry in here:
+        yield _manual(file, entry.place, "it reaches Trainer through a dictionary", KEYS)
+
+
+def _exchanged(
+    file: PythonFile,
+    facts: Facts,
+    call: CallNode,
+    mine: Sequence[Handed],
+    every: Sequence[Handed],
+    known: Sequence[Options],
+) -> list[Match]:
+    """The matches that put other keys in the place of `gpus`, none where one of the keys stays."""
+    arguments = {entry.name: entry.value for entry in every if entry.value} | keywords(call.node)
+    open_ended = any(entry.name == UNSEEN for entry in every)
+    found = []
+    for entry in mine:
+        asked = _asked(file, call, entry, known)
+        others = [name for name in names_of(every) if name in ("accelerator", "devices", *COUNTS_OTHERS)]
+        if asked is None or entry.value is None or (others and (len(mine) > 1 or len(others) > len(set(others)))):
+            return []
+        planned = plan_rewrite(file, facts, asked, entry.value, {**arguments, "gpus": entry.value})
+        if isinstance(planned, tuple):
+            return []
+        new = planned.instead
+        if asked is CPU and len(mine) > 1:
+            new = (("accelerator", '"cpu"'), ("devices", "1"))
+        edits = [exchange(file, facts, entry, new)]
+        for name, text in planned.values:
+            edits += [exchange(file, facts, other, ((name, text),)) for other in every if other.name == name]
+        if None in edits or len(edits) != 1 + len(planned.values):
+            return []
+        level, reason = _surely(mine, entry, asked, _reason(asked, arguments, planned), open_ended)
+        unit = f"{file.path}:{mine[0].place.lineno}" if len(mine) > 1 else ""
+        kept = tuple(edit for edit in edits if edit is not None)
+        found.append(Match(file.span(entry.place), MESSAGE, level, reason, asked.row, kept, unit=unit))
+    return found
+
+
+def _asked(file: PythonFile, call: CallNode, entry: Handed, known: Sequence[Options]) -> Devices | None:
+    """What a key asks for; a value that is no literal is read where it stands in the function of the call."""
+    if entry.value is None:
+        return None
+    if literal(entry.value)[0]:
+        return read_gpus(entry.value)
+    inside = any(node is entry.value for node in ast.walk(space_of(file, call)))
+    return read_value(file, call, entry.value, known) if inside else None
+
+
+def _surely(mine: Sequence[Handed], entry: Handed, asked: Devices, reason: str, open_ended: bool) -> tuple[Fix, str]:
+    if isinstance(entry.holder, ast.AnnAssign):
+        return "unsafe", f"{reason}; {NO_OTHER}"
+    if open_ended:
+        return "unsafe", f"{reason}; what cannot be seen of the dictionary is taken to hold none of these"
+    if not any(other.always for other in mine):
+        return "unsafe", f"{reason}; where it is not set, 2.x takes what it finds (1.x: the CPU)"
+    return asked.level, reason
 
 
 def _passed_on(file: PythonFile, call: CallNode, dotted: str | None, facts: Facts) -> tuple[str, str] | None:

@@ -8,7 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from codemods.facts import TRAINER, Facts
-from codemods.finding import Fix
+from codemods.finding import Fix, Span
 from codemods.rule import Example, Match, NodeEdit, Rule, best_levels
 from codemods.source import CallNode, PythonFile
 from codemods.syntax import is_super_call
@@ -22,10 +22,10 @@ from codemods.trainer.calls import (
     trainer_calls,
     with_callback,
 )
-from codemods.trainer.dictionaries import held
+from codemods.trainer.dictionaries import NO_OTHER, exchange, names_of
 from codemods.trainer.fields import field_matches
 from codemods.trainer.guards import guard_of
-from codemods.trainer.handed import handed, is_own, stored, structured
+from codemods.trainer.handed import UNSEEN, Handed, handed, structured
 from codemods.trainer.options import Options, read_options
 from codemods.trainer.own import is_lightnings
 from codemods.trainer.special import SPECIAL, Outcome
@@ -41,6 +41,8 @@ OTHERS = frozenset({
     "tpu_cores", "num_tpu_cores", "ipus", "auto_select_gpus", "distributed_backend",
 })  # fmt: skip
 """Arguments that other rules answer for, as far as no row here does."""
+HARDWARE = OTHERS - {"resume_from_checkpoint", "auto_lr_find", "auto_scale_batch_size", "truncated_bptt_steps"}
+"""Those of them that other rules find in a dictionary too."""
 ADVICE = {
     "gpus": 'write "accelerator" and "devices"',
     "distributed_backend": 'write "strategy"',
@@ -66,18 +68,18 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
     seen: set[int] = set()
     fields = field_matches(file, facts)
     yield from fields.values()
-    for field in structured(file):
+    for field in structured(file, facts):
         if field.name in once() - current() - {"gpus"} - fields.keys():
             reason = f"Hydra gives it to Trainer: {_advice(field.name)}."
             what = f"`{field.name}` of Trainer was removed"
             yield Match(file.span(field.place), what, "manual", reason, _row(field.name))
     for call in file.calls_near({*file.spellings("Trainer"), *gone}):
         if builds_trainer(call):
+            yield from _handed_over(file, facts, call, known, seen)
             for item in call.node.keywords:
                 if item.arg is None:
-                    yield from _expanded(file, call, item.value, known)
-                    yield from _set_elsewhere(file, facts, call, item.value, known, seen)
-                elif release := later(facts.target).get(item.arg):
+                    continue
+                if release := later(facts.target).get(item.arg):
                     reason = f"Not rewritten: {release} has it, and the target is older; delete it."
                     message = f"Trainer has no argument `{item.arg}` in Lightning {facts.target}"
                     yield Match(file.span(item), message, "manual", reason)
@@ -196,48 +198,55 @@ def _left(file: PythonFile, item: ast.keyword, row: Row, why: str) -> Match:
     return Match(file.span(item), _message(row), "manual", f"Not rewritten: {why}.", row.row)
 
 
-def _expanded(file: PythonFile, call: CallNode, value: ast.expr, known: Sequence[Options]) -> Iterator[Match]:
-    """The entries of a dictionary that a Trainer gets by `**`."""
-    found = held(file, call, value)
-    for entry in found.entries:
-        if entry.name not in once() - current() - {"gpus"}:
-            continue
-        row = find(entry.name, entry.value, kind_of(file, call, entry.value, known))
-        what = f"`{entry.name}` of Trainer was removed"
-        new = ((row.keyword, row.text(file.source_of(entry.value))),) if row and row.action == "write" else ()
-        taken = {name for name, _ in new} & (found.names() | keywords(call.node).keys())
-        if row is None or row.action not in ("write", "drop") or found.anchor is None or taken:
-            reason = f"It reaches Trainer through a dictionary: {_advice(entry.name)}."
-            yield Match(file.span(entry.place), what, "manual", reason, _row(entry.name))
-        else:
-            edits = (found.edit(entry.name, new),)
-            yield Match(file.span(entry.place), what, row.level, _sentence(row.reason), row.row, edits)
-
-
-def _set_elsewhere(
-    file: PythonFile, facts: Facts, call: CallNode, value: ast.expr, known: Sequence[Options], seen: set[int]
+def _handed_over(
+    file: PythonFile, facts: Facts, call: CallNode, known: Sequence[Options], seen: set[int]
 ) -> Iterator[Match]:
-    """Entries that are set one by one, or in a class or a function that gives the dictionary; those in `seen` have
-    been named already."""
-    near = {id(entry.place) for entry in held(file, call, value).entries}
-    found = handed(file, facts, call.within, call.scope, value)
-    names = {entry.name for entry in found} | keywords(call.node).keys()
-    for entry in found:
-        mine = entry.name != "gpus" or entry.file is not file
-        if not mine or entry.name not in once() - current() or id(entry.place) in near | seen:
+    """What a Trainer gets by `**`, wherever it is set; places in `seen` have been named already."""
+    every = handed(file, facts, call)
+    names = [*names_of(every), *keywords(call.node)]
+    for entry in every:
+        gone = entry.name in once() - current() and not (entry.file is file and entry.name in HARDWARE)
+        row = find(entry.name, entry.value, kind_of(file, call, entry.value, known)) if entry.value else None
+        if id(entry.place) in seen or not (gone or (row and entry.name in current())):
             continue
         seen.add(id(entry.place))
-        what = f"`{entry.name}` of Trainer was removed"
-        row = find(entry.name, entry.value, kind_of(file, call, entry.value, known)) if entry.value else None
-        if row and row.action == "write" and row.keyword not in names and is_own(entry, file, call):
-            new = ((row.keyword, row.text(file.source_of(entry.value)) if entry.value else None),)
-            edits = (stored(entry, new),)
-            yield Match(file.span(entry.place), what, row.level, _sentence(row.reason), row.row, edits)
+        edit = _exchange(file, facts, entry, row, names)
+        if edit is not None and row is not None:
+            yield _exchanged(file, entry, row, edit, UNSEEN in names)
             continue
         here = entry.file is file
         advice = "delete it" if row and row.action == "drop" else _advice(entry.name)
         reason = f"It reaches Trainer through {'a dictionary' if here else entry.where}: {advice}."
-        yield Match(file.span(entry.place if here else value), what, "manual", reason, _row(entry.name))
+        what = f"`{entry.name}` of Trainer was removed" if gone or row is None else _message(row)
+        yield Match(file.span(entry.place) if here else _place(file, call), what, "manual", reason, _row(entry.name))
+
+
+def _exchanged(file: PythonFile, entry: Handed, row: Row, edit: NodeEdit, open_ended: bool) -> Match:
+    gone = entry.name in once() - current()
+    level, reason = row.level, row.reason
+    if isinstance(entry.holder, ast.AnnAssign):
+        level, reason = "unsafe", f"{reason}; {NO_OTHER}"
+    elif open_ended and row.action == "write":
+        level, reason = "unsafe", f"{reason}; {UNFOLDED}"
+    what = f"`{entry.name}` of Trainer was removed" if gone else _message(row)
+    return Match(file.span(entry.place), what, level, _sentence(reason), row.row, (edit,))
+
+
+def _place(file: PythonFile, call: CallNode) -> Span:
+    """The first `**` of a call."""
+    return file.span(next(item.value for item in call.node.keywords if item.arg is None))
+
+
+def _exchange(file: PythonFile, facts: Facts, entry: Handed, row: Row | None, names: Sequence[str]) -> NodeEdit | None:
+    """The edit that gives a key its new name and value, or takes it out, where the row says so."""
+    if row is None or entry.value is None or row.action not in ("write", "drop") or names.count(entry.name) > 1:
+        return None
+    text = file.source_of(entry.value) if entry.file is file else ""
+    new = ((row.keyword, row.text(text)),) if row.action == "write" else ()
+    if any(name in names and name != entry.name for name, _ in new) or "\n" in text:
+        return None
+    same = tuple((name, None if value == text else value) for name, value in new)
+    return exchange(file, facts, entry, same)
 
 
 def _row(name: str) -> str | None:

@@ -4,22 +4,24 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 
 from codemods.facts import Facts, literal
-from codemods.finding import Fix
 from codemods.rule import Example, Match, NodeEdit, Rule, best_levels
 from codemods.source import CallNode, PythonFile
 from codemods.syntax import is_super_call
 from codemods.trainer.calls import FROM_ARGS, is_commented, keywords, replaced, trainer_calls
+from codemods.trainer.counted import End, counted
+from codemods.trainer.dictionaries import NO_OTHER, exchange, names_of
+from codemods.trainer.gpus import read_gpus
 from codemods.trainer.guards import guard_of
+from codemods.trainer.handed import UNSEEN, Handed, handed
 from codemods.trainer.own import is_lightnings
 from codemods.trainer.plugins import CLASSES, check_plugins
 from codemods.trainer.strategies import GONE as GONE_STRATEGIES
-from codemods.trainer.strategies import RENAMED, is_strategy, named
+from codemods.trainer.strategies import ONE, RENAMED, is_strategy, named
 from codemods.trainer.values import bound_once, bound_to, is_repeatable, is_stored
-from codemods.versions import reaches
 
 CODE = "LIT111"
 GONE = ("distributed_backend", "num_processes", "tpu_cores", "num_tpu_cores", "ipus", "auto_select_gpus")
@@ -45,23 +47,15 @@ COUNTING = {"tpu_cores", "num_tpu_cores", "ipus", "num_processes", "gpus"}
 UNUSED = "the same strategy; it no longer looks for unused parameters by itself (find_unused_parameters=True does)"
 
 
-@dataclass(frozen=True)
-class End:
-    """What takes the place of an argument, how surely and why; `new` is None where it is left to a person."""
-
-    new: tuple[tuple[str, str | None], ...] | None
-    level: Fix
-    reason: str
-    row: str | None = None
-
-
 def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
+    seen: set[int] = set()
     for call in trainer_calls(file):
         for item in call.node.keywords:
             if item.arg in GONE or item.arg in KEPT:
-                end = _end(file, facts, call, item)
+                end = _end(file, facts, call, item, keywords(call.node))
                 if end is not None:
                     yield from _match(file, call, item, end)
+        yield from _handed_over(file, facts, call, seen)
     for call in file.calls_near(["super"]):
         if is_super_call(call.node, "__init__") and is_lightnings(file, facts, call):
             for item in call.node.keywords:
@@ -106,18 +100,59 @@ def _match(file: PythonFile, call: CallNode, item: ast.keyword, end: End) -> Ite
     yield Match(file.span(item), message, end.level, f"{end.reason[:1].upper()}{end.reason[1:]}.", row, (edit,))
 
 
-def _end(file: PythonFile, facts: Facts, call: CallNode, item: ast.keyword) -> End | None:
+def _handed_over(file: PythonFile, facts: Facts, call: CallNode, seen: set[int]) -> Iterator[Match]:
+    """The same of what arrives by `**`, where it is set; places in `seen` have been named already."""
+    every = handed(file, facts, call)
+    names = [*names_of(every), *keywords(call.node)]
+    given = {entry.name: entry.value for entry in every if entry.value} | keywords(call.node)
+    for entry in every:
+        if entry.file is not file or entry.name not in (*GONE, *KEPT) or id(entry.place) in seen:
+            continue
+        seen.add(id(entry.place))
+        end = None if entry.value is None else _end(file, facts, call, ast.keyword(entry.name, entry.value), given)
+        if end is None and entry.name in KEPT:
+            continue
+        if end is None or end.new is None:
+            end = end or End(None, "manual", "it is not known before the program runs")
+            yield _found(file, entry, replace(end, reason=f"Not rewritten: {end.reason}; it is set in a dictionary"))
+            continue
+        taken = any(name in names and name != entry.name for name, _ in end.new)
+        edit = None if taken or names.count(entry.name) > 1 else exchange(file, facts, entry, end.new)
+        if edit is None:
+            asked = ", ".join(f"{name}={text or '...'}" for name, text in end.new)
+            advice = f"write {asked} there" if end.new else "take it out there"
+            yield _found(
+                file, entry, End(None, "manual", f"It reaches Trainer through a dictionary: {advice}", end.row)
+            )
+        elif isinstance(entry.holder, ast.AnnAssign):
+            yield _found(file, entry, replace(end, level="unsafe", reason=f"{end.reason}; {NO_OTHER}"), edit)
+        else:
+            yield _found(file, entry, replace(end, level="unsafe") if UNSEEN in names and end.new else end, edit)
+
+
+def _found(file: PythonFile, entry: Handed, end: End, edit: NodeEdit | None = None) -> Match:
+    """A key of a dictionary, with what becomes of it."""
+    gone = "was removed" if entry.name in GONE else "does not take this value any more"
+    reason = f"{end.reason[:1].upper()}{end.reason[1:]}."
+    row = end.row or ROWS[entry.name]
+    return Match(
+        file.span(entry.place), f"`{entry.name}` of Trainer {gone}", end.level, reason, row, (edit,) if edit else ()
+    )
+
+
+def _end(
+    file: PythonFile, facts: Facts, call: CallNode, item: ast.keyword, given: Mapping[str, ast.expr]
+) -> End | None:
     """What becomes of one argument, None where it may stay."""
-    given = keywords(call.node)
     if item.arg == "distributed_backend":
         return _backend(file, facts, call, item.value, given)
     if item.arg == "accelerator":
         return _accelerator(file, facts, call, item.value, given)
     if item.arg == "strategy":
-        return _strategy(file, facts, call, item.value)
+        return _strategy(file, facts, call, item.value, given)
     if item.arg == "devices":
         return _unset(call, item) or _devices(file, item.value, given)
-    return _counted(file, facts, item, given)
+    return counted(file, facts, item, given)
 
 
 def _backend(file: PythonFile, facts: Facts, call: CallNode, node: ast.expr, given: Mapping[str, ast.expr]) -> End:
@@ -126,6 +161,8 @@ def _backend(file: PythonFile, facts: Facts, call: CallNode, node: ast.expr, giv
         return End((), "safe", "it asked for nothing")
     if value == "ddp_cpu":
         return _on_cpu(file, given)
+    if _is_single(node, given):
+        return End((), "safe", ONE)
     strategy = named(file, facts, node)
     if strategy.text is not None and "ddp_cpu" not in strategy.text:
         return End((("strategy", strategy.text),), "safe", UNUSED, strategy.row)
@@ -138,6 +175,13 @@ def _backend(file: PythonFile, facts: Facts, call: CallNode, node: ast.expr, giv
             return End((("strategy", text),), "safe", UNUSED)
         return End((("strategy", text),), "unsafe", "it is taken to name a strategy that is still there, or to be None")
     return End(None, "manual", "it is not known before the program runs; give its value as strategy=")
+
+
+def _is_single(node: ast.expr, given: Mapping[str, ast.expr]) -> bool:
+    """Whether a strategy is DataParallel, and the call asks for one GPU."""
+    counted = [given[name] for name in ("gpus", "devices") if name in given]
+    asked = read_gpus(counted[0]) if len(counted) == 1 else None
+    return literal(node)[1] == "dp" and asked is not None and asked.accelerator == "gpu" and not asked.several
 
 
 def _names(node: ast.expr | None) -> frozenset[str | None]:
@@ -187,7 +231,11 @@ def _accelerator(
     return End(new, "safe", "it named the strategy; without gpus= 1.x trained on the CPU")
 
 
-def _strategy(file: PythonFile, facts: Facts, call: CallNode, node: ast.expr) -> End | None:
+def _strategy(
+    file: PythonFile, facts: Facts, call: CallNode, node: ast.expr, given: Mapping[str, ast.expr]
+) -> End | None:
+    if _is_single(node, given):
+        return End((), "safe", ONE)
     if unset := _unset(call, ast.keyword("strategy", node)):
         return unset
     if isinstance(node, ast.Name):
@@ -237,56 +285,6 @@ def _devices(file: PythonFile, node: ast.expr, given: Mapping[str, ast.expr]) ->
     if accelerator is None or literal(accelerator)[1] != "cpu" or not isinstance(value, list) or not value:
         return None
     return End((("devices", str(len(value))),), "safe", "since 2.5 the CPU takes a number of processes alone")
-
-
-def _counted(file: PythonFile, facts: Facts, item: ast.keyword, given: Mapping[str, ast.expr]) -> End:
-    """Arguments that counted devices of one kind."""
-    name = item.arg or ""
-    known, value = literal(item.value)
-    if known and (value is None or value is False or (value == 0 and name == "num_processes")):
-        return End((), "safe", "it asked for nothing")
-    if name == "auto_select_gpus":
-        advice = "give devices=find_usable_cuda_devices(n), from lightning.pytorch.accelerators, to pick free ones"
-        return End(None, "manual", advice)
-    if name == "ipus" and reaches(facts, "2.1.0"):
-        return End(None, "manual", "support for IPUs ended in 2.1")
-    others = {"gpus", "devices", "accelerator", "tpu_cores", "num_tpu_cores", "num_processes"} - {name}
-    clash = sorted(others & given.keys())
-    if name == "num_processes":
-        return _processes(file, item.value, given)
-    kind = "ipu" if name == "ipus" else "tpu"
-    if clash and not all(literal(given[word]) == (True, None) for word in clash):
-        return End(None, "manual", f'`{clash[0]}=` is given too; write accelerator="{kind}", devices=...')
-    if type(value) is int:
-        return End((("accelerator", f'"{kind}"'), ("devices", None)), "safe", "the same cores")
-    if kind == "tpu" and isinstance(value, list) and len(value) == 1 and type(value[0]) is int:
-        if not reaches(facts, "2.1.0"):
-            return End((("accelerator", '"tpu"'), ("devices", None)), "safe", "the same core")
-        count = f"[{value[0] - 1}]"
-        return End((("accelerator", '"tpu"'), ("devices", count)), "safe", "the same core, counted from 0 since 2.1")
-    return End(
-        None,
-        "manual",
-        f'write accelerator="{kind}", devices=... where it is set; a TPU core is counted from 0 since 2.1',
-    )
-
-
-def _processes(file: PythonFile, node: ast.expr, given: Mapping[str, ast.expr]) -> End:
-    if literal(node) == (True, 1) and type(literal(node)[1]) is int:
-        return End((), "safe", "it was the default")
-    backend = {literal(given[word])[1] for word in ("distributed_backend", "accelerator") if word in given}
-    if backend == {"ddp_cpu"} and "devices" not in given and "gpus" not in given:
-        return End((("devices", None),), "safe", "it counted the processes on the CPU")
-    if {"gpus", "devices", "tpu_cores", "num_tpu_cores"} & given.keys():
-        return End(None, "manual", "it counted processes on the CPU, and other devices are given too")
-    reason = "it counted the processes on the CPU"
-    if not {"strategy", "distributed_backend"} & given.keys():
-        reason += '; several start by "ddp" since 2.0 (1.x: strategy="ddp_spawn")'
-    if "accelerator" in given and literal(given["accelerator"])[1] == "cpu":
-        return End((("devices", None),), "safe", reason)
-    if "accelerator" in given:
-        return End(None, "manual", 'it counted processes on the CPU: write accelerator="cpu", devices=...')
-    return End((("accelerator", '"cpu"'), ("devices", None)), "safe", reason)
 
 
 _IMPORT = "from pytorch_lightning import Trainer\n"

@@ -38,6 +38,7 @@ GONE = {
 }
 
 
+ONE = "DataParallel hands everything to the module where it has one device"
 LATE = {"hpu_parallel": "2.1.0", "ipu_strategy": "2.1.0"}
 """The releases in which those went that 2.0 still had."""
 

@@ -290,3 +290,27 @@ def test_an_older_target_keeps_what_it_has(argument: str, target: str, wanted: s
     after = made.final().get("a.py", text.encode()).decode()
     assert [item.fix for item in made.findings] == (["manual"] if wanted is None else ["safe"] * (after != text))
     assert wanted is None or f"Trainer({wanted})" in after
+
+
+@pytest.mark.parametrize(
+    ("before", "wanted", "level"),
+    [
+        ("Trainer(**{'tpu_cores': 8})", "Trainer(**{'accelerator': \"tpu\", 'devices': 8})", "safe"),
+        ("Trainer(**{'gpus': 2, 'distributed_backend': 'ddp'})", "Trainer(**{'gpus': 2, 'strategy': 'ddp'})", "safe"),
+        ("Trainer(**{'strategy': None})", "Trainer(**{'strategy': \"auto\"})", "safe"),
+        ("Trainer(**{'strategy': 'ddp'})", "Trainer(**{'strategy': 'ddp'})", None),
+        ("Trainer(**{'strategy': 'dp'})", "Trainer(**{'strategy': 'dp'})", "manual"),
+        ("Trainer(gpus=1, strategy='dp')", "Trainer(gpus=1)", "safe"),
+        ("Trainer(devices=1, distributed_backend='dp')", "Trainer(devices=1)", "safe"),
+        ("Trainer(gpus=-1, strategy='dp')", "", "manual"),
+        ("Trainer(gpus=n, strategy='dp')", "", "manual"),
+        ("Trainer(**{'accelerator': 'ddp'})", "Trainer(**{'strategy': 'ddp'})", "unsafe"),
+        ("Trainer(strategy='ddp', **{'accelerator': 'ddp'})", "", "manual"),
+        ("o = {'num_processes': 4}\nprint(o)\nTrainer(**o)", "", "manual"),
+    ],
+)  # fmt: skip
+def test_the_same_in_a_dictionary(before: str, wanted: str, level: str | None) -> None:
+    head = "from pytorch_lightning import Trainer\n\n"
+    made = run_rules({"train.py": f"{head}{before}\n"}, rule("LIT111"), unsafe=True)
+    assert [item.fix for item in made.findings] == ([level] if level else [])
+    assert made.final().get("train.py", f"{head}{before}\n".encode()).decode() == f"{head}{wanted or before}\n"

@@ -1,0 +1,150 @@
+"""What an expression is an instance of, among the classes of the project, where the code says so."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from codemods.facts import Facts
+from codemods.scopes import Scope
+from codemods.source import CallNode, ClassNode, PythonFile
+from codemods.syntax import Function, self_name
+
+Definition = tuple[PythonFile, Function | ast.ClassDef]
+Shape = tuple[PythonFile, ClassNode]
+_DEEP = 6
+
+
+@dataclass(frozen=True)
+class At:
+    """Where an expression is read: the file, the functions around it, the scope of its names, and the class around."""
+
+    file: PythonFile
+    functions: tuple[Function, ...]
+    scope: Scope
+    owner: ClassNode | None
+
+    @classmethod
+    def of(cls, file: PythonFile, call: CallNode) -> At:
+        """Where a call stands."""
+        functions = tuple(item for item in call.within if isinstance(item, ast.FunctionDef | ast.AsyncFunctionDef))
+        around = next((item for item in reversed(call.within) if isinstance(item, ast.ClassDef)), None)
+        owner = next((item for item in file.classes if item.node is around), None)
+        return cls(file, functions, call.scope, owner)
+
+    def named(self, name: str) -> tuple[Function, ast.arg] | None:
+        """The nearest function around that has a parameter of that name, with the parameter."""
+        for function in reversed(self.functions):
+            for item in ast.walk(function.args):
+                if isinstance(item, ast.arg) and item.arg == name:
+                    return function, item
+        return None
+
+
+def definition_of(at: At, facts: Facts, node: ast.expr) -> Definition | None:
+    """The project's class or function that a name stands for."""
+    dotted = at.scope.resolve(node)
+    if dotted is None:
+        return None
+    module, _, name = dotted.rpartition(".")
+    if module != at.file.module:
+        return facts.find_definition(dotted, at.file.path)
+    for statement in at.file.scope.statements:
+        if isinstance(statement, ast.FunctionDef | ast.ClassDef) and statement.name == name:
+            return at.file, statement
+    return None
+
+
+def shape_of(at: At, facts: Facts, node: ast.expr | None, depth: int = 0) -> Shape | None:
+    """The class of what an expression gives: by an annotation, by what is assigned, or by a call that is given a class
+    or is one's (`Config.load()`, `cli(Config)`)."""
+    if depth > _DEEP:
+        return None
+    if isinstance(node, ast.Call):
+        if isinstance(node.func, ast.Name) and node.func.id == "super" and at.owner:
+            return at.file, at.owner
+        owner = node.func.value if isinstance(node.func, ast.Attribute) else node.func
+        return _first(_class_at(at, facts, item) for item in (owner, *node.args, *(k.value for k in node.keywords)))
+    if isinstance(node, ast.Attribute):
+        holder = shape_of(at, facts, node.value, depth + 1)
+        return _of_attribute(facts, holder, node.attr, depth) if holder else None
+    if not isinstance(node, ast.Name):
+        return None
+    if at.functions and at.owner and node.id == self_name(at.functions[0]):
+        return at.file, at.owner
+    parameter = at.named(node.id)
+    if parameter is not None:
+        return _of_note(at, facts, parameter[1].annotation)
+    for space in (*reversed(at.functions), at.file.tree):
+        for statement in ast.walk(space):
+            if isinstance(statement, ast.Assign | ast.AnnAssign) and _binds(statement, node.id):
+                note = statement.annotation if isinstance(statement, ast.AnnAssign) else None
+                if found := _of_note(at, facts, note) or shape_of(at, facts, statement.value, depth + 1):
+                    return found
+    return None
+
+
+def _first(found: Iterator[Shape | None]) -> Shape | None:
+    return next((item for item in found if item), None)
+
+
+def _binds(statement: ast.Assign | ast.AnnAssign, name: str) -> bool:
+    targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
+    return any(isinstance(target, ast.Name) and target.id == name for target in targets)
+
+
+def _class_at(at: At, facts: Facts, node: ast.expr) -> Shape | None:
+    """The project's class that an expression names."""
+    definition = definition_of(at, facts, node)
+    if definition is None:
+        return None
+    return next(((definition[0], item) for item in definition[0].classes if item.node is definition[1]), None)
+
+
+def _of_note(at: At, facts: Facts, note: ast.expr | None) -> Shape | None:
+    """The class of an annotation: its name, that in quotes, or in `Optional[...]` and `... | None`."""
+    if isinstance(note, ast.Constant) and isinstance(note.value, str):
+        try:
+            note = ast.parse(note.value, mode="eval").body
+        except SyntaxError:
+            return None
+    if isinstance(note, ast.Subscript):
+        note = note.slice
+    if isinstance(note, ast.BinOp):
+        note = note.left
+    return _class_at(at, facts, note) if isinstance(note, ast.Name | ast.Attribute) else None
+
+
+def _of_attribute(facts: Facts, holder: Shape, name: str, depth: int) -> Shape | None:
+    """The class of an attribute: by its field, or by what a method puts on self."""
+    file, item = holder
+    at = At(file, (), item.scope, item)
+    for statement in item.node.body:
+        if isinstance(statement, ast.Assign | ast.AnnAssign) and _binds(statement, name):
+            note = statement.annotation if isinstance(statement, ast.AnnAssign) else None
+            return _of_note(at, facts, note) or shape_of(at, facts, statement.value, depth + 1)
+    for function in item.methods.values():
+        inside = At(file, (function,), item.scope, item)
+        for node in ast.walk(function):
+            if not isinstance(node, ast.Assign | ast.AnnAssign):
+                continue
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            if any(ast.unparse(target) == f"{self_name(function)}.{name}" for target in targets):
+                return shape_of(inside, facts, node.value, depth + 1)
+    return None
+
+
+def methods_of(
+    facts: Facts, file: PythonFile, item: ClassNode, name: str
+) -> Iterator[tuple[PythonFile, ClassNode, Function]]:
+    """The methods of that name of a class, of its bases in the project, and of the classes below it."""
+    fact = facts.find_class(f"{file.module}.{item.qualname}", file.path)
+    related = {(file.path, item.qualname): None}
+    for other in (*facts.ancestry(fact), *facts.subclasses(fact)) if fact else ():
+        related[other.path, other.name] = None
+    for path, qualname in related:
+        opened = file if path == file.path else facts.open(path)
+        for found in opened.classes if opened else ():
+            if opened and found.qualname == qualname and name in found.methods:
+                yield opened, found, found.methods[name]
