@@ -21,7 +21,7 @@ class End:
     row: str | None = None
 
 
-def counted(file: PythonFile, facts: Facts, item: ast.keyword, given: Mapping[str, ast.expr]) -> End:
+def counted(facts: Facts, item: ast.keyword, given: Mapping[str, ast.expr]) -> End:
     """Arguments that counted devices of one kind."""
     name = item.arg or ""
     known, value = literal(item.value)
@@ -35,7 +35,7 @@ def counted(file: PythonFile, facts: Facts, item: ast.keyword, given: Mapping[st
     others = {"gpus", "devices", "accelerator", "tpu_cores", "num_tpu_cores", "num_processes"} - {name}
     clash = sorted(others & given.keys())
     if name == "num_processes":
-        return _processes(file, item.value, given)
+        return _processes(item.value, given)
     kind = "ipu" if name == "ipus" else "tpu"
     if clash and not all(literal(given[word]) == (True, None) for word in clash):
         return End(None, "manual", f'`{clash[0]}=` is given too; write accelerator="{kind}", devices=...')
@@ -53,7 +53,7 @@ def counted(file: PythonFile, facts: Facts, item: ast.keyword, given: Mapping[st
     )
 
 
-def _processes(file: PythonFile, node: ast.expr, given: Mapping[str, ast.expr]) -> End:
+def _processes(node: ast.expr, given: Mapping[str, ast.expr]) -> End:
     if literal(node) == (True, 1) and type(literal(node)[1]) is int:
         return End((), "safe", "it was the default")
     backend = {literal(given[word])[1] for word in ("distributed_backend", "accelerator") if word in given}

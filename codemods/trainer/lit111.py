@@ -152,7 +152,7 @@ def _end(
         return _strategy(file, facts, call, item.value, given)
     if item.arg == "devices":
         return _unset(call, item) or _devices(file, item.value, given)
-    return counted(file, facts, item, given)
+    return counted(facts, item, given)
 
 
 def _backend(file: PythonFile, facts: Facts, call: CallNode, node: ast.expr, given: Mapping[str, ast.expr]) -> End:
