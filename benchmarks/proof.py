@@ -24,10 +24,11 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
+from verify.bench import Request
 from verify.building import cache_folder
 from verify.environments import Wanted, baseline, target
 from verify.installer import find
-from verify.prove import Request, prove
+from verify.prove import prove
 
 TARGET = "2.6.6"
 IMPORT = "import torch, pytorch_lightning"

@@ -16,9 +16,10 @@ from fixer.errors import UsageError
 from fixer.groups import changed_codes, groups
 from fixer.project import Project, export, written_on
 from fixer.settings import pins_of
+from verify.bench import TIMEOUT_S, Request
 from verify.evidence import Evidence
 from verify.process import scratch
-from verify.prove import TIMEOUT_S, Request, prove
+from verify.prove import prove
 
 Progress = Callable[[str], None]
 TRIALS = 16

@@ -3,117 +3,37 @@
 from __future__ import annotations
 
 import ast
-import json
-import os
-import shutil
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path, PurePosixPath
-from typing import Any, TypeVar
+from typing import Any
 
 from packaging.version import Version
 
 from verify import apart, conform, environments, installer, known, modules
 from verify.advice import advice
 from verify.baseline import named, requirement
-from verify.building import cache_folder
-from verify.containment import Containment, contain
+from verify.bench import Bench, Pair, Request
+from verify.containment import contain
 from verify.entry import Entry, entries
 from verify.environments import Ready, Wanted, given_baseline
 from verify.eras import older_than
-from verify.evidence import Environment, Evidence, Failure
-from verify.follow import Board, Tell, following
+from verify.evidence import Evidence
+from verify.follow import Board
 from verify.installer import Installer
-from verify.interpreters import Interpreter, Unavailable, inspect_named
+from verify.interpreters import Unavailable
 from verify.manifests import addresses_in, pins_in
-from verify.process import Limits, Outcome, memory, run, scratch, scrubbed
-from verify.record import Raw, events, read
+from verify.process import Outcome, scratch
+from verify.record import Raw, events
 from verify.requirements import misfit
+from verify.running import board_of, last_line, run_both, run_harness, run_script, run_spec, side, together, version_of
 from verify.sources import NAMESPACES, Sources, imports
 from verify.targets import READ_BY, asked_for, targets
 from verify.uses import Use, asked, uses
 from verify.verdict import Judgement, judge, noise_of
 
-T = TypeVar("T")
-SEED = 42
 NAMED = 5
-TRAIN_BATCHES = 8
-VAL_BATCHES = 2
-EPOCHS = 2
-TIMEOUT_S = 600.0
-RECORD = "record.jsonl"
-_HARNESS = Path(__file__).with_name("harness.py")
-_BESIDE = ("facts.py", "gradients.py", "lent.py", "measures.py", "short.py")
-_LEFT_OUT = shutil.ignore_patterns(".git", "__pycache__", ".venv", "venv", "node_modules")
-
-
-@dataclass(frozen=True)
-class Request:
-    """What to prove.
-
-    `changed` are the posix paths that differ between the trees. `baseline_below` is the release that the old
-    code must be older than, None if unknown. The pins are requirement strings of lightning, pytorch-lightning,
-    torch and torchmetrics. `python` names an interpreter to use for the target instead of building an
-    environment, `baseline_python` one for the baseline. `own_torch` asks for a baseline on the torch that the project
-    pins. `timeout` is in seconds for each executed tree. `cache` is where environments are kept. `readable` are
-    folders outside the trees that the project may read, as far as reading is bounded at all. `conforms_only` runs
-    nothing of the project. `written` is the ISO day on which the code was last written, None where that is not known.
-    `lasted` says which release was the last to have a name that is gone, the name without its namespace.
-    """
-
-    group: str
-    codes: tuple[str, ...]
-    changed: tuple[str, ...]
-    target: str
-    baseline_below: str | None
-    before_pins: tuple[str, ...]
-    after_pins: tuple[str, ...]
-    python: Path | None = None
-    timeout: float = TIMEOUT_S
-    cache: Path | None = None
-    baseline_python: Path | None = None
-    own_torch: bool = False
-    readable: tuple[Path, ...] = ()
-    conforms_only: bool = False
-    written: str | None = None
-    lasted: Mapping[str, str] = field(default_factory=dict)
-
-
-@dataclass(frozen=True)
-class _Bench:
-    """What a proof works with: where, with what, and how it is told to stop."""
-
-    folder: Path
-    request: Request
-    contained: Containment
-    stop: threading.Event
-    progress: Callable[[str], None]
-    pairs: list[tuple[Wanted, Wanted, _Pair]] = field(default_factory=list)
-
-    @property
-    def cache(self) -> Path:
-        return self.request.cache or cache_folder()
-
-    def named(self, python: Path | None) -> Interpreter | None:
-        """What an interpreter is that was asked for."""
-        return inspect_named(python, self.contained) if python else None
-
-
-@dataclass(frozen=True)
-class _Pair:
-    """The environments of the two trees; the baseline is None where it cannot be had, and `missing` says why."""
-
-    before: Ready | None
-    after: Ready
-    contained: str
-    missing: str = ""
-
-    @property
-    def environments(self) -> tuple[Environment, ...]:
-        found = [ready.environment for ready in (self.before, self.after) if ready]
-        return tuple(replace(one, reason=f"{one.reason}; {self.contained}") for one in found)
 
 
 def prove(before: Path, after: Path, request: Request, progress: Callable[[str], None]) -> Evidence:
@@ -124,7 +44,7 @@ def prove(before: Path, after: Path, request: Request, progress: Callable[[str],
     """
     stop = threading.Event()
     with scratch() as folder:
-        bench = _Bench(folder, request, contain(folder / "tried", request.readable), stop, progress)
+        bench = Bench(folder, request, contain(folder / "tried", request.readable), stop, progress)
         try:
             return _prove(Sources(before), Sources(after), bench)
         except Unavailable as error:
@@ -147,7 +67,7 @@ def _evidence(request: Request, judgement: Judgement) -> Evidence:
     )
 
 
-def _prove(before: Sources, after: Sources, bench: _Bench) -> Evidence:
+def _prove(before: Sources, after: Sources, bench: Bench) -> Evidence:
     request = bench.request
     if request.conforms_only:
         return _conforming(after, bench)
@@ -163,13 +83,13 @@ def _prove(before: Sources, after: Sources, bench: _Bench) -> Evidence:
         bench.progress(_said_before(entry, bench))
         if not (before.root / entry.script).is_file():
             pair = replace(pair, before=None, missing=f"{entry.script} is not in the tree before")
-        old, new = _run_both(before, after, entry, pair, bench, number)
-        per_batch = pair.before is not None and _version(pair.before) < Version("1.6")
+        old, new = run_both(before, after, entry, pair, bench, number)
+        per_batch = pair.before is not None and version_of(pair.before) < Version("1.6")
         judgement = judge(old, new, problems, per_batch=per_batch, missing=pair.missing)
         if judgement.verdict == "changed" and old and pair.before:
             bench.progress(f"running {entry.script} of the tree before again, to see how much it differs from itself")
-            tell = _board(bench, entry).side(_side("before", pair.before))
-            noise = noise_of(old, _run(before, entry, pair.before, bench, f"again{number}", tell))
+            tell = board_of(bench, entry).side(side("before", pair.before))
+            noise = noise_of(old, run_script(before, entry, pair.before, bench, f"again{number}", tell))
             judgement = judge(old, new, problems, per_batch=per_batch, missing=pair.missing, noise=noise)
         judgement = _with_requirements(judgement, after, request)
         judgement = replace(judgement, reason=judgement.reason + _not_run(request, new))
@@ -191,7 +111,7 @@ def _misused(evidence: Evidence) -> bool:
     return failure is not None and failure.type == "SystemExit"
 
 
-def _said_before(entry: Entry, bench: _Bench) -> str:
+def _said_before(entry: Entry, bench: Bench) -> str:
     """What will be run, and how."""
     return f"running `{entry.told}`, each tree for at most {bench.request.timeout:g} s; it is {bench.contained.said}"
 
@@ -199,7 +119,7 @@ def _said_before(entry: Entry, bench: _Bench) -> str:
 # -- modules alone
 
 
-def _apart(before: Sources, after: Sources, problems: tuple[str, ...], bench: _Bench) -> Evidence | None:
+def _apart(before: Sources, after: Sources, problems: tuple[str, ...], bench: Bench) -> Evidence | None:
     """What training modules alone comes to; None where there is none to train."""
     request = bench.request
     files = modules.chosen(before, after, request.changed) or modules.reached(after, request.changed)
@@ -210,16 +130,14 @@ def _apart(before: Sources, after: Sources, problems: tuple[str, ...], bench: _B
 
     def start(role: str, ready: Ready) -> apart.Start:
         def started(name: str, sources: Sources, spec: Mapping[str, object]) -> tuple[Outcome, Path]:
-            return _run_spec(sources, spec, ready, bench, name, board.side(_side(role, ready)))
+            return run_spec(sources, spec, ready, bench, name, board.side(side(role, ready)))
 
         return started
 
     board = Board(bench.progress, "modules alone")
     old, new = start("before", pair.before) if pair.before else None, start("after", pair.after)
-    sides = apart.Sides(
-        before, after, old, new, lambda jobs: _together(jobs, bench.stop), bench.folder, request.timeout
-    )
-    per_batch = pair.before is not None and _version(pair.before) < Version("1.6")
+    sides = apart.Sides(before, after, old, new, lambda jobs: together(jobs, bench.stop), bench.folder, request.timeout)
+    per_batch = pair.before is not None and version_of(pair.before) < Version("1.6")
     found = apart.train(sides, request.changed, problems, missing=pair.missing, per_batch=per_batch)
     if found is None:
         return None
@@ -252,7 +170,7 @@ def _not_run(request: Request, raw: Raw) -> str:
     return f"; changed but not executed by {raw.recording.script}: {', '.join(left[:NAMED])}{more}"
 
 
-def _with_runs(evidence: Evidence, pair: _Pair, old: Raw | None, new: Raw) -> Evidence:
+def _with_runs(evidence: Evidence, pair: Pair, old: Raw | None, new: Raw) -> Evidence:
     before = old.recording if old else None
     return replace(evidence, environments=pair.environments, before=before, after=new.recording)
 
@@ -268,7 +186,7 @@ def _nothing(problems: tuple[str, ...]) -> Judgement:
 # -- environments
 
 
-def _environments(before: Sources, after: Sources, scripts: Sequence[str], bench: _Bench) -> _Pair:
+def _environments(before: Sources, after: Sources, scripts: Sequence[str], bench: Bench) -> Pair:
     request = bench.request
     tools = installer.find(bench.stop, bench.contained)
     old, new = _wanted(before, scripts, request.before_pins), _wanted(after, scripts, request.after_pins)
@@ -281,21 +199,21 @@ def _environments(before: Sources, after: Sources, scripts: Sequence[str], bench
         if (one.lightning, other.lightning) == (old.lightning, new.lightning) and both <= one.packages:
             return pair
 
-    def build() -> _Pair:
+    def build() -> Pair:
         given = bench.named(request.python)
         ready = environments.target(new, request.target, given, tools, bench.cache, bench.progress)
         try:
             base = _baseline(old, before, ready, tools, bench)
         except Unavailable as error:
-            return _Pair(None, ready, bench.contained.said, str(error))
-        return _Pair(base, ready, bench.contained.said)
+            return Pair(None, ready, bench.contained.said, str(error))
+        return Pair(base, ready, bench.contained.said)
 
-    built = _together([build], bench.stop)[0]
+    built = together([build], bench.stop)[0]
     bench.pairs.append((old, new, built))
     return built
 
 
-def _baseline(wanted: Wanted, before: Sources, after: Ready, tools: Installer, bench: _Bench) -> Ready:
+def _baseline(wanted: Wanted, before: Sources, after: Ready, tools: Installer, bench: Bench) -> Ready:
     request = bench.request
     pins, below = request.before_pins, request.baseline_below
     if given := bench.named(request.baseline_python):
@@ -332,7 +250,7 @@ def _wanted(sources: Sources, scripts: Iterable[str], pins: tuple[str, ...]) -> 
 # -- conforms
 
 
-def _conforming(after: Sources, bench: _Bench) -> Evidence:
+def _conforming(after: Sources, bench: Bench) -> Evidence:
     """The first rung alone: nothing of the project is run, and its packages are not installed."""
     request = bench.request
     wanted = _wanted(after, (), request.after_pins)
@@ -346,7 +264,7 @@ def _conforming(after: Sources, bench: _Bench) -> Evidence:
     return replace(judged, environments=(ready.environment,), problems=problems, left=left)
 
 
-def _conform(after: Sources, ready: Ready, bench: _Bench) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def _conform(after: Sources, ready: Ready, bench: Bench) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """What the target does not have: in changed files, and in the others."""
     found: list[Use] = []
     for path in after.paths():
@@ -363,17 +281,17 @@ def _conform(after: Sources, ready: Ready, bench: _Bench) -> tuple[tuple[str, ..
     )
 
 
-def _told(uses: Mapping[str, list[Any]], ready: Ready, bench: _Bench) -> tuple[Mapping[str, Any], ...]:
+def _told(uses: Mapping[str, list[Any]], ready: Ready, bench: Bench) -> tuple[Mapping[str, Any], ...]:
     """What the target says of names and methods; what it was asked before is remembered."""
     before = known.remembered(bench.cache, ready.interpreter)
     left = known.unanswered(uses, before)
     if not any(left.values()):
         return before
     spec = {"mode": "facts", "uses": left, "seconds": bench.request.timeout}
-    outcome, record = _harness("facts", spec, ready, bench.folder, bench)
+    outcome, record = run_harness("facts", spec, ready, bench.folder, bench)
     told = tuple(events(record))
     if outcome.status != 0 or any(known.unanswered(left, told).values()):
-        raise Unavailable(f"the target environment cannot be asked for its names: {_last(outcome)}")
+        raise Unavailable(f"the target environment cannot be asked for its names: {last_line(outcome)}")
     known.remember(bench.cache, ready.interpreter, told)
     return (*before, *told)
 
@@ -383,121 +301,3 @@ def _uses(path: str, tree: ast.Module) -> list[Use]:
         return list(uses(path, tree))
     except RecursionError:
         return []
-
-
-# -- trains
-
-
-def _version(ready: Ready) -> Version:
-    held = ready.interpreter.packages
-    return Version(held.get("pytorch-lightning") or held.get("lightning") or "0")
-
-
-def _run_both(
-    before: Sources, after: Sources, entry: Entry, pair: _Pair, bench: _Bench, number: int
-) -> tuple[Raw | None, Raw]:
-    board = _board(bench, entry)
-    new = board.side(_side("after", pair.after))
-    jobs: list[Callable[[], Raw]] = [lambda: _run(after, entry, pair.after, bench, f"after{number}", new)]
-    if (base := pair.before) is not None:
-        old = board.side(_side("before", base))
-        jobs.append(lambda: _run(before, entry, base, bench, f"before{number}", old))
-    results = _together(jobs, bench.stop)
-    return (results[1] if len(results) > 1 else None), results[0]
-
-
-def _board(bench: _Bench, entry: Entry) -> Board:
-    return Board(bench.progress, entry.script)
-
-
-def _side(role: str, ready: Ready) -> str:
-    """How a tree is called while it runs."""
-    return f"{role}, on Lightning {_version(ready)}"
-
-
-def _run(sources: Sources, entry: Entry, ready: Ready, bench: _Bench, name: str, tell: Tell) -> Raw:
-    """Run one script in a copy of its tree."""
-    spec = {
-        "mode": "train",
-        "script": entry.script,
-        "args": list(entry.args),
-        "module": entry.module,
-        "variables": dict(entry.variables),
-        "setup": entry.setup,
-        "namespaces": _namespaces(sources, entry.script),
-    }
-    outcome, record = _run_spec(sources, spec, ready, bench, name, tell)
-    return _closed(read(record, entry.script), outcome)
-
-
-def _run_spec(
-    sources: Sources, spec: Mapping[str, object], ready: Ready, bench: _Bench, name: str, tell: Tell
-) -> tuple[Outcome, Path]:
-    """Start the harness in a copy of a tree, for a short training."""
-    tree = bench.folder / name / "tree"
-    shutil.copytree(sources.root, tree, symlinks=True, ignore=_LEFT_OUT)
-    short = {
-        "seed": SEED,
-        "seconds": bench.request.timeout,
-        "limit_train_batches": TRAIN_BATCHES,
-        "limit_val_batches": VAL_BATCHES,
-        "max_epochs": EPOCHS,
-    }
-    with following(spec, bench.folder / name / RECORD, tell):
-        return _harness(name, {**short, **spec}, ready, tree, bench)
-
-
-def _namespaces(sources: Sources, script: str) -> list[str]:
-    """The Lightning packages that a script and what it loads import."""
-    found: set[str] = set()
-    for path in sources.reach(script)[0]:
-        found |= sources.packages(path) & set(NAMESPACES)
-    return sorted("lightning.pytorch" if name == "lightning" else name for name in found)
-
-
-def _closed(raw: Raw, outcome: Outcome) -> Raw:
-    """A run together with how its process ended."""
-    recording = replace(raw.recording, seconds=round(outcome.seconds, 3))
-    failure = recording.failure
-    if failure is None and outcome.ended is None and outcome.status != 0:
-        how = f"signal {-outcome.status}" if outcome.status < 0 else f"exit status {outcome.status}"
-        failure = Failure("ProcessEnded", f"the process ended with {how}: {_last(outcome)}", None)
-    elif failure is not None and failure.type == "SystemExit" and failure.message.isdigit():
-        failure = replace(failure, message=f"exit status {failure.message}: {_last(outcome)}")
-    return replace(
-        raw, recording=replace(recording, failure=failure), ended=outcome.ended or raw.ended, output=outcome.output
-    )
-
-
-def _last(outcome: Outcome) -> str:
-    lines = [line.strip() for line in outcome.output.splitlines() if line.strip()]
-    return outcome.ended or (lines[-1][:300] if lines else "it said nothing")
-
-
-def _harness(name: str, spec: Mapping[str, object], ready: Ready, folder: Path, bench: _Bench) -> tuple[Outcome, Path]:
-    """Start the harness in an environment, with a home of its own."""
-    home = bench.folder / name
-    (home / "harness").mkdir(parents=True, exist_ok=True)
-    (home / "scratch").mkdir(exist_ok=True)
-    record, script = home / RECORD, home / "harness" / "harness.py"
-    shutil.copyfile(_HARNESS, script)
-    for part in [_HARNESS.with_name(name) for name in _BESIDE] + list(_HARNESS.parent.glob("alone*.py")):
-        shutil.copyfile(part, script.with_name(part.name))
-    full = {**spec, "record": str(record), "scratch": str(home / "scratch")}
-    (home / "spec.json").write_text(json.dumps(full), encoding="utf-8")
-    environment = scrubbed(home, max(1, (os.cpu_count() or 2) // 2))
-    limits = Limits(bench.request.timeout, int(memory() * 0.4))
-    command = [str(ready.interpreter.path), str(script), str(home / "spec.json")]
-    shut_in = bench.contained.command(command, home, ready.interpreter.folders, limits)
-    return run(shut_in, folder, environment, limits, bench.stop, home), record
-
-
-def _together(jobs: Iterable[Callable[[], T]], stop: threading.Event) -> list[T]:
-    """Do jobs side by side; an interruption, or a job that fails, ends all of them."""
-    with ThreadPoolExecutor() as pool:
-        futures: list[Future[T]] = [pool.submit(job) for job in jobs]
-        try:
-            return [future.result() for future in futures]
-        except BaseException:
-            stop.set()
-            raise

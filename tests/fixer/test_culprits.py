@@ -19,8 +19,8 @@ from fixer.project import open_commit
 from fixer.proof import TRIALS, ProofOptions, narrow, prove_plan
 from fixer.settings import Asked, options_for, sources_of
 from tests.fixer.command import old_project
+from verify.bench import Request
 from verify.evidence import Evidence
-from verify.prove import Request
 
 MANY = tuple(f"code{number:02}" for number in range(32))
 

@@ -10,8 +10,8 @@ import pytest
 from fixer import comparison
 from tests.fixer.command import NEW, OLD, Ask, old_project
 from tests.support import commit_all, git
+from verify.bench import Request
 from verify.evidence import Evidence
-from verify.prove import Request
 
 MODULE = b"""import pytorch_lightning as pl
 

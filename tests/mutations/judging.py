@@ -14,9 +14,9 @@ from tests.training.cases import Case
 from tests.training.interpreters import TARGET
 from tests.training.processes import worker
 from verify import conform
-from verify.prove import EPOCHS, SEED, TRAIN_BATCHES, VAL_BATCHES
 from verify.record import Raw, events, read
 from verify.requirements import misfit
+from verify.running import EPOCHS, SEED, TRAIN_BATCHES, VAL_BATCHES
 from verify.sources import NAMESPACES, Sources
 from verify.uses import Use, asked, uses
 from verify.verdict import Judgement, judge, noise_of

@@ -14,12 +14,13 @@ import pytest
 
 from tests.verify.trees import tree
 from verify import modules
+from verify.bench import Request
 from verify.alone_errors import is_about_inputs
 from verify.apart import Sides, train
 from verify.evidence import Failure, Recording
 from verify.hints import hints
 from verify.process import Outcome
-from verify.prove import Request, prove
+from verify.prove import prove
 from verify.record import Raw
 from verify.sources import Sources
 

@@ -12,9 +12,10 @@ from pathlib import Path
 import pytest
 
 from tests.verify.trees import HEAD, NEW, OLD, RANDOM, tree
+from verify.bench import Request
 from verify.evidence import Evidence
 from verify.process import PREFIX
-from verify.prove import Request, prove
+from verify.prove import prove
 
 REQUEST = Request("tbptt", ("TBP001",), ("train.py",), "2.6.6", "2.0.0", ("pytorch-lightning>=1.5",), (), timeout=120)
 NOISE = """
@@ -133,7 +134,7 @@ def test_nothing_survives_the_end_of_fixer(tmp_path: Path, number: signal.Signal
     text = hang.replace("PATH", repr("lives"))
     before, after = tree(tmp_path / "before", train=text), tree(tmp_path / "after", train=text)
     program = (
-        "import sys; from pathlib import Path; from verify.prove import Request, prove;"
+        "import sys; from pathlib import Path; from verify.bench import Request; from verify.prove import prove;"
         "request = Request('g', (), (), '2.6.6', None, (), ());"
         "prove(Path(sys.argv[1]), Path(sys.argv[2]), request, lambda text: None)"
     )

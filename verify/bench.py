@@ -1,0 +1,83 @@
+"""What a proof is asked for, and what it works with."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from verify.building import cache_folder
+from verify.containment import Containment
+from verify.environments import Ready, Wanted
+from verify.evidence import Environment
+from verify.interpreters import Interpreter, inspect_named
+
+TIMEOUT_S = 600.0
+
+
+@dataclass(frozen=True)
+class Request:
+    """What to prove.
+
+    `changed` are the posix paths that differ between the trees. `baseline_below` is the release that the old
+    code must be older than, None if unknown. The pins are requirement strings of lightning, pytorch-lightning,
+    torch and torchmetrics. `python` names an interpreter to use for the target instead of building an
+    environment, `baseline_python` one for the baseline. `own_torch` asks for a baseline on the torch that the project
+    pins. `timeout` is in seconds for each executed tree. `cache` is where environments are kept. `readable` are
+    folders outside the trees that the project may read, as far as reading is bounded at all. `conforms_only` runs
+    nothing of the project. `written` is the ISO day on which the code was last written, None where that is not known.
+    `lasted` says which release was the last to have a name that is gone, the name without its namespace.
+    """
+
+    group: str
+    codes: tuple[str, ...]
+    changed: tuple[str, ...]
+    target: str
+    baseline_below: str | None
+    before_pins: tuple[str, ...]
+    after_pins: tuple[str, ...]
+    python: Path | None = None
+    timeout: float = TIMEOUT_S
+    cache: Path | None = None
+    baseline_python: Path | None = None
+    own_torch: bool = False
+    readable: tuple[Path, ...] = ()
+    conforms_only: bool = False
+    written: str | None = None
+    lasted: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Bench:
+    """What a proof works with: where, with what, and how it is told to stop."""
+
+    folder: Path
+    request: Request
+    contained: Containment
+    stop: threading.Event
+    progress: Callable[[str], None]
+    pairs: list[tuple[Wanted, Wanted, Pair]] = field(default_factory=list)
+
+    @property
+    def cache(self) -> Path:
+        return self.request.cache or cache_folder()
+
+    def named(self, python: Path | None) -> Interpreter | None:
+        """What an interpreter is that was asked for."""
+        return inspect_named(python, self.contained) if python else None
+
+
+@dataclass(frozen=True)
+class Pair:
+    """The environments of the two trees; the baseline is None where it cannot be had, and `missing` says why."""
+
+    before: Ready | None
+    after: Ready
+    contained: str
+    missing: str = ""
+
+    @property
+    def environments(self) -> tuple[Environment, ...]:
+        found = [ready.environment for ready in (self.before, self.after) if ready]
+        return tuple(replace(one, reason=f"{one.reason}; {self.contained}") for one in found)

@@ -1,0 +1,151 @@
+"""Running trees: the harness, in copies of them, in their environments."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import threading
+from collections.abc import Callable, Iterable, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import replace
+from pathlib import Path
+from typing import TypeVar
+
+from packaging.version import Version
+
+from verify.bench import Bench, Pair
+from verify.entry import Entry
+from verify.environments import Ready
+from verify.evidence import Failure
+from verify.follow import Board, Tell, following
+from verify.process import Limits, Outcome, memory, run, scrubbed
+from verify.record import Raw, read
+from verify.sources import NAMESPACES, Sources
+
+T = TypeVar("T")
+SEED = 42
+TRAIN_BATCHES = 8
+VAL_BATCHES = 2
+EPOCHS = 2
+RECORD = "record.jsonl"
+_HARNESS = Path(__file__).with_name("harness.py")
+_BESIDE = ("facts.py", "gradients.py", "measures.py", "short.py")
+_LEFT_OUT = shutil.ignore_patterns(".git", "__pycache__", ".venv", "venv", "node_modules")
+
+
+def version_of(ready: Ready) -> Version:
+    held = ready.interpreter.packages
+    return Version(held.get("pytorch-lightning") or held.get("lightning") or "0")
+
+
+def run_both(
+    before: Sources, after: Sources, entry: Entry, pair: Pair, bench: Bench, number: int
+) -> tuple[Raw | None, Raw]:
+    board = board_of(bench, entry)
+    new = board.side(side("after", pair.after))
+    jobs: list[Callable[[], Raw]] = [lambda: run_script(after, entry, pair.after, bench, f"after{number}", new)]
+    if (base := pair.before) is not None:
+        old = board.side(side("before", base))
+        jobs.append(lambda: run_script(before, entry, base, bench, f"before{number}", old))
+    results = together(jobs, bench.stop)
+    return (results[1] if len(results) > 1 else None), results[0]
+
+
+def board_of(bench: Bench, entry: Entry) -> Board:
+    return Board(bench.progress, entry.script)
+
+
+def side(role: str, ready: Ready) -> str:
+    """How a tree is called while it runs."""
+    return f"{role}, on Lightning {version_of(ready)}"
+
+
+def run_script(sources: Sources, entry: Entry, ready: Ready, bench: Bench, name: str, tell: Tell) -> Raw:
+    """Run one script in a copy of its tree."""
+    spec = {
+        "mode": "train",
+        "script": entry.script,
+        "args": list(entry.args),
+        "module": entry.module,
+        "variables": dict(entry.variables),
+        "setup": entry.setup,
+        "namespaces": _namespaces(sources, entry.script),
+    }
+    outcome, record = run_spec(sources, spec, ready, bench, name, tell)
+    return _closed(read(record, entry.script), outcome)
+
+
+def run_spec(
+    sources: Sources, spec: Mapping[str, object], ready: Ready, bench: Bench, name: str, tell: Tell
+) -> tuple[Outcome, Path]:
+    """Start the harness in a copy of a tree, for a short training."""
+    tree = bench.folder / name / "tree"
+    shutil.copytree(sources.root, tree, symlinks=True, ignore=_LEFT_OUT)
+    short = {
+        "seed": SEED,
+        "seconds": bench.request.timeout,
+        "limit_train_batches": TRAIN_BATCHES,
+        "limit_val_batches": VAL_BATCHES,
+        "max_epochs": EPOCHS,
+    }
+    with following(spec, bench.folder / name / RECORD, tell):
+        return run_harness(name, {**short, **spec}, ready, tree, bench)
+
+
+def _namespaces(sources: Sources, script: str) -> list[str]:
+    """The Lightning packages that a script and what it loads import."""
+    found: set[str] = set()
+    for path in sources.reach(script)[0]:
+        found |= sources.packages(path) & set(NAMESPACES)
+    return sorted("lightning.pytorch" if name == "lightning" else name for name in found)
+
+
+def _closed(raw: Raw, outcome: Outcome) -> Raw:
+    """A run together with how its process ended."""
+    recording = replace(raw.recording, seconds=round(outcome.seconds, 3))
+    failure = recording.failure
+    if failure is None and outcome.ended is None and outcome.status != 0:
+        how = f"signal {-outcome.status}" if outcome.status < 0 else f"exit status {outcome.status}"
+        failure = Failure("ProcessEnded", f"the process ended with {how}: {last_line(outcome)}", None)
+    elif failure is not None and failure.type == "SystemExit" and failure.message.isdigit():
+        failure = replace(failure, message=f"exit status {failure.message}: {last_line(outcome)}")
+    return replace(
+        raw, recording=replace(recording, failure=failure), ended=outcome.ended or raw.ended, output=outcome.output
+    )
+
+
+def last_line(outcome: Outcome) -> str:
+    lines = [line.strip() for line in outcome.output.splitlines() if line.strip()]
+    return outcome.ended or (lines[-1][:300] if lines else "it said nothing")
+
+
+def run_harness(
+    name: str, spec: Mapping[str, object], ready: Ready, folder: Path, bench: Bench
+) -> tuple[Outcome, Path]:
+    """Start the harness in an environment, with a home of its own."""
+    home = bench.folder / name
+    (home / "harness").mkdir(parents=True, exist_ok=True)
+    (home / "scratch").mkdir(exist_ok=True)
+    record, script = home / RECORD, home / "harness" / "harness.py"
+    shutil.copyfile(_HARNESS, script)
+    for part in [_HARNESS.with_name(name) for name in _BESIDE] + list(_HARNESS.parent.glob("alone*.py")):
+        shutil.copyfile(part, script.with_name(part.name))
+    full = {**spec, "record": str(record), "scratch": str(home / "scratch")}
+    (home / "spec.json").write_text(json.dumps(full), encoding="utf-8")
+    environment = scrubbed(home, max(1, (os.cpu_count() or 2) // 2))
+    limits = Limits(bench.request.timeout, int(memory() * 0.4))
+    command = [str(ready.interpreter.path), str(script), str(home / "spec.json")]
+    shut_in = bench.contained.command(command, home, ready.interpreter.folders, limits)
+    return run(shut_in, folder, environment, limits, bench.stop, home), record
+
+
+def together(jobs: Iterable[Callable[[], T]], stop: threading.Event) -> list[T]:
+    """Do jobs side by side; an interruption, or a job that fails, ends all of them."""
+    with ThreadPoolExecutor() as pool:
+        futures: list[Future[T]] = [pool.submit(job) for job in jobs]
+        try:
+            return [future.result() for future in futures]
+        except BaseException:
+            stop.set()
+            raise
