@@ -8,7 +8,8 @@ from dataclasses import dataclass, replace
 
 from codemods.facts import MODULE, ClassFact, Facts, TrainerFact, is_trainer_call
 from codemods.family import short_name
-from codemods.manual.handing import Fits, Fitting, handed
+from codemods.manual.fits import Fits, Fitting
+from codemods.manual.handing import handed
 from codemods.manual.settings import Setting, only_setting
 from codemods.nodes import every_node
 from codemods.source import PythonFile

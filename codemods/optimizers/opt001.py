@@ -10,7 +10,7 @@ from codemods.facts import Facts, is_trainer_call
 from codemods.family import definitions
 from codemods.manual import outputs, surroundings
 from codemods.manual.carriers import add_attributes, carriers, function_of
-from codemods.manual.handing import WORDS, read_fits
+from codemods.manual.fits import WORDS, read_fits
 from codemods.manual.hooks import shed_of
 from codemods.manual.makers import METHOD, read_makers
 from codemods.manual.moving import hand_over, without

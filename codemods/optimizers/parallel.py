@@ -13,7 +13,8 @@ from codemods.configs.owners import owned
 from codemods.configs.splice import valued
 from codemods.facts import MODULE, Facts, is_trainer_call, literal
 from codemods.family import family
-from codemods.manual.handing import may_be, read_fits
+from codemods.manual.fits import read_fits
+from codemods.manual.handing import may_be
 from codemods.manual.settings import SECTION
 from codemods.manual.trainers import trainers_of
 from codemods.nodes import every_node

@@ -10,7 +10,7 @@ from codemods.family import family
 from codemods.finding import Fix
 from codemods.manual.carriers import Carrier
 from codemods.manual.configured import Configured
-from codemods.manual.handing import Fits
+from codemods.manual.fits import Fits
 from codemods.manual.hooks import FINDING, STEPPING, doubts_about
 from codemods.manual.makers import METHOD, Made, configured_by, makers
 from codemods.manual.optimizers import NotPlain

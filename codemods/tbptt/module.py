@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from codemods.manual.closure import may_skip_closure
 from codemods.manual.configured import Configured
-from codemods.manual.handing import Fits, read_fits
+from codemods.manual.fits import Fits, read_fits
 from codemods.manual.hooks import CLIPPING, STEPPING, Hooks, judge_hooks, read_hooks
 from codemods.manual.makers import Made, read_makers
 from codemods.manual.module import (

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from codemods.facts import Facts, is_trainer_call
 from codemods.family import definitions
 from codemods.manual import outputs, surroundings
-from codemods.manual.handing import WORDS, read_fits
+from codemods.manual.fits import WORDS, read_fits
 from codemods.manual.hooks import shed_of
 from codemods.manual.makers import METHOD
 from codemods.manual.moving import hand_over, without

@@ -179,12 +179,60 @@ def test_what_is_not_the_one_value_of_the_one_module_is_handed_over(files: dict[
     assert (guarded in text) == ("LightningCLI()" in files["cli.py"])
 
 
-OWN = "\n\n\nclass Own(LightningCLI):\n    pass\n\n\nif"
+OWN = """\
+from pytorch_lightning.cli import LightningCLI
+
+from models import GAN
+
+
+class Own(LightningCLI):
+    def add_arguments_to_parser(self, parser):
+        parser.add_argument("--name")
+
+
+if __name__ == "__main__":
+    Own(GAN)
+"""
+NAMED = """
+    def before_fit(self):
+        \"\"\"Say so.\"\"\"
+        self.said = True
+"""
+WITH = OWN.replace('("--name")\n', '("--name")\n' + NAMED)
+
+
+@pytest.mark.parametrize("cli", [OWN, WITH])
+def test_a_command_line_of_the_projects_own_hands_over_before_it_fits(cli: str) -> None:
+    files = {**SEVERAL, "cli.py": cli}
+    made = run_rules(files, OPT)
+    assert {finding.fix for finding in made.findings} == {"safe"}
+    after = rewritten(files, OPT)
+    swapped = HANDED[HANDED.index("        # Manual") : HANDED.index("\n\nif")]
+    assert swapped in after["cli.py"]
+    assert after["cli.py"].replace(swapped, "").replace("    def before_fit(self):\n", "").split() == (
+        cli.replace("    def before_fit(self):\n", "").split()
+    )
+    assert run_rules(after, OPT).changes == ()
+    run = RUN.replace("GIVEN", "max_epochs=2, gradient_clip_val=0.2")
+    old, new = same(
+        {"models.py": GAN, "cli.py": cli, "train.py": run},
+        {"models.py": after["models.py"], "cli.py": after["cli.py"], "train.py": run},
+        logged=False,
+    )
+    assert (old.automatic, new.automatic) == (True, False)
+
+
 LEFT_ALONE = {
     "no command line": {**project(), "cli.py": "import models\n"},
     "fitted later": {**SEVERAL, "cli.py": CLI.replace("(GAN)", "(GAN, run=False)")},
     "arguments that are not seen": {**SEVERAL, "cli.py": CLI.replace("(GAN)", "(GAN, **given)")},
-    "a class of its own": {**SEVERAL, "cli.py": CLI.replace("\n\nif", OWN).replace("    Light", "    Own")},
+    "a class with a constructor": {**SEVERAL, "cli.py": WITH.replace("add_arguments_to_parser", "__init__")},
+    "a class that fits in its own way": {**SEVERAL, "cli.py": OWN.replace("add_arguments_to_parser", "fit")},
+    "a hook with more arguments": {**SEVERAL, "cli.py": WITH.replace("fit(self)", "fit(self, *given)")},
+    "a class below another": {
+        **SEVERAL,
+        "cli.py": OWN.replace("\n\nif", "\n\nclass Two(Own):\n    pass\n\n\nif").replace("    Own(", "    Two("),
+    },
     "two of them": {**SEVERAL, "cli.py": CLI + "    LightningCLI(GAN)\n"},
 }
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from codemods import crew, looks, memory, scan
 from codemods.desk import Desk
-from codemods.manual.handing import Fitting
+from codemods.manual.fits import Fitting
 from codemods.memory import Memory
 from codemods.rule import all_rules
 from codemods.scan import Options, Scan
