@@ -43,20 +43,19 @@ def reader_of(item: ClassNode, function: Function) -> Reader:
     """Reads the expressions of a method."""
     values = assigned(function)
     me = self_name(function)
-    reader: Reader
 
     def is_trainer(node: ast.expr) -> bool:
-        if isinstance(node, ast.Name):
-            return any(map(is_trainer, values.get(node.id, []))) and node.id not in reader.reading
-        return (
-            isinstance(node, ast.Attribute)
-            and node.attr == "trainer"
-            and isinstance(node.value, ast.Name)
-            and node.value.id == me
-        )
+        pending, followed = [node], set[str]()
+        while pending:
+            one = pending.pop()
+            if isinstance(one, ast.Attribute) and ast.unparse(one) == f"{me}.trainer":
+                return True
+            if isinstance(one, ast.Name) and one.id not in followed:
+                followed.add(one.id)
+                pending.extend(values.get(one.id, []))
+        return False
 
-    reader = Reader(lambda name: values.get(name, []), is_trainer, item.scope.resolve)
-    return reader
+    return Reader(lambda name: values.get(name, []), is_trainer, item.scope.resolve)
 
 
 def parents_of(tree: ast.AST) -> dict[ast.AST, ast.AST]:

@@ -37,6 +37,11 @@ def test_left_alone(lines: tuple[str, ...]) -> None:
     assert levels(method(*lines)) == []
 
 
+def test_names_that_stand_for_each_other_are_read_to_an_end() -> None:
+    total = "total_steps = len(self.train_dataloader()) * one.max_epochs"
+    assert [found[0] for found in levels(method("one = other", "other = one", total))] == ["unsafe"]
+
+
 def test_hooks_that_build_nothing_are_left_alone() -> None:
     assert levels(method(f"steps = {TOTAL}", name="forward")) == []
 
