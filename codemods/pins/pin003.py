@@ -54,8 +54,8 @@ def _imported(facts: Facts) -> dict[str, tuple[Imported, ...]]:
     if CODE not in facts.memo:
         rewritten = {item.path for item in facts.planned if item.code == "GRD007" and item.applied}
         paths = sorted(facts.mentions.get(IMPORTS, frozenset()) - rewritten)
-        opened = {path: file for path in paths if (file := facts.open(path))}
-        facts.memo[CODE] = {path: found for path, file in opened.items() if (found := _of_code(file))}
+        opened = ((path, facts.open(path)) for path in paths)
+        facts.memo[CODE] = {path: found for path, file in opened if file and (found := _of_code(file))}
     known: dict[str, tuple[Imported, ...]] = facts.memo[CODE]
     return known
 
