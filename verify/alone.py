@@ -24,10 +24,12 @@ from typing import Any, TypeVar
 from . import alone_arguments as arguments
 from . import alone_batches as batches
 from . import alone_errors as errors
+from . import alone_sizes as sizes
 from . import alone_values
 from .alone_arguments import Hints
 from .alone_stubs import PackageMissing, Stubs
 from .alone_tries import (
+    STEP_SCORE,
     Attempt,
     Bench,
     Doubtful,
@@ -40,7 +42,9 @@ from .alone_tries import (
     fit,
     generator,
     is_lightning,
+    takes_batch,
 )
+from .alone_weights import blank, wanted
 
 T = TypeVar("T")
 CHILDREN = 24
@@ -131,6 +135,7 @@ def _search_one(
     seconds: float,
     record: Callable[..., None],
 ) -> None:
+    bench.absent.clear()
     state, tries, best = _climb(bench, cls, hints, trainer, seconds)
     about = {"path": file["path"], "cls": cls.__name__, "tries": tries}
     if state is None:
@@ -140,13 +145,10 @@ def _search_one(
     validates = state.validates or not is_lightning(_owner(cls, _EVALUATES))
     recipe = {
         **about,
+        **state.described,
         "names": file["names"],
-        "arguments": state.arguments,
-        "batch": state.batch,
-        "skipped": list(state.skipped),
-        "datamodule": state.datamodule,
-        "attributes": state.attributes,
         "validates": validates,
+        "absent": list(bench.absent) if state.weights else [],
         "trainer": trainer,
         "stubs": list(bench.stubs.names),
         "told": {
@@ -200,7 +202,7 @@ def _climb(
         if tried.error is None:
             return replace(state, batch=tried.spec), tries, tried
         text = f"{type(tried.error).__name__}: {tried.error}"
-        if best is None or tried.score > best.score:
+        if best is None or (tried.score > best.score and (not state.weights or tried.score >= 2 * STEP_SCORE)):
             best = tried
         if isinstance(tried.error, Doubtful) and doubted is None:
             doubted, since = replace(state, batch=tried.spec), max(since, STUCK - DOUBT)
@@ -233,6 +235,8 @@ def _children(bench: Bench, cls: type, state: State, tried: Attempt, hints: Hint
     error = tried.error
     if isinstance(error, TooSlow) and state.batch and tried.module is not None:
         yield replace(state, batch=batches.sized(state.batch, (batches.SIDE, batches.SIDE))), 0
+    if isinstance(error, TooLarge | TooSlow):
+        yield from ((replace(state, arguments=found, batch=None), 0) for found in sizes.smaller(state.arguments))
     if error is None or isinstance(error, TooLarge | TooSlow):
         return
     own = [pair for pair in reversed(tried.frames) if pair[0].f_code.co_filename.startswith(bench.root)]
@@ -241,6 +245,8 @@ def _children(bench: Bench, cls: type, state: State, tried: Attempt, hints: Hint
         yield replace(state, skipped=(*state.skipped, hooks[0])), 0
     if "datamodule" in str(error) or any("datamodule" in _line(pair) for pair in own[:1]):
         yield replace(state, datamodule=True), 0
+    if wanted(error, tried.frames) and not state.weights:
+        yield replace(state, weights=True), 0
     if "conditioned on metric" in str(error) and not state.validates:
         yield replace(state, validates=True), 0
     lacking = re.match(rf"'{cls.__name__}' object has no attribute '(\w+)'", str(error))
@@ -248,7 +254,7 @@ def _children(bench: Bench, cls: type, state: State, tried: Attempt, hints: Hint
         value = arguments.guess(lacking[1], hints)
         yield replace(state, attributes={**state.attributes, lacking[1]: value}), 0
     given = _quietly(arguments.following(error, own, state.arguments, hints))
-    in_step = any(frame.f_code.co_name == "training_step" for frame, _ in tried.frames)
+    in_step = takes_batch(tried.frames)
     if state.batch is None or tried.module is None or not (in_step or isinstance(error, NothingLearned | Doubtful)):
         yield from ((replace(state, arguments=found, batch=None), 0) for found in given)
         return
@@ -258,7 +264,7 @@ def _children(bench: Bench, cls: type, state: State, tried: Attempt, hints: Hint
     first = errors.is_about_inputs(trouble.text) or isinstance(error, NothingLearned)
     yield from itertools.islice(other if first else inside, CHILDREN * 2 // 3)
     yield from itertools.islice(inside if first else other, CHILDREN)
-    for pair in arguments.sides(state.arguments, hints):
+    for pair in sizes.sides(state.arguments, hints.values):
         yield replace(state, batch=batches.sized(state.batch, pair)), 0
     yield from ((replace(state, batch=found), 0) for found in list(batches.guesses(tried.module))[1:])
 
@@ -283,18 +289,11 @@ def _said(error: BaseException | None, root: str) -> str:
 def replay(bench: Bench, recipe: dict[str, Any]) -> None:
     """Build a module as a recipe says and train it on its batches; errors are the caller's to record."""
     module = getattr(load(bench, recipe["names"]), recipe["cls"])
-    skipped = tuple(recipe["skipped"])
-    state = State(
-        recipe["arguments"],
-        recipe["batch"],
-        skipped,
-        recipe["datamodule"],
-        recipe["attributes"],
-        recipe["validates"],
-    )
-    built = constructed(bench, module, state.arguments)
-    made = [batches.make(recipe["batch"], generator(bench.seed + number)) for number in range(BATCHES)]
-    fit(built, made, state, dict(recipe["trainer"]))
+    state = State.of(recipe)
+    with blank(bench.absent if state.weights else None):
+        built = constructed(bench, module, state.arguments)
+        made = [batches.make(recipe["batch"], generator(bench.seed + number)) for number in range(BATCHES)]
+        fit(built, made, state, dict(recipe["trainer"]))
 
 
 __all__ = ["Bench", "replay", "search"]

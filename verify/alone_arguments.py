@@ -42,7 +42,6 @@ _BY_NAME: tuple[tuple[str, Any], ...] = (
     (r"vocab|classes|labels|tokens|num_|n_|dim|size|hidden|width|features|units|channels|len|count|max|min|^[a-z]$", 8),
     (r"name|type|mode|kind|task|metric|monitor|dataset|norm|version|charset", "x"),
 )  # fmt: skip
-_SIDES = r"(ima?ge?|input|crop)_?(size|dim|shape|res)|resolution|^(height|width)$"
 _OTHERS: dict[type, tuple[Any, ...]] = {
     bool: (True, False),
     int: (4, 8, 2, 16, 32, 64, 1, 3, [8, 8]),
@@ -194,7 +193,7 @@ def following(
     lines = [(frame, line) for frame, number in frames[:6] if (line := _statement(frame, number)) is not None]
     for _, line in lines[:3]:
         yield from _unfilled(text, line, given, hints)
-    yield from _missing(text, given, hints)
+    yield from _missing(text, frames, given, hints)
     for _, line in lines[:3]:
         yield from _uncallable(text, line, given)
     for frame, line in lines:
@@ -240,8 +239,13 @@ def _uncallable(text: str, line: ast.AST, given: Arguments) -> Iterator[Argument
             yield {**given, name: function(ast.unparse(line))}
 
 
-def _missing(text: str, given: Arguments, hints: Hints) -> Iterator[Arguments]:
-    """A value that some configuration lacks."""
+def _spread(frame: FrameType) -> bool:
+    """Whether a frame is of an `__init__` that takes what it does not name."""
+    return frame.f_code.co_name == "__init__" and bool(frame.f_code.co_flags & inspect.CO_VARKEYWORDS)
+
+
+def _missing(text: str, frames: list[tuple[FrameType, int]], given: Arguments, hints: Hints) -> Iterator[Arguments]:
+    """A value that some configuration lacks, or what the module takes besides its parameters."""
     match = re.search(
         r"(?:Missing attribute \"|'(?:AttributeDict|Namespace|Config|dict|DictConfig)' object has no attribute '"
         r"|Missing key |KeyError: ')(\w+)",
@@ -251,6 +255,8 @@ def _missing(text: str, given: Arguments, hints: Hints) -> Iterator[Arguments]:
     if unexpected and unexpected[1] in given:
         yield {name: value for name, value in given.items() if name != unexpected[1]}
     if match:
+        if match[1] not in given and any(_spread(frame) for frame, _ in frames[:1]):
+            yield {**given, match[1]: guess(match[1], hints)}
         for path in configs(given):
             held = inner_of(get(given, path))
             if match[1] not in held:
@@ -329,27 +335,6 @@ def _choices(name: str, frame: FrameType) -> list[str]:
                 if isinstance(constant, ast.Constant) and isinstance(constant.value, str):
                     found[constant.value] = None
     return list(found)
-
-
-def sides(given: Any, hints: Hints | None = None) -> list[tuple[int, int]]:
-    """The heights and widths of images that arguments name, and then those that the project does."""
-    found: dict[tuple[int, int], None] = {}
-
-    def read(name: str, value: Any) -> None:
-        if re.search(_SIDES, name.lower()):
-            pair = value["items"] if isinstance(value, dict) and value.get("@") == "tuple" else value
-            pair = pair[-2:] if isinstance(pair, list) else [pair, pair]
-            if len(pair) == 2 and all(type(side) is int and 8 <= side <= 1024 for side in pair):
-                found[(pair[0], pair[1])] = None
-        for key, inner in value.items() if isinstance(value, dict) else ():
-            read(str(key), inner)
-
-    for name, value in given.items():
-        read(name, value)
-    for name, values in hints.values.items() if hints else ():
-        for value in values:
-            read(name, value)
-    return list(found)[:6]
 
 
 def _mentioned(line: ast.AST, given: Arguments, frame: FrameType) -> Iterator[tuple[str, ...]]:

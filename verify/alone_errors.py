@@ -196,7 +196,7 @@ def _unpacked(match: re.Match[str], trouble: Trouble) -> Iterator[Spec]:
 
 def _keyed(match: re.Match[str], trouble: Trouble) -> Iterator[Spec]:
     """A key or an attribute that the batch, or a part of it, should have."""
-    found = [match[1]] if match.groups() and match[1] else re.findall(r"\[['\"](\w+)['\"]\]", trouble.line())
+    found = [match[1]] if match.groups() and match[1] else _asked(trouble)
     is_attribute = isinstance(trouble.error, AttributeError)
     known = {id(value): place for place, value in parts(trouble.made) if not isinstance(value, str | int | float)}
     places: dict[Place, None] = {}
@@ -210,6 +210,18 @@ def _keyed(match: re.Match[str], trouble: Trouble) -> Iterator[Spec]:
         keys = {**old.get("keys", {}), **{name: named(name, trouble.module) for name in found}}
         if found and keys != old.get("keys"):
             yield replaced(trouble.spec, place, {"keys": keys, "kind": kind})
+
+
+def _asked(trouble: Trouble) -> list[str]:
+    """The keys that the innermost line asks for, written out or held by a variable."""
+    found = re.findall(r"\[['\"](\w+)['\"]\]", trouble.line())
+    for chain in re.findall(r"\[([A-Za-z_][\w.]*)\]", trouble.line()):
+        first, *rest = chain.split(".")
+        value = trouble.own()[0][0].f_locals.get(first)
+        for name in rest:
+            value = getattr(value, name, None)
+        found += [value] if isinstance(value, str) and value not in found else []
+    return found
 
 
 def _tensor_wanted(match: re.Match[str], trouble: Trouble) -> Iterator[Spec]:

@@ -17,10 +17,11 @@ from dataclasses import dataclass, field
 from types import FrameType, ModuleType
 from typing import Any
 
-from . import alone_arguments as arguments
 from . import alone_batches as batches
 from . import alone_values as values
+from .alone_sizes import sides
 from .alone_stubs import Stubs
+from .alone_weights import blank
 
 ONE_TRY_S = 25
 PATIENCE = 3
@@ -28,11 +29,16 @@ LARGEST = 400_000_000
 STEP_SCORE = 1_000_000
 
 
+TAKE_BATCHES = ("training_step", "on_train_batch_start", "on_before_batch_transfer", "on_after_batch_transfer",
+                "transfer_batch_to_device", "on_train_batch_end")  # fmt: skip
+
+
 @dataclass(frozen=True)
 class State:
     """What is tried: arguments, a batch (None: the module's first guess), hooks that are left out, attributes that
     the project's script would have set, and whether the module is validated too: left out at first, since a step on
-    made-up batches is enough to find them, but a schedule may watch what is logged there."""
+    made-up batches is enough to find them, but a schedule may watch what is logged there. `weights` lets weights be
+    random that the module would load from where they are not."""
 
     arguments: dict[str, Any]
     batch: dict[str, Any] | None = None
@@ -40,11 +46,22 @@ class State:
     datamodule: bool = False
     attributes: dict[str, Any] = field(default_factory=dict)
     validates: bool = False
+    weights: bool = False
 
     @property
     def key(self) -> str:
-        held = [self.arguments, self.batch, self.skipped, self.datamodule, self.attributes, self.validates]
-        return json.dumps(held, sort_keys=True, default=str)
+        return json.dumps(self.described, sort_keys=True, default=str)
+
+    @property
+    def described(self) -> dict[str, Any]:
+        """All that is in it, as a recipe holds it."""
+        return {name: getattr(self, name) for name in self.__dataclass_fields__}
+
+    @classmethod
+    def of(cls, recipe: dict[str, Any]) -> State:
+        """What a recipe describes."""
+        return cls(**{name: recipe[name] for name in cls.__dataclass_fields__ if name != "skipped"},
+                   skipped=tuple(recipe["skipped"]))  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -61,12 +78,14 @@ class Attempt:
 
 @dataclass
 class Bench:
-    """What both jobs work with: the watch around torch and Lightning, and the project's folder."""
+    """What both jobs work with: the watch around torch and Lightning, the project's folder, and `absent`: weights that
+    a module would have loaded from where they are not."""
 
     watch: Any
     root: str
     seed: int
     stubs: Stubs = field(default_factory=Stubs)
+    absent: list[str] = field(default_factory=list)
 
 
 class NothingLearned(Exception):
@@ -123,12 +142,12 @@ def attempt(
     forwards = [0]
     counter = _counting(forwards)
     try:
-        with _limit(min(seconds, ONE_TRY_S), seconds):
+        with _limit(min(seconds, ONE_TRY_S), seconds), blank(bench.absent if state.weights else None):
             if module is None:
                 module = constructed(bench, cls, state.arguments)
             module.train()
             if spec is None:
-                found = arguments.sides(state.arguments)
+                found = sides(state.arguments)
                 spec = batches.sized(next(batches.guesses(module)), found[0] if found else None)
             made = batches.make(spec, generator(bench.seed))
             bench.watch.begin(seen)
@@ -166,6 +185,15 @@ def _check(seen: _Seen) -> None:
         raise NothingLearned("`fit` ends, but there was no finite loss")
 
 
+def takes_batch(frames: tuple[tuple[FrameType, int], ...]) -> bool:
+    """Whether an error passed what is given a batch."""
+    return any(frame.f_code.co_name in TAKE_BATCHES and not _is_torchs(frame) for frame, _ in frames)
+
+
+def _is_torchs(frame: FrameType) -> bool:
+    return "site-packages" in frame.f_code.co_filename
+
+
 def _counting(forwards: list[int]) -> Any:
     from torch.nn.modules.module import register_module_forward_hook
 
@@ -182,9 +210,9 @@ def _score(
     if module is None:
         depth = [line - frame.f_code.co_firstlineno for frame, line in frames if frame.f_code.co_name == "__init__"]
         return float(min(sum(depth), STEP_SCORE - 1))
-    names = ("training_step", "configure_optimizers")
+    names = (*TAKE_BATCHES, "configure_optimizers")
     step = [line - frame.f_code.co_firstlineno for frame, line in frames if frame.f_code.co_name in names]
-    stages = 1 + any(frame.f_code.co_name == names[0] for frame, _ in frames)
+    stages = 1 + takes_batch(frames)
     after = 2 * STEP_SCORE if seen.losses else 0
     own = float(max(step, default=0)) * 100 + (STEP_SCORE / 2 if isinstance(error, Doubtful) else 0)
     return stages * STEP_SCORE + after + min(own + min(forwards, 99), STEP_SCORE - 1)

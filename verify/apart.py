@@ -219,6 +219,10 @@ def _part(
     notes = [f"found in {recipe['tries']} tries"]
     if recipe["stubs"]:
         notes.append(f"not installed or not in what is, imported but not used: {', '.join(recipe['stubs'])}")
+    if recipe["absent"]:
+        notes.append(
+            f"left as they were at the start, since they are not here: the weights of {', '.join(recipe['absent'])}"
+        )
     if recipe["skipped"]:
         notes.append(f"left out, since they need the project's data: {', '.join(recipe['skipped'])}")
     if recipe["attributes"]:

@@ -54,8 +54,10 @@ def hints(sources: Sources, first: str) -> Hints:
         if tree := sources.tree(path):
             _read(sources, path, tree, found)
     size = 0
-    for data in configurations(sources.root):
+    for name, data in configurations(sources.root):
         _walk(data, found, 0)
+        if isinstance(data, list) and (plain := configured(data)) is not NONE:
+            found.add(name, plain)
         for group in _groups(configured(data), 0):
             size += len(json.dumps(group))
             if size < GROUPS_SIZE and len(found.groups) < GROUPS and group not in found.groups:
@@ -244,8 +246,8 @@ def _plain(value: Any) -> Any:
 # -- configuration files
 
 
-def configurations(root: Path) -> Iterator[Any]:
-    """The contents of the project's YAML and JSON files, those with short paths first."""
+def configurations(root: Path) -> Iterator[tuple[str, Any]]:
+    """The contents of the project's YAML and JSON files with the names of the files, those with short paths first."""
     found = [
         path
         for path in root.rglob("*")
@@ -258,7 +260,7 @@ def configurations(root: Path) -> Iterator[Any]:
     for path in sorted(found, key=lambda path: (len(path.parts), path.as_posix()))[:_FILES]:
         try:
             text = path.read_text(encoding="utf-8")
-            yield json.loads(text) if path.suffix == ".json" else yaml.load(text, Loader=_Loader)
+            yield path.stem, json.loads(text) if path.suffix == ".json" else yaml.load(text, Loader=_Loader)
         except (OSError, ValueError, yaml.YAMLError, RecursionError):
             continue
 

@@ -14,9 +14,10 @@ import pytest
 
 from tests.verify.trees import tree
 from verify import modules
-from verify.bench import Request
 from verify.alone_errors import is_about_inputs
+from verify.alone_sizes import smaller
 from verify.apart import Sides, train
+from verify.bench import Request
 from verify.evidence import Failure, Recording
 from verify.hints import hints
 from verify.process import Outcome
@@ -121,6 +122,37 @@ def test_a_schedule_that_watches_the_validation_gets_one(searched: dict[str, Any
     assert searched["Smoked"]["note"] == ""
 
 
+def test_weights_that_are_not_here_stay_random_and_are_named(searched: dict[str, Any]) -> None:
+    assert searched["Tuned"]["event"] == "recipe", searched["Tuned"].get("why")
+    assert searched["Tuned"]["absent"] == ["weights/first.pth", "http://localhost:9/second.pth"]
+
+
+def test_keys_that_variables_hold_and_options_without_a_name_are_found(searched: dict[str, Any]) -> None:
+    assert searched["Asking"]["event"] == "recipe", searched["Asking"].get("why")
+    assert searched["Asking"]["told"]["batch"] == "{picture: float32 4x8}"
+    assert searched["Asking"]["told"]["arguments"] == "first_rounds=8"
+    assert searched["Asking"]["told"]["attributes"] == "learning_rate=0.001"
+
+
+def test_a_list_in_a_file_of_its_own_goes_by_the_name_of_the_file(searched: dict[str, Any]) -> None:
+    assert searched["Spelling"]["event"] == "recipe", searched["Spelling"].get("why")
+    assert searched["Spelling"]["told"]["arguments"] == "alphabet=['_', 'a', 'b', 'c']"
+
+
+def test_what_is_too_large_for_a_short_training_gets_fewer_channels_and_layers() -> None:
+    unet = {"@": "call", "name": "unet.UNet", "kwargs": {"model_channels": 224, "image_size": 256}}
+    given = {
+        "unet": unet,
+        "config": {"decoder": {"d_model": 512, "num_layers": 12, "dims": [128, 196, 3]}},
+        "steps": 99,
+    }
+    first, second = smaller(given)
+    assert first["unet"]["kwargs"] == {"model_channels": 32, "image_size": 256}
+    assert first["config"] == {"decoder": {"d_model": 32, "num_layers": 2, "dims": [32, 32, 3]}}
+    assert (first["steps"], second["config"]["decoder"]["d_model"]) == (99, 64)
+    assert list(smaller(first)) == []
+
+
 def test_hooks_that_need_data_and_packages_that_are_not_used_are_said(searched: dict[str, Any]) -> None:
     assert searched["Loads"]["skipped"] == ["setup"]
     assert searched["Without"]["stubs"] == ["surely_not_installed"]
@@ -189,7 +221,8 @@ def judged(
     sources = Sources(tree(tmp_path / "tree", model=HEAD + BODY))
     recipe = {
         "event": "recipe", "path": "model.py", "cls": "Model", "tries": 1, "arguments": {}, "batch": {}, "stubs": [],
-        "skipped": [], "datamodule": False, "attributes": {}, "note": "", "told": {"arguments": "", "batch": "b"},
+        "skipped": [], "absent": [], "datamodule": False, "attributes": {}, "note": "",
+        "told": {"arguments": "", "batch": "b"},
     }  # fmt: skip
     monkeypatch.setattr("verify.apart._search", lambda *_: ([recipe], (), True))
     monkeypatch.setattr(

@@ -1,6 +1,7 @@
 """Modules that the project itself builds in several ways, one of which trains."""
 
 import pytorch_lightning as pl
+import torch
 from torch import nn
 from torch.nn import functional as F
 
@@ -31,6 +32,61 @@ class Smoked(pl.LightningModule):
         optimizer = self.optimizer(params=self.parameters())
         scheduler = self.scheduler(optimizer=optimizer)
         return {"optimizer": optimizer, "lr_scheduler": {"scheduler": scheduler, "monitor": "val_loss"}}
+
+
+class Tuned(pl.LightningModule):
+    """Begins with weights that nobody has here."""
+
+    def __init__(self, weights_path="weights/first.pth"):
+        super().__init__()
+        self.net = nn.Linear(31, 2)
+        held = torch.load(weights_path, map_location="cpu")["state_dict"]
+        self.net.load_state_dict({name.removeprefix("net."): value for name, value in held.items()})
+        self.body = nn.Linear(2, 2)
+        self.body.load_state_dict(torch.hub.load_state_dict_from_url("http://localhost:9/second.pth"))
+
+    def training_step(self, batch, batch_idx):
+        x, y = batch
+        return F.cross_entropy(self.body(self.net(x)), y)
+
+    def configure_optimizers(self):
+        return torch.optim.SGD(self.parameters(), lr=0.1)
+
+
+class Asking(pl.LightningModule):
+    """Takes its batch apart by a key that a variable holds, and options that it does not name."""
+
+    def __init__(self, **options):
+        super().__init__()
+        self.key = "picture"
+        self.net = nn.Linear(options["first_rounds"], 2)
+
+    def taken(self, batch, key):
+        return batch[key]
+
+    def training_step(self, batch, batch_idx):
+        return self.net(self.taken(batch, self.key)).mean()
+
+    def configure_optimizers(self):
+        return torch.optim.SGD(self.parameters(), lr=self.learning_rate)
+
+
+class Spelling(pl.LightningModule):
+    """Needs a list that lies in a file of its own."""
+
+    def __init__(self, alphabet):
+        super().__init__()
+        self.blank = alphabet.index("_")
+        self.net = nn.Linear(5, len(alphabet))
+
+    def on_train_batch_start(self, batch, batch_idx):
+        assert batch["sound"].shape[-1] == 5
+
+    def training_step(self, batch, batch_idx):
+        return self.net(batch["sound"]).mean()
+
+    def configure_optimizers(self):
+        return torch.optim.SGD(self.parameters(), lr=0.1)
 
 
 if __name__ == "__main__":
