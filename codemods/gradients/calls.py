@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import ast
 import builtins
-from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from codemods.gradients import names
@@ -37,7 +36,7 @@ class Calls:
                 return result
         dotted = self.frame.resolve(function) or self._builtin(function)
         if dotted:
-            return self._named(dotted, node, every, keywords)
+            return self._named(dotted, node, arguments, keywords)
         if isinstance(function, ast.Attribute) and self._root(function) not in (self.frame.me, None):
             return self._on_value(function, node, every)
         if isinstance(function, ast.Call) and self.frame.resolve(function.func) in names.PARAMETERLESS:
@@ -56,14 +55,16 @@ class Calls:
         known = isinstance(node, ast.Name) and node.id not in self.frame.local and hasattr(builtins, node.id)
         return f"builtins.{node.id}" if known and isinstance(node, ast.Name) else None
 
-    def _named(self, dotted: str, node: ast.Call, every: list[Value], keywords: Mapping[str | None, Value]) -> Value:
+    def _named(self, dotted: str, node: ast.Call, arguments: list[Value], keywords: dict[str | None, Value]) -> Value:
         space, _, last = dotted.rpartition(".")
+        every = [value.whole() for value in (*arguments, *keywords.values())]
         starts = any(
             item.arg == "requires_grad" and not (isinstance(item.value, ast.Constant) and item.value.value is False)
             for item in node.keywords
         )
-        if dotted in names.REBUILT:
-            value = self.frame.cut(join(every), node, "tensor")
+        if dotted in names.REBUILT and not (dotted in names.KEPT and arguments and not _holds_values(arguments[0])):
+            listed = bool(arguments) and _holds_values(arguments[0]) and isinstance(node.args[0], ast.Name)
+            value = self.frame.cut(join(every), node, "listed" if listed else "tensor")
             if starts and value.flow is Flow.CUT:
                 self.frame.run.revived.add(node)
             return MAYBE if starts and value.flow is Flow.PLAIN else value
@@ -76,7 +77,9 @@ class Calls:
                 return Value(Flow.PLAIN, parts=tuple(keywords.items()), filled=True)
             if last in names.NUMBERS:
                 return PLAIN
-            return join(every) if last in names.PURE_BUILTINS else self._escape(node)
+            if last in names.PURE_BUILTINS:
+                return replace(join(every), filled=last in names.CONTAINERS and join(every).filled)
+            return self._escape(node)
         if dotted in names.FRESH:
             return PLAIN
         if dotted in names.CUTTING_FUNCTIONS:
@@ -84,8 +87,9 @@ class Calls:
         if dotted.startswith(("numpy.", "math.")):
             return self.frame.cut(join(every), node, "numpy")
         if names.differentiable(dotted):
-            return join(every)
-        return self._escape(node)
+            return replace(join(every), filled=False)
+        result = self.frame.run_function(dotted, node, arguments, keywords)
+        return self._escape(node) if result is None else result
 
     def _on_value(self, function: ast.Attribute, node: ast.Call, every: list[Value]) -> Value:
         """A method of a value that is followed."""
@@ -93,6 +97,8 @@ class Calls:
         name = function.attr
         if name in names.CUTTING_METHODS:
             return self.frame.cut(held, node, names.CUTTING_METHODS[name])
+        if name == "new_tensor":
+            return self.frame.cut(join(every), node, "tensor")
         if name == "requires_grad_":
             self.frame.revive(function.value, node.args[0] if node.args else None)
             return MAYBE if held.whole().flow is Flow.PLAIN else held
@@ -122,6 +128,8 @@ class Calls:
         built = self._built(name)
         if built and all(dotted in names.PARAMETERLESS for dotted in built):
             return join(every)
+        if built and all(dotted is not None and names.counts(dotted) for dotted in built):
+            return self.frame.cut(join(every), node, "metric")
         result = self._held(name, "forward", node, arguments, keywords)
         module = built and all(dotted and self._is_module(dotted) for dotted in built)
         if result is not None:
@@ -157,3 +165,8 @@ class Calls:
             if isinstance(inner, ast.Name) and self.frame.env.get(inner.id, PLAIN).filled:
                 self.frame.env[inner.id] = MAYBE
         return MAYBE
+
+
+def _holds_values(value: Value) -> bool:
+    """Whether a value is a list, a tuple or a dict."""
+    return value.filled or bool(value.parts)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, field
+from functools import cached_property, partial
 
 from codemods.facts import MODULE, ClassFact, Facts
 from codemods.gradients.names import attributes_of
+from codemods.scopes import Scope
 from codemods.source import ClassNode, PythonFile
 from codemods.syntax import Function
 
@@ -26,6 +27,11 @@ class Class:
     is_module: Callable[[str], bool]
     other: Callable[[str], Class | None]
     above: Callable[[], tuple[Class, ...]]
+    function: Callable[[str], tuple[Plain, Function] | None]
+
+    @property
+    def scope(self) -> Scope:
+        return self.item.scope
 
     @cached_property
     def attributes(self) -> Mapping[str, list[tuple[Function, ast.expr]]]:
@@ -40,6 +46,20 @@ class Class:
             return self, self.item.methods[name]
         found = [item for item in self.above() if name in item.item.methods]
         return (found[0], found[0].item.methods[name]) if len(found) == 1 else None
+
+
+@dataclass(frozen=True)
+class Plain:
+    """A file whose functions are followed: what a class is to its methods."""
+
+    file: PythonFile
+    other: Callable[[str], Class | None]
+    function: Callable[[str], tuple[Plain, Function] | None]
+    attributes: Mapping[str, list[tuple[Function, ast.expr]]] = field(default_factory=dict)
+
+    @property
+    def scope(self) -> Scope:
+        return self.file.scope
 
 
 def fact_of(file: PythonFile, facts: Facts, item: ClassNode) -> ClassFact | None:
@@ -64,18 +84,38 @@ def known_class(file: PythonFile, facts: Facts, item: ClassNode, fact: ClassFact
     return _class(file, file, facts, item, replaced)
 
 
+def _other(current: PythonFile, file: PythonFile, facts: Facts, dotted: str) -> Class | None:
+    """The project's class of a dotted name, as a file sees it."""
+    own = next((known for known in file.classes if f"{file.module}.{known.qualname}" == dotted), None)
+    home, found = (file, own) if own else facts.find_opened(dotted, file.path) or (file, None)
+    if found is None:
+        return None
+    if home.path == current.path and home is not current:
+        home, name = current, found.qualname
+        found = next((known for known in current.classes if known.qualname == name), found)
+    return _class(current, home, facts, found, frozenset())
+
+
+def _function(current: PythonFile, file: PythonFile, facts: Facts, dotted: str) -> tuple[Plain, Function] | None:
+    """The project's function of a dotted name, as a file sees it, where one statement defines it."""
+    module, _, name = dotted.rpartition(".")
+    home = file if module == file.module else None
+    if home is None:
+        found = facts.find_definition(dotted, file.path)
+        if found is None:
+            return None
+        home, name = (current if found[0].path == current.path else found[0]), found[1].name
+    nodes = [node for node in home.scope.statements if getattr(node, "name", "") == name]
+    if len(nodes) != 1 or not isinstance(nodes[0], Function):
+        return None
+    plain = Plain(home, partial(_other, current, home, facts), partial(_function, current, home, facts))
+    return plain, nodes[0]
+
+
 def _class(current: PythonFile, file: PythonFile, facts: Facts, item: ClassNode, replaced: frozenset[str]) -> Class:
     """A class of a file, while `current` is looked at, which may have been rewritten since."""
 
-    def other(dotted: str) -> Class | None:
-        own = next((known for known in file.classes if f"{file.module}.{known.qualname}" == dotted), None)
-        home, found = (file, own) if own else facts.find_opened(dotted, file.path) or (file, None)
-        if found is None:
-            return None
-        if home.path == current.path and home is not current:
-            home, name = current, found.qualname
-            found = next((known for known in current.classes if known.qualname == name), found)
-        return _class(current, home, facts, found, frozenset())
+    other = partial(_other, current, file, facts)
 
     def above() -> tuple[Class, ...]:
         waiting, found = [item.scope.resolve(base) for base in item.node.bases], list[Class]()
@@ -94,4 +134,5 @@ def _class(current: PythonFile, file: PythonFile, facts: Facts, item: ClassNode,
         lambda dotted: is_module(facts, dotted, file.path),
         other,
         above,
+        partial(_function, current, file, facts),
     )

@@ -21,13 +21,17 @@ FLAG = "automatic_optimization"
 @dataclass(frozen=True)
 class Lost:
     """A loss that holds no history: the class and step it belongs to, where it is handed on, what it lost its
-    history to, and whether it was told to require a gradient after that, so that nothing complains."""
+    history to, and those of these places whose value was told to require a gradient, so that nothing complains."""
 
     item: ClassNode
     step: Function
     place: ast.AST
     cuts: tuple[Cut, ...]
-    silent: bool
+    revived: frozenset[ast.AST]
+
+    @property
+    def silent(self) -> bool:
+        return any(cut.node in self.revived for cut in self.cuts)
 
 
 def modules(file: PythonFile, facts: Facts) -> Iterator[tuple[ClassNode, ClassFact]]:
@@ -62,9 +66,8 @@ def _lost(file: PythonFile, facts: Facts, item: ClassNode, fact: ClassFact) -> I
         if value.flow is not Flow.CUT:
             continue
         cuts = list(map(partial(_placed, file=file, home=home), value.cuts))
-        silent = any(cut.node in run.revived for cut in cuts)
         if home is known or any(cut.path == file.path for cut in cuts):
-            yield Lost(item, step, place, tuple(sorted(cuts, key=_place)), silent)
+            yield Lost(item, step, place, tuple(sorted(cuts, key=_place)), frozenset(run.revived))
 
 
 def _placed(cut: Cut, file: PythonFile, home: Class) -> Cut:

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 SPELLED = {
     "tensor": "is built anew by `{}`, which copies the number and not the graph",
+    "listed": "is built anew by `{}`, which copies the numbers and not the graph",
+    "metric": "is what `{}` counts, which has no gradient",
     "item": "is turned into a number by `{}`",
     "data": "is taken out of the graph by `{}`",
     "detach": "is taken out of the graph by `{}`",
@@ -28,6 +30,8 @@ SPELLED = {
     "comparison": "goes through the comparison `{}`, which has no gradient",
 }
 ADVICE = {
+    "listed": "write torch.stack(...) of the losses themselves, without `.item()` inside",
+    "metric": "return a differentiable loss (cross entropy, for example) and log this",
     "numpy": "work it out with torch functions",
     "integer": "work the loss out from the values before it",
     "argmax": "work the loss out from the scores themselves (cross entropy takes them), and use this for metrics alone",
@@ -36,6 +40,7 @@ ADVICE = {
 REMOVED = frozenset({"tensor", "item", "data", "detach", "float"})
 SAFE = "the loss was to be differentiated: without this it keeps its history, and its value is the same."
 NUMBERS = frozenset({"item", "float"})
+KEEPERS = "Whoever else calls it gets the history too."
 OTHERS = "Whoever else calls it gets a tensor now, and no number."
 HARMLESS = frozenset({"log", "log_dict", "print", "info", "debug", "update", "add_scalar", "set_postfix"})
 
@@ -63,9 +68,19 @@ def _match(file: PythonFile, lost: Lost, cut: Cut, refused: str) -> Match:
     if refused:
         return Match(file.span(place), message, "manual", refused, unit=unit)
     edit = NodeEdit(node, _EDITS[cut.how])
-    if cut.how in NUMBERS and not _is_inside(node, lost.item.node):
-        return Match(file.span(place), message, "unsafe", f"{SAFE} {OTHERS}", edits=(edit,), unit=unit)
+    others = _others(file, lost, cut)
+    if others:
+        return Match(file.span(place), message, "unsafe", f"{SAFE} {others}", edits=(edit,), unit=unit)
     return Match(file.span(place), message, "safe", SAFE, edits=(edit,), unit=unit)
+
+
+def _others(file: PythonFile, lost: Lost, cut: Cut) -> str:
+    """What others meet who call the code that a cut stands in; empty where the class alone does, or nothing changes."""
+    if _is_inside(cut.node, lost.item.node):
+        return ""
+    if cut.how in NUMBERS:
+        return OTHERS
+    return "" if any(_is_inside(cut.node, item.node) for item in file.classes) else KEEPERS
 
 
 def _is_inside(node: ast.AST, around: ast.AST) -> bool:
@@ -90,9 +105,10 @@ def _refused(file: PythonFile, lost: Lost) -> str:
         if not cut.sure:
             return "what stands inside is not seen to have a gradient itself: take it away if it has"
     every = [method for item in file.classes for method in item.methods.values()]
+    every += [node for node in file.tree.body if isinstance(node, Function)]
     method = [node for node in every if any(_is_inside(cut.node, node) for cut in lost.cuts)]
     used = next((place for item in method if (place := _used_elsewhere(item, lost.cuts))), None)
-    if lost.silent and not all(cut.how == "tensor" for cut in lost.cuts):
+    if lost.silent and not all(cut.how == "tensor" or cut.node not in lost.revived for cut in lost.cuts):
         return "`requires_grad` is set on it afterwards, which only hides the error: take both away"
     if used is not None:
         return f"the number is also used in line {used}, where a tensor with its graph may not do: keep both by name"
@@ -103,6 +119,8 @@ def _unwrappable(node: ast.AST) -> str:
     """Why a call that builds a tensor anew cannot simply give way to what it is given."""
     if not isinstance(node, ast.Call) or len(node.args) != 1 or isinstance(node.args[0], ast.Starred):
         return "hand on the value itself"
+    if isinstance(node.func, ast.Attribute) and node.func.attr == "new_tensor":
+        return "it also takes type and device from another tensor: hand on the value itself"
     if isinstance(node.args[0], ast.List | ast.Tuple | ast.ListComp | ast.GeneratorExp):
         return "write torch.stack([...]) of the losses themselves, without `.item()` inside"
     if any(item.arg not in ("requires_grad", "device") for item in node.keywords):

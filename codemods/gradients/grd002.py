@@ -48,6 +48,8 @@ def _match(file: PythonFile, lost: Lost, cut: Cut, alone: bool) -> Match:
     if isinstance(node, ast.With):
         return _block(file, lost, method, node, alone)
     text = file.source_of(node)
+    if node not in method.decorator_list:
+        return Match(file.span(node), f"The loss is worked out after `{text}`: {ENDS}", "manual", ADVICE)
     message = f"`{method.name}` runs under `@{text}`, and the loss is made of it: {ENDS}"
     if not alone:
         return Match(file.span(node), message, "manual", ADVICE)
@@ -59,7 +61,14 @@ def _match(file: PythonFile, lost: Lost, cut: Cut, alone: bool) -> Match:
 def _block(file: PythonFile, lost: Lost, method: Function, node: ast.With, alone: bool) -> Match:
     text = file.source_of(node.items[0].context_expr)
     message = f"The loss is worked out in `with {text}:`: {ENDS}"
-    plain = len(node.items) == 1 and method is lost.step and _makes_loss(lost, node) and not _has_comment(file, node)
+    here = not isinstance(node.items[0].context_expr, ast.Name)
+    plain = (
+        len(node.items) == 1
+        and here
+        and method is lost.step
+        and _makes_loss(lost, node)
+        and not _has_comment(file, node)
+    )
     if not (alone and plain):
         return Match(file.span(node.items[0].context_expr), message, "manual", ADVICE)
     return Match(file.span(node.items[0].context_expr), message, "safe", STEP, edits=(NodeEdit(node, _opened),))

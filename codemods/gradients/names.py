@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 
 from codemods.source import ClassNode
 from codemods.syntax import self_name, statements_below
@@ -33,9 +34,13 @@ CUTTING_METHODS = {
     "bool": "integer",
 }
 REBUILT = frozenset({"torch.tensor", "torch.Tensor", "torch.FloatTensor", "torch.autograd.Variable"})
+KEPT = frozenset({"torch.Tensor", "torch.FloatTensor"})
+"""These keep the history of a tensor that they are given, and lose that of the parts of a list (run on torch 2.10 and
+2.13)."""
 CUTTING_FUNCTIONS = {"torch.argmax": "argmax", "torch.argmin": "argmax", "torch.eq": "comparison"}
 CUTTING_BUILTINS = {"float": "float", "int": "integer", "bool": "integer"}
 PURE_BUILTINS = frozenset({"sum", "max", "min", "abs", "list", "tuple", "zip", "enumerate", "reversed", "sorted"})
+CONTAINERS = frozenset({"list", "tuple", "zip", "enumerate", "reversed", "sorted"})
 NUMBERS = frozenset({"len", "range", "isinstance", "str", "hasattr", "print", "type", "id"})
 
 FRESH = frozenset(
@@ -74,6 +79,10 @@ _STATELESS = frozenset(
     for name in ("ReLU", "LeakyReLU", "GELU", "SiLU", "ELU", "Tanh", "Sigmoid", "Softmax", "LogSoftmax", "Softplus",
                  "Dropout", "Dropout2d", "Flatten", "Identity", "MaxPool2d", "AvgPool2d", "Upsample")
 )  # fmt: skip
+_COUNTING = re.compile(
+    r"(Binary|Multiclass|Multilabel)?"
+    r"(Accuracy|Precision|Recall|F1Score|FBetaScore|Specificity|JaccardIndex|AUROC|ConfusionMatrix|StatScores)"
+)
 PARAMETERLESS = _LOSSES | _STATELESS
 """Modules of torch through which a gradient flows and which have no parameters."""
 
@@ -96,6 +105,11 @@ def differentiable(dotted: str) -> bool:
         return True
     head, _, last = dotted.rpartition(".")
     return head == "torch" and last[:1].islower() and last not in ("load", "compile", "jit", "func")
+
+
+def counts(dotted: str) -> bool:
+    """Whether a class is a metric of torchmetrics that counts, through which no gradient flows."""
+    return dotted.startswith("torchmetrics.") and _COUNTING.fullmatch(dotted.rpartition(".")[2]) is not None
 
 
 def attributes_of(item: ClassNode) -> dict[str, list[tuple[ast.FunctionDef | ast.AsyncFunctionDef, ast.expr]]]:

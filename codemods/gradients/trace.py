@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from codemods.gradients import names
 from codemods.gradients.calls import Calls
-from codemods.gradients.classes import Class
-from codemods.gradients.values import MAYBE, PLAIN, Flow, Value, cut, join, key_of, merged, seen_from
+from codemods.gradients.classes import Class, Plain
+from codemods.gradients.modes import Modes, kept_in, literals_of
+from codemods.gradients.values import MAYBE, PLAIN, Flow, Value, cut, join, key_of, merged, merged_names, seen_from
 from codemods.scopes import Scope
 from codemods.syntax import Function, is_self_attribute, own_nodes, parameters, self_name
 
@@ -36,7 +37,7 @@ class Run:
 def follow(known: Class, home: Class, method: Function) -> Run:
     """Follow a method that Lightning calls of a class, which has it from `home`; its parameters hold data alone."""
     run = Run()
-    frame = Frame(known, home, method, run, {}, None, ())
+    frame = Frame(known, home, method, run, {}, None, (), {})
     frame.env.update(dict.fromkeys(parameters(method), PLAIN))
     frame.execute()
     run.returned = frame.returned
@@ -44,30 +45,32 @@ def follow(known: Class, home: Class, method: Function) -> Run:
 
 
 class Frame:
-    """One method while it is followed: of an instance of a class, which it has from that or from one above it."""
+    """One method while it is followed, of an instance of a class, which has it from `home`, or a function of a file."""
 
     def __init__(
         self,
         known: Class,
-        home: Class,
+        home: Class | Plain,
         method: Function,
         run: Run,
         env: dict[str, Value],
         block: ast.AST | None,
         stack: tuple[Function, ...],
+        literals: Mapping[str, object],
     ) -> None:
         self.known, self.home, self.method, self.run, self.env, self.block = known, home, method, run, env, block
         self.stack = (*stack, method)
-        self.me = self_name(method)
+        self.me = (self_name(method) if isinstance(home, Class) else "") or "?"
         self.returned: dict[ast.AST, Value] = {}
-        self.scope: Scope = home.item.scope
+        self.scope: Scope = home.scope
         self.local = {
             node.id for node in own_nodes(method) if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load)
-        } | set(parameters(method))
+        } | {item.arg for item in ast.walk(method.args) if isinstance(item, ast.arg) and item.arg != self.me}
+        self.modes = Modes(kept_in(method), literals, self.resolve)
 
     def execute(self) -> None:
         for decorator in self.method.decorator_list:
-            if self._switch(decorator) is False:
+            if self.modes.switched(decorator) is False:
                 self.block = decorator
         self._run(self.method.body)
 
@@ -112,6 +115,9 @@ class Frame:
 
     def _do_Expr(self, node: ast.Expr) -> None:
         self.value(node.value)
+        if isinstance(node.value, ast.Call) and self.resolve(node.value.func) in names.SWITCH:
+            switched = self.modes.switched(node.value) if node in self.method.body else True
+            self.block = node.value if switched is False else None
 
     def _do_Return(self, node: ast.Return) -> None:
         self.returned[node] = self.value(node.value) if node.value is not None else PLAIN
@@ -173,7 +179,7 @@ class Frame:
             self.env = dict(start)
             self._run(body)
             ends.append(self.env)
-        self.env = _merged(ends)
+        self.env = merged_names(ends)
 
     def _do_For(self, node: ast.For) -> None:
         self._bind(node.target, self.value(node.iter).whole())
@@ -189,12 +195,12 @@ class Frame:
         for _ in range(2):
             before = dict(self.env)
             self._run(body)
-            self.env = _merged([before, self.env])
+            self.env = merged_names([before, self.env])
 
     def _do_With(self, node: ast.With) -> None:
         outer = self.block
         for item in node.items:
-            switched = self._switch(item.context_expr)
+            switched = self.modes.switched(item.context_expr)
             if switched is False:
                 self.block = node
             elif switched:
@@ -211,29 +217,15 @@ class Frame:
         after = self.env
         ends = []
         for handler in node.handlers:
-            self.env = _merged([before, after])
+            self.env = merged_names([before, after])
             if handler.name:
                 self.env[handler.name] = PLAIN
             self._run(handler.body)
             ends.append(self.env)
         self.env = after
         self._run(node.orelse)
-        self.env = _merged([self.env, *ends])
+        self.env = merged_names([self.env, *ends])
         self._run(node.finalbody)
-
-    def _switch(self, node: ast.expr) -> bool | None:
-        """Whether a context or decorator turns gradients on or off; None for neither."""
-        call = isinstance(node, ast.Call)
-        dotted = self.resolve(node.func if isinstance(node, ast.Call) else node)
-        given = node.args[0] if isinstance(node, ast.Call) and node.args else None
-        if dotted in names.NO_GRAD:
-            off = given is None or (isinstance(given, ast.Constant) and given.value is True)
-            return False if off else None
-        if dotted in names.WITH_GRAD:
-            return True
-        if dotted in names.SWITCH and call and isinstance(given, ast.Constant):
-            return bool(given.value)
-        return None
 
     # -- expressions
 
@@ -360,18 +352,37 @@ class Frame:
     ) -> Value | None:
         """What a method of an instance gives back; None where it cannot be followed."""
         found = known.method(name)
-        if found is None or found[1] in self.stack or len(self.stack) > DEPTH:
-            return None
-        home, method = found
+        return self._enter(known, *found, node, arguments, keywords) if found else None
+
+    def run_function(
+        self, dotted: str, node: ast.Call, arguments: list[Value], keywords: dict[str | None, Value]
+    ) -> Value | None:
+        """What a function of the project gives back; None where it cannot be followed."""
+        found = self.home.function(dotted)
+        return self._enter(self.known, *found, node, arguments, keywords) if found else None
+
+    def _enter(
+        self,
+        known: Class,
+        home: Class | Plain,
+        method: Function,
+        node: ast.Call,
+        arguments: list[Value],
+        keywords: dict[str | None, Value],
+    ) -> Value | None:
         loose = any(isinstance(item, ast.Starred) for item in node.args) or None in keywords
         strange = any(isinstance(item, ast.Yield | ast.YieldFrom | ast.Await) for item in own_nodes(method))
-        if loose or strange or method.args.vararg or method.args.kwarg:
+        if loose or strange or method.args.vararg or method.args.kwarg or method in self.stack:
             return None
-        wanted = [*parameters(method), *(item.arg for item in method.args.kwonlyargs)]
+        if len(self.stack) > DEPTH:
+            return None
+        first = [] if isinstance(home, Class) else [item.arg for item in method.args.posonlyargs + method.args.args][:1]
+        wanted = [*first, *parameters(method), *(item.arg for item in method.args.kwonlyargs)]
         env = dict.fromkeys(wanted, PLAIN) | dict(zip(wanted, arguments, strict=False))
         env |= {key: value for key, value in keywords.items() if key is not None}
-        frame = Frame(known, home, method, self.run, env, self.block, self.stack)
-        if any(frame._switch(item) is None for item in method.decorator_list):
+        literals = literals_of(method, wanted, node)
+        frame = Frame(known, home, method, self.run, env, self.block, self.stack, literals)
+        if any(frame.modes.switched(item) is None for item in method.decorator_list):
             return None
         frame.execute()
         results = [value for item, value in frame.returned.items() if not _is_empty(item)]
@@ -384,12 +395,3 @@ class Frame:
 def _is_empty(node: ast.AST) -> bool:
     value = getattr(node, "value", None)
     return value is None or (isinstance(value, ast.Constant) and value.value is None)
-
-
-def _merged(ends: Sequence[dict[str, Value]]) -> dict[str, Value]:
-    """What names hold after one of several ways through the code."""
-    result = dict(ends[0])
-    for other in ends[1:]:
-        for name, value in other.items():
-            result[name] = merged(result[name], value) if name in result else value
-    return result

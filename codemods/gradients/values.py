@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from enum import IntEnum
 
@@ -95,3 +95,12 @@ def of_module(value: Value) -> Value:
 def key_of(node: ast.expr) -> object:
     """The key that a subscript names, None where it is computed."""
     return node.value if isinstance(node, ast.Constant) else None
+
+
+def merged_names(ends: Sequence[dict[str, Value]]) -> dict[str, Value]:
+    """What names hold after one of several ways through the code."""
+    result = dict(ends[0])
+    for other in ends[1:]:
+        for name, value in other.items():
+            result[name] = merged(result[name], value) if name in result else value
+    return result
