@@ -17,7 +17,10 @@ from tests.fixer.command import OLD, environment, old_project
 from tests.fixer.git_repos import Repo
 from tests.support import git
 
-pytestmark = pytest.mark.skipif(not Path("/proc").is_dir(), reason="processes are looked up in /proc")
+pytestmark = [
+    pytest.mark.skipif(not Path("/proc").is_dir(), reason="processes are looked up in /proc"),
+    pytest.mark.usefixtures("interrupts"),
+]
 
 LARGE = b"# gpus= pytorch_lightning\n" + b"x = [1, 2, 3]\n" * 20_000
 SLEEPING = OLD.replace(b"trainer", b"import time\nopen('started', 'w').close()\ntime.sleep(100)\ntrainer", 1)

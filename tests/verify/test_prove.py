@@ -129,7 +129,7 @@ def test_a_given_interpreter_without_lightning_says_what_to_install(tmp_path: Pa
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
-def test_nothing_survives_the_end_of_fixer(tmp_path: Path, number: signal.Signals) -> None:
+def test_nothing_survives_the_end_of_fixer(interrupts: None, tmp_path: Path, number: signal.Signals) -> None:
     hang = HEAD + "import time\nopen(PATH, 'w').write('here')\nwhile True: time.sleep(1)\npl.Trainer().fit()\n"
     text = hang.replace("PATH", repr("lives"))
     before, after = tree(tmp_path / "before", train=text), tree(tmp_path / "after", train=text)
