@@ -86,14 +86,15 @@ def _is_quiet(hook: Function) -> bool:
     """Whether a hook leaves the outputs of `on_train_batch_end`, the first argument in a module and the third in a
     callback, unread, and, if it is another one, logs nothing and hands the module to nobody who could."""
     names = parameters(hook)
-    if hook.args.vararg or hook.args.kwarg or len(names) < 2:
-        return False
+    spread = [each.arg for each in (hook.args.vararg, hook.args.kwarg) if each]
     batch_end = hook.name == "on_train_batch_end"
-    outputs = names[2 if len(names) > 4 else 0]
+    if (spread and not batch_end) or (len(names) < 2 and not spread):
+        return False
+    outputs = [*spread, *names[2 if len(names) > 4 else 0 :][:1]]
     for node in ast.walk(hook):
         if isinstance(node, ast.Attribute) and node.attr in ("log", "log_dict") and not batch_end:
             return False
-        if isinstance(node, ast.Name) and batch_end and node.id == outputs:
+        if isinstance(node, ast.Name) and batch_end and node.id in outputs:
             return False
         given = [*node.args, *(item.value for item in node.keywords)] if isinstance(node, ast.Call) else []
         if not batch_end and any(isinstance(item, ast.Name) and item.id in names[:2] for item in given):

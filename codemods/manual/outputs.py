@@ -1,4 +1,5 @@
-"""`training_epoch_end` of a class whose batches have several steps each: the loop that makes them keeps what it got."""
+"""`training_epoch_end` and `on_train_batch_end` of a class whose batches have several steps each: the loop that makes
+them keeps, and returns, what the hooks got."""
 
 from __future__ import annotations
 
@@ -7,24 +8,45 @@ from collections.abc import Iterator
 
 from codemods.facts import CALLBACK, ClassFact, Facts
 from codemods.family import clash
+from codemods.manual.hooks import STEPPING
 from codemods.manual.optimizers import NotPlain
 from codemods.manual.trainers import naming
 from codemods.source import ClassNode, PythonFile
 from codemods.syntax import Function, is_plain, mentions, parameters, self_name, super_init_index, uses
 
 HOOK, NEW, KEPT = "training_epoch_end", "on_train_epoch_end", "training_step_outputs"
+BATCH_END, RETURNED = "on_train_batch_end", "outputs"
+BY_BATCH = "1.8.0"
+"""Since when training_epoch_end gets a list for each batch rather than for each optimizer (its source, and 1.5.0's)."""
 BACKWARD = ("backward", "manual_backward", "grad")
 ASKED = (f".{HOOK}".encode(), f"def {NEW}".encode())
 """What a rule's `context` has to name for `lost` to see it."""
 
 
 def reads_outputs(item: ClassNode) -> bool:
-    """Whether a class has the hook, and it uses what it gets."""
-    hook = item.methods.get(HOOK)
+    """Whether a class has training_epoch_end, and it uses what it gets."""
+    return _reads(item.methods.get(HOOK))
+
+
+def reads_batch(item: ClassNode) -> bool:
+    """Whether a class has on_train_batch_end, and it uses what the steps of the batch returned."""
+    return _reads(item.methods.get(BATCH_END))
+
+
+def _reads(hook: Function | None) -> bool:
     if hook is None:
         return False
     names = [*parameters(hook)[:1], *(each.arg for each in (hook.args.vararg, hook.args.kwarg) if each)]
     return any(uses(hook, name) for name in names)
+
+
+def judge_batch(item: ClassNode, each: str) -> None:
+    """Raises NotPlain where on_train_batch_end reads its outputs, a list of one for `each` step of the batch, and
+    cannot be given it by what the training step returns."""
+    if not reads_batch(item):
+        return
+    if not is_plain(item.methods[BATCH_END]) or STEPPING in item.methods:
+        raise NotPlain(f"{BATCH_END} reads the step's outputs, which were a list of one for each {each}")
 
 
 def judge_outputs(file: PythonFile, item: ClassNode, each: str) -> None:

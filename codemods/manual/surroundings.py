@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from codemods.facts import CALLBACK, MODULE, ClassFact, Facts
-from codemods.family import clash
+from codemods.family import clash, family
 from codemods.manual.trainers import naming
 
 LR_FIND = b"lr_find"
@@ -53,6 +53,14 @@ def relatives(facts: Facts, fact: ClassFact, inherited: set[str], constructors: 
             return f"its subclass {child.name} ({child.path}) may choose the kind of optimization"
         if constructors and "__init__" in child.methods:
             return f"its subclass {child.name} ({child.path}) defines __init__"
+    return None
+
+
+def hearing(facts: Facts, fact: ClassFact) -> str | None:
+    """Which relative of the class reads the outputs of a batch, or may."""
+    for other in family(facts, fact):
+        if "on_train_batch_end" in other.methods - other.quiet:
+            return f"{other.name} ({other.path}), a relative of the class, reads the outputs of a batch"
     return None
 
 

@@ -11,6 +11,7 @@ import libcst.matchers as m
 from codemods import edits
 from codemods.manual.configured import Configured, Schedule
 from codemods.manual.hooks import COUNT, STEPPING, ZEROING, Hooks, Shed
+from codemods.manual.outputs import BATCH_END, RETURNED
 from codemods.manual.signature import without_old
 
 HOOK = "on_before_optimizer_step"
@@ -89,6 +90,16 @@ def _counting(hook: cst.FunctionDef) -> list[Any]:
     read = m.Attribute(value=owner, attr=m.Name(COUNT))
     counted = cst.ensure_type(m.replace(hook, read, cst.Name(COUNT)), cst.FunctionDef)
     return [_begun(counted, f"{COUNT} = {this}.trainer.{COUNT}  # the step below counts at once\n")]
+
+
+def take_outputs(node: cst.ClassDef) -> cst.ClassDef:
+    """The class whose `on_train_batch_end` takes the outputs out of what the loop returns."""
+
+    def change(hook: cst.FunctionDef) -> list[Any]:
+        given = hook.params.params[1].name.value
+        return [_begun(hook, f'{given} = {given}["{RETURNED}"]\n')]
+
+    return edits.change_method(node, BATCH_END, change)
 
 
 def _begun(hook: cst.FunctionDef, line: str) -> cst.FunctionDef:

@@ -11,9 +11,18 @@ import libcst.matchers as m
 
 from codemods import edits
 from codemods.manual.hooks import CLIPPING, STEPPING, Shed
-from codemods.manual.outputs import KEPT
+from codemods.manual.outputs import KEPT, RETURNED
 from codemods.manual.trainers import Clip
-from codemods.manual.writer import add_clipping, add_plateaus, schedule_lines, shed, step_line, switch_off, zero_lines
+from codemods.manual.writer import (
+    add_clipping,
+    add_plateaus,
+    schedule_lines,
+    shed,
+    step_line,
+    switch_off,
+    take_outputs,
+    zero_lines,
+)
 from codemods.optimizers.module import HELPER, INDEX, STEP, Names
 from codemods.optimizers.plan import Verdict, clears, clip_of, window_of
 
@@ -49,7 +58,8 @@ def write_loop(node: cst.ClassDef, verdict: Verdict, shape: Shape) -> cst.ClassD
     window = window_of(verdict.given)
     if window:
         node = edits.add_class_statement(node, f"accumulate_grad_batches = {window}\n")
-    return add_plateaus(node, verdict.configured, after=HELPER)
+    node = add_plateaus(node, verdict.configured, after=HELPER)
+    return take_outputs(node) if verdict.item.batch_outputs else node
 
 
 def write_follower(node: cst.ClassDef) -> cst.ClassDef:
@@ -115,12 +125,16 @@ def _split_step(step: cst.FunctionDef, verdict: Verdict, shape: Shape) -> list[A
         params=edits.without_parameter(_without_kwargs(step), INDEX).params,
         whitespace_before_params=step.whitespace_before_params,
         leading_lines=step.leading_lines,
-        returns=step.returns.with_changes(annotation=cst.Name("None")) if step.returns else None,
+        returns=_nothing(step.returns) if not verdict.item.batch_outputs else None,
     )
     helper = step.with_changes(
         name=cst.Name(HELPER), leading_lines=[cst.EmptyLine(indent=False)], lines_after_decorators=[]
     )
     return [driver, helper]
+
+
+def _nothing(returns: cst.Annotation | None) -> cst.Annotation | None:
+    return returns.with_changes(annotation=cst.Name("None")) if returns else None
 
 
 def _without_kwargs(step: cst.FunctionDef) -> cst.FunctionDef:
@@ -146,7 +160,7 @@ def _text(verdict: Verdict, shape: Shape) -> str:
         )
     inner = _windowed(verdict, shape) if window else _plain(verdict, shape)
     kept = verdict.item.outputs
-    if kept:
+    if kept or verdict.item.batch_outputs:
         output = _output(verdict, shape)
         append = f"{this}.{KEPT}.append([{output}])" if turns else f"outputs.append({output})"
         inner += ["if loss is not None:", f"    {append}"] if verdict.skips else [append]
@@ -166,11 +180,14 @@ def _text(verdict: Verdict, shape: Shape) -> str:
         ]
     else:
         lines += [f"for {INDEX}, optimizer in enumerate({this}.optimizers()):", *_indented(inner)]
-    if kept and not turns:
+    if (kept or verdict.item.batch_outputs) and not turns:
         lines.insert(-1 - len(inner), "outputs = []")
+    if kept and not turns:
         append = f"{this}.{KEPT}.append(outputs)"
         lines += ["if outputs:", f"    {append}"] if verdict.skips else [append]
     lines += schedule_lines(this, shape.names.batch_idx, configured, "stepping" if window else "")
+    if verdict.item.batch_outputs:
+        lines.append(f'return {{"{RETURNED}": outputs}}')
     return "\n".join([f"def {STEP}({this}):", *_indented(lines)]) + "\n"
 
 
@@ -246,7 +263,7 @@ def _step(verdict: Verdict, shape: Shape) -> str:
 def _loss(verdict: Verdict, shape: Shape) -> list[str]:
     names = shape.names
     call = f"{names.this}.{HELPER}({names.batch}, {names.batch_idx}, {INDEX})"
-    if verdict.kind == "dict" and verdict.item.outputs and not verdict.skips:
+    if verdict.kind == "dict" and (verdict.item.outputs or verdict.item.batch_outputs) and not verdict.skips:
         return [f"output = {call}", 'loss = output["loss"]']
     if verdict.kind == "tensor" or (verdict.kind == "dict" and not verdict.skips):
         return [f"loss = {call}" if verdict.kind == "tensor" else f'loss = {call}["loss"]']

@@ -11,7 +11,7 @@ from codemods.manual.hooks import CARRIED, Hooks, judge_hooks, read_hooks
 from codemods.manual.makers import METHOD, read_makers
 from codemods.manual.module import AUTOMATIC, NOT_CARRIED, is_manual, judge_place
 from codemods.manual.optimizers import NotPlain
-from codemods.manual.outputs import judge_outputs, reads_outputs
+from codemods.manual.outputs import judge_batch, judge_outputs, reads_batch, reads_outputs
 from codemods.optimizers.returned import may_skip, result_kind
 from codemods.source import ClassNode, PythonFile
 from codemods.syntax import (
@@ -47,11 +47,11 @@ class Several:
     none. `configured` is what its configure_optimizers returns, None where that cannot be told, or there is none.
     `refusal` is why it cannot be rewritten by what the class itself shows. `follows` holds for a class that does
     nothing but replace or extend the step of its base, `passes` for one whose step takes `*args` and hands them on,
-    `outputs` where its training_epoch_end reads those of the steps. `kind` and `skips` say what the step returns,
-    `skipped` for which of the first optimizers it may be nothing, `hooks` what it overrides, `constructor` whether the
-    flag has a place in `__init__`, `chunked` whether the step takes what may be a state of truncated back-propagation,
-    `extends` whether a method calls the step of the base, `ends` whether a line at the end of on_train_epoch_end is
-    always reached.
+    `outputs` where its training_epoch_end reads those of the steps, `batch_outputs` where on_train_batch_end does.
+    `kind` and `skips` say what the step returns, `skipped` for which of the first optimizers it may be nothing, `hooks`
+    what it overrides, `constructor` whether the flag has a place in `__init__`, `chunked` whether the step takes what
+    may be a state of truncated back-propagation, `extends` whether a method calls the step of the base, `ends` whether
+    a line at the end of on_train_epoch_end is always reached.
     """
 
     name: str
@@ -72,6 +72,7 @@ class Several:
     ends: bool = True
     passes: bool = False
     outputs: bool = False
+    batch_outputs: bool = False
 
 
 @dataclass(frozen=True)
@@ -147,6 +148,7 @@ def read_class(file: PythonFile, item: ClassNode) -> Several | None:
         end is None or (is_plain(end) and not returns(end)),
         hands_on(step),
         reads_outputs(item),
+        reads_batch(item),
     )
 
 
@@ -192,17 +194,23 @@ def _judge(file: PythonFile, item: ClassNode, step: Function) -> None:
     _judge_flag(item)
     _judge_names(file)
     judge_hooks(item)
-    _judge_batch_end(item)
+    judge_batch(item, "optimizer")
     if reads_outputs(item):
         _judge_epoch_end(file, item)
+    elif reads_batch(item):
+        _judge_kind(item, "on_train_batch_end")
 
 
 def _judge_epoch_end(file: PythonFile, item: ClassNode) -> None:
     judge_outputs(file, item, "optimizer")
-    if result_kind(item, item.methods[STEP]) not in ("tensor", "dict"):
-        raise NotPlain("training_epoch_end reads the steps' outputs, and what training_step returns is not plain")
+    _judge_kind(item, "training_epoch_end")
     if "optimizer_step" in item.methods:
         raise NotPlain("training_epoch_end reads the steps' outputs, which an overridden optimizer_step makes")
+
+
+def _judge_kind(item: ClassNode, hook: str) -> None:
+    if result_kind(item, item.methods[STEP]) not in ("tensor", "dict"):
+        raise NotPlain(f"{hook} reads the steps' outputs, and what training_step returns is not plain")
 
 
 def _judge_flag(item: ClassNode) -> None:
@@ -254,23 +262,12 @@ def _own_calls(item: ClassNode) -> Iterator[ast.Attribute]:
                     yield node.func
 
 
-def _judge_batch_end(item: ClassNode) -> None:
-    method = item.methods.get("on_train_batch_end")
-    if method is None:
-        return
-    arguments = method.args
-    names = [*parameters(method)[:1], *(each.arg for each in (arguments.vararg, arguments.kwarg) if each)]
-    if any(uses(method, name) for name in names):
-        raise NotPlain("on_train_batch_end reads the step's outputs, which were lists of one for each optimizer")
-
-
 def _follows(file: PythonFile, item: ClassNode, step: Function) -> bool:
     try:
         if not hands_on(step):
             names_of(step)
         _judge_names(file)
-        _judge_batch_end(item)
-        if reads_outputs(item):
+        if reads_batch(item) or reads_outputs(item):
             return False
     except NotPlain:
         return False

@@ -109,7 +109,7 @@ def _class_match(file: PythonFile, verdict: Verdict) -> Iterator[Match]:
 
 
 def _imports(verdict: Verdict) -> tuple[tuple[str, str | None], ...]:
-    if verdict.item.outputs and verdict.kind == "dict":
+    if (verdict.item.outputs or verdict.item.batch_outputs) and verdict.kind == "dict":
         return (*IMPORTS, APPLY)
     return IMPORTS if clears(verdict) else ()
 

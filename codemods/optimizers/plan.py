@@ -14,10 +14,10 @@ from codemods.manual.fits import Fits
 from codemods.manual.hooks import FINDING, STEPPING, doubts_about
 from codemods.manual.makers import METHOD, Made, configured_by, makers
 from codemods.manual.optimizers import NotPlain
-from codemods.manual.outputs import HOOK, lost
+from codemods.manual.outputs import BATCH_END, BY_BATCH, HOOK, lost
 from codemods.manual.own import Own, doubts_of_own, judge_own
 from codemods.manual.settings import Setting
-from codemods.manual.surroundings import LR_FIND, UNFIT, counting, relatives, searching, surroundings
+from codemods.manual.surroundings import LR_FIND, UNFIT, counting, hearing, relatives, searching, surroundings
 from codemods.manual.trainers import ACCUMULATE, CLIP, OFF, Given, Loose, read_trainers
 from codemods.optimizers.module import FIRST, STEP, WATCHED, Several, judge_configured
 from codemods.tbptt.plan import Verdict as TbpttVerdict
@@ -32,8 +32,6 @@ WORDS = {word: why for word, why in UNFIT.items() if word != LR_FIND}
 TBPTT = "TBP001"
 EPOCH_ENDS = {"on_train_epoch_end", "training_epoch_end"}
 EMPTY = Configured(None, None)
-BY_BATCH = "1.8.0"
-"""Since when training_epoch_end gets a list for each batch rather than for each optimizer (its source, and 1.5.0's)."""
 
 
 @dataclass(frozen=True)
@@ -168,7 +166,8 @@ def _judge(facts: Facts, item: Several, items: Mapping[tuple[str, str], Several]
         relatives(facts, fact, set(), constructors=False)
         or _clash(facts, item, fact, followers)
         or surroundings(facts, fact, UNHEARD, WORDS, frozenset(each.path for each in followers))
-        or (_unkept(facts, item, fact) if item.outputs else None)
+        or hearing(facts, fact)
+        or (_unkept(facts, item, fact) if item.outputs or item.batch_outputs else None)
     )
     if refusal:
         return Verdict(item, "none", refusal)
@@ -257,15 +256,18 @@ def _clash(facts: Facts, item: Several, fact: ClassFact, followers: list[Several
 
 
 def _unkept(facts: Facts, item: Several, fact: ClassFact) -> str | None:
-    """Why the outputs that training_epoch_end reads cannot be kept for it."""
+    """Why the outputs that training_epoch_end or on_train_batch_end reads cannot be kept for it."""
     configured = item.configured or EMPTY
+    hook = HOOK if item.outputs else BATCH_END
     if configured.count is None:
-        return f"{HOOK} reads the steps' outputs, which were no lists where there is one optimizer"
-    if any(schedule.monitor for schedule in configured.schedules):
-        return f"{HOOK} reads the steps' outputs, and ReduceLROnPlateau steps when it would be called"
+        return f"{hook} reads the steps' outputs, which were no lists where there is one optimizer"
+    if item.batch_outputs and (configured.frequencies or item.skips):
+        return f"{BATCH_END} reads the steps' outputs, and some batches have none for some optimizers"
     if not admits_from(facts, LIGHTNING, BY_BATCH):
-        return f"{HOOK} reads the steps' outputs, which until {BY_BATCH} were a list for each optimizer, of all batches"
-    return lost(facts, fact)
+        return f"{hook} reads the steps' outputs, which until {BY_BATCH} were a list for each optimizer, of all batches"
+    if item.outputs and any(schedule.monitor for schedule in configured.schedules):
+        return f"{HOOK} reads the steps' outputs, and ReduceLROnPlateau steps when it would be called"
+    return lost(facts, fact) if item.outputs else None
 
 
 def keeps_outputs(facts: Facts, path: str, name: str, code: str = "OPT001") -> bool:
@@ -296,6 +298,10 @@ def _doubted(facts: Facts, verdict: Verdict, own: Iterator[str]) -> Verdict:
         doubts.append(
             f"{HOOK} gets a list for each batch, as on 1.8 and 1.9; before, it was a list for each optimizer, of all "
             "batches"
+        )
+    if verdict.item.batch_outputs and admits_below(facts, LIGHTNING, BY_BATCH):
+        doubts.append(
+            f"{BATCH_END} gets a dict for each optimizer, as on 1.8 and 1.9; before, it may have been in more lists"
         )
     counts = counting(facts)
     if counts and not admits_from(facts, LIGHTNING, "1.6.0"):

@@ -10,7 +10,7 @@ import libcst as cst
 from codemods import edits
 from codemods.manual.configured import Configured
 from codemods.manual.hooks import CLIPPING, STEPPING, Hooks, Shed
-from codemods.manual.outputs import KEPT
+from codemods.manual.outputs import KEPT, RETURNED
 from codemods.manual.writer import (
     add_clipping,
     add_plateaus,
@@ -18,6 +18,7 @@ from codemods.manual.writer import (
     shed,
     step_line,
     switch_off,
+    take_outputs,
     zero_lines,
 )
 from codemods.tbptt.batch import Use
@@ -28,7 +29,8 @@ from codemods.tbptt.step import Step
 @dataclass(frozen=True)
 class Loop:
     """What the loop has to carry over. `clip` is (value, algorithm or None) and `steps` the flag that goes from the
-    Trainer to the class, as source text; `outputs` holds where a hook reads what the chunks returned, `hooks` are those
+    Trainer to the class, as source text; `outputs` and `batch_outputs` hold where a hook of the
+    epoch or of the batch reads what the chunks returned, `hooks` are those
     that the class overrides, and `shed` is what becomes of them."""
 
     step: Step
@@ -40,8 +42,14 @@ class Loop:
     by_class: bool
     steps: str | None
     outputs: bool = False
+    batch_outputs: bool = False
     hooks: Hooks = field(default_factory=Hooks)
     shed: Shed = field(default_factory=Shed)
+
+    @property
+    def collects(self) -> bool:
+        """Whether the outputs of the chunks are collected."""
+        return self.outputs or self.batch_outputs
 
 
 def write_loop(node: cst.ClassDef, loop: Loop) -> cst.ClassDef:
@@ -58,6 +66,8 @@ def write_loop(node: cst.ClassDef, loop: Loop) -> cst.ClassDef:
         value, algorithm = loop.clip or ("None", None)
         node = add_clipping(node, value, algorithm, before=HELPER, through=CLIPPING in loop.hooks.names)
     node = add_plateaus(node, loop.configured, after=HELPER)
+    if loop.batch_outputs:
+        node = take_outputs(node)
     if loop.steps:
         node = edits.add_class_statement(node, f"{FLAG} = {loop.steps}\n")
     return node
@@ -72,7 +82,7 @@ def _split_step(step: cst.FunctionDef, loop: Loop) -> list[Any]:
         params=head.params,
         whitespace_before_params=step.whitespace_before_params,
         leading_lines=step.leading_lines,
-        returns=_none(step.returns),
+        returns=None if loop.batch_outputs else _none(step.returns),
     )
     helper = step.with_changes(
         name=cst.Name(HELPER), leading_lines=[cst.EmptyLine(indent=False)], lines_after_decorators=[]
@@ -93,7 +103,7 @@ def _loop_lines(loop: Loop) -> list[str]:
         '    """Truncated back-propagation through time: one optimizer step for each chunk of the batch."""',
         f"    {name} = {this}.optimizers()",
         f"    {state} = None",
-        *(["    outputs = []"] if loop.outputs else []),
+        *(["    outputs = []"] if loop.collects else []),
     ]
     body = _several(loop) if several else _one(loop)
     return [
@@ -102,6 +112,7 @@ def _loop_lines(loop: Loop) -> list[str]:
         *(f"        {line}" if line else "" for line in body),
         *([f"    {this}.{KEPT}.append(outputs)"] if loop.outputs else []),
         *(f"    {line}" for line in schedule_lines(this, loop.step.index, loop.configured)),
+        *([f'    return {{"{RETURNED}": outputs if len(outputs) > 1 else outputs[0]}}'] if loop.batch_outputs else []),
     ]
 
 
@@ -162,7 +173,7 @@ def _step(loop: Loop, index: str) -> list[str]:
 
 def _after_step(loop: Loop) -> list[str]:
     clear = "torch.clear_autocast_cache()  # the next forward must see the new weights"
-    taken = 'output.pop("hiddens")' if loop.outputs else 'output["hiddens"]'
+    taken = 'output.pop("hiddens")' if loop.collects else 'output["hiddens"]'
     detach = f"{loop.step.state} = apply_to_collection({taken}, torch.Tensor, torch.Tensor.detach)"
     keep = "outputs.append(apply_to_collection(output, torch.Tensor, torch.Tensor.detach))"
-    return [*([clear] if loop.clear_autocast else []), detach, *([keep] if loop.outputs else [])]
+    return [*([clear] if loop.clear_autocast else []), detach, *([keep] if loop.collects else [])]

@@ -19,7 +19,7 @@ from codemods.manual.module import (
     judge_place,
 )
 from codemods.manual.optimizers import NotPlain
-from codemods.manual.outputs import judge_outputs, reads_outputs
+from codemods.manual.outputs import judge_batch, judge_outputs, reads_batch, reads_outputs
 from codemods.manual.own import Own, read_own
 from codemods.manual.trainers import Loose
 from codemods.source import ClassNode, PythonFile
@@ -33,7 +33,6 @@ from codemods.syntax import (
     returns,
     self_assignments,
     self_name,
-    uses,
 )
 from codemods.tbptt.batch import Helper, Use, as_batch, helpers
 from codemods.tbptt.step import (
@@ -66,7 +65,8 @@ class TbpttClass:
     has, `idle` that the step trains without one: it is None where nobody gives it, and none is returned. `batch`
     is how the step uses the batch, `flagged` whether the class sets the flag, `ends_early` whether a line at the end
     of its on_train_epoch_end may not be reached, `may_be_off` whether it may leave the flag unset, or set it to None,
-    `outputs` whether its training_epoch_end reads what the chunks returned, `hooks` what it overrides.
+    `outputs` whether its training_epoch_end reads what the chunks returned, `hooks` what it overrides,
+    `batch_outputs` whether its on_train_batch_end reads them.
     """
 
     name: str
@@ -81,6 +81,7 @@ class TbpttClass:
     may_be_off: bool = False
     outputs: bool = False
     hooks: Hooks = field(default_factory=Hooks)
+    batch_outputs: bool = False
 
 
 @dataclass(frozen=True)
@@ -218,6 +219,7 @@ def read_class(file: PythonFile, item: ClassNode) -> TbpttClass:
         method is not None and is_optional(method) and _may_be_off(item),
         reads_outputs(item),
         read_hooks(item),
+        reads_batch(item),
     )
 
 
@@ -279,9 +281,7 @@ def _judge_hooks(item: ClassNode) -> None:
                 f"{hook} logs between two chunks, at which 2.x drops what earlier chunks of an epoch's first batch "
                 "logged with on_epoch, or for another optimizer"
             )
-    batch_end = item.methods.get("on_train_batch_end")
-    if batch_end and parameters(batch_end) and uses(batch_end, parameters(batch_end)[0]):
-        raise NotPlain("on_train_batch_end reads the step's outputs, which were a list, one a chunk")
+    judge_batch(item, "chunk")
     stepping = item.methods.get(STEPPING)
     if stepping and may_skip_closure(stepping):
         raise NotPlain("optimizer_step may not run its closure, without which a chunk has no state for the next one")

@@ -13,13 +13,14 @@ from codemods.manual.configured import Configured
 from codemods.manual.hooks import CARRIED, doubts_about
 from codemods.manual.makers import configured_by
 from codemods.manual.optimizers import NotPlain
-from codemods.manual.outputs import HOOK, lost
+from codemods.manual.outputs import BATCH_END, BY_BATCH, HOOK, lost
 from codemods.manual.own import doubts_of_own, judge_own
 from codemods.manual.settings import Setting
-from codemods.manual.surroundings import LR_FIND, UNFIT, counting, relatives, searching, surroundings
+from codemods.manual.surroundings import LR_FIND, UNFIT, counting, hearing, relatives, searching, surroundings
 from codemods.manual.trainers import ACCUMULATE, CLIP, Given, fits_only, read_trainers, trainers_of
 from codemods.tbptt.batch import OWN_SPLIT, Helper, Use, followed
 from codemods.tbptt.module import BETWEEN_CHUNKS, FLAG, HELPER, REFUSED_HOOKS, SPLIT, Shown, TbpttClass
+from codemods.versions import LIGHTNING, admits_below
 
 INHERITED = {"training_step", HELPER, *BETWEEN_CHUNKS, *REFUSED_HOOKS, *CARRIED}
 UNHEARD = {
@@ -148,7 +149,8 @@ def _plain(
     reasons = [reason for reason in (_misplaced(item, configured), batch.refusal) if reason]
     if reasons:
         raise NotPlain(". Also, ".join(reasons))
-    _judge_outputs(facts, fact)
+    if item.batch_outputs and configured.count != 1:
+        raise NotPlain(f"{BATCH_END} reads the chunks' outputs, which were lists of one for each optimizer too")
     if item.outputs:
         _judge_epoch_end(facts, fact, configured)
     spoken = {path: seen.loose for path, seen in shown.items() if seen.loose}
@@ -158,6 +160,7 @@ def _plain(
     judge_own(facts, fact, own)
     refusal = (
         relatives(facts, fact, INHERITED, constructors=False)
+        or hearing(facts, fact)
         or surroundings(facts, fact, UNHEARD, {word: why for word, why in UNFIT.items() if word != LR_FIND})
         or (f"the Trainer at {given.accumulates} {ACCUMULATES}" if given.accumulate else None)
         or given.refusal
@@ -217,6 +220,8 @@ def _doubts(facts: Facts, item: TbpttClass, steps: str | None, given: Given) -> 
     counts = counting(facts)
     if steps and counts:
         yield f"{counts} may count steps."
+    if item.batch_outputs and admits_below(facts, LIGHTNING, BY_BATCH):
+        yield f"{BATCH_END} gets a dict for each chunk, as on 1.8 and 1.9; before, it may have been in more lists."
     search = searching(facts)
     yield from _ended([*doubts_about(item.hooks), *([search] if search else [])])
 
@@ -274,12 +279,6 @@ def _batch(facts: Facts, shown: Mapping[str, Shown], item: TbpttClass, fact: Cla
     if not use.refusal and not use.shown:
         return replace(use, refusal=f"training_step does not show what the batch is made of: {OWN_SPLIT}")
     return use
-
-
-def _judge_outputs(facts: Facts, fact: ClassFact) -> None:
-    for other in family(facts, fact):
-        if "on_train_batch_end" in other.methods - other.quiet:
-            raise NotPlain(f"{other.name} ({other.path}), a relative of the class, reads the outputs of a batch")
 
 
 def _judge_epoch_end(facts: Facts, fact: ClassFact, configured: Configured) -> None:

@@ -127,6 +127,7 @@ def _written(node: cst.ClassDef, item: ClassNode, verdict: Verdict) -> cst.Class
             verdict.by_class,
             verdict.steps,
             verdict.item.outputs,
+            verdict.item.batch_outputs,
             verdict.item.hooks,
             shed_of(item),
         ),

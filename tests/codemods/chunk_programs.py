@@ -67,3 +67,4 @@ TWO = optimizers(
     "return [one, two]",
 )
 CLIPPED = MAIN.replace("max_epochs=2", "max_epochs=2, gradient_clip_val=0.05")
+PLAIN = program(INIT, STEP, SGD)

@@ -35,10 +35,6 @@ def method(text: str) -> str:
 
 REFUSED = {
     "closure": (changed(("torch.optim.Adam(self.g", "torch.optim.LBFGS(self.g")), "LBFGS needs a closure"),
-    "outputs of the batch": (
-        method("def on_train_batch_end(self, outputs, batch, batch_idx):\n    print(outputs)"),
-        "on_train_batch_end reads",
-    ),
     "outputs by *args": (method("def on_train_batch_end(self, *args):\n    print(args)"), "on_train_batch_end reads"),
     "step end": (method("def training_step_end(self, output):\n    return output"), "no longer called"),
     "index in a hook of no fixed number of optimizers": (
