@@ -90,10 +90,13 @@ def test_older_pins_take_a_look_and_a_second_run_finds_nothing(files: dict[str, 
 
 REFUSED = {
     "not plain": (PAIRS["tensors"], "(self, outputs, batch, batch_idx)", "(self, outputs, *rest)", "OPT001"),
-    "a step left out": (
-        gan_programs.program(gan_programs.SKIPPED, more=TENSORS), "Said", "Not said", "OPT001"
+    "a step left out": (gan_programs.program(gan_programs.SKIPPED, more=TENSORS), "Said", "Not said", "OPT001"),
+    "turns": (
+        PAIRS["tensors"],
+        "return [g, d], []",
+        'return {"optimizer": g, "frequency": 1}, {"optimizer": d, "frequency": 1}',
+        "OPT001",
     ),
-    "turns": (PAIRS["tensors"], "return [g, d], []", 'return {"optimizer": g, "frequency": 1}, {"optimizer": d, "frequency": 1}', "OPT001"),
     "a step of its own": (
         PAIRS["tensors"],
         "    def on_train_batch_end",
@@ -103,9 +106,11 @@ REFUSED = {
     ),
     "several optimizers with chunks": (
         chunk_programs.program(chunk_programs.INIT, chunk_programs.GAN_STEP, chunk_programs.TWO, LIST),
-        "", "", "TBP001",
+        "",
+        "",
+        "TBP001",
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("case", REFUSED.values(), ids=REFUSED.keys())
