@@ -94,7 +94,9 @@ def _dotted(file: TextFile, project: Project, start: int, command: str) -> Itera
 
 
 def _read(project: Project, section: str, key: str) -> str | None:
-    """A place in the code that goes by the option, and does not change along with it."""
+    """A place in the code or the configuration that goes by the option, and does not change along with it."""
+    if key in project.interpolated:
+        return project.interpolated[key]
     if key == "gpus" and moves_code(project, section):
         return None
     return next((f"{path}:{read.span.line}" for path, read in project.reads(section, key)), None)

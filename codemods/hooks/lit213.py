@@ -14,6 +14,7 @@ from codemods.hooks.step_end import named_lines
 from codemods.rule import Example, Match, NodeEdit, Rule
 from codemods.source import ClassNode, PythonFile
 from codemods.syntax import Function, crowded_return, finally_leaves, is_plain, self_name
+from codemods.versions import LIGHTNING, admits_below
 
 if TYPE_CHECKING:
     import libcst as cst
@@ -29,7 +30,7 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
         for method, found in logging:
             why = _refusal(file, item, method)
             read = [why or read_return(file, item, method, node) for node in found]
-            yield _match(file, item, method, found[0], read)
+            yield _match(file, item, method, found[0], read, admits_below(facts, LIGHTNING, "1.3"))
 
 
 def _refusal(file: PythonFile, item: ClassNode, method: Function) -> str | None:
@@ -47,7 +48,10 @@ def _refusal(file: PythonFile, item: ClassNode, method: Function) -> str | None:
 _NAMES = ("log", "log_dict")
 
 
-def _match(file: PythonFile, item: ClassNode, method: Function, node: ast.Return, read: list[Returned | str]) -> Match:
+def _match(
+    file: PythonFile, item: ClassNode, method: Function, node: ast.Return, read: list[Returned | str], old: bool
+) -> Match:
+    """What becomes of a method's returns; `old` says that a Lightning may run them which read them."""
     place = file.span(node)
     message = f"nothing reads `log` and `progress_bar` in what {method.name} returns since Lightning 1.3"
     refusals = [each for each in read if isinstance(each, str)]
@@ -55,8 +59,12 @@ def _match(file: PythonFile, item: ClassNode, method: Function, node: ast.Return
         advice = "Log it by self.log(..., prog_bar=True) or self.log_dict(...)"
         return Match(place, message, "manual", f"Not rewritten: {refusals[0]}. {advice}.")
     found = tuple(each for each in read if isinstance(each, Returned))
-    change = partial(_logged, method=method, read=found, kept=_is_read(item))
+    kept = _is_read(item)
+    change = partial(_logged, method=method, read=found, kept=kept)
     edit = (NodeEdit(method, change),)
+    if kept and not old:
+        reason = "The class reads them itself: they are taken to be for the logger too, and to be single numbers."
+        return Match(place, message, "unsafe", reason, edits=edit)
     if all(each.sure for each in found):
         return Match(place, message, "safe", "The same values are logged under the same names.", edits=edit)
     reason = "The values are logged; what else callbacks could monitor by name cannot all be told from the method."

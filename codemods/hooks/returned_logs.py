@@ -9,7 +9,7 @@ from itertools import pairwise
 
 from codemods.hooks.epoch_end import LOGGED, STAGES
 from codemods.source import ClassNode, PythonFile
-from codemods.syntax import Function, returns, uses
+from codemods.syntax import Function, parameters, returns, uses
 
 STEPS = ("training_step", "training_step_end")
 HOOKS = tuple(name for stage in STAGES for name in (stage.old, stage.new))
@@ -78,6 +78,8 @@ def read_return(file: PythonFile, item: ClassNode, method: Function, node: ast.R
     calls = _calls(shown, log, bar)
     if isinstance(calls, str):
         return calls
+    if whole := sorted(_names_in(shown, log, bar) & _of_batch(method)):
+        return f"`{whole[0]}` is a part of the batch, where a logger takes single numbers"
     hook = method.name in HOOKS
     if hook and named and value and any("#" in line for line in file.lines[value.lineno - 2 : value.end_lineno]):
         return "a comment stands beside the dict, of which nothing would be left"
@@ -98,6 +100,24 @@ def read_return(file: PythonFile, item: ClassNode, method: Function, node: ast.R
             calls.insert(0, f"self.log({_quoted(file, value, name)}, {text}, logger=False)")
     called = node.value.id if isinstance(node.value, ast.Name) else None
     return Returned(node, called, tuple(calls), sure, hook, method.body[-1] is node)
+
+
+def _names_in(shown: _Shown, *dicts: ast.expr | None) -> set[str]:
+    """The names that stand as values in some dicts, as far as these are written out."""
+    values = [each for node in dicts if node is not None for each in (shown.items(node) or {}).values()]
+    return {each.id for each in values if isinstance(each, ast.Name)}
+
+
+def _of_batch(method: Function) -> set[str]:
+    """The names that a step takes out of its batch, and binds to nothing else."""
+    given = parameters(method)[:1] if method.name == STEPS[0] else []
+    taken: set[str] = set()
+    for node in ast.walk(method) if given else ():
+        value = node.value if isinstance(node, ast.Assign) else None
+        owner = value.value if isinstance(value, ast.Subscript) else value
+        if isinstance(node, ast.Assign) and owner is not None and _is_name(owner, given[0]):
+            taken |= {each.id for target in node.targets for each in ast.walk(target) if isinstance(each, ast.Name)}
+    return {name for name in taken if sum(isinstance(use.ctx, ast.Store) for use in uses(method, name)) == 1}
 
 
 def _entries(item: ClassNode, value: ast.expr) -> list[tuple[str, ast.expr]] | None:

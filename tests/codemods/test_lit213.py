@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from tests.codemods.support import refusals, rewritten, rule, run_rules
+from codemods.plan import plan
+from codemods.scan import Options
+from tests.codemods.support import refusals, rewritten, rule, run_rules, sources
 from tests.training import differences, train
 
 LIT = rule("LIT213")
@@ -214,3 +216,17 @@ def test_what_both_hold_is_logged_once() -> None:
     assert 'self.log_dict({"a": loss}, prog_bar=True)\n' in rewritten({"train.py": named}, LIT)["train.py"]
     again = named.replace("        return {", "        loss = loss * 2\n        return {")
     assert "share keys" in refusals({"train.py": again}, "LIT213")[0]
+
+
+def test_parts_of_the_batch_are_no_single_numbers() -> None:
+    text = STEP.replace("        loss =", "        x, y = batch\n        loss =", 1).replace('{"a": loss}', '{"a": y}')
+    assert "`y` is a part of the batch" in refusals({"train.py": text}, "LIT213")[0]
+    again = text.replace("        loss =", "        y = y.mean()\n        loss =", 1)
+    assert b'self.log_dict({"a": y})' in run_rules({"train.py": again}, LIT).final()["train.py"]
+
+
+@pytest.mark.parametrize(("pin", "level"), [("pytorch-lightning==1.4.0", "unsafe"), ("pytorch-lightning<2", "safe")])
+def test_keys_that_the_class_reads_where_lightning_never_did(pin: str, level: str) -> None:
+    text = STEP + '\n    def training_epoch_end(self, outputs):\n        print([each["log"] for each in outputs])\n'
+    made = plan(sources({"train.py": text}), Options((LIT,), pins=(pin,)))
+    assert [item.fix for item in made.findings] == [level]

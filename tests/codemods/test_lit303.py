@@ -115,3 +115,12 @@ def test_an_older_target_counts_cores_as_it_did() -> None:
     for target, core in (("2.6.6", 0), ("2.0.9", 1)):
         made = plan(sources({"trainer.yaml": text}), Options((rule("LIT301"),), target=target))
         assert f"devices: [{core}]\n" in made.final()["trainer.yaml"].decode()
+
+
+def test_a_key_that_the_configuration_interpolates_is_left() -> None:
+    line = "python main.py trainer.reload_dataloaders_every_epoch=True\n"
+    data = "reload: ${trainer.reload_dataloaders_every_epoch}\n"
+    assert "reload_dataloaders_every_n_epochs=1" in rewritten({**SHARED, "run.sh": line}, rule("LIT303"))["run.sh"]
+    made = run_rules({**SHARED, "run.sh": line, "conf/data/b.yaml": data}, rule("LIT303"))
+    assert [(item.fix, "conf/data/b.yaml reads" in item.reason) for item in made.findings] == [("manual", True)]
+    assert not made.changes
