@@ -4,8 +4,6 @@ import json
 import os
 import sys
 import threading
-from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import date
 from pathlib import Path
@@ -14,59 +12,17 @@ from typing import Any
 import pytest
 from packaging.version import Version
 
+from tests.verify.installers import CONTAINED, FOLDERS, Recorded
 from verify.baseline import Choice
-from verify.building import Plan, build
-from verify.containment import Containment, contain
+from verify.building import Plan
+from verify.containment import contain
 from verify.dates import as_of
 from verify.environments import Ready, Wanted, baseline, baseline_plan, given_baseline, needs, target
 from verify.evidence import Environment
-from verify.installer import STORE, Installer, find, parse_settings, uv_flags
+from verify.installer import find
 from verify.interpreters import Interpreter, Unavailable, inspect, inspect_named
 from verify.known import remember, remembered, unanswered
-from verify.manifests import addresses_in, pins_in
-
-CONTAINED = Containment("limits")
-FOLDERS = (sys.prefix, sys.base_prefix, *sys.path)
-LISTED = r"""
-global.cert='/etc/cert.pem'
-global.extra-index-url='https://one/simple\nhttps://two/simple'
-global.index-url='https://main/simple'
-install.index-url='https://install/simple'
-:env:.find-links='/wheels /more'
-broken line
-global.no-index=
-"""
-
-
-def test_settings_of_pip_are_read_with_its_precedence() -> None:
-    settings = parse_settings(LISTED)
-    assert settings["index-url"] == "https://install/simple"
-    assert settings["cert"] == "/etc/cert.pem"
-    assert "no-index" not in settings
-
-
-def test_uv_is_handed_pips_settings() -> None:
-    flags = " ".join(uv_flags(parse_settings(LISTED)))
-    assert "--index-strategy unsafe-best-match" in flags
-    assert "--default-index https://install/simple" in flags
-    assert "--find-links /wheels --find-links /more" in flags
-    assert "--extra-index-url https://one/simple --extra-index-url https://two/simple" in flags
-
-
-def test_the_environment_of_pip_reaches_the_installer(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("PIP_FIND_LINKS", "/planted")
-    monkeypatch.setenv("PIP_CERT", "/planted.pem")
-    monkeypatch.delenv("SSL_CERT_FILE", raising=False)
-    found = find(threading.Event())
-    assert "/planted" in found.flags
-    assert found.environment["SSL_CERT_FILE"] == "/planted.pem"
-
-
-def test_installers_get_their_own_secrets_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("GITHUB_TOKEN", "AWS_SECRET_ACCESS_KEY", "WANDB_API_KEY", "UV_INDEX_MINE_PASSWORD", "HTTPS_PROXY"):
-        monkeypatch.setenv(name, "planted")
-    found = {name for name, value in find(threading.Event()).environment.items() if value == "planted"}
-    assert found == {"UV_INDEX_MINE_PASSWORD", "HTTPS_PROXY"}
+from verify.manifests import addresses_in
 
 
 def test_imports_become_distributions() -> None:
@@ -75,31 +31,6 @@ def test_imports_become_distributions() -> None:
         "scikit-learn", "opencv-python-headless", "pyyaml", "pillow", "my-package", "numpy",
         "tensorboard", "tensorboardx",
     }  # fmt: skip
-
-
-def test_requirement_files_are_read_and_what_is_no_requirement_is_left_out(tmp_path: Path) -> None:
-    (tmp_path / "requirements.txt").write_text("-r other.txt\nnumpy==1.26.4  # why\n\ntorch>=1\n")
-    assert pins_in(tmp_path) == ("numpy==1.26.4", "torch>=1")
-
-
-def test_manifests_of_all_kinds_are_read(tmp_path: Path) -> None:
-    (tmp_path / "setup.py").write_text("needed = ['timm==0.5', f'x']\nsetup(install_requires=needed)\nraise OSError\n")
-    (tmp_path / "setup.cfg").write_text("[options]\ninstall_requires =\n    einops>=0.3\n    lmdb\n")
-    (tmp_path / "pyproject.toml").write_text(
-        "[project]\ndependencies = ['rich<15']\noptional-dependencies = {dev = ['pytest']}\n"
-        "[tool.poetry.dependencies]\nclick = '^8'\n"
-    )
-    (tmp_path / "environment.yaml").write_text(
-        "dependencies:\n  - numpy=1.19.2\n  - pip:\n    - 'tqdm==4.1'\n"
-        "    - -e git+https://host/a/taming-transformers.git@master#egg=taming\n  - pip=20\nprefix: x\n"
-    )
-    (tmp_path / "requirements.txt").write_text("git+https://host/openai/CLIP.git\nhydra-core  # why\n")
-    assert pins_in(tmp_path) == (
-        "hydra-core", "rich<15", "pytest", "click", "einops>=0.3", "lmdb", "timm==0.5", "tqdm==4.1",
-    )  # fmt: skip
-    assert [address.url for address in addresses_in(tmp_path)] == [
-        "git+https://host/openai/CLIP.git", "git+https://host/a/taming-transformers.git@master",
-    ]  # fmt: skip
 
 
 def test_what_comes_from_an_address_is_not_taken_from_an_index(tmp_path: Path) -> None:
@@ -265,42 +196,6 @@ def test_a_given_interpreter_with_another_lightning_is_refused(tmp_path: Path) -
         target(wanted, "2.5.6", inspect(Path(sys.executable)), find(threading.Event()), tmp_path, lambda text: None)
 
 
-class Refusing(Installer):
-    """One that has no way to install one distribution."""
-
-    def install(self, folder: Path, requirements: Sequence[str], overrides: Sequence[str] = ()) -> str | None:
-        return "no wheels" if "cuda-only" in requirements else super().install(folder, requirements, overrides)
-
-
-@pytest.mark.parametrize("uv", [True, False])
-def test_two_at_once_build_one_environment_that_the_next_finds(tmp_path: Path, uv: bool) -> None:
-    found = find(threading.Event())
-    tools = Refusing(**{**vars(found), "uv": found.uv if uv else None})
-    plan = Plan(("idna", "six==1.17.0"), (), ("cuda-only", "packaging==0.0.1"))
-    told: list[str] = []
-    with ThreadPoolExecutor() as pool:
-        jobs = [pool.submit(build, plan, inspect(Path(sys.executable)), tools, tmp_path, told.append) for _ in range(2)]
-        results = [job.result() for job in jobs]
-    assert told == ["building an environment with six==1.17.0"]
-    assert results[0] == results[1] == build(plan, inspect(Path(sys.executable)), tools, tmp_path, told.append)
-    assert results[0][0].packages["six"] == "1.17.0"
-    assert "packaging" in results[0][0].packages
-    assert results[0][1] == ("cuda-only (no wheels)",)
-
-
-def test_without_an_index_the_reason_is_told_and_nothing_is_kept(tmp_path: Path) -> None:
-    found = find(threading.Event())
-    dark = replace(
-        found,
-        flags=(*found.flags[:2], "--no-index", "--offline"),
-        environment={**found.environment, "PIP_NO_INDEX": "1", "PIP_FIND_LINKS": ""},
-    )
-    plan = Plan(("torch==0.0.1", "pytorch-lightning==9.9.9"), (), ())
-    with pytest.raises(Unavailable, match=r"pytorch-lightning==9\.9\.9 cannot be installed"):
-        build(plan, inspect(Path(sys.executable)), dark, tmp_path / "cache", lambda text: None)
-    assert not [path for path in (tmp_path / "cache").iterdir() if path.is_dir() and path.name != STORE]
-
-
 @pytest.mark.parametrize(
     ("written", "python", "day"),
     [
@@ -314,140 +209,3 @@ def test_without_an_index_the_reason_is_told_and_nothing_is_kept(tmp_path: Path)
 )
 def test_old_code_gets_the_packages_of_its_day(written: str | None, python: str, day: str | None) -> None:
     assert as_of(written, python, date(2026, 11, 21)) == day
-
-
-class Recorded(Installer):
-    """Notes what is asked for; lists of more than two extras and dated `rare` cannot be installed."""
-
-    def create(self, folder: Path, python: Path) -> str | None:
-        (folder / "bin").mkdir(parents=True)
-        (folder / "bin" / "python").write_text(f'#!/bin/sh\nexec {sys.executable} "$@"\n')
-        (folder / "bin" / "python").chmod(0o755)
-        return None
-
-    def install(self, folder: Path, requirements: Sequence[str], overrides: Sequence[str] = ()) -> str | None:
-        with (folder / "asked.txt").open("a") as stream:
-            stream.write(json.dumps(list(requirements)) + "\n")
-        dated = requirements[0].startswith("--exclude-newer=")
-        return "no" if {"rare", "numpy"} <= set(requirements) or (dated and "rare" in requirements) else None
-
-    def loads(self, folder: Path, module: str, first: str = "") -> bool:
-        return True
-
-    def says(self, folder: Path, code: str, *args: str) -> str:
-        return ""
-
-    def remove(self, folder: Path, name: str) -> None:
-        with (folder / "removed.txt").open("a") as stream:
-            stream.write(f"{name}\n")
-
-
-def test_the_day_holds_for_what_is_added_and_falls_away_where_nothing_is_found(tmp_path: Path) -> None:
-    installer = Recorded(Path("uv"), (), {}, threading.Event(), CONTAINED, FOLDERS)
-    plan = Plan(("torch==1", "pytorch-lightning==1"), (), ("numpy", "rare", "torchvision"), "2024-06-01")
-    _, left = build(plan, inspect(Path(sys.executable)), installer, tmp_path, lambda text: None)
-    (asked,) = tmp_path.glob("pytorch-lightning-1-*/asked.txt")
-    base, whole, *each = [json.loads(line) for line in asked.read_text().splitlines()]
-    assert base == ["torch==1", "pytorch-lightning==1"]
-    assert whole[0] == "--exclude-newer=2024-06-01"
-    assert (asked.parent / "removed.txt").read_text() == "numpy\n"
-    free = {flag.split("=")[1] for flag in whole if flag.startswith("--exclude-newer-package=")}
-    assert {"torch", "torchvision", "pytorch-lightning"} <= free
-    assert not {"numpy", "rare"} & free
-    assert [given[-1] for given in each] == ["numpy", "rare", "rare", "torchvision"]
-    assert [given[0].startswith("--") for given in each] == [True, True, False, True]
-    assert left == ()
-
-
-def test_of_addresses_only_those_of_git_over_https_are_installed_from(tmp_path: Path) -> None:
-    installer = Recorded(Path("uv"), (), {}, threading.Event(), CONTAINED, FOLDERS)
-    good = "good @ git+https://host/good.git"
-    evil = [f"evil @ {url}" for url in ("git+file:///home", "git+ssh://git@host/evil", "git+http://host/evil")]
-    plan = Plan(("torch==1", "pytorch-lightning==1"), (), (good, *evil))
-    _, left = build(plan, inspect(Path(sys.executable)), installer, tmp_path, lambda text: None)
-    (asked,) = tmp_path.glob("pytorch-lightning-1-*/asked.txt")
-    assert [json.loads(line)[2:] for line in asked.read_text().splitlines()] == [[], ["git+https://host/good.git"]]
-    assert left == tuple(f"{line} (of addresses, only git+https:// ones are installed from)" for line in evil)
-
-
-class Wheels(Installer):
-    """Brings the packages that are written down for it, with no index: a folder of text files by requirement."""
-
-    def install(self, folder: Path, requirements: Sequence[str], overrides: Sequence[str] = ()) -> str | None:
-        with (folder / "asked.txt").open("a") as stream:
-            stream.write(json.dumps(list(requirements)) + "\n")
-        (place,) = folder.glob("lib/*/site-packages")
-        for line in requirements:
-            text = BROUGHT.get(line)
-            if text is not None:
-                name = line.split("=")[0].split("<")[0]
-                (place / f"{name}.py").write_text(text)
-                (place / f"{name}-1.dist-info").mkdir(exist_ok=True)
-                (place / f"{name}-1.dist-info" / "METADATA").write_text(f"Name: {name}\nVersion: 1\n")
-                (place / f"{name}-1.dist-info" / "RECORD").write_text(f"{name}.py,,\n")
-        return None if set(requirements) & set(BROUGHT) else "no such thing"
-
-
-BROUGHT = {
-    "base": "",
-    "numpy": "",
-    "numpy<1.24": "complex = 1",
-    "hears": "import numpy\ntry:\n    numpy.complex\nexcept AttributeError:\n"
-    "    raise AttributeError(\"module 'numpy' has no attribute 'complex'\") from None",
-    "old==1": "x = (",
-    "old": "import further",
-    "further": "",
-    "never": "raise OSError('needs hardware')",
-    "ends": "import os; os._exit(1)",
-}
-
-
-def test_what_does_not_load_gets_other_versions_and_else_is_named(tmp_path: Path) -> None:
-    found = find(threading.Event())
-    tools = Wheels(**vars(found))
-    plan = Plan(("base", "base"), (), ("ends", "hears", "never", "numpy", "old==1"))
-    _, left = build(plan, inspect(Path(sys.executable)), tools, tmp_path, lambda text: None)
-    assert left == (
-        "ends (it does not load: it ends the interpreter)",
-        "never (it does not load: OSError: needs hardware)",
-    )
-    (asked,) = tmp_path.glob("*/asked.txt")
-    tried = [json.loads(line)[-1] for line in asked.read_text().splitlines()]
-    assert {"numpy<1.24", "old", "further"} <= set(tried)
-    assert build(plan, inspect(Path(sys.executable)), tools, tmp_path, lambda text: None)[1] == left
-
-
-def test_a_package_of_the_folder_that_we_are_in_is_not_loaded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    found = find(threading.Event())
-    found.create(tmp_path / "env", Path(sys.executable))
-    (tmp_path / "torchvision.py").write_text(f"open({str(tmp_path / 'ran')!r}, 'w')")
-    monkeypatch.chdir(tmp_path)
-    assert not found.loads(tmp_path / "env", "torchvision")
-    assert "ModuleNotFoundError" in found.says(tmp_path / "env", "import torchvision")
-    assert not (tmp_path / "ran").exists()
-
-
-class Blaming(Recorded):
-    """Says which requirement is the reason, as uv does: `pinned` installs without its version, `gone` not at all."""
-
-    def install(self, folder: Path, requirements: Sequence[str], overrides: Sequence[str] = ()) -> str | None:
-        super().install(folder, requirements, overrides)
-        if "pinned==1" in requirements:
-            return "Because pinned==1 has no wheels and you require pinned==1, the requirements are unsatisfiable"
-        return "Because gone was not found in the package registry" if "gone" in requirements else None
-
-
-def test_what_an_installer_blames_is_taken_out_and_the_rest_installed_at_once(tmp_path: Path) -> None:
-    installer = Blaming(Path("uv"), (), {}, threading.Event(), CONTAINED, FOLDERS)
-    plan = Plan(("torch==1", "pytorch-lightning==1"), (), ("gone", "gone-too", "numpy==1", "pinned==1"))
-    _, left = build(plan, inspect(Path(sys.executable)), installer, tmp_path, lambda text: None)
-    assert left == ("gone (no index has it)",)
-    (asked,) = tmp_path.glob("pytorch-lightning-1-*/asked.txt")
-    given = [json.loads(line)[2:] for line in asked.read_text().splitlines()]
-    assert given == [
-        [],
-        ["gone", "gone-too", "numpy==1", "pinned==1"],
-        ["gone", "gone-too", "numpy==1", "pinned"],
-        ["gone-too", "numpy==1", "pinned"],
-        ["gone"],
-    ]

@@ -14,11 +14,20 @@ import pytest
 
 from verify.building import Plan, build
 from verify.containment import contain
-from verify.installer import Installer, find
+from verify.installer import Installer, find, parse_settings, uv_flags
 from verify.interpreters import inspect
 from verify.netrc import entries_for
 from verify.resolve import resolve
 
+LISTED = r"""
+global.cert='/etc/cert.pem'
+global.extra-index-url='https://one/simple\nhttps://two/simple'
+global.index-url='https://main/simple'
+install.index-url='https://install/simple'
+:env:.find-links='/wheels /more'
+broken line
+global.no-index=
+"""
 SECRET = "a-token-of-the-user"
 BACKEND = """
 import os, pathlib, zipfile
@@ -169,3 +178,34 @@ def test_an_installer_sees_the_users_passwords_for_its_own_servers_alone(place: 
         == "machine index.example login me password one\n"
     )
     assert entries_for(["/wheels", "http://[", "180"]) == ""
+
+
+def test_settings_of_pip_are_read_with_its_precedence() -> None:
+    settings = parse_settings(LISTED)
+    assert settings["index-url"] == "https://install/simple"
+    assert settings["cert"] == "/etc/cert.pem"
+    assert "no-index" not in settings
+
+
+def test_uv_is_handed_pips_settings() -> None:
+    flags = " ".join(uv_flags(parse_settings(LISTED)))
+    assert "--index-strategy unsafe-best-match" in flags
+    assert "--default-index https://install/simple" in flags
+    assert "--find-links /wheels --find-links /more" in flags
+    assert "--extra-index-url https://one/simple --extra-index-url https://two/simple" in flags
+
+
+def test_the_environment_of_pip_reaches_the_installer(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PIP_FIND_LINKS", "/planted")
+    monkeypatch.setenv("PIP_CERT", "/planted.pem")
+    monkeypatch.delenv("SSL_CERT_FILE", raising=False)
+    found = find(threading.Event())
+    assert "/planted" in found.flags
+    assert found.environment["SSL_CERT_FILE"] == "/planted.pem"
+
+
+def test_installers_get_their_own_secrets_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("GITHUB_TOKEN", "AWS_SECRET_ACCESS_KEY", "WANDB_API_KEY", "UV_INDEX_MINE_PASSWORD", "HTTPS_PROXY"):
+        monkeypatch.setenv(name, "planted")
+    found = {name for name, value in find(threading.Event()).environment.items() if value == "planted"}
+    assert found == {"UV_INDEX_MINE_PASSWORD", "HTTPS_PROXY"}

@@ -23,3 +23,28 @@ def test_a_pyproject_that_holds_something_else_says_nothing(tmp_path: Path, text
     (tmp_path / "requirements.txt").write_text("numpy\n")
     assert pins_in(tmp_path) == ("numpy",)
     assert addresses_in(tmp_path) == ()
+
+
+def test_requirement_files_are_read_and_what_is_no_requirement_is_left_out(tmp_path: Path) -> None:
+    (tmp_path / "requirements.txt").write_text("-r other.txt\nnumpy==1.26.4  # why\n\ntorch>=1\n")
+    assert pins_in(tmp_path) == ("numpy==1.26.4", "torch>=1")
+
+
+def test_manifests_of_all_kinds_are_read(tmp_path: Path) -> None:
+    (tmp_path / "setup.py").write_text("needed = ['timm==0.5', f'x']\nsetup(install_requires=needed)\nraise OSError\n")
+    (tmp_path / "setup.cfg").write_text("[options]\ninstall_requires =\n    einops>=0.3\n    lmdb\n")
+    (tmp_path / "pyproject.toml").write_text(
+        "[project]\ndependencies = ['rich<15']\noptional-dependencies = {dev = ['pytest']}\n"
+        "[tool.poetry.dependencies]\nclick = '^8'\n"
+    )
+    (tmp_path / "environment.yaml").write_text(
+        "dependencies:\n  - numpy=1.19.2\n  - pip:\n    - 'tqdm==4.1'\n"
+        "    - -e git+https://host/a/taming-transformers.git@master#egg=taming\n  - pip=20\nprefix: x\n"
+    )
+    (tmp_path / "requirements.txt").write_text("git+https://host/openai/CLIP.git\nhydra-core  # why\n")
+    assert pins_in(tmp_path) == (
+        "hydra-core", "rich<15", "pytest", "click", "einops>=0.3", "lmdb", "timm==0.5", "tqdm==4.1",
+    )  # fmt: skip
+    assert [address.url for address in addresses_in(tmp_path)] == [
+        "git+https://host/openai/CLIP.git", "git+https://host/a/taming-transformers.git@master",
+    ]  # fmt: skip

@@ -1,0 +1,165 @@
+"""How environments are built from a plan, and what is left out of them."""
+
+from __future__ import annotations
+
+import json
+import sys
+import threading
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from tests.verify.installers import CONTAINED, FOLDERS, Recorded
+from verify.building import Plan, build
+from verify.installer import STORE, Installer, find
+from verify.interpreters import Unavailable, inspect
+
+
+class Refusing(Installer):
+    """One that has no way to install one distribution."""
+
+    def install(self, folder: Path, requirements: Sequence[str], overrides: Sequence[str] = ()) -> str | None:
+        return "no wheels" if "cuda-only" in requirements else super().install(folder, requirements, overrides)
+
+
+@pytest.mark.parametrize("uv", [True, False])
+def test_two_at_once_build_one_environment_that_the_next_finds(tmp_path: Path, uv: bool) -> None:
+    found = find(threading.Event())
+    tools = Refusing(**{**vars(found), "uv": found.uv if uv else None})
+    plan = Plan(("idna", "six==1.17.0"), (), ("cuda-only", "packaging==0.0.1"))
+    told: list[str] = []
+    with ThreadPoolExecutor() as pool:
+        jobs = [pool.submit(build, plan, inspect(Path(sys.executable)), tools, tmp_path, told.append) for _ in range(2)]
+        results = [job.result() for job in jobs]
+    assert told == ["building an environment with six==1.17.0"]
+    assert results[0] == results[1] == build(plan, inspect(Path(sys.executable)), tools, tmp_path, told.append)
+    assert results[0][0].packages["six"] == "1.17.0"
+    assert "packaging" in results[0][0].packages
+    assert results[0][1] == ("cuda-only (no wheels)",)
+
+
+def test_without_an_index_the_reason_is_told_and_nothing_is_kept(tmp_path: Path) -> None:
+    found = find(threading.Event())
+    dark = replace(
+        found,
+        flags=(*found.flags[:2], "--no-index", "--offline"),
+        environment={**found.environment, "PIP_NO_INDEX": "1", "PIP_FIND_LINKS": ""},
+    )
+    plan = Plan(("torch==0.0.1", "pytorch-lightning==9.9.9"), (), ())
+    with pytest.raises(Unavailable, match=r"pytorch-lightning==9\.9\.9 cannot be installed"):
+        build(plan, inspect(Path(sys.executable)), dark, tmp_path / "cache", lambda text: None)
+    assert not [path for path in (tmp_path / "cache").iterdir() if path.is_dir() and path.name != STORE]
+
+
+def test_the_day_holds_for_what_is_added_and_falls_away_where_nothing_is_found(tmp_path: Path) -> None:
+    installer = Recorded(Path("uv"), (), {}, threading.Event(), CONTAINED, FOLDERS)
+    plan = Plan(("torch==1", "pytorch-lightning==1"), (), ("numpy", "rare", "torchvision"), "2024-06-01")
+    _, left = build(plan, inspect(Path(sys.executable)), installer, tmp_path, lambda text: None)
+    (asked,) = tmp_path.glob("pytorch-lightning-1-*/asked.txt")
+    base, whole, *each = [json.loads(line) for line in asked.read_text().splitlines()]
+    assert base == ["torch==1", "pytorch-lightning==1"]
+    assert whole[0] == "--exclude-newer=2024-06-01"
+    assert (asked.parent / "removed.txt").read_text() == "numpy\n"
+    free = {flag.split("=")[1] for flag in whole if flag.startswith("--exclude-newer-package=")}
+    assert {"torch", "torchvision", "pytorch-lightning"} <= free
+    assert not {"numpy", "rare"} & free
+    assert [given[-1] for given in each] == ["numpy", "rare", "rare", "torchvision"]
+    assert [given[0].startswith("--") for given in each] == [True, True, False, True]
+    assert left == ()
+
+
+def test_of_addresses_only_those_of_git_over_https_are_installed_from(tmp_path: Path) -> None:
+    installer = Recorded(Path("uv"), (), {}, threading.Event(), CONTAINED, FOLDERS)
+    good = "good @ git+https://host/good.git"
+    evil = [f"evil @ {url}" for url in ("git+file:///home", "git+ssh://git@host/evil", "git+http://host/evil")]
+    plan = Plan(("torch==1", "pytorch-lightning==1"), (), (good, *evil))
+    _, left = build(plan, inspect(Path(sys.executable)), installer, tmp_path, lambda text: None)
+    (asked,) = tmp_path.glob("pytorch-lightning-1-*/asked.txt")
+    assert [json.loads(line)[2:] for line in asked.read_text().splitlines()] == [[], ["git+https://host/good.git"]]
+    assert left == tuple(f"{line} (of addresses, only git+https:// ones are installed from)" for line in evil)
+
+
+class Wheels(Installer):
+    """Brings the packages that are written down for it, with no index: a folder of text files by requirement."""
+
+    def install(self, folder: Path, requirements: Sequence[str], overrides: Sequence[str] = ()) -> str | None:
+        with (folder / "asked.txt").open("a") as stream:
+            stream.write(json.dumps(list(requirements)) + "\n")
+        (place,) = folder.glob("lib/*/site-packages")
+        for line in requirements:
+            text = BROUGHT.get(line)
+            if text is not None:
+                name = line.split("=")[0].split("<")[0]
+                (place / f"{name}.py").write_text(text)
+                (place / f"{name}-1.dist-info").mkdir(exist_ok=True)
+                (place / f"{name}-1.dist-info" / "METADATA").write_text(f"Name: {name}\nVersion: 1\n")
+                (place / f"{name}-1.dist-info" / "RECORD").write_text(f"{name}.py,,\n")
+        return None if set(requirements) & set(BROUGHT) else "no such thing"
+
+
+BROUGHT = {
+    "base": "",
+    "numpy": "",
+    "numpy<1.24": "complex = 1",
+    "hears": "import numpy\ntry:\n    numpy.complex\nexcept AttributeError:\n"
+    "    raise AttributeError(\"module 'numpy' has no attribute 'complex'\") from None",
+    "old==1": "x = (",
+    "old": "import further",
+    "further": "",
+    "never": "raise OSError('needs hardware')",
+    "ends": "import os; os._exit(1)",
+}
+
+
+def test_what_does_not_load_gets_other_versions_and_else_is_named(tmp_path: Path) -> None:
+    found = find(threading.Event())
+    tools = Wheels(**vars(found))
+    plan = Plan(("base", "base"), (), ("ends", "hears", "never", "numpy", "old==1"))
+    _, left = build(plan, inspect(Path(sys.executable)), tools, tmp_path, lambda text: None)
+    assert left == (
+        "ends (it does not load: it ends the interpreter)",
+        "never (it does not load: OSError: needs hardware)",
+    )
+    (asked,) = tmp_path.glob("*/asked.txt")
+    tried = [json.loads(line)[-1] for line in asked.read_text().splitlines()]
+    assert {"numpy<1.24", "old", "further"} <= set(tried)
+    assert build(plan, inspect(Path(sys.executable)), tools, tmp_path, lambda text: None)[1] == left
+
+
+def test_a_package_of_the_folder_that_we_are_in_is_not_loaded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    found = find(threading.Event())
+    found.create(tmp_path / "env", Path(sys.executable))
+    (tmp_path / "torchvision.py").write_text(f"open({str(tmp_path / 'ran')!r}, 'w')")
+    monkeypatch.chdir(tmp_path)
+    assert not found.loads(tmp_path / "env", "torchvision")
+    assert "ModuleNotFoundError" in found.says(tmp_path / "env", "import torchvision")
+    assert not (tmp_path / "ran").exists()
+
+
+class Blaming(Recorded):
+    """Says which requirement is the reason, as uv does: `pinned` installs without its version, `gone` not at all."""
+
+    def install(self, folder: Path, requirements: Sequence[str], overrides: Sequence[str] = ()) -> str | None:
+        super().install(folder, requirements, overrides)
+        if "pinned==1" in requirements:
+            return "Because pinned==1 has no wheels and you require pinned==1, the requirements are unsatisfiable"
+        return "Because gone was not found in the package registry" if "gone" in requirements else None
+
+
+def test_what_an_installer_blames_is_taken_out_and_the_rest_installed_at_once(tmp_path: Path) -> None:
+    installer = Blaming(Path("uv"), (), {}, threading.Event(), CONTAINED, FOLDERS)
+    plan = Plan(("torch==1", "pytorch-lightning==1"), (), ("gone", "gone-too", "numpy==1", "pinned==1"))
+    _, left = build(plan, inspect(Path(sys.executable)), installer, tmp_path, lambda text: None)
+    assert left == ("gone (no index has it)",)
+    (asked,) = tmp_path.glob("pytorch-lightning-1-*/asked.txt")
+    given = [json.loads(line)[2:] for line in asked.read_text().splitlines()]
+    assert given == [
+        [],
+        ["gone", "gone-too", "numpy==1", "pinned==1"],
+        ["gone", "gone-too", "numpy==1", "pinned"],
+        ["gone-too", "numpy==1", "pinned"],
+        ["gone"],
+    ]
