@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from codemods.gradients.names import TRAINED
 from codemods.source import ClassNode, PythonFile
-from codemods.syntax import Function, is_self_attribute, own_nodes, self_name, uses
+from codemods.syntax import Function, is_self_attribute, own_nodes, results, self_name, uses
 
 NESTED = (ast.Tuple, ast.List, ast.Dict, ast.ListComp, ast.DictComp)
 Container = ast.List | ast.Tuple | ast.ListComp | ast.Dict | ast.DictComp
@@ -100,6 +100,12 @@ def _class_of(dotted: str | None, node: ast.expr, item: ClassNode) -> str | None
     if dotted == "torch.nn.Sequential" and isinstance(node, ast.Call):
         inside = [item.scope.resolve(part.func) for part in node.args if isinstance(part, ast.Call)]
         return next((name for name in inside if name in TRAINED), None)
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and isinstance(node.func.value, ast.Name):
+        own = item.methods.get(node.func.attr) if dotted is None else None
+        given = results(own) if own and node.func.value.id == self_name(item.methods["__init__"]) else []
+        if len(given) == 1 and isinstance(given[0], ast.Call) and isinstance(given[0].func, ast.Name | ast.Attribute):
+            inner = item.scope.resolve(given[0].func)
+            return _class_of(inner, given[0], item) if inner else None
     return dotted
 
 

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 
 from codemods.facts import ClassFact, Facts
 from codemods.gradients.find import modules
+from codemods.gradients.names import is_false
 from codemods.gradients.optimized import assignments, given
 from codemods.rule import Example, Match, Rule
 from codemods.source import ClassNode, PythonFile
@@ -15,7 +16,12 @@ from codemods.syntax import Function, is_self_attribute, own_nodes, self_name
 
 CODE = "GRD003"
 REGISTERS = ("add_module", "register_module", "register_parameter")
-THAWS = re.compile(r"unfreeze|requires_grad\s*=\s*(?!False\b)|requires_grad_\(\s*(?!False\b)|Finetuning|set_grad")
+THAWS = re.compile(
+    r"unfreeze|Finetuning|set_grad|requires_grad\s*=(?!\s*False\b)"
+    r"|requires_grad_\((?!\s*(requires_grad\s*=\s*)?False\b)"
+)
+CALLBACKS = b"Callback"
+THAWING = (b"BaseFinetuning", b"BackboneFinetuning", b"unfreeze", b"requires_grad = True", b"requires_grad_(True)")
 ALL = "Everything that the optimizer gets is frozen: backward fails, since element 0 does not require grad"
 ONE = "`self.{}` is frozen and given to an optimizer by name: it is never trained"
 ADVICE_ALL = "take the freezing away, or train something else too: parameters made after it are not frozen"
@@ -23,16 +29,22 @@ ADVICE_ONE = "take the freezing away if it is to be trained, or leave it out of 
 
 
 def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
-    for item, fact in modules(file, facts):
+    for item, fact in () if _thawed_by_callbacks(facts) else modules(file, facts):
         if not _is_shared(fact, facts) and not THAWS.search(file.source_of(item.node)):
             yield from _class(file, item)
+
+
+def _thawed_by_callbacks(facts: Facts) -> bool:
+    """Whether a file with a callback makes parameters trainable."""
+    callbacks = facts.mentions.get(CALLBACKS, frozenset())
+    return any(callbacks & facts.mentions.get(word, frozenset()) for word in THAWING)
 
 
 def _class(file: PythonFile, item: ClassNode) -> Iterator[Match]:
     found, init = given(item), item.methods.get("__init__")
     if found is None or not found.paths or init is None:
         return
-    frozen = _frozen(init)
+    frozen = _frozen(item, init)
     covered = {path: place for path, _ in found.paths if (place := _freezes(item, init, frozen, path)) is not None}
     if covered and len(covered) == len({path for path, _ in found.paths}):
         place = next(iter(covered.values()))
@@ -48,14 +60,26 @@ def _is_shared(fact: ClassFact, facts: Facts) -> bool:
     return len(facts.ancestry(fact)) > 1 or next(facts.subclasses(fact), None) is not None
 
 
-def _frozen(init: Function) -> list[tuple[str, ast.stmt]]:
-    """What a constructor freezes as a whole, on every way through it: the path below the module, and where."""
+def _frozen(item: ClassNode, init: Function) -> list[tuple[str, ast.stmt]]:
+    """What a constructor freezes as a whole, on every way through it and in methods that it calls on every way: the
+    path below the module, and where."""
     found = []
     for statement in init.body:
         path = _frozen_by(statement, self_name(init))
         if path is not None:
             found.append((path, statement))
+        if (method := _called(item, statement, self_name(init))) is not None:
+            inside = (_frozen_by(inner, self_name(method)) for inner in method.body)
+            found += [(path, statement) for path in inside if path is not None]
     return found
+
+
+def _called(item: ClassNode, statement: ast.stmt, me: str) -> Function | None:
+    """The method of the class that a statement `self.method()` runs."""
+    call = statement.value if isinstance(statement, ast.Expr) else None
+    if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Attribute) or call.args or call.keywords:
+        return None
+    return item.methods.get(call.func.attr) if is_self_attribute(call.func, call.func.attr, me) else None
 
 
 def _frozen_by(statement: ast.stmt, me: str) -> str | None:
@@ -65,15 +89,30 @@ def _frozen_by(statement: ast.stmt, me: str) -> str | None:
         if not isinstance(function, ast.Attribute):
             return None
         path = _path(function.value, me)
-        if function.attr == "requires_grad_" and statement.value.args and _is_false(statement.value.args[0]):
+        if function.attr == "requires_grad_" and is_false(statement.value):
             return path
         return path if function.attr == "freeze" and path == "" and not statement.value.args else None
-    if isinstance(statement, ast.For) and len(statement.body) == 1 and isinstance(statement.target, ast.Name):
-        call = statement.iter
-        if not (isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and call.func.attr == "parameters"):
+    if isinstance(statement, ast.Assign) and len(statement.targets) == 1:
+        return _path(statement.targets[0], me) if _is_made_frozen(statement.value) else None
+    if isinstance(statement, ast.For) and len(statement.body) == 1:
+        call, target = statement.iter, statement.target
+        if not (isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute)):
             return None
-        return _path(call.func.value, me) if _turns_off(statement.body[0], statement.target.id) else None
+        pair = call.func.attr == "named_parameters" and isinstance(target, ast.Tuple)
+        parameter = target.elts[-1] if pair and isinstance(target, ast.Tuple) else target
+        if not (pair or call.func.attr == "parameters") or not isinstance(parameter, ast.Name):
+            return None
+        return _path(call.func.value, me) if _turns_off(statement.body[0], parameter.id) else None
     return None
+
+
+def _is_made_frozen(node: ast.expr) -> bool:
+    """`make().requires_grad_(False).eval()`."""
+    while isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+        if node.func.attr == "requires_grad_":
+            return is_false(node)
+        node = node.func.value
+    return False
 
 
 def _turns_off(statement: ast.stmt, name: str) -> bool:
@@ -82,12 +121,7 @@ def _turns_off(statement: ast.stmt, name: str) -> bool:
         target, value = statement.targets[0], statement.value
         return is_self_attribute(target, "requires_grad", name) and _is_false(value)
     call = statement.value if isinstance(statement, ast.Expr) else None
-    return (
-        isinstance(call, ast.Call)
-        and is_self_attribute(call.func, "requires_grad_", name)
-        and bool(call.args)
-        and _is_false(call.args[0])
-    )
+    return isinstance(call, ast.Call) and is_self_attribute(call.func, "requires_grad_", name) and is_false(call)
 
 
 def _is_false(node: ast.expr) -> bool:
@@ -175,5 +209,6 @@ RULE = Rule(
     triggers=(b"requires_grad", b".freeze("),
     check=_check,
     present=lambda file: "def configure_optimizers" in file.text,
+    mentions=(CALLBACKS, *THAWING),
     examples=(Example(_ONE, _ONE), Example(_ALL, _ALL), Example(_HEAD, _HEAD)),
 )

@@ -7,12 +7,14 @@ import re
 from collections.abc import Iterator, Mapping
 
 from codemods.facts import ClassFact, Facts
+from codemods.gradients.classes import NN, is_module
+from codemods.gradients.containers import written
 from codemods.gradients.find import modules
 from codemods.gradients.names import NO_GRAD, TRAINED, attributes_of
 from codemods.gradients.optimized import given
 from codemods.rule import Example, Match, Rule
 from codemods.source import ClassNode, PythonFile
-from codemods.syntax import Function, is_self_attribute, self_name
+from codemods.syntax import Function, is_self_attribute, own_nodes, self_name
 
 CODE = "GRD004"
 KEPT_OUT = re.compile(r"target|teacher|ema|frozen|fixed|momentum|reference|pretrained|old|random|lpips|vgg|shadow|avg")
@@ -20,6 +22,7 @@ ADVICE = (
     "add its parameters to an optimizer, or say that it is to stay as it is by `requires_grad_(False)`; "
     "where all is trained together, `self.parameters()` is enough"
 )
+LOADS = re.compile(r"requires_grad|freeze|load|pretrained|no_grad|inference_mode|eval\(")
 HANDLING = frozenset(
     {"requires_grad", "requires_grad_", "eval", "freeze", "load_state_dict", "state_dict", "detach", "parameters",
      "named_parameters", "copy_", "lerp_", "data"}
@@ -37,7 +40,7 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
         held = attributes_of(item)
         if any(name not in held for name in owned):
             continue
-        missing = [name for name in held if name not in owned and _is_fresh(item, name, held)]
+        missing = [name for name in held if name not in owned and _is_fresh(file, facts, item, name, held)]
         for name in missing:
             if _is_used(item, name) and not _is_handled(item, name):
                 value = held[name][0][1]
@@ -53,7 +56,9 @@ def _is_shared(item: ClassNode, fact: ClassFact, facts: Facts) -> bool:
     return bool(above) or next(facts.subclasses(fact), None) is not None or "optimizer_step" in item.methods
 
 
-def _is_fresh(item: ClassNode, name: str, held: Mapping[str, list[tuple[Function, ast.expr]]]) -> bool:
+def _is_fresh(
+    file: PythonFile, facts: Facts, item: ClassNode, name: str, held: Mapping[str, list[tuple[Function, ast.expr]]]
+) -> bool:
     """Whether an attribute is a layer, or a parameter, that the class builds itself with weights of its own."""
     if KEPT_OUT.search(name.lower()) or len(held[name]) != 1:
         return False
@@ -66,7 +71,23 @@ def _is_fresh(item: ClassNode, name: str, held: Mapping[str, list[tuple[Function
     if dotted == "torch.nn.Sequential":
         inside = [item.scope.resolve(part.func) for part in value.args if isinstance(part, ast.Call)]
         return any(part in TRAINED for part in inside) and len(inside) == len(value.args)
-    return dotted in TRAINED
+    if dotted in ("torch.nn.ModuleList", "torch.nn.ModuleDict") and len(value.args) == 1:
+        parts = written(value.args[0])
+        inside = [item.scope.resolve(part.func) for part in parts if isinstance(part, ast.Call)]
+        return bool(parts) and len(inside) == len(parts) and all(part in TRAINED for part in inside)
+    return dotted in TRAINED or (dotted is not None and _makes_layers(file, facts, dotted))
+
+
+def _makes_layers(file: PythonFile, facts: Facts, dotted: str) -> bool:
+    """Whether a class of the project is torch's Module alone by its base, and its constructor makes layers that train
+    and neither loads nor freezes anything."""
+    found = facts.find_opened(dotted, file.path) if is_module(facts, dotted, file.path) else None
+    made = found[1].methods.get("__init__") if found else None
+    if found is None or made is None or LOADS.search(found[0].source_of(found[1].node)):
+        return False
+    bases = [found[1].scope.resolve(base) for base in found[1].node.bases]
+    calls = [node for node in own_nodes(made) if isinstance(node, ast.Call)]
+    return bases == [NN] and any(found[1].scope.resolve(call.func) in TRAINED for call in calls)
 
 
 def _is_used(item: ClassNode, name: str) -> bool:

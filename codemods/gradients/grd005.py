@@ -17,7 +17,8 @@ from codemods.source import PythonFile
 from codemods.syntax import Function, is_self_attribute, own_nodes, self_name
 
 CODE = "GRD005"
-_MAKERS = TRAINED | {"torch.nn.Parameter"}
+PARAMETER = "torch.nn.Parameter"
+_MAKERS = TRAINED | {PARAMETER}
 _WORDS = frozenset(name.rpartition(".")[2] for name in _MAKERS)
 LIST_METHODS = frozenset({"append", "extend", "insert", "pop"})
 DICT_METHODS = frozenset({"keys", "values", "items", "pop", "update", "clear"})
@@ -45,7 +46,7 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
 
 def _is_trained(dotted: str, file: PythonFile, facts: Facts, trained: Mapping[str, set[str]]) -> bool:
     """Whether a class is a module with parameters of its own."""
-    if dotted in TRAINED:
+    if dotted in _MAKERS:
         return True
     if dotted.startswith("torch.nn.") or not is_module(facts, dotted, file.path):
         return False
@@ -57,9 +58,11 @@ def _match(file: PythonFile, facts: Facts, held: Held) -> Match | None:
     used = list(_uses(held))
     if _is_hidden(held, used):
         return None
-    kind = "ModuleDict" if held.is_dict else "ModuleList"
+    what = "Parameter" if set(held.dotted) == {PARAMETER} else "Module"
+    kind = f"{what}Dict" if held.is_dict else f"{what}List"
     shape = "dict" if held.is_dict else "tuple" if isinstance(held.node, ast.Tuple) else "list"
-    message = f"`self.{held.name}` is a plain {shape} of modules: their parameters are never trained, moved or saved"
+    parts = "parameters: they" if what == "Parameter" else "modules: their parameters"
+    message = f"`self.{held.name}` is a plain {shape} of {parts} are never trained, moved or saved"
     why = _refused(file, facts, held, used)
     if why:
         return Match(file.span(held.node), message, "manual", f"{why}; {ADVICE}")
@@ -122,13 +125,28 @@ def _is_hidden(held: Held, uses: list[Use]) -> bool:
             if name in ("add_module", "register_module", "setattr", "__setattr__"):
                 return True
             inside = [item for item in ast.walk(node) if isinstance(item, ast.Attribute) and item.attr == held.name]
-            if inside and name in ("ModuleList", "ModuleDict", "Sequential"):
+            if inside and name in ("ModuleList", "ModuleDict", "Sequential", "ParameterList", "ParameterDict"):
                 return True
+    if any(_are_frozen(use) for use in uses):
+        return True
     return not any(use.method is not held.method for use in uses)
+
+
+def _are_frozen(use: Use) -> bool:
+    """Whether a loop over the container, or over the parameters of a part of it, freezes them: it keeps them apart."""
+    return any(
+        isinstance(node, ast.Attribute) and node.attr in ("requires_grad", "requires_grad_")
+        for loop in use.around
+        if isinstance(loop, ast.For) and use.node in set(ast.walk(loop.iter))
+        for statement in loop.body
+        for node in ast.walk(statement)
+    )
 
 
 def _refused(file: PythonFile, facts: Facts, held: Held, uses: list[Use]) -> str:
     """Why a container is not registered; empty where it is."""
+    if PARAMETER in held.dotted and set(held.dotted) != {PARAMETER}:
+        return "it holds modules and parameters"
     if held.nested:
         return "the modules lie in a container inside a container"
     if any(isinstance(element, ast.Starred) for element in written(held.node)):

@@ -5,24 +5,19 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from functools import partial
 
-from codemods.facts import ClassFact, Facts
+from codemods.facts import MODULE, ClassFact, Facts
 from codemods.finding import Fix
+from codemods.gradients.classes import fact_of, is_module
 from codemods.gradients.eras import era
 from codemods.gradients.find import modules
-from codemods.gradients.names import NO_GRAD
+from codemods.gradients.pretrained import Loaded, is_frozen, is_model, is_trained, loaded_by
 from codemods.rule import Example, Match, Rule, TextEdit, best_levels
-from codemods.source import ClassNode, PythonFile
-from codemods.syntax import Function, is_self_attribute, own_nodes, self_name
+from codemods.source import PythonFile
 from codemods.versions import LIGHTNING, admits_from, is_open, reaches
 
-BUILT_IN = ("__init__", "configure_model", "setup")
-MODE = frozenset({"eval", "train"})
-FREEZING = frozenset({"requires_grad", "requires_grad_", "freeze"})
-EVALUATION = re.compile(r"(on_)?(validation|test|predict)")
-NO_MODEL = re.compile(r"Tokenizer|Config|Processor|FeatureExtractor|pipeline|Pipeline")
+SETS = re.compile(r"\.(eval|train|freeze)\(|requires_grad|no_grad|inference_mode|def (train|eval)\b")
 MESSAGE = "`self.{}` comes from `from_pretrained` in evaluation mode, and Lightning 2.2 and later leave it there"
 REASONS = {
     "before": "before 2.2 `fit` put the whole module into training mode; this keeps its dropout as it was. "
@@ -32,29 +27,83 @@ REASONS = {
 }
 
 
-@dataclass(frozen=True)
-class Loaded:
-    """An attribute that gets a pretrained model: the class and the statement."""
-
-    item: ClassNode
-    name: str
-    statement: ast.Assign
-    call: ast.Call
-
-
 def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
-    for item, fact in modules(file, facts) if reaches(facts, "2.2.0") else ():
+    if not reaches(facts, "2.2.0"):
+        return
+    yield from _of_parts(file, facts)
+    yield from _handed_in(file, facts)
+    for item, fact in modules(file, facts):
         relatives = (fact, *facts.ancestry(fact), *facts.subclasses(fact))
         if not any("training_step" in member.methods for member in relatives):
             continue
-        for loaded in _loaded(file, facts, item):
-            if _is_trained(loaded, fact, facts):
+        for loaded in loaded_by(file, facts, item):
+            if is_trained(loaded, fact, facts):
                 yield _match(file, facts, loaded)
+
+
+def _of_parts(file: PythonFile, facts: Facts) -> Iterator[Match]:
+    """The models that modules load which LightningModules are built of."""
+    for item in file.classes:
+        fact = fact_of(file, facts, item)
+        if fact is None or facts.kind(fact) == MODULE or "__init__" not in item.methods:
+            continue
+        found = [loaded for loaded in loaded_by(file, facts, item) if is_trained(loaded, fact, facts)]
+        if found and is_module(facts, f"{file.module}.{item.qualname}", file.path):
+            holder = _holder(facts, fact)
+            for loaded in found if holder else ():
+                where = f"{holder.name} ({holder.path})" if holder else ""
+                reason = f"{where} is built of it: call `.train()` on it where it is trained by a Trainer"
+                yield Match(file.span(loaded.statement), MESSAGE.format(loaded.name), "manual", reason, row="B11")
+
+
+def _holder(facts: Facts, part: ClassFact) -> ClassFact | None:
+    """A LightningModule whose file builds a class and sets no modes, nor freezes anything, by itself."""
+    name = part.name.rpartition(".")[2]
+    for fact in facts.classes():
+        if facts.kind(fact) != MODULE or "training_step" not in fact.methods:
+            continue
+        file = facts.open(fact.path)
+        if file is None or SETS.search(file.text):
+            continue
+        calls = file.calls_near((name,))
+        if any(
+            (dotted := call.scope.resolve(call.node.func)) and facts.find_class(dotted, file.path) == part
+            for call in calls
+        ):
+            return fact
+    return None
+
+
+def _handed_in(file: PythonFile, facts: Facts) -> Iterator[Match]:
+    """The models that are loaded outside and given to a LightningModule."""
+    for item in file.assignments if not SETS.search(file.text) else ():
+        target = item.node.targets[0] if isinstance(item.node, ast.Assign) else item.node.target
+        call = item.node.value
+        if not isinstance(target, ast.Name) or not isinstance(call, ast.Call) or not _loads(call):
+            continue
+        given = [other for other in file.calls if other.within == item.within and _takes(other.node, target.id)]
+        for other in given if given and is_model(file, facts, given[0].scope, call) else ():
+            dotted = other.scope.resolve(other.node.func)
+            fact = facts.find_class(dotted, file.path) if dotted else None
+            opened = facts.open(fact.path) if fact and facts.kind(fact) == MODULE else None
+            if fact and opened and "training_step" in fact.methods and not SETS.search(opened.text):
+                message = MESSAGE.format(target.id).replace("self.", "")
+                reason = f"{fact.name} ({fact.path}) gets it: call `{target.id}.train()` before a Trainer trains it"
+                yield Match(file.span(call), message, "manual", reason, row="B11")
+
+
+def _loads(call: ast.Call) -> bool:
+    return isinstance(call.func, ast.Attribute) and call.func.attr == "from_pretrained"
+
+
+def _takes(call: ast.Call, name: str) -> bool:
+    given = [*call.args, *(word.value for word in call.keywords)]
+    return any(isinstance(item, ast.Name) and item.id == name for item in given)
 
 
 def _match(file: PythonFile, facts: Facts, loaded: Loaded) -> Match:
     message = MESSAGE.format(loaded.name)
-    if _is_frozen(loaded) == "perhaps":
+    if is_frozen(loaded) == "perhaps":
         reason = "it is frozen in some cases: call `.train()` on it where it is trained"
         return Match(file.span(loaded.statement), message, "manual", reason, row="B11")
     when = era(facts, "2.2.0")
@@ -80,179 +129,8 @@ def _edit(file: PythonFile, loaded: Loaded) -> TextEdit:
     return TextEdit(place, place, f"{newline}{indent}{me}.train()")
 
 
-# -- which models
-
-
-def _loaded(file: PythonFile, facts: Facts, item: ClassNode) -> Iterator[Loaded]:
-    """The models that a class loads; where an attribute gets one, whatever else it gets by `from_pretrained` is one."""
-    every = list(_assigned(item))
-    known = {loaded.name for loaded in every if _is_model(file, facts, item, loaded.call)}
-    return (loaded for loaded in every if loaded.name in known)
-
-
-def _assigned(item: ClassNode) -> Iterator[Loaded]:
-    for name in BUILT_IN:
-        method = item.methods.get(name)
-        if method is None:
-            continue
-        for node in own_nodes(method):
-            if not isinstance(node, ast.Assign) or len(node.targets) != 1:
-                continue
-            target = node.targets[0]
-            call = _source(method, node.value)
-            if (
-                isinstance(target, ast.Attribute)
-                and is_self_attribute(target, target.attr, self_name(method))
-                and call is not None
-                and isinstance(call.func, ast.Attribute)
-                and call.func.attr == "from_pretrained"
-            ):
-                yield Loaded(item, target.attr, node, call)
-
-
-def _source(method: Function, node: ast.expr) -> ast.Call | None:
-    """The call behind a value, through one local name."""
-    if isinstance(node, ast.Name):
-        values = [
-            other.value
-            for other in own_nodes(method)
-            if isinstance(other, ast.Assign) and any(isinstance(t, ast.Name) and t.id == node.id for t in other.targets)
-        ]
-        node = values[0] if len(values) == 1 else node
-    return node if isinstance(node, ast.Call) else None
-
-
-def _is_model(file: PythonFile, facts: Facts, item: ClassNode, call: ast.Call) -> bool:
-    """Whether a call loads a model of transformers, or of a class of the project that is one."""
-    if not isinstance(call.func, ast.Attribute) or call.func.attr != "from_pretrained":
-        return False
-    dotted = item.scope.resolve(call.func.value)
-    if dotted is None or NO_MODEL.search(dotted.rpartition(".")[2]):
-        return False
-    if dotted.startswith("transformers."):
-        return True
-    fact = facts.find_class(dotted, file.path)
-    return fact is not None and any(
-        base is not None and base.startswith("transformers.") and not NO_MODEL.search(base.rpartition(".")[2])
-        for member in facts.ancestry(fact)
-        for base in member.bases
-    )
-
-
-# -- whether it is trained
-
-
-def _is_trained(loaded: Loaded, fact: ClassFact, facts: Facts) -> bool:
-    """Whether nothing says that the model is to stay in evaluation mode, or brings it into training mode."""
-    if _is_frozen(loaded) == "yes" or _mode_is_set(loaded) or _only_without_gradients(loaded):
-        return False
-    optimizers = loaded.item.methods.get("configure_optimizers")
-    if optimizers is None:
-        return True
-    every = {"parameters", "named_parameters", "trainer"}
-    return any(
-        isinstance(node, ast.Attribute)
-        and isinstance(node.value, ast.Name)
-        and node.value.id == self_name(optimizers)
-        and (node.attr in every or node.attr == loaded.name or node.attr in loaded.item.methods)
-        for node in ast.walk(optimizers)
-    )
-
-
-def _mode_is_set(loaded: Loaded) -> bool:
-    """Whether the class calls `train` or `eval` on the model, or on itself, or has a `train` of its own."""
-    if "train" in loaded.item.methods:
-        return True
-    return any(
-        isinstance(node, ast.Call)
-        and isinstance(node.func, ast.Attribute)
-        and node.func.attr in MODE
-        and (_chain(node.func.value)[:2] in ([loaded_self], [loaded_self, loaded.name]) or _is_local(node, loaded))
-        for method in loaded.item.methods.values()
-        for loaded_self in [self_name(method)]
-        for node in ast.walk(method)
-    )
-
-
-def _is_local(node: ast.Call, loaded: Loaded) -> bool:
-    """Whether a call is made on the local name that the model is kept from."""
-    value = loaded.statement.value
-    function = node.func
-    return (
-        isinstance(value, ast.Name)
-        and isinstance(function, ast.Attribute)
-        and isinstance(function.value, ast.Name)
-        and function.value.id == value.id
-    )
-
-
-def _is_frozen(loaded: Loaded) -> str:
-    """`yes` where the class freezes the whole model, `perhaps` where a condition decides, else empty."""
-    found = ""
-    for method in loaded.item.methods.values():
-        if EVALUATION.match(method.name):
-            continue
-        me = self_name(method)
-        for node, around in _with_parents(method):
-            if isinstance(node, ast.Attribute) and node.attr in FREEZING and _freezes(node, around, loaded, me):
-                decided = any(isinstance(item, ast.If | ast.IfExp) for item in around) or method.name not in BUILT_IN
-                found = found if found == "perhaps" else "perhaps" if decided else "yes"
-    return found
-
-
-def _freezes(node: ast.Attribute, around: tuple[ast.AST, ...], loaded: Loaded, me: str) -> bool:
-    """Whether `requires_grad` and its like are used on the model itself, on the module, or in a loop over it."""
-    chain = _chain(node.value)
-    if chain in ([me], [me, loaded.name]):
-        return True
-    if isinstance(loaded.statement.value, ast.Name) and chain == [loaded.statement.value.id]:
-        return True
-    loops = [item for item in around if isinstance(item, ast.For)]
-    return any(
-        isinstance(inner, ast.Attribute)
-        and inner.attr in ("parameters", "named_parameters")
-        and _chain(inner.value) in ([me], [me, loaded.name], [getattr(loaded.statement.value, "id", None)])
-        for loop in loops
-        for inner in ast.walk(loop.iter)
-    )
-
-
-def _only_without_gradients(loaded: Loaded) -> bool:
-    """Whether the class calls the model, and each time with gradients off."""
-    found = []
-    for method in loaded.item.methods.values():
-        marked = any(_is_off(item, loaded.item) for item in method.decorator_list)
-        for node, around in _with_parents(method):
-            if isinstance(node, ast.Call) and _chain(node.func)[:2] == [self_name(method), loaded.name]:
-                blocks = [item for item in around if isinstance(item, ast.With)]
-                found.append(
-                    marked or any(_is_off(part.context_expr, loaded.item) for block in blocks for part in block.items)
-                )
-    return bool(found) and all(found)
-
-
-def _is_off(node: ast.expr, item: ClassNode) -> bool:
-    return item.scope.resolve(node.func if isinstance(node, ast.Call) else node) in NO_GRAD
-
-
-def _chain(node: ast.expr) -> list[str]:
-    """The names of `a.b.c`; empty for anything else."""
-    parts: list[str] = []
-    while isinstance(node, ast.Attribute):
-        parts.append(node.attr)
-        node = node.value
-    return [node.id, *reversed(parts)] if isinstance(node, ast.Name) else []
-
-
-def _with_parents(tree: ast.AST, around: tuple[ast.AST, ...] = ()) -> Iterator[tuple[ast.AST, tuple[ast.AST, ...]]]:
-    """Each node below another, with what stands around it."""
-    for child in ast.iter_child_nodes(tree):
-        yield child, (*around, tree)
-        yield from _with_parents(child, (*around, tree))
-
-
 def collect(file: PythonFile) -> tuple[str, ...] | None:
-    """The classes outside of transformers whose `from_pretrained` the file calls."""
+    """The classes outside of transformers whose `from_pretrained` the file calls, and those that call it."""
     found = {
         dotted.rpartition(".")[2]
         for call in file.calls_near(["from_pretrained"])
@@ -261,11 +139,13 @@ def collect(file: PythonFile) -> tuple[str, ...] | None:
         and (dotted := call.scope.resolve(call.node.func.value))
         and not dotted.startswith("transformers.")
     }
+    inside = {node for call in file.calls_near(["from_pretrained"]) for node in call.within}
+    found |= {item.node.name for item in file.classes if item.node in inside}
     return tuple(sorted(found)) or None
 
 
 def context(collected: Mapping[str, tuple[str, ...]]) -> tuple[bytes, ...]:
-    """Files that define or hand on one of those classes are read too."""
+    """Files that define, build or hand on one of those classes are read too."""
     return tuple(sorted({name.encode() for names in collected.values() for name in names}))
 
 

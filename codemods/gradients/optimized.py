@@ -53,12 +53,24 @@ def _is_optimizer(item: ClassNode, node: ast.Call) -> bool:
     return "lr_scheduler" not in dotted and dotted.rpartition(".")[2][:1].isupper()
 
 
+def _grows(node: ast.AST) -> bool:
+    """Whether a call adds one thing to a list that has a name."""
+    return (
+        isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Attribute)
+        and node.func.attr in ("append", "extend")
+        and isinstance(node.func.value, ast.Name)
+        and len(node.args) == 1
+    )
+
+
 class _Reader:
     """Reads the expressions of `configure_optimizers`."""
 
     def __init__(self, item: ClassNode, method: Function) -> None:
         self.item, self.me = item, self_name(method)
         self.values: dict[str, list[ast.expr]] = {}
+        self.grown: dict[str, list[ast.expr]] = {}
         stored: dict[str, int] = {}
         for node in own_nodes(method):
             if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
@@ -67,23 +79,40 @@ class _Reader:
                 for target in node.targets:
                     if isinstance(target, ast.Name):
                         self.values.setdefault(target.id, []).append(node.value)
-        self.values = {name: held for name, held in self.values.items() if len(held) == 1 == stored[name]}
+            elif isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
+                self.values.setdefault(node.target.id, []).append(node.value)
+            elif _grows(node) and isinstance(node, ast.Call):
+                self.grown.setdefault(node.func.value.id, []).append(node.args[0])  # type: ignore[attr-defined]
+        self.values = {
+            name: [*held, *self.grown.get(name, [])]
+            for name, held in self.values.items()
+            if len(held) == stored[name] and (len(held) == 1 or self._grows_only(method, name))
+        }
         self.strange = any(
             isinstance(node, ast.Call)
             and isinstance(node.func, ast.Attribute)
             and (
-                node.func.attr in ("add_param_group", "append", "extend", "insert")
+                (node.func.attr in ("add_param_group", "append", "extend", "insert") and not _grows(node))
                 or (isinstance(node.func.value, ast.Call) and getattr(node.func.value.func, "id", "") == "super")
             )
             for node in own_nodes(method)
         )
+
+    def _grows_only(self, method: Function, name: str) -> bool:
+        """Whether a name is assigned once, and only added to elsewhere."""
+        plain = [
+            node
+            for node in own_nodes(method)
+            if isinstance(node, ast.Assign) and any(isinstance(t, ast.Name) and t.id == name for t in node.targets)
+        ]
+        return len(plain) == 1
 
     def paths(self, node: ast.expr, depth: int = 0) -> list[tuple[str, ast.expr]] | None:
         """The attributes whose parameters an expression holds; None where it is not understood."""
         if depth > 8:
             return None
         if isinstance(node, ast.Name) and node.id in self.values:
-            return self.paths(self.values[node.id][0], depth + 1)
+            return self._joined([self.paths(item, depth + 1) for item in self.values[node.id]])
         if isinstance(node, ast.List | ast.Tuple):
             return self._joined([self.paths(item, depth + 1) for item in node.elts])
         if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
