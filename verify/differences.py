@@ -14,6 +14,11 @@ T = TypeVar("T")
 UNCOUNTED = frozenset({"epoch", "step"})
 LOOSE = 100
 """So many tolerances norms of gradients may be apart: sums of many small numbers, which cancel."""
+_NORMS = 0.1
+"""How far they may be apart at most: in half precision so many tolerances are all there is."""
+_BEST = 1e-4
+_RATES, _NO_RATE = 1e-6, 1e-12
+"""How far learning rates may be apart, by a part of them, and what is none: they come from sums and from powers."""
 _PLANNED = {
     "steps": "optimizer steps of the whole training",
     "devices": "devices",
@@ -34,7 +39,7 @@ class Difference:
 def differences(before: Raw, after: Raw, tolerance: float, exact: float, per_batch: bool) -> Iterator[Difference]:
     """What differs of two runs that got through `fit`.
 
-    Learning rates are not noisy, they must be `exact`; norms of gradients are compared where nothing is noisy.
+    Norms of gradients are compared where nothing is noisy, where the tolerance is the `exact` one.
     `per_batch` is for old releases, which count batches and know nothing of strategies.
     """
     old, new = before.recording, after.recording
@@ -43,27 +48,28 @@ def differences(before: Raw, after: Raw, tolerance: float, exact: float, per_bat
         yield from _counts("losses", len(old.losses), len(new.losses))
         yield from _first("loss", old.losses, new.losses, tolerance)
     yield from _counts("optimizer steps", old.optimizer_steps, new.optimizer_steps)
-    yield from _rates(old, new, exact)
+    yield from _rates(old, new)
     if tolerance == exact:
-        yield from _first("gradient norm of step", old.gradient_norms, new.gradient_norms, LOOSE * tolerance)
+        room = min(LOOSE * tolerance, _NORMS)
+        yield from _first("gradient norm of step", old.gradient_norms, new.gradient_norms, room)
     if not per_batch:
         yield from _counts("global_step", old.global_step or 0, new.global_step or 0)
         yield from _reached(old, new, merged)
     yield from _planned(dict(old.planned), dict(new.planned))
     yield from _unheld(old, new)
-    yield from _schedulers(old, new, exact)
+    yield from _schedulers(old, new, max(tolerance, _BEST))
     yield from _casts(old, new)
     yield from _weights(before.weights, after.weights, tolerance)
     yield from _metrics(dict(old.metrics), dict(new.metrics), tolerance)
     yield from _logged(dict(old.logged), dict(new.logged), tolerance)
 
 
-def up_to_failure(before: Raw, after: Raw, tolerance: float, exact: float) -> Iterator[Difference]:
+def up_to_failure(before: Raw, after: Raw, tolerance: float) -> Iterator[Difference]:
     """What differs of a run that failed and one that did not, as far as the first one went."""
     old, new = before.recording, after.recording
     if not adds_up(before, after, tolerance):
         yield from _first("loss", old.losses, new.losses, tolerance)
-    yield from _rates(old, new, exact)
+    yield from _rates(old, new)
     yield from _unheld(old, new)
 
 
@@ -132,11 +138,17 @@ def _first(what: str, old: Sequence[float], new: Sequence[float], tolerance: flo
             return
 
 
-def _rates(old: Recording, new: Recording, exact: float) -> Iterator[Difference]:
+def _rates(old: Recording, new: Recording) -> Iterator[Difference]:
     for number, (left, right) in enumerate(pairs(old.learning_rates, new.learning_rates)):
-        if len(left) != len(right) or not all(close(a, b, exact) for a, b in pairs(left, right)):
+        if len(left) != len(right) or not all(_same_rate(a, b) for a, b in pairs(left, right)):
             yield Difference(f"learning rate of step {number + 1}: {list(left)} became {list(right)}", None)
             return
+
+
+def _same_rate(left: float, right: float) -> bool:
+    """Learning rates are no results: whatever is computed in, and however small they are, they are set to be the
+    same."""
+    return math.isclose(left, right, rel_tol=_RATES, abs_tol=_NO_RATE) or (math.isnan(left) and math.isnan(right))
 
 
 def _planned(old: Mapping[str, int | None], new: Mapping[str, int | None]) -> Iterator[Difference]:
@@ -163,16 +175,16 @@ def _unheld(old: Recording, new: Recording) -> Iterator[Difference]:
         yield Difference(f"no optimizer holds {', '.join(lost[:3])}{more}", None)
 
 
-def _schedulers(old: Recording, new: Recording, exact: float) -> Iterator[Difference]:
+def _schedulers(old: Recording, new: Recording, tolerance: float) -> Iterator[Difference]:
     """Whether each scheduler was stepped as often, and came to the same."""
     if len(old.schedulers) != len(new.schedulers):
         yield Difference(f"schedulers: {len(old.schedulers)} became {len(new.schedulers)}", None)
         return
     for left, right in pairs(old.schedulers, new.schedulers):
         yield from _counts(f"steps of {left.name}", left.steps, right.steps)
-        if not all(close(a, b, exact) for a, b in pairs(left.rates, right.rates)):
+        if not all(_same_rate(a, b) for a, b in pairs(left.rates, right.rates)):
             yield Difference(f"rates of {left.name}: {list(left.rates)} became {list(right.rates)}", None)
-        if left.best is not None and right.best is not None and not close(left.best, right.best, LOOSE * exact):
+        if left.best is not None and right.best is not None and not close(left.best, right.best, tolerance):
             yield Difference(f"best metric of {left.name}: {left.best:.6g} became {right.best:.6g}", None)
 
 

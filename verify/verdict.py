@@ -106,7 +106,7 @@ def _repaired(
         return Judgement("regressed" if silent else "inconclusive", ground, told)
     exact = tolerance_of(old, new)
     tolerance = MARGIN * noise if noise > exact else exact
-    found = [] if noise > NOISY else list(up_to_failure(before, after, tolerance, exact))
+    found = [] if noise > NOISY else list(up_to_failure(before, after, tolerance))
     common = min(len(old.losses), len(new.losses))
     off = max((abs(left - right) for left, right in pairs(old.losses, new.losses)), default=None)
     if found:

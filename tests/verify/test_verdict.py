@@ -56,6 +56,24 @@ def test_half_precision_is_given_more_room() -> None:
     assert (judgement.verdict, judgement.tolerance) == ("preserved", 1e-2)
 
 
+def test_half_precision_hides_no_rate_norm_or_metric_and_small_rates_count() -> None:
+    for precision in ("32", "bf16", "16"):
+        for rate, other in ((1e-3, 2e-3), (1e-7, 3e-7), (0.1, 0.1001)):
+            then, now = (raw(precision=precision, learning_rates=((each,), (each,))) for each in (rate, other))
+            assert "learning rate of step 1" in judge(then, now, ()).reason
+            steps = [Scheduler("StepLR", 2, (each,)) for each in (rate, other)]
+            then, now = (raw(precision=precision, schedulers=(each,)) for each in steps)
+            assert "rates of StepLR" in judge(then, now, ()).reason
+        then, now = (raw(precision=precision, gradient_norms=(each,)) for each in (1.0, 5.0))
+        assert "gradient norm of step 1" in judge(then, now, ()).reason
+        then, now = (raw(precision=precision, schedulers=(Scheduler("A", 2, (), each),)) for each in (0.5, 0.6))
+        assert "best metric of A" in judge(then, now, ()).reason
+    then, now = (raw(learning_rates=((each,), (each,))) for each in (0.3, 0.1 + 0.2))
+    assert judge(then, now, ()).verdict == "preserved"
+    then, now = (raw(learning_rates=((0.1,), (each,))) for each in (0.0, 1e-19))
+    assert judge(then, now, ()).verdict == "preserved"
+
+
 @pytest.mark.parametrize(
     ("after", "said"),
     [
