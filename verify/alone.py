@@ -18,6 +18,7 @@ import traceback
 from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from pathlib import Path
 from types import FrameType, ModuleType
 from typing import Any, TypeVar
 
@@ -116,14 +117,19 @@ def search(bench: Bench, spec: dict[str, Any], record: Callable[..., None]) -> N
         order = {name: place for place, name in enumerate(file["classes"])}
         found.sort(key=lambda cls: order.get(cls.__name__, len(order)))
         for place, cls in enumerate(found):
-            files_left, classes_left = len(spec["modules"]) - number, len(found) - place
-            seconds = max(5.0, (end - time.monotonic()) / (files_left - 1 + classes_left))
+            others = sum(_has_step(bench, other) for other in spec["modules"][number + 1 :])
+            seconds = max(5.0, (end - time.monotonic()) / (others + len(found) - place))
             values = file["hints"]
             calls = tuple(values["calls"].get(cls.__name__, ()))
             hints = Hints(values["values"], calls, tuple(values.get("groups", ())))
             _search_one(bench, file, cls, hints, spec["trainer"], seconds, record)
             if time.monotonic() > end:
                 return
+
+
+def _has_step(bench: Bench, file: dict[str, Any]) -> bool:
+    """Whether a file says what a module does in a step: only such files take time."""
+    return b"training_step" in Path(bench.root, file["path"]).read_bytes()
 
 
 def _search_one(
@@ -186,10 +192,11 @@ def _climb(
             order += 1
             heapq.heappush(queue, (-score, order, state, text))
 
+    slow = False
     begin = deque(State(given) for given in arguments.starts(cls, hints))
     tries = 0
     while (begin or queue) and tries < TRIES and time.monotonic() < end:
-        is_start = begin and (not queue or end - time.monotonic() > seconds * (1 - STARTS))
+        is_start = begin and (not queue or (not slow and end - time.monotonic() > seconds * (1 - STARTS)))
         state, before = (begin.popleft(), "") if is_start else heapq.heappop(queue)[2:]
         if is_start and state.key in known:
             continue
@@ -198,10 +205,13 @@ def _climb(
         held = json.dumps(state.arguments, sort_keys=True, default=str)
         made = built[1] if built and built[0] == held else None
         tried = attempt(bench, cls, state, made, trainer, seconds=end - time.monotonic())
+        if made is not None and tried.error is not None and not errors.is_about_inputs(_text(tried)):
+            tried = attempt(bench, cls, state, None, trainer, seconds=end - time.monotonic())
         built = (held, tried.module) if tried.module is not None and tries % 20 else None
         if tried.error is None:
             return replace(state, batch=tried.spec), tries, tried
-        text = f"{type(tried.error).__name__}: {tried.error}"
+        slow = slow or isinstance(tried.error, TooSlow | TooLarge)
+        text = _text(tried)
         if best is None or (tried.score > best.score and (not state.weights or tried.score >= 2 * STEP_SCORE)):
             best = tried
         if isinstance(tried.error, Doubtful) and doubted is None:
@@ -217,6 +227,10 @@ def _climb(
         for child, back in _quietly(_children(bench, cls, state, tried, hints)):
             push(score - back, child, text)
     return doubted, tries, best
+
+
+def _text(tried: Attempt) -> str:
+    return f"{type(tried.error).__name__}: {tried.error}"
 
 
 def _quietly(found: Iterator[T]) -> Iterator[T]:

@@ -87,6 +87,8 @@ def _channels(match: re.Match[str], trouble: Trouble) -> Iterator[Spec]:
     for place, part in trouble.suspects():
         if len(part["shape"]) > 2 and part["shape"][1] == have:
             yield changed(trouble, place, shape=[part["shape"][0], want, *part["shape"][2:]])
+        elif len(part["shape"]) == 4 and part["shape"][1] == want:
+            yield changed(trouble, place, shape=[part["shape"][0], *part["shape"][2:], want])
     yield from swapped(have, want, trouble)
     for place, part in trouble.suspects():
         if len(part["shape"]) > 2:

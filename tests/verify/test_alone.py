@@ -134,6 +134,11 @@ def test_keys_that_variables_hold_and_options_without_a_name_are_found(searched:
     assert searched["Asking"]["told"]["attributes"] == "learning_rate=0.001"
 
 
+def test_a_module_that_remembers_its_first_batch_is_built_anew_for_the_next_try(searched: dict[str, Any]) -> None:
+    assert searched["Scaled"]["event"] == "recipe", searched["Scaled"].get("why")
+    assert searched["Scaled"]["told"]["batch"] == "{photo: float32 4x32x32x3}"
+
+
 def test_a_list_in_a_file_of_its_own_goes_by_the_name_of_the_file(searched: dict[str, Any]) -> None:
     assert searched["Spelling"]["event"] == "recipe", searched["Spelling"].get("why")
     assert searched["Spelling"]["told"]["arguments"] == "alphabet=['_', 'a', 'b', 'c']"

@@ -89,5 +89,25 @@ class Spelling(pl.LightningModule):
         return torch.optim.SGD(self.parameters(), lr=0.1)
 
 
+class Scaled(pl.LightningModule):
+    """Can be trained once, on images whose channels come last."""
+
+    def __init__(self):
+        super().__init__()
+        self.scale = None
+        self.net = nn.Conv2d(3, 2, 3)
+
+    def on_train_batch_start(self, batch, batch_idx):
+        if batch_idx == 0 and self.current_epoch == 0:
+            assert self.scale is None, "it has a scale already"
+            self.scale = batch["photo"].std()
+
+    def training_step(self, batch, batch_idx):
+        return self.net(batch["photo"].permute(0, 3, 1, 2) / self.scale).mean()
+
+    def configure_optimizers(self):
+        return torch.optim.SGD(self.parameters(), lr=0.1)
+
+
 if __name__ == "__main__":
     Smoked(None, None, None)
