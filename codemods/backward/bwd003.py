@@ -11,7 +11,7 @@ from codemods.backward.names import Names
 from codemods.backward.raw import on_tensor
 from codemods.backward.training import STEPS, Notes, collect
 from codemods.backward.windows import Accumulation, Window, is_divided, loss_of, read_accumulation
-from codemods.facts import MODULE, Facts
+from codemods.facts import MODULE, ClassFact, Facts
 from codemods.rule import Example, Match, NodeEdit, Rule
 from codemods.source import ClassNode, PythonFile
 from codemods.syntax import Function, parameters, self_name
@@ -44,9 +44,15 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
         reached = notes.reached(fact, STEPS)
         index = parameters(step)[1] if step and len(parameters(step)) > 1 else "batch_idx"
         for name, method in item.methods.items():
-            found = read_accumulation(method) if name in reached else None
+            found = read_accumulation(method, _never_zeroed(file, facts, fact)) if name in reached else None
             if found:
                 yield from _matches(file, item, method, index, found)
+
+
+def _never_zeroed(file: PythonFile, facts: Facts, fact: ClassFact) -> bool:
+    """Whether nobody sets the gradients of a class to zero, which another rule repairs: it is seen whole."""
+    alone = len(facts.ancestry(fact) or ()) == 1 and not tuple(facts.subclasses(fact))
+    return alone and "zero_grad" not in file.text and ".grad" not in file.text
 
 
 def _matches(file: PythonFile, item: ClassNode, method: Function, index: str, found: Accumulation) -> Iterator[Match]:

@@ -63,9 +63,10 @@ def _is(node: ast.expr, value: int) -> bool:
     return isinstance(node, ast.Constant) and type(node.value) is int and node.value == value
 
 
-def read_accumulation(method: Function) -> Accumulation | None:
+def read_accumulation(method: Function, unzeroed: bool = False) -> Accumulation | None:
     """The accumulation in a method; None where its steps do not all stand under one kind of window, or a
-    backward pass stands there too: then the window chooses what is trained."""
+    backward pass stands there too: then the window chooses what is trained. One that never calls zero_grad accumulates
+    where `unzeroed` says that nobody does."""
     names = Names(method)
     parents = {child: node for node in every_node(method) for child in ast.iter_child_nodes(node)}
     calls = [node for node in every_node(method) if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)]
@@ -88,7 +89,7 @@ def read_accumulation(method: Function) -> Accumulation | None:
         if _attr(call) == "zero_grad"
         and (names.is_optimizer(_receiver(call)) or _is_name(_receiver(call), self_name(method)))
     ]
-    if not zeros:
+    if not zeros and not unzeroed:
         return None
     last = max(call.lineno for call in backwards)
     wiping = [

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from codemods.backward.bwd003 import AFTER, BEFORE, RULE
-from tests.codemods.support import rewritten, run_rules
+from tests.codemods.support import rewritten, rule, run_rules
 from tests.training import train
 
 TEST = "(batch_idx + 1) % self.window == 0"
@@ -237,3 +237,30 @@ def test_it_then_trains_as_automatic_accumulation_does() -> None:
 def test_counting_steps_never_steps() -> None:
     counted = train({"train.py": PROGRAM.replace("(batch_idx + 1)", "(self.global_step + 1)")})
     assert counted.failure is None and counted.global_step == 0
+
+
+UNZEROED = "import torch\n" + BEFORE.replace(
+    "            optimizer.zero_grad()\n",
+    "\n    def configure_optimizers(self):\n        return torch.optim.SGD(self.net.parameters(), lr=0.1)\n",
+)
+
+
+def test_gradients_that_are_never_zeroed_are_accumulated_too() -> None:
+    """The zero_grad that another rule puts in, and the tail, come in one run, behind which nothing is left to do."""
+    made = run_rules({"a.py": UNZEROED}, rule("TBP104"), rule("BWD003"))
+    assert made.bugs == ()
+    after = made.final()["a.py"].decode()
+    assert "% self.window == 0 or self.trainer.is_last_batch:\n            optimizer.step()\n" in after
+    assert after.count("optimizer.zero_grad()") == 1
+    assert run_rules({"a.py": after}, rule("TBP104"), rule("BWD003")).changes == ()
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        "    def on_train_batch_start(self, batch, batch_idx):\n        self.zero_grad()\n",
+        "    def on_train_batch_end(self, *args):\n        self.net.weight.grad = None\n",
+    ],
+)
+def test_gradients_that_somebody_else_zeroes_are_left_alone(more: str) -> None:
+    assert run_rules({"a.py": f"{UNZEROED}\n{more}"}, rule("BWD003")).findings == ()
