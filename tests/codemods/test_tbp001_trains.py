@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from tests.codemods.chunk_programs import CLIPPED, FLAG, GAN_STEP, INIT, MAIN, SGD, STEP, TWO, optimizers, program
@@ -240,3 +242,40 @@ def test_every_chunk_sees_the_weights_that_the_one_before_left(release: str) -> 
     full = train({"train.py": after["train.py"].replace("'bf16-mixed'", "32")}, release)
     assert mixed.failure is None and full.failure is None
     assert mixed.losses == pytest.approx(full.losses, abs=0.02)
+
+
+SAVED = """
+
+def save(path):
+    model = Model()
+    trainer = Trainer(max_epochs=1, gradient_clip_val=0.05)
+    trainer.fit(model, loader())
+    trainer.save_checkpoint(path)
+    return {name: value.tolist() for name, value in model.state_dict().items()}
+
+
+def load(path):
+    return {name: value.tolist() for name, value in Model.load_from_checkpoint(path).state_dict().items()}
+
+
+def resume(path):
+    trainer = Trainer(max_epochs=2, gradient_clip_val=0.05)
+    trainer.fit(Model(), loader(), ckpt_path=path)
+    return trainer.global_step
+"""
+
+
+def test_an_old_checkpoint_loads_and_resumed_starts_to_count_anew(tmp_path: Path) -> None:
+    """Into the same keys; nothing that the loop needs has to stand in it. The reason of the finding says what a
+    resumed run counts."""
+    before = program(INIT, STEP, SGD, main=SAVED)
+    after = rewritten(before, TBP)
+    assert any("restarts global_step at 0" in item.reason for item in run_rules(before, TBP).findings)
+    how = {"script": None, "module": "train", "arguments": (str(tmp_path / "old.ckpt"),)}
+    old = train(before, on="1.9.5", function="save", **how)
+    new = train(after, function="load", **how)
+    assert (old.failure, new.failure) == (None, None)
+    assert old.returned and new.returned == old.returned
+    resumed = train(after, function="resume", **how)
+    assert resumed.failure is None
+    assert (old.global_step, resumed.returned) == (9, 9)
