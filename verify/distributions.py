@@ -5,7 +5,9 @@ from __future__ import annotations
 from packaging.utils import canonicalize_name
 
 DISTRIBUTIONS: dict[str, str] = {
+    "absl": "absl-py",
     "attr": "attrs",
+    "Bio": "biopython",
     "bs4": "beautifulsoup4",
     "cv2": "opencv-python-headless",
     "dateutil": "python-dateutil",
@@ -16,16 +18,20 @@ DISTRIBUTIONS: dict[str, str] = {
     "jsonargparse": "jsonargparse[signatures]",
     "Levenshtein": "levenshtein",
     "mpl_toolkits": "matplotlib",
+    "open_clip": "open-clip-torch",
     "OpenSSL": "pyopenssl",
     "PIL": "pillow",
     "pl_bolts": "lightning-bolts",
     "pkg_resources": "setuptools",
+    "pywt": "pywavelets",
     "ruamel": "ruamel.yaml",
     "skimage": "scikit-image",
     "sklearn": "scikit-learn",
     "torch_geometric": "torch-geometric",
+    "torchnlp": "pytorch-nlp",
     "umap": "umap-learn",
     "yaml": "pyyaml",
+    "zmq": "pyzmq",
 }
 AMBIGUOUS = frozenset({
     "clip", "common", "config", "configs", "core", "data", "dataset", "engine", "evaluation", "experiment", "helper",

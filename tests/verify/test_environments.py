@@ -31,6 +31,7 @@ def test_imports_become_distributions() -> None:
         "scikit-learn", "opencv-python-headless", "pyyaml", "pillow", "my-package", "numpy",
         "tensorboard", "tensorboardx",
     }  # fmt: skip
+    assert needs({"torchnlp", "open_clip", "absl"}, ()) == {"pytorch-nlp", "open-clip-torch", "absl-py", "numpy"}
 
 
 def test_what_comes_from_an_address_is_not_taken_from_an_index(tmp_path: Path) -> None:
