@@ -13,6 +13,7 @@ from codemods.finding import Fix
 from codemods.rule import Match, NodeEdit
 from codemods.scopes import canonical
 from codemods.source import ClassNode, PythonFile
+from codemods.trainer.handed import Handed, fields_of
 from codemods.trainer.table import current, once
 
 if TYPE_CHECKING:
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
 
 HARDWARE = "gpus"
 """The field whose absence means something else in 2.x."""
+_CONF = "hydra_configs.pytorch_lightning.trainer.TrainerConf"
+"""The package of structured configurations that was made of the signatures of 1.x."""
 _SETTING = ("yaml", "json", "toml", "shell", "docs", "python", "notebook")
 
 
@@ -112,3 +115,16 @@ def is_spoken(file: PythonFile, facts: Facts, name: str) -> bool:
         for path, source in facts.sources.items()
         if source.kind in _SETTING and name.encode() in source.data
     )
+
+
+def structured(file: PythonFile, facts: Facts) -> Iterator[Handed]:
+    """The fields of classes that tell Hydra to build a Trainer of them: they say so themselves, or by their base."""
+    if "_target_" not in file.text and "TrainerConf" not in file.text:
+        return
+    for item in file.classes:
+        if any(item.scope.resolve(base) == _CONF for base in item.node.bases):
+            yield from (field for field in fields_of(file, facts, item) if field.file is file)
+        fields = list(fields_of(file, facts, item))
+        targets = [literal(field.value)[1] for field in fields if field.name == "_target_" and field.value]
+        if any(isinstance(target, str) and canonical(target) == TRAINER for target in targets):
+            yield from (field for field in fields if field.file is file)

@@ -7,8 +7,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from codemods.facts import TRAINER, Facts, literal
-from codemods.scopes import canonical
+from codemods.facts import Facts, literal
 from codemods.source import CallNode, ClassNode, PythonFile
 from codemods.syntax import Function
 from codemods.trainer.calls import builds_trainer
@@ -66,28 +65,28 @@ def _handed(file: PythonFile, facts: Facts, call: CallNode) -> Iterator[Handed]:
     seen: set[int] = set()
     for item in call.node.keywords:
         if item.arg is None:
-            for key in _keys(At.of(file, call), facts, item.value, _Way(), 0):
+            for key in _keys(At.of(file, call), facts, item.value, Way(), 0):
                 if id(key.place) not in seen and not asks_version(key.file, key.place):
                     seen.add(id(key.place))
                     yield key
 
 
 @dataclass(frozen=True)
-class _Way:
+class Way:
     """How surely the keys on the way to a Trainer go there alone, and always."""
 
     alone: bool = True
     always: bool = True
 
-    def but(self, alone: bool = True, always: bool = True) -> _Way:
-        return _Way(self.alone and alone, self.always and always)
+    def but(self, alone: bool = True, always: bool = True) -> Way:
+        return Way(self.alone and alone, self.always and always)
 
 
-def _key(at: At, way: _Way, name: str, place: Place, value: ast.expr | None, holder: Holder | None = None) -> Handed:
+def _key(at: At, way: Way, name: str, place: Place, value: ast.expr | None, holder: Holder | None = None) -> Handed:
     return Handed(name, place, value, at.file, holder, way.alone, way.always)
 
 
-def _keys(at: At, facts: Facts, node: ast.expr | None, way: _Way, depth: int) -> Iterator[Handed]:
+def _keys(at: At, facts: Facts, node: ast.expr | None, way: Way, depth: int) -> Iterator[Handed]:
     if isinstance(node, ast.Constant) or node is None:
         return
     if depth > _DEEP:
@@ -120,7 +119,7 @@ def _keys(at: At, facts: Facts, node: ast.expr | None, way: _Way, depth: int) ->
         yield _key(at, way, UNSEEN, node, None)
 
 
-def _of_choice(at: At, facts: Facts, node: ast.IfExp, way: _Way, depth: int) -> Iterator[Handed]:
+def _of_choice(at: At, facts: Facts, node: ast.IfExp, way: Way, depth: int) -> Iterator[Handed]:
     """The keys of both arms; those that are in both are set always."""
     arms = [list(_keys(at, facts, arm, way, depth + 1)) for arm in (node.body, node.orelse)]
     both = {item.name for item in arms[0]} & {item.name for item in arms[1]}
@@ -128,7 +127,7 @@ def _of_choice(at: At, facts: Facts, node: ast.IfExp, way: _Way, depth: int) -> 
         yield item if item.name in both else replace(item, always=False)
 
 
-def _of_item(at: At, facts: Facts, owner: ast.expr, key: ast.expr, way: _Way, depth: int) -> Iterator[Handed]:
+def _of_item(at: At, facts: Facts, owner: ast.expr, key: ast.expr, way: Way, depth: int) -> Iterator[Handed]:
     """The keys of what a dictionary holds under a key that is spelled out."""
     known, name = literal(key)
     found = [
@@ -143,7 +142,7 @@ def _of_item(at: At, facts: Facts, owner: ast.expr, key: ast.expr, way: _Way, de
         yield _key(at, way, UNSEEN, owner, None)
 
 
-def _of_call(at: At, facts: Facts, node: ast.Call, way: _Way, depth: int) -> Iterator[Handed]:
+def _of_call(at: At, facts: Facts, node: ast.Call, way: Way, depth: int) -> Iterator[Handed]:
     function = node.func
     name = function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
     found = list(_of_project(at, facts, node, way, depth))
@@ -166,7 +165,7 @@ def _of_call(at: At, facts: Facts, node: ast.Call, way: _Way, depth: int) -> Ite
         yield _key(at, way, UNSEEN, node, None)
 
 
-def _of_project(at: At, facts: Facts, node: ast.Call, way: _Way, depth: int) -> Iterator[Handed]:
+def _of_project(at: At, facts: Facts, node: ast.Call, way: Way, depth: int) -> Iterator[Handed]:
     """The keys of what a class, a function or a method of the project gives."""
     found = definition_of(at, facts, node.func)
     if found is None:
@@ -179,13 +178,13 @@ def _of_project(at: At, facts: Facts, node: ast.Call, way: _Way, depth: int) -> 
         yield from (_key(at, way.but(alone=False), key.arg, key, key.value) for key in node.keywords if key.arg)
         for shape in file.classes:
             if shape.node is item:
-                yield from _fields(file, facts, shape, way)
+                yield from fields_of(file, facts, shape, way)
     else:
         inside = At(file, (item,), file.scope, None)
         yield from _of_returns(inside, facts, item, way.but(_times(facts, item.name) == 2), depth)
 
 
-def _of_methods(facts: Facts, owner: Shape, name: str, way: _Way, depth: int) -> Iterator[Handed]:
+def _of_methods(facts: Facts, owner: Shape, name: str, way: Way, depth: int) -> Iterator[Handed]:
     """The keys of what a method, or property, gives, in whatever class of the project it may be."""
     found = list(methods_of(facts, *owner, name))
     alone = len(found) == 1 and _times(facts, name) == 2
@@ -194,7 +193,7 @@ def _of_methods(facts: Facts, owner: Shape, name: str, way: _Way, depth: int) ->
         yield from _of_returns(inside, facts, function, way.but(alone, len(found) == 1), depth)
 
 
-def _of_returns(at: At, facts: Facts, function: Function, way: _Way, depth: int) -> Iterator[Handed]:
+def _of_returns(at: At, facts: Facts, function: Function, way: Way, depth: int) -> Iterator[Handed]:
     returns = [node for node in ast.walk(function) if isinstance(node, ast.Return)]
     for node in returns:
         yield from _keys(at, facts, node.value, way.but(always=returns == function.body[-1:]), depth + 1)
@@ -210,21 +209,23 @@ def _times(facts: Facts, name: str) -> int:
     )
 
 
-def _options(at: At, way: _Way) -> Iterator[Handed]:
+def _options(at: At, way: Way) -> Iterator[Handed]:
     for call in at.file.calls_near(["add_argument"]):
         for item in call.node.args:
             if isinstance(item, ast.Constant) and isinstance(item.value, str) and item.value.startswith("--"):
                 yield _key(at, way.but(alone=False), item.value.lstrip("-").replace("-", "_"), item, None)
 
 
-def _fields(file: PythonFile, facts: Facts, item: ClassNode, way: _Way, depth: int = 0) -> Iterator[Handed]:
+def fields_of(
+    file: PythonFile, facts: Facts, item: ClassNode, way: Way | None = None, depth: int = 0
+) -> Iterator[Handed]:
     """The fields of a class: those of its body and its bases, and what its constructor puts on self."""
-    at, way = At(file, (), item.scope, item), way.but(alone=False)
+    at, way = At(file, (), item.scope, item), (way or Way()).but(alone=False)
     for base in item.node.bases if depth < _DEEP else ():
         found = definition_of(at, facts, base)
         if found is not None and isinstance(found[1], ast.ClassDef):
             above = next(other for other in found[0].classes if other.node is found[1])
-            yield from _fields(found[0], facts, above, way, depth + 1)
+            yield from fields_of(found[0], facts, above, way, depth + 1)
     for statement in item.node.body:
         if isinstance(statement, ast.AnnAssign) and isinstance(statement.target, ast.Name):
             yield _key(at, way, statement.target.id, statement, statement.value, statement)
@@ -236,7 +237,7 @@ def _fields(file: PythonFile, facts: Facts, item: ClassNode, way: _Way, depth: i
                     yield _key(at, way, inner.attr, inner, None)
 
 
-def _of_name(at: At, facts: Facts, node: ast.Name | ast.Attribute, way: _Way, depth: int) -> Iterator[Handed]:
+def _of_name(at: At, facts: Facts, node: ast.Name | ast.Attribute, way: Way, depth: int) -> Iterator[Handed]:
     """The keys of every value that a name is bound to, and those that are set in it afterwards."""
     text = ast.unparse(node)
     for space in (*reversed(at.functions), at.file.tree) if isinstance(node, ast.Name) else (at.file.tree,):
@@ -249,14 +250,30 @@ def _of_name(at: At, facts: Facts, node: ast.Name | ast.Attribute, way: _Way, de
         if found or any(ast.unparse(inner) == text for inner in _stores(space, type(node))):
             return
     owner = shape_of(at, facts, node.value) if isinstance(node, ast.Attribute) else None
-    given = list(_of_methods(facts, owner, node.attr, way, depth)) if owner and isinstance(node, ast.Attribute) else []
+    given: list[Handed] = []
+    if owner and isinstance(node, ast.Attribute):
+        given += _of_methods(facts, owner, node.attr, way, depth)
+        given += _of_default(facts, owner, node.attr, way, depth)
     yield from given or _of_shape(at, facts, node, way)
 
 
-def _of_shape(at: At, facts: Facts, node: ast.Name | ast.Attribute, way: _Way) -> Iterator[Handed]:
+def _of_default(facts: Facts, owner: Shape, name: str, way: Way, depth: int) -> Iterator[Handed]:
+    """The keys of what the body of a class binds a name to."""
+    file, item = owner
+    for statement in item.node.body:
+        if isinstance(statement, ast.Assign | ast.AnnAssign) and isinstance(statement.value, ast.Dict | ast.Call):
+            targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
+            if any(isinstance(target, ast.Name) and target.id == name for target in targets):
+                found = list(
+                    _keys(At(file, (), item.scope, item), facts, statement.value, way.but(alone=False), depth + 1)
+                )
+                yield from found if any(key.name != UNSEEN for key in found) else ()
+
+
+def _of_shape(at: At, facts: Facts, node: ast.Name | ast.Attribute, way: Way) -> Iterator[Handed]:
     """The fields of what a name stands for."""
     if shape := shape_of(at, facts, node):
-        yield from _fields(shape[0], facts, shape[1], way)
+        yield from fields_of(shape[0], facts, shape[1], way)
     else:
         yield _key(at, way, UNSEEN, node, None)
 
@@ -291,7 +308,7 @@ def _names(function: Function) -> set[str]:
 
 
 def _of_parameter(
-    at: At, facts: Facts, function: Function, node: ast.Name | ast.Attribute, way: _Way, depth: int
+    at: At, facts: Facts, function: Function, node: ast.Name | ast.Attribute, way: Way, depth: int
 ) -> Iterator[Handed]:
     """The keys of the class that a parameter is said to be, and of what the file's own calls give for it."""
     name, way = ast.unparse(node), way.but(alone=False, always=False)
@@ -335,7 +352,7 @@ def _always(space: ast.AST, attribute: bool) -> set[int]:
     return {id(item.value) if isinstance(item, ast.Expr) else id(item) for item in found}
 
 
-def _set_in(at: At, facts: Facts, space: ast.AST, text: str, way: _Way, depth: int) -> Iterator[Handed]:
+def _set_in(at: At, facts: Facts, space: ast.AST, text: str, way: Way, depth: int) -> Iterator[Handed]:
     """The keys of what a space assigns to a name, and of what it sets in it."""
     always = _always(space, "." in text)
     fillings = [f"{text}.{name}" for name in _FILLING]
@@ -350,7 +367,7 @@ def _set_in(at: At, facts: Facts, space: ast.AST, text: str, way: _Way, depth: i
 
 
 def _of_target(
-    at: At, facts: Facts, node: ast.Assign | ast.AnnAssign | ast.AugAssign, target: ast.expr, text: str, way: _Way,
+    at: At, facts: Facts, node: ast.Assign | ast.AnnAssign | ast.AugAssign, target: ast.expr, text: str, way: Way,
     depth: int,
 ) -> Iterator[Handed]:  # fmt: skip
     """The keys of what is assigned to a name, to an item of it, or to an attribute."""
@@ -366,7 +383,7 @@ def _of_target(
         yield _key(at, way.but(alone=False), target.attr, target, node.value)
 
 
-def _of_filling(at: At, facts: Facts, node: ast.Call, way: _Way, depth: int) -> Iterator[Handed]:
+def _of_filling(at: At, facts: Facts, node: ast.Call, way: Way, depth: int) -> Iterator[Handed]:
     """The keys that `x.update(...)` and `x.setdefault("key", value)` bring."""
     if isinstance(node.func, ast.Attribute) and node.func.attr == "setdefault":
         if node.args and isinstance(node.args[0], ast.Constant):
@@ -380,14 +397,3 @@ def _of_filling(at: At, facts: Facts, node: ast.Call, way: _Way, depth: int) -> 
             yield from _keys(at, facts, item.value, way, depth + 1)
     for inner in node.args:
         yield from _keys(at, facts, inner, way, depth + 1)
-
-
-def structured(file: PythonFile, facts: Facts) -> Iterator[Handed]:
-    """The fields of classes that tell Hydra to build a Trainer of them."""
-    if "_target_" not in file.text:
-        return
-    for item in file.classes:
-        fields = list(_fields(file, facts, item, _Way()))
-        targets = [literal(field.value)[1] for field in fields if field.name == "_target_" and field.value]
-        if any(isinstance(target, str) and canonical(target) == TRAINER for target in targets):
-            yield from (field for field in fields if field.file is file)

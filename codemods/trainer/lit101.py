@@ -12,15 +12,15 @@ from codemods.facts import TRAINER, Facts, literal
 from codemods.finding import Fix
 from codemods.rule import Example, Match, NodeEdit, Rule, best_levels
 from codemods.source import CallNode, PythonFile
-from codemods.syntax import is_super_call
 from codemods.trainer.calls import builds_trainer, is_commented, keyword, keywords, replaced, with_value
 from codemods.trainer.dictionaries import NO_OTHER, exchange, names_of
+from codemods.trainer.fields import structured
 from codemods.trainer.gpus import CPU, Devices, read_gpus, read_value
 from codemods.trainer.guards import guard_of
-from codemods.trainer.handed import UNSEEN, Handed, Place, handed, structured
+from codemods.trainer.handed import UNSEEN, Handed, Place, handed
 from codemods.trainer.kept import space_of
 from codemods.trainer.options import Options, read_options
-from codemods.trainer.own import hands_on
+from codemods.trainer.own import between, called, hands_on, receivers
 from codemods.trainer.strategies import ONE, is_strategy, named
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ def check(file: PythonFile, facts: Facts) -> Iterator[Match]:
                 file, field.place, "Hydra gives it to Trainer", 'write the fields "accelerator" and "devices"'
             )
     for call in file.calls_near({"gpus", *file.spellings("Trainer")}):
-        dotted = call.scope.resolve(call.node.func)
+        dotted = called(file, call)
         given = keyword(call.node, "gpus")
         if builds_trainer(call):
             guard = guard_of(file, call, "gpus") if given else "none"
@@ -64,11 +64,13 @@ def check(file: PythonFile, facts: Facts) -> Iterator[Match]:
                 yield _manual(file, given, "it stands under a version check", "if 2.x never gets here, leave it")
             elif given and guard == "none":
                 yield _trainer_call(file, facts, call, given, known)
-            yield from _handed_over(file, facts, call, known, seen)
         elif given and dotted and _is_handed_on(file, facts, call, dotted):
             yield _trainer_call(file, facts, call, given, known)
-        elif given and (through := _passed_on(file, call, dotted, facts)):
-            yield _manual(file, given, *through)
+        elif given and (through := between(file, facts, call)):
+            why = f"it reaches Trainer through {through}"
+            yield _manual(file, given, why, 'give accelerator="gpu", devices=... instead')
+    for call, built in receivers(file, facts):
+        yield from _handed_over(file, facts, call, known, seen, built)
 
 
 def _is_handed_on(file: PythonFile, facts: Facts, call: CallNode, dotted: str) -> bool:
@@ -197,7 +199,7 @@ def _unreadable(file: PythonFile, given: ast.keyword, arguments: Mapping[str, as
 
 
 def _handed_over(
-    file: PythonFile, facts: Facts, call: CallNode, known: Sequence[Options], seen: set[int]
+    file: PythonFile, facts: Facts, call: CallNode, known: Sequence[Options], seen: set[int], built: bool
 ) -> Iterator[Match]:
     """The keys `gpus` that a Trainer gets by `**`: all of them follow, or none; places in `seen` have been named
     already."""
@@ -205,7 +207,7 @@ def _handed_over(
     mine = [entry for entry in every if entry.name == "gpus"]
     seen |= {id(entry.place) for entry in mine}
     here = [entry for entry in mine if entry.file is file]
-    made = _exchanged(file, facts, call, mine, every, known) if len(here) == len(mine) else ()
+    made = _exchanged(file, facts, call, mine, every, known) if built and len(here) == len(mine) else ()
     if made:
         yield from made
         return
@@ -268,23 +270,6 @@ def _surely(mine: Sequence[Handed], entry: Handed, asked: Devices, reason: str, 
     return asked.level, reason
 
 
-def _passed_on(file: PythonFile, call: CallNode, dotted: str | None, facts: Facts) -> tuple[str, str] | None:
-    """Why a call that is no `Trainer(...)` still hands `gpus=` to one, and what to do."""
-    by_hand = 'give accelerator="gpu", devices=... instead'
-    if dotted == "functools.partial" and call.node.args and call.scope.resolve(call.node.args[0]) == TRAINER:
-        return "a partial may get other arguments later", by_hand
-    if dotted == f"{TRAINER}.__init__":
-        return "it reaches Trainer through its constructor", by_hand
-    if is_super_call(call.node, "__init__"):
-        owner = next((item for item in reversed(call.within) if isinstance(item, ast.ClassDef)), None)
-        name = next((item.qualname for item in file.classes if item.node is owner), None)
-        dotted = f"{file.module}.{name}" if name else None
-    item = facts.find_class(dotted, file.path) if dotted else None
-    if item and facts.kind(item) == TRAINER:
-        return f"`{item.name}` is a Trainer of this project, with a constructor of its own perhaps", by_hand
-    return None
-
-
 def _manual(file: PythonFile, place: Place, why: str, advice: str, row: str = "M164") -> Match:
     return Match(file.span(place), MESSAGE, "manual", f"{why}; {advice}", row)
 
@@ -323,7 +308,8 @@ def context(collected: Mapping[str, Known]) -> tuple[bytes, ...]:
 
 def present(file: PythonFile) -> bool:
     """Whether `gpus` is a keyword of a call or a string of the file, or may be a key or field of it."""
-    return any(text in file.text for text in ('"gpus"', "'gpus'", "**", "_target_")) or bool(_calls(file))
+    spoken = ('"gpus"', "'gpus'", "**", "_target_", "TrainerConf")
+    return any(text in file.text for text in spoken) or bool(_calls(file))
 
 
 _IMPORT = "import pytorch_lightning as pl\n\n"

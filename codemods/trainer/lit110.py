@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
-from codemods.facts import TRAINER, Facts
+from codemods.facts import Facts
 from codemods.finding import Fix, Span
 from codemods.rule import Example, Match, NodeEdit, Rule, best_levels
 from codemods.source import CallNode, PythonFile
-from codemods.syntax import is_super_call
 from codemods.trainer.callbacks import Spelled, are_callbacks, spelled
 from codemods.trainer.calls import (
     FROM_ARGS,
@@ -23,11 +22,11 @@ from codemods.trainer.calls import (
     with_callback,
 )
 from codemods.trainer.dictionaries import NO_OTHER, exchange, names_of
-from codemods.trainer.fields import field_matches
+from codemods.trainer.fields import field_matches, structured
 from codemods.trainer.guards import guard_of
-from codemods.trainer.handed import UNSEEN, Handed, handed, structured
+from codemods.trainer.handed import UNSEEN, Handed, handed
 from codemods.trainer.options import Options, read_options
-from codemods.trainer.own import is_lightnings
+from codemods.trainer.own import between, is_lightnings, own_arguments, receivers
 from codemods.trainer.special import SPECIAL, Outcome
 from codemods.trainer.table import Row, current, find, later, once, rows
 from codemods.trainer.values import kind_of
@@ -73,9 +72,10 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
             reason = f"Hydra gives it to Trainer: {_advice(field.name)}."
             what = f"`{field.name}` of Trainer was removed"
             yield Match(file.span(field.place), what, "manual", reason, _row(field.name))
+    for call, built in receivers(file, facts):
+        yield from _handed_over(file, facts, call, known, seen, built)
     for call in file.calls_near({*file.spellings("Trainer"), *gone}):
         if builds_trainer(call):
-            yield from _handed_over(file, facts, call, known, seen)
             for item in call.node.keywords:
                 if item.arg is None:
                     continue
@@ -86,10 +86,13 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
                 elif item.arg not in current() or item.arg in rows():
                     yield from _argument(file, facts, call, item, known)
         elif through := _passed_on(file, facts, call):
+            own = own_arguments(file, facts, call)
+            if own is None:
+                continue
             named = [item for item in call.node.keywords if _is_renamed(item) and is_lightnings(file, facts, call)]
             for item in named:
                 yield from _argument(file, facts, call, item, known)
-            yield from _handed(file, call, through, named)
+            yield from _handed(file, call, through, {*named, *(item for item in call.node.keywords if item.arg in own)})
 
 
 def _present(file: PythonFile) -> bool:
@@ -199,7 +202,7 @@ def _left(file: PythonFile, item: ast.keyword, row: Row, why: str) -> Match:
 
 
 def _handed_over(
-    file: PythonFile, facts: Facts, call: CallNode, known: Sequence[Options], seen: set[int]
+    file: PythonFile, facts: Facts, call: CallNode, known: Sequence[Options], seen: set[int], built: bool
 ) -> Iterator[Match]:
     """What a Trainer gets by `**`, wherever it is set; places in `seen` have been named already."""
     every = handed(file, facts, call)
@@ -210,7 +213,7 @@ def _handed_over(
         if id(entry.place) in seen or not (gone or (row and entry.name in current())):
             continue
         seen.add(id(entry.place))
-        edit = _exchange(file, facts, entry, row, names)
+        edit = _exchange(file, facts, entry, row, names) if built else None
         if edit is not None and row is not None:
             yield _exchanged(file, entry, row, edit, UNSEEN in names)
             continue
@@ -267,19 +270,7 @@ def _passed_on(file: PythonFile, facts: Facts, call: CallNode) -> str | None:
     """What stands between a call that is no `Trainer(...)` and the Trainer that it builds."""
     if not any(item.arg in once() - current() for item in call.node.keywords):
         return None
-    dotted = call.scope.resolve(call.node.func)
-    if dotted == "functools.partial" and call.node.args and call.scope.resolve(call.node.args[0]) == TRAINER:
-        return "a partial"
-    if dotted == f"{TRAINER}.__init__":
-        return "its constructor"
-    if is_super_call(call.node, "__init__"):
-        owner = next((item for item in reversed(call.within) if isinstance(item, ast.ClassDef)), None)
-        name = next((item.qualname for item in file.classes if item.node is owner), None)
-        dotted = f"{file.module}.{name}" if name else None
-    elif (fact := facts.find_class(dotted or "", file.path)) and "__init__" in fact.methods:
-        return None
-    fact = facts.find_class(dotted, file.path) if dotted else None
-    return f"`{fact.name}`, a Trainer of this project" if fact and facts.kind(fact) == TRAINER else None
+    return between(file, facts, call)
 
 
 def _is_renamed(item: ast.keyword) -> bool:
@@ -288,7 +279,7 @@ def _is_renamed(item: ast.keyword) -> bool:
     return item.arg not in current() and [row.action for row in found] == ["write"]
 
 
-def _handed(file: PythonFile, call: CallNode, through: str, named: Sequence[ast.keyword]) -> Iterator[Match]:
+def _handed(file: PythonFile, call: CallNode, through: str, named: Container[ast.keyword]) -> Iterator[Match]:
     """One finding for all that a call hands on, but for what is named already."""
     gone = [item for item in call.node.keywords if item.arg in once() - current() - {"gpus"} and item not in named]
     if gone:

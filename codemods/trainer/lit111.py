@@ -17,7 +17,7 @@ from codemods.trainer.dictionaries import NO_OTHER, exchange, names_of
 from codemods.trainer.gpus import read_gpus
 from codemods.trainer.guards import guard_of
 from codemods.trainer.handed import UNSEEN, Handed, handed
-from codemods.trainer.own import is_lightnings
+from codemods.trainer.own import is_lightnings, receivers
 from codemods.trainer.plugins import CLASSES, check_plugins
 from codemods.trainer.strategies import GONE as GONE_STRATEGIES
 from codemods.trainer.strategies import ONE, RENAMED, is_strategy, named
@@ -55,7 +55,8 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
                 end = _end(file, facts, call, item, keywords(call.node))
                 if end is not None:
                     yield from _match(file, call, item, end)
-        yield from _handed_over(file, facts, call, seen)
+    for call, built in receivers(file, facts):
+        yield from _handed_over(file, facts, call, seen, built)
     for call in file.calls_near(["super"]):
         if is_super_call(call.node, "__init__") and is_lightnings(file, facts, call):
             for item in call.node.keywords:
@@ -100,7 +101,7 @@ def _match(file: PythonFile, call: CallNode, item: ast.keyword, end: End) -> Ite
     yield Match(file.span(item), message, end.level, f"{end.reason[:1].upper()}{end.reason[1:]}.", row, (edit,))
 
 
-def _handed_over(file: PythonFile, facts: Facts, call: CallNode, seen: set[int]) -> Iterator[Match]:
+def _handed_over(file: PythonFile, facts: Facts, call: CallNode, seen: set[int], built: bool) -> Iterator[Match]:
     """The same of what arrives by `**`, where it is set; places in `seen` have been named already."""
     every = handed(file, facts, call)
     names = [*names_of(every), *keywords(call.node)]
@@ -117,7 +118,7 @@ def _handed_over(file: PythonFile, facts: Facts, call: CallNode, seen: set[int])
             yield _found(file, entry, replace(end, reason=f"Not rewritten: {end.reason}; it is set in a dictionary"))
             continue
         taken = any(name in names and name != entry.name for name, _ in end.new)
-        edit = None if taken or names.count(entry.name) > 1 else exchange(file, facts, entry, end.new)
+        edit = None if taken or not built or names.count(entry.name) > 1 else exchange(file, facts, entry, end.new)
         if edit is None:
             asked = ", ".join(f"{name}={text or '...'}" for name, text in end.new)
             advice = f"write {asked} there" if end.new else "take it out there"

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from codemods.facts import TRAINER, ClassFact, Facts
 from codemods.scopes import canonical
 from codemods.source import CallNode, PythonFile
-from codemods.syntax import Function, is_super_call, own_nodes
+from codemods.syntax import Function, is_super_call, own_nodes, self_name
+from codemods.trainer.calls import builds_trainer
 
 
 def is_lightnings(file: PythonFile, facts: Facts, call: CallNode) -> bool:
@@ -19,6 +20,58 @@ def is_lightnings(file: PythonFile, facts: Facts, call: CallNode) -> bool:
     name = next((item.qualname for item in file.classes if item.node is owner), None)
     fact = facts.find_class(f"{file.module}.{name}", file.path) if name else None
     return fact is not None and _reached(facts, fact) == TRAINER
+
+
+def between(file: PythonFile, facts: Facts, call: CallNode) -> str | None:
+    """What stands between a call that is no `Trainer(...)` and the Trainer that it builds, if it builds one."""
+    dotted = called(file, call)
+    if dotted == "functools.partial" and call.node.args and call.scope.resolve(call.node.args[0]) == TRAINER:
+        return "a partial"
+    if dotted == f"{TRAINER}.__init__":
+        return "its constructor"
+    fact = facts.find_class(dotted, file.path) if dotted else None
+    return f"`{fact.name}`, a Trainer of this project" if fact and facts.kind(fact) == TRAINER else None
+
+
+def called(file: PythonFile, call: CallNode) -> str | None:
+    """The dotted name of what is called; that of the class around for `super().__init__(...)`, and for `cls(...)` in a
+    class method."""
+    function = next((item for item in reversed(call.within) if isinstance(item, ast.FunctionDef)), None)
+    built = isinstance(call.node.func, ast.Name) and function is not None and call.node.func.id == self_name(function)
+    if not is_super_call(call.node, "__init__") and not (built and _is_class_method(function)):
+        return call.scope.resolve(call.node.func)
+    owner = next((item for item in reversed(call.within) if isinstance(item, ast.ClassDef)), None)
+    name = next((item.qualname for item in file.classes if item.node is owner), None)
+    return f"{file.module}.{name}" if name else None
+
+
+def _is_class_method(function: ast.FunctionDef | None) -> bool:
+    return function is not None and any(ast.unparse(item) == "classmethod" for item in function.decorator_list)
+
+
+def own_arguments(file: PythonFile, facts: Facts, call: CallNode) -> frozenset[str] | None:
+    """The parameters that the constructor of a Trainer of the project has itself, None where it hands on nothing."""
+    dotted = called(file, call)
+    if dotted is None or is_super_call(call.node, "__init__"):
+        return frozenset()
+    fact = facts.find_class(dotted, file.path)
+    if fact is None or "__init__" not in fact.methods:
+        return frozenset()
+    found = facts.find_opened(dotted, file.path)
+    arguments = found[1].methods["__init__"].args if found and "__init__" in found[1].methods else None
+    if arguments is None or arguments.kwarg is None:
+        return None
+    return frozenset(item.arg for item in [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs])
+
+
+def receivers(file: PythonFile, facts: Facts) -> Iterator[tuple[CallNode, bool]]:
+    """The calls that hand what they get by `**` to a Trainer, and whether they build Lightning's own of it."""
+    for call in file.calls_near(("**",)) if "**" in file.text else ():
+        if any(item.arg is None for item in call.node.keywords):
+            if builds_trainer(call):
+                yield call, True
+            elif between(file, facts, call) and own_arguments(file, facts, call) is not None:
+                yield call, False
 
 
 def hands_on(facts: Facts, dotted: str, near: str, names: Iterable[str]) -> bool:

@@ -82,7 +82,7 @@ def shape_of(at: At, facts: Facts, node: ast.expr | None, depth: int = 0) -> Sha
                 note = statement.annotation if isinstance(statement, ast.AnnAssign) else None
                 if found := _of_note(at, facts, note) or shape_of(at, facts, statement.value, depth + 1):
                     return found
-    return None
+    return _class_at(at, facts, node)
 
 
 def _first(found: Iterator[Shape | None]) -> Shape | None:

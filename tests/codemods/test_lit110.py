@@ -382,3 +382,32 @@ def test_an_argument_that_came_after_the_target() -> None:
     for target, count in (("2.6.6", 0), ("2.0.9", 1)):
         made = plan(sources({"a.py": text}), Options((rule("LIT110"),), target=target))
         assert [item.fix for item in made.findings] == ["manual"] * count
+
+
+CLS = (
+    "import functools\nfrom pytorch_lightning import Trainer\n\n\nclass Mine(Trainer):\n"
+    "    def __init__(self, weights_summary=None, {0}):\n        super().__init__({1})\n\n"
+    "    @classmethod\n    def make(cls):\n        return cls({2})\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "lines"),
+    [
+        (CLS.format("**kw", "**kw", "replace_sampler_ddp=True"), [11]),
+        (CLS.format("**kw", "**kw", "weights_summary='top'"), []),
+        (CLS.format("a=1", "a", "replace_sampler_ddp=True"), []),
+        (CLS.format("**kw", "**{'replace_sampler_ddp': True, **kw}", "a=1"), [7]),
+        (CLS.format("**kw", "**kw", "**{'track_grad_norm': 2}"), [11]),
+        (f"{HEAD}import functools\nmake = functools.partial(Trainer, **{{'track_grad_norm': 2}})\n", [3]),
+        (f"{HEAD}class Conf:\n    args = {{'track_grad_norm': 2}}\nTrainer(**Conf.args)\n", [3]),
+        ("from hydra_configs.pytorch_lightning.trainer import TrainerConf\n\n\n"
+         "class Conf(TrainerConf):\n    track_grad_norm: int = 2\n    max_epochs: int = 1\n", [5]),
+        ("from conf.pytorch_lightning.trainer import TrainerConf\n\n\n"
+         "class Conf(TrainerConf):\n    track_grad_norm: int = 2\n", []),
+    ],
+)  # fmt: skip
+def test_what_reaches_a_trainer_of_the_project_is_named(text: str, lines: list[int]) -> None:
+    made = run_rules({"train.py": text}, rule("LIT110"))
+    assert [(item.span.line, item.fix) for item in made.findings] == [(line, "manual") for line in lines]
+    assert not made.changes
