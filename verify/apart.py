@@ -24,6 +24,8 @@ Start = Callable[[str, Sources, Mapping[str, object]], tuple[Outcome, Path]]
 """Runs the harness with a specification on a copy of a tree, in that tree's environment, under a name."""
 Together = Callable[[Sequence[Callable[[], tuple[Outcome, Path]]]], list[tuple[Outcome, Path]]]
 Recipe = dict[str, Any]
+_TEXTS, _LISTS = ("path", "cls", "note"), ("stubs", "absent", "skipped")
+_NEEDED = frozenset({*_TEXTS, *_LISTS, "tries", "arguments", "batch", "attributes", "datamodule"})
 
 
 @dataclass(frozen=True)
@@ -134,16 +136,29 @@ def _search(
     recipes, failed = [], []
     ended = False
     for event in events(record):
-        if event.get("event") == "recipe":
+        if event.get("event") == "recipe" and _is_recipe(event):
             recipes.append({**event, "paths": spec["paths"]})
         elif event.get("event") == "unfound":
-            failed.append(f"{event['path']}{':' + event['cls'] if event['cls'] else ''}: {event['why']}")
+            label = ":".join(str(event[name]) for name in ("path", "cls") if event.get(name))
+            failed.append(f"{label}: {event.get('why')}")
         elif event.get("event") == "unusable":
-            failed.append(f"Lightning could not be loaded: {event['type']}: {event['message']}")
+            failed.append(f"Lightning could not be loaded: {event.get('type')}: {event.get('message')}")
         ended = ended or event.get("event") == "end"
     if not ended:
         failed.append(f"the search was ended: {outcome.ended or f'exit status {outcome.status}'}")
     return recipes, tuple(failed), bool(recipes or failed)
+
+
+def _is_recipe(event: Mapping[str, Any]) -> bool:
+    """Whether an event is a recipe as the harness writes it: the project's code can write to that file too."""
+    told, lists = event.get("told"), [event.get(name) for name in _LISTS]
+    return (
+        event.keys() >= _NEEDED
+        and all(isinstance(event[name], str) for name in _TEXTS)
+        and isinstance(told, dict)
+        and all(isinstance(told.get(name), str) for name in ("arguments", "attributes", "batch"))
+        and all(isinstance(each, list) and all(isinstance(one, str) for one in each) for each in lists)
+    )
 
 
 def _replay(sides: Sides, recipes: Sequence[Recipe], name: str) -> list[tuple[Recipe, Raw | None, Raw]]:

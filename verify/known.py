@@ -19,10 +19,14 @@ _HARNESS = Path(__file__).with_name("harness.py")
 
 def remembered(cache: Path, interpreter: Interpreter) -> tuple[Event, ...]:
     """What was asked of an environment before, as the harness told it."""
-    with contextlib.suppress(OSError, ValueError):
-        events = json.loads(_place(cache, interpreter).read_text(encoding="utf-8"))
-        return tuple(event for event in events if _key(event))
+    with contextlib.suppress(OSError, ValueError, TypeError, RecursionError):
+        return answers(json.loads(_place(cache, interpreter).read_text(encoding="utf-8")))
     return ()
+
+
+def answers(events: Iterable[Any]) -> tuple[Event, ...]:
+    """Those events that say something of a name or a method, as the harness does: packages can write to its file."""
+    return tuple(event for event in events if isinstance(event, dict) and _key(event))
 
 
 def remember(cache: Path, interpreter: Interpreter, events: Iterable[Event]) -> None:
@@ -48,10 +52,17 @@ def unanswered(asked: Mapping[str, Sequence[Any]], events: Iterable[Event]) -> d
 
 
 def _key(event: Event) -> tuple[str, ...] | None:
-    """What an event answers."""
-    if event.get("event") == "name":
-        return ("name", event["name"])
-    return ("method", event["base"], event["method"]) if event.get("event") == "method" else None
+    """What an event answers, None where it is none of the harness's."""
+    rows = event.get("parameters")
+    listed = isinstance(rows, list) and all(isinstance(row, list) and len(row) == 3 for row in rows)
+    if rows is not None and not listed:
+        return None
+    match event:
+        case {"event": "name", "name": str(name), "missing": None | str(), "role": None | str()}:
+            return ("name", name)
+        case {"event": "method", "base": str(base), "method": str(method), "exists": bool()}:
+            return ("method", base, method)
+    return None
 
 
 def _place(cache: Path, interpreter: Interpreter) -> Path:

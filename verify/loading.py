@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -129,9 +130,17 @@ def unloadable(folder: Path, installer: Installer, names: Iterable[str], lightni
     left = list(dict.fromkeys(names))
     while left:
         asked = json.dumps([{name: modules_of(name) for name in left}, lent, _MARK, _ENDED])
-        told = [line.removeprefix(_MARK) for line in installer.says(folder, _IMPORTS, asked).splitlines()
-                if line.startswith(_MARK)]  # fmt: skip
-        found |= dict(map(json.loads, told))
+        said = installer.says(folder, _IMPORTS, asked).splitlines()
+        found |= dict(_told([line.removeprefix(_MARK) for line in said if line.startswith(_MARK)], left))
         ended = next((name for name in left if found.get(name) == _ENDED), None)
         left = left[left.index(ended) + 1 :] if ended else []
     return {name: wrong for name, wrong in found.items() if wrong}
+
+
+def _told(lines: Iterable[str], names: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """The names and what is wrong with them: packages can print such lines too, and other ones."""
+    for line in lines:
+        with contextlib.suppress(ValueError, TypeError, RecursionError):
+            name, wrong = json.loads(line)
+            if name in names and isinstance(wrong, str):
+                yield name, wrong

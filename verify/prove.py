@@ -289,7 +289,7 @@ def _told(uses: Mapping[str, list[Any]], ready: Ready, bench: Bench) -> tuple[Ma
         return before
     spec = {"mode": "facts", "uses": left, "seconds": bench.request.timeout}
     outcome, record = run_harness("facts", spec, ready, bench.folder, bench)
-    told = tuple(events(record))
+    told = known.answers(events(record))
     if outcome.status != 0 or any(known.unanswered(left, told).values()):
         raise Unavailable(f"the target environment cannot be asked for its names: {last_line(outcome)}")
     known.remember(bench.cache, ready.interpreter, told)

@@ -49,7 +49,7 @@ def read(path: Path, script: str) -> Raw:
     """
     try:
         return _read(path, script)
-    except (AttributeError, KeyError, TypeError, ValueError) as error:
+    except (AttributeError, KeyError, OverflowError, TypeError, ValueError) as error:
         return Raw(_empty(script), ended=f"what was recorded cannot be read ({type(error).__name__}: {error})")
 
 
@@ -139,7 +139,7 @@ def events(path: Path) -> Iterable[dict[str, Any]]:
     for line in path.read_text(encoding="utf-8", errors="replace").splitlines():
         try:
             event = json.loads(line)
-        except ValueError:
+        except (ValueError, RecursionError):
             continue
         if isinstance(event, dict):
             yield event

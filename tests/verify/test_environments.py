@@ -174,7 +174,7 @@ def test_what_an_environment_said_is_remembered_until_it_changes(tmp_path: Path)
     packages = tmp_path / "site-packages"
     packages.mkdir()
     held = Interpreter(Path("/python"), "3.11.7", {"pytorch-lightning": "2.6.6"}, (str(packages),))
-    name = {"event": "name", "name": "pytorch_lightning.Trainer", "missing": None}
+    name = {"event": "name", "name": "pytorch_lightning.Trainer", "missing": None, "role": None}
     method = {"event": "method", "base": "pytorch_lightning.Trainer", "method": "fit", "exists": True}
     trainer = "pytorch_lightning.Trainer"
     asked: dict[str, list[Any]] = {"names": [trainer, "pytorch_lightning.x"], "methods": [[trainer, "fit"]]}
