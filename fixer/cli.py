@@ -149,7 +149,7 @@ def run(
         lambda progress: pipeline.run(asked, how, progress),
         lambda result: pipeline.exit_code(result, require=rung, findings_count=exit_non_zero_on_findings),
         shown,
-        keep=look.path,
+        keep=True,
     )
 
 
@@ -234,7 +234,7 @@ def verify(
         lambda progress: compare(trees, conforms, target, python, proof.timeout, readable, progress),
         lambda result: pipeline.exit_code(result, require=rung),
         shown,
-        keep=trees.path,
+        keep=True,
     )
 
 
@@ -245,7 +245,7 @@ def demo(shown: opt.Shown, no_verify: opt.NoVerify = False) -> int:
     from fixer import pipeline
     from fixer.demo import run_demo
 
-    return _report(lambda progress: run_demo(not no_verify, progress), pipeline.exit_code, shown, keep=Path("demo"))
+    return _report(lambda progress: run_demo(not no_verify, progress), pipeline.exit_code, shown, keep=True)
 
 
 def _report(
@@ -253,7 +253,7 @@ def _report(
     code: Callable[[Result], int],
     shown: opt.Shown,
     *,
-    keep: Path | None = None,
+    keep: bool = False,
     statistics: bool = False,
 ) -> int:
     from fixer.console import complain, progress, remember, save, show
@@ -266,7 +266,7 @@ def _report(
     show(result, shown.output_format, verbose=shown.verbose, quiet=shown.quiet, statistics=statistics)
     save(result, files)
     if keep:
-        remember(result, keep, shown.quiet)
+        remember(result, shown.quiet)
     return code(result)
 
 

@@ -93,6 +93,7 @@ def compare(
         "verify",
         before.base,
         options.target,
+        project=after.root.resolve().name,
         evidence=(evidence,),
         skipped=after.skipped,
         duration_s=time.monotonic() - started,

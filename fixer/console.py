@@ -40,13 +40,12 @@ def save(result: Result, files: Sequence[tuple[OutputFormat, Path]]) -> None:
         path.write_bytes(_bytes(render(result, format, rules, Style(verbose=True))))
 
 
-def remember(result: Result, path: Path, quiet: bool) -> None:
-    """Keeps a result for `fixer report`, named after the project's folder, and says where; a folder that cannot be
-    written is no reason to fail."""
+def remember(result: Result, quiet: bool) -> None:
+    """Keeps a result for `fixer report` and says where; a folder that cannot be written is no reason to fail."""
     from fixer.runs import keep
 
     try:
-        name = keep(result, path.resolve().name)
+        name = keep(result)
     except OSError as error:
         complain(f"the run is not kept for `fixer report`: {error.filename}: {error.strerror}")
     else:

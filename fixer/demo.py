@@ -26,7 +26,7 @@ def run_demo(verify: bool, progress: Progress) -> Result:
         shutil.rmtree(folder, ignore_errors=True)
         raise
     place = f"the demo project is in {folder}; look at it with `cd {folder} && git log --stat -p {result.branch}`"
-    return replace(result, command="demo", messages=(*result.messages, place))
+    return replace(result, command="demo", project="demo", messages=(*result.messages, place))
 
 
 def write_demo(folder: Path) -> None:

@@ -217,6 +217,7 @@ def _result(command: Command, project: Project, options: Options, sources: Seque
         command=command,
         base=project.base,
         target=options.target,
+        project=project.root.resolve().name,
         findings=made.findings,
         files=tuple(
             FileDiff(path, unified(path, _text(by_path[path].data) if path in by_path else None, _text(final[path])))

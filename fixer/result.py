@@ -42,16 +42,17 @@ class Commit:
 class Result:
     """The outcome of one command.
 
-    `base` is the commit it started from (None outside a repository), `target` the Lightning release it
-    moves to, `branch` the branch that holds the result (None where there is none), `pull_request` the address of the
-    one that offers it, `messages` what the
-    user should know besides (uncommitted work left out, nothing to look at), `error` the one message of a
-    command that could not do its work. `duration_s` is wall time in seconds.
+    `project` is the name of the project's folder, `base` the commit it started from (None outside a repository),
+    `target` the Lightning release it moves to, `branch` the branch that holds the result (None where there is none),
+    `pull_request` the address of the one that offers it, `messages` what the user should know besides (uncommitted
+    work left out, nothing to look at), `error` the one message of a command that could not do its work. `duration_s`
+    is wall time in seconds.
     """
 
     command: Command
     base: str | None
     target: str
+    project: str = ""
     branch: str | None = None
     pull_request: str | None = None
     findings: tuple[Finding, ...] = ()

@@ -29,9 +29,9 @@ def folder() -> Path:
     return Path(named) if named else user_state_path("fixer") / "runs"
 
 
-def keep(result: Result, project: str = "") -> str:
+def keep(result: Result) -> str:
     """Writes a result to a folder of its own and returns its name; the oldest beyond KEPT go. Raises OSError."""
-    place = _new(folder(), result, project)
+    place = _new(folder(), result)
     text = json.dumps(_converter().unstructure(result), indent=1)
     (place / f".{_RESULT}").write_text(text, encoding="ascii")
     (place / f".{_RESULT}").replace(place / _RESULT)
@@ -79,10 +79,10 @@ def load(name: str | None) -> Result:
     return result
 
 
-def _new(root: Path, result: Result, project: str) -> Path:
+def _new(root: Path, result: Result) -> Path:
     """A folder that did not exist before, named after the moment, the project and the branch or command."""
     now = datetime.now(timezone.utc).strftime("%Y%m%d-%H%M%S-%f")
-    what = re.sub(r"[^A-Za-z0-9.]+", "-", f"{project[:30]}-{result.branch or result.command}").strip("-")[:80]
+    what = re.sub(r"[^A-Za-z0-9.]+", "-", f"{result.project[:30]}-{result.branch or result.command}").strip("-")[:80]
     place = root / f"{now}-{what}"
     place.mkdir(parents=True, mode=0o700)
     return place

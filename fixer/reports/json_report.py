@@ -39,6 +39,7 @@ def document(result: Result) -> Json:
         "schema_version": SCHEMA_VERSION,
         "fixer_version": __version__,
         "command": result.command,
+        "project": result.project,
         "base": result.base,
         "target": result.target,
         "branch": result.branch,

@@ -205,7 +205,8 @@ def _proof(page: Page, result: Result, verbose: bool) -> None:
         group = words.one_line(evidence.group)
         told = f"  {group}" + (f": {codes}" if codes and codes != group else "")
         page.line([(evidence.verdict, style), (f"  ({words.rung(evidence)})", ""), (told, "dim")], 2)
-        page.line(prose(words.one_line(evidence.reason)), 2, hang=0)
+        again = number and evidence.reason == result.evidence[number - 1].reason
+        page.line(prose("for the same reason" if again else words.one_line(evidence.reason)), 2, hang=0)
         _numbers(page, evidence, verbose or not number or evidence.verdict in ("changed", "regressed"))
         gone = f"not in Lightning {words.plain(result.target)}"
         _names(page, "trained alone", words.alone(evidence), verbose)

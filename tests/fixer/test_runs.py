@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -52,7 +53,7 @@ def test_without_a_run_it_says_how_to_make_one() -> None:
 
 
 def test_runs_that_cannot_be_read_are_listed_as_such(own_folder: Path) -> None:
-    (own_folder / runs.keep(RUN, "a b") / "result.json").write_text("{")
+    (own_folder / runs.keep(replace(RUN, project="a b")) / "result.json").write_text("{")
     assert re.fullmatch(r"\S+-a-b-fixer-lightning-2.6.6  cannot be read\n", runs.listed())
 
 
@@ -105,7 +106,5 @@ def test_a_file_that_cannot_be_written_is_said_before_any_work(folder: Path, ask
 
 
 def test_numbers_that_json_has_no_word_for_are_kept(own_folder: Path) -> None:
-    from dataclasses import replace
-
     name = runs.keep(replace(RUN, duration_s=math.inf))
     assert runs.load(name).duration_s == math.inf

@@ -112,6 +112,7 @@ RUN = Result(
     "run",
     BASE,
     "2.6.6",
+    "speech",
     BRANCH,
     findings=(SAFE, UNSAFE, MANUAL),
     files=(FileDiff("train.py", DIFF), FileDiff("src/model.py", unified("src/model.py", "a\nb\n", "a\nc\nd\n"))),

@@ -57,7 +57,8 @@ def page(result: Result) -> Page:
 def test_it_tells_what_was_found_changed_and_proven() -> None:
     shown = page(RUN)
     text = " ".join(shown.text.split())
-    assert "Lightning 1.9.5 → 2.6.6" in text
+    assert "Lightning 1.9.5 → 2.6.6" in text and "projectspeech" in text
+    assert "<title>speech: Lightning 1.9.5 → 2.6.6</title>" in render(RUN, OutputFormat.html, RULES)
     assert "failed before (TypeError at train.py:31), trains now; no numbers to compare" in text
     assert "1.5e-08 (tolerance 1e-06)" in text
     assert "trainer = Trainer(gpus=1)" in text and "trainer = Trainer(devices=1)" in text

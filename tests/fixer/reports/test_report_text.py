@@ -159,6 +159,7 @@ def test_verify_tells_the_verdict() -> None:
         Result("verify", None, "2.6.6", evidence=(PRESERVED, replace(PRESERVED, problems=("`Trainer(x=)`",))))
     )
     assert "not in Lightning 2.6.6, in changed files:\n      `Trainer(x=)`" in text
+    assert text.count(PRESERVED.reason) == text.count("for the same reason") == 1
     assert text.splitlines()[-1] == "Proof: 2 preserved."
 
 
