@@ -8,7 +8,7 @@ from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from codemods.facts import Facts
-from codemods.finding import Finding, Fix, Span
+from codemods.finding import Finding, Span
 from codemods.looks import matches
 from codemods.memory import Memory
 from codemods.notebook import Notebook
@@ -89,14 +89,12 @@ def plan(
             break
         rejected = {**draft.rejected, **unstable}
     left = {(finding.code, finding.path, finding.message, finding.row) for finding in again}
-    mute = {rule.code for rule in options.rules if rule.judges_ignores}
-    left |= {(item.code, item.path, item.message, item.row) for item in looked.findings if item.code in mute}
-    level: Fix = "unsafe" if options.unsafe else "safe"
+    settled = [_settle(finding, draft) for finding in looked.findings]
     findings = tuple(
-        replace(finding, applied=True, fix=level, reason="What another rule made of this place answers it.")
-        if _is_answered(finding, draft, left)
+        replace(finding, applied=True, fix=answer.fix, reason=f"The repair of {answer.code} answers it.")
+        if (answer := _answer(finding, settled, left))
         else finding
-        for finding in (_settle(item, draft) for item in looked.findings)
+        for finding in settled
     )
     bugs = tuple(f"{code} in {path}: {why}" for (code, path), why in sorted(draft.rejected.items()))
     return Plan(findings, tuple(draft.changes), looked.skipped, bugs)
@@ -287,33 +285,21 @@ def _look_again(sources: Sequence[Source], draft: _Draft, options: Options, memo
     return scan(after, replace(options, rules=rules, jobs=1), memory=memory).findings
 
 
-def _is_answered(finding: Finding, draft: _Draft, left: Container[tuple[str, str, str, str | None]]) -> bool:
-    """Whether another rule rewrote the very text that a finding which was left names, and its own rule says nothing of
-    the kind about the result."""
-    before, after = draft.base.get(finding.path), draft.data.get(finding.path)
-    if finding.applied or before is None or after is None or before == after or finding.cell is not None:
-        return False
-    if (finding.code, finding.path) in draft.rejected:
-        return False
-    said = (finding.code, finding.path, finding.message, finding.row)
-    return said not in left and _is_replaced(finding.span, before, after)
+def _answer(
+    finding: Finding, others: Sequence[Finding], left: Container[tuple[str, str, str, str | None]]
+) -> Finding | None:
+    """What another rule repaired at the place of a finding that was left, going by the same row, where its own rule
+    says nothing of the kind about the result."""
+    if finding.applied or not finding.row or (finding.code, finding.path, finding.message, finding.row) in left:
+        return None
+    for other in others:
+        there = (other.path, other.cell, other.row) == (finding.path, finding.cell, finding.row)
+        if other.applied and there and other.code != finding.code and _meet(other.span, finding.span):
+            return other
+    return None
 
 
-def _is_replaced(span: Span, before: bytes, after: bytes) -> bool:
-    """Whether the text of a place is not in what became of its lines."""
-    from difflib import SequenceMatcher
-
-    old, new = before.decode(errors="replace").splitlines(), after.decode(errors="replace").splitlines()
-    first, last = span.line - 1, span.end_line
-    named = old[first:last]
-    if not named:
-        return False
-    named[-1] = named[-1][: span.end_column - 1]
-    named[0] = named[0][span.column - 1 :]
-    became = [
-        line
-        for tag, i, end, j, upto in SequenceMatcher(None, old, new, autojunk=False).get_opcodes()
-        if i < last and end > first
-        for line in (new[j:upto] if tag != "equal" else new[j + max(first - i, 0) : j + last - i])
-    ]
-    return "\n".join(named) not in "\n".join(became)
+def _meet(one: Span, other: Span) -> bool:
+    """Whether two places share a character."""
+    starts = (one.line, one.column), (other.line, other.column)
+    return max(starts) < min((one.end_line, one.end_column), (other.end_line, other.end_column))

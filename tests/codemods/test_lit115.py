@@ -80,6 +80,9 @@ def test_what_another_rule_answers_is_not_left() -> None:
     made = run_rules({"train.py": f"{GAN}{trainer}trainer.fit(GAN())\n"}, *rules)
     assert b'strategy="ddp_find_unused_parameters_true"' in made.final()["train.py"]
     assert [item.applied for item in made.findings if item.code == "LIT115"] == [True]
-    alone = run_rules({"train.py": f"import pytorch_lightning as pl\n\n{trainer}"}, *rules)
-    assert b"devices=2" in alone.final()["train.py"]
-    assert [item.applied for item in alone.findings if item.code == "LIT115"] == [False]
+    assert ["OPT001" in item.reason for item in made.findings if item.code == "LIT115"] == [True]
+    for old, new in (("", ""), ('strategy="ddp"', "plugins=pl.plugins.DDPPlugin()")):
+        text = f"import pytorch_lightning as pl\n\n{trainer.replace(old, new)}"
+        alone = run_rules({"train.py": text}, *rules, rule("LIT111"))
+        assert b"devices=2" in alone.final()["train.py"]
+        assert [item.applied for item in alone.findings if item.code == "LIT115"] == [False]
