@@ -11,7 +11,16 @@ from codemods.autocast.casts import Meeting
 from codemods.autocast.find import Traced, traced
 from codemods.autocast.members import looks_weightless
 from codemods.autocast.regions import MENTIONS, TORCH_FIXED, collect, context
-from codemods.autocast.repair import Anchor, anchor_behind, blocks, clearing, shared, splitting
+from codemods.autocast.repair import (
+    SCRIPTED,
+    Anchor,
+    anchor_behind,
+    blocks,
+    clearing,
+    is_scripted,
+    shared,
+    splitting,
+)
 from codemods.autocast.report import line_of, listed, place_of
 from codemods.autocast.script import is_outermost
 from codemods.facts import Facts
@@ -168,6 +177,8 @@ def _match(file: PythonFile, facts: Facts, place: ast.AST, found: list[_Found]) 
         reason = "up to torch 2.10 the second forward gets weights without gradient: it runs in a region of its own"
         edits = splitting(region, region.body.index(anchor.statement), SPLIT)
         return Match(span, message, "safe", reason, edits=edits)
+    if is_scripted(file, shared(found[0].meeting.cast.site, found[0].meeting.read)[0].function):
+        return Match(span, message, "manual", f"{SCRIPTED}; {ADVICE}")
     reason = "up to torch 2.10 the second forward gets weights without gradient: the cache is cleared in between"
     reason += f"; {doubt}" if doubt else ", which changes no number"
     return Match(span, message, best, reason, edits=clearing(anchor, CLEARED), imports=IMPORT)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from codemods.autocast.casts import Frame, Meeting, Site
 from codemods.autocast.find import Traced, traced
 from codemods.autocast.regions import MENTIONS, collect
-from codemods.autocast.repair import Anchor, clearing, line_anchor
+from codemods.autocast.repair import SCRIPTED, Anchor, clearing, is_scripted, line_anchor
 from codemods.autocast.report import line_of, listed, place_of
 from codemods.facts import Facts
 from codemods.finding import Fix
@@ -97,6 +97,8 @@ def _match(file: PythonFile, found: list[_Found]) -> Match:
         return Match(span, message, "manual", f"no line can be put behind the change; {ADVICE}")
     if (taken := taken_name(file.scope.bindings, IMPORT)) is not None:
         return Match(span, message, "manual", f"the name `{taken}` stands for something else in this file; {ADVICE}")
+    if is_scripted(file, frame.function):
+        return Match(span, message, "manual", f"{SCRIPTED}; {ADVICE}")
     fix: Fix = "safe" if any(item.fix == "safe" for item in found) else "unsafe"
     doubt = next((item.doubt for item in found if item.fix == fix), "")
     reason = "autocast keeps the half-precision copies of weights while the region lasts: the cache is cleared"

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from codemods.autocast.casts import Frame, Site, Step
 from codemods.rule import NodeEdit
-from codemods.syntax import own_nodes
+from codemods.source import PythonFile
+from codemods.syntax import Function, own_nodes
 
 if TYPE_CHECKING:
     import libcst as cst
@@ -26,6 +27,14 @@ class Anchor:
     statement: ast.stmt
     container: ast.stmt | None
     turn: int
+
+
+def is_scripted(file: PythonFile, function: Function | None) -> bool:
+    """Whether TorchScript may compile a function, which knows nothing of the cache (run on torch 2.10 and 2.13)."""
+    return "torch.jit.script" in file.text and function is not None and function.name != "training_step"
+
+
+SCRIPTED = "TorchScript, which the file uses, cannot compile torch.clear_autocast_cache()"
 
 
 def shared(cast: Site, read: Site) -> tuple[Frame, Frame]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+import torch
 
 from tests.codemods.amp import NET, after, levels, run_programs, torch210
 
@@ -182,3 +183,16 @@ def test_a_function_called_in_what_may_be_a_region_is_not_split(around: str) -> 
     text += "        with torch.no_grad():\n            y = net(x)\n        return net(x) - y\n\n\n"
     assert after(f"{text}step(1)\n", CODE).count("torch.clear_autocast_cache()") == 0
     assert after(f"{text}with {around}:\n    step(1)\n", CODE).count("torch.clear_autocast_cache()") == 1
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_what_torchscript_compiles_is_named() -> None:
+    with pytest.raises(RuntimeError, match="Unknown builtin op: aten::clear_autocast_cache"):
+        torch.jit.script(clearing)
+    text = POISONED["a partial"].replace("seen(", "(")
+    assert [level for _, level in levels(f"{text}\nfast = torch.jit.script(model)\n", CODE)] == ["manual"]
+
+
+def clearing(x: torch.Tensor) -> torch.Tensor:
+    torch.clear_autocast_cache()
+    return x
