@@ -12,7 +12,16 @@ from codemods.source import CallNode, ClassNode, PythonFile
 from codemods.syntax import Function
 from codemods.trainer.calls import builds_trainer
 from codemods.trainer.guards import asks_version
-from codemods.trainer.shapes import At, Shape, definition_of, methods_of, shape_of
+from codemods.trainer.shapes import (
+    At,
+    Shape,
+    definition_of,
+    methods_of,
+    shape_of,
+    stores_in,
+    targets_in,
+    times_spoken,
+)
 
 Place = ast.expr | ast.stmt | ast.keyword
 Holder = ast.Dict | ast.Call | ast.Assign | ast.AnnAssign
@@ -63,7 +72,7 @@ def handed(file: PythonFile, facts: Facts, call: CallNode) -> tuple[Handed, ...]
 
 def _handed(file: PythonFile, facts: Facts, call: CallNode) -> Iterator[Handed]:
     seen: set[int] = set()
-    for item in call.node.keywords:
+    for item in call.node.keywords if not asks_version(file, call.node) else ():
         if item.arg is None:
             for key in _keys(At.of(file, call), facts, item.value, Way(), 0):
                 if id(key.place) not in seen and not asks_version(key.file, key.place):
@@ -181,13 +190,13 @@ def _of_project(at: At, facts: Facts, node: ast.Call, way: Way, depth: int) -> I
                 yield from fields_of(file, facts, shape, way)
     else:
         inside = At(file, (item,), file.scope, None)
-        yield from _of_returns(inside, facts, item, way.but(_times(facts, item.name) == 2), depth)
+        yield from _of_returns(inside, facts, item, way.but(times_spoken(facts, item.name) == 2), depth)
 
 
 def _of_methods(facts: Facts, owner: Shape, name: str, way: Way, depth: int) -> Iterator[Handed]:
     """The keys of what a method, or property, gives, in whatever class of the project it may be."""
     found = list(methods_of(facts, *owner, name))
-    alone = len(found) == 1 and _times(facts, name) == 2
+    alone = len(found) == 1 and times_spoken(facts, name) == 2
     for file, holder, function in found:
         inside = At(file, (function,), file.scope, holder)
         yield from _of_returns(inside, facts, function, way.but(alone, len(found) == 1), depth)
@@ -197,16 +206,6 @@ def _of_returns(at: At, facts: Facts, function: Function, way: Way, depth: int) 
     returns = [node for node in ast.walk(function) if isinstance(node, ast.Return)]
     for node in returns:
         yield from _keys(at, facts, node.value, way.but(always=returns == function.body[-1:]), depth + 1)
-
-
-def _times(facts: Facts, name: str) -> int:
-    """How often the project's code speaks of a name."""
-    word = re.compile(rb"\b" + name.encode() + rb"\b")
-    return sum(
-        len(word.findall(source.data))
-        for source in facts.sources.values()
-        if source.kind in ("python", "notebook") and name.encode() in source.data
-    )
 
 
 def _options(at: At, way: Way) -> Iterator[Handed]:
@@ -241,13 +240,18 @@ def _of_name(at: At, facts: Facts, node: ast.Name | ast.Attribute, way: Way, dep
     """The keys of every value that a name is bound to, and those that are set in it afterwards."""
     text = ast.unparse(node)
     for space in (*reversed(at.functions), at.file.tree) if isinstance(node, ast.Name) else (at.file.tree,):
+        if not isinstance(space, ast.Module) and text in _names(space):
+            here = way.but(alone=way.alone and _is_alone(at, facts, space, node))
+            yield from _set_in(at, facts, space, text, here, depth)
+            yield from _of_parameter(at, facts, space, node, way, depth)
+            return
+        bound = any(ast.unparse(inner) == text for inner in stores_in(space, type(node)))
+        if not isinstance(space, ast.Module) and (not bound or _is_shared(space, text)):
+            continue
         here = way.but(alone=way.alone and _is_alone(at, facts, space, node))
         found = list(_set_in(at, facts, space, text, here, depth))
         yield from found
-        if not isinstance(space, ast.Module) and text in _names(space):
-            yield from _of_parameter(at, facts, space, node, way, depth)
-            return
-        if found or any(ast.unparse(inner) == text for inner in _stores(space, type(node))):
+        if found or bound:
             return
     owner = shape_of(at, facts, node.value) if isinstance(node, ast.Attribute) else None
     given: list[Handed] = []
@@ -255,6 +259,11 @@ def _of_name(at: At, facts: Facts, node: ast.Name | ast.Attribute, way: Way, dep
         given += _of_methods(facts, owner, node.attr, way, depth)
         given += _of_default(facts, owner, node.attr, way, depth)
     yield from given or _of_shape(at, facts, node, way)
+
+
+def _is_shared(function: Function, name: str) -> bool:
+    """Whether a function says that a name is not its own."""
+    return any(isinstance(inner, ast.Global | ast.Nonlocal) and name in inner.names for inner in ast.walk(function))
 
 
 def _of_default(facts: Facts, owner: Shape, name: str, way: Way, depth: int) -> Iterator[Handed]:
@@ -295,8 +304,10 @@ def _is_alone(at: At, facts: Facts, space: ast.AST, node: ast.Name | ast.Attribu
             spelled = inner.attr if isinstance(inner, ast.Attribute) else inner.id
             if type(inner) is type(node) and spelled == name:
                 uses.append(inner)
-    outside = space is at.file.tree and _times(facts, name) != len(re.findall(rf"\b{name}\b", at.file.text))
-    return not outside and all(id(item) in allowed for item in uses)
+    spoken = len(re.findall(rf"\b{name}\b", at.file.text))
+    outside = space is at.file.tree and times_spoken(facts, name) != spoken
+    in_text = isinstance(node, ast.Attribute) and spoken != len(at.file.attributes(name))
+    return not outside and not in_text and all(id(item) in allowed for item in uses)
 
 
 _TAKING = ("accelerator", "devices", "strategy")
@@ -329,17 +340,6 @@ def _of_parameter(
             yield from _keys(there, facts, call.node.args[every.index(name)], way, depth + 1)
 
 
-def _stores(space: ast.AST, kind: type[ast.Name | ast.Attribute]) -> Iterator[ast.expr]:
-    return (inner for inner in ast.walk(space) if isinstance(inner, kind) and isinstance(inner.ctx, ast.Store))
-
-
-def _plain_stores(space: ast.AST) -> Iterator[ast.expr]:
-    """The targets of the statements that bind anew."""
-    for node in ast.walk(space):
-        if isinstance(node, ast.Assign | ast.AnnAssign):
-            yield from node.targets if isinstance(node, ast.Assign) else [node.target]
-
-
 def _always(space: ast.AST, attribute: bool) -> set[int]:
     """The statements, and the calls that are one, that run whenever a space does; those of constructors count for
     attributes."""
@@ -356,7 +356,7 @@ def _set_in(at: At, facts: Facts, space: ast.AST, text: str, way: Way, depth: in
     """The keys of what a space assigns to a name, and of what it sets in it."""
     always = _always(space, "." in text)
     fillings = [f"{text}.{name}" for name in _FILLING]
-    bound = sum(ast.unparse(node) == text for node in _plain_stores(space))
+    bound = sum(ast.unparse(node) == text for node in targets_in(space))
     for node in ast.walk(space):
         here = way.but(always=id(node) in always and bound < 2)
         if isinstance(node, ast.Assign | ast.AnnAssign | ast.AugAssign):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -148,3 +149,25 @@ def methods_of(
         for found in opened.classes if opened else ():
             if opened and found.qualname == qualname and name in found.methods:
                 yield opened, found, found.methods[name]
+
+
+def times_spoken(facts: Facts, name: str) -> int:
+    """How often the project's code speaks of a name."""
+    word = re.compile(rb"\b" + name.encode() + rb"\b")
+    return sum(
+        len(word.findall(source.data))
+        for source in facts.sources.values()
+        if source.kind in ("python", "notebook") and name.encode() in source.data
+    )
+
+
+def stores_in(space: ast.AST, kind: type[ast.Name | ast.Attribute]) -> Iterator[ast.expr]:
+    """The names, or the attributes, that a space stores to."""
+    return (inner for inner in ast.walk(space) if isinstance(inner, kind) and isinstance(inner.ctx, ast.Store))
+
+
+def targets_in(space: ast.AST) -> Iterator[ast.expr]:
+    """The targets of the statements that bind anew."""
+    for node in ast.walk(space):
+        if isinstance(node, ast.Assign | ast.AnnAssign):
+            yield from node.targets if isinstance(node, ast.Assign) else [node.target]

@@ -278,6 +278,27 @@ def test_what_reaches_a_trainer_alone_is_exchanged_where_it_is_set(body: str, wa
     ast.parse(after)
 
 
+SET = "def go():\n    {}kw['gpus'] = 1\n    return Trainer(**kw)\n"
+
+
+@pytest.mark.parametrize(
+    ("body", "levels"),
+    [
+        ("kw = {}\n" + SET.format(""), ["unsafe"]),
+        ("kw = {}\n" + SET.format("global kw; "), ["unsafe"]),
+        ("kw = {}\n" + SET.format("") + "def show():\n    print(kw)\n", ["manual"]),
+        ("def go(**kw):\n    kw['gpus'] = 1\n    return Trainer(**kw)\n", ["unsafe"]),
+        ("def go(**kw):\n    kw['gpus'] = 1\n    log(kw)\n    return Trainer(**kw)\n", ["manual"]),
+        (f"{KEPT}print(getattr(Run(), 'kw'))\n", ["manual"]),
+        ("kw = {'gpus': 1}\nif pl.__version__ < '2':\n    Trainer(**kw)\nelse:\n    Trainer(devices=1)\n", []),
+        ("def go(x):\n    kw = {'gpus': 2}\n    if x:\n        kw['gpus'] = 0\n    Trainer(**kw)\n", ["safe", "safe"]),
+        ("def go():\n    kw = {'gpus': 2}\n    kw['gpus'] = f()\n    Trainer(**kw)\n", ["manual", "manual"]),
+    ],
+)  # fmt: skip
+def test_who_else_gets_a_dictionary(body: str, levels: list[str]) -> None:
+    assert [level for _, level in findings(HEAD + body)] == levels
+
+
 @pytest.mark.parametrize(
     ("name", "body"),
     [
