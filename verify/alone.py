@@ -107,6 +107,7 @@ def _owner(cls: type, name: str) -> type | None:
 def search(bench: Bench, spec: dict[str, Any], record: Callable[..., None]) -> None:
     """Find a recipe for each class of each file, and record it, or why there is none."""
     end = time.monotonic() + spec["budget"]
+    bench.memory = spec["memory"]
     for number, file in enumerate(spec["modules"]):
         try:
             module = load(bench, file["names"])
@@ -247,7 +248,7 @@ def _is_final(tried: Attempt) -> bool:
 def _children(bench: Bench, cls: type, state: State, tried: Attempt, hints: Hints) -> Iterator[tuple[State, float]]:
     """What to try after an attempt that failed, and how far each is to be put back."""
     error = tried.error
-    if isinstance(error, TooSlow) and state.batch and tried.module is not None:
+    if isinstance(error, TooSlow | TooLarge) and state.batch and tried.module is not None:
         yield replace(state, batch=batches.sized(state.batch, (batches.SIDE, batches.SIDE))), 0
     if isinstance(error, TooLarge | TooSlow):
         yield from ((replace(state, arguments=found, batch=None), 0) for found in sizes.smaller(state.arguments))

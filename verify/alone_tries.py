@@ -8,12 +8,14 @@ from __future__ import annotations
 import contextlib
 import importlib
 import json
+import os
 import signal
 import time
 import traceback
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from pathlib import Path
 from types import FrameType, ModuleType
 from typing import Any
 
@@ -79,13 +81,14 @@ class Attempt:
 @dataclass
 class Bench:
     """What both jobs work with: the watch around torch and Lightning, the project's folder, and `absent`: weights that
-    a module would have loaded from where they are not."""
+    a module would have loaded from where they are not. A try may not hold more `memory`, in bytes."""
 
     watch: Any
     root: str
     seed: int
     stubs: Stubs = field(default_factory=Stubs)
     absent: list[str] = field(default_factory=list)
+    memory: float = float("inf")
 
 
 class NothingLearned(Exception):
@@ -140,7 +143,7 @@ def attempt(
     seen = _Seen()
     spec, made = state.batch, None
     forwards = [0]
-    counter = _counting(forwards)
+    counter = _counting(forwards, bench.memory)
     try:
         with _limit(min(seconds, ONE_TRY_S), seconds), blank(bench.absent if state.weights else None):
             if module is None:
@@ -194,13 +197,23 @@ def _is_torchs(frame: FrameType) -> bool:
     return "site-packages" in frame.f_code.co_filename
 
 
-def _counting(forwards: list[int]) -> Any:
+def _counting(forwards: list[int], most: float) -> Any:
     from torch.nn.modules.module import register_module_forward_hook
 
     def count(*_: Any) -> None:
         forwards[0] += 1
+        if (held := _held()) > most:
+            raise TooLarge(f"a training on one batch needs more than {held / 2**30:.1f} GiB of memory")
 
     return register_module_forward_hook(count)
+
+
+def _held() -> int:
+    """The memory of this process, in bytes; 0 where the system does not say."""
+    try:
+        return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+    except (OSError, ValueError, IndexError, AttributeError):
+        return 0
 
 
 def _score(

@@ -11,7 +11,7 @@ from verify import modules
 from verify.alone_errors import is_about_inputs
 from verify.evidence import Alone, Failure, Rung, Verdict
 from verify.modules import Chosen
-from verify.process import Outcome
+from verify.process import Outcome, memory
 from verify.record import Raw, events, read
 from verify.sources import NAMESPACES, Sources
 from verify.verdict import Judgement, judge, noise_of
@@ -19,6 +19,8 @@ from verify.verdict import Judgement, judge, noise_of
 SHARE = 0.6
 """How much of a tree's time is spent on looking for arguments and batches."""
 LONGEST_S = 240.0
+MEMORY = 0.3
+"""How much of the machine's memory a try may hold: the process that looks has its limit above that."""
 
 Start = Callable[[str, Sources, Mapping[str, object]], tuple[Outcome, Path]]
 """Runs the harness with a specification on a copy of a tree, in that tree's environment, under a name."""
@@ -130,6 +132,7 @@ def _search(
             for file in files
         ],
         "trainer": modules.carried(tree),
+        "memory": memory() * MEMORY,
         "budget": min(sides.seconds * SHARE, LONGEST_S),
     }
     outcome, record = start(name, tree, spec)

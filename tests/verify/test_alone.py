@@ -11,11 +11,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import torch
 
 from tests.verify.trees import tree
 from verify import modules
 from verify.alone_errors import is_about_inputs
 from verify.alone_sizes import smaller
+from verify.alone_tries import TooLarge, _counting
 from verify.apart import Sides, train
 from verify.bench import Request
 from verify.evidence import Failure, Recording
@@ -43,6 +45,7 @@ def search(folder: Path, root: Path, files: tuple[str, ...]) -> dict[str, dict[s
     chosen = modules.chosen(sources, sources, files)
     spec = {
         "mode": "search", "paths": ["."], "namespaces": ["pytorch_lightning"], "trainer": {}, "budget": 200, "seed": 1,
+        "memory": 2**33,
         "seconds": 250, "record": str(folder / "record.jsonl"), "scratch": str(folder), "limit_train_batches": 2,
         "limit_val_batches": 1, "max_epochs": 1,
         "modules": [
@@ -142,6 +145,15 @@ def test_a_module_that_remembers_its_first_batch_is_built_anew_for_the_next_try(
 def test_a_list_in_a_file_of_its_own_goes_by_the_name_of_the_file(searched: dict[str, Any]) -> None:
     assert searched["Spelling"]["event"] == "recipe", searched["Spelling"].get("why")
     assert searched["Spelling"]["told"]["arguments"] == "alphabet=['_', 'a', 'b', 'c']"
+
+
+def test_a_try_that_holds_too_much_memory_is_ended_before_the_search_is() -> None:
+    counter = _counting([0], 1.0)
+    try:
+        with pytest.raises(TooLarge, match=r"needs more than 0.* GiB of memory"):
+            torch.nn.Linear(2, 2)(torch.rand(1, 2))
+    finally:
+        counter.remove()
 
 
 def test_what_is_too_large_for_a_short_training_gets_fewer_channels_and_layers() -> None:
