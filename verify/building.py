@@ -18,7 +18,7 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 from platformdirs import user_cache_dir
 
-from verify.installer import Installer, interpreter
+from verify.installer import STORE, Installer, interpreter
 from verify.interpreters import Interpreter, Unavailable, inspect_shut_in
 from verify.loading import OPERATORS, Repair
 from verify.process import Stopped
@@ -65,8 +65,10 @@ def build(
             left = _cached(folder)
             if left is None:
                 progress(f"building an environment with {plan.base[1]}")
-                left = _fill(folder, plan, base.path, installer)
-                _mark(folder, {"asked": json.loads(asked), "left": left})
+                made = cache / STORE / folder.name
+                made.parent.mkdir(exist_ok=True)
+                left = _fill(made, plan, base.path, installer)
+                _settle(made, folder, {"asked": json.loads(asked), "left": left})
             (folder / MARKER).touch()
     except OSError as error:
         raise Unavailable(f"no environment can be kept in {cache}: {error}") from error
@@ -77,11 +79,21 @@ def _inside(folder: Path, installer: Installer) -> Interpreter:
     return inspect_shut_in(interpreter(folder), installer.contained, (str(folder), *installer.needs))
 
 
-def _mark(folder: Path, told: object) -> None:
-    """Say that an environment is finished, in a file of ours whatever was put in its place."""
-    (folder / MARKER).unlink(missing_ok=True)
-    with (folder / MARKER).open("x", encoding="utf-8") as stream:
-        json.dump(told, stream)
+def _settle(made: Path, folder: Path, told: object) -> None:
+    """Put an environment where no installer can write to it any more, and say that it is finished."""
+    shutil.rmtree(folder, ignore_errors=True)
+    made.rename(folder)
+    if folder.is_symlink():
+        folder.unlink()
+        raise FileNotFoundError(f"{made} was taken away while it was built")
+    written(folder / MARKER, json.dumps(told))
+
+
+def written(path: Path, text: str) -> None:
+    """Write a file of ours in a folder that others could write to, whatever they put in its place."""
+    path.unlink(missing_ok=True)
+    with path.open("x", encoding="utf-8") as stream:
+        stream.write(text)
 
 
 def _cached(folder: Path) -> tuple[str, ...] | None:

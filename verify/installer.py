@@ -22,7 +22,7 @@ from verify.netrc import entries_for
 from verify.process import Limits, Outcome, memory, run, scratch, scrubbed
 
 STORE = "installer"
-"""The folder, beside the environments, that holds what was fetched and built."""
+"""The folder, beside the environments, that installers may write to: what was fetched, and what is being built."""
 _SECONDS = 1200.0
 _DISK = 16 * 2**30
 _UPGRADE = "--upgrade-package="
@@ -68,7 +68,9 @@ class Installer:
     def create(self, folder: Path, python: Path) -> str | None:
         """Make an empty environment; what went wrong is returned."""
         if self.uv:
-            return self.fetch([str(self.uv), "venv", "--quiet", "--python", str(python), str(folder)], folder.parent)
+            return self.fetch(
+                [str(self.uv), "venv", "--quiet", "--relocatable", "--python", str(python), str(folder)], folder.parent
+            )
         return self.fetch([str(python), "-m", "venv", str(folder)], folder.parent)
 
     def install(self, folder: Path, requirements: Sequence[str], overrides: Sequence[str] = ()) -> str | None:
@@ -123,7 +125,7 @@ class Installer:
         with scratch() as own:
             variables = {**scrubbed(own, os.cpu_count() or 1), **self.environment}
             for tool in ("UV", "PIP"):
-                variables[f"{tool}_CACHE_DIR"] = str(place / STORE / tool.lower())
+                variables[f"{tool}_CACHE_DIR"] = str(place / tool.lower())
             secrets = Path(variables["HOME"], ".netrc")
             secrets.write_text(entries_for(self._told()), encoding="utf-8")
             secrets.chmod(0o600)

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from verify.building import MARKER
+from verify.building import MARKER, written
 from verify.installer import STORE
 from verify.known import FOLDER
 
@@ -66,9 +66,11 @@ def remove(chosen: Iterable[Kept]) -> Iterator[Kept]:
 
 
 def forget(cache: Path) -> None:
-    """Remove what environments said of names, and what was fetched to make them."""
-    for name in (FOLDER, STORE):
-        shutil.rmtree(cache / name, ignore_errors=True)
+    """Remove what environments said of names and, unless one is being built, what was fetched to make them."""
+    shutil.rmtree(cache / FOLDER, ignore_errors=True)
+    with contextlib.ExitStack() as locks:
+        if all(locks.enter_context(_free(lock)) for lock in cache.glob("*.lock")):
+            shutil.rmtree(cache / STORE, ignore_errors=True)
 
 
 def _read(folder: Path) -> Kept:
@@ -92,7 +94,7 @@ def _sizes(folder: Path) -> tuple[int, int]:
     found = _counted(str(folder))
     if (folder / MARKER).is_file():
         with contextlib.suppress(OSError):
-            remembered.write_text(json.dumps(found), encoding="utf-8")
+            written(remembered, json.dumps(found))
     return found
 
 

@@ -14,7 +14,7 @@ import pytest
 
 from verify.building import Plan, build
 from verify.containment import contain
-from verify.installer import Installer, find, parse_settings, uv_flags
+from verify.installer import STORE, Installer, find, parse_settings, uv_flags
 from verify.interpreters import inspect
 from verify.netrc import entries_for
 from verify.resolve import resolve
@@ -149,6 +149,25 @@ def test_an_environment_with_such_a_package_is_built_and_used_shut_in(place: Pla
     assert not place.ran.exists() or SECRET not in place.ran.read_text()
     if tools.contained.level == "full":
         assert sorted(path.name for path in place.home.iterdir()) == ["kept"]
+
+
+def test_a_build_writes_to_no_finished_environment_and_to_no_file_of_ours(place: Place) -> None:
+    tools = find(threading.Event())
+    base = inspect(Path(sys.executable))
+    first, _ = build(Plan(("spy==1.0", "spy==1.0"), (), ()), base, tools, place.cache, lambda text: None)
+    folder = first.path.parent.parent
+    code = f"""
+import pathlib
+for place in ({str(folder / "planted")!r}, {str(place.cache / "planted")!r}, {str(folder.with_suffix(".lock"))!r}):
+    try:
+        pathlib.Path(place).write_text("planted")
+    except OSError:
+        pass
+"""
+    if tools.contained.level == "full":
+        assert tools.fetch([sys.executable, "-c", code], place.cache / STORE) is None
+        assert not (folder / "planted").exists()
+        assert {path.name for path in place.cache.iterdir()} == {folder.name, f"{folder.name}.lock", STORE}
 
 
 def test_requirements_are_resolved_shut_in(place: Place) -> None:

@@ -40,6 +40,10 @@ def test_what_is_kept_is_told_with_its_size_and_age(cache: Path) -> None:
     assert kept(cache / "nowhere") == ()
     (cache / STORE / "uv").mkdir(parents=True)
     assert kept(cache) == (half, new, old)
+    with (cache / "old.lock").open("w") as stream:
+        fcntl.flock(stream, fcntl.LOCK_EX)
+        forget(cache)
+        assert (cache / STORE).exists()
     forget(cache)
     assert not (cache / STORE).exists()
 
@@ -52,6 +56,12 @@ def test_sizes_are_remembered_until_something_is_removed(cache: Path) -> None:
     (cache / "new" / SIZES).unlink()
     assert kept(cache)[1].size == first[1].size + 500
     (cache / "new" / SIZES).write_text("nonsense")
+    (cache.parent / "kept").write_text("of the user")
+    (cache / "half" / MARKER).touch()
+    (cache / "half" / SIZES).symlink_to(cache.parent / "kept")
+    assert kept(cache) and not (cache / "half" / SIZES).is_symlink()
+    assert (cache.parent / "kept").read_text() == "of the user"
+    (cache / "half" / MARKER).unlink()
     assert kept(cache)[1].shared == 1000
     list(remove(one for one in first if one.folder.name == "half"))
     new = next(one for one in kept(cache) if one.folder.name == "new")
