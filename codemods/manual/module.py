@@ -8,9 +8,11 @@ from collections.abc import Iterable, Mapping
 from codemods.manual.optimizers import NotPlain
 from codemods.source import ClassNode, PythonFile
 from codemods.syntax import (
+    Function,
     is_plain,
     is_self_attribute,
     mentions,
+    own_nodes,
     parameters,
     returns,
     self_assignments,
@@ -95,6 +97,33 @@ def judge_flag(file: PythonFile) -> None:
         not isinstance(node.ctx, ast.Load) and id(node) not in plain for node in file.attributes(AUTOMATIC)
     ):
         raise NotPlain("automatic_optimization is set to something else than True")
+
+
+def judge_by_hand(step: Function) -> None:
+    """Raises NotPlain where a training step goes backward or steps by hand, which Lightning did too."""
+    handed = {
+        target.id
+        for node in own_nodes(step)
+        if isinstance(node, ast.Assign) and _hands_out(node.value)
+        for each in node.targets
+        for target in ast.walk(each)
+        if isinstance(target, ast.Name)
+    }
+    for node in own_nodes(step):
+        if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
+            continue
+        owner = node.func.value
+        stepped = (isinstance(owner, ast.Name) and owner.id in handed) or _hands_out(owner)
+        if node.func.attr == "manual_backward" or (node.func.attr == "step" and stepped):
+            raise NotPlain(
+                f"training_step optimizes by hand in line {node.lineno}, while Lightning optimized what it returns"
+            )
+
+
+def _hands_out(node: ast.expr) -> bool:
+    """Whether an expression is `self.optimizers()`, or one of what it gives."""
+    node = node.value if isinstance(node, ast.Subscript) else node
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "optimizers"
 
 
 def judge_constructor(item: ClassNode) -> None:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from codemods.manual.configured import Configured
 from codemods.manual.hooks import CARRIED, Hooks, judge_hooks, read_hooks
 from codemods.manual.makers import METHOD, read_makers
-from codemods.manual.module import AUTOMATIC, NOT_CARRIED, is_manual, judge_place
+from codemods.manual.module import AUTOMATIC, NOT_CARRIED, is_manual, judge_by_hand, judge_place
 from codemods.manual.optimizers import NotPlain
 from codemods.manual.outputs import judge_batch, judge_outputs, reads_batch, reads_outputs
 from codemods.optimizers.returned import may_skip, result_kind
@@ -190,6 +190,7 @@ def names_of(step: Function) -> Names:
 
 def _judge(file: PythonFile, item: ClassNode, step: Function) -> None:
     names_of(step)
+    judge_by_hand(step)
     judge_place(file, item, NOT_CARRIED, HELPER, IMPORTS)
     _judge_flag(item)
     _judge_names(file)

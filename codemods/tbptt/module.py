@@ -14,6 +14,7 @@ from codemods.manual.module import (
     AUTOMATIC,
     NOT_CARRIED,
     is_manual,
+    judge_by_hand,
     judge_callers,
     judge_constructor,
     judge_place,
@@ -251,6 +252,7 @@ def _judge(file: PythonFile, item: ClassNode) -> None:
         raise NotPlain(f"{what}, but the class has no training_step with `hiddens`")
     if _flag_off(item):
         raise NotPlain(f"`{FLAG}` is 0 or None, so Lightning 1.x never split a batch")
+    judge_by_hand(step)
     judge_place(file, item, REFUSED_HOOKS, HELPER, IMPORTS)
     judge_callers(file)
     judge_constructor(item)

@@ -137,6 +137,11 @@ REFUSED = {
         changed(("super().__init__()", "super().__init__()\n        self.lr_schedulers = []")),
         "hides the method that the loop calls",
     ),
+    "steps by hand": (
+        changed((STEP, STEP + "        g, d = self.optimizers()\n        g.step()\n")),
+        "optimizes by hand in line",
+    ),
+    "steps by hand, one of them": (changed((STEP, STEP + "        self.optimizers()[0].step()\n")), "by hand in line"),
     "default that is neither": (changed((STEP, STEP.replace("optimizer_idx)", "optimizer_idx=1)"))), "the index is 1"),
 }
 

@@ -47,6 +47,10 @@ REFUSED = {
         optimizers(f"self.optimizers = {OPTIMIZER}", f"return {OPTIMIZER}"),
         "hides the method that the loop calls",
     ),
+    "backward by hand": (
+        changed(("        self.log(", "        self.manual_backward(loss)\n        self.log(")),
+        "optimizes by hand in line",
+    ),
     "flag as a property": (
         changed((SETUP, "    @property\n    def automatic_optimization(self):\n        return False\n\n" + SETUP)),
         "automatic_optimization",
