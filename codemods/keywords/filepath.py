@@ -70,7 +70,12 @@ def _parts(file: PythonFile, node: ast.expr) -> tuple[str, str] | None:
         cut = _cut(tail) if written and isinstance(node.op, ast.Add) and "/" in tail else None
         if cut is None:
             return None
-        return file.source_of(node.left) + ("" if cut[0].strip(_QUOTES) in ("", "/") else f" + {cut[0]}"), cut[1]
+        left = file.source_of(node.left)
+        if cut[0].strip(_QUOTES) in ("", "/"):
+            return left, cut[1]
+        plain = ast.Name | ast.Attribute | ast.Call | ast.Subscript | ast.Constant | ast.JoinedStr
+        added = isinstance(node.left, plain) or (isinstance(node.left, ast.BinOp) and isinstance(node.left.op, ast.Add))
+        return f"{left if added else f'({left})'} + {cut[0]}", cut[1]
     joined = isinstance(node, ast.Call) and ast.unparse(node.func) == "os.path.join"
     if not joined or not isinstance(node, ast.Call) or len(node.args) < 2 or node.keywords:
         return None

@@ -11,7 +11,7 @@ from codemods.facts import literal
 from codemods.finding import Fix
 from codemods.source import CallNode, PythonFile
 from codemods.trainer.options import Options
-from codemods.trainer.values import bound_once, is_repeatable, kind_of
+from codemods.trainer.values import bound_once, is_repeatable, kind_of, part_of_choice
 
 
 @dataclass(frozen=True)
@@ -103,7 +103,7 @@ def _asks_for_one(call: CallNode, node: ast.expr) -> bool:
 
 def _read_choice(file: PythonFile, call: CallNode, node: ast.IfExp, known: Sequence[Options]) -> Devices | None:
     """`1 if torch.cuda.is_available() else 0` and its like."""
-    test = file.source_of(node.test)
+    test = part_of_choice(file, node.test)
     arms = []
     for arm in (node.body, node.orelse):
         asked = read_gpus(arm) if literal(arm)[0] else read_value(file, call, arm, known)
@@ -122,6 +122,8 @@ def _read_choice(file: PythonFile, call: CallNode, node: ast.IfExp, known: Seque
         return CPU
     same = first.accelerator == second.accelerator
     accelerator = first.accelerator if same else f'"{first.accelerator}" if {test} else "{second.accelerator}"'
+    if isinstance(node.body, ast.IfExp) and one != two:
+        one = f"({one})"
     devices = one if one == two else f"{one} if {test} else {two}"
     unsafe = next((item for item in arms if item.level != "safe"), None)
     level: Fix = "unsafe" if unsafe else "safe"

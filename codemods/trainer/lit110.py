@@ -29,7 +29,7 @@ from codemods.trainer.options import Options, read_options
 from codemods.trainer.own import between, is_lightnings, own_arguments, receivers
 from codemods.trainer.special import SPECIAL, Outcome
 from codemods.trainer.table import Row, current, find, later, once, rows
-from codemods.trainer.values import kind_of
+from codemods.trainer.values import kind_of, part_of_choice
 
 if TYPE_CHECKING:
     import libcst as cst
@@ -136,7 +136,7 @@ def _outcome(
     file: PythonFile, facts: Facts, call: CallNode, item: ast.keyword, row: Row, known: Sequence[Options]
 ) -> Outcome | str:
     """What becomes of an argument, or why it is left."""
-    text = file.source_of(item.value)
+    text = _text(file, item.value, row)
     outcome: Outcome | str
     if row.action == "manual":
         return row.reason
@@ -157,6 +157,11 @@ def _outcome(
     if not outcome.new and is_commented(file, call.node, item, beside=False):
         return "a comment stands beside it; delete both by hand"
     return _with_callback(file, call, outcome, row) if outcome.callback else outcome
+
+
+def _text(file: PythonFile, value: ast.expr, row: Row) -> str:
+    """A value as the row's text takes it in."""
+    return part_of_choice(file, value) if " if {}" in row.target else file.source_of(value)
 
 
 def _with_callback(file: PythonFile, call: CallNode, outcome: Outcome, row: Row) -> Outcome | str:
@@ -244,7 +249,7 @@ def _exchange(file: PythonFile, facts: Facts, entry: Handed, row: Row | None, na
     """The edit that gives a key its new name and value, or takes it out, where the row says so."""
     if row is None or entry.value is None or row.action not in ("write", "drop") or names.count(entry.name) > 1:
         return None
-    text = file.source_of(entry.value) if entry.file is file else ""
+    text = _text(file, entry.value, row) if entry.file is file else ""
     new = ((row.keyword, row.text(text)),) if row.action == "write" else ()
     if any(name in names and name != entry.name for name, _ in new) or "\n" in text:
         return None

@@ -21,7 +21,7 @@ from codemods.trainer.own import is_lightnings, receivers
 from codemods.trainer.plugins import CLASSES, check_plugins
 from codemods.trainer.strategies import GONE as GONE_STRATEGIES
 from codemods.trainer.strategies import ONE, RENAMED, is_strategy, named
-from codemods.trainer.values import bound_once, bound_to, is_repeatable, is_stored
+from codemods.trainer.values import bound_once, bound_to, is_repeatable, is_stored, part_of_choice
 
 CODE = "LIT111"
 GONE = ("distributed_backend", "num_processes", "tpu_cores", "num_tpu_cores", "ipus", "auto_select_gpus")
@@ -277,8 +277,9 @@ def _may_be_none(call: CallNode, node: ast.expr) -> bool:
 def _devices(file: PythonFile, node: ast.expr, given: Mapping[str, ast.expr]) -> End | None:
     known, value = literal(node)
     if isinstance(node, ast.IfExp) and (True, None) in (literal(node.body), literal(node.orelse)):
-        arms = ['"auto"' if literal(arm) == (True, None) else file.source_of(arm) for arm in (node.body, node.orelse)]
-        text = f"{arms[0]} if {file.source_of(node.test)} else {arms[1]}"
+        shown = [part_of_choice(file, arm) for arm in (node.body, node.test, node.orelse)]
+        first, last = ('"auto"' if literal(arm) == (True, None) else "" for arm in (node.body, node.orelse))
+        text = f"{first or shown[0]} if {shown[1]} else {last or shown[2]}"
         return End((("devices", text),), "safe", "None is an error in 2.x; it left the number open", "B16")
     if known and value is None:
         return End((), "safe", "None is an error in 2.x; it left the number open", "B16")

@@ -271,6 +271,8 @@ def _unkept(file: PythonFile, sites: Sequence[Site], kept: Collection[str]) -> s
     for option, successors in SUCCESSORS.items():
         if option in kept and any(successors & keywords(site.call.node).keys() for site in built):
             return f"what takes the place of --{option} is given beside it, so that the option would be read nowhere"
+    if kept and not all(isinstance(site.given, ast.Name | ast.Attribute) for site in built):
+        return f"the script speaks of the option {min(kept)}, and what was parsed has no name"
     adding = [site for site in sites if site.adds]
     if kept and any(isinstance(statement_of(file, site), ast.Return) for site in adding):
         return f"the script speaks of the option {min(kept)}, which would have to stand behind a return"

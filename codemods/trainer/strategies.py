@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from codemods.facts import Facts, literal
 from codemods.source import PythonFile
+from codemods.trainer.values import part_of_choice
 from codemods.versions import reaches
 
 STRATEGIES = frozenset(
@@ -71,7 +72,9 @@ def named(file: PythonFile, facts: Facts, node: ast.expr) -> Named:
             (text[0] for text in (file.source_of(node.body), file.source_of(node.orelse)) if text[0] in "'\""), '"'
         )
         arms = [text.replace('"', quote) if text == '"auto"' else text for text in (body.text, other.text)]
-        return Named(f"{arms[0]} if {file.source_of(node.test)} else {arms[1]}", body.row or other.row)
+        if isinstance(node.body, ast.IfExp):
+            arms[0] = f"({arms[0]})"
+        return Named(f"{arms[0]} if {part_of_choice(file, node.test)} else {arms[1]}", body.row or other.row)
     return Named(None)
 
 

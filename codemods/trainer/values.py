@@ -25,6 +25,12 @@ def is_repeatable(node: ast.expr) -> bool:
     return isinstance(node, ast.Name)
 
 
+def part_of_choice(file: PythonFile, node: ast.expr) -> str:
+    """The text of an expression as an arm, or the question, of `a if b else c`."""
+    text = file.source_of(node)
+    return f"({text})" if isinstance(node, ast.IfExp | ast.Lambda | ast.NamedExpr) else text
+
+
 def kind_of(file: PythonFile, call: CallNode, node: ast.expr, options: Iterable[Options], depth: int = 0) -> str:
     """`int` (None and bool may be among its values), `ids` (some, none missing), `str`, `float`, `gpus` (what
     Lightning's own option gave: a number or text with a comma), `bool`, or `?`."""

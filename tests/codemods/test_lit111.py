@@ -314,3 +314,16 @@ def test_the_same_in_a_dictionary(before: str, wanted: str, level: str | None) -
     made = run_rules({"train.py": f"{head}{before}\n"}, rule("LIT111"), unsafe=True)
     assert [item.fix for item in made.findings] == ([level] if level else [])
     assert made.final().get("train.py", f"{head}{before}\n".encode()).decode() == f"{head}{wanted or before}\n"
+
+
+@pytest.mark.parametrize(
+    ("before", "wanted"),
+    [
+        ("Trainer(strategy=('ddp' if x else 'fsdp_native') if y else None)",
+         "Trainer(strategy=('ddp' if x else \"fsdp\") if y else 'auto')"),
+        ("Trainer(devices=(2 if x else 3) if y else None)", "Trainer(devices=(2 if x else 3) if y else \"auto\")"),
+        ("Trainer(devices=None if (y := f()) else 2)", "Trainer(devices=\"auto\" if (y := f()) else 2)"),
+    ],
+)  # fmt: skip
+def test_a_choice_inside_a_choice_keeps_its_parentheses(before: str, wanted: str) -> None:
+    assert call(before) == wanted

@@ -43,7 +43,16 @@ def test_a_name_with_fields_stands_behind_its_folder(path: str, folder: str, nam
     assert call(path) == f"ModelCheckpoint(dirpath={folder}, filename={name})"
 
 
-@pytest.mark.parametrize("path", ['os.path.join(root, "x-{epoch}")', 'f"{root}/x-{{epoch}}"', 'root + "/x-{epoch}"'])
+@pytest.mark.parametrize(
+    "path",
+    [
+        'os.path.join(root, "x-{epoch}")',
+        'f"{root}/x-{{epoch}}"',
+        'root + "/x-{epoch}"',
+        '(root or ".") + "/a/x-{epoch}"',
+        '(root if root else ".") + "/a/x-{epoch}"',
+    ],
+)
 def test_the_parts_are_those_of_the_path(path: str, tmp_path: Path) -> None:
     space: dict[str, Any] = {"os": os, "root": str(tmp_path), "ModelCheckpoint": ModelCheckpoint}
     made = eval(call(path), space)

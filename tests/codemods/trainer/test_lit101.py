@@ -57,6 +57,14 @@ def test_examples(example: Example) -> None:
         ("Trainer(gpus='0,1')", 'Trainer(accelerator="gpu", devices=[0, 1])'),
         ("Trainer(gpus='2, 3')", 'Trainer(accelerator="gpu", devices=[2, 3])'),
         ("Trainer(gpus='0,')", 'Trainer(accelerator="gpu", devices=[0])'),
+        (
+            "Trainer(gpus=(1 if a else 2) if b else 0)",
+            'Trainer(accelerator="gpu" if b else "cpu", devices=(1 if a else 2) if b else 1)',
+        ),
+        (
+            "Trainer(gpus=1 if (a if c else d) else 0)",
+            'Trainer(accelerator="gpu" if (a if c else d) else "cpu", devices=1)',
+        ),
         ("Trainer(gpus=1, accelerator='dp')", 'Trainer(devices=1, accelerator="gpu")'),
         ("Trainer(gpus=[3], accelerator='dp')", 'Trainer(devices=[3], accelerator="gpu")'),
         ("Trainer(gpus=[0,1])", 'Trainer(accelerator="gpu", devices=[0,1])'),
