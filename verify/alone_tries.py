@@ -6,6 +6,7 @@ Runs in the target's interpreter, beside the harness.
 from __future__ import annotations
 
 import contextlib
+import gc
 import importlib
 import json
 import os
@@ -143,6 +144,8 @@ def attempt(
     seen = _Seen()
     spec, made = state.batch, None
     forwards = [0]
+    if _held() > bench.memory / 2:
+        gc.collect()
     counter = _counting(forwards, bench.memory)
     try:
         with _limit(min(seconds, ONE_TRY_S), seconds), blank(bench.absent if state.weights else None):
