@@ -203,7 +203,9 @@ def _by_itself(file: PythonFile, build: CallNode) -> Fitting | tuple[int, str | 
     given = {item.arg: item.value for item in build.node.keywords}
     model = build.node.args[0] if build.node.args else given.get("model_class")
     dotted = build.scope.resolve(model) if model is not None else None
-    at_once = "run" not in given and None not in given and len(build.node.args) < 3
+    run = given.get("run")
+    runs = run is None or (isinstance(run, ast.Constant) and run.value is True)
+    at_once = runs and None not in given and len(build.node.args) < 3
     once = len([0 for call, _ in cli_statements(file) if call.node is not build.node]) == 0
     own = own_cli(file, build)
     if not at_once or not once or _is_taken(file, own) or any(isinstance(node, ast.ClassDef) for node in build.within):

@@ -110,7 +110,7 @@ import pytorch_lightning.cli
 
 
 class LightningCLI:
-    def __init__(self, model_class):
+    def __init__(self, model_class, run=True):
         self.model = model_class()
         self.trainer = Trainer(GIVEN)
         if hasattr(self, "before_fit"):
@@ -201,7 +201,7 @@ NAMED = """
 WITH = OWN.replace('("--name")\n', '("--name")\n' + NAMED)
 
 
-@pytest.mark.parametrize("cli", [OWN, WITH])
+@pytest.mark.parametrize("cli", [OWN, WITH, OWN.replace("(GAN)", "(GAN, run=True)")])
 def test_a_command_line_of_the_projects_own_hands_over_before_it_fits(cli: str) -> None:
     files = {**SEVERAL, "cli.py": cli}
     made = run_rules(files, OPT)
