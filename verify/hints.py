@@ -20,6 +20,7 @@ GROUPS, GROUPS_SIZE, VARIANTS = 80, 120_000, 3
 _CONFIGS = (".yaml", ".yml", ".json")
 _SIZE = 200_000
 _FILES = 400
+_DEPTH, _PARTS = 60, 100_000
 _SKIPPED = frozenset({".git", ".github", "node_modules", "site-packages", ".venv", "venv", "docs", "doc"})
 _REACHED = ("_target_", "class_path", "target", "class", "name", "type")
 _GIVEN = ("init_args", "params", "args", "kwargs", "hparams")
@@ -260,9 +261,25 @@ def configurations(root: Path) -> Iterator[tuple[str, Any]]:
     for path in sorted(found, key=lambda path: (len(path.parts), path.as_posix()))[:_FILES]:
         try:
             text = path.read_text(encoding="utf-8")
-            yield path.stem, json.loads(text) if path.suffix == ".json" else yaml.load(text, Loader=_Loader)
-        except (OSError, ValueError, yaml.YAMLError, RecursionError):
+            data = json.loads(text) if path.suffix == ".json" else yaml.load(text, Loader=_Loader)
+        except (OSError, ValueError, AttributeError, LookupError, TypeError, yaml.YAMLError, RecursionError):
             continue
+        if _is_readable(data):
+            yield path.stem, data
+
+
+def _is_readable(data: Any) -> bool:
+    """Whether data is neither very deep nor very large, as seen by who follows each reference: YAML can name the same
+    part again and again, and a part within itself."""
+    seen, waiting = 0, [(data, 0)]
+    while waiting:
+        value, depth = waiting.pop()
+        seen += 1
+        inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+        if depth > _DEPTH or seen + len(waiting) + len(inner) > _PARTS:
+            return False
+        waiting += [(each, depth + 1) for each in inner]
+    return True
 
 
 class _Loader(yaml.SafeLoader):  # type: ignore[misc, unused-ignore]

@@ -1,0 +1,26 @@
+"""What is read of configuration files for modules alone, whatever is written in them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from verify.hints import hints
+from verify.sources import Sources
+
+MANY = "a0: &a0 [x, x]\n" + "".join(f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 9)}]\n" for n in range(1, 9))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a: &a [*a]", "a: &a {b: *a}", MANY, "a: " + "[" * 300 + "]" * 300, "a: !!timestamp x", "a: !!int ''",
+        "a: !!bool x", "? [a]\n: b", "a: !own x\nb: [", "\x00",
+    ],
+)  # fmt: skip
+def test_a_configuration_that_cannot_be_followed_is_passed_over(tmp_path: Path, text: str) -> None:
+    (tmp_path / "model.py").write_text("class Model: ...\n")
+    (tmp_path / "bad.yaml").write_text(text)
+    (tmp_path / "good.yaml").write_text("width: &width 7\nagain: *width\n")
+    assert hints(Sources(tmp_path), "model.py").values == {"width": [7], "again": [7]}
