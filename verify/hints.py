@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import contextlib
 import json
 import re
 from collections.abc import Iterator, Mapping
@@ -53,7 +54,8 @@ def hints(sources: Sources, first: str) -> Hints:
     rest = [path for path in sources.paths() if path not in near]
     for path in [first, *near, *rest]:
         if tree := sources.tree(path):
-            _read(sources, path, tree, found)
+            with contextlib.suppress(RecursionError):
+                _read(sources, path, tree, found)
     size = 0
     for name, data in configurations(sources.root):
         _walk(data, found, 0)

@@ -96,7 +96,16 @@ def _classes(before: Sources, after: Sources, path: str) -> tuple[str, ...]:
 
 def _by_name(tree: ast.Module | None) -> dict[str, str]:
     nodes = [node for node in tree.body if isinstance(node, ast.ClassDef)] if tree else []
-    return {node.name: ast.dump(node) for node in nodes}
+    return {node.name: _code(node) for node in nodes}
+
+
+def _code(node: ast.AST) -> str:
+    """What a piece of code is but for its places; a long sum is nested too deep for ast.dump."""
+    plain = (
+        (type(each).__name__, [value for _, value in ast.iter_fields(each) if not isinstance(value, ast.AST | list)])
+        for each in ast.walk(node)
+    )
+    return repr(list(plain))
 
 
 def hinted(sources: Sources, found: Chosen) -> Mapping[str, Any]:
