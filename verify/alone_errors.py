@@ -142,6 +142,14 @@ def _sizes(match: re.Match[str], trouble: Trouble) -> Iterator[Spec]:
                 yield changed(trouble, place, shape=wanted, dtype="float32")
 
 
+def _scalars(match: re.Match[str], trouble: Trouble) -> Iterator[Spec]:
+    """One number a sample is expected."""
+    size = int(match[1])
+    for place, part in trouble.suspects():
+        if len(part["shape"]) > 1 and size in (math.prod(part["shape"]), math.prod(part["shape"][1:])):
+            yield changed(trouble, place, shape=part["shape"][:1])
+
+
 def _viewed(match: re.Match[str], trouble: Trouble) -> Iterator[Spec]:
     want, size = listed(match[1]), int(match[2])
     known = math.prod(number for number in want if number > 0)
@@ -317,6 +325,7 @@ _ANSWERS: tuple[tuple[re.Pattern[str], _Answer], ...] = tuple(
         (r"index out of range in self|index \d+ is out of bounds|Class values must be smaller|out of bounds", _lower),
         (r"[Tt]arget size \(torch\.Size\(\[(.*?)\]\)\)(?: must be the same as| that is different to the)"
          r" input size \(torch\.Size\(\[(.*?)\]\)\)", _sizes),
+        (r"a Tensor with (\d+) elements cannot be converted to Scalar", _scalars),
         (r"size of tensor a", _loss),
         (r"size of tensor a \((\d+)\) must match the size of tensor b \((\d+)\)", _pair),
         (r"must match except in dimension|[Kk]ernel size can't be greater|[Oo]utput size is too small"

@@ -212,7 +212,7 @@ def _read(path: Path, label: str, outcome: Outcome, recipe: Recipe) -> Raw:
 
 def _touches(new: Raw, changed: Sequence[str]) -> bool:
     """Whether what was executed holds anything that was changed: requirements alone change it all."""
-    python = {path for path in changed if path.endswith(".py")}
+    python = {path for path in changed if path.endswith(".py") and path not in modules.PACKAGING}
     return not python or bool(python & set(new.loaded))
 
 

@@ -18,7 +18,7 @@ from verify import modules
 from verify.alone_errors import is_about_inputs
 from verify.alone_sizes import smaller
 from verify.alone_tries import TooLarge, _counting
-from verify.apart import Sides, train
+from verify.apart import Sides, _touches, train
 from verify.bench import Request
 from verify.evidence import Failure, Recording
 from verify.hints import hints
@@ -140,6 +140,11 @@ def test_keys_that_variables_hold_and_options_without_a_name_are_found(searched:
 def test_a_module_that_remembers_its_first_batch_is_built_anew_for_the_next_try(searched: dict[str, Any]) -> None:
     assert searched["Scaled"]["event"] == "recipe", searched["Scaled"].get("why")
     assert searched["Scaled"]["told"]["batch"] == "{photo: float32 4x32x32x3}"
+
+
+def test_one_number_a_sample_is_given_where_it_is_asked_for(searched: dict[str, Any]) -> None:
+    assert searched["Masked"]["event"] == "recipe", searched["Masked"].get("why")
+    assert searched["Masked"]["told"]["batch"] == "(float32 4x1x32x32, float32 4)"
 
 
 def test_a_list_in_a_file_of_its_own_goes_by_the_name_of_the_file(searched: dict[str, Any]) -> None:
@@ -292,6 +297,12 @@ def test_a_module_that_loads_nothing_changed_raises_no_rung(monkeypatch: pytest.
     verdict, rung, reason = judged(monkeypatch, tmp_path, other, other)
     assert (verdict, rung) == ("inconclusive", "conforms")
     assert "none of the changed files was executed" in reason
+
+
+def test_a_setup_file_that_says_requirements_alone_is_not_waited_for() -> None:
+    raw = replace(record(), loaded=("model.py",))
+    assert _touches(raw, ["requirements.txt", "setup.py"])
+    assert not _touches(raw, ["setup.py", "other.py"])
 
 
 def test_errors_about_inputs_are_told_from_others() -> None:
