@@ -14,7 +14,8 @@ from verify.interpreters import Interpreter
 
 Event = Mapping[str, Any]
 FOLDER = "names"
-_HARNESS = Path(__file__).with_name("harness.py")
+ASKING = tuple(Path(__file__).with_name(name) for name in ("harness.py", "facts.py"))
+"""The code that asks: once it changes, it may be told something else."""
 
 
 def remembered(cache: Path, interpreter: Interpreter) -> tuple[Event, ...]:
@@ -72,5 +73,5 @@ def _place(cache: Path, interpreter: Interpreter) -> Path:
         with contextlib.suppress(OSError):
             changed.append([folder, Path(folder).stat().st_mtime_ns if folder.endswith("-packages") else 0])
     is_now: list[Any] = [str(interpreter.path), interpreter.python, sorted(interpreter.packages.items()), changed]
-    is_now.append(hashlib.sha256(_HARNESS.read_bytes()).hexdigest())
+    is_now += [hashlib.sha256(path.read_bytes()).hexdigest() for path in ASKING]
     return cache / FOLDER / f"{hashlib.sha256(json.dumps(is_now).encode()).hexdigest()[:16]}.json"

@@ -21,7 +21,7 @@ from verify.environments import Ready, Wanted, baseline, baseline_plan, given_ba
 from verify.evidence import Environment
 from verify.installer import find
 from verify.interpreters import Interpreter, Unavailable, inspect, inspect_named
-from verify.known import remember, remembered, unanswered
+from verify.known import ASKING, remember, remembered, unanswered
 from verify.manifests import addresses_in
 
 
@@ -195,6 +195,16 @@ def test_what_an_environment_said_is_remembered_until_it_changes(tmp_path: Path)
     developed = replace(held, packages={"pytorch-lightning": "2.7.0.dev0"})
     remember(tmp_path, developed, [name])
     assert remembered(tmp_path, developed) == ()
+
+
+@pytest.mark.parametrize("number", range(len(ASKING)))
+def test_what_other_code_asked_is_asked_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int) -> None:
+    held = Interpreter(Path("/python"), "3.11.7", {"pytorch-lightning": "2.6.6"}, ())
+    remember(tmp_path, held, [{"event": "name", "name": "a.B", "missing": None, "role": None}])
+    assert remembered(tmp_path, held)
+    (tmp_path / "other.py").write_text("other")
+    monkeypatch.setattr("verify.known.ASKING", (*ASKING[:number], tmp_path / "other.py", *ASKING[number + 1 :]))
+    assert remembered(tmp_path, held) == ()
 
 
 def test_a_given_interpreter_with_another_lightning_is_refused(tmp_path: Path) -> None:
