@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 
 from codemods.backward.names import path_of
 from codemods.backward.passes import Pass, later_backward, read_pass
-from codemods.backward.training import STEPS, Notes, collect, method_around
+from codemods.backward.training import STEPS, Mode, Notes, collect, method_around
 from codemods.facts import MODULE, Facts
 from codemods.nodes import every_node
 from codemods.rule import Example, Match, NodeEdit, Rule
 from codemods.source import ClassNode, PythonFile
-from codemods.syntax import Function, is_self_attribute, self_assignments, self_name
+from codemods.syntax import Function, is_self_attribute, results, self_assignments, self_name
 
 if TYPE_CHECKING:
     import libcst as cst
@@ -38,7 +38,7 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
     for item in file.classes:
         step = item.methods.get("training_step")
         fact = notes.fact(file, item) if step else None
-        if step is None or fact is None or facts.kind(fact) != MODULE or notes.modes(fact) != {"manual"}:
+        if step is None or fact is None or facts.kind(fact) != MODULE or not _by_hand(step, notes.modes(fact)):
             continue
         reached = notes.reached(fact, STEPS)
         if any("training_step" in names for names in _callers(item)):
@@ -48,6 +48,15 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
             run = notes.reached(fact, FORWARD)
             alone = (facts.ancestry(fact) or ()) == (fact,) and not any(True for _ in facts.subclasses(fact))
             yield _match(file, last, _kept(item, run), alone and _is_closed(file, item, run))
+
+
+def _by_hand(step: Function, modes: set[Mode]) -> bool:
+    """Whether nobody but the step goes backward: it optimizes manually, or gives Lightning nothing with a history."""
+    cut = all(
+        isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute) and value.func.attr in ("detach", "item")
+        for value in results(step)
+    )
+    return modes == {"manual"} or (modes == {"automatic"} and cut)
 
 
 def _callers(item: ClassNode) -> Iterator[set[str]]:

@@ -63,9 +63,20 @@ def test_left_alone(name: str) -> None:
 
 
 def test_other_classes_are_left_alone() -> None:
-    assert levels(BEFORE.replace("    automatic_optimization = False\n", "")) == []
     assert (
         levels(BEFORE.replace("lightning.pytorch import LightningModule", "torch.nn import Module as LightningModule"))
         == []
     )
     assert levels(BEFORE + "\n    def twice(self, batch):\n        self.training_step(batch, 0)\n") == []
+
+
+@pytest.mark.parametrize(
+    ("returned", "found"), [("", ["safe"]), ("loss.detach()", ["safe"]), ("loss.item()", ["safe"]), ("loss", [])]
+)
+def test_under_automatic_optimization_what_lightning_gets_decides(returned: str, found: list[str]) -> None:
+    """Behind a step that gives it nothing with a history, Lightning goes backward through nothing."""
+    step = changed(
+        "        optimizer.step()\n", f"        optimizer.step()\n        loss = 1.0\n        return {returned}\n"
+    )
+    assert levels(step) == ["safe"]
+    assert levels(changed("    automatic_optimization = False\n", "", step)) == found
