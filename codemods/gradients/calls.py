@@ -63,7 +63,7 @@ class Calls:
             for item in node.keywords
         )
         if dotted in names.REBUILT and not (dotted in names.KEPT and arguments and not _holds_values(arguments[0])):
-            listed = bool(arguments) and _holds_values(arguments[0]) and isinstance(node.args[0], ast.Name)
+            listed = bool(arguments) and _holds_values(arguments[0])
             value = self.frame.cut(join(every), node, "listed" if listed else "tensor")
             if starts and value.flow is Flow.CUT:
                 self.frame.run.revived.add(node)
@@ -78,7 +78,7 @@ class Calls:
             if last in names.NUMBERS:
                 return PLAIN
             if last in names.PURE_BUILTINS:
-                return replace(join(every), filled=last in names.CONTAINERS and join(every).filled)
+                return replace(join(every), filled=last in names.CONTAINERS)
             return self._escape(node)
         if dotted in names.FRESH:
             return PLAIN

@@ -135,14 +135,19 @@ def test_a_tensor_that_keeps_its_history_is_left() -> None:
         "torch.tensor(losses).mean()",
         "torch.Tensor(losses).mean()",
         "torch.FloatTensor(losses).sum()",
+        "torch.tensor(list({'a': loss}.values())).sum()",
+        "torch.tensor((loss, loss)).sum()",
+        "torch.tensor([*losses]).sum()",
+        "torch.tensor(self.pair(loss)).sum()",
         "x.new_tensor(loss)",
     ],
 )
 def test_a_list_of_losses_is_no_tensor(result: str) -> None:
     step = STEP.replace("        return loss", f"        losses = [loss, loss]\n        return {result}")
-    broken = run(program(step))
+    text = program(f"    def pair(self, loss):\n        return loss, loss\n\n{step}")
+    broken = run(text)
     assert broken.failure is not None and NOTHING_REQUIRES in broken.failure.message
-    assert {item.fix for item in findings({"train.py": program(step)})} == {"manual"}
+    assert {item.fix for item in findings({"train.py": text})} == {"manual"}
 
 
 def test_numbers_that_are_summed_and_made_a_tensor_again() -> None:
