@@ -165,3 +165,19 @@ def test_a_parameter_of_the_hooks_own_is_left_to_its_default() -> None:
     outputs = text.replace("padding=False", "outputs=None").replace("padding", "outputs")
     (finding,) = run_rules({"a.py": outputs}, rule("LIT210")).findings
     assert "reads `outputs`" in finding.reason
+
+
+@pytest.mark.parametrize("base", ["LightningModule", "LightningDataModule"])
+@pytest.mark.parametrize("name", ["setup", "teardown"])
+def test_a_hook_that_takes_no_stage(base: str, name: str) -> None:
+    text = f"from pytorch_lightning import {base}\n\n\nclass A({base}):\n    def {name}(self) -> None:\n        pass\n"
+    after = rewritten({"a.py": text}, rule("LIT210"))["a.py"]
+    assert after == text.replace("(self)", "(self, stage=None)")
+    inspect.signature(getattr(LightningModule, name)).bind(None, stage="fit")
+    for left in ("(self, stage)", "(self, stage=None)", "(self, **kwargs)", "(self, *args)"):
+        assert run_rules({"a.py": text.replace("(self)", left)}, rule("LIT210")).findings == ()
+
+
+def test_setups_of_other_classes_are_left() -> None:
+    text = "from unittest import TestCase\n\n\nclass A(TestCase):\n    def setup(self):\n        pass\n"
+    assert run_rules({"a.py": text}, rule("LIT210")).findings == ()
