@@ -72,13 +72,15 @@ def plan(
     """Finds and rewrites.
 
     A rewrite is thrown away, and its findings become `manual`, where the result does not parse, where the
-    rule would change it again, or where a second run over the whole result would.
+    rule would change it again, or where a second run over the whole result would. A rule that finds something to
+    rewrite in what rules behind it made has its turn behind them.
     """
     memory = memory or Memory()
     looked = scan(sources, options, progress, memory)
     rejected: dict[Unit, str] = {}
+    late: frozenset[str] = frozenset()
     while True:
-        draft = _rewrite(sources, looked, options, rejected)
+        draft = _rewrite(sources, looked, options, rejected, late)
         again = _look_again(sources, draft, options, memory.again()) if draft.changes else ()
         unstable = {
             (finding.code, finding.path): "a second run would change the result"
@@ -87,7 +89,10 @@ def plan(
         }
         if not unstable:
             break
-        rejected = {**draft.rejected, **unstable}
+        if led_to := {code for code, _ in unstable} - late:
+            late |= led_to
+        else:
+            rejected = {**draft.rejected, **unstable}
     left = {(finding.code, finding.path, finding.message, finding.row) for finding in again}
     settled = [_settle(finding, draft) for finding in looked.findings]
     findings = tuple(
@@ -110,11 +115,13 @@ def _settle(finding: Finding, draft: _Draft) -> Finding:
     return replace(finding, applied=False, fix="manual", reason=reason)
 
 
-def _rewrite(sources: Sequence[Source], looked: Scan, options: Options, rejected: Mapping[Unit, str]) -> _Draft:
+def _rewrite(
+    sources: Sequence[Source], looked: Scan, options: Options, rejected: Mapping[Unit, str], late: Container[str]
+) -> _Draft:
     base = {source.path: source.data for source in sources}
     draft = _Draft(dict(base), base, rejected=dict(rejected))
     kinds = {source.path: source.kind for source in sources}
-    for rule in sorted(options.rules, key=lambda rule: not rule.judges_ignores):
+    for rule in sorted(options.rules, key=lambda rule: (not rule.judges_ignores, rule.last, rule.code in late)):
         while True:
             attempt, failed = _apply_rule(rule, draft, kinds, looked, options)
             if not failed:

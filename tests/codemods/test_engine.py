@@ -281,7 +281,8 @@ def test_a_file_is_parsed_once_and_a_rule_sees_those_alone_that_hold_its_words(m
     assert sorted(parsed) == sorted(many)
 
 
-def test_a_rule_is_asked_of_what_another_wrote() -> None:
+@pytest.mark.parametrize(("first", "second"), [("ONE001", "TWO001"), ("TWO001", "ONE001")])
+def test_a_rule_is_asked_of_what_another_wrote(first: str, second: str) -> None:
     def renaming(code: str, old: str, new: str) -> Rule:
         def check(file: PythonFile, facts: Facts) -> Iterator[Match]:
             for call in file.calls:
@@ -292,5 +293,7 @@ def test_a_rule_is_asked_of_what_another_wrote() -> None:
         example = Example(f"{old}()\n", f"{new}()\n")
         return Rule(code, "renaming", "s", "w", "safe", "v", (b"call",), check, (example,), words=(old.encode(),))
 
-    rules = (renaming("ONE001", "call_one", "call_two"), renaming("TWO001", "call_two", "call_three"))
-    assert plan(sources({"a.py": "call_one()\n"}), Options(rules)).final() == {"a.py": b"call_three()\n"}
+    rules = (renaming(first, "call_one", "call_two"), renaming(second, "call_two", "call_three"))
+    made = plan(sources({"a.py": "call_one()\n"}), Options(tuple(sorted(rules, key=lambda rule: rule.code))))
+    assert (made.final(), made.bugs) == ({"a.py": b"call_three()\n"}, ())
+    assert [change.code for change in made.changes] == [first, second]
