@@ -57,8 +57,8 @@ def _optimizer_index(step: Function) -> bool:
 
 def _irregular(step: Function) -> str | None:
     """Why a manual training_step does not step one optimizer once."""
-    optimizers = optimizers_of(step)
-    steps = list(optimizer_steps(step, optimizers))
+    optimizers = held_by(step, "optimizers")
+    steps = list(steps_of(step, optimizers, "optimizers"))
     if len(optimizers) > 1 or len(steps) > 1:
         return "several optimizers step in one batch, which the count does not know"
     if not steps:
@@ -71,30 +71,77 @@ def _irregular(step: Function) -> str | None:
     return None
 
 
-def optimizers_of(step: Function) -> list[str]:
-    """The names that hold what `self.optimizers()` gives."""
-    me, found = self_name(step), []
-    for node in own_nodes(step):
-        if not isinstance(node, ast.Assign) or not _gives_optimizers(node.value, me):
-            continue
+def times_scheduled(item: ClassNode) -> str | None:
+    """How often a class that optimizes by hand steps each of its schedulers in a batch, as an expression of `self`:
+    "1", or what a loop over a range counts to. None where that is not seen."""
+    step = item.methods.get("training_step")
+    if step is None or not is_manual(item):
+        return None
+    names = held_by(step, "lr_schedulers")
+    calls = list(steps_of(step, names, "lr_schedulers"))
+    asked, here = (
+        [node for node in nodes if is_self_attribute(node, "lr_schedulers", self_name(step))]
+        for nodes in (ast.walk(item.node), own_nodes(step))
+    )
+    if not calls or len({ast.unparse(call.func) for call in calls}) < len(calls) or len(asked) > len(here):
+        return None
+    times = {_times(step, call) for call in calls}
+    return times.pop() if len(times) == 1 else None
+
+
+def _times(step: Function, call: ast.Call) -> str | None:
+    """How often a statement of a step runs in a batch."""
+    around = [node for node in ast.walk(step) if node is not step and isinstance(node, ast.stmt)]
+    around = [node for node in around if any(inner is call for inner in ast.walk(node))]
+    loop = around[0] if len(around) == 2 else None
+    if len(around) == 1 and isinstance(around[0], ast.Expr):
+        return "1"
+    if isinstance(loop, ast.For) and not loop.orelse and isinstance(loop.iter, ast.Call):
+        name, limits = loop.iter.func, loop.iter.args
+        known = len(limits) == 1 and (_is_count(limits[0]) or _is_of_self(limits[0], self_name(step)))
+        leaves = any(isinstance(node, ast.Break | ast.Continue | ast.Return) for node in ast.walk(loop))
+        return ast.unparse(limits[0]) if known and not leaves and ast.unparse(name) == "range" else None
+    return None
+
+
+def _is_count(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and type(node.value) is int
+
+
+def _is_of_self(node: ast.expr, me: str) -> bool:
+    """Whether an expression is an attribute of the instance, however deep."""
+    while isinstance(node, ast.Attribute):
+        node = node.value
+        if isinstance(node, ast.Name):
+            return node.id == me
+    return False
+
+
+def held_by(step: Function, given: str) -> list[str]:
+    """The names that hold what `self.optimizers()` or `self.lr_schedulers()` gives."""
+    me, found = self_name(step), list[str]()
+    for node in (node for node in own_nodes(step) if isinstance(node, ast.Assign)):
         for target in node.targets:
-            found += [
-                ast.unparse(item) for item in (target.elts if isinstance(target, ast.Tuple | ast.List) else [target])
-            ]
+            names = target.elts if isinstance(target, ast.Tuple | ast.List) else [target]
+            if _gives(node.value, given, me):
+                found += map(ast.unparse, names)
+            elif isinstance(node.value, ast.Tuple) and len(names) == len(node.value.elts):
+                paired = zip(names, node.value.elts, strict=True)
+                found += [ast.unparse(name) for name, value in paired if _gives(value, given, me)]
     return list(dict.fromkeys(found))
 
 
-def _gives_optimizers(node: ast.expr, me: str) -> bool:
+def _gives(node: ast.expr, given: str, me: str) -> bool:
     if isinstance(node, ast.Subscript):
         node = node.value
-    return isinstance(node, ast.Call) and is_self_attribute(node.func, "optimizers", me)
+    return isinstance(node, ast.Call) and is_self_attribute(node.func, given, me)
 
 
-def optimizer_steps(step: Function, optimizers: list[str]) -> Iterator[ast.Call]:
-    """The calls of `step()` of some optimizers, or of `self.optimizers()` itself."""
+def steps_of(step: Function, names: list[str], given: str) -> Iterator[ast.Call]:
+    """The calls of `step()` of some optimizers or schedulers, or of what `self` gives itself."""
     me = self_name(step)
     for node in own_nodes(step):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "step":
             value = node.func.value
-            if ast.unparse(value) in optimizers or _gives_optimizers(value, me):
+            if ast.unparse(value) in names or _gives(value, given, me):
                 yield node

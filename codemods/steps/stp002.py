@@ -15,7 +15,7 @@ from codemods.source import ClassNode, PythonFile
 from codemods.steps.dead import dead_after
 from codemods.steps.modules import STEPS, assigned, kind_of
 from codemods.steps.onecycle import with_total
-from codemods.steps.optimization import stepping
+from codemods.steps.optimization import stepping, times_scheduled
 from codemods.steps.roles import GONE, Leaf
 from codemods.steps.totals import Place, places, reaches_scheduler
 from codemods.syntax import own_nodes
@@ -26,6 +26,10 @@ if TYPE_CHECKING:
 CODE = "STP002"
 MESSAGE = "The number of training steps is computed by hand"
 ADVICE = f"use self.trainer.{STEPS}, which Lightning computes from the loaders, limits and devices it really uses"
+SCHEDULED = (
+    "Lightning's own count of batches that step, times {0}: training_step steps its schedulers that often in a batch, "
+    "which the count does not know."
+)
 STREAMS = (b"IterableDataset", b"webdataset", b"IterableWrapper", b"WebLoader")
 
 
@@ -60,26 +64,34 @@ def _of_module(file: PythonFile, facts: Facts, item: ClassNode, found: list[Plac
     faulty = [(place, faults(place)) for place in found]
     if not any(wrong for _, wrong in faulty):
         return
-    refusals = [why for place, _ in faulty if (why := _refusal(file, facts, item, place))]
+    why, times = stepping(facts, file, item), "1"
+    if why and (scheduled := times_scheduled(item)) and all(reaches_scheduler(file, place) for place in found):
+        why, times = None, scheduled
+    refusals = [told for place, _ in faulty if (told := _refusal(file, facts, place) or why)]
     for place, wrong in faulty:
         if refusals:
             yield _match(file, place, "manual", f"Not rewritten: {refusals[0]}; {ADVICE}", wrong)
             continue
         level, reason = _level(file, facts, place)
-        yield _match(file, place, level, reason, wrong)
+        if times != "1":
+            level, reason = "unsafe", SCHEDULED.format(times)
+        yield _match(file, place, level, reason, wrong, times)
 
 
-def _match(file: PythonFile, place: Place, level: Fix, reason: str, wrong: tuple[str, ...] = ()) -> Match:
+def _match(
+    file: PythonFile, place: Place, level: Fix, reason: str, wrong: tuple[str, ...] = (), times: str = "1"
+) -> Match:
     message = f"{MESSAGE}: {'; '.join(wrong)}" if wrong else MESSAGE
     span = file.span(place.node) if place.node is not None else file.head(place.function)
     if level == "manual":
         return Match(span, message, level, reason)
+    text = f"{place.trainer}.{STEPS}" + (f" * {times}" if times != "1" else "")
     if place.node is None:
         dead = _dead_helpers(file, place)
-        edit = NodeEdit(place.function, partial(_short_body, value=f"{place.trainer}.{STEPS}"))
+        edit = NodeEdit(place.function, partial(_short_body, value=text))
         named = f" {', '.join(dead)} is not used any more." if dead else ""
         return Match(span, message, level, reason + named, edits=(edit,), unit=place.item.qualname)
-    text, spent = f"{place.trainer}.{STEPS}", [place.node]
+    spent = [place.node]
     edit = NodeEdit(place.node, partial(_value, text=text))
     if isinstance(place.node, ast.Call) and any(item.arg == "steps_per_epoch" for item in place.node.keywords):
         edit = NodeEdit(place.node, partial(with_total, text=text))
@@ -153,7 +165,7 @@ def _tests_limit(place: Place) -> bool:
     return False
 
 
-def _refusal(file: PythonFile, facts: Facts, item: ClassNode, place: Place) -> str | None:
+def _refusal(file: PythonFile, facts: Facts, place: Place) -> str | None:
     """Why a count is not replaced."""
     arguments = place.function.args
     if place.node is None and (
@@ -169,7 +181,7 @@ def _refusal(file: PythonFile, facts: Facts, item: ClassNode, place: Place) -> s
         return "setup runs before a test too, where there is no training loader"
     if not data and _streams(file, facts):
         return f"a loader without a length, as the project has, makes {STEPS} -1"
-    return stepping(facts, file, item)
+    return None
 
 
 def _streams(file: PythonFile, facts: Facts) -> bool:

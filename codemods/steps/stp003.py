@@ -12,7 +12,7 @@ from codemods.nodes import every_node
 from codemods.rule import Example, Match, NodeEdit, Rule
 from codemods.source import ClassNode, PythonFile
 from codemods.steps.modules import STEPS, assigned, kind_of, manual, parents_of, reader_of
-from codemods.steps.optimization import is_manual, optimizer_steps, optimizers_of
+from codemods.steps.optimization import held_by, is_manual, steps_of
 from codemods.steps.roles import Reader
 from codemods.steps.script import Script
 from codemods.steps.totals import whole_method
@@ -206,8 +206,8 @@ def _several_steps(file: PythonFile, item: ClassNode) -> Iterator[Match]:
     step = item.methods.get("training_step")
     if not step or not is_manual(item):
         return
-    optimizers = optimizers_of(step)
-    stepped = {ast.unparse(call.func) for call in optimizer_steps(step, optimizers)}
+    optimizers = held_by(step, "optimizers")
+    stepped = {ast.unparse(call.func) for call in steps_of(step, optimizers, "optimizers")}
     if len(stepped) < 2:
         return
     for function in item.methods.values():

@@ -13,7 +13,7 @@ from codemods.steps.stp001 import RULE as STP001
 from codemods.steps.stp002 import RULE as STP002
 from codemods.steps.stp003 import RULE as STP003
 from codemods.steps.stp004 import RULE as STP004
-from tests.codemods.support import rewritten
+from tests.codemods.support import rewritten, run_rules
 from tests.training import Case, Record, train, train_many
 
 HEAD = """\
@@ -45,6 +45,46 @@ def main(samples, batch_size, accumulate, drop_last, epochs, devices=1):
     trainer = Trainer(max_steps={steps}, accumulate_grad_batches=accumulate, devices={devices}, **EXTRA)
     trainer.fit(Model(), train_loader)
     return trainer.global_step
+"""
+SCHEDULED = """\
+import torch
+from lightning.pytorch import LightningModule, Trainer
+from torch.utils.data import DataLoader, TensorDataset
+
+
+class Model(LightningModule):
+    def __init__(self):
+        super().__init__()
+        self.automatic_optimization = False
+        self.rounds = 3
+        self.first = torch.nn.Linear(1, 1)
+        self.second = torch.nn.Linear(1, 1)
+
+    def training_step(self, batch, batch_idx):
+        one, other = self.lr_schedulers()
+        LOOP
+            for optimizer in self.optimizers():
+                optimizer.zero_grad()
+                self.manual_backward((self.first(batch[0]) + self.second(batch[0])).sum())
+                optimizer.step()
+            one.step()
+            other.step()
+
+    def train_dataloader(self):
+        return DataLoader(TensorDataset(torch.zeros(10, 1)), batch_size=2)
+
+    def configure_optimizers(self):
+        total_steps = len(self.train_dataloader()) * self.trainer.max_epochs
+        optimizers = [torch.optim.SGD(part.parameters(), lr=0.1) for part in (self.first, self.second)]
+        one = torch.optim.lr_scheduler.OneCycleLR(optimizers[0], 0.1, total_steps=total_steps)
+        return optimizers, [one, torch.optim.lr_scheduler.OneCycleLR(optimizers[1], 0.1, total_steps=total_steps)]
+
+
+def main():
+    trainer = Trainer(max_epochs=2)
+    model = Model()
+    trainer.fit(model)
+    return [(scheduler.last_epoch, scheduler.total_steps) for scheduler in model.lr_schedulers()]
 """
 READER = {"reader.py": "def limit(trainer):\n    return trainer.max_steps\n"}
 SAMPLES = "len(dataset) // (batch_size * accumulate) * epochs"
@@ -312,3 +352,17 @@ def test_none_is_no_limit(on: str) -> None:
     assert broken.failure is not None and broken.failure.type == "TypeError"
     record = run(rewritten({"train.py": text}, STP004)["train.py"], on=on)
     assert (record.global_step, record.epoch) == (14, 2)
+
+
+@pytest.mark.parametrize(("loop", "steps"), [("for _ in range(self.rounds):", 30), ("if True:", None)])
+def test_schedulers_that_step_several_times_a_batch_get_that_many_steps(loop: str, steps: int | None) -> None:
+    before = SCHEDULED.replace("LOOP", loop)
+    if steps is None:
+        assert "Not rewritten" in run_rules({"train.py": before}, STP002, unsafe=True).findings[0].reason
+        return
+    assert run_rules({"train.py": before}, STP002).findings[0].fix == "unsafe"
+    after = rewritten({"train.py": before}, STP002, unsafe=True)["train.py"]
+    assert "total_steps = self.trainer.estimated_stepping_batches * self.rounds\n" in after
+    assert run(after).returned == [[steps, steps]] * 2
+    broken = train({"train.py": before}, script=None).failure
+    assert broken is not None and broken.type == "ValueError"
