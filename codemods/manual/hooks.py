@@ -12,7 +12,7 @@ from codemods.manual.module import BEFORE_STEP, judge_before_step
 from codemods.manual.optimizers import NotPlain
 from codemods.manual.signature import HOOKS, index_parameter, old_parameters, read_by_default, read_elsewhere
 from codemods.source import ClassNode
-from codemods.syntax import Function, is_plain, is_super_call, own_nodes, parameters, self_name, uses
+from codemods.syntax import Function, is_plain, is_self_attribute, is_super_call, own_nodes, parameters, self_name, uses
 
 STEPPING, ZEROING, CLIPPING = "optimizer_step", "optimizer_zero_grad", "configure_gradient_clipping"
 GIVEN = (STEPPING, ZEROING)
@@ -33,13 +33,14 @@ class Hooks:
 
     `names` are those that a loop has to do with, `reads` those that read the index of the optimizer; `repeats` holds
     where optimizer_step may make other than one step, `counts` is what it calls behind its step that may look at
-    global_step, empty for nothing.
+    global_step, empty for nothing; `logs` holds where it logs.
     """
 
     names: frozenset[str] = frozenset()
     reads: frozenset[str] = frozenset()
     repeats: bool = False
     counts: str = ""
+    logs: bool = False
 
 
 @dataclass(frozen=True)
@@ -55,6 +56,7 @@ class Shed:
 
 def read_hooks(item: ClassNode) -> Hooks:
     """What the class overrides."""
+    stepping = [item.methods[STEPPING]] if STEPPING in item.methods else []
     return Hooks(
         frozenset(item.methods) & {*CARRIED, BEFORE_STEP, "on_train_epoch_end"},
         frozenset(
@@ -62,6 +64,12 @@ def read_hooks(item: ClassNode) -> Hooks:
         ),
         _repeats(item),
         _counts_elsewhere(item),
+        any(
+            is_self_attribute(node, name, self_name(method))
+            for method in stepping
+            for node in own_nodes(method)
+            for name in ("log", "log_dict")
+        ),
     )
 
 

@@ -290,6 +290,11 @@ def _doubted(facts: Facts, verdict: Verdict, own: Iterator[str]) -> Verdict:
     if verdict.configured.frequencies and (ACCUMULATE in given.left or given.accumulate):
         return Verdict(verdict.item, "none", "its optimizers take turns, and the Trainer accumulates gradients")
     doubts += doubts_about(verdict.item.hooks)
+    if verdict.item.hooks.logs:
+        doubts.append(
+            "its optimizer_step logs, where 1.x lost what an optimizer before it had logged by epoch in the first "
+            "batch of an epoch, which is kept now"
+        )
     if verdict.skips and given.clear_autocast and STEPPING in verdict.item.hooks.names:
         doubts.append("a GradScaler fails where a step returns None, which 1.x passed over")
     elif verdict.skips and given.clear_autocast:

@@ -15,6 +15,7 @@ from tests.codemods.gan_programs import (
     configured,
     program,
 )
+from tests.codemods.support import rule, run_rules
 from tests.training import train
 
 OLD_STEP = "def optimizer_step(self, epoch, batch_idx, optimizer, optimizer_idx, optimizer_closure, on_tpu=False, "
@@ -135,6 +136,28 @@ def test_a_method_that_counts_behind_the_step_counts_one_more() -> None:
     assert (old.failure, new.failure) == (None, None)
     assert [step.rates[0] for step in old.steps][1:] != [step.rates[0] for step in new.steps][1:]
     assert new.steps[2].rates[0] == pytest.approx(old.steps[2].rates[0] + 0.01)
+
+
+LOGGED = (
+    OLD_STEP
+    + """\
+using_native_amp=False, using_lbfgs=False):
+    optimizer.step(closure=optimizer_closure)
+    self.log("rate", optimizer.param_groups[0]["lr"])
+"""
+)
+
+
+def test_what_1_x_lost_where_a_hook_logs_is_kept() -> None:
+    files = program(more=LOGGED)
+    old, new = train(files, on="1.9.5"), train(changed(files, "unsafe"))
+    assert (old.failure, new.failure) == (None, None)
+    assert old.losses == pytest.approx(new.losses, abs=1e-6)
+    assert old.metrics.keys() == new.metrics.keys()
+    assert {name for name, value in old.metrics.items() if value != pytest.approx(new.metrics[name], abs=1e-6)} == {
+        "g_loss", "g_loss_epoch",
+    }  # fmt: skip
+    assert "which is kept now" in run_rules(files, rule("OPT001")).findings[0].reason
 
 
 def test_gradients_are_clipped_unscaled() -> None:
