@@ -73,15 +73,15 @@ def plan(
 
     A rewrite is thrown away, and its findings become `manual`, where the result does not parse, where the
     rule would change it again, or where a second run over the whole result would. A rule that finds something to
-    rewrite in what rules behind it made has its turn behind them.
+    rewrite in what rules behind it made has its turn behind them, with what is known of their result.
     """
     memory = memory or Memory()
     looked = scan(sources, options, progress, memory)
     rejected: dict[Unit, str] = {}
     late: frozenset[str] = frozenset()
     while True:
-        draft = _rewrite(sources, looked, options, rejected, late)
-        again = _look_again(sources, draft, options, memory.again()) if draft.changes else ()
+        draft = _rewrite(sources, looked, options, rejected, late, memory)
+        again = _look_again(sources, draft, options, memory.again()).findings if draft.changes else ()
         unstable = {
             (finding.code, finding.path): "a second run would change the result"
             for finding in again
@@ -116,14 +116,24 @@ def _settle(finding: Finding, draft: _Draft) -> Finding:
 
 
 def _rewrite(
-    sources: Sequence[Source], looked: Scan, options: Options, rejected: Mapping[Unit, str], late: Container[str]
+    sources: Sequence[Source],
+    looked: Scan,
+    options: Options,
+    rejected: Mapping[Unit, str],
+    late: Container[str],
+    memory: Memory,
 ) -> _Draft:
     base = {source.path: source.data for source in sources}
     draft = _Draft(dict(base), base, rejected=dict(rejected))
     kinds = {source.path: source.kind for source in sources}
     for rule in sorted(options.rules, key=lambda rule: (not rule.judges_ignores, rule.last, rule.code in late)):
+        known = looked
+        if rule.code in late and not rule.last:
+            now = _look_again(sources, draft, options, memory.again())
+            known = replace(looked, facts=now.facts, present=now.present)
+            kinds = dict.fromkeys(draft.data, "python") | kinds
         while True:
-            attempt, failed = _apply_rule(rule, draft, kinds, looked, options)
+            attempt, failed = _apply_rule(rule, draft, kinds, known, options)
             if not failed:
                 break
             draft.rejected.update(failed)
@@ -283,13 +293,13 @@ def _edited(
     return apply_node_edits(file, nodes, imports)
 
 
-def _look_again(sources: Sequence[Source], draft: _Draft, options: Options, memory: Memory) -> tuple[Finding, ...]:
-    """What a second run finds in the result."""
+def _look_again(sources: Sequence[Source], draft: _Draft, options: Options, memory: Memory) -> Scan:
+    """What a look at the result gives."""
     after = [replace_data(source, draft.data[source.path]) for source in sources]
     made = sorted(draft.data.keys() - {source.path for source in sources})
     after += [Source(path, "python", draft.data[path]) for path in made]
     rules = tuple(rule for rule in options.rules if not rule.judges_ignores)
-    return scan(after, replace(options, rules=rules, jobs=1), memory=memory).findings
+    return scan(after, replace(options, rules=rules, jobs=1), memory=memory)
 
 
 def _answer(

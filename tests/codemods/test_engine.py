@@ -297,3 +297,30 @@ def test_a_rule_is_asked_of_what_another_wrote(first: str, second: str) -> None:
     made = plan(sources({"a.py": "call_one()\n"}), Options(tuple(sorted(rules, key=lambda rule: rule.code))))
     assert (made.final(), made.bugs) == ({"a.py": b"call_three()\n"}, ())
     assert [change.code for change in made.changes] == [first, second]
+
+
+LED_TO = """\
+from pytorch_lightning import LightningModule
+
+
+class Model(LightningModule):
+    def training_step(self, batch, batch_idx, optimizer_idx):
+        optimizer = self.optimizers()
+        loss = self.layer(batch).sum()
+        loss.backward(retain_graph=True)
+        optimizer.zero_grad()
+        optimizer.step()
+        return loss
+
+    def configure_optimizers(self):
+        return torch.optim.SGD(self.layer.parameters(), lr=0.1)
+"""
+
+
+def test_a_rule_knows_what_the_rules_made_that_lead_to_it() -> None:
+    """BWD005 drops `retain_graph` under manual optimization alone, which OPT002 lets TBP101 switch on."""
+    made = run_rules({"model.py": f"import torch\n{LED_TO}"}, unsafe=True)
+    text = made.final()["model.py"].decode()
+    assert made.bugs == ()
+    assert "self.manual_backward(loss)\n" in text and "automatic_optimization = False" in text
+    assert run_rules({"model.py": text}, unsafe=True).changes == ()
