@@ -172,7 +172,9 @@ def _backend(file: PythonFile, facts: Facts, call: CallNode, node: ast.expr, giv
     if is_repeatable(node):
         names = _names(bound_once(file, call, node.id)) if isinstance(node, ast.Name) else frozenset()
         text = file.source_of(node) + (' or "auto"' if None in names or not names else "")
-        if names and not names & {*RENAMED, *GONE_STRATEGIES, "ddp_cpu"}:
+        if gone := sorted(name for name in names if name in {*RENAMED, *GONE_STRATEGIES, "ddp_cpu"}):
+            return End(None, "manual", f'it may be "{gone[0]}", which strategy= does not take')
+        if names:
             return End((("strategy", text),), "safe", UNUSED)
         return End((("strategy", text),), "unsafe", "it is taken to name a strategy that is still there, or to be None")
     return End(None, "manual", "it is not known before the program runs; give its value as strategy=")

@@ -48,8 +48,6 @@ def test_a_variable_of_known_strategies(value: str, wanted: str) -> None:
 @pytest.mark.parametrize(
     "lines",
     [
-        "backend = 'dp' if n > 1 else None",
-        "backend = 'ddp_cpu'",
         "backend = find()",
         "backend = 'ddp' if n > 1 else find()",
         "backend = 'ddp'\n    if n:\n        backend = 'horovod'",
@@ -60,6 +58,14 @@ def test_a_variable_of_others_is_only_likely(lines: str) -> None:
     made = run_rules(files, rule("LIT111"))
     assert made.changes == ()
     assert [finding.fix for finding in made.findings] == ["unsafe"]
+
+
+@pytest.mark.parametrize("value", ["'dp' if n > 1 else None", "'ddp_cpu'"])
+def test_a_variable_of_what_is_gone_is_left_to_a_person(value: str) -> None:
+    files = {"train.py": f"{HEAD}def go(n):\n    backend = {value}\n    return Trainer(distributed_backend=backend)\n"}
+    (found,) = run_rules(files, rule("LIT111"), unsafe=True).findings
+    assert (found.fix, found.applied) == ("manual", False)
+    assert 'it may be "d' in found.reason and "which strategy= does not take" in found.reason
 
 
 def test_names_of_strategies_are_lightnings_own() -> None:
