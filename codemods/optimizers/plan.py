@@ -220,7 +220,8 @@ def _alone(facts: Facts, item: Several, fact: ClassFact, items: Mapping[tuple[st
         return None
     for other in family(facts, fact):
         shown = items.get((other.path, other.name))
-        if "training_step" in other.methods and not (shown and shown.unread and shown.default):
+        apart = shown and (not shown.extends or (shown.unread and shown.default))
+        if "training_step" in other.methods and not apart:
             return Verdict(item, "keep", f"{other.name} ({other.path}), a relative, defines training_step too")
     doubts = (
         ()

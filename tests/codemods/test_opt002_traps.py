@@ -56,6 +56,34 @@ def test_index_goes_under_manual_optimization_and_from_a_whole_family() -> None:
     assert "optimizer_idx" not in rewritten({"train.py": dead() + child}, OPT002)["train.py"]
 
 
+APART = """
+
+class Child(Model):
+    def training_step(self, batch, batch_idx, optimizer_idx=0):
+        return self.layer(batch).sum() if optimizer_idx == 0 else OTHER
+
+    def configure_optimizers(self):
+        one = torch.optim.SGD(self.parameters(), lr=0.1)
+        if self.both:
+            plateau = torch.optim.lr_scheduler.ReduceLROnPlateau(one)
+            return [one, torch.optim.SGD(self.parameters(), lr=0.2)], [{"scheduler": plateau, "monitor": "loss"}]
+        return {"optimizer": one}
+"""
+
+
+def test_index_goes_where_a_relative_reads_its_own_and_calls_no_step_of_the_base() -> None:
+    text = dead((DEAD, "optimizer_idx=0")) + APART.replace("OTHER", "2 * self.layer(batch).sum()")
+    after = rewritten({"train.py": text}, OPT002, unsafe=True)["train.py"]
+    assert after == text.replace(", optimizer_idx=0", "", 1) != text
+
+
+@pytest.mark.parametrize("called", ["super().training_step", "Model.training_step"])
+def test_index_stays_where_a_relative_calls_the_step_of_the_base(called: str) -> None:
+    given = "batch, batch_idx, optimizer_idx" if called.startswith("super") else "self, batch, batch_idx, optimizer_idx"
+    files = {"train.py": dead((DEAD, "optimizer_idx=0")) + APART.replace("OTHER", f"{called}({given})")}
+    assert run_rules(files, OPT002, unsafe=True).changes == ()
+
+
 def test_index_of_optimizers_that_cannot_be_counted_takes_a_look() -> None:
     files = {"train.py": dead(("torch.optim.SGD(self.parameters(), lr=0.1)", "self.first, self.second"))}
     assert run_rules(files, OPT002).changes == ()
