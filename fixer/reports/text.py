@@ -209,7 +209,9 @@ def _proof(page: Page, result: Result, verbose: bool) -> None:
         page.line(prose("for the same reason" if again else words.one_line(evidence.reason)), 2, hang=0)
         _numbers(page, evidence, verbose or not number or evidence.verdict in ("changed", "regressed"))
         gone = f"not in Lightning {words.plain(result.target)}"
-        _names(page, "trained alone", words.alone(evidence), verbose)
+        in_reason = len(evidence.alone) == 1 and not evidence.alone[0].notes
+        if verbose or not (in_reason or again):
+            _names(page, "trained alone", words.alone(evidence), verbose)
         _names(page, "gradients", words.flow(evidence), verbose)
         _names(page, f"{gone}, in changed files", evidence.problems, verbose)
         _names(page, f"{gone}, in files that no rule changed", evidence.left, verbose)

@@ -30,6 +30,7 @@ from tests.fixer.reports.samples import (
     UNSAFE,
     many,
 )
+from verify.evidence import Alone
 
 DIFF = replace(RUN, command="diff", branch=None, commits=(), evidence=(), findings=(SAFE, MANUAL))
 FIX = replace(RUN, command="fix", branch=None, commits=(), evidence=())
@@ -161,6 +162,19 @@ def test_verify_tells_the_verdict() -> None:
     assert "not in Lightning 2.6.6, in changed files:\n      `Trainer(x=)`" in text
     assert text.count(PRESERVED.reason) == text.count("for the same reason") == 1
     assert text.splitlines()[-1] == "Proof: 2 preserved."
+
+
+def test_a_module_alone_is_told_once() -> None:
+    assert PRESERVED.after is not None
+    after = PRESERVED.after
+    one = Alone("model.py:Net", "size=2", "float32 4x2", (), "preserved", "same", "it is", 0.0, 1e-6, after, after)
+
+    def told(*modules: Alone, verbose: bool = False) -> int:
+        evidence = (replace(PRESERVED, alone=modules), replace(PRESERVED, alone=modules))
+        return report(Result("verify", None, "2.6.6", evidence=evidence), verbose=verbose).count("built with size=2")
+
+    assert (told(one), told(one, verbose=True)) == (0, 2)
+    assert (told(one, one), told(replace(one, notes=("its weights stay random",)))) == (2, 1)
 
 
 def test_diff_without_colour_is_applied_by_git(tmp_path: Path) -> None:
