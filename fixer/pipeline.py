@@ -147,8 +147,9 @@ def run(asked: Asked, how: RunOptions, progress: Progress) -> Result:
             progress(f"pushing to {delivery.remote.name}")
             result = delivery.deliver(made, result, rule_texts())
     elif nothing and delivery and not how.dry_run:
-        off = options.rules != whole.rules and bool(plan(sources, whole, _counted(progress)).changes)
-        result = delivery.conclude(result, off=off)
+        off = {rule.code for rule in whole.rules} - {rule.code for rule in options.rules}
+        left = plan(sources, whole, _counted(progress)).changes if off else ()
+        result = delivery.conclude(result, off=any(change.code in off for change in left))
     return replace(result, duration_s=time.monotonic() - started)
 
 
