@@ -29,9 +29,8 @@ from codemods.tbptt.step import Step
 @dataclass(frozen=True)
 class Loop:
     """What the loop has to carry over. `clip` is (value, algorithm or None) and `steps` the flag that goes from the
-    Trainer to the class, as source text; `outputs` and `batch_outputs` hold where a hook of the
-    epoch or of the batch reads what the chunks returned, `hooks` are those
-    that the class overrides, and `shed` is what becomes of them."""
+    Trainer to the class, as source text; `outputs` and `batch_outputs` hold where a hook of the epoch or of the batch
+    reads what the chunks returned, `hooks` are those that the class overrides, and `shed` is what becomes of them."""
 
     step: Step
     configured: Configured
