@@ -27,8 +27,8 @@ CODE = "STP002"
 MESSAGE = "The number of training steps is computed by hand"
 ADVICE = f"use self.trainer.{STEPS}, which Lightning computes from the loaders, limits and devices it really uses"
 SCHEDULED = (
-    "Lightning's own count of batches that step, times {0}: training_step steps its schedulers that often in a batch, "
-    "which the count does not know."
+    "Lightning's own count, times {0}: training_step steps its schedulers that often in a batch, which the count does "
+    "not know. With max_steps, which counts the steps of every optimizer, it is too long."
 )
 STREAMS = (b"IterableDataset", b"webdataset", b"IterableWrapper", b"WebLoader")
 
@@ -64,18 +64,17 @@ def _of_module(file: PythonFile, facts: Facts, item: ClassNode, found: list[Plac
     faulty = [(place, faults(place)) for place in found]
     if not any(wrong for _, wrong in faulty):
         return
-    why, times = stepping(facts, file, item), "1"
-    if why and (scheduled := times_scheduled(item)) and all(reaches_scheduler(file, place) for place in found):
-        why, times = None, scheduled
-    refusals = [told for place, _ in faulty if (told := _refusal(file, facts, place) or why)]
+    why = stepping(facts, file, item)
+    times = times_scheduled(item) if why and all(reaches_scheduler(file, place) for place in found) else None
+    refusals = [told for place, _ in faulty if (told := _refusal(file, facts, place) or (None if times else why))]
     for place, wrong in faulty:
         if refusals:
             yield _match(file, place, "manual", f"Not rewritten: {refusals[0]}; {ADVICE}", wrong)
             continue
         level, reason = _level(file, facts, place)
-        if times != "1":
+        if times:
             level, reason = "unsafe", SCHEDULED.format(times)
-        yield _match(file, place, level, reason, wrong, times)
+        yield _match(file, place, level, reason, wrong, times or "1")
 
 
 def _match(

@@ -354,12 +354,22 @@ def test_none_is_no_limit(on: str) -> None:
     assert (record.global_step, record.epoch) == (14, 2)
 
 
-@pytest.mark.parametrize(("loop", "steps"), [("for _ in range(self.rounds):", 30), ("if True:", None)])
-def test_schedulers_that_step_several_times_a_batch_get_that_many_steps(loop: str, steps: int | None) -> None:
-    before = SCHEDULED.replace("LOOP", loop)
-    if steps is None:
-        assert "Not rewritten" in run_rules({"train.py": before}, STP002, unsafe=True).findings[0].reason
-        return
+def test_schedulers_that_do_not_step_in_every_batch_are_left() -> None:
+    made = run_rules({"train.py": SCHEDULED.replace("LOOP", "if batch_idx % 2:")}, STP002, unsafe=True)
+    assert made.changes == ()
+    assert [finding.fix for finding in made.findings] == ["manual"]
+
+
+def test_schedulers_that_step_once_in_a_batch_of_several_optimizers_take_a_look() -> None:
+    before = SCHEDULED.replace("LOOP", "if True:")
+    before = before.replace("    one.step()\n            other", "one.step()\n        other")
+    assert "\n        one.step()\n        other.step()\n" in before
+    (found,) = run_rules({"train.py": before}, STP002).findings
+    assert found.fix == "unsafe" and "max_steps, which counts the steps of every optimizer" in found.reason
+
+
+def test_schedulers_that_step_several_times_a_batch_get_that_many_steps() -> None:
+    steps, before = 30, SCHEDULED.replace("LOOP", "for _ in range(self.rounds):")
     assert run_rules({"train.py": before}, STP002).findings[0].fix == "unsafe"
     after = rewritten({"train.py": before}, STP002, unsafe=True)["train.py"]
     assert "total_steps = self.trainer.estimated_stepping_batches * self.rounds\n" in after
