@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
 from codemods.facts import Facts, literal
 from codemods.rule import NodeEdit
-from codemods.source import PythonFile
+from codemods.source import CallNode, PythonFile
 from codemods.trainer.calls import clean_break, is_commented, replaced
 from codemods.trainer.fields import has_a_line, is_spoken, with_fields
 from codemods.trainer.handed import Handed
+from codemods.trainer.kept import space_of
 
 if TYPE_CHECKING:
     import libcst as cst
@@ -20,6 +21,27 @@ if TYPE_CHECKING:
 New = tuple[tuple[str, str | None], ...]
 """Other keys, with the text of their value; None stands for the value of the one that they replace."""
 NO_OTHER = "no other place that is seen speaks of the field"
+ONE_PLACE = "the dictionary is taken to be made, set and read nowhere else, and all its keys together"
+
+
+def in_one_place(file: PythonFile, call: CallNode, every: Sequence[Handed]) -> bool:
+    """Whether all that a call gets by `**` is one dictionary, spelled out there or as the one value of a name of the
+    same function. Whatever else makes, sets or reads one may do so for another call, or not always."""
+    holder, space = every[0].holder, space_of(file, call)
+    given = [item.value for item in call.node.keywords if item.arg is None]
+    in_class = bool(call.within) and isinstance(call.within[-1], ast.ClassDef)
+    if len(given) != 1 or in_class or not isinstance(holder, ast.Dict | ast.Call):
+        return False
+    if not all(entry.holder is holder and entry.alone and entry.always for entry in every):
+        return False
+    name = given[0].id if isinstance(given[0], ast.Name) else None
+    stores = [node for node in ast.walk(space) if isinstance(node, ast.Name) and node.id == name and not _loads(node)]
+    makes = [node for node in ast.walk(space) if isinstance(node, ast.Assign | ast.AnnAssign) and node.value is holder]
+    return given[0] is holder or (name is not None and len(stores) == len(makes) == 1)
+
+
+def _loads(node: ast.Name) -> bool:
+    return isinstance(node.ctx, ast.Load)
 
 
 def exchange(file: PythonFile, facts: Facts, entry: Handed, new: New) -> NodeEdit | None:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 from codemods.facts import Facts, literal
 from codemods.source import CallNode, ClassNode, PythonFile
-from codemods.syntax import Function
+from codemods.syntax import Function, returns
 from codemods.trainer.calls import builds_trainer
 from codemods.trainer.guards import asks_version
 from codemods.trainer.shapes import (
@@ -203,9 +203,9 @@ def _of_methods(facts: Facts, owner: Shape, name: str, way: Way, depth: int) -> 
 
 
 def _of_returns(at: At, facts: Facts, function: Function, way: Way, depth: int) -> Iterator[Handed]:
-    returns = [node for node in ast.walk(function) if isinstance(node, ast.Return)]
-    for node in returns:
-        yield from _keys(at, facts, node.value, way.but(always=returns == function.body[-1:]), depth + 1)
+    found = returns(function)
+    for node in found:
+        yield from _keys(at, facts, node.value, way.but(always=found == function.body[-1:]), depth + 1)
 
 
 def _options(at: At, way: Way) -> Iterator[Handed]:

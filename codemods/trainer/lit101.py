@@ -13,7 +13,7 @@ from codemods.finding import Fix
 from codemods.rule import Example, Match, NodeEdit, Rule, best_levels
 from codemods.source import CallNode, PythonFile
 from codemods.trainer.calls import builds_trainer, is_commented, keyword, keywords, replaced, with_value
-from codemods.trainer.dictionaries import NO_OTHER, exchange, names_of
+from codemods.trainer.dictionaries import NO_OTHER, ONE_PLACE, exchange, in_one_place, names_of
 from codemods.trainer.fields import structured
 from codemods.trainer.gpus import CPU, Devices, read_gpus, read_value
 from codemods.trainer.guards import guard_of
@@ -243,7 +243,11 @@ def _exchanged(
             edits += [exchange(file, facts, other, ((name, text),)) for other in every if other.name == name]
         if None in edits or len(edits) != 1 + len(planned.values):
             return []
+        if any(other.name in dict(planned.values) and other.holder is not entry.holder for other in every):
+            return []
         level, reason = _surely(mine, entry, asked, _reason(asked, arguments, planned), open_ended)
+        if level == "safe" and not in_one_place(file, call, every):
+            level, reason = "unsafe", f"{reason}; {ONE_PLACE}"
         unit = f"{file.path}:{mine[0].place.lineno}" if len(mine) > 1 else ""
         kept = tuple(edit for edit in edits if edit is not None)
         found.append(Match(file.span(entry.place), MESSAGE, level, reason, asked.row, kept, unit=unit))

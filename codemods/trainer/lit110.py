@@ -21,10 +21,10 @@ from codemods.trainer.calls import (
     trainer_calls,
     with_callback,
 )
-from codemods.trainer.dictionaries import NO_OTHER, exchange, names_of
+from codemods.trainer.dictionaries import NO_OTHER, ONE_PLACE, exchange, in_one_place, names_of
 from codemods.trainer.fields import field_matches, structured
 from codemods.trainer.guards import guard_of
-from codemods.trainer.handed import UNSEEN, Handed, handed
+from codemods.trainer.handed import Handed, handed
 from codemods.trainer.options import Options, read_options
 from codemods.trainer.own import between, is_lightnings, own_arguments, receivers
 from codemods.trainer.special import SPECIAL, Outcome
@@ -220,7 +220,7 @@ def _handed_over(
         seen.add(id(entry.place))
         edit = _exchange(file, facts, entry, row, names) if built else None
         if edit is not None and row is not None:
-            yield _exchanged(file, entry, row, edit, UNSEEN in names)
+            yield _exchanged(file, entry, row, edit, in_one_place(file, call, every))
             continue
         here = entry.file is file
         advice = "delete it" if row and row.action == "drop" else _advice(entry.name)
@@ -229,13 +229,13 @@ def _handed_over(
         yield Match(file.span(entry.place) if here else _place(file, call), what, "manual", reason, _row(entry.name))
 
 
-def _exchanged(file: PythonFile, entry: Handed, row: Row, edit: NodeEdit, open_ended: bool) -> Match:
+def _exchanged(file: PythonFile, entry: Handed, row: Row, edit: NodeEdit, sure: bool) -> Match:
     gone = entry.name in once() - current()
     level, reason = row.level, row.reason
     if isinstance(entry.holder, ast.AnnAssign):
         level, reason = "unsafe", f"{reason}; {NO_OTHER}"
-    elif open_ended and row.action == "write":
-        level, reason = "unsafe", f"{reason}; {UNFOLDED}"
+    elif not sure and level == "safe":
+        level, reason = "unsafe", f"{reason}; {ONE_PLACE}"
     what = f"`{entry.name}` of Trainer was removed" if gone else _message(row)
     return Match(file.span(entry.place), what, level, _sentence(reason), row.row, (edit,))
 

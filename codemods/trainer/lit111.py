@@ -13,10 +13,10 @@ from codemods.source import CallNode, PythonFile
 from codemods.syntax import is_super_call
 from codemods.trainer.calls import FROM_ARGS, is_commented, keywords, replaced, trainer_calls
 from codemods.trainer.counted import End, counted
-from codemods.trainer.dictionaries import NO_OTHER, exchange, names_of
+from codemods.trainer.dictionaries import NO_OTHER, ONE_PLACE, exchange, in_one_place, names_of
 from codemods.trainer.gpus import read_gpus
 from codemods.trainer.guards import guard_of
-from codemods.trainer.handed import UNSEEN, Handed, handed
+from codemods.trainer.handed import Handed, handed
 from codemods.trainer.own import is_lightnings, receivers
 from codemods.trainer.plugins import CLASSES, check_plugins
 from codemods.trainer.strategies import GONE as GONE_STRATEGIES
@@ -128,7 +128,9 @@ def _handed_over(file: PythonFile, facts: Facts, call: CallNode, seen: set[int],
         elif isinstance(entry.holder, ast.AnnAssign):
             yield _found(file, entry, replace(end, level="unsafe", reason=f"{end.reason}; {NO_OTHER}"), edit)
         else:
-            yield _found(file, entry, replace(end, level="unsafe") if UNSEEN in names and end.new else end, edit)
+            if end.level == "safe" and not in_one_place(file, call, every):
+                end = replace(end, level="unsafe", reason=f"{end.reason}; {ONE_PLACE}")
+            yield _found(file, entry, end, edit)
 
 
 def _found(file: PythonFile, entry: Handed, end: End, edit: NodeEdit | None = None) -> Match:

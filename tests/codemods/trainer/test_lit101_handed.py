@@ -31,17 +31,19 @@ def test_dictionaries() -> None:
 BUILD = "def build(quick, n: int):\n    kw = dict(max_epochs=1)\n    {}\n    return Trainer(**kw)\n"
 
 
+def unsafely(text: str) -> str:
+    return run_rules({"train.py": text}, RULE, unsafe=True).final()["train.py"].decode()
+
+
 def test_a_key_that_is_set_by_itself() -> None:
     text = HEAD + BUILD.format("kw['gpus'] = 2")
-    assert findings(text) == [(5, "safe")]
-    assert '    kw.update(accelerator="gpu", devices=2)\n' in run(text).final()["train.py"].decode()
+    assert findings(text) == [(5, "unsafe")]
+    assert run(text).changes == ()
+    assert '    kw.update(accelerator="gpu", devices=2)\n' in unsafely(text)
     cpu = HEAD + BUILD.format('kw["gpus"] = 0')
-    assert '    kw["accelerator"] = "cpu"\n' in run(cpu).final()["train.py"].decode()
+    assert '    kw["accelerator"] = "cpu"\n' in unsafely(cpu)
     counted = HEAD + BUILD.format("kw['gpus'] = n  # all of them")
-    assert (
-        '    kw.update(accelerator="gpu" if n else "cpu", devices=n or 1)  # all of them\n'
-        in run(counted).final()["train.py"].decode()
-    )
+    assert '    kw.update(accelerator="gpu" if n else "cpu", devices=n or 1)  # all of them\n' in unsafely(counted)
 
 
 @pytest.mark.parametrize(
@@ -51,10 +53,10 @@ def test_a_key_that_is_set_by_itself() -> None:
         ("kw['gpus'] = 1; print(kw)", "manual"),
         ("kw['gpus'] = 1; kw['devices'] = 1", "manual"),
         ("kw['gpus'] = find()", "manual"),
-        ("kw.update(gpus=1)", "safe"),
-        ("kw.update({'gpus': 1})", "safe"),
+        ("kw.update(gpus=1)", "unsafe"),
+        ("kw.update({'gpus': 1})", "unsafe"),
         ("kw.setdefault('gpus', 1)", "manual"),
-        ("kw |= {'gpus': 1}", "safe"),
+        ("kw |= {'gpus': 1}", "unsafe"),
         ("kw = {**kw, 'gpus': 1}", "manual"),
         ("kw.update(load(), gpus=1)", "unsafe"),
         ("kw['gpus'] = 1; del kw['gpus']", "manual"),
@@ -120,21 +122,21 @@ class Config:
 @pytest.mark.parametrize(
     ("body", "wanted", "level"),
     [
-        (METHOD, "return {'accelerator': \"gpu\", 'devices': 2, 'max_epochs': 1}", "safe"),
+        (METHOD, "return {'accelerator': \"gpu\", 'devices': 2, 'max_epochs': 1}", "unsafe"),
         (f"{METHOD}\n    def show(self):\n        print(self.options(True))\n", "'gpus': 2", "manual"),
         (f"{METHOD}\n\nclass Other(Run):\n    def options(self, quick):\n        return {{}}\n", "'gpus': 2", "manual"),
-        ("def params():\n    return {'gpus': 2}\nTrainer(**params())\n", f"return {TWO}", "safe"),
+        ("def params():\n    return {'gpus': 2}\nTrainer(**params())\n", f"return {TWO}", "unsafe"),
         ("def f(x):\n    kw = {'gpus': 2} if x else {'gpus': 0}\n    Trainer(**kw)\n",
-         f"{TWO} if x else {{'accelerator': \"cpu\", 'devices': 1}}", "safe"),
+         f"{TWO} if x else {{'accelerator': \"cpu\", 'devices': 1}}", "unsafe"),
         ("def f(x):\n    Trainer(**({'gpus': 2} if x else {}))\n", f"({TWO} if x else {{}})", "unsafe"),
         ("base = {'gpus': 1}\nTrainer(**{**base, 'gpus': 4})\n",
-         "{'accelerator': \"gpu\", 'devices': 1}\nTrainer(**{**base, 'accelerator': \"gpu\", 'devices': 4})", "safe"),
+         "{'accelerator': \"gpu\", 'devices': 1}\nTrainer(**{**base, 'accelerator': \"gpu\", 'devices': 4})", "unsafe"),
         ("Trainer(**{'gpus': 2, 'accelerator': 'ddp'})\n",
          "{'devices': 2, 'strategy': 'ddp', 'accelerator': \"gpu\"}", "safe"),
         ("Trainer(**{'gpus': 2, **rest})\n", "{'accelerator': \"gpu\", 'devices': 2, **rest}", "unsafe"),
         ("Trainer(**{\n    'gpus': 2,  # both\n    'a': 1,\n})\n",
          "{\n    'accelerator': \"gpu\",\n    'devices': 2,  # both\n    'a': 1,\n}", "safe"),
-        (KEPT, f"self.kw = {TWO}", "safe"),
+        (KEPT, f"self.kw = {TWO}", "unsafe"),
         (f"{KEPT}    def show(self):\n        return self.kw\n", "'gpus': 2", "manual"),
         (f"{NESTED}def main(cfg: Config):\n    Trainer(**asdict(cfg.machine))\n", FIELDS, "unsafe"),
         (f"{NESTED}cfg = Config()\nTrainer(**cfg.machine.__dict__)\n", FIELDS, "unsafe"),
@@ -165,7 +167,7 @@ SET = "def go():\n    {}kw['gpus'] = 1\n    return Trainer(**kw)\n"
         ("def go(**kw):\n    kw['gpus'] = 1\n    log(kw)\n    return Trainer(**kw)\n", ["manual"]),
         (f"{KEPT}print(getattr(Run(), 'kw'))\n", ["manual"]),
         ("kw = {'gpus': 1}\nif pl.__version__ < '2':\n    Trainer(**kw)\nelse:\n    Trainer(devices=1)\n", []),
-        ("def go(x):\n    kw = {'gpus': 2}\n    if x:\n        kw['gpus'] = 0\n    Trainer(**kw)\n", ["safe", "safe"]),
+        ("def go(x):\n    kw = {'gpus': 2}\n    if x:\n        kw['gpus'] = 0\n    Trainer(**kw)\n", ["unsafe"] * 2),
         ("def go():\n    kw = {'gpus': 2}\n    kw['gpus'] = f()\n    Trainer(**kw)\n", ["manual", "manual"]),
     ],
 )  # fmt: skip
