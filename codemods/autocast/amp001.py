@@ -10,6 +10,7 @@ from functools import partial
 from codemods.autocast.casts import Meeting
 from codemods.autocast.find import Traced, traced
 from codemods.autocast.members import looks_weightless
+from codemods.autocast.names import region_of
 from codemods.autocast.regions import MENTIONS, TORCH_FIXED, collect, context
 from codemods.autocast.repair import (
     SCRIPTED,
@@ -199,7 +200,7 @@ def _split_region(file: PythonFile, facts: Facts, found: list[_Found]) -> ast.Wi
             return None
         if len(opened.items) != 1 or opened.items[0].optional_vars is not None:
             return None
-        if not isinstance(opened.items[0].context_expr, ast.Call | ast.IfExp):
+        if region_of(opened.items[0].context_expr, file.scope) is None:
             return None
         if opened.lineno == opened.body[0].lineno or item.anchor.statement not in opened.body[:-1]:
             return None

@@ -44,9 +44,10 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
         reached = notes.reached(fact, STEPS)
         index = parameters(step)[1] if step and len(parameters(step)) > 1 else "batch_idx"
         for name, method in item.methods.items():
-            found = read_accumulation(method, _never_zeroed(file, facts, fact)) if name in reached else None
+            unzeroed = _never_zeroed(file, facts, fact)
+            found = read_accumulation(method, unzeroed) if name in reached else None
             if found:
-                yield from _matches(file, item, method, index, found)
+                yield from _matches(file, item, method, index, found, unzeroed)
 
 
 def _never_zeroed(file: PythonFile, facts: Facts, fact: ClassFact) -> bool:
@@ -55,7 +56,9 @@ def _never_zeroed(file: PythonFile, facts: Facts, fact: ClassFact) -> bool:
     return alone and "zero_grad" not in file.text and ".grad" not in file.text
 
 
-def _matches(file: PythonFile, item: ClassNode, method: Function, index: str, found: Accumulation) -> Iterator[Match]:
+def _matches(
+    file: PythonFile, item: ClassNode, method: Function, index: str, found: Accumulation, unzeroed: bool
+) -> Iterator[Match]:
     window = found.window
     size = ast.unparse(window.size)
     if _counts_steps(window.counter):
@@ -84,8 +87,8 @@ def _matches(file: PythonFile, item: ClassNode, method: Function, index: str, fo
         yield Match(
             file.span(each.test),
             TAIL,
-            "safe",
-            TAIL_REASON,
+            "unsafe" if unzeroed else "safe",
+            f"{TAIL_REASON} Nobody is seen to zero the gradients." if unzeroed else TAIL_REASON,
             edits=(NodeEdit(each.test, partial(with_tail, own=own, holds=each.holds)),),
             unit=f"{file.path}:{item.qualname}",
         )

@@ -143,6 +143,10 @@ def _are_frozen(use: Use) -> bool:
     )
 
 
+def _is_set(node: ast.AST) -> bool:
+    return isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store)
+
+
 def _refused(file: PythonFile, facts: Facts, held: Held, uses: list[Use]) -> str:
     """Why a container is not registered; empty where it is."""
     if PARAMETER in held.dotted and set(held.dotted) != {PARAMETER}:
@@ -156,6 +160,8 @@ def _refused(file: PythonFile, facts: Facts, held: Held, uses: list[Use]) -> str
     if isinstance(held.node, ast.Tuple) and any(use.around and isinstance(use.around[0], ast.BinOp) for use in uses):
         return "the tuple is added to another one"
     for use in uses:
+        if PARAMETER in held.dotted and use.around and _is_set(use.around[0]):
+            return f"an element is set in line {use.node.lineno}, which a ParameterList makes a parameter"
         if not isinstance(use.node.ctx, ast.Store) and (why := _odd(held, use)):
             return f"{why} in line {use.node.lineno}"
     others = [node for node in file.attributes(held.name) if _is_foreign(node)]

@@ -88,6 +88,9 @@ def _staged(file: PythonFile, item: ClassNode, kind: str) -> Iterator[Match]:
         if method is None or not is_plain(method) or len(method.args.args) != 1:
             continue
         message = f"{name} gets `stage`, which it does not take"
+        if uses(method, "stage"):
+            yield Match(file.head(method), message, "manual", "Not rewritten: it has a `stage` of its own.")
+            continue
         reason = "The Trainer calls it with stage=, a TypeError; calls without it go on as before."
         yield Match(file.head(method), message, "safe", reason, edits=(NodeEdit(method, _with_stage),))
 

@@ -13,7 +13,7 @@ from codemods.finding import Fix
 from codemods.rule import Example, Match, NodeEdit, Rule
 from codemods.source import ClassNode, PythonFile
 from codemods.steps.dead import dead_after
-from codemods.steps.modules import STEPS, assigned, kind_of
+from codemods.steps.modules import STEPS, assigned, kind_of, parents_of
 from codemods.steps.onecycle import with_total
 from codemods.steps.optimization import stepping, times_scheduled
 from codemods.steps.roles import GONE, Leaf
@@ -91,7 +91,8 @@ def _match(
         named = f" {', '.join(dead)} is not used any more." if dead else ""
         return Match(span, message, level, reason + named, edits=(edit,), unit=place.item.qualname)
     spent = [place.node]
-    edit = NodeEdit(place.node, partial(_value, text=text))
+    inner = times != "1" and isinstance(parents_of(place.item.node).get(place.node), ast.BinOp | ast.UnaryOp)
+    edit = NodeEdit(place.node, partial(_value, text=f"({text})" if inner else text))
     if isinstance(place.node, ast.Call) and any(item.arg == "steps_per_epoch" for item in place.node.keywords):
         edit = NodeEdit(place.node, partial(with_total, text=text))
         spent = [item.value for item in place.node.keywords if item.arg in ("epochs", "steps_per_epoch")]

@@ -32,7 +32,11 @@ def builds_trainer(call: CallNode, file: PythonFile, facts: Facts) -> bool:
         return True
     dotted = call.scope.resolve(call.node.func)
     known = facts.find_class(dotted, file.path) if dotted else None
-    return known is not None and facts.kind(known) == TRAINER and "__init__" not in known.methods
+    return (
+        known is not None
+        and facts.kind(known) == TRAINER
+        and all("__init__" not in item.methods for item in facts.ancestry(known))
+    )
 
 
 def item_of(node: ast.expr, name: str) -> ast.expr | None:

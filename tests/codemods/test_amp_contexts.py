@@ -169,7 +169,11 @@ net.parameters()
 
 @pytest.mark.parametrize(
     ("made", "entered", "split"),
-    [("", "accelerator.autocast()", True), ("context = accelerator.autocast()\n", "context", False)],
+    [
+        ("", "torch.autocast('cpu')", True),
+        ("", "accelerator.autocast()", False),
+        ("context = accelerator.autocast()\n", "context", False),
+    ],
 )
 def test_a_context_that_is_kept_is_not_entered_twice(made: str, entered: str, split: bool) -> None:
     text = after(KEPT.format(made=made, entered=entered), CODE)

@@ -181,3 +181,10 @@ def test_a_hook_that_takes_no_stage(base: str, name: str) -> None:
 def test_setups_of_other_classes_are_left() -> None:
     text = "from unittest import TestCase\n\n\nclass A(TestCase):\n    def setup(self):\n        pass\n"
     assert run_rules({"a.py": text}, rule("LIT210")).findings == ()
+
+
+def test_a_stage_of_ones_own_is_not_hidden() -> None:
+    text = "import pytorch_lightning as pl\n\nstage = 1\n\n\nclass Data(pl.LightningDataModule):\n"
+    made = run_rules({"data.py": f"{text}    def setup(self):\n        print(stage)\n"}, rule("LIT210"))
+    assert made.changes == ()
+    assert [finding.fix for finding in made.findings] == ["manual"]

@@ -376,3 +376,13 @@ def test_schedulers_that_step_several_times_a_batch_get_that_many_steps() -> Non
     assert run(after).returned == [[steps, steps]] * 2
     broken = train({"train.py": before}, script=None).failure
     assert broken is not None and broken.type == "ValueError"
+
+
+def test_a_product_keeps_its_place_in_what_stands_around_it() -> None:
+    decay = "torch.optim.lr_scheduler.LambdaLR(optimizers[1], lambda step: 1 - step / ({}))"
+    text = SCHEDULED.replace("LOOP", "for _ in range(self.rounds):").replace(
+        "torch.optim.lr_scheduler.OneCycleLR(optimizers[1], 0.1, total_steps=total_steps)",
+        decay.format("len(self.train_dataloader()) * self.trainer.max_epochs"),
+    )
+    after = rewritten({"train.py": text}, STP002, unsafe=True)["train.py"]
+    assert decay.format("self.trainer.estimated_stepping_batches * self.rounds") in after
