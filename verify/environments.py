@@ -59,8 +59,7 @@ def needs(
     """The distributions, besides torch and Lightning, for imported packages and the loggers among `names`.
 
     What the project takes from an address is taken from there: what has the name of one, and where nothing has, what
-    has words of it. A name that projects give their own files is taken from an index only where a pin has it; another
-    that no pin has stands for the one pin that begins with it (`open_clip` for `open-clip-torch`).
+    has words of it. A name that projects give their own files is taken from an index only where a pin has it.
     """
     pinned = {canonicalize_name(pin.name) for pin in map(requirement, pins) if pin}
     ours = {*_BASE, *_OURS}
@@ -73,8 +72,7 @@ def needs(
         if address and name not in pinned:
             found.add(f"{name} @ {address.url}")
         elif name in pinned or package.lower() not in AMBIGUOUS:
-            longer = [pin for pin in pinned - ours if pin.startswith(f"{name}-") and name not in pinned]
-            found.add(longer[0] if len(longer) == 1 else name)
+            found.add(name)
     loggers = {extra for name in names for extra in _LOGGERS.get(name, ())}
     return frozenset(found | loggers | {"numpy"})
 

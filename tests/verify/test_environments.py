@@ -34,12 +34,6 @@ def test_imports_become_distributions() -> None:
     assert needs({"torchnlp", "open_clip", "absl"}, ()) == {"pytorch-nlp", "open-clip-torch", "absl-py", "numpy"}
 
 
-def test_a_name_that_no_pin_has_stands_for_the_one_pin_that_begins_with_it() -> None:
-    packages = {"open_clip", "google", "timm", "torch", "data"}
-    pins = ["open-clip-torch<3", "google-auth", "google-api", "timm", "timm-extra", "torch-extra", "data-science"]
-    assert needs(packages, (), pins) == {"open-clip-torch", "google", "timm", "numpy"}
-
-
 def test_what_comes_from_an_address_is_not_taken_from_an_index(tmp_path: Path) -> None:
     (tmp_path / "requirements.txt").write_text("git+https://host/o/CLIP.git\ngit+https://h/p/long-words-of-it@v1\n")
     addresses = addresses_in(tmp_path)
