@@ -122,10 +122,9 @@ SAFE = {
     "an old name without a cache": _program("with torch.cpu.amp.autocast(True, torch.bfloat16, False):"),
     "a function that returns nothing of the kind": _program("with contextlib.suppress(ValueError):"),
     "a stack that is left": _program(
-        f"with {REGION}:",
-        body="with contextlib.ExitStack() as stack:\n    stack.enter_context(torch.no_grad())\n    target = x\n"
-        "return (self.net(x) - self._net(x)).float().pow(2).mean()\n",
-    ),
+        "with contextlib.ExitStack() as stack:",
+        body=f"stack.enter_context({REGION})\ntarget = x\n",
+    ).replace(TAIL, "".join(f"        {line}\n" for line in TWO.splitlines()) + TAIL),
     "regions apart": _program("with kept:", body="with torch.no_grad():\n    target = self.net(x)\n").replace(
         TAIL, f"        with kept:\n            return (self.net(x) - target).float().mean()\n{TAIL}"
     ),

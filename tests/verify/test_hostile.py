@@ -58,6 +58,9 @@ def beat():
         open("beat", "a").write("x")
         time.sleep(0.02)
 """
+TOO_MUCH = "for n in range(4): open(f'much{n}', 'wb').write(b'x' * 2**20)"
+SMALL_DISK = Limits(60, 2**31, disk=2 * 2**20)
+"""A limit that `TOO_MUCH` breaks when the program is ready, however long it took to start."""
 
 
 def test_a_fork_bomb_is_ended_with_all_its_processes(tmp_path: Path, level: Level) -> None:
@@ -106,16 +109,17 @@ def test_who_does_not_hear_the_polite_signal_is_ended(tmp_path: Path, best: Leve
 import signal
 for number in {*signal.valid_signals()} - {signal.SIGKILL, signal.SIGSTOP, 32, 33}:
     signal.signal(number, signal.SIG_IGN)
-beat()
+open("beat", "a").write("x")
 """
-    outcome = attack(tmp_path, best, BEAT + deaf, Limits(1, 2**31))
-    assert outcome.ended == "it ran longer than 1 seconds"
+    outcome = attack(tmp_path, best, f"{BEAT}{deaf}{TOO_MUCH}\nbeat()", SMALL_DISK)
+    assert outcome.ended == "it wrote more than 0.0 GiB"
     assert still(tmp_path / "own/tree/beat")
 
 
 def test_who_is_told_to_end_may_say_goodbye(tmp_path: Path, level: Level) -> None:
-    code = "import signal, sys, time\nsignal.signal(signal.SIGTERM, lambda *_: sys.exit('goodbye'))\ntime.sleep(60)"
-    assert attack(tmp_path, level, code, Limits(1, 2**31)).output.strip() == "goodbye"
+    code = "import signal, sys, time\nsignal.signal(signal.SIGTERM, lambda *_: sys.exit('goodbye'))\n"
+    outcome = attack(tmp_path, level, f"{code}{TOO_MUCH}\ntime.sleep(60)", SMALL_DISK)
+    assert outcome.output.strip() == "goodbye"
 
 
 def test_how_a_program_ended_is_told(tmp_path: Path, level: Level) -> None:
@@ -125,8 +129,10 @@ def test_how_a_program_ended_is_told(tmp_path: Path, level: Level) -> None:
 
 
 def test_endless_output_is_capped_and_its_end_kept(tmp_path: Path, level: Level) -> None:
-    outcome = attack(tmp_path, level, "import os\nwhile True: os.write(1, b'word ' * 9999)", Limits(1, 2**31))
-    assert outcome.ended == "it ran longer than 1 seconds"
+    said = "os.write(1, b'word ' * 9999)"
+    code = f"import os\n{said}\n{TOO_MUCH}\nwhile True: {said}"
+    outcome = attack(tmp_path, level, code, SMALL_DISK)
+    assert outcome.ended == "it wrote more than 0.0 GiB"
     assert 0 < len(outcome.output) <= 64 * 1024
     assert set(outcome.output.split()) <= {"word", "w", "wo", "wor", "ord", "rd", "d"}
 
