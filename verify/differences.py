@@ -97,14 +97,26 @@ def _by_step(raw: Raw, steps: int) -> list[list[float]]:
     return found
 
 
+def losses_of(before: Raw, after: Raw) -> list[tuple[float, float]]:
+    """The losses of both side by side; where there are other backward passes, their sums at each step. Those of a step
+    that a failure cut off are its first ones, where these are nearer than their sum."""
+    old, new = before.recording, after.recording
+    if not adds_up(before, after, math.inf):
+        return list(pairs(old.losses, new.losses))
+    common = min(old.optimizer_steps, new.optimizer_steps)
+    then, now = (_by_step(raw, common) for raw in (before, after))
+    found = [(sum(a), sum(b)) for a, b in pairs(then[:common], now[:common])]
+    last = [(sum(then[common]), sum(now[common]))] if then[common] or (old.fitted and now[common]) else []
+    first = list(pairs(then[common], now[common]))
+    if last and not old.fitted and len(then[common]) <= len(now[common]):
+        last = min(last, first, key=lambda both: max(abs(a - b) for a, b in both))
+    return [*found, *last]
+
+
 def most(before: Raw, after: Raw) -> float | None:
     """The largest absolute difference over losses, learning rates and weights."""
     old, new = before.recording, after.recording
-    steps = min(old.optimizer_steps, new.optimizer_steps)
-    merged = len(old.losses) != len(new.losses) and adds_up(before, after, math.inf)
-    sums = [tuple(map(sum, _by_step(raw, steps))) for raw in (before, after)]
-    then, now = sums if merged else (old.losses, new.losses)
-    found = [abs(a - b) for a, b in pairs(then, now)]
+    found = [abs(a - b) for a, b in losses_of(before, after)]
     found += [abs(a - b) for x, y in pairs(old.learning_rates, new.learning_rates) for a, b in pairs(x, y)]
     ending = {weight.name: weight for weight in after.weights}
     for weight in before.weights:

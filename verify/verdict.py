@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from verify.differences import UNCOUNTED, Difference, adds_up, differences, most, pairs, up_to_failure
+from verify.differences import UNCOUNTED, Difference, adds_up, differences, losses_of, most, pairs, up_to_failure
 from verify.evidence import Recording, Rung, Verdict
 from verify.record import Raw
 
@@ -106,15 +106,26 @@ def _repaired(
         return Judgement("regressed" if silent else "inconclusive", ground, told)
     exact = tolerance_of(old, new)
     tolerance = MARGIN * noise if noise > exact else exact
-    found = [] if noise > NOISY else list(up_to_failure(before, after, tolerance))
-    common = min(len(old.losses), len(new.losses))
-    off = max((abs(left - right) for left, right in pairs(old.losses, new.losses)), default=None)
+    found = list(up_to_failure(before, after, math.inf if noise > NOISY else tolerance))
+    both = losses_of(before, after)
+    apart = (abs(left - right) for left, right in both)
+    off = max((value for value in apart if math.isfinite(value)), default=None)
     if found:
         reason = f"failed before ({told}), trains now, with other numbers up to that failure: {_listed(found)}"
         return Judgement("changed", _rung("trains", problems), reason, off, tolerance)
-    what = f"the {common} losses up to that failure are the same" if common else "no numbers to compare"
+    aside = f"two runs of the tree before differ by {noise:.3g} themselves"
+    if not both:
+        what = "no numbers to compare"
+    elif noise > NOISY:
+        what = f"{aside}: the losses up to that failure cannot be compared"
+    else:
+        sums = "sums of the losses of each step" if adds_up(before, after, math.inf) else "losses"
+        flaky = f"; {aside}" if noise > exact else ""
+        what = f"the {len(both)} {sums} up to that failure are the same within {tolerance:g}{flaky}"
     reason = f"failed before ({told}), trains now; {what}"
-    return Judgement("repaired", _rung("trains", problems), reason, off, tolerance if common else None)
+    if not both or noise > NOISY:
+        return Judgement("repaired", _rung("trains", problems), reason)
+    return Judgement("repaired", _rung("trains", problems), reason, off, tolerance)
 
 
 def _compared(

@@ -173,8 +173,32 @@ def test_other_numbers_up_to_a_failure_are_a_change_and_no_repair() -> None:
     judgement = judge(failed(losses=(1.0,)), raw(losses=(-1.0, 0.5)), ())
     assert short(judgement) == ("changed", "trains")
     assert "trains now, with other numbers up to that failure: loss 1: 1 became -1" in judgement.reason
-    assert judge(failed(losses=(1.0,)), raw(losses=(-1.0, 0.5)), (), noise=1.0).verdict == "repaired"
     assert "no optimizer holds w" in judge(failed(), raw(unheld=("w",)), ()).reason
+
+
+@pytest.mark.parametrize("noise", [1.0, float("inf")])
+def test_losses_before_a_failure_that_differ_by_themselves_are_not_called_the_same(noise: float) -> None:
+    judgement = judge(failed(losses=(1.0,)), raw(losses=(-1.0, 0.5)), (), noise=noise)
+    assert short(judgement) == ("repaired", "trains")
+    assert "cannot be compared" in judgement.reason and "the same" not in judgement.reason
+    assert (judgement.max_difference, judgement.tolerance) == (None, None)
+    little = judge(failed(losses=(1.0,)), raw(losses=(1.02, 0.5)), (), noise=0.01)
+    assert (little.verdict, little.tolerance) == ("repaired", 0.03)
+    assert "the same within 0.03; two runs of the tree before differ by 0.01 themselves" in little.reason
+    rates = replace(failed(losses=(1.0,)), recording=replace(failed().recording, learning_rates=((0.5,),)))
+    assert "learning rate of step 1" in judge(rates, raw(), (), noise=noise).reason
+
+
+@pytest.mark.parametrize(("left", "pairs"), [((2.0, 1.0), 2), ((2.0,), 2), ((), 1)])
+def test_losses_before_a_failure_are_measured_by_their_sums_where_passes_were_merged(
+    left: tuple[float, ...], pairs: int
+) -> None:
+    old = replace(failed(losses=(0.5, 0.25, *left)), passes=(0, 0, *(1 for _ in left)))
+    old = replace(old, recording=replace(old.recording, optimizer_steps=1))
+    now = (2.0, 1.0) if left == (2.0,) else (3.0,)
+    judgement = judge(old, replace(raw(losses=(0.75, *now)), passes=(0, *(1 for _ in now))), ())
+    assert (judgement.verdict, judgement.max_difference) == ("repaired", 0.0)
+    assert f"the {pairs} sums of the losses of each step up to that failure are the same" in judgement.reason
 
 
 def test_a_failure_that_became_a_training_of_nothing_is_a_regression() -> None:
