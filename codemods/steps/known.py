@@ -151,9 +151,10 @@ class Known:
         if isinstance(owner, ast.Attribute) and owner.attr == "hparams" and self.built:
             return self._deeper()._parameter(node.attr)
         built = self._deeper().instance(owner)
-        if built:
-            return attribute_of(built, node.attr)
-        return self._option(owner, node.attr)
+        if built is None:
+            return self._option(owner, node.attr)
+        held = attribute_of(built, node.attr)
+        return (held[0], replace(held[1], depth=max(held[1].depth, self.depth + 1))) if held else None
 
     def _parameter(self, name: str) -> tuple[ast.expr, Known] | None:
         start = _method(self.built, "__init__") if self.built else None
@@ -187,6 +188,8 @@ class Known:
         return None
 
     def _rows(self, node: ast.expr) -> int | None:
+        if self.depth > DEEPEST:
+            return None
         if isinstance(node, ast.Name | ast.Attribute):
             found = self._found(node)
             return found[1]._rows(found[0]) if found else None
@@ -217,7 +220,7 @@ class Known:
 
     def _part(self, node: ast.Name | ast.Attribute) -> int | None:
         """The length of what `random_split` gave a name or an attribute."""
-        text = ast.unparse(node)
+        text, deeper = ast.unparse(node), self._deeper()
         found: list[int | None] = []
         for item in self.file.assignments:
             if not isinstance(item.node, ast.Assign) or not isinstance(item.node.value, ast.Call):
@@ -225,7 +228,7 @@ class Known:
             for target in item.node.targets:
                 names = [ast.unparse(part) for part in target.elts] if isinstance(target, ast.Tuple) else []
                 if text in names:
-                    found.append(self._split(item.node.value, names.index(text)))
+                    found.append(deeper._split(item.node.value, names.index(text)))
         return found[0] if len(found) == 1 else None
 
     def _split(self, call: ast.Call, index: int) -> int | None:

@@ -51,6 +51,8 @@ SAID: Mapping[str, Role] = {
 GONE = ("num_gpus", "gpus", "tpu_cores", "num_processes", "devices")
 LOADERS = re.compile(r"(train(ing)?_?)?(data_?)?loaders?|train_dl", re.IGNORECASE)
 DATASETS = re.compile(r"(train(ing)?_?)?(data_?)?set|train(ing)?_?(data|ds)|dataset_train", re.IGNORECASE)
+NUMERIC = ("math", "numpy", "torch", "builtins")
+"""Where a function that rounds comes from; one of the project that is called alike may do anything."""
 ROUNDS = {"int": "floor", "floor": "floor", "ceil": "ceil", "round": "round", "float": ""}
 
 
@@ -205,7 +207,11 @@ class Reader:
         return Count((*left.over, *right.under), (*left.under, *right.over), marks, number)
 
     def _call(self, node: ast.Call) -> Count | None:
-        name = (self.resolve(node.func) or _last(node.func) or "").rpartition(".")[2]
+        dotted = self.resolve(node.func)
+        name = (dotted or _last(node.func) or "").rpartition(".")[2]
+        own = dotted is not None and dotted.partition(".")[0] not in NUMERIC
+        if own and (name in ROUNDS or name in ("len", "min", "max")):
+            return self._inside(node)
         if name == "len" and len(node.args) == 1:
             return self._length(node)
         if name in ROUNDS and node.args:
@@ -225,8 +231,19 @@ class Reader:
         ):
             role = named(node.args[0].value)
             return Count((Leaf(role, node, "named"),)) if role else None
-        inside = self.result(node)
-        return self.read(inside) if inside is not None else None
+        return self._inside(node)
+
+    def _inside(self, node: ast.Call) -> Count | None:
+        """What a function of the project computes, which may call itself."""
+        called = f"{ast.unparse(node.func)}()"
+        inside = self.result(node) if called not in self.reading else None
+        if inside is None:
+            return None
+        self.reading.append(called)
+        try:
+            return self.read(inside)
+        finally:
+            self.reading.pop()
 
     def _length(self, node: ast.Call) -> Count | None:
         if self.is_loader(node.args[0]):

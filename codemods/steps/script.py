@@ -51,7 +51,7 @@ class Script:
             self.values,
             lambda node: False,
             self.call.scope.resolve,
-            self._datasets(),
+            self.datasets(),
             self._result,
             {
                 ast.unparse(item.value): SAID[item.arg]
@@ -62,12 +62,10 @@ class Script:
             },
         )
 
-    def _datasets(self) -> frozenset[str]:
+    def datasets(self) -> frozenset[str]:
         """The names of which the function makes torch's loaders."""
         given = (
-            item.node.args[0]
-            if item.node.args
-            else next((word.value for word in item.node.keywords if word.arg == "dataset"), None)
+            dataset_of(item.node)
             for item in self.file.calls_near(("DataLoader",))
             if item.within == self.call.within and item.scope.resolve(item.node.func) == DATALOADER
         )
@@ -171,20 +169,25 @@ class Script:
         return own or loose
 
     def trained_on(self) -> ast.expr | None:
-        """What the one `fit` is given to train on."""
+        """What the one `fit` is given to train on: the module itself where that is all."""
         fits = self.fits()
         if len(fits) != 1:
             return None
         names = ("train_dataloaders", "train_dataloader", "datamodule")
-        named = next((item.value for item in fits[0].keywords if item.arg in names), None)
-        return fits[0].args[1] if len(fits[0].args) > 1 else named
+        named = [item.value for item in fits[0].keywords if item.arg in names]
+        return next(iter([*fits[0].args[1:2], *named, *fits[0].args[:1]]), None)
 
     def trained_batches(self, ranks: int = 1) -> int | None:
         """The number of batches that the one `fit` trains on in an epoch, in each of several processes."""
-        fits, loader = self.fits(), self.trained_on()
-        if len(fits) == 1 and loader is None and fits[0].args:
-            loader = fits[0].args[0]
+        loader = self.trained_on()
         return self.known(ranks).batches_of(loader) if loader is not None else None
+
+
+def dataset_of(node: ast.expr) -> ast.expr | None:
+    """What a call makes a loader of."""
+    if not isinstance(node, ast.Call):
+        return None
+    return node.args[0] if node.args else next((item.value for item in node.keywords if item.arg == "dataset"), None)
 
 
 def space_of(file: PythonFile, call: CallNode) -> ast.AST:

@@ -15,9 +15,10 @@ from codemods.steps.budget import told
 from codemods.steps.configured import CLI, MESSAGE, configured
 from codemods.steps.dead import dead_after
 from codemods.steps.modules import manual
-from codemods.steps.roles import Count
+from codemods.steps.roles import Count, Leaf
 from codemods.steps.script import Script
-from codemods.steps.trainers import Trainers, builds_trainer, dropped, item_of, processes, ranks
+from codemods.steps.trained import counted_in, is_trained_on
+from codemods.steps.trainers import Trainers, builds_trainer, dropped, gives_limit, item_of, processes, ranks
 
 if TYPE_CHECKING:
     import libcst as cst
@@ -124,9 +125,11 @@ def _match(file: PythonFile, facts: Facts, trainer: Trainers, count: Count, epoc
     if refusal:
         return manual(file, place, message, f"Not rewritten: {refusal}; give the Trainer max_epochs={epochs} alone")
     reason = "max_epochs ends at the same place on any number of devices, with accumulation and drop_last as they are."
-    level = "unsafe" if not count.first("batches") and not _is_length(count) else "safe"
+    counted = counted_in(count)
+    level = "safe" if counted is not None and is_trained_on(trainer.script, counted) == "same" else "unsafe"
     if level == "unsafe":
-        reason += " The number of samples is taken to be that of the training set."
+        what = ast.unparse(counted) if counted is not None else _source(file, _measure(count).node)
+        reason += f" `{what}` is taken to be that of the training, which is not seen."
     known = trainer.given.get("max_epochs")
     same = known is not None and file.source_of(known) == epochs
     if known is not None and not same and literal(known) not in ((True, None), (True, -1)):
@@ -140,9 +143,9 @@ def _match(file: PythonFile, facts: Facts, trainer: Trainers, count: Count, epoc
     return Match(file.span(place), message, level, reason + dead.note, edits=(NodeEdit(call, change), *dead.edits))  # type: ignore[arg-type]
 
 
-def _is_length(count: Count) -> bool:
-    samples = count.first("samples")
-    return samples is not None and isinstance(samples.node, ast.Call)
+def _measure(count: Count) -> Leaf:
+    """The batches or samples of a count."""
+    return next(leaf for leaf in (*count.all("batches"), *count.all("samples")))
 
 
 def _refusal(trainer: Trainers, count: Count) -> str | None:
@@ -159,18 +162,13 @@ def _refusal(trainer: Trainers, count: Count) -> str | None:
         return f"`{ast.unparse(leaf.node)}` is another name where the Trainer is built"
     if leaf and isinstance(leaf.node, ast.Name) and len(trainer.script.values(leaf.node.id)) > 1:
         return f"`{leaf.node.id}` is assigned several times"
-    return _other_loader(trainer, count)
-
-
-def _other_loader(trainer: Trainers, count: Count) -> str | None:
-    """Why the loader that is counted is not the one that is trained on."""
-    leaf = count.first("batches")
-    counted = leaf.node.args[0] if leaf and isinstance(leaf.node, ast.Call) and leaf.node.args else None
-    trained = trainer.script.trained_on()
-    if not isinstance(counted, ast.Name):
-        return None
-    if isinstance(trained, ast.Name) and trained.id != counted.id and trainer.script.reader().is_loader(trained):
-        return f"`{counted.id}` is counted, but `{trained.id}` is trained on"
+    counted, trained = counted_in(count), trainer.script.trained_on()
+    if counted is not None and is_trained_on(trainer.script, counted) == "another":
+        other = f"`{ast.unparse(trained)}` is trained on" if trained is not None else "something else is trained on"
+        return f"`{ast.unparse(counted)}` is counted, but {other}"
+    batches = count.first("batches")
+    if batches and batches.origin == "named" and type(trainer.script.constant(batches.node)) is int:
+        return f"`{ast.unparse(batches.node)}` is a number of its own, not the length of a loader"
     return None
 
 
@@ -268,13 +266,7 @@ def _kept(file: PythonFile, facts: Facts) -> Iterator[Match]:
 
 
 def _present(file: PythonFile) -> bool:
-    return '"max_steps"' in file.text or "'max_steps'" in file.text or _is_given(file)
-
-
-def _is_given(file: PythonFile) -> bool:
-    return any(
-        item.arg == "max_steps" for call in file.calls_near(("max_steps",)) for item in call.node.keywords
-    ) or bool(file.attributes("max_steps"))
+    return '"max_steps"' in file.text or "'max_steps'" in file.text or gives_limit(file)
 
 
 _HEAD = "from lightning.pytorch import Trainer\nfrom torch.utils.data import DataLoader\n\n\n"

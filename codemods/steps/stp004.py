@@ -12,6 +12,7 @@ from codemods.facts import TRAINER, Facts, is_trainer_call
 from codemods.rule import Example, Match, NodeEdit, Rule, TextEdit, best_levels
 from codemods.source import CallNode, PythonFile, TextFile
 from codemods.steps.script import values_at
+from codemods.steps.trainers import gives_limit
 from codemods.syntax import is_none, own_nodes
 
 if TYPE_CHECKING:
@@ -192,12 +193,6 @@ def _with_value(node: cst.Arg, *, text: str) -> cst.Arg:
     return node.with_changes(value=cst.parse_expression(text))
 
 
-def _present(file: PythonFile) -> bool:
-    return any(
-        item.arg == "max_steps" for call in file.calls_near(("max_steps",)) for item in call.node.keywords
-    ) or bool(file.attributes("max_steps"))
-
-
 _HEAD = "from pytorch_lightning import Trainer\n\n\n"
 BEFORE = (
     _HEAD + "def train(max_epochs, max_steps=None):\n    return Trainer(max_epochs=max_epochs, max_steps=max_steps)\n"
@@ -228,7 +223,7 @@ RULE = Rule(
     ),
     breaks_in="1.6.0",
     needs="1.5.0",
-    present=_present,
+    present=gives_limit,
     kinds=("python", "yaml"),
     references=("https://github.com/Lightning-AI/pytorch-lightning/pull/9460",),
 )

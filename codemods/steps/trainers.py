@@ -39,6 +39,12 @@ def builds_trainer(call: CallNode, file: PythonFile, facts: Facts) -> bool:
     )
 
 
+def gives_limit(file: PythonFile) -> bool:
+    """Whether a call takes `max_steps`, or something has it as an attribute."""
+    given = (item.arg for call in file.calls_near(("max_steps",)) for item in call.node.keywords)
+    return "max_steps" in given or bool(file.attributes("max_steps"))
+
+
 def item_of(node: ast.expr, name: str) -> ast.expr | None:
     """What a dictionary that is written out holds under a key."""
     if isinstance(node, ast.Dict):
@@ -49,7 +55,7 @@ def item_of(node: ast.expr, name: str) -> ast.expr | None:
     return None
 
 
-def one_device(trainer: Trainers) -> bool:
+def _one_device(trainer: Trainers) -> bool:
     given = trainer.given.get("devices", trainer.given.get("gpus"))
     nodes = literal(trainer.given.get("num_nodes", ast.Constant(1)))
     return given is not None and literal(given) in ((True, 1), (True, [0])) and nodes == (True, 1)
@@ -58,7 +64,7 @@ def one_device(trainer: Trainers) -> bool:
 def processes(trainer: Trainers, counted: ast.expr) -> tuple[str, ...] | None:
     """The factors, as source text, that say in how many processes training runs, each with its share of the samples;
     none for a single one, None where it is not known or the share cannot be told from the length of the loader."""
-    if one_device(trainer):
+    if _one_device(trainer):
         return ()
     return _devices(trainer) if _rounds_up(trainer.script, counted) else None
 
@@ -87,18 +93,18 @@ def _devices(trainer: Trainers) -> tuple[str, ...] | None:
 def dropped(trainer: Trainers, counted: ast.expr | None) -> str | None:
     """The batches of each process, as source text, of a loader that drops its last one: a floor of the share of the
     samples. None where the number of processes is no literal, or a part has no name here."""
-    script, processes = trainer.script, _devices(trainer)
+    script, factors = trainer.script, _devices(trainer)
     loader = script.follow(counted.args[0]) if isinstance(counted, ast.Call) and counted.args else None
-    if not processes or not all(text.isdigit() for text in processes) or not isinstance(loader, ast.Call):
+    if not factors or not all(text.isdigit() for text in factors) or not isinstance(loader, ast.Call):
         return None
     given = {item.arg: item.value for item in loader.keywords}
     data, size = loader.args[0] if loader.args else given.get("dataset"), given.get("batch_size")
-    dropped = literal(given.get("drop_last", ast.Constant(False))) == (True, True)
-    if not dropped or not _is_plain(script, loader) or not isinstance(data, ast.Name) or not script.sees(data):
+    drops = literal(given.get("drop_last", ast.Constant(False))) == (True, True)
+    if not drops or not _is_plain(script, loader) or not isinstance(data, ast.Name) or not script.sees(data):
         return None
     if not isinstance(size, ast.Constant) and not (isinstance(size, ast.Name) and script.sees(size)):
         return None
-    share = f"math.ceil(len({data.id}) / {processes[0] if len(processes) == 1 else _product(processes)})"
+    share = f"math.ceil(len({data.id}) / {factors[0] if len(factors) == 1 else _product(factors)})"
     return f"{share} // {script.file.source_of(size)}"
 
 

@@ -1,0 +1,107 @@
+"""STP001: whether what is counted is what is trained on, and counts that lead back to themselves."""
+
+from __future__ import annotations
+
+import pytest
+
+from codemods.steps.stp001 import RULE
+from tests.codemods.support import rewritten
+from tests.codemods.test_stp001 import HEAD, levels
+
+STEPS = "len({}) // batch_size * epochs"
+
+
+def program(steps: str, fit: str = "train_loader, val_loader", *before: str) -> str:
+    lines = (
+        "train_loader = DataLoader(trainset, batch_size=batch_size)",
+        "val_loader = DataLoader(probe, batch_size=batch_size)",
+        *before,
+        f"trainer = Trainer(max_steps={steps})",
+        *([f"trainer.fit(model, {fit})"] if fit else ()),
+    )
+    head = "def main(model, dm, dataset, trainset, probe, epochs, batch_size):\n"
+    return HEAD + head + "".join(f"    {line}\n" for line in lines)
+
+
+@pytest.mark.parametrize(
+    ("steps", "fit"),
+    [
+        (STEPS.format("trainset"), "train_loader, val_loader"),
+        (STEPS.format("trainset"), "train_dataloaders=train_loader"),
+        (STEPS.format("train_loader.dataset"), "train_loader"),
+        (STEPS.format("trainset"), "DataLoader(trainset, shuffle=True)"),
+        ("len(dm.train_dataloader()) * epochs", "datamodule=dm"),
+        ("len(train_loader) * epochs", ""),
+    ],
+)
+def test_what_is_trained_on_is_safe(steps: str, fit: str) -> None:
+    text = program(steps, fit)
+    assert [level for level, _ in levels(text)] == ["safe"]
+    assert rewritten({"train.py": text}, RULE)["train.py"] == text.replace(f"max_steps={steps}", "max_epochs=epochs")
+
+
+@pytest.mark.parametrize(
+    ("counted", "fit"),
+    [
+        (STEPS.format("probe"), "train_loader, val_loader"),
+        (STEPS.format("val_loader.dataset"), "train_loader, val_loader"),
+        ("len(val_loader) * epochs", "train_loader"),
+        ("len(val_loader) * epochs", ""),
+        (STEPS.format("val_loader.dataset"), ""),
+    ],
+)
+def test_what_something_else_is_made_of_is_refused(counted: str, fit: str) -> None:
+    ((level, reason),) = levels(program(counted, fit))
+    assert level == "manual" and "is counted, but" in reason and "is trained on" in reason
+
+
+@pytest.mark.parametrize(
+    ("counted", "fit", "before"),
+    [
+        (STEPS.format("dataset"), "train_loader", ()),
+        ("len(probe_loader) * epochs", "datamodule=dm", ("probe_loader = DataLoader(probe)",)),
+        ("len(dm.train_dataloader()) * epochs", "datamodule=other", ()),
+        ("len(train_loader) * epochs", "[train_loader, second]", ()),
+        ("steps_per_epoch * epochs", "train_loader", ("steps_per_epoch = read(model)",)),
+    ],
+)
+def test_what_is_not_seen_to_be_trained_on_is_unsafe(counted: str, fit: str, before: tuple[str, ...]) -> None:
+    ((level, reason),) = levels(program(counted, fit, *before))
+    assert level == "unsafe" and "is taken to be that of the training" in reason
+
+
+def test_an_epoch_that_is_a_number_of_its_own_is_refused() -> None:
+    ((level, reason),) = levels(program("steps_per_epoch * epochs", "stream", "steps_per_epoch = 1000"))
+    assert level == "manual" and "`steps_per_epoch` is a number of its own" in reason
+
+
+ITSELF = {
+    "a function called like a builtin": (
+        "def sum(items):\n    return sum(items)\n\n\ntrainer = Trainer(max_steps=sum([1, 2]))\n"
+    ),
+    "two functions": (
+        "def f(n):\n    return g(n)\n\n\ndef g(n):\n    return f(n)\n\n\ntrainer = Trainer(max_steps=f(3) * epochs)\n"
+    ),
+    "a length of another kind": (
+        "def len(items):\n    return 3\n\n\nloader = DataLoader(data)\n"
+        "trainer = Trainer(max_steps=len(loader) * epochs)\ntrainer.fit(model, loader)\n"
+    ),
+    "properties": (
+        "class Settings:\n    @property\n    def a(self):\n        return self.b\n\n    @property\n    def b(self):\n"
+        "        return self.a\n\n    def __len__(self):\n        return len(self)\n\n\nsettings = Settings()\n"
+        "trainer = Trainer(max_steps=settings.a, devices=settings.b)\ntrainer.fit(model, DataLoader(settings))\n"
+    ),
+    "a split of itself": (
+        "from torch.utils.data import random_split\n\ntrain, val = random_split(train, [len(train) - 10, 10])\n"
+        "loader = DataLoader(train)\ntrainer = Trainer(max_steps=100)\ntrainer.fit(model, loader)\n"
+    ),
+    "tensors": (
+        "from torch.utils.data import TensorDataset\n\nx = y\ny = x\nloader = DataLoader(TensorDataset(x))\n"
+        "trainer = Trainer(max_steps=100)\ntrainer.fit(model, loader)\n"
+    ),
+}
+
+
+@pytest.mark.parametrize("text", ITSELF.values(), ids=ITSELF.keys())
+def test_what_leads_to_itself_is_not_followed_for_ever(text: str) -> None:
+    assert levels(HEAD + text) == []
