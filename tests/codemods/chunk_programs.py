@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from tests.codemods.support import rewritten, rule, run_rules
+from tests.training import Record, same
+
+TBP = rule("TBP001")
 IMPORTS = """\
 import torch
 import torch.nn.functional as F
@@ -68,3 +72,14 @@ TWO = optimizers(
 )
 CLIPPED = MAIN.replace("max_epochs=2", "max_epochs=2, gradient_clip_val=0.05")
 PLAIN = program(INIT, STEP, SGD)
+
+
+def both(files: dict[str, str]) -> tuple[Record, Record]:
+    """Old and new trained, which must be the same, and a second run of the rule finds nothing."""
+    after = rewritten(files, TBP)
+    assert after != files
+    assert run_rules(after, TBP).findings == ()
+    old, new = same(files, after)
+    assert (old.automatic, new.automatic) == (True, False)
+    assert len(old.steps) >= 18
+    return old, new

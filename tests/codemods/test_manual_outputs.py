@@ -88,14 +88,23 @@ def test_older_pins_take_a_look_and_a_second_run_finds_nothing(files: dict[str, 
     assert made(again, code).findings == ()
 
 
+LEFT_OUT = "the steps' outputs, and some batches have none for some optimizers"
+ONE_EACH = "the step's outputs, which were a list of one for each optimizer"
 REFUSED = {
-    "not plain": (PAIRS["tensors"], "(self, outputs, batch, batch_idx)", "(self, outputs, *rest)", "OPT001"),
-    "a step left out": (gan_programs.program(gan_programs.SKIPPED, more=TENSORS), "Said", "Not said", "OPT001"),
+    "not plain": (
+        PAIRS["tensors"],
+        "(self, outputs, batch, batch_idx)",
+        "(self, outputs, *rest)",
+        "OPT001",
+        ONE_EACH,
+    ),
+    "a step left out": (gan_programs.program(gan_programs.SKIPPED, more=TENSORS), "", "", "OPT001", LEFT_OUT),
     "turns": (
         PAIRS["tensors"],
         "return [g, d], []",
         'return {"optimizer": g, "frequency": 1}, {"optimizer": d, "frequency": 1}',
         "OPT001",
+        LEFT_OUT,
     ),
     "a step of its own": (
         PAIRS["tensors"],
@@ -103,21 +112,23 @@ REFUSED = {
         "    def optimizer_step(self, epoch, batch_idx, optimizer, optimizer_idx, closure):\n"
         "        optimizer.step(closure)\n\n    def on_train_batch_end",
         "OPT001",
+        ONE_EACH,
     ),
     "several optimizers with chunks": (
         chunk_programs.program(chunk_programs.INIT, chunk_programs.GAN_STEP, chunk_programs.TWO, LIST),
         "",
         "",
         "TBP001",
+        "the chunks' outputs, which were lists of one for each optimizer too",
     ),
 }
 
 
 @pytest.mark.parametrize("case", REFUSED.values(), ids=REFUSED.keys())
-def test_refused_with_the_reason(case: tuple[dict[str, str], str, str, str]) -> None:
-    files, old, new, code = case
+def test_refused_with_the_reason(case: tuple[dict[str, str], str, str, str, str]) -> None:
+    files, old, new, code, expected = case
     (reason,) = refusals({"train.py": files["train.py"].replace(old, new, 1)}, code)
-    assert "on_train_batch_end reads" in reason
+    assert f"on_train_batch_end reads {expected}" in reason
 
 
 CHILD = """

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tests.codemods.chunk_programs import CLIPPED, GAN_STEP, INIT, SGD, STEP, TWO, optimizers, program
+from tests.codemods.chunk_programs import CLIPPED, GAN_STEP, INIT, SGD, STEP, TWO, both, optimizers, program
+from tests.codemods.gan_programs import PLUGIN, SCALER
 from tests.codemods.support import refusals, rewritten, rule, run_rules
 from tests.training import same, train
 
@@ -95,14 +96,7 @@ PROGRAMS = {
 
 @pytest.mark.parametrize("files", PROGRAMS.values(), ids=PROGRAMS.keys())
 def test_trains_as_it_did(files: dict[str, str]) -> None:
-    after = rewritten(files, TBP)
-    assert after != files
-    assert run_rules(after, TBP).findings == ()
-    old, new = same(files, after)
-    assert old.automatic
-    assert new.automatic is False
-    assert len(old.steps) >= 18
-    assert old.global_step == new.global_step
+    both(files)
 
 
 @pytest.mark.parametrize("name", ["rate behind the step", "two optimizers, by the index"])
@@ -115,10 +109,6 @@ def test_the_count_of_before_the_step_is_what_differs() -> None:
     assert "        global_step = self.trainer.global_step  # the step below counts at once\n" in after
     ahead = after.replace("global_step = self.trainer.global_step  #", "global_step = self.trainer.global_step + 1  #")
     assert train({"train.py": ahead}).losses != pytest.approx(train({"train.py": after}).losses, abs=1e-6)
-
-
-PLUGIN = "from pytorch_lightning.plugins.precision import MixedPrecision\n"
-SCALER = "plugins=MixedPrecision('16-mixed', 'cpu', scaler=torch.amp.GradScaler('cpu', init_scale=256.0))"
 
 
 def test_own_clipping_sees_unscaled_gradients() -> None:
