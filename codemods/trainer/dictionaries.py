@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from codemods.facts import Facts, literal
 from codemods.rule import NodeEdit
 from codemods.source import CallNode, PythonFile
+from codemods.syntax import own_nodes
 from codemods.trainer.calls import clean_break, is_commented, replaced
 from codemods.trainer.fields import has_a_line, is_spoken, with_fields
 from codemods.trainer.handed import Handed
@@ -21,7 +22,30 @@ if TYPE_CHECKING:
 New = tuple[tuple[str, str | None], ...]
 """Other keys, with the text of their value; None stands for the value of the one that they replace."""
 NO_OTHER = "no other place that is seen speaks of the field"
+HARDWARE = frozenset({
+    "gpus", "accelerator", "devices", "strategy", "distributed_backend", "num_processes", "tpu_cores", "num_tpu_cores",
+    "ipus", "hpus", "auto_select_gpus", "num_nodes", "plugins",
+})  # fmt: skip
+"""Arguments of which each says something else beside another."""
 ONE_PLACE = "the dictionary is taken to be made, set and read nowhere else, and all its keys together"
+
+
+def at_times(entry: Handed, every: Sequence[Handed]) -> str | None:
+    """Why a key about the hardware stays: another one is beside it at times only, and then the two say something else.
+    Those that one dictionary or call sets together are always together."""
+    for other in every:
+        together = other.always or (other.holder is not None and other.holder is entry.holder)
+        if other.name in HARDWARE and other.name != entry.name and not together:
+            return f'"{other.name}", which may change what it asks for, is not always set beside it ({other.where})'
+    return None
+
+
+def is_read_here(file: PythonFile, call: CallNode, entry: Handed) -> bool:
+    """Whether the names in the value of a key are those that a call can see: it is a literal, or stands in the same
+    function."""
+    if entry.value is None or literal(entry.value)[0]:
+        return entry.value is not None
+    return entry.file is file and any(node is entry.value for node in own_nodes(space_of(file, call)))
 
 
 def in_one_place(file: PythonFile, call: CallNode, every: Sequence[Handed]) -> bool:
@@ -115,8 +139,7 @@ def _stored(node: cst.Assign, *, new: New) -> cst.Assign | cst.Expr:
     values = [node.value if text is None else cst.parse_expression(text) for _, text in new]
     if len(new) == 1:
         index = cst.ensure_type(target.slice[0].slice, cst.Index)
-        quote = cst.ensure_type(index.value, cst.SimpleString).quote
-        key = index.with_changes(value=cst.SimpleString(f"{quote}{new[0][0]}{quote}"))
+        key = index.with_changes(value=_spelled(index.value, new[0][0]))
         changed = target.with_changes(slice=[target.slice[0].with_changes(slice=key)])
         return node.with_changes(targets=[node.targets[0].with_changes(target=changed)], value=values[0])
     equal = cst.AssignEqual(cst.SimpleWhitespace(""), cst.SimpleWhitespace(""))
@@ -133,14 +156,13 @@ def _in_dictionary(old: cst.Dict, *, name: str, new: New) -> cst.Dict:
         number
         for number, item in enumerate(elements)
         if isinstance(item, cst.DictElement)
-        and isinstance(item.key, cst.SimpleString)
+        and isinstance(item.key, cst.SimpleString | cst.ConcatenatedString)
         and item.key.evaluated_value == name
     )
     item = cst.ensure_type(elements[index], cst.DictElement)
-    quote = cst.ensure_type(item.key, cst.SimpleString).quote
     made = [
         item.with_changes(
-            key=cst.SimpleString(f"{quote}{word}{quote}"),
+            key=_spelled(item.key, word),
             value=item.value if text is None else cst.parse_expression(text),
             comma=cst.Comma(whitespace_after=_between(old, index)),
         )
@@ -151,6 +173,16 @@ def _in_dictionary(old: cst.Dict, *, name: str, new: New) -> cst.Dict:
     elif index == len(elements) - 1 and index:
         elements[index - 1] = elements[index - 1].with_changes(comma=item.comma)
     return old.with_changes(elements=[*elements[:index], *made, *elements[index + 1 :]])
+
+
+def _spelled(old: cst.BaseExpression, word: str) -> cst.SimpleString:
+    """A string in the quotes of another, which may be of several parts."""
+    import libcst as cst
+
+    while isinstance(old, cst.ConcatenatedString):
+        old = old.left
+    quote = cst.ensure_type(old, cst.SimpleString).quote
+    return cst.SimpleString(f"{quote}{word}{quote}")
 
 
 def _between(node: cst.Dict, index: int) -> cst.BaseParenthesizableWhitespace:

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from codemods.facts import Facts, literal
 from codemods.source import CallNode, ClassNode, PythonFile
 from codemods.syntax import Function, returns
-from codemods.trainer.calls import builds_trainer
 from codemods.trainer.guards import asks_version
+from codemods.trainer.items import parametrized, unpacked
 from codemods.trainer.shapes import (
     At,
     Shape,
@@ -22,6 +21,7 @@ from codemods.trainer.shapes import (
     targets_in,
     times_spoken,
 )
+from codemods.trainer.sole import FILLING, always_run, gives_its_own, hands_on_keys, is_alone, is_shared
 
 Place = ast.expr | ast.stmt | ast.keyword
 Holder = ast.Dict | ast.Call | ast.Assign | ast.AnnAssign
@@ -31,10 +31,9 @@ _THROUGH = frozenset({
     "vars", "dict", "asdict", "copy", "deepcopy", "to_container", "create", "merge", "Namespace", "SimpleNamespace",
     "EasyDict", "edict", "Munch", "AttrDict", "DotMap",
 })  # fmt: skip
-"""What hands on the keys that it is given."""
+"""What hands on the keys that it is given, whoever it is of."""
 _METHODS = frozenset({"copy", "dict", "model_dump", "to_dict", "_asdict"})
 """Methods that give an object's own keys."""
-_FILLING = ("update", "setdefault")
 _PARSED = ("parse_args", "parse_known_args")
 _DEEP = 6
 
@@ -164,7 +163,9 @@ def _of_call(at: At, facts: Facts, node: ast.Call, way: Way, depth: int) -> Iter
     elif name in _THROUGH or name in _METHODS:
         if name in _METHODS and not node.args and isinstance(function, ast.Attribute):
             yield from _keys(at, facts, function.value, way, depth + 1)
-        holder = node if name == "dict" and isinstance(function, ast.Name) and at.scope.lookup(name) is None else None
+        known = hands_on_keys(at, function)
+        way = way.but(alone=known or name in _METHODS)
+        holder = node if known and isinstance(function, ast.Name) and name == "dict" else None
         for item in node.keywords:
             if item.arg:
                 yield _key(at, way, item.arg, item, item.value, holder)
@@ -190,7 +191,8 @@ def _of_project(at: At, facts: Facts, node: ast.Call, way: Way, depth: int) -> I
                 yield from fields_of(file, facts, shape, way)
     else:
         inside = At(file, (item,), file.scope, None)
-        yield from _of_returns(inside, facts, item, way.but(times_spoken(facts, item.name) == 2), depth)
+        alone = times_spoken(facts, item.name) == 2 and gives_its_own(file, item)
+        yield from _of_returns(inside, facts, item, way.but(alone), depth)
 
 
 def _of_methods(facts: Facts, owner: Shape, name: str, way: Way, depth: int) -> Iterator[Handed]:
@@ -198,6 +200,7 @@ def _of_methods(facts: Facts, owner: Shape, name: str, way: Way, depth: int) -> 
     found = list(methods_of(facts, *owner, name))
     alone = len(found) == 1 and times_spoken(facts, name) == 2
     for file, holder, function in found:
+        alone = alone and gives_its_own(file, function)
         inside = At(file, (function,), file.scope, holder)
         yield from _of_returns(inside, facts, function, way.but(alone, len(found) == 1), depth)
 
@@ -241,14 +244,14 @@ def _of_name(at: At, facts: Facts, node: ast.Name | ast.Attribute, way: Way, dep
     text = ast.unparse(node)
     for space in (*reversed(at.functions), at.file.tree) if isinstance(node, ast.Name) else (at.file.tree,):
         if not isinstance(space, ast.Module) and text in _names(space):
-            here = way.but(alone=way.alone and _is_alone(at, facts, space, node))
+            here = way.but(alone=way.alone and is_alone(at, facts, space, node))
             yield from _set_in(at, facts, space, text, here, depth)
             yield from _of_parameter(at, facts, space, node, way, depth)
             return
         bound = any(ast.unparse(inner) == text for inner in stores_in(space, type(node)))
-        if not isinstance(space, ast.Module) and (not bound or _is_shared(space, text)):
+        if not isinstance(space, ast.Module) and (not bound or is_shared(space, text)):
             continue
-        here = way.but(alone=way.alone and _is_alone(at, facts, space, node))
+        here = way.but(alone=way.alone and is_alone(at, facts, space, node))
         found = list(_set_in(at, facts, space, text, here, depth))
         yield from found
         if found or bound:
@@ -259,11 +262,6 @@ def _of_name(at: At, facts: Facts, node: ast.Name | ast.Attribute, way: Way, dep
         given += _of_methods(facts, owner, node.attr, way, depth)
         given += _of_default(facts, owner, node.attr, way, depth)
     yield from given or _of_shape(at, facts, node, way)
-
-
-def _is_shared(function: Function, name: str) -> bool:
-    """Whether a function says that a name is not its own."""
-    return any(isinstance(inner, ast.Global | ast.Nonlocal) and name in inner.names for inner in ast.walk(function))
 
 
 def _of_default(facts: Facts, owner: Shape, name: str, way: Way, depth: int) -> Iterator[Handed]:
@@ -287,33 +285,6 @@ def _of_shape(at: At, facts: Facts, node: ast.Name | ast.Attribute, way: Way) ->
         yield _key(at, way, UNSEEN, node, None)
 
 
-def _is_alone(at: At, facts: Facts, space: ast.AST, node: ast.Name | ast.Attribute) -> bool:
-    """Whether a dictionary's name is used for nothing in a space but to fill it, and to give it to Trainers."""
-    name = node.attr if isinstance(node, ast.Attribute) else node.id
-    allowed = {id(node)}
-    for other in at.file.calls_near(at.file.spellings("Trainer")):
-        if builds_trainer(other) and not any(item.arg in _TAKING for item in other.node.keywords):
-            allowed.update(id(item.value) for item in other.node.keywords if item.arg is None)
-    uses = []
-    for inner in ast.walk(space):
-        if isinstance(inner, ast.Subscript) and isinstance(inner.ctx, ast.Store):
-            allowed.add(id(inner.value))
-        elif isinstance(inner, ast.Call) and isinstance(inner.func, ast.Attribute) and inner.func.attr in _FILLING:
-            allowed.add(id(inner.func.value))
-        elif isinstance(inner, ast.Name | ast.Attribute) and not isinstance(inner.ctx, ast.Store):
-            spelled = inner.attr if isinstance(inner, ast.Attribute) else inner.id
-            if type(inner) is type(node) and spelled == name:
-                uses.append(inner)
-    spoken = len(re.findall(rf"\b{name}\b", at.file.text))
-    outside = space is at.file.tree and times_spoken(facts, name) != spoken
-    in_text = isinstance(node, ast.Attribute) and spoken != len(at.file.attributes(name))
-    return not outside and not in_text and all(id(item) in allowed for item in uses)
-
-
-_TAKING = ("accelerator", "devices", "strategy")
-"""Keywords that what takes the place of others could meet in another call."""
-
-
 def _names(function: Function) -> set[str]:
     return {item.arg for item in ast.walk(function.args) if isinstance(item, ast.arg)}
 
@@ -324,6 +295,8 @@ def _of_parameter(
     """The keys of the class that a parameter is said to be, and of what the file's own calls give for it."""
     name, way = ast.unparse(node), way.but(alone=False, always=False)
     yield from _of_shape(at, facts, node, way)
+    for value in parametrized(function, at.file.tree, name):
+        yield from _keys(at, facts, value, way, depth + 1)
     every = [item.arg for item in [*function.args.posonlyargs, *function.args.args]]
     rest = function.args.kwarg is not None and function.args.kwarg.arg == name
     for call in at.file.calls_near([function.name]):
@@ -340,23 +313,16 @@ def _of_parameter(
             yield from _keys(there, facts, call.node.args[every.index(name)], way, depth + 1)
 
 
-def _always(space: ast.AST, attribute: bool) -> set[int]:
-    """The statements, and the calls that are one, that run whenever a space does; those of constructors count for
-    attributes."""
-    bodies = [getattr(space, "body", [])]
-    if attribute:
-        bodies = [
-            node.body for node in ast.walk(space) if isinstance(node, ast.FunctionDef) and node.name == "__init__"
-        ]
-    found = [statement for body in bodies for statement in body]
-    return {id(item.value) if isinstance(item, ast.Expr) else id(item) for item in found}
-
-
 def _set_in(at: At, facts: Facts, space: ast.AST, text: str, way: Way, depth: int) -> Iterator[Handed]:
     """The keys of what a space assigns to a name, and of what it sets in it."""
-    always = _always(space, "." in text)
-    fillings = [f"{text}.{name}" for name in _FILLING]
+    always = always_run(space, "." in text)
+    fillings = [f"{text}.{name}" for name in FILLING]
     bound = sum(ast.unparse(node) == text for node in targets_in(space))
+    way = way.but(alone=way.alone and not _is_of_a_class(at, facts, space, text))
+    for value in unpacked(space, at.file.tree, text):
+        if value is None:
+            yield _key(at, way, UNSEEN, space if isinstance(space, ast.stmt) else at.file.tree.body[0], None)
+        yield from _keys(at, facts, value, way.but(alone=False, always=False), depth + 1)
     for node in ast.walk(space):
         here = way.but(always=id(node) in always and bound < 2)
         if isinstance(node, ast.Assign | ast.AnnAssign | ast.AugAssign):
@@ -364,6 +330,17 @@ def _set_in(at: At, facts: Facts, space: ast.AST, text: str, way: Way, depth: in
                 yield from _of_target(at, facts, node, target, text, here, depth)
         elif isinstance(node, ast.Call) and ast.unparse(node.func) in fillings:
             yield from _of_filling(at, facts, node, here, depth)
+
+
+def _is_of_a_class(at: At, facts: Facts, space: ast.AST, text: str) -> bool:
+    """Whether a space makes a name an instance of a class of the project, which may do anything with its keys."""
+    return any(
+        isinstance(node, ast.Assign | ast.AnnAssign)
+        and isinstance(node.value, ast.Call)
+        and any(ast.unparse(item) == text for item in (node.targets if isinstance(node, ast.Assign) else [node.target]))
+        and shape_of(at, facts, node.value) is not None
+        for node in ast.walk(space)
+    )
 
 
 def _of_target(

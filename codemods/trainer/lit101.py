@@ -13,12 +13,11 @@ from codemods.finding import Fix
 from codemods.rule import Example, Match, NodeEdit, Rule, best_levels
 from codemods.source import CallNode, PythonFile
 from codemods.trainer.calls import builds_trainer, is_commented, keyword, keywords, replaced, with_value
-from codemods.trainer.dictionaries import NO_OTHER, ONE_PLACE, exchange, in_one_place, names_of
+from codemods.trainer.dictionaries import NO_OTHER, ONE_PLACE, at_times, exchange, in_one_place, is_read_here, names_of
 from codemods.trainer.fields import structured
 from codemods.trainer.gpus import CPU, Devices, read_gpus, read_value
 from codemods.trainer.guards import guard_of
 from codemods.trainer.handed import UNSEEN, Handed, Place, handed
-from codemods.trainer.kept import space_of
 from codemods.trainer.options import Options, read_options
 from codemods.trainer.own import between, called, hands_on, receivers
 from codemods.trainer.strategies import ONE, is_strategy, named
@@ -207,12 +206,14 @@ def _handed_over(
     mine = [entry for entry in every if entry.name == "gpus"]
     seen |= {id(entry.place) for entry in mine}
     here = [entry for entry in mine if entry.file is file]
-    made = _exchanged(file, facts, call, mine, every, known) if built and len(here) == len(mine) else ()
+    why = next((told for entry in mine if (told := at_times(entry, every))), None)
+    made = _exchanged(file, facts, call, mine, every, known) if built and not why and len(here) == len(mine) else ()
     if made:
         yield from made
         return
     for entry in here:
-        yield _manual(file, entry.place, "it reaches Trainer through a dictionary", KEYS)
+        through = "it reaches Trainer through a dictionary"
+        yield _manual(file, entry.place, f"{through}, and {why}" if why else through, KEYS)
 
 
 def _exchanged(
@@ -256,12 +257,9 @@ def _exchanged(
 
 def _asked(file: PythonFile, call: CallNode, entry: Handed, known: Sequence[Options]) -> Devices | None:
     """What a key asks for; a value that is no literal is read where it stands in the function of the call."""
-    if entry.value is None:
+    if entry.value is None or not is_read_here(file, call, entry):
         return None
-    if literal(entry.value)[0]:
-        return read_gpus(entry.value)
-    inside = any(node is entry.value for node in ast.walk(space_of(file, call)))
-    return read_value(file, call, entry.value, known) if inside else None
+    return read_gpus(entry.value) if literal(entry.value)[0] else read_value(file, call, entry.value, known)
 
 
 def _surely(mine: Sequence[Handed], entry: Handed, asked: Devices, reason: str, open_ended: bool) -> tuple[Fix, str]:

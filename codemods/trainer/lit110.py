@@ -21,7 +21,7 @@ from codemods.trainer.calls import (
     trainer_calls,
     with_callback,
 )
-from codemods.trainer.dictionaries import NO_OTHER, ONE_PLACE, exchange, in_one_place, names_of
+from codemods.trainer.dictionaries import NO_OTHER, ONE_PLACE, exchange, in_one_place, is_read_here, names_of
 from codemods.trainer.fields import field_matches, structured
 from codemods.trainer.guards import guard_of
 from codemods.trainer.handed import Handed, handed
@@ -214,7 +214,8 @@ def _handed_over(
     names = [*names_of(every), *keywords(call.node)]
     for entry in every:
         gone = entry.name in once() - current() and not (entry.file is file and entry.name in HARDWARE)
-        row = find(entry.name, entry.value, kind_of(file, call, entry.value, known)) if entry.value else None
+        kind = kind_of(file, call, entry.value, known) if entry.value and is_read_here(file, call, entry) else "?"
+        row = find(entry.name, entry.value, kind) if entry.value else None
         if id(entry.place) in seen or not (gone or (row and entry.name in current())):
             continue
         seen.add(id(entry.place))

@@ -13,7 +13,7 @@ from codemods.source import CallNode, PythonFile
 from codemods.syntax import is_super_call
 from codemods.trainer.calls import FROM_ARGS, is_commented, keywords, replaced, trainer_calls
 from codemods.trainer.counted import End, counted
-from codemods.trainer.dictionaries import NO_OTHER, ONE_PLACE, exchange, in_one_place, names_of
+from codemods.trainer.dictionaries import NO_OTHER, ONE_PLACE, at_times, exchange, in_one_place, is_read_here, names_of
 from codemods.trainer.gpus import read_gpus
 from codemods.trainer.guards import guard_of
 from codemods.trainer.handed import Handed, handed
@@ -110,9 +110,12 @@ def _handed_over(file: PythonFile, facts: Facts, call: CallNode, seen: set[int],
         if entry.file is not file or entry.name not in (*GONE, *KEPT) or id(entry.place) in seen:
             continue
         seen.add(id(entry.place))
-        end = None if entry.value is None else _end(file, facts, call, ast.keyword(entry.name, entry.value), given)
+        read = entry.value if is_read_here(file, call, entry) else None
+        end = None if read is None else _end(file, facts, call, ast.keyword(entry.name, read), given)
         if end is None and entry.name in KEPT:
             continue
+        if (why := at_times(entry, every)) and end is not None and end.new is not None:
+            end = replace(end, new=None, level="manual", reason=why)
         if end is None or end.new is None:
             end = end or End(None, "manual", "it is not known before the program runs")
             yield _found(file, entry, replace(end, reason=f"Not rewritten: {end.reason}; it is set in a dictionary"))

@@ -19,10 +19,7 @@ def test_dictionaries() -> None:
     )
     assert findings(text) == [(5, "safe"), (8, "safe"), (10, "safe")]
     after = run(text).final()["train.py"].decode()
-    assert (
-        "          'accelerator': \"gpu\",\n          'devices': 1}" in after
-        or "'accelerator': \"gpu\", 'devices': 1}" in after
-    )
+    assert "    kw = {'max_epochs': 1,\n          'accelerator': \"gpu\",\n          'devices': 1}\n" in after
     assert 'dict(accelerator="gpu", devices=1)' in after
     twice = "kw = {'gpus': 1}\nif quick:\n    kw = {}\nTrainer(**kw)\nTrainer(**vars(args))\nother(**{'gpus': 1})\n"
     assert findings(HEAD + twice) == [(3, "unsafe")]

@@ -1,0 +1,103 @@
+"""What a name gets one after the other, or beside others: by a loop, an unpacking, a walrus, a parametrized test."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Sequence
+
+from codemods.facts import literal
+from codemods.syntax import Function
+
+Loop = ast.For | ast.AsyncFor | ast.comprehension
+_SEVERAL = (ast.List, ast.Tuple, ast.Set)
+_DEEP = 4
+
+
+def unpacked(space: ast.AST, outer: ast.Module, name: str) -> Iterator[ast.expr | None]:
+    """The values that a space gives a name by anything but a plain assignment; None for what cannot be seen. Names of
+    what a loop goes through are looked up in the space, and in the module `outer`."""
+    for node in ast.walk(space):
+        if isinstance(node, ast.NamedExpr):
+            yield from _bound(node.target, [node.value], name)
+        elif isinstance(node, Loop):
+            yield from _bound(node.target, _elements(node.iter, (space, outer), 0), name)
+        elif isinstance(node, ast.Assign):
+            for target in node.targets:
+                if not isinstance(target, ast.Name):
+                    yield from _bound(target, [node.value], name)
+        elif isinstance(node, ast.withitem) and node.optional_vars is not None:
+            yield from _bound(node.optional_vars, [], name)
+
+
+def parametrized(function: Function, outer: ast.Module, name: str) -> Iterator[ast.expr]:
+    """The values that `pytest.mark.parametrize` gives a parameter."""
+    for item in function.decorator_list:
+        if not (isinstance(item, ast.Call) and isinstance(item.func, ast.Attribute) and len(item.args) > 1):
+            continue
+        known, names = literal(item.args[0])
+        if item.func.attr != "parametrize" or not known:
+            continue
+        words = [word.strip() for word in names.split(",")] if isinstance(names, str) else list(names)
+        if name in words:
+            for value in _elements(item.args[1], (outer,), 0):
+                yield from _of_case(value, words.index(name), len(words))
+
+
+def _of_case(value: ast.expr, index: int, count: int) -> Iterator[ast.expr]:
+    """What one case of a parametrized test, which may be a `pytest.param(...)`, gives a parameter."""
+    if isinstance(value, ast.Call) and ast.unparse(value.func) in ("pytest.param", "param"):
+        yield from value.args[index : index + 1]
+    elif count == 1:
+        yield value
+    elif isinstance(value, ast.Tuple | ast.List) and len(value.elts) == count:
+        yield value.elts[index]
+
+
+def _bound(target: ast.expr, values: Sequence[ast.expr], name: str) -> Iterator[ast.expr | None]:
+    """What a target, or a part of it, that is the name gets of the values."""
+    if isinstance(target, ast.Name) and target.id == name:
+        yield from values or (None,)
+    elif isinstance(target, ast.Tuple | ast.List):
+        for index, inner in enumerate(target.elts):
+            fitting = [v for v in values if isinstance(v, ast.Tuple | ast.List) and len(v.elts) == len(target.elts)]
+            yield from _bound(inner, [value.elts[index] for value in fitting], name)
+
+
+def _elements(node: ast.expr, spaces: Sequence[ast.AST], depth: int) -> list[ast.expr]:
+    """The items of what is spelled out, also behind a name; none where they cannot be seen."""
+    if isinstance(node, _SEVERAL):
+        return node.elts
+    if isinstance(node, ast.Name) and depth < _DEEP:
+        return [item for value in _assigned(spaces, node.id) for item in _elements(value, spaces, depth + 1)]
+    if not isinstance(node, ast.Call):
+        return []
+    if isinstance(node.func, ast.Name) and node.func.id == "enumerate" and node.args:
+        return [ast.Tuple([ast.Constant(0), item]) for item in _elements(node.args[0], spaces, depth + 1)]
+    if isinstance(node.func, ast.Attribute) and node.func.attr in ("values", "items") and not node.args:
+        held = node.func.value
+        found = _assigned(spaces, held.id) if isinstance(held, ast.Name) else [held]
+        pairs = [
+            pair for item in found if isinstance(item, ast.Dict) for pair in zip(item.keys, item.values, strict=True)
+        ]
+        if node.func.attr == "values":
+            return [value for _, value in pairs]
+        return [ast.Tuple([key or ast.Constant(None), value]) for key, value in pairs]
+    return []
+
+
+def _assigned(spaces: Sequence[ast.AST], name: str) -> list[ast.expr]:
+    """What plain assignments in the first space that has some make of a name."""
+    for space in spaces:
+        found = [
+            node.value
+            for node in ast.walk(space)
+            if isinstance(node, ast.Assign | ast.AnnAssign)
+            and node.value is not None
+            and any(
+                isinstance(target, ast.Name) and target.id == name
+                for target in (node.targets if isinstance(node, ast.Assign) else [node.target])
+            )
+        ]
+        if found:
+            return found
+    return []

@@ -1,0 +1,82 @@
+"""Who else has a dictionary that reaches a Trainer: whether its keys go there alone, and always."""
+
+from __future__ import annotations
+
+import ast
+import re
+
+from codemods.facts import Facts
+from codemods.source import PythonFile
+from codemods.syntax import Function
+from codemods.trainer.calls import builds_trainer
+from codemods.trainer.shapes import At, times_spoken
+
+FILLING = ("update", "setdefault")
+_KNOWN = frozenset({
+    "copy.copy", "copy.deepcopy", "dataclasses.asdict", "attr.asdict", "attrs.asdict", "argparse.Namespace",
+    "types.SimpleNamespace", "omegaconf.OmegaConf.create", "omegaconf.OmegaConf.merge",
+    "omegaconf.OmegaConf.to_container", "easydict.EasyDict", "munch.Munch", "attrdict.AttrDict", "dotmap.DotMap",
+})  # fmt: skip
+"""What is known to hand on the keys that it is given as they are."""
+_CACHED = frozenset({"functools.cache", "functools.lru_cache", "functools.cached_property"})
+
+
+def is_alone(at: At, facts: Facts, space: ast.AST, node: ast.Name | ast.Attribute) -> bool:
+    """Whether a dictionary's name is used for nothing in a space but to fill it, and to give it to Trainers."""
+    name = node.attr if isinstance(node, ast.Attribute) else node.id
+    allowed = {id(node)}
+    for other in at.file.calls_near(at.file.spellings("Trainer")):
+        if builds_trainer(other) and not any(item.arg in _TAKING for item in other.node.keywords):
+            allowed.update(id(item.value) for item in other.node.keywords if item.arg is None)
+    uses = []
+    for inner in ast.walk(space):
+        if isinstance(inner, ast.Subscript) and isinstance(inner.ctx, ast.Store):
+            allowed.add(id(inner.value))
+        elif isinstance(inner, ast.Call) and isinstance(inner.func, ast.Attribute) and inner.func.attr in FILLING:
+            allowed.add(id(inner.func.value))
+        elif isinstance(inner, ast.Name | ast.Attribute) and not isinstance(inner.ctx, ast.Store):
+            spelled = inner.attr if isinstance(inner, ast.Attribute) else inner.id
+            if type(inner) is type(node) and spelled == name:
+                uses.append(inner)
+    spoken = len(re.findall(rf"\b{name}\b", at.file.text))
+    outside = space is at.file.tree and times_spoken(facts, name) != spoken
+    in_text = isinstance(node, ast.Attribute) and spoken != len(at.file.attributes(name))
+    return not outside and not in_text and all(id(item) in allowed for item in uses)
+
+
+_TAKING = ("accelerator", "devices", "strategy")
+"""Keywords that what takes the place of others could meet in another call."""
+
+
+def is_shared(function: Function, name: str) -> bool:
+    """Whether a function says that a name is not its own."""
+    return any(isinstance(inner, ast.Global | ast.Nonlocal) and name in inner.names for inner in ast.walk(function))
+
+
+def always_run(space: ast.AST, attribute: bool) -> set[int]:
+    """The statements, and the calls that are one, that run whenever a space does; those of constructors count for
+    attributes."""
+    bodies = [getattr(space, "body", [])]
+    if attribute:
+        bodies = [
+            node.body for node in ast.walk(space) if isinstance(node, ast.FunctionDef) and node.name == "__init__"
+        ]
+    found = [statement for body in bodies for statement in body]
+    return {id(item.value) if isinstance(item, ast.Expr) else id(item) for item in found}
+
+
+def hands_on_keys(at: At, function: ast.expr) -> bool:
+    """Whether what is called is known to hand on the keys that it is given as they are."""
+    if isinstance(function, ast.Name) and function.id in ("dict", "vars"):
+        hidden = at.named(function.id) is not None or function.id in at.file.scope.bindings
+        return not hidden and at.scope.lookup(function.id) is None
+    return at.scope.resolve(function) in _KNOWN
+
+
+def gives_its_own(file: PythonFile, function: Function) -> bool:
+    """Whether what a function returns is what its callers get: no decorator that may make something else of it."""
+    return all(
+        ast.unparse(item) in ("property", "staticmethod", "classmethod")
+        or file.scope.resolve(item.func if isinstance(item, ast.Call) else item) in _CACHED
+        for item in function.decorator_list
+    )
