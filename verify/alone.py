@@ -18,7 +18,6 @@ import traceback
 from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from pathlib import Path
 from types import FrameType, ModuleType
 from typing import Any, TypeVar
 
@@ -57,6 +56,7 @@ DOUBT = 20
 BATCHES = 8
 MISSING = 12
 _EVALUATES = "validation_step"
+_NO_TIME = "there was no time to try it"
 
 
 # -- finding modules
@@ -109,6 +109,10 @@ def search(bench: Bench, spec: dict[str, Any], record: Callable[..., None]) -> N
     end = time.monotonic() + spec["budget"]
     bench.memory = spec["memory"]
     for number, file in enumerate(spec["modules"]):
+        if time.monotonic() > end:
+            if file["steps"]:
+                record("unfound", path=file["path"], cls=None, why=_NO_TIME)
+            continue
         try:
             module = load(bench, file["names"])
         except BaseException as error:
@@ -118,19 +122,15 @@ def search(bench: Bench, spec: dict[str, Any], record: Callable[..., None]) -> N
         order = {name: place for place, name in enumerate(file["classes"])}
         found.sort(key=lambda cls: order.get(cls.__name__, len(order)))
         for place, cls in enumerate(found):
-            others = sum(_has_step(bench, other) for other in spec["modules"][number + 1 :])
+            if time.monotonic() > end:
+                record("unfound", path=file["path"], cls=cls.__name__, tries=0, why=_NO_TIME)
+                continue
+            others = sum(other["steps"] for other in spec["modules"][number + 1 :])
             seconds = max(5.0, (end - time.monotonic()) / (others + len(found) - place))
             values = file["hints"]
             calls = tuple(values["calls"].get(cls.__name__, ()))
             hints = Hints(values["values"], calls, tuple(values.get("groups", ())))
             _search_one(bench, file, cls, hints, spec["trainer"], seconds, record)
-            if time.monotonic() > end:
-                return
-
-
-def _has_step(bench: Bench, file: dict[str, Any]) -> bool:
-    """Whether a file says what a module does in a step: only such files take time."""
-    return b"training_step" in Path(bench.root, file["path"]).read_bytes()
 
 
 def _search_one(
@@ -146,7 +146,7 @@ def _search_one(
     state, tries, best = _climb(bench, cls, hints, trainer, seconds)
     about = {"path": file["path"], "cls": cls.__name__, "tries": tries}
     if state is None:
-        why = _said(best.error, bench.root) if best and best.error else "there was no time to try it"
+        why = _said(best.error, bench.root) if best and best.error else _NO_TIME
         record("unfound", **about, why=f"no arguments and batches were found in {tries} tries; the furthest: {why}")
         return
     validates = state.validates or not is_lightning(_owner(cls, _EVALUATES))

@@ -65,7 +65,8 @@ def train(
     again = [
         file
         for file in files
-        if not any(problem.startswith(f"{file.path}:") for problem in problems)
+        if (sides.before.root / file.path).is_file()
+        and not any(problem.startswith(f"{file.path}:") for problem in problems)
         and (any(_needs_own(raw) for recipe, raw, _ in pairs if recipe["path"] == file.path) or not _knows(file, known))
     ]
     if again and sides.old is not None and (seen or recipes):
@@ -80,7 +81,10 @@ def train(
         noise = _noise(sides, [pair for pair, part in zip(pairs, parts, strict=True) if part.verdict == "changed"])
         parts = tuple(_part(*pair, problems, missing, per_batch, noise.get(_label(pair[0]), 0.0)) for pair in pairs)
     counted = [part for part, (_, _, new) in zip(parts, pairs, strict=True) if _touches(new, changed)]
-    return Result(_overall(parts, counted, failed, problems), parts, failed)
+    loaded = {path for _, _, new in pairs for path in new.loaded}
+    aside = modules.not_executed(changed, loaded, "these modules")
+    judgement = _overall(parts, counted, failed, problems)
+    return Result(replace(judgement, reason=judgement.reason + aside), parts, failed)
 
 
 def _noise(sides: Sides, pairs: Sequence[tuple[Recipe, Raw | None, Raw]]) -> dict[str, float]:
@@ -127,10 +131,7 @@ def _search(
         "mode": "search",
         "paths": list(dict.fromkeys(path for file in files for path in file.paths)),
         "namespaces": _namespaces(tree, [file.path for file in files]),
-        "modules": [
-            {"path": file.path, "names": file.names, "classes": file.classes, "hints": modules.hinted(tree, file)}
-            for file in files
-        ],
+        "modules": [modules.described(tree, file) for file in files],
         "trainer": modules.carried(tree),
         "memory": memory() * MEMORY,
         "budget": min(sides.seconds * SHARE, LONGEST_S),
@@ -272,14 +273,15 @@ def _overall(
 ) -> Judgement:
     """One judgement for all modules: what the worst of those that trained says."""
     ground: Rung | None = None if problems else "conforms"
-    rest = f"; not trained: {'; '.join(failed[:3])}" if failed else ""
+    untried = "; ".join(failed[:3]) + (f"; and {len(failed) - 3} more" if failed[3:] else "")
+    rest = f"; not trained: {untried}" if failed else ""
     trained = [part for part in counted if part.rung in ("trains", "same")]
     told = "; ".join(
         f"{part.module.split(':')[1]}({part.arguments}) on {part.batch}: {part.reason}" for part in parts[:3]
     )
     more = f"; and {len(parts) - 3} more" if len(parts) > 3 else ""
     if not parts:
-        return Judgement("inconclusive", ground, f"no module could be trained alone: {'; '.join(failed[:3])}")
+        return Judgement("inconclusive", ground, f"no module could be trained alone: {untried}")
     said = f"trained alone, on made-up batches: {told}{more}{rest}"
     if not counted:
         return Judgement("inconclusive", ground, f"{said}; none of the changed files was executed")

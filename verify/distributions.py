@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from packaging.utils import canonicalize_name
 
 DISTRIBUTIONS: dict[str, str] = {
@@ -43,8 +45,10 @@ AMBIGUOUS = frozenset({
 """Names that many projects give their own files: the package of that name on an index is another one."""
 
 
-def distribution(package: str) -> str:
-    """The distribution that brings a top-level package."""
+def distribution(package: str) -> str | None:
+    """The distribution that brings a top-level package; None where none can have such a name (`_C`)."""
+    if not re.fullmatch(r"[A-Za-z0-9]([\w.-]*[A-Za-z0-9])?", package, re.ASCII):
+        return None
     return DISTRIBUTIONS.get(package) or canonicalize_name(package)
 
 

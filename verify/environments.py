@@ -63,7 +63,7 @@ def needs(
     """
     pinned = {canonicalize_name(pin.name) for pin in map(requirement, pins) if pin}
     ours = {*_BASE, *_OURS}
-    asked = {package: name for package in packages if (name := distribution(package)) not in ours}
+    asked = {package: name for package in packages if (name := distribution(package)) and name not in ours}
     open_to_words = [each for each in addresses if not any(each.is_of(*both) for both in asked.items())]
     found = set()
     for package, name in asked.items():

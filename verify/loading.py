@@ -105,8 +105,9 @@ class Repair:
         for pattern, line in _REMEDIES:
             if re.search(pattern, error):
                 yield from ([*flags, *self._besides(line), line] for flags in self._days())
-        if (match := _MISSING.search(error)) and match[1] not in AMBIGUOUS:
-            yield from ([*flags, *self.held, distribution(match[1])] for flags in self._days())
+        match = _MISSING.search(error)
+        if match and match[1] not in AMBIGUOUS and (lacking := distribution(match[1])):
+            yield from ([*flags, *self.held, lacking] for flags in self._days())
         if name not in {str(canonicalize_name(Requirement(line).name)) for line in self.held}:
             yield from ([*flags, *self.held, f"--upgrade-package={name}", name] for flags in self._days())
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Any
@@ -12,6 +12,7 @@ from verify.hints import Hints, hints
 from verify.sources import NAMESPACES, Sources, imports
 
 FILES = 6
+NAMED = 5
 PACKAGING = ("setup.py",)
 """What says requirements alone: where nothing else changed, any module may train otherwise."""
 CARRIED = ("gradient_clip_val", "gradient_clip_algorithm", "accumulate_grad_batches")
@@ -99,20 +100,69 @@ def _by_name(tree: ast.Module | None) -> dict[str, str]:
     return {node.name: _code(node) for node in nodes}
 
 
+_END = object()
+
+
 def _code(node: ast.AST) -> str:
     """What a piece of code is but for its places; a long sum is nested too deep for ast.dump."""
-    plain = (
-        (type(each).__name__, [value for _, value in ast.iter_fields(each) if not isinstance(value, ast.AST | list)])
-        for each in ast.walk(node)
-    )
-    return repr(list(plain))
+    found: list[str] = []
+    left: list[object] = [node]
+    while left:
+        value = left.pop()
+        if value is _END:
+            found.append(")")
+        elif isinstance(value, ast.AST | list):
+            found.append(f"{type(value).__name__}(")
+            inner = value if isinstance(value, list) else [each for _, each in ast.iter_fields(value)]
+            left += [_END, *reversed(inner)]
+        else:
+            found.append(f"{value!r},")
+    return "".join(found)
 
 
-def hinted(sources: Sources, found: Chosen) -> Mapping[str, Any]:
-    """What the project says of the arguments of the classes in a file, as the harness takes it."""
+def described(sources: Sources, found: Chosen) -> Mapping[str, Any]:
+    """A file as the harness takes it, with what the project says of the arguments of its classes, and whether some
+    class of it takes a training step: only such files take time."""
     said: Hints = hints(sources, found.path)
     calls = {name: said.calls[name] for name in found.classes if name in said.calls}
-    return {"values": said.values, "calls": calls, "groups": said.groups}
+    return {
+        "path": found.path,
+        "names": found.names,
+        "classes": found.classes,
+        "hints": {"values": said.values, "calls": calls, "groups": said.groups},
+        "steps": _steps(sources, found),
+    }
+
+
+def _steps(sources: Sources, found: Chosen) -> bool:
+    """Whether some class of a file defines or inherits a training step, by the names of bases."""
+    classes = [
+        node for path in sources.reach(found.path)[0] if (tree := sources.tree(path))
+        for node in ast.walk(tree) if isinstance(node, ast.ClassDef)
+    ]  # fmt: skip
+    known, left = {node.name for node in classes if _defines_step(node)}, set(found.classes)
+    seen: set[str] = set()
+    while left:
+        if left & known:
+            return True
+        seen |= left
+        left = {_last(base) for node in classes if node.name in left for base in node.bases} - seen
+    return False
+
+
+def _defines_step(node: ast.ClassDef) -> bool:
+    names = [each.name for each in node.body if isinstance(each, ast.FunctionDef)]
+    names += [_last(target) for each in node.body if isinstance(each, ast.Assign) for target in each.targets]
+    return "training_step" in names
+
+
+def not_executed(changed: Iterable[str], loaded: Collection[str], by: str) -> str:
+    """Which changed files a run says nothing about, in words."""
+    left = [path for path in changed if path.endswith(".py") and path not in loaded]
+    if not left or not loaded:
+        return ""
+    more = f" and {len(left) - NAMED} more" if len(left) > NAMED else ""
+    return f"; changed but not executed by {by}: {', '.join(left[:NAMED])}{more}"
 
 
 def carried(sources: Sources) -> dict[str, Any]:
@@ -122,7 +172,7 @@ def carried(sources: Sources) -> dict[str, Any]:
         for path in sources.paths()
         if sources.packages(path) & set(NAMESPACES) and (tree := sources.tree(path))
         for node in ast.walk(tree)
-        if isinstance(node, ast.Call) and _ends_with(node.func, "Trainer")
+        if isinstance(node, ast.Call) and _last(node.func) == "Trainer"
     ]
     found = {}
     for name in CARRIED:
@@ -132,5 +182,7 @@ def carried(sources: Sources) -> dict[str, Any]:
     return found
 
 
-def _ends_with(node: ast.expr, name: str) -> bool:
-    return (node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", "")) == name
+def _last(node: ast.expr) -> str:
+    """The last of a chain of names: `c` of `a.b.c` and of `c[int]`."""
+    node = node.value if isinstance(node, ast.Subscript) else node
+    return node.attr if isinstance(node, ast.Attribute) else str(getattr(node, "id", ""))

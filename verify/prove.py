@@ -24,6 +24,7 @@ from verify.follow import Board
 from verify.installer import Installer
 from verify.interpreters import Unavailable
 from verify.manifests import addresses_in, pins_in
+from verify.modules import NAMED, not_executed
 from verify.process import Outcome, scratch
 from verify.record import Raw, events
 from verify.requirements import misfit
@@ -32,8 +33,6 @@ from verify.sources import NAMESPACES, Sources, imports
 from verify.targets import READ_BY, asked_for, targets
 from verify.uses import Use, asked, uses
 from verify.verdict import Judgement, judge, noise_of
-
-NAMED = 5
 
 
 def prove(before: Path, after: Path, request: Request, progress: Callable[[str], None]) -> Evidence:
@@ -92,7 +91,9 @@ def _prove(before: Sources, after: Sources, bench: Bench) -> Evidence:
             noise = noise_of(old, run_script(before, entry, pair.before, bench, f"again{number}", tell))
             judgement = judge(old, new, problems, per_batch=per_batch, missing=pair.missing, noise=noise)
         judgement = _with_requirements(judgement, after, request)
-        judgement = replace(judgement, reason=judgement.reason + _not_run(request, new))
+        judgement = replace(
+            judgement, reason=judgement.reason + not_executed(request.changed, new.loaded, entry.script)
+        )
         tried.append(_with_runs(_evidence(request, judgement), pair, old, new))
         if new.recording.fitted or (old and old.recording.fitted):
             return replace(tried[-1], problems=problems, left=left)
@@ -159,15 +160,6 @@ def _with_requirements(judgement: Judgement, after: Sources, request: Request) -
     if not told or judgement.verdict in ("inconclusive", "regressed"):
         return judgement
     return replace(judgement, verdict="regressed", rung=None, reason=f"{told}; {judgement.reason}")
-
-
-def _not_run(request: Request, raw: Raw) -> str:
-    """Which changed files the run says nothing about."""
-    left = [path for path in request.changed if path.endswith(".py") and path not in raw.loaded]
-    if not left or not raw.loaded:
-        return ""
-    more = f" and {len(left) - NAMED} more" if len(left) > NAMED else ""
-    return f"; changed but not executed by {raw.recording.script}: {', '.join(left[:NAMED])}{more}"
 
 
 def _with_runs(evidence: Evidence, pair: Pair, old: Raw | None, new: Raw) -> Evidence:

@@ -40,18 +40,15 @@ def searched(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, An
     return search(folder, root, FILES)
 
 
-def search(folder: Path, root: Path, files: tuple[str, ...]) -> dict[str, dict[str, Any]]:
+def search(folder: Path, root: Path, files: tuple[str, ...], budget: float = 200) -> dict[str, dict[str, Any]]:
     sources = Sources(root)
     chosen = modules.chosen(sources, sources, files)
     spec = {
-        "mode": "search", "paths": ["."], "namespaces": ["pytorch_lightning"], "trainer": {}, "budget": 200, "seed": 1,
-        "memory": 2**33,
+        "mode": "search", "paths": ["."], "namespaces": ["pytorch_lightning"], "trainer": {}, "budget": budget,
+        "seed": 1, "memory": 2**33,
         "seconds": 250, "record": str(folder / "record.jsonl"), "scratch": str(folder), "limit_train_batches": 2,
         "limit_val_batches": 1, "max_epochs": 1,
-        "modules": [
-            {"path": one.path, "names": one.names, "classes": one.classes, "hints": modules.hinted(sources, one)}
-            for one in chosen
-        ],
+        "modules": [modules.described(sources, one) for one in chosen],
     }  # fmt: skip
     (folder / "spec.json").write_text(json.dumps(spec))
     harness = Path(modules.__file__).with_name("harness.py")
@@ -60,7 +57,7 @@ def search(folder: Path, root: Path, files: tuple[str, ...]) -> dict[str, dict[s
     )
     assert done.returncode == 0, done.stderr
     found = [json.loads(line) for line in (folder / "record.jsonl").read_text().splitlines()]
-    return {event["cls"]: event for event in found if event["event"] in ("recipe", "unfound")}
+    return {event["cls"] or event["path"]: event for event in found if event["event"] in ("recipe", "unfound")}
 
 
 @pytest.mark.parametrize(
@@ -189,6 +186,16 @@ def test_the_same_search_finds_the_same(searched: dict[str, Any], tmp_path: Path
     assert again["Choosing"]["event"] == "recipe"
 
 
+def test_what_there_is_no_time_for_is_named(tmp_path: Path) -> None:
+    root = tree(tmp_path / "project", a_model=HEAD + BODY + HEAD.replace("Model", "Second") + BODY, z_model=HEAD + BODY)
+    (root / "derived.py").write_text("import a_model\n\n\nclass Derived(a_model.Model):\n    rate = 1\n")
+    (root / "callback.py").write_text("import pytorch_lightning as pl\n\n\nclass Told(pl.Callback):\n    pass\n")
+    found = search(tmp_path, root, ("a_model.py", "callback.py", "derived.py", "z_model.py"), budget=-1)
+    told = {name: event["why"] for name, event in found.items()}
+    late = "there was no time to try it"
+    assert told == {"a_model.py": late, "derived.py": late, "z_model.py": late}
+
+
 # -- two trees
 
 HEAD = "import pytorch_lightning as pl\nimport torch\n\n\nclass Model(pl.LightningModule):\n"
@@ -238,6 +245,7 @@ def judged(
     new: Raw,
     problems: tuple[str, ...] = (),
     again: Raw | None = None,
+    changed: tuple[str, ...] = ("model.py",),
 ) -> tuple[str, str | None, str]:
     """What two recordings of one module come to."""
     sources = Sources(tree(tmp_path / "tree", model=HEAD + BODY))
@@ -253,7 +261,7 @@ def judged(
     )
     start = lambda *_: (Outcome(0, "", None, 0.0), tmp_path)  # noqa: E731
     sides = Sides(sources, sources, start, start, lambda jobs: [job() for job in jobs], tmp_path, 10)
-    found = train(sides, ("model.py",), problems, missing="", per_batch=False)
+    found = train(sides, changed, problems, missing="", per_batch=False)
     assert found is not None
     return found.judgement.verdict, found.judgement.rung, found.judgement.reason
 
@@ -297,6 +305,44 @@ def test_a_module_that_loads_nothing_changed_raises_no_rung(monkeypatch: pytest.
     verdict, rung, reason = judged(monkeypatch, tmp_path, other, other)
     assert (verdict, rung) == ("inconclusive", "conforms")
     assert "none of the changed files was executed" in reason
+
+
+def test_the_tree_before_is_searched_for_the_files_that_it_has(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    before, after = tree(tmp_path / "before", a=HEAD + BODY), tree(tmp_path / "after", a=HEAD + BODY, b=HEAD + BODY)
+    asked: list[tuple[str, list[str]]] = []
+
+    def searched(*given: Any) -> tuple[list[Any], tuple[str, ...], bool]:
+        asked.append((given[-1], [file.path for file in given[3]]))
+        return [], ("a.py:Model: not found", "b.py:Model: not found"), True
+
+    monkeypatch.setattr("verify.apart._search", searched)
+    start = lambda *_: (Outcome(0, "", None, 0.0), tmp_path)  # noqa: E731
+    sides = Sides(Sources(before), Sources(after), start, start, lambda jobs: [job() for job in jobs], tmp_path, 10)
+    train(sides, ("a.py", "b.py"), (), missing="", per_batch=False)
+    assert asked == [("search", ["a.py", "b.py"]), ("search-before", ["a.py"])]
+
+
+def test_changed_files_that_no_module_executed_are_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    _, _, reason = judged(monkeypatch, tmp_path, record(), record(), changed=("model.py", "far.py"))
+    assert reason.endswith("; changed but not executed by these modules: far.py")
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("f[1:]", "f[:1]"),
+        ("lambda a: a", "lambda *, a: a"),
+        ("{**a, b: c}", "{b: a, **c}"),
+        ("f(g(1)(), 2)", "f(g(1, 2)())"),
+    ],
+)
+def test_a_class_whose_code_is_nested_otherwise_is_another(tmp_path: Path, one: str, other: str) -> None:
+    before, after = (
+        tree(tmp_path / name, model=f"import lightning\n\n\nclass A(B):\n    x = 1\n\n\nclass Z(B):\n    x = {value}\n")
+        for name, value in (("before", one), ("after", other))
+    )
+    (found,) = modules.chosen(Sources(before), Sources(after), ["model.py"])
+    assert found.classes == ("Z", "A")
 
 
 def test_a_setup_file_that_says_requirements_alone_is_not_waited_for() -> None:

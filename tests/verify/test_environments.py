@@ -31,6 +31,7 @@ def test_imports_become_distributions() -> None:
         "scikit-learn", "opencv-python-headless", "pyyaml", "pillow", "my-package", "numpy",
         "tensorboard", "tensorboardx",
     }  # fmt: skip
+    assert needs({"_C", "_ext", "name_", "größe", "timm"}, ()) == {"timm", "numpy"}
     assert needs({"torchnlp", "open_clip", "absl"}, ()) == {"pytorch-nlp", "open-clip-torch", "absl-py", "numpy"}
 
 
