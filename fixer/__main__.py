@@ -14,10 +14,15 @@ def main() -> None:
     sys.path[:] = [entry for entry in sys.path if home == here or os.path.realpath(entry) != here]
     _check_siblings(home)
     gc.set_threshold(200_000)  # modules and syntax trees are many objects and hardly a cycle: look for them seldom
-    from fixer.cli import start
+    _open_streams()
+    try:
+        _end_in_order()
+        from fixer.cli import start
 
-    _end_in_order()
-    code = start(sys.argv[1:])
+        code = start(sys.argv[1:])
+    except KeyboardInterrupt:  # while modules are loaded, or once more while the first one is told of
+        sys.stderr.write("fixer: interrupted\n")
+        code = 130
     gc.freeze()  # what is left ends with the process: no cycles need be searched for in it
     sys.exit(code)
 
@@ -25,6 +30,17 @@ def main() -> None:
 def _home() -> str:
     """The folder that fixer and its sibling packages lie in. Nothing is imported for it yet but `os`."""
     return os.path.dirname(os.path.dirname(os.path.realpath(__file__)))  # noqa: PTH120
+
+
+def _open_streams() -> None:
+    """A stream that the caller closed leads nowhere, in the place of the first file that is opened."""
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        if getattr(sys, name) is None:
+            opened = os.open(os.devnull, os.O_RDWR)
+            if opened != number:
+                os.dup2(opened, number)
+                os.close(opened)
+            setattr(sys, name, open(number, "w" if number else "r", closefd=False))  # noqa: SIM115
 
 
 def _end_in_order() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -81,14 +82,15 @@ def _failed(argv: Sequence[str], message: str, code: int = 2) -> int:
     wanted = _wanted_format(argv)
     if wanted is not OutputFormat.text:
         command = next((word for word in argv if word in _REPORTING), "run")
-        show(Result(command, None, NEWEST, error=message), wanted)  # type: ignore[arg-type]
+        with suppress(OSError):  # it may be the output that failed
+            show(Result(command, None, NEWEST, error=message), wanted)  # type: ignore[arg-type]
     return code
 
 
 INTERRUPTED = 130
 _REPORTING = ("run", "check", "diff", "fix", "verify", "demo")
 COMMANDS = (*_REPORTING, *(command.__name__ for command in about.COMMANDS))
-_WORDS = {"a valid float range": "a number", "a valid integer range": "a whole number", "x>=": "from "}
+_WORDS = {"a valid float range": "a number", "a valid int range": "a whole number", "x>=": "from "}
 
 
 def _wanted_format(argv: Sequence[str]) -> OutputFormat:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -135,8 +136,31 @@ def test_a_reader_that_goes_away(folder: Path) -> None:
     assert (said.code, said.err) == (1, "")
 
 
-def _into(folder: Path, stream: int) -> Said:
-    command = [sys.executable, "-m", "fixer", "diff", "--quiet"]
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="the device is Linux's")
+@pytest.mark.parametrize("format", ["text", "json"])
+def test_output_that_cannot_be_written(folder: Path, format: str) -> None:
+    said = _into(folder, os.open("/dev/full", os.O_WRONLY), "--output-format", format)
+    assert said.complaint() == "fixer: the system: No space left on device; mend that and try again"
+
+
+@pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
+def test_streams_that_the_caller_closed(folder: Path, closed: str) -> None:
+    command = f"{shlex.quote(sys.executable)} -m fixer check --output-file json:found.json {closed}"
+    done = subprocess.run(["sh", "-c", command], cwd=folder, env=environment({}), capture_output=True)
+    assert (done.returncode, done.stderr) == (1, b"")
+    assert [found["code"] for found in json.loads((folder / "found.json").read_text())["findings"]] == ["LIT101"]
+
+
+def test_an_interrupt_while_modules_are_loaded(folder: Path) -> None:
+    finder = "class Finder:\n def find_spec(self, name, *_):\n  if name == 'fixer.cli': raise KeyboardInterrupt\n"
+    start = f"import sys\n{finder}sys.meta_path.insert(0, Finder())\n"
+    command = [sys.executable, "-c", f"{start}from fixer.__main__ import main\nmain()", "check"]
+    done = subprocess.run(command, cwd=folder, env=environment({}), capture_output=True)
+    assert (done.returncode, done.stderr) == (130, b"fixer: interrupted\n")
+
+
+def _into(folder: Path, stream: int, *options: str) -> Said:
+    command = [sys.executable, "-m", "fixer", "diff", "--quiet", *options]
     done = subprocess.run(command, cwd=folder, env=environment({}), stdout=stream, stderr=subprocess.PIPE)
     os.close(stream)
     return Said(done.returncode, "", done.stderr.decode())
