@@ -22,7 +22,7 @@ from codemods.autocast.repair import (
     shared,
     splitting,
 )
-from codemods.autocast.report import line_of, listed, place_of
+from codemods.autocast.report import line_of, listed, place_of, unfinished
 from codemods.autocast.script import is_outermost
 from codemods.facts import Facts
 from codemods.finding import Fix
@@ -56,6 +56,7 @@ def check(file: PythonFile, facts: Facts) -> Iterator[Match]:
         return
     groups: dict[ast.AST, list[_Found]] = {}
     for item in traced(file, facts, CODE, WORDS):
+        yield from unfinished(file, item, ADVICE)
         for meeting in item.poisoned:
             if not _is_its_own(meeting, item, file, facts) or (judged := _judge(meeting, item, file)) is None:
                 continue

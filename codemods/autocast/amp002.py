@@ -10,7 +10,7 @@ from codemods.autocast.casts import Frame, Meeting, Site
 from codemods.autocast.find import Traced, traced
 from codemods.autocast.regions import MENTIONS, collect
 from codemods.autocast.repair import SCRIPTED, Anchor, clearing, is_scripted, line_anchor
-from codemods.autocast.report import line_of, listed, place_of
+from codemods.autocast.report import line_of, listed, place_of, unfinished
 from codemods.facts import Facts
 from codemods.finding import Fix
 from codemods.rule import Example, Match, Rule
@@ -46,6 +46,7 @@ def check(file: PythonFile, facts: Facts) -> Iterator[Match]:
         return
     groups: dict[ast.AST, list[_Found]] = {}
     for item in traced(file, facts, CODE, CHANGES, here=True):
+        yield from unfinished(file, item, ADVICE)
         for meeting in item.stale:
             frame = _frame(meeting, item, facts)
             judged = _judge(meeting, item) if frame and frame.path == file.path else None

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,15 +23,18 @@ from codemods.syntax import Function
 
 @dataclass(frozen=True)
 class Traced:
-    """What one trace found. `region` says how sure the region is that Lightning opens, None where it opens none,
-    `homes` are the files of the class, or the function, that it begins in."""
+    """What one trace found, which begins in the file `home`. `region` says how sure the region is that Lightning opens,
+    None where it opens none, `homes` are the files of the class, or the function, that it begins in. `cut` holds where
+    it was too long, or too deep, to be followed to its end."""
 
     poisoned: tuple[Meeting, ...]
     stale: tuple[Meeting, ...]
     trace: Trace
     root: Function | None
     region: Certainty | None
+    home: str
     homes: frozenset[str]
+    cut: bool
 
     def seen_from(self, path: str) -> bool:
         """Whether the same is found when another file is looked at: one that the class stands in, or that it uses."""
@@ -98,17 +100,21 @@ def _run(project: Project, function: Function | None, place: Place, certainty: C
     asked = function, classes[0] if classes else None, certainty
     if asked not in known:
         known[asked] = _trace(project, function, place, certainty)
-    if known[asked].poisoned or known[asked].stale:
+    if known[asked].poisoned or known[asked].stale or known[asked].cut:
         yield known[asked]
 
 
 def _trace(project: Project, function: Function | None, place: Place, certainty: Certainty | None) -> Traced:
     trace = Trace(project)
-    with suppress(TooLong, RecursionError):
+    cut = False
+    try:
         trace.run(function, place, Region(True, None, lightning=True) if certainty else None)
+    except (TooLong, RecursionError):
+        cut = True
     homes = place.members.files if place.members else (place.file,)
     paths = frozenset(file.path for file in homes)
-    return Traced(tuple(trace.poisoned), tuple(trace.stale), trace, function, certainty, paths)
+    met = tuple(trace.poisoned), tuple(trace.stale)
+    return Traced(*met, trace, function, certainty, place.file.path, paths, cut)
 
 
 def _roots(project: Project) -> Iterator[tuple[Function | None, Place]]:

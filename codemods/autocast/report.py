@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
+from codemods.autocast.find import Traced
 from codemods.finding import Span
+from codemods.rule import Match
 from codemods.source import PythonFile
 
 
@@ -25,3 +27,14 @@ def place_of(file: PythonFile, node: ast.AST) -> Span:
     span = file.span(node)
     end = len(file.lines[span.line - 1].rstrip()) + 1
     return Span(span.line, span.column, span.line, max(span.column + 1, end))
+
+
+def unfinished(file: PythonFile, item: Traced, advice: str) -> Iterator[Match]:
+    """A finding for a trace that begins in a file and was not followed to its end."""
+    if item.cut and item.home == file.path:
+        name = f"`{item.root.name}`" if item.root else "this file"
+        span = file.head(item.root) if item.root else Span(1, 1, 1, 2)
+        message = (
+            f"{name} is too long to be followed through its autocast region: what it does to the weights is not seen"
+        )
+        yield Match(span, message, "manual", f"Not known whether anything is wrong; if so, {advice}")

@@ -90,6 +90,7 @@ class Reader:
         self.names: dict[str, str] = {}
         self.classes: dict[str, Members] = {}
         self._kept: dict[tuple[str, str], Any] = {}
+        self._properties: list[ast.expr] = []
 
     def value(self, node: ast.expr, state: State, scope: Scope, members: Members | None) -> Any:
         """The value of an expression, None where it is unknown."""
@@ -147,11 +148,20 @@ class Reader:
             if (found := self._built(node.attr, members)) is not None:
                 return found
             if (given := _property(node.attr, members)) and node.attr not in members.assigned:
-                inside = State(env={given.owner: owner}, prefix=owner.key)
-                return self.value(given.value, inside, given.scope, members)
-        if node.attr in ("module", "_orig_mod"):
+                return self._of_property(given, owner, members)
+        own = members is not None and owner.key == state.prefix and node.attr in members.assigned
+        if node.attr in ("module", "_orig_mod") and not own:
             return owner
         return Module((*owner.key, node.attr))
+
+    def _of_property(self, given: _Given, owner: Module, members: Members) -> Any:
+        """What a property gives back, None where that leads to itself."""
+        if given.value in self._properties:
+            return None
+        self._properties.append(given.value)
+        found = self.value(given.value, State(env={given.owner: owner}, prefix=owner.key), given.scope, members)
+        self._properties.pop()
+        return found
 
     def _built(self, attribute: str, members: Members) -> Any:
         """An attribute that is no module but an optimizer, Fabric or a context."""
