@@ -53,13 +53,40 @@ class Scope:
                 targets = scope.bindings[name]
                 if len(targets) == 1:
                     (target,) = targets
-                    return None if target == OPAQUE else target
+                    return scope._trainer(name) if target == OPAQUE else target
                 same = len({canonical(target) for target in targets}) == 1 and OPAQUE not in targets
                 return min(targets) if same else None
             if scope.parent is None:
                 return scope._from_star(name)
             scope = scope.parent
         return None
+
+    def _trainer(self, name: str) -> str | None:
+        """Lightning's Trainer where a name is bound here by one assignment of it alone: `T = pl.Trainer`."""
+        value = self._aliases.get(name)
+        root = value.value if isinstance(value, ast.Attribute) else value
+        if value is None or not isinstance(root, ast.Name) or root.id in self._aliases:
+            return None
+        bound = [other for other, _ in _bindings(self) if other == name]
+        shared = (item for item in ast.walk(self.node) if isinstance(item, ast.Global | ast.Nonlocal))
+        if len(bound) > 1 or any(name in item.names for item in shared):
+            return None
+        base = self.lookup(root.id)
+        dotted = f"{base}.{value.attr}" if isinstance(value, ast.Attribute) else base
+        return dotted if base and dotted and canonical(dotted) == f"{ROOT}.Trainer" else None
+
+    @cached_property
+    def _aliases(self) -> dict[str, ast.Name | ast.Attribute]:
+        """What is assigned to a name and may be a Trainer, by the name."""
+        found: dict[str, ast.Name | ast.Attribute] = {}
+        for node in self.statements:
+            if type(node) is ast.Assign and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name):
+                value = node.value
+                if (isinstance(value, ast.Attribute) and value.attr == "Trainer") or (
+                    isinstance(value, ast.Name) and value.id == "Trainer"
+                ):
+                    found[node.targets[0].id] = value
+        return found
 
     def _from_star(self, name: str) -> str | None:
         known = [canonical(f"{module}.{name}") for module in self.stars if canonical(module) == ROOT]
@@ -68,6 +95,8 @@ class Scope:
     def resolve(self, node: ast.expr) -> str | None:
         """The dotted name of a name or attribute chain, in one spelling for every Lightning namespace."""
         parts: list[str] = []
+        if isinstance(node, ast.NamedExpr):
+            node = node.value
         while isinstance(node, ast.Attribute):
             parts.append(node.attr)
             node = node.value

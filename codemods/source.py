@@ -253,12 +253,17 @@ class PythonFile:
 
     def spellings(self, name: str) -> frozenset[str]:
         """The identifiers that may stand for something whose dotted name ends in `name`: it, and what it is
-        imported as. Empty where the file does not hold the word."""
+        imported, or assigned, as. Empty where the file does not hold the word."""
         if name not in self.text:
             return frozenset()
-        aliases = (alias for node in self.imports for alias in node.names)
-        renamed = (alias.asname for alias in aliases if alias.name.rpartition(".")[2] == name)
-        return frozenset({name, *filter(None, renamed)})
+        key = f"spellings.{name}"
+        if key not in self.memo:
+            aliases = (alias for node in self.imports for alias in node.names)
+            renamed = (alias.asname for alias in aliases if alias.name.rpartition(".")[2] == name)
+            assigned = re.findall(rf"(\w+) *= *(?:\w+\.)*{name}\b(?![.(\w])", self.text)
+            self.memo[key] = frozenset({name, *filter(None, renamed), *assigned})
+        known: frozenset[str] = self.memo[key]
+        return known
 
     def span(self, node: ast.expr | ast.stmt | ast.arg | ast.keyword | ast.alias) -> Span:
         """The place of a node: 1-based, in code points (`ast` counts UTF-8 bytes)."""

@@ -42,6 +42,7 @@ def trainer_calls(file: PythonFile) -> list[CallNode]:
 
 
 def _last(node: ast.expr) -> str | None:
+    node = node.value if isinstance(node, ast.NamedExpr) else node
     return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else None
 
 

@@ -10,6 +10,7 @@ from codemods.scopes import canonical
 from codemods.source import CallNode, PythonFile
 from codemods.syntax import Function, is_super_call, own_nodes, self_name
 from codemods.trainer.calls import builds_trainer
+from codemods.trainer.maybe import PARTIAL, may_build
 
 
 def is_lightnings(file: PythonFile, facts: Facts, call: CallNode) -> bool:
@@ -25,7 +26,9 @@ def is_lightnings(file: PythonFile, facts: Facts, call: CallNode) -> bool:
 def between(file: PythonFile, facts: Facts, call: CallNode) -> str | None:
     """What stands between a call that is no `Trainer(...)` and the Trainer that it builds, if it builds one."""
     dotted = called(file, call)
-    if dotted == "functools.partial" and call.node.args and call.scope.resolve(call.node.args[0]) == TRAINER:
+    if name := may_build(file, call):
+        return f"`{name}`, which may be Trainer"
+    if dotted == PARTIAL and call.node.args and call.scope.resolve(call.node.args[0]) == TRAINER:
         return "a partial"
     if dotted == f"{TRAINER}.__init__":
         return "its constructor"
