@@ -64,7 +64,7 @@ def _match(file: PythonFile, lost: Lost, cut: Cut, refused: str) -> Match:
     ends = "no gradient arrives and nothing fails" if lost.silent else "backward fails: element 0 does not require grad"
     where = f" ({cut.path}:{node.lineno})" if cut.via else ""
     message = f"The loss {SPELLED[cut.how].format(shown)}{where}: {ends}"
-    unit = f"{lost.item.qualname}.{lost.step.name}"
+    unit = f"{file.path}:{lost.item.qualname}.{lost.step.name}"
     if refused:
         return Match(file.span(place), message, "manual", refused, unit=unit)
     edit = NodeEdit(node, _EDITS[cut.how])

@@ -11,6 +11,8 @@ from codemods.syntax import Function, is_self_attribute, own_nodes, self_name
 
 LOOPS = (ast.For, ast.While, ast.AsyncFor)
 SUSPECT = b"automatic_optimization"
+SCHEDULERS = ("lr_schedulers", "lr_scheduler_configs")
+"""How code comes to the schedulers of a module, or of a Trainer."""
 
 
 def is_manual(item: ClassNode) -> bool:
@@ -71,11 +73,12 @@ def _irregular(step: Function) -> str | None:
     return None
 
 
-def times_scheduled(item: ClassNode) -> str | None:
+def times_scheduled(facts: Facts, file: PythonFile, item: ClassNode) -> str | None:
     """How often a class that optimizes by hand steps each of its schedulers in a batch, as an expression of `self`:
-    "1", or what a loop over a range counts to. None where that is not seen."""
+    "1", or what a loop over a range counts to. None where that is not seen, or may be different: a step that can end
+    early, a class below with a step of its own, schedulers that are stepped elsewhere."""
     step = item.methods.get("training_step")
-    if step is None or not is_manual(item):
+    if step is None or not is_manual(item) or _has_other_steps(facts, file, item):
         return None
     names = held_by(step, "lr_schedulers")
     calls = list(steps_of(step, names, "lr_schedulers"))
@@ -85,11 +88,35 @@ def times_scheduled(item: ClassNode) -> str | None:
     )
     if not calls or len({ast.unparse(call.func) for call in calls}) < len(calls) or len(asked) > len(here):
         return None
-    times = {_times(step, call) for call in calls}
+    if any("." in name for name in names) or _stepped_elsewhere(facts):
+        return None
+    if any(isinstance(node, ast.Return) and node is not step.body[-1] for node in own_nodes(step)):
+        return None
+    times = {_times(item, step, call) for call in calls}
     return times.pop() if len(times) == 1 else None
 
 
-def _times(step: Function, call: ast.Call) -> str | None:
+def _stepped_elsewhere(facts: Facts) -> bool:
+    """Whether a function of the project steps the schedulers of a module that is not its own, or of a Trainer."""
+    for path in sorted(path for word in SCHEDULERS for path in facts.mentions.get(word.encode(), ())):
+        file = facts.open(path)
+        functions = [node for node in ast.walk(file.tree) if isinstance(node, Function)] if file else []
+        for function in functions:
+            nodes = [node for node in ast.walk(function) if isinstance(node, ast.Attribute)]
+            others = [node for node in nodes if node.attr in SCHEDULERS and getattr(node.value, "id", "") != "self"]
+            if others and any(node.attr == "step" for node in nodes):
+                return True
+    return False
+
+
+def _has_other_steps(facts: Facts, file: PythonFile, item: ClassNode) -> bool:
+    """Whether a class below one has a training step of its own."""
+    known = facts.files[file.path].find(item.qualname) if file.path in facts.files else None
+    below = facts.subclasses(known) if known else ()
+    return any("training_step" in fact.methods for fact in below)
+
+
+def _times(item: ClassNode, step: Function, call: ast.Call) -> str | None:
     """How often a statement of a step runs in a batch."""
     around = [node for node in ast.walk(step) if node is not step and isinstance(node, ast.stmt)]
     around = [node for node in around if any(inner is call for inner in ast.walk(node))]
@@ -98,23 +125,31 @@ def _times(step: Function, call: ast.Call) -> str | None:
         return "1"
     if isinstance(loop, ast.For) and not loop.orelse and isinstance(loop.iter, ast.Call):
         name, limits = loop.iter.func, loop.iter.args
-        known = len(limits) == 1 and (_is_count(limits[0]) or _is_of_self(limits[0], self_name(step)))
+        known = len(limits) == 1 and (_is_count(limits[0]) or _is_setting(item, limits[0], self_name(step)))
         leaves = any(isinstance(node, ast.Break | ast.Continue | ast.Return) for node in ast.walk(loop))
         return ast.unparse(limits[0]) if known and not leaves and ast.unparse(name) == "range" else None
     return None
 
 
 def _is_count(node: ast.expr) -> bool:
-    return isinstance(node, ast.Constant) and type(node.value) is int
+    return isinstance(node, ast.Constant) and type(node.value) is int and node.value > 0
 
 
-def _is_of_self(node: ast.expr, me: str) -> bool:
-    """Whether an expression is an attribute of the instance, however deep."""
-    while isinstance(node, ast.Attribute):
+def _is_setting(item: ClassNode, node: ast.expr, me: str) -> bool:
+    """Whether an expression is an attribute of the instance, however deep, that no method but the constructor sets."""
+    if not isinstance(node, ast.Attribute):
+        return False
+    texts = {ast.unparse(node)}
+    while isinstance(node.value, ast.Attribute):
         node = node.value
-        if isinstance(node, ast.Name):
-            return node.id == me
-    return False
+        texts.add(ast.unparse(node))
+    set_later = (
+        isinstance(inner, ast.Attribute) and not isinstance(inner.ctx, ast.Load) and ast.unparse(inner) in texts
+        for name, method in item.methods.items()
+        if name != "__init__"
+        for inner in own_nodes(method)
+    )
+    return isinstance(node.value, ast.Name) and node.value.id == me and not any(set_later)
 
 
 def held_by(step: Function, given: str) -> list[str]:

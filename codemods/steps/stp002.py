@@ -15,7 +15,7 @@ from codemods.source import ClassNode, PythonFile
 from codemods.steps.dead import dead_after
 from codemods.steps.modules import STEPS, assigned, kind_of, parents_of
 from codemods.steps.onecycle import with_total
-from codemods.steps.optimization import stepping, times_scheduled
+from codemods.steps.optimization import SCHEDULERS, SUSPECT, stepping, times_scheduled
 from codemods.steps.roles import GONE, Leaf
 from codemods.steps.totals import Place, places, reaches_scheduler
 from codemods.syntax import own_nodes
@@ -27,9 +27,11 @@ CODE = "STP002"
 MESSAGE = "The number of training steps is computed by hand"
 ADVICE = f"use self.trainer.{STEPS}, which Lightning computes from the loaders, limits and devices it really uses"
 SCHEDULED = (
-    "Lightning's own count, times {0}: training_step steps its schedulers that often in a batch, which the count does "
-    "not know. With max_steps, which counts the steps of every optimizer, it is too long."
+    "Lightning's own count{0}, however often the optimizers step. With max_steps, which counts the steps of every "
+    "optimizer, it is too long."
 )
+ONCE = ": training_step steps its schedulers once in a batch"
+OFTEN = ", times {0}: training_step steps its schedulers that often in a batch"
 STREAMS = (b"IterableDataset", b"webdataset", b"IterableWrapper", b"WebLoader")
 
 
@@ -65,7 +67,9 @@ def _of_module(file: PythonFile, facts: Facts, item: ClassNode, found: list[Plac
     if not any(wrong for _, wrong in faulty):
         return
     why = stepping(facts, file, item)
-    times = times_scheduled(item) if why and all(reaches_scheduler(file, place) for place in found) else None
+    times = (
+        times_scheduled(facts, file, item) if why and all(reaches_scheduler(file, place) for place in found) else None
+    )
     refusals = [told for place, _ in faulty if (told := _refusal(file, facts, place) or (None if times else why))]
     for place, wrong in faulty:
         if refusals:
@@ -73,7 +77,7 @@ def _of_module(file: PythonFile, facts: Facts, item: ClassNode, found: list[Plac
             continue
         level, reason = _level(file, facts, place)
         if times:
-            level, reason = "unsafe", SCHEDULED.format(times)
+            level, reason = "unsafe", SCHEDULED.format(ONCE if times == "1" else OFTEN.format(times))
         yield _match(file, place, level, reason, wrong, times or "1")
 
 
@@ -89,7 +93,7 @@ def _match(
         dead = _dead_helpers(file, place)
         edit = NodeEdit(place.function, partial(_short_body, value=text))
         named = f" {', '.join(dead)} is not used any more." if dead else ""
-        return Match(span, message, level, reason + named, edits=(edit,), unit=place.item.qualname)
+        return Match(span, message, level, reason + named, edits=(edit,), unit=f"{file.path}:{place.item.qualname}")
     spent = [place.node]
     inner = times != "1" and isinstance(parents_of(place.item.node).get(place.node), ast.BinOp | ast.UnaryOp)
     edit = NodeEdit(place.node, partial(_value, text=f"({text})" if inner else text))
@@ -97,7 +101,9 @@ def _match(
         edit = NodeEdit(place.node, partial(with_total, text=text))
         spent = [item.value for item in place.node.keywords if item.arg in ("epochs", "steps_per_epoch")]
     gone = dead_after(file, place.function, spent)
-    return Match(span, message, level, reason + gone.note, edits=(edit, *gone.edits), unit=place.item.qualname)
+    return Match(
+        span, message, level, reason + gone.note, edits=(edit, *gone.edits), unit=f"{file.path}:{place.item.qualname}"
+    )
 
 
 def faults(place: Place) -> tuple[str, ...]:
@@ -260,7 +266,7 @@ def _collect(file: PythonFile) -> bool | None:
 
 
 def _context(collected: Mapping[str, Any]) -> tuple[bytes, ...]:
-    return (b"Trainer", *STREAMS, b"automatic_optimization") if collected else ()
+    return (b"Trainer", *STREAMS, SUSPECT, *(word.encode() for word in SCHEDULERS)) if collected else ()
 
 
 def _present(file: PythonFile) -> bool:
