@@ -8,9 +8,10 @@ class UsageError(Exception):
 
 
 class UnknownRule(UsageError):
-    """A code that no rule has; the message names those that it may have meant, or the families that there are."""
+    """A code that no rule has; the message names those that it may have meant, or the families that there are, and
+    where the code stands, if that is said."""
 
-    def __init__(self, code: str) -> None:
+    def __init__(self, code: str, place: str = "") -> None:
         from difflib import get_close_matches
 
         from codemods.rule import all_rules
@@ -22,4 +23,4 @@ class UnknownRule(UsageError):
         hint = f"did you mean {' or '.join(near)}?" if near else f"the families are {', '.join(families)}"
         if code.upper() in families:
             hint = f"'{code.upper()}' is a family: `fixer rules {code.upper()}` lists its rules"
-        super().__init__(f"no rule is called '{code}'; {hint} (see `fixer rules`)")
+        super().__init__(f"{f'{place}: ' if place else ''}no rule is called '{code}'; {hint} (see `fixer rules`)")

@@ -7,6 +7,7 @@ import inspect
 from collections.abc import Callable
 from dataclasses import dataclass, is_dataclass
 from enum import Enum
+from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -73,7 +74,18 @@ FindingsCount = Annotated[
 PythonPath = Annotated[
     Path | None, typer.Option("--python", help="Interpreter to train the result with.", metavar="PATH")
 ]
-Timeout = Annotated[float | None, typer.Option(min=1, help="Seconds for each tree that is run.", metavar="SECONDS")]
+
+
+def _seconds(number: float | None) -> float | None:
+    if number is not None and not isfinite(number):
+        raise typer.BadParameter(f"{number} is not a number of seconds")
+    return number
+
+
+Timeout = Annotated[
+    float | None,
+    typer.Option(min=1, callback=_seconds, help="Seconds for each tree that is run.", metavar="SECONDS"),
+]
 Read = Annotated[
     list[Path] | None,
     typer.Option(

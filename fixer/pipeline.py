@@ -212,7 +212,8 @@ def _result(command: Command, project: Project, options: Options, sources: Seque
     final = made.final()
     messages = [*project.messages, *(f"bug in a rule, its rewrite was thrown away: {bug}" for bug in made.bugs)]
     if not made.findings and not any(triggered(source, options.rules) for source in sources):
-        messages.append("no file holds anything that a rule looks at: nothing to do")
+        file = "file that could be read" if project.skipped else "file"
+        messages.append(f"no {file} holds anything that a rule looks at: nothing to do")
     skipped = [Skipped(path, reason) for path, reason in made.skipped]
     return Result(
         command=command,

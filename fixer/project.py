@@ -160,9 +160,9 @@ def _refuse_unfinished(repository: Repository) -> None:
 
 
 def _find_commit(repository: Repository, base: str | None) -> str:
+    if base in (None, "HEAD") and repository.resolve("HEAD") is None:
+        raise UsageError(f"{repository.root}: the repository has no commits; commit your work first")
     if base is None:
-        if repository.resolve("HEAD") is None:
-            raise UsageError(f"{repository.root}: the repository has no commits; commit your work first")
         commit = repository.resolve("HEAD^{commit}")
     else:
         commit = None if base.startswith("-") else repository.resolve(f"{base}^{{commit}}")

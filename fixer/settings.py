@@ -44,14 +44,12 @@ def options_for(asked: Asked, project: Project) -> Options:
     config = project.config
     select = asked.select if asked.select is not None else config.select or ()
     ignore = asked.ignore if asked.ignore is not None else config.ignore
-    try:
-        rules = select_rules(select, tuple(code for code in ignore if ":" not in code))
-        select_rules(tuple(code for _, codes in config.per_file_ignores for code in codes), ())
-    except ValueError as error:
-        raise UnknownRule(str(error)) from None
+    _check_codes(select, _place("select", asked.select), rows=False)
+    _check_codes(ignore, _place("ignore", asked.ignore))
+    _check_codes([code for _, codes in config.per_file_ignores for code in codes], _place("per-file-ignores", None))
     sources = sources_of(project)
     return Options(
-        rules=rules,
+        rules=select_rules(select, tuple(code for code in ignore if ":" not in code)),
         ignored_rows=frozenset(code for code in ignore if ":" in code),
         left_out=frozenset(
             source.path
@@ -62,12 +60,28 @@ def options_for(asked: Asked, project: Project) -> Options:
         if config.per_file_ignores
         else {},
         unsafe=asked.unsafe_fixes or config.unsafe_fixes,
-        target=checked_target(asked.target or config.target or NEWEST),
+        target=checked_target(asked.target or config.target or NEWEST, _place("target", asked.target)),
         pins=pins_of(sources),
         forked=is_forked(sources),
         jobs=asked.jobs or os.cpu_count() or 1,
-        namespace=checked_namespace(asked.namespace or config.namespace),
+        namespace=checked_namespace(asked.namespace or config.namespace, _place("namespace", asked.namespace)),
     )
+
+
+def _place(key: str, asked: object) -> str:
+    """Where a setting was given: on the command line, or in the file."""
+    return f"pyproject.toml: [tool.fixer] {key}" if asked is None else f"--{key}"
+
+
+def _check_codes(codes: Sequence[str], place: str, *, rows: bool = True) -> None:
+    for code in codes:
+        rule, colon, _ = code.partition(":")
+        if colon and not rows:
+            raise UsageError(f"{place}: '{code}' is a row of a rule, which `ignore` alone can name; give {rule}")
+        try:
+            select_rules((rule,), ())
+        except ValueError:
+            raise UnknownRule(rule, place) from None
 
 
 def in_words() -> dict[str, str]:
@@ -85,32 +99,32 @@ def in_words() -> dict[str, str]:
     }
 
 
-def checked_target(text: str) -> str:
+def checked_target(text: str, place: str = "--target") -> str:
     """The release, with all its numbers. Raises UsageError for one that fixer cannot move to."""
     try:
         version = Version(text)
     except InvalidVersion:
-        raise UsageError(f"--target {text}: not a version; give one such as {NEWEST}") from None
+        raise UsageError(f"{place} {text}: not a version; give one such as {NEWEST}") from None
     if str(version) in MALICIOUS:
-        raise UsageError(f"--target {text}: a malicious release (GHSA-w37p-236h-pfx3); give {NEWEST}")
+        raise UsageError(f"{place} {text}: a malicious release (GHSA-w37p-236h-pfx3); give {NEWEST}")
     if not Version(OLDEST) <= version <= Version(NEWEST):
-        raise UsageError(f"--target {text}: fixer moves to releases from {OLDEST} to {NEWEST}")
+        raise UsageError(f"{place} {text}: fixer moves to releases from {OLDEST} to {NEWEST}")
     if version.is_prerelease:
-        raise UsageError(f"--target {text}: no final release; give {NEWEST}")
+        raise UsageError(f"{place} {text}: no final release; give {NEWEST}")
     from verify.releases import minor_of
 
     minor = minor_of(version)
     if minor is None or version.micro > minor.newest:
         newest = f"the newest of {minor.name} is {minor.version(minor.newest)}" if minor else f"give {NEWEST}"
-        raise UsageError(f"--target {text}: there is no such release; {newest}")
+        raise UsageError(f"{place} {text}: there is no such release; {newest}")
     full = Version(".".join(map(str, (*version.release, 0, 0)[: max(3, len(version.release))])))
     return f"{full}{str(version).removeprefix(version.base_version)}"
 
 
-def checked_namespace(text: str | None) -> str:
+def checked_namespace(text: str | None, place: str = "--namespace") -> str:
     """The namespace to move to, "" where none was asked for. Raises UsageError for one that Lightning has not."""
     if text and text not in SPACES:
-        raise UsageError(f"namespace {text}: Lightning has {' and '.join(sorted(SPACES))}")
+        raise UsageError(f"{place} {text}: Lightning has {' and '.join(sorted(SPACES))}")
     return text or ""
 
 

@@ -142,7 +142,7 @@ def _link(path: str, target: str) -> Item:
 
 
 def _absent(path: str) -> Skipped:
-    return Skipped(path, "its content is missing from this clone")
+    return Skipped(path, "its content is missing from this clone: check it out, or take a complete clone")
 
 
 def _too_large(path: str, size: int, limit: int) -> Skipped:

@@ -102,12 +102,16 @@ def summary(result: Result) -> str:
     if result.error is not None:
         return f"error: {one_line(result.error)}"
     if not (result.findings or result.files or result.evidence):
-        return one_line(result.messages[-1]) if result.messages else "No findings."
+        return one_line(result.messages[-1]) if result.messages else f"No findings{_unread(result)}."
     if result.command == "check":
         return _checked(result.findings)
     parts = [_outcome(result), _left(standing(result)), _proven(result)]
     told = "; ".join(part for part in parts if part) + "."
     return told[0].upper() + told[1:]
+
+
+def _unread(result: Result) -> str:
+    return f"; {count(len(result.skipped), 'file')} not read" if result.skipped else ""
 
 
 def _checked(findings: Sequence[Finding]) -> str:

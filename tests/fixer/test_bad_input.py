@@ -36,7 +36,8 @@ def test_a_bare_repository(ask: Ask, folder: Path, tmp_path: Path) -> None:
 
 def test_a_repository_without_commits(ask: Ask, tmp_path: Path) -> None:
     git(tmp_path, "init", "--quiet")
-    assert "the repository has no commits; commit your work first" in run(ask, tmp_path).complaint()
+    for said in (run(ask, tmp_path), ask("verify", tmp_path)):
+        assert "the repository has no commits; commit your work first" in said.complaint()
     assert ask("check", tmp_path).code == 0
 
 
@@ -120,6 +121,15 @@ def test_nothing_to_repair(ask: Ask, tmp_path: Path) -> None:
     folder = old_project(tmp_path / "project", {"train.py": NEW + b"# once: gpus=0\n"})
     said = ask("run", folder)
     assert (said.code, said.out.splitlines()[-1]) == (0, "No findings.")
+
+
+def test_nothing_found_in_what_could_be_read(ask: Ask, tmp_path: Path) -> None:
+    big = b"# gpus=0\n" * 200_000
+    folder = old_project(tmp_path / "project", {"big.py": big})
+    nothing = "no file that could be read holds anything that a rule looks at: nothing to do"
+    assert ask("check", folder, "--quiet").out.splitlines() == [nothing]
+    folder = old_project(tmp_path / "other", {"big.py": big, "train.py": NEW + b"# once: gpus=0\n"})
+    assert ask("check", folder, "--quiet").out.splitlines() == ["No findings; 1 file not read."]
 
 
 # Files
@@ -249,6 +259,11 @@ def test_nothing_differs(ask: Ask, folder: Path) -> None:
         ("run --target latest", "--target latest: not a version; give one such as 2.6.6"),
         ("run --timeout abc", "Invalid value for '--timeout': 'abc' is not a number; see `fixer run --help`"),
         ("run --jobs 0", "Invalid value for '--jobs': 0 is not in the range from 1; see `fixer run --help`"),
+        ("run --jobs two", "Invalid value for '--jobs': 'two' is not a whole number; see `fixer run --help`"),
+        ("run --timeout inf", "Invalid value for '--timeout': inf is not a number of seconds; see `fixer run --help`"),
+        ("verify --timeout nan", "'--timeout': nan is not a number of seconds; see `fixer verify --help`"),
+        ("check --ignore LIT999:M1", "--ignore: no rule is called 'LIT999'; the families are "),
+        ("check --select LIT101:M164", "--select: 'LIT101:M164' is a row of a rule, which `ignore` alone can name"),
         ("run --require best", "'best' is not one of 'conforms', 'trains', 'same'; see `fixer run --help`"),
         ("run --push orgin --no-verify", "no remote is called 'orgin'; add one with `git remote add`"),
         ("verify nothing..HEAD", "no commit is named 'nothing'; see `git log --all`, or fetch it"),
@@ -273,7 +288,11 @@ def test_a_mistake_has_one_message_with_place_and_remedy(
         ("[tool.fixer", "pyproject.toml: not valid TOML: "),
         ('[tool.fixer]\nselct = ["LIT"]\n', "pyproject.toml: [tool.fixer] unknown key 'selct', did you mean 'select'?"),
         ('[tool.fixer]\nselect = "LIT"\n', "pyproject.toml: [tool.fixer] select must be a list of strings, not 'LIT'"),
-        ('[tool.fixer]\nselect = ["LT1"]\n', "no rule is called 'LT1'"),
+        ('[tool.fixer]\nselect = ["LT1"]\n', "pyproject.toml: [tool.fixer] select: no rule is called 'LT1'"),
+        ('[tool.fixer]\nignore = ["LT1:M164"]\n', "pyproject.toml: [tool.fixer] ignore: no rule is called 'LT1'"),
+        ('[tool.fixer.per-file-ignores]\n"a" = ["LT1"]\n', "pyproject.toml: [tool.fixer] per-file-ignores: no rule"),
+        ('[tool.fixer]\ntarget = "1.9"\n', "pyproject.toml: [tool.fixer] target 1.9: fixer moves to releases from"),
+        ('[tool.fixer]\nnamespace = "light"\n', "pyproject.toml: [tool.fixer] namespace light: Lightning has "),
         (
             '[tool.fixer.verify]\nscript = "nowhere.py"\n',
             "pyproject.toml: [tool.fixer.verify] script: there is no 'nowhere.py' in the project; name one that is",

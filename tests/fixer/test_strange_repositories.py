@@ -35,12 +35,15 @@ def script(place: Path, marker: Path, then: str = "cat") -> str:
 # What is missing, large or strange
 
 
+ABSENT = "its content is missing from this clone: check it out, or take a complete clone"
+
+
 def test_a_missing_file_is_named(repo: Repo, tmp_path: Path) -> None:
     repo.forget("HEAD:src/model.py")
     repo.forget("HEAD:notes.md")
     project = open_commit(repo.path, None)
     assert paths(project) == ["requirements.txt", "train.py"]
-    assert reasons(project) == {"src/model.py": "its content is missing from this clone"}
+    assert reasons(project) == {"src/model.py": ABSENT}
     left_out = export(project, tmp_path / "there", {})
     assert [item.path for item in left_out] == ["notes.md", "src/model.py"]
     assert land(project, "b", [STEP], "1", force=False).created
@@ -76,7 +79,7 @@ def test_a_partial_clone_fetches_nothing(repo: Repo, tmp_path: Path) -> None:
     project = open_commit(place, None)
     assert paths(project) == ["requirements.txt", "src/model.py"]
     assert len(project.skipped) == 51
-    assert set(reasons(project).values()) == {"its content is missing from this clone"}
+    assert set(reasons(project).values()) == {ABSENT}
     export(project, tmp_path / "there", {})
     open_tree(place)
     landing = land(project, "b", [STEP], "1", force=False)
