@@ -109,7 +109,8 @@ def apply_node_edits(file: PythonFile, edits: Sequence[NodeEdit], imports: Seque
     for name, item in dict.fromkeys(imports):
         if not _is_imported(file, name, item, [edit.node for edit in edits]):
             AddImportsVisitor.add_needed_import(context, name, item)
-    return AddImportsVisitor(context).transform_module(changed).code
+    code = AddImportsVisitor(context).transform_module(changed).code
+    return code + "\r" * (file.text.endswith("\r") and not code.endswith("\r"))  # LibCST drops one that ends the file
 
 
 def _is_imported(file: PythonFile, name: str, item: str | None, edited: Sequence[Any]) -> bool:

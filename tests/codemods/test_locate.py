@@ -102,6 +102,11 @@ def test_no_edits_change_no_byte(comment: str) -> None:
     assert apply_node_edits(parse(text), [], []) == text
 
 
+@pytest.mark.parametrize("text", ["x = 1\r", "x = 1\ry = 2\r", "x = 1\r\n", "def f():\r\tpass\r", "x = 1\r\n\r"])
+def test_no_edits_change_no_line_ending(text: str) -> None:
+    assert apply_node_edits(parse(text), [], []) == text
+
+
 def test_edits_of_outer_and_inner_nodes_meet() -> None:
     file = parse("outer(inner(1))\n")
     calls = [node for node in ast.walk(file.tree) if isinstance(node, ast.Call)]
