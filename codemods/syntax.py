@@ -153,6 +153,21 @@ def is_none(node: ast.expr) -> bool:
     return isinstance(node, ast.Constant) and node.value is None
 
 
+def is_false(call: ast.Call) -> bool:
+    """Whether a call is given False and nothing else."""
+    given = [*call.args, *(item.value for item in call.keywords)]
+    return len(given) == 1 and isinstance(given[0], ast.Constant) and given[0].value is False
+
+
+def is_made_frozen(node: ast.expr) -> bool:
+    """Whether an expression is `make().requires_grad_(False).eval()`, by the last call that sets it."""
+    while isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+        if node.func.attr == "requires_grad_":
+            return is_false(node)
+        node = node.func.value
+    return False
+
+
 def always_leaves(body: list[ast.stmt]) -> bool:
     """Whether a block never runs on to what stands behind it: it ends in a `return` or `raise` on every way."""
     last = body[-1]

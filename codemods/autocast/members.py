@@ -13,7 +13,7 @@ from codemods.autocast.project import Defined, Project
 from codemods.facts import MODULE
 from codemods.scopes import Scope, bind
 from codemods.source import PythonFile
-from codemods.syntax import Function, own_nodes, returns, self_name
+from codemods.syntax import Function, is_false, is_made_frozen, own_nodes, returns, self_name
 
 Verdict = Literal["module", "nothing", "unknown"]
 Key = tuple[str, ...]
@@ -293,7 +293,7 @@ def freezes(statement: ast.stmt) -> Key | None:
         chain, falsy = chain_of(call.func), is_false(call)
         if chain and ((chain[-1] == "requires_grad_" and falsy) or (chain[-1] == "freeze" and not call.args)):
             return chain[:-1]
-    if isinstance(statement, ast.Assign) and any(map(_freezes_all, _chained(statement.value))):
+    if isinstance(statement, ast.Assign) and is_made_frozen(statement.value):
         return chain_of(statement.targets[0])
     if isinstance(statement, ast.For) and isinstance(statement.target, ast.Name | ast.Tuple):
         keys = parameters_in(statement.iter)
@@ -301,23 +301,6 @@ def freezes(statement: ast.stmt) -> Key | None:
             if keys and len(keys) == 1 and _sets_requires_grad(inner):
                 return keys[0]
     return None
-
-
-def _chained(node: ast.expr) -> Iterator[ast.Call]:
-    """The calls of `make().eval().requires_grad_(False)`, the last one first."""
-    while isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
-        yield node
-        node = node.func.value
-
-
-def _freezes_all(call: ast.Call) -> bool:
-    return isinstance(call.func, ast.Attribute) and call.func.attr == "requires_grad_" and is_false(call)
-
-
-def is_false(call: ast.Call) -> bool:
-    """Whether a call is given False and nothing else."""
-    given = [*call.args, *(item.value for item in call.keywords)]
-    return len(given) == 1 and isinstance(given[0], ast.Constant) and given[0].value is False
 
 
 def _sets_requires_grad(node: ast.stmt) -> bool:

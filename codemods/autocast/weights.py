@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from codemods.autocast.casts import Site, State
-from codemods.autocast.members import Key, is_false
+from codemods.autocast.members import Key
 from codemods.autocast.names import STEPS
 from codemods.autocast.values import Module, Optimizer, Parameters
+from codemods.syntax import is_false
 
 
 @dataclass(frozen=True)

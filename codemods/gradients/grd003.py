@@ -8,11 +8,10 @@ from collections.abc import Iterator
 
 from codemods.facts import ClassFact, Facts
 from codemods.gradients.find import modules
-from codemods.gradients.names import is_false
 from codemods.gradients.optimized import assignments, given
 from codemods.rule import Example, Match, Rule
 from codemods.source import ClassNode, PythonFile
-from codemods.syntax import Function, is_self_attribute, own_nodes, self_name
+from codemods.syntax import Function, is_false, is_made_frozen, is_self_attribute, own_nodes, self_name
 
 CODE = "GRD003"
 REGISTERS = ("add_module", "register_module", "register_parameter")
@@ -93,7 +92,7 @@ def _frozen_by(statement: ast.stmt, me: str) -> str | None:
             return path
         return path if function.attr == "freeze" and path == "" and not statement.value.args else None
     if isinstance(statement, ast.Assign) and len(statement.targets) == 1:
-        return _path(statement.targets[0], me) if _is_made_frozen(statement.value) else None
+        return _path(statement.targets[0], me) if is_made_frozen(statement.value) else None
     if isinstance(statement, ast.For) and len(statement.body) == 1:
         call, target = statement.iter, statement.target
         if not (isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute)):
@@ -104,15 +103,6 @@ def _frozen_by(statement: ast.stmt, me: str) -> str | None:
             return None
         return _path(call.func.value, me) if _turns_off(statement.body[0], parameter.id) else None
     return None
-
-
-def _is_made_frozen(node: ast.expr) -> bool:
-    """`make().requires_grad_(False).eval()`."""
-    while isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
-        if node.func.attr == "requires_grad_":
-            return is_false(node)
-        node = node.func.value
-    return False
 
 
 def _turns_off(statement: ast.stmt, name: str) -> bool:

@@ -25,10 +25,11 @@ DICT_METHODS = frozenset({"keys", "values", "items", "pop", "update", "clear"})
 READERS = frozenset({"len", "enumerate", "zip", "reversed", "iter", "list", "tuple", "sum", "map", "range", "print"})
 DICT_READERS = READERS - {"zip", "sum", "map", "range"}
 REASON = (
-    "the modules get their parameters to `parameters()` and with it to the optimizer, the device and the checkpoint. "
+    "{} to `parameters()` and with it to the optimizer, the device and the checkpoint. "
     "Checkpoints written before do not hold them: they were not trained or saved."
 )
-ADVICE = "make it nn.ModuleList or nn.ModuleDict where these layers are to be trained"
+ADVICE = "make it nn.{0}List or nn.{0}Dict where these {1} are to be trained"
+BOTH = "give the modules a place in nn.ModuleList, the parameters one in nn.ParameterList, where they are to be trained"
 
 
 def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
@@ -61,16 +62,20 @@ def _match(file: PythonFile, facts: Facts, held: Held) -> Match | None:
     what = "Parameter" if set(held.dotted) == {PARAMETER} else "Module"
     kind = f"{what}Dict" if held.is_dict else f"{what}List"
     shape = "dict" if held.is_dict else "tuple" if isinstance(held.node, ast.Tuple) else "list"
-    parts = "parameters: they" if what == "Parameter" else "modules: their parameters"
+    alone = what == "Parameter"
+    parts = "parameters: they" if alone else "modules: their parameters"
     message = f"`self.{held.name}` is a plain {shape} of {parts} are never trained, moved or saved"
     why = _refused(file, facts, held, used)
     if why:
-        return Match(file.span(held.node), message, "manual", f"{why}; {ADVICE}")
+        mixed = PARAMETER in held.dotted and not alone
+        advice = BOTH if mixed else ADVICE.format(what, "parameters" if alone else "layers")
+        return Match(file.span(held.node), message, "manual", f"{why}; {advice}")
     spelled = _spelled(file, held)
     imports = () if spelled else (("torch", None),)
     name = f"{spelled or 'torch.nn'}.{kind}"
+    reason = REASON.format("the parameters get" if alone else "the modules get their parameters")
     edit = NodeEdit(_statement(held), lambda statement: _wrapped(statement, name))
-    return Match(file.span(held.node), message, "safe", REASON, edits=(edit,), imports=imports)
+    return Match(file.span(held.node), message, "safe", reason, edits=(edit,), imports=imports)
 
 
 def _statement(held: Held) -> ast.stmt:

@@ -107,12 +107,6 @@ def differentiable(dotted: str) -> bool:
     return head == "torch" and last[:1].islower() and last not in ("load", "compile", "jit", "func")
 
 
-def is_false(call: ast.Call) -> bool:
-    """Whether a call is given False and nothing else."""
-    given = [*call.args, *(item.value for item in call.keywords)]
-    return len(given) == 1 and isinstance(given[0], ast.Constant) and given[0].value is False
-
-
 def counts(dotted: str) -> bool:
     """Whether a class is a metric of torchmetrics that counts, through which no gradient flows."""
     return dotted.startswith("torchmetrics.") and _COUNTING.fullmatch(dotted.rpartition(".")[2]) is not None

@@ -85,3 +85,12 @@ def test_what_is_too_long_to_be_followed_is_said(code: str) -> None:
     (found,) = amp(LONG, code, fit=FIT).findings
     assert (found.fix, found.span.line) == ("manual", LONG[: LONG.index("def training_step")].count("\n") + 1)
     assert "`training_step` is too long to be followed" in found.message and "clear_autocast_cache" in found.reason
+
+
+@pytest.mark.parametrize(
+    ("made", "expected"),
+    [("requires_grad_(False).eval()", []), ("requires_grad_(False).requires_grad_(True)", ["safe"])],
+)
+def test_weights_that_are_frozen_where_they_are_made(made: str, expected: list[str]) -> None:
+    text = program("self.net(batch)", f"self.net = nn.Linear(8, 8).{made}")
+    assert [fix for _, fix in levels(text, "AMP001", fit=FIT)] == expected

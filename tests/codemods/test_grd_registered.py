@@ -254,6 +254,20 @@ def test_a_list_of_parameters() -> None:
     assert findings(mixed, GRD005) == [("GRD005", "manual")]
 
 
+@pytest.mark.parametrize(
+    ("parts", "advice"),
+    [
+        ("nn.Parameter(torch.ones(4))", "make it nn.ParameterList or nn.ParameterDict where these parameters are"),
+        ("nn.Linear(4, 4)", "make it nn.ModuleList or nn.ModuleDict where these layers are"),
+        ("nn.Parameter(torch.ones(4)), nn.Linear(4, 4)", "the modules a place in nn.ModuleList, the parameters one in"),
+    ],
+)
+def test_what_a_list_is_to_be_is_what_it_holds(parts: str, advice: str) -> None:
+    forward = "    def forward(self, x):\n        return other(self.parts, x)\n"
+    (found,) = run_rules({"net.py": net(f"self.parts = [{parts}]", forward)}, GRD005).findings
+    assert found.fix == "manual" and advice in found.reason
+
+
 def test_a_container_that_keeps_frozen_layers_apart_is_left() -> None:
     forward = "    def forward(self, x):\n        return self.layers[0](x)\n"
     text = net(
