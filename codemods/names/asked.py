@@ -7,6 +7,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from codemods.facts import Facts
+from codemods.names.lit003 import ended, refusal
 from codemods.names.sites import Sites, dotted_of, read_sites, root_of, serves_both
 from codemods.names.statement import why_not
 from codemods.names.table import FABRIC
@@ -46,15 +48,18 @@ class _Place:
     why: str = ""
 
 
-def python_matches(file: PythonFile, to: str) -> Iterator[Match]:
-    """The imports, chains and strings of a file that have to move to `to`."""
+def python_matches(file: PythonFile, facts: Facts, to: str) -> Iterator[Match]:
+    """The imports, chains and strings of a file that have to move to `to`; what is handed to, or taken from, a library
+    that was built on `pytorch_lightning` stays there."""
     sites = read_sites(file)
     places = [*_imports(file, sites, to), *_strings(file, sites, to)]
+    package = next((name for _, name in ended(file, facts)), "") if to == NEW else ""
+    held = f"{refusal(package)}, and its classes are refused by a Trainer of `{NEW}`" if package else ""
     stuck = next((place.why for place in places if place.why), "")
     for place in places:
         message = f"the project is to take Lightning from `{to}`"
-        if stuck:
-            why = place.why or f"another place of the file has to be looked at: {stuck}"
+        if stuck or held:
+            why = place.why or held or f"another place of the file has to be looked at: {stuck}"
             yield Match(file.span(place.node), message, "manual", f"Not rewritten: {why}.", ROW)
         else:
             yield Match(file.span(place.node), message, "safe", REASON, ROW, place.edits, unit=file.path, needs="2.0.0")

@@ -1,0 +1,70 @@
+"""LIT003: libraries that ended with Lightning 1.x, and the move of files that use them."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.codemods.support import rule, run_rules
+from tests.codemods.test_lit002_asked import moved, planned
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "from pl_bolts.datamodules import CIFAR10DataModule\n",
+        "import pl_bolts\n",
+        "import pl_bolts.datamodules as data\n",
+        "def go():\n    from pl_bolts.callbacks import PrintTableMetricsCallback\n",
+        "import flash.image\n",
+        "from flash import Trainer\n",
+        "from flash.core.data.utils import download_data\n",
+    ],
+)
+def test_a_library_that_ended_is_named(text: str) -> None:
+    (finding,) = run_rules({"train.py": text}, rule("LIT003")).findings
+    assert (finding.fix, finding.span.line) == ("manual", text.count("\n"))
+    assert "its last release" in finding.reason
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "from flash.attention import attention\n",
+        "import flash_attn\n",
+        "import flash\n",
+        "try:\n    import pl_bolts\nexcept ImportError:\n    pl_bolts = None\n",
+        "from .pl_bolts import x\n",
+        "text = 'import flash.image, import pl_bolts'\n",
+    ],
+)
+def test_other_packages_and_guarded_imports_are_left(text: str) -> None:
+    assert run_rules({"train.py": text}, rule("LIT003")).findings == ()
+
+
+def test_a_package_of_the_project_itself_is_left() -> None:
+    files = {"train.py": "from pl_bolts.models import VAE\n", "src/pl_bolts/__init__.py": ""}
+    assert run_rules(files, rule("LIT003")).findings == ()
+
+
+def test_a_configuration_is_read() -> None:
+    text = "# pl_bolts\n_target_: pl_bolts.optimizers.lr_scheduler.LinearWarmupCosineAnnealingLR\n"
+    (finding,) = run_rules({"conf/a.yaml": text}, rule("LIT003")).findings
+    assert finding.span.line == 2
+
+
+FLASH = """\
+from pytorch_lightning.loggers import WandbLogger
+import flash
+from flash.image import ImageClassifier
+"""
+
+
+def test_what_such_a_library_is_given_does_not_move_to_another_namespace() -> None:
+    files = {"train.py": FLASH, "other.py": "import pytorch_lightning as pl\n"}
+    made = planned(files, "lightning")
+    assert [change.path for change in made.changes] == ["other.py"]
+    (finding,) = [item for item in made.findings if item.path == "train.py"]
+    assert finding.fix == "manual"
+    assert "lightning-flash 0.8.2" in finding.reason
+    back = moved({"train.py": FLASH.replace("pytorch_lightning", "lightning.pytorch")}, "pytorch_lightning")
+    assert back["train.py"] == FLASH
