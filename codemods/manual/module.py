@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Mapping
+from typing import TypeGuard
 
 from codemods.manual.optimizers import NotPlain
 from codemods.source import ClassNode, PythonFile
 from codemods.syntax import (
     Function,
     is_plain,
-    is_self_attribute,
     mentions,
     own_nodes,
     parameters,
@@ -85,18 +85,28 @@ def judge_callers(file: PythonFile) -> None:
 
 
 def judge_flag(file: PythonFile) -> None:
-    """Raises NotPlain where automatic_optimization is set to something else than True."""
-    plain = {
-        id(target)
-        for item in file.assignments
-        if isinstance(item.node, ast.Assign) and isinstance(item.node.value, ast.Constant)
-        for target in item.node.targets
-        if item.node.value.value is True and is_self_attribute(target, AUTOMATIC)
+    """Raises NotPlain where automatic_optimization is set to something else than True, or elsewhere than in a
+    constructor, whose value would be lost."""
+    plain = {node for item in file.classes for node in plain_flags(item)}
+    stored = [node.lineno for node in file.attributes(AUTOMATIC) if is_set(node) and node not in plain]
+    for line in (*mentions(file.tree, AUTOMATIC), *stored):
+        raise NotPlain(f"automatic_optimization is set other than to True in __init__, or named, in line {line}")
+
+
+def plain_flags(item: ClassNode) -> set[ast.AST]:
+    """Where the constructor of a class sets automatic_optimization to True."""
+    init = item.methods.get("__init__")
+    return {
+        target
+        for node in (self_assignments(init, AUTOMATIC) if init else ())
+        if isinstance(node.value, ast.Constant) and node.value.value is True
+        for target in (node.targets if isinstance(node, ast.Assign) else [node.target])
     }
-    if mentions(file.tree, AUTOMATIC) or any(
-        not isinstance(node.ctx, ast.Load) and id(node) not in plain for node in file.attributes(AUTOMATIC)
-    ):
-        raise NotPlain("automatic_optimization is set to something else than True")
+
+
+def is_set(node: ast.AST) -> TypeGuard[ast.Attribute]:
+    """Whether a node is an attribute automatic_optimization that gets a value, or is deleted."""
+    return isinstance(node, ast.Attribute) and node.attr == AUTOMATIC and not isinstance(node.ctx, ast.Load)
 
 
 def judge_by_hand(step: Function) -> None:

@@ -1,4 +1,4 @@
-"""Attributes that a class sets itself by the names of what a manual loop calls, or keeps the Trainer's values in."""
+"""Attributes that a class, or somebody who holds an instance of it, sets by the names of what a manual loop needs."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 
 from codemods.facts import ClassFact, Facts
 from codemods.family import family
-from codemods.manual.module import CALLED
+from codemods.manual.module import AUTOMATIC, CALLED, is_set
 from codemods.manual.optimizers import NotPlain
 from codemods.manual.trainers import ACCUMULATE, CLIP, Given
 from codemods.source import ClassNode, PythonFile
@@ -23,7 +23,7 @@ def read_own(file: PythonFile) -> Own:
     """Which of the names each class of a file sets, on self or in its body; worked out once for the rules of the
     family."""
     if "own" not in file.memo:
-        names = [name for name in sorted(METHODS | VALUES) if name in file.text]
+        names = [name for name in sorted({*METHODS, *VALUES, AUTOMATIC}) if name in file.text]
         read = {item.qualname: frozenset(_set(item, names)) for item in file.classes} if names else {}
         file.memo["own"] = {name: found for name, found in read.items() if found}
     found: Own = file.memo["own"]
@@ -44,12 +44,37 @@ def _set(item: ClassNode, names: list[str]) -> Iterator[str]:
                 yield from {node.attr}.intersection(names)
 
 
+def _holder(facts: Facts) -> str | None:
+    """The first file that sets automatic_optimization on something else than the `self` of a method."""
+    if "own.holder" not in facts.memo:
+        opened = {path: facts.open(path) for path in sorted(facts.mentions.get(AUTOMATIC.encode(), ()))}
+        facts.memo["own.holder"] = next((path for path, file in opened.items() if file and _is_set_outside(file)), None)
+    found: str | None = facts.memo["own.holder"]
+    return found
+
+
+def _is_set_outside(file: PythonFile) -> bool:
+    stored = [node for node in file.attributes(AUTOMATIC) if is_set(node)]
+    within = {
+        node
+        for item in file.classes
+        for method in item.methods.values()
+        for node in (ast.walk(method) if stored else ())
+        if is_set(node) and ast.unparse(node.value) == self_name(method)
+    }
+    return any(node not in within for node in stored)
+
+
 def judge_own(facts: Facts, fact: ClassFact, own: Mapping[str, Own]) -> None:
-    """Raises NotPlain where the class or a relative hides a method that the loop calls. `own` is what `read_own`
-    returned, by path."""
+    """Raises NotPlain where the class or a relative hides a method that the loop calls, or where the choice of manual
+    optimization would be lost. `own` is what `read_own` returned, by path."""
+    if holder := _holder(facts):
+        raise NotPlain(f"{holder} sets `{AUTOMATIC}` on something that it holds, which may be a model of the class")
     for other, names in _found(facts, fact, own):
         for name in sorted(names & METHODS):
             raise NotPlain(f"{other.name} ({other.path}) sets `{name}`, which hides the method that the loop calls")
+        if other != fact and AUTOMATIC in names:
+            raise NotPlain(f"{other.name} ({other.path}), a relative of the class, sets `{AUTOMATIC}`")
 
 
 def doubts_of_own(facts: Facts, fact: ClassFact, own: Mapping[str, Own], given: Given) -> Iterator[str]:

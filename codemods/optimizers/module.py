@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from codemods.manual.configured import Configured
 from codemods.manual.hooks import CARRIED, Hooks, judge_hooks, read_hooks
 from codemods.manual.makers import METHOD, read_makers
-from codemods.manual.module import AUTOMATIC, NOT_CARRIED, is_manual, judge_by_hand, judge_place
+from codemods.manual.module import AUTOMATIC, NOT_CARRIED, is_manual, is_set, judge_by_hand, judge_place, plain_flags
 from codemods.manual.optimizers import NotPlain
 from codemods.manual.outputs import judge_batch, judge_outputs, reads_batch, reads_outputs
 from codemods.optimizers.returned import may_skip, result_kind
@@ -219,17 +219,10 @@ def _judge_flag(item: ClassNode) -> None:
         named = isinstance(node, ast.Name) and node.id == AUTOMATIC
         if named or (isinstance(node, ast.Constant) and node.value == AUTOMATIC) or AUTOMATIC in item.methods:
             raise NotPlain(f"the class sets {AUTOMATIC} in a way of its own")
-    for target, value in _set_on_self(item, AUTOMATIC):
-        if not (isinstance(value, ast.Constant) and value.value is True):
-            raise NotPlain(f"{AUTOMATIC} is set to something else than True in line {target.lineno}")
-
-
-def _set_on_self(item: ClassNode, name: str) -> Iterator[tuple[ast.expr, ast.expr | None]]:
+    plain = plain_flags(item)
     for node in ast.walk(item.node):
-        if isinstance(node, ast.Assign | ast.AnnAssign):
-            for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
-                if is_self_attribute(target, name):
-                    yield target, node.value
+        if is_set(node) and node not in plain:
+            raise NotPlain(f"{AUTOMATIC} is set other than to True in __init__, in line {node.lineno}")
 
 
 def _judge_names(file: PythonFile) -> None:

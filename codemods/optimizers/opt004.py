@@ -14,6 +14,7 @@ from codemods.optimizers.opt001 import collect, context
 from codemods.optimizers.plan import verdicts
 from codemods.rule import Example, Match, NodeEdit, Rule, best_levels
 from codemods.source import ClassNode, PythonFile
+from codemods.syntax import parameters
 
 if TYPE_CHECKING:
     import libcst as cst
@@ -62,7 +63,7 @@ def _hook_match(file: PythonFile, item: ClassNode, name: str, hook: Hook) -> Ite
     if not dead and not read:
         return
     if read:
-        yield _manual(file, item, name, f"it reads `{read[0]}`; with one optimizer the index is always 0")
+        yield _manual(file, item, name, f"it reads `{read[0]}`; {_told(item, name)}")
         return
     yield Match(
         file.head(method),
@@ -72,6 +73,15 @@ def _hook_match(file: PythonFile, item: ClassNode, name: str, hook: Hook) -> Ite
         ROWS[name],
         edits=(NodeEdit(method, partial(_without, dead=dead)),),
     )
+
+
+def _told(item: ClassNode, name: str) -> str:
+    one = "with one optimizer the index is always 0"
+    names = parameters(item.methods[name])
+    if name != "on_before_optimizer_step" or len(names) not in (2, 4):
+        return one
+    trainer, optimizer = (names[0], names[2]) if len(names) == 4 else ("self.trainer", names[0])
+    return f"{one}, with several it is {trainer}.optimizers.index({optimizer})"
 
 
 def _message(item: ClassNode, name: str, dead: tuple[str, ...]) -> str:

@@ -113,7 +113,7 @@ REFUSED = {
     ),
     "manual at times": (
         changed(("super().__init__()", "super().__init__()\n        self.automatic_optimization = not self.fast")),
-        "something else than True",
+        "set other than to True in __init__",
     ),
     "flag as a property": (
         method("@property\ndef automatic_optimization(self):\n    return True"),

@@ -207,6 +207,18 @@ def test_hook_that_reads_the_index_is_named() -> None:
     assert "reads `optimizer_idx`" in refusals({"train.py": text}, "OPT004")[0]
 
 
+@pytest.mark.parametrize(
+    ("head", "kind", "told"),
+    [
+        ("(self, opt, optimizer_idx)", "LightningModule", "self.trainer.optimizers.index(opt)"),
+        ("(self, trainer, module, optimizer, optimizer_idx)", "Callback", "trainer.optimizers.index(optimizer)"),
+    ],
+)
+def test_hook_of_several_optimizers_is_told_how_to_find_the_index(head: str, kind: str, told: str) -> None:
+    (reason,) = refusals({"train.py": hook(f"on_before_optimizer_step{head}", "optimizer_idx", kind)}, "OPT004")
+    assert f"with several it is {told}." in reason
+
+
 def test_index_that_keeps_its_default_and_is_read_is_named() -> None:
     text = hook("on_before_optimizer_step(self, optimizer, optimizer_idx=0)", "optimizer_idx")
     assert "reads `optimizer_idx`" in refusals({"train.py": text}, "OPT004")[0]

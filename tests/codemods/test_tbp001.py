@@ -57,7 +57,7 @@ REFUSED = {
     ),
     "manual already": (
         ("super().__init__()", "super().__init__()\n        self.automatic_optimization = False"),
-        "else",
+        "set other than to True",
     ),
     "plateau without a metric": (
         (

@@ -41,7 +41,7 @@ REFUSED = {
     ),
     "annotated flag in the class": (
         changed(("    def __init__", "    automatic_optimization: bool = False\n\n    def __init__")),
-        "else than True",
+        "set other than to True in __init__",
     ),
     "optimizers kept by the name of a method": (
         optimizers(f"self.optimizers = {OPTIMIZER}", f"return {OPTIMIZER}"),

@@ -1,0 +1,57 @@
+"""A flag of automatic optimization that would undo the False of a manual loop keeps the loop from being written."""
+
+from __future__ import annotations
+
+import pytest
+
+from codemods.optimizers.opt001 import BEFORE as GAN
+from codemods.tbptt.tbp001 import BEFORE as CHUNKS
+from tests.codemods.support import refusals, rewritten, rule
+
+SETUP = "    def configure_optimizers(self):\n"
+TRUE = "automatic_optimization = True\n"
+PROGRAMS = {"OPT001": (GAN, "GAN"), "TBP001": (CHUNKS, "Model")}
+HOOK = "    def on_train_epoch_start(self):\n        self." + TRUE
+CHILD = "\n\nclass Child(NAME):\n    def __init__(self):\n        super().__init__()\n        self." + TRUE
+BASE = "class Base(LightningModule):\n    def __init__(self):\n        super().__init__()\n        self." + TRUE
+CALLBACK = (
+    "from pytorch_lightning import Callback\n\n\nclass Flag(Callback):\n"
+    "    def on_train_start(self, trainer, pl_module):\n        pl_module." + TRUE
+)
+
+
+@pytest.mark.parametrize("code", PROGRAMS)
+def test_a_hook_of_the_class(code: str) -> None:
+    text, _ = PROGRAMS[code]
+    (reason,) = refusals({"train.py": text.replace(SETUP, f"{HOOK}\n{SETUP}")}, code)
+    assert "automatic_optimization is set other than to True in __init__" in reason
+
+
+@pytest.mark.parametrize("code", PROGRAMS)
+def test_a_relative_of_the_class(code: str) -> None:
+    text, name = PROGRAMS[code]
+    below = {"train.py": text + CHILD.replace("NAME", name)}
+    above = {"train.py": text.replace(f"class {name}(LightningModule)", f"{BASE}\n\nclass {name}(Base)")}
+    for files, relative in ((below, "Child"), (above, "Base")):
+        (reason,) = refusals(files, code)
+        assert f"{relative} (train.py), a relative of the class, sets `automatic_optimization`" in reason
+
+
+@pytest.mark.parametrize("code", PROGRAMS)
+def test_who_holds_an_instance_in_another_file(code: str) -> None:
+    text, _ = PROGRAMS[code]
+    (reason,) = refusals({"train.py": text, "flag.py": CALLBACK}, code)
+    assert "flag.py sets `automatic_optimization` on something that it holds" in reason
+
+
+def test_a_class_of_the_file_that_is_no_relative_does_not_count() -> None:
+    other = CHILD.replace("NAME", "LightningModule").replace("True", "False")
+    after = rewritten({"train.py": GAN + other}, rule("OPT001"))["train.py"]
+    assert after.count("self.automatic_optimization = False\n") == 2
+
+
+@pytest.mark.parametrize("code", PROGRAMS)
+def test_the_constructors_own_true_becomes_false(code: str) -> None:
+    text, _ = PROGRAMS[code]
+    said = text.replace("super().__init__()\n", f"super().__init__()\n        self.{TRUE}")
+    assert rewritten({"train.py": said}, rule(code)) == rewritten({"train.py": text}, rule(code))
