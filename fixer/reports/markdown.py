@@ -31,7 +31,8 @@ def render(result: Result, rules: Rules) -> str:
     room = LIMIT - _size(head) - _size(foot)
     proof = _fitted(_proof(result), "### Proof\n\n", room // 2, "more groups")
     room -= _size(proof)
-    left = _fitted(_left(result, rules), "### Left for a person\n\n", room // 2, "more findings")
+    heading = "### Found\n\n" if result.command == "check" else "### Left for a person\n\n"
+    left = _fitted(_left(result, rules), heading, room // 2, "more findings")
     room -= _size(left)
     besides = _fitted(notes(result), "### Besides\n\n", room // 2, "more notes and files")
     room -= _size(besides)

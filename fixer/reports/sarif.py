@@ -11,6 +11,7 @@ from codemods.finding import Finding
 from fixer import __version__
 from fixer.reports import words
 from fixer.reports.fingerprint import fingerprints
+from fixer.reports.replacements import replacements
 from fixer.reports.rule_text import Rules, RuleText
 from fixer.result import Result
 from verify.evidence import Verdict
@@ -20,6 +21,8 @@ Level = Literal["none", "note", "warning", "error"]
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 _ROOT = "SRCROOT"
+_WITH_FIX = 20
+"""So many findings of a file carry its change: each carries all of it."""
 _VERDICT_LEVELS: dict[Verdict, Level] = {
     "repaired": "note",
     "preserved": "note",
@@ -73,6 +76,7 @@ def _rule(code: str, rule: RuleText | None) -> Json:
 
 def _results(result: Result, codes: Sequence[str]) -> list[Json]:
     results = []
+    fixes = _fixes(result)
     for finding, fingerprint in zip(result.findings, fingerprints(result.findings), strict=True):
         done = words.is_done(result, finding)
         properties = {"fix": finding.fix, "reason": finding.reason, "applied": done, "finding": finding.id}
@@ -87,9 +91,25 @@ def _results(result: Result, codes: Sequence[str]) -> list[Json]:
                 "locations": [_location(finding)],
                 "partialFingerprints": {"fixerFinding/v1": fingerprint},
                 "properties": properties,
+                **({"fixes": [fixes[finding.id]]} if finding.id in fixes else {}),
             }
         )
     return results
+
+
+def _fixes(result: Result) -> dict[str, Json]:
+    """What would repair the files, by finding: none for `check`, which rewrites nothing, and none after `fix`."""
+    fixes: dict[str, Json] = {}
+    for file in result.files if result.command != "fix" else ():
+        made = replacements(file.diff)
+        told = f"All that fixer changes in {file.path}; other files may have to change with it (`fixer fix`)."
+        fix = {
+            "description": {"text": told},
+            "artifactChanges": [{"artifactLocation": _artifact(file.path), "replacements": made}],
+        }
+        applied = [finding.id for finding in result.findings if finding.applied and finding.path == file.path]
+        fixes |= {id: fix for id in applied[:_WITH_FIX] if made}
+    return fixes
 
 
 def _message(finding: Finding) -> str:

@@ -168,3 +168,8 @@ def test_nothing_makes_the_body_too_long() -> None:
 def test_the_findings_of_check_are_all_left() -> None:
     body = report(replace(CHECK, findings=(replace(SAFE, applied=True), MANUAL)))
     assert body.count("\n- `") == 2
+
+
+def test_what_a_check_finds_is_not_left_by_it() -> None:
+    assert "### Found" in report(CHECK) and "### Left for a person" not in report(CHECK)
+    assert "### Left for a person" in report(RUN) and "### Found" not in report(RUN)

@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import replace
 from typing import Any
 from urllib.parse import unquote
 
 import jsonschema  # type: ignore[import-untyped]
 from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from fixer.reports import OutputFormat, render
-from fixer.result import Result
+from fixer.reports.diff import unified
+from fixer.reports.replacements import replacements
+from fixer.result import FileDiff, Result
 from tests.fixer.reports.samples import BROKEN, CHECK, MANUAL, RESULTS, RULES, RUN, SAFE, many
+
+ENDS = ("start", "end")
 
 
 def fixed(required: list[str], **properties: Any) -> dict[str, Any]:
@@ -41,6 +47,16 @@ RULE = fixed(
     defaultConfiguration=fixed([], level=LEVEL),
     properties=BAG,
 )
+CHANGE = fixed(
+    ["artifactLocation", "replacements"],
+    artifactLocation=ARTIFACT,
+    replacements={
+        "type": "array",
+        "minItems": 1,
+        "items": fixed(["deletedRegion"], deletedRegion=REGION, insertedContent=fixed([], text=TEXT)),
+    },
+)
+FIX = fixed(["artifactChanges"], description=MESSAGE, artifactChanges={"type": "array", "minItems": 1, "items": CHANGE})
 RESULT = fixed(
     ["message", "ruleId", "ruleIndex", "locations", "partialFingerprints"],
     ruleId=TEXT,
@@ -50,6 +66,7 @@ RESULT = fixed(
     locations={"type": "array", "items": LOCATION, "minItems": 1},
     partialFingerprints={"type": "object", "additionalProperties": TEXT},
     properties=BAG,
+    fixes={"type": "array", "minItems": 1, "items": FIX},
 )
 NOTIFICATION = fixed(["message"], message=MESSAGE, level=LEVEL, locations={"type": "array", "items": LOCATION})
 INVOCATION = fixed(
@@ -107,6 +124,41 @@ def test_a_result_names_rule_level_and_region() -> None:
     place = first["locations"][0]["physicalLocation"]
     assert place["artifactLocation"] == {"uri": "train.py", "uriBaseId": "SRCROOT"}
     assert place["region"] == {"startLine": 31, "startColumn": 23, "endLine": 31, "endColumn": 29}
+
+
+LINES = st.lists(st.sampled_from(["a", "b = 'ü'", "\tc\r", "", "-", "@@ -1 +1 @@", "\\ No newline"]), max_size=8)
+TEXTS = st.builds(lambda lines, end: "\n".join(lines) + end, LINES, st.sampled_from(["", "\n"]))
+
+
+def split(text: str) -> list[str]:
+    return [*re.findall(r"[^\n]*\n|[^\n]+", text), ""]
+
+
+@given(TEXTS, TEXTS)
+def test_a_fix_makes_of_the_old_file_the_new_one(before: str, after: str) -> None:
+    lines = split(before)
+    for made in reversed(replacements(unified("a.py", before, after))):
+        place = made["deletedRegion"]
+        start, end = (sum(map(len, lines[: place[f"{at}Line"] - 1])) + place[f"{at}Column"] - 1 for at in ENDS)
+        text = "".join(lines)
+        lines = split(text[:start] + made["insertedContent"]["text"] + text[end:])
+    assert "".join(lines) == after
+
+
+def test_what_a_commit_repairs_carries_its_fix() -> None:
+    first, *others = run_of(RUN)["results"]
+    (change,) = first["fixes"][0]["artifactChanges"]
+    assert change["artifactLocation"]["uri"] == "train.py"
+    assert [made["insertedContent"]["text"] for made in change["replacements"]] == ["trainer = Trainer(devices=1)\n"]
+    assert not any("fixes" in item for item in others)
+    for result in (CHECK, replace(RUN, command="fix")):
+        assert not any("fixes" in item for item in run_of(result)["results"])
+
+
+def test_a_fix_that_cannot_be_said_is_left_out() -> None:
+    for before, after in (("x = '\udce9'\n", "y = '\udce9'\n"), ("\ufeffx\n", "\ufeffy\n")):
+        run = run_of(replace(RUN, files=(FileDiff("train.py", unified("train.py", before, after)),)))
+        assert "fixes" not in run["results"][0]
 
 
 def test_a_malicious_release_is_an_error_until_it_is_excluded() -> None:
