@@ -162,6 +162,7 @@ def _search_one(
             "arguments": alone_values.told(state.arguments),
             "attributes": alone_values.told(state.attributes),
             "batch": batches.told(state.batch or {"items": []}),
+            "smaller": ", ".join(sizes.reduced(state.full or {}, state.arguments)),
         },
     }
     note = ""
@@ -251,7 +252,9 @@ def _children(bench: Bench, cls: type, state: State, tried: Attempt, hints: Hint
     if isinstance(error, TooSlow | TooLarge) and state.batch and tried.module is not None:
         yield replace(state, batch=batches.sized(state.batch, (batches.SIDE, batches.SIDE))), 0
     if isinstance(error, TooLarge | TooSlow):
-        yield from ((replace(state, arguments=found, batch=None), 0) for found in sizes.smaller(state.arguments))
+        full = state.full or state.arguments
+        for found in sizes.smaller(state.arguments):
+            yield replace(state, arguments=found, batch=None, full=full), 0
     if error is None or isinstance(error, TooLarge | TooSlow):
         return
     own = [pair for pair in reversed(tried.frames) if pair[0].f_code.co_filename.startswith(bench.root)]

@@ -15,6 +15,8 @@ _SIDES = r"(ima?ge?|input|crop)_?(size|dim|shape|res)|resolution|^(height|width)
 _WIDTHS = r"(^|_)ch$|channels|dim|hidden|width|features|filters|embed|units|d_model|ffn|planes"
 _DEPTHS = r"layers$|depth|num_blocks|n_layer"
 _NARROW = 32
+INNER = ("items", "args", "kwargs", "values", "of")
+"""Where descriptions of values hold others, which have names of their own."""
 
 
 def smaller(given: Arguments) -> Iterator[Arguments]:
@@ -23,6 +25,23 @@ def smaller(given: Arguments) -> Iterator[Arguments]:
         new = {name: _at_most(name, value, most) for name, value in given.items()}
         if new != given:
             yield new
+
+
+def reduced(full: Any, given: Any, name: str = "") -> Iterator[str]:
+    """What of arguments is less than it was, in words: `width 32 for 512`."""
+    if isinstance(full, dict) and isinstance(given, dict):
+        for key in full:
+            if key in given:
+                yield from reduced(full[key], given[key], name if "@" in full and key in INNER else str(key))
+    elif isinstance(full, list) and isinstance(given, list) and len(full) == len(given):
+        if full and all(type(value) is int for value in (*full, *given)):
+            if any(new < old for old, new in zip(full, given, strict=True)):
+                yield f"{name} {given} for {full}"
+        else:
+            for old, new in zip(full, given, strict=True):
+                yield from reduced(old, new, name)
+    elif type(full) is int and type(given) is int and given < full:
+        yield f"{name} {given} for {full}"
 
 
 def _at_most(name: str, value: Any, most: int) -> Any:

@@ -41,7 +41,8 @@ class State:
     """What is tried: arguments, a batch (None: the module's first guess), hooks that are left out, attributes that
     the project's script would have set, and whether the module is validated too: left out at first, since a step on
     made-up batches is enough to find them, but a schedule may watch what is logged there. `weights` lets weights be
-    random that the module would load from where they are not."""
+    random that the module would load from where they are not. `full` are the arguments that were too large or too slow
+    here, None where these are no smaller ones."""
 
     arguments: dict[str, Any]
     batch: dict[str, Any] | None = None
@@ -50,6 +51,7 @@ class State:
     attributes: dict[str, Any] = field(default_factory=dict)
     validates: bool = False
     weights: bool = False
+    full: dict[str, Any] | None = None
 
     @property
     def key(self) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import os
+import sys
 from collections.abc import Iterator
 from types import FrameType
 from typing import Any
@@ -43,37 +44,46 @@ def blank(names: list[str] | None) -> Iterator[None]:
     if names is None:
         yield
         return
-    held: Any = torch
-    hubs: Any = hub
     modules: Any = Module
-    originals = held.load, hubs.load_state_dict_from_url, modules.load_state_dict
+    fetched: dict[str, str] = {}
+    load, download, fill = torch.load, hub.download_url_to_file, modules.load_state_dict
 
-    def said(name: Any) -> Blank:
-        if str(name) not in names:
-            names.append(str(name))
+    @functools.wraps(load)
+    def loaded(source: Any, *args: Any, **kwargs: Any) -> Any:
+        if not isinstance(source, str | os.PathLike) or os.path.exists(source):  # noqa: PTH110
+            return load(source, *args, **kwargs)
+        name = fetched.get(os.fspath(source), str(source))
+        if name not in names:
+            names.append(name)
         return Blank()
 
-    @functools.wraps(originals[0])
-    def load(source: Any, *args: Any, **kwargs: Any) -> Any:
-        if isinstance(source, str | os.PathLike) and not os.path.exists(source):  # noqa: PTH110
-            return said(source)
-        return originals[0](source, *args, **kwargs)
-
-    @functools.wraps(originals[1])
-    def download(url: str, *args: Any, **kwargs: Any) -> Any:
+    @functools.wraps(download)
+    def downloaded(url: str, dst: Any, *args: Any, **kwargs: Any) -> Any:
         try:
-            return originals[1](url, *args, **kwargs)
+            return download(url, dst, *args, **kwargs)
         except OSError:
-            return said(url)
+            fetched[os.fspath(dst)] = url
 
-    @functools.wraps(originals[2])
-    def fill(self: Any, weights: Any, *args: Any, **kwargs: Any) -> Any:
+    @functools.wraps(fill)
+    def filled(self: Any, weights: Any, *args: Any, **kwargs: Any) -> Any:
         if isinstance(weights, Blank) or (names and not weights):
-            return originals[2](self, self.state_dict())
-        return originals[2](self, weights, *args, **kwargs)
+            return fill(self, self.state_dict())
+        return fill(self, weights, *args, **kwargs)
 
-    held.load, hubs.load_state_dict_from_url, modules.load_state_dict = load, download, fill
+    modules.load_state_dict = filled
+    _put(load, loaded)
+    _put(download, downloaded)
     try:
         yield
     finally:
-        held.load, hubs.load_state_dict_from_url, modules.load_state_dict = originals
+        modules.load_state_dict = fill
+        _put(loaded, load)
+        _put(downloaded, download)
+
+
+def _put(old: Any, new: Any) -> None:
+    """Another function in the place of one, also where modules took it when they were imported."""
+    for module in list(sys.modules.values()):
+        held = getattr(module, "__dict__", {})
+        if held.get(new.__name__) is old:
+            held[new.__name__] = new

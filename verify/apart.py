@@ -12,7 +12,7 @@ from verify.alone_errors import is_about_inputs
 from verify.evidence import Alone, Failure, Rung, Verdict
 from verify.modules import Chosen
 from verify.process import Outcome, memory
-from verify.record import Raw, events, read
+from verify.record import Raw, events, lent, read
 from verify.sources import NAMESPACES, Sources
 from verify.verdict import Judgement, judge, noise_of
 
@@ -160,7 +160,7 @@ def _is_recipe(event: Mapping[str, Any]) -> bool:
         event.keys() >= _NEEDED
         and all(isinstance(event[name], str) for name in _TEXTS)
         and isinstance(told, dict)
-        and all(isinstance(told.get(name), str) for name in ("arguments", "attributes", "batch"))
+        and all(isinstance(told.get(name), str) for name in ("arguments", "attributes", "batch", "smaller"))
         and all(isinstance(each, list) and all(isinstance(one, str) for one in each) for each in lists)
     )
 
@@ -248,6 +248,10 @@ def _part(
         notes.append(f"set on the module, as a script would: {recipe['told']['attributes']}")
     if recipe["datamodule"]:
         notes.append("with a data module of ours that hands the same batches out")
+    if recipe["told"]["smaller"]:
+        notes.append(f"a smaller model, as it is too large or too slow here: {recipe['told']['smaller']}")
+    if given := lent(old, new):
+        notes.append(given)
     if recipe["note"]:
         notes.append(recipe["note"])
     return Alone(

@@ -20,6 +20,9 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+LENT: dict[str, None] = {}
+"""What was lent to whom."""
+
 
 class Record:
     """The file that events go to, one JSON object a line, written at once."""
@@ -87,7 +90,7 @@ def train(spec: dict[str, Any], record: Record) -> int:
 def prepared(spec: dict[str, Any], record: Record) -> Any:
     """Put everything in place around torch and Lightning; None where Lightning does not load, which is recorded."""
     try:
-        beside("lent").lend()
+        beside("lent").lend(LENT)
         packages = lightning_packages(spec["namespaces"])
     except BaseException as error:
         record("unusable", type=type(error).__name__, message=str(error)[:2000])
@@ -127,7 +130,7 @@ def alone(spec: dict[str, Any], record: Record) -> int:
         except BaseException as error:
             own("failure", type=type(error).__name__, message=str(error)[:4000], place=place(error, root))
             traceback.print_exc()
-        own("loaded", files=loaded(root, root / recipe["path"]))
+        own("loaded", files=loaded(root, root / recipe["path"]), lent=list(LENT))
         own("end")
     record("end")
     return 0
@@ -172,7 +175,7 @@ def execute(spec: dict[str, Any], root: Path, script: Path, record: Record) -> i
     try:
         return run_script(spec, root, script, record)
     finally:
-        record("loaded", files=loaded(root, script))
+        record("loaded", files=loaded(root, script), lent=list(LENT))
 
 
 def loaded(root: Path, script: Path) -> list[str]:

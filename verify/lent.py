@@ -10,6 +10,8 @@ import contextlib
 import dataclasses
 import functools
 import inspect
+import sys
+import warnings
 from collections import namedtuple
 from typing import Any
 
@@ -33,25 +35,56 @@ _REFUSED = (list, dict, set)
 Arguments = namedtuple("Arguments", "args varargs keywords defaults")
 
 
-def lend() -> None:
-    """Give numpy and `inspect` their old names, and let dataclasses take the defaults that they took before 3.11."""
+def lend(used: dict[str, None]) -> None:
+    """Give numpy and `inspect` their old names, and let dataclasses take the defaults that they took before 3.11.
+
+    What is asked for then is added to `used`, with the module that asks: `numpy.float to train`.
+    """
     with contextlib.suppress(ImportError):
         import numpy
 
-        numbers: Any = numpy
-        for name, kind in _BUILTINS.items():
-            if name not in vars(numpy):
-                setattr(numbers, name, kind)
-        for name, now in _RENAMED.items():
-            if name not in vars(numpy) and hasattr(numpy, now):
-                setattr(numbers, name, getattr(numpy, now))
+        _lend_names(numpy, used)
     if not hasattr(inspect, "getargspec"):
         made: Any = inspect
-        made.getargspec = lambda function: Arguments(*inspect.getfullargspec(function)[:4])
-    _lend_defaults()
+
+        def getargspec(function: Any) -> Arguments:
+            used[f"inspect.getargspec to {_asking()}"] = None
+            return Arguments(*inspect.getfullargspec(function)[:4])
+
+        made.getargspec = getargspec
+    _lend_defaults(used)
 
 
-def _lend_defaults() -> None:
+def _asking() -> str:
+    """The module whose code is running, but for what imports and for this one."""
+    frame: Any = sys._getframe(1)
+    while frame and (name := str(frame.f_globals.get("__name__"))).startswith(("importlib.", __name__)):
+        frame = frame.f_back
+    return name if frame else "?"
+
+
+def _lend_names(numpy: Any, used: dict[str, None]) -> None:
+    """Answer for names that numpy itself has no more."""
+    own = vars(numpy).get("__getattr__")
+
+    def lent(name: str) -> Any:
+        with warnings.catch_warnings():
+            if name in _BUILTINS or name in _RENAMED:
+                warnings.simplefilter("ignore")
+            try:
+                if own is None:
+                    raise AttributeError(f"module 'numpy' has no attribute {name!r}", name=name, obj=numpy)
+                return own(name)
+            except AttributeError:
+                if name not in _BUILTINS and _RENAMED.get(name) not in vars(numpy):
+                    raise
+        used[f"numpy.{name} to {_asking()}"] = None
+        return _BUILTINS[name] if name in _BUILTINS else vars(numpy)[_RENAMED[name]]
+
+    numpy.__getattr__ = lent
+
+
+def _lend_defaults(used: dict[str, None]) -> None:
     made: Any = dataclasses
     original = made._get_field
 
@@ -66,6 +99,7 @@ def _lend_defaults() -> None:
             kind.__hash__ = object.__hash__
         except TypeError:
             return original(cls, name, *more)
+        used[f"an unhashable default to {cls.__module__}.{cls.__qualname__}.{name}"] = None
         try:
             return original(cls, name, *more)
         finally:

@@ -26,7 +26,7 @@ from verify.interpreters import Unavailable
 from verify.manifests import addresses_in, pins_in
 from verify.modules import NAMED, not_executed
 from verify.process import Outcome, scratch
-from verify.record import Raw, events
+from verify.record import Raw, events, lent
 from verify.requirements import misfit
 from verify.running import board_of, last_line, run_both, run_harness, run_script, run_spec, side, together, version_of
 from verify.sources import NAMESPACES, Sources, imports
@@ -91,9 +91,7 @@ def _prove(before: Sources, after: Sources, bench: Bench) -> Evidence:
             noise = noise_of(old, run_script(before, entry, pair.before, bench, f"again{number}", tell))
             judgement = judge(old, new, problems, per_batch=per_batch, missing=pair.missing, noise=noise)
         judgement = _with_requirements(judgement, after, request)
-        judgement = replace(
-            judgement, reason=judgement.reason + not_executed(request.changed, new.loaded, entry.script)
-        )
+        judgement = replace(judgement, reason=judgement.reason + _aside(request, old, new))
         tried.append(_with_runs(_evidence(request, judgement), pair, old, new))
         if new.recording.fitted or (old and old.recording.fitted):
             return replace(tried[-1], problems=problems, left=left)
@@ -160,6 +158,12 @@ def _with_requirements(judgement: Judgement, after: Sources, request: Request) -
     if not told or judgement.verdict in ("inconclusive", "regressed"):
         return judgement
     return replace(judgement, verdict="regressed", rung=None, reason=f"{told}; {judgement.reason}")
+
+
+def _aside(request: Request, old: Raw | None, new: Raw) -> str:
+    """What the runs of a script say nothing about, and what they had besides."""
+    given = lent(old, new)
+    return not_executed(request.changed, new.loaded, new.recording.script) + (f"; {given}" if given else "")
 
 
 def _with_runs(evidence: Evidence, pair: Pair, old: Raw | None, new: Raw) -> Evidence:

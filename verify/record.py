@@ -13,6 +13,7 @@ from typing import Any
 from verify.evidence import Failure, Gradient, Lost, Recording, Scheduler
 
 LIMIT = 2**28
+NAMED = 5
 
 
 @dataclass(frozen=True)
@@ -30,7 +31,7 @@ class Raw:
 
     `passes` is, for each loss, how many optimizer steps had been made when it went backward. `unusable` says why
     Lightning itself could not be loaded; `ended` why we ended the run; `loaded` which files of the project were
-    executed.
+    executed; `lent` what of an older numpy or Python was lent, and to whom.
     """
 
     recording: Recording
@@ -39,6 +40,7 @@ class Raw:
     unusable: str | None = None
     ended: str | None = None
     loaded: tuple[str, ...] = ()
+    lent: tuple[str, ...] = ()
     output: str = ""
 
 
@@ -80,7 +82,7 @@ def _read(path: Path, script: str) -> Raw:
         elif kind == "unusable":
             raw = replace(raw, unusable=f"{event['type']}: {event['message']}")
         elif kind == "loaded":
-            raw = replace(raw, loaded=tuple(event["files"]))
+            raw = replace(raw, loaded=tuple(event["files"]), lent=tuple(map(str, event.get("lent", ()))))
     last = fits[-1] if fits else {}
     weights = tuple(Weight(name, norm, tuple(values)) for name, norm, values in _of_each(fits, "weights"))
     schedulers = [scheduler for fit in fits for scheduler in fit.get("schedulers", ())]
@@ -130,6 +132,13 @@ def _median(times: list[float]) -> float | None:
 
 def _empty(script: str) -> Recording:
     return Recording(script, False, None, (), (), (), 0, None, None, (), (), None, None, 0.0)
+
+
+def lent(*raws: Raw | None) -> str:
+    """What was lent to these runs, in words."""
+    names = list(dict.fromkeys(name for raw in raws if raw for name in raw.lent))
+    more = f" and {len(names) - NAMED} more" if names[NAMED:] else ""
+    return f"lent, as an older numpy or Python has it: {', '.join(names[:NAMED])}{more}" if names else ""
 
 
 def events(path: Path) -> Iterable[dict[str, Any]]:

@@ -15,15 +15,17 @@ import torch
 
 from tests.verify.trees import tree
 from verify import modules
+from verify.alone import _children
+from verify.alone_arguments import Hints
 from verify.alone_errors import is_about_inputs
-from verify.alone_sizes import smaller
-from verify.alone_tries import TooLarge, _counting
-from verify.apart import Sides, _touches, train
+from verify.alone_sizes import reduced, smaller
+from verify.alone_tries import Attempt, Bench, State, TooLarge, TooSlow, _counting
+from verify.apart import Result, Sides, _touches, train
 from verify.bench import Request
 from verify.evidence import Failure, Recording
 from verify.hints import hints
 from verify.process import Outcome
-from verify.prove import prove
+from verify.prove import _aside, prove
 from verify.record import Raw
 from verify.sources import Sources
 
@@ -124,7 +126,11 @@ def test_a_schedule_that_watches_the_validation_gets_one(searched: dict[str, Any
 
 def test_weights_that_are_not_here_stay_random_and_are_named(searched: dict[str, Any]) -> None:
     assert searched["Tuned"]["event"] == "recipe", searched["Tuned"].get("why")
-    assert searched["Tuned"]["absent"] == ["weights/first.pth", "http://localhost:9/second.pth"]
+    assert searched["Tuned"]["absent"] == [
+        "weights/first.pth",
+        "http://localhost:9/second.pth",
+        "http://localhost:9/third.pth",
+    ]
 
 
 def test_keys_that_variables_hold_and_options_without_a_name_are_found(searched: dict[str, Any]) -> None:
@@ -170,6 +176,32 @@ def test_what_is_too_large_for_a_short_training_gets_fewer_channels_and_layers()
     assert first["config"] == {"decoder": {"d_model": 32, "num_layers": 2, "dims": [32, 32, 3]}}
     assert (first["steps"], second["config"]["decoder"]["d_model"]) == (99, 64)
     assert list(smaller(first)) == []
+    said = "model_channels 32 for 224, d_model 32 for 512, num_layers 2 for 12, dims [32, 32, 3] for [128, 196, 3]"
+    assert ", ".join(reduced(given, first)) == said
+    assert list(reduced(given, {**given, "steps": 100, "more": 1})) == []
+
+
+@pytest.mark.parametrize("error", [TooLarge("4 parameters"), TooSlow("a single try")])
+def test_a_smaller_model_is_known_as_one_until_the_evidence(
+    error: Exception, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    state = State({"width": 512, "rate": 0.1})
+    (first, _), (second, _) = _children(Bench(None, ".", 1), torch.nn.Linear, state, Attempt(error), Hints({}))
+    assert [first.arguments["width"], second.arguments["width"]] == [32, 64]
+    assert first.full == State.of({**first.described}).full == state.arguments
+    assert all(child.full == state.arguments for child, _ in _children(
+        Bench(None, ".", 1), torch.nn.Linear, second, Attempt(error), Hints({})
+    ))  # fmt: skip
+    (alone,) = result(monkeypatch, tmp_path, record(), record(), told={"smaller": "width 32 for 512"}).alone
+    assert "a smaller model, as it is too large or too slow here: width 32 for 512" in alone.notes
+
+
+def test_what_was_lent_is_in_the_evidence(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    old, new = (replace(record(), lent=lent) for lent in (("numpy.float to model",), ("numpy.Inf to model",)))
+    (alone,) = result(monkeypatch, tmp_path, old, new).alone
+    said = "lent, as an older numpy or Python has it: numpy.float to model, numpy.Inf to model"
+    assert said in alone.notes
+    assert said in _aside(REQUEST, old, new)
 
 
 def test_hooks_that_need_data_and_packages_that_are_not_used_are_said(searched: dict[str, Any]) -> None:
@@ -247,12 +279,27 @@ def judged(
     again: Raw | None = None,
     changed: tuple[str, ...] = ("model.py",),
 ) -> tuple[str, str | None, str]:
+    """What two recordings of one module come to, in short."""
+    judgement = result(monkeypatch, tmp_path, old, new, problems, again, changed).judgement
+    return judgement.verdict, judgement.rung, judgement.reason
+
+
+def result(
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    old: Raw,
+    new: Raw,
+    problems: tuple[str, ...] = (),
+    again: Raw | None = None,
+    changed: tuple[str, ...] = ("model.py",),
+    told: dict[str, str] | None = None,
+) -> Result:
     """What two recordings of one module come to."""
     sources = Sources(tree(tmp_path / "tree", model=HEAD + BODY))
     recipe = {
         "event": "recipe", "path": "model.py", "cls": "Model", "tries": 1, "arguments": {}, "batch": {}, "stubs": [],
         "skipped": [], "absent": [], "datamodule": False, "attributes": {}, "note": "",
-        "told": {"arguments": "", "batch": "b"},
+        "told": {"arguments": "", "batch": "b", "smaller": "", **(told or {})},
     }  # fmt: skip
     monkeypatch.setattr("verify.apart._search", lambda *_: ([recipe], (), True))
     monkeypatch.setattr(
@@ -263,7 +310,7 @@ def judged(
     sides = Sides(sources, sources, start, start, lambda jobs: [job() for job in jobs], tmp_path, 10)
     found = train(sides, changed, problems, missing="", per_batch=False)
     assert found is not None
-    return found.judgement.verdict, found.judgement.rung, found.judgement.reason
+    return found
 
 
 def test_a_module_that_no_longer_trains_is_a_regression(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -30,7 +30,7 @@ class Options:
 class Module(pl.LightningModule):
     def __init__(self):
         super().__init__()
-        assert np.float is float and np.Inf > 1 and np.product([2, 3]) == 6
+        assert np.float is float and np.Inf == np.infty and np.product([2, 3]) == 6
         assert inspect.getargspec(lambda first, second=2: 0) == (["first", "second"], None, None, (2,))
         self.net = torch.nn.Linear(Options().inner.width, np.int(1))
 
@@ -63,3 +63,20 @@ def test_names_and_defaults_of_older_pythons_and_numpys_are_there(tmp_path: Path
     events = [json.loads(line) for line in (tmp_path / "record.jsonl").read_text().splitlines()]
     assert [event for event in events if event["event"] == "failure"] == []
     assert "fitted" in [event["event"] for event in events]
+    given = next(event["lent"] for event in events if event["event"] == "loaded")
+    assert given == [
+        "an unhashable default to __main__.Options.inner", "numpy.float to __main__", "numpy.infty to __main__",
+        "numpy.product to __main__", "inspect.getargspec to __main__", "numpy.int to __main__",
+    ]  # fmt: skip
+
+
+def test_code_of_today_is_lent_nothing() -> None:
+    code = (
+        "import sys; sys.path.insert(0, sys.argv[1]); import lent\nused = {}; lent.lend(used)\n"
+        "import dataclasses, numpy\nfrom numpy import float64, inf\nnumpy.linalg.norm([1.0])\n"
+        "dataclasses.make_dataclass('A', [('a', int, dataclasses.field(default=1))])\n"
+        "assert not hasattr(numpy, 'no_such_name') and not used, used\nfrom numpy import Inf\nprint(list(used))\n"
+    )
+    beside = str(Path(modules.__file__).parent)
+    done = subprocess.run([sys.executable, "-c", code, beside], capture_output=True, text=True)
+    assert done.stdout.strip() == "['numpy.Inf to __main__']", done.stderr

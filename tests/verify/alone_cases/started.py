@@ -3,6 +3,7 @@
 import pytorch_lightning as pl
 import torch
 from torch import nn
+from torch.hub import download_url_to_file, load_state_dict_from_url
 from torch.nn import functional as F
 
 
@@ -43,7 +44,9 @@ class Tuned(pl.LightningModule):
         held = torch.load(weights_path, map_location="cpu")["state_dict"]
         self.net.load_state_dict({name.removeprefix("net."): value for name, value in held.items()})
         self.body = nn.Linear(2, 2)
-        self.body.load_state_dict(torch.hub.load_state_dict_from_url("http://localhost:9/second.pth"))
+        self.body.load_state_dict(load_state_dict_from_url("http://localhost:9/second.pth"))
+        download_url_to_file("http://localhost:9/third.pth", "third.pth")
+        self.body.load_state_dict(torch.load("third.pth"))
 
     def training_step(self, batch, batch_idx):
         x, y = batch
