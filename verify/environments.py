@@ -134,7 +134,7 @@ def baseline(
     found, left = build(plan, after.interpreter, installer, cache, progress)
     mine = f", on the project's own torch ({own.specifier})" if own else ""
     left = (*left, *(f"{name} (as in the target)" for name in sorted(absent)))
-    moved = _otherwise((*plan.base, *plan.extras), found, {} if own else same)
+    moved = _otherwise((*plan.base, *plan.extras), found, same)
     return _ready("baseline", found, wanted, f"{choice.reason}{mine}{_dated(day)}{moved}{_without(left)}")
 
 
@@ -169,8 +169,8 @@ def _knows_only_old_numpy(torch: Requirement) -> bool:
     return False
 
 
-def given_baseline(found: Interpreter, wanted: Wanted, pins: Iterable[str]) -> Ready:
-    """The environment for the tree before in an interpreter that was asked for."""
+def given_baseline(found: Interpreter, wanted: Wanted, pins: Iterable[str], same: Mapping[str, str]) -> Ready:
+    """The environment for the tree before in an interpreter that was asked for; `same` is what the target has."""
     version = found.packages.get(wanted.lightning)
     if version is None or "torch" not in found.packages:
         raise Unavailable(
@@ -179,7 +179,8 @@ def given_baseline(found: Interpreter, wanted: Wanted, pins: Iterable[str]) -> R
         )
     refused = [pin for pin in named(pins, LIGHTNING) if not pin.specifier.contains(version, prereleases=True)]
     aside = f", although the pins ask for {refused[0]}" if refused else ""
-    return _ready("baseline", found, wanted, f"the interpreter that was asked for, with Lightning {version}{aside}")
+    told = f"with Lightning {version}{aside}{_otherwise(_extras(wanted, {}), found, same)}"
+    return _ready("baseline", found, wanted, f"the interpreter that was asked for, {told}")
 
 
 def _lightning(name: str, release: str) -> tuple[str, ...]:

@@ -213,7 +213,7 @@ def _baseline(wanted: Wanted, before: Sources, after: Ready, tools: Installer, b
     request = bench.request
     pins, below = request.before_pins, request.baseline_below
     if given := bench.named(request.baseline_python):
-        return given_baseline(given, wanted, pins)
+        return given_baseline(given, wanted, pins, after.interpreter.packages)
     below = older_than(before, below, pins, request.lasted) if below else None
     return environments.baseline(
         wanted, pins, below, after, request.target, tools, bench.cache, bench.progress, request.own_torch

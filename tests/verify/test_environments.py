@@ -95,13 +95,20 @@ def test_an_interpreter_that_settings_name_is_asked_shut_in(tmp_path: Path) -> N
 def test_a_baseline_that_was_asked_for_says_what_it_is() -> None:
     wanted = Wanted("pytorch-lightning", frozenset())
     held = {"pytorch-lightning": "1.6.5", "torch": "1.13.1"}
-    ready = given_baseline(Interpreter(Path("/old"), "3.8.18", held), wanted, ("pytorch-lightning==1.6.*",))
+    ready = given_baseline(Interpreter(Path("/old"), "3.8.18", held), wanted, ("pytorch-lightning==1.6.*",), {})
     assert ready.environment.reason == "the interpreter that was asked for, with Lightning 1.6.5"
     assert dict(ready.environment.packages) == held
-    ready = given_baseline(Interpreter(Path("/old"), "3.8.18", held), wanted, ("pytorch-lightning==1.7.7",))
+    ready = given_baseline(Interpreter(Path("/old"), "3.8.18", held), wanted, ("pytorch-lightning==1.7.7",), {})
     assert ready.environment.reason.endswith("although the pins ask for pytorch-lightning==1.7.7")
+    asked = Wanted("pytorch-lightning", frozenset({"numpy"}), ("numpy<1.20",))
+    there = {**held, "numpy": "1.24.0", "rich": "13.0"}
+    ready = given_baseline(Interpreter(Path("/old"), "3.8.18", there), asked, (), SAME)
+    assert ready.environment.reason.endswith(
+        "; of other versions than asked for: numpy 1.24.0 (numpy<1.20); of other versions than in the target: "
+        "rich 13.0 (15.0)"
+    )
     with pytest.raises(Unavailable, match="/old -m pip install torch pytorch-lightning"):
-        given_baseline(Interpreter(Path("/old"), "3.8.18", {}), wanted, ())
+        given_baseline(Interpreter(Path("/old"), "3.8.18", {}), wanted, (), {})
 
 
 SAME = {"torch": "2.13.0", "numpy": "2.4.0", "torchvision": "0.28.0", "torchmetrics": "1.9.0", "rich": "15.0"}
