@@ -139,6 +139,7 @@ def run(asked: Asked, how: RunOptions, progress: Progress) -> Result:
         proof = proof_options(project, how.python, how.timeout, how.readable)
         made, evidence = prove_plan(project, sources, options, made, proof, progress)
     result = replace(_result("run", project, options, sources, made), evidence=evidence)
+    result = replace(result, arguments=asked.arguments(project.scope))
     result = replace(result, messages=(*result.messages, *filter(None, [unwanted])))
     result = _resolved(result, asked, sources, made, progress)
     if made.changes:

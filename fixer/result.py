@@ -46,7 +46,7 @@ class Result:
     `target` the Lightning release it moves to, `branch` the branch that holds the result (None where there is none),
     `pull_request` the address of the one that offers it, `messages` what the user should know besides (uncommitted
     work left out, nothing to look at), `error` the one message of a command that could not do its work. `duration_s`
-    is wall time in seconds.
+    is wall time in seconds, `arguments` are the path and the options on rules that `run` was given.
     """
 
     command: Command
@@ -63,3 +63,4 @@ class Result:
     messages: tuple[str, ...] = ()
     error: str | None = None
     duration_s: float = 0.0
+    arguments: tuple[str, ...] = ()

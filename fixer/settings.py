@@ -38,6 +38,16 @@ class Asked:
     check_pins: bool = False
     namespace: str | None = None
 
+    def arguments(self, scope: str) -> tuple[str, ...]:
+        """The path, from the project's root, and the options that choose rules, as a command takes them."""
+        lists = (("select", self.select), ("ignore", self.ignore))
+        return (
+            scope or ".",
+            *(f"--{name}={','.join(codes)}" for name, codes in lists if codes is not None),
+            *(["--unsafe-fixes"] if self.unsafe_fixes else []),
+            *([f"--namespace={self.namespace}"] if self.namespace else []),
+        )
+
 
 def options_for(asked: Asked, project: Project) -> Options:
     """The engine's options. Raises UsageError for a code or release that does not exist."""

@@ -143,12 +143,8 @@ def _box(name: str, rules: Rules, *, on: bool) -> str:
 def _reproduce(result: Result, codes: Sequence[str]) -> str:
     if result.base is None:
         return ""
-    commands = [
-        f"pip install 'fixer[verify]=={__version__}'",
-        f"fixer run . --base {words.plain(result.base)} --target {words.plain(result.target)} "
-        f"--select {','.join(codes)} --branch reproduced",
-    ]
-    return fence("\n".join(commands), "sh")
+    only = ("--base", result.base, f"--select={','.join(codes)}", "--branch", "reproduced")
+    return fence("\n".join(words.reproduction(result, *only)), "sh")
 
 
 def _own(name: str) -> str:

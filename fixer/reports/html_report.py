@@ -130,9 +130,10 @@ def _kinds(findings: Sequence[Finding]) -> list[_Kind]:
 def _commands(result: Result) -> list[str]:
     if result.base is None or result.command not in ("run", "demo"):
         return []
+    install, again = words.reproduction(result)
     return [
-        f"pip install fixer=={__version__}",
+        install,
         f"git switch --detach {words.plain(result.base)}",
-        f"fixer run . --target {words.plain(result.target)}",
+        again,
         *words.next_commands(result),
     ]

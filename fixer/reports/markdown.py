@@ -189,10 +189,11 @@ def _reproduce(result: Result) -> str:
     """The commands that lead from the base to the same branch."""
     if result.branch is None or result.base is None:
         return f"Made by fixer {__version__}.\n"
+    install, again = words.reproduction(result)
     commands = [
-        f"pip install fixer=={__version__}",
+        install,
         f"git switch --detach {words.plain(result.base)}",
-        f"fixer run . --target {words.plain(result.target)}",
+        again,
         words.next_commands(result)[0] if words.next_commands(result) else "",
     ]
     return "### Reproduce\n\n" + fence("\n".join(filter(None, commands)), "sh")

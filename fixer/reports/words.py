@@ -171,6 +171,17 @@ def next_commands(result: Result) -> list[str]:
     return [f"git diff {short(result.base)}..{branch}", f"git switch {branch}", f"git merge {branch}"]
 
 
+def reproduction(result: Result, *more: str) -> tuple[str, str]:
+    """The commands that install this fixer and make the same branch again; of `more`, what the run was not asked for
+    itself is asked for besides, and a `--select` in place of its own."""
+    from fixer.origin import requirement
+
+    names = [option.partition("=")[0] for option in more]
+    asked = [word for word in result.arguments or (".",) if word.partition("=")[0] not in names]
+    words = ["fixer", "run", *asked, "--target", result.target, *more]
+    return f"pip install {shlex.quote(requirement('verify'))}", shlex.join(map(plain, words))
+
+
 def comparison(evidence: Evidence) -> list[Row]:
     """The two trees side by side: versions, what was run, how it ended and its numbers."""
     if not (evidence.environments or evidence.before or evidence.after):

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
 
-from fixer import __version__
 from fixer.errors import UsageError
 from fixer.forge import place_of
 from fixer.gitio import Repository, find_repository
+from fixer.origin import address, requirement
 from fixer.settings import NEWEST
 from fixer.tokens import ForgeKind
 
@@ -72,6 +72,11 @@ def begin(path: Path) -> Start:
             starters.append(one)
         else:
             left.append(one)
+    if not address() and any(one.path != _SETTINGS for one in starters):
+        left.append(
+            f"the jobs install `{requirement()}` from the package index: see that it is yours there, "
+            "or name where you took fixer from"
+        )
     return Start(root, tuple(starters), tuple(left))
 
 
@@ -105,7 +110,8 @@ def _pipeline(root: Path, kind: ForgeKind | None) -> Starter | str:
         why = f"include it in {_PIPELINE}, and schedule a pipeline" if path == _PART else "schedule a pipeline for it"
     if os.path.lexists(root / path):
         return f"{path} is there already: it is left as it is"
-    return Starter(path, _own(f"{kind}.yml").replace("@VERSION@", __version__), why)
+    text = _own(f"{kind}.yml").replace("@FIXER@", requirement())
+    return Starter(path, text.replace("@FIXER[verify,bot]@", requirement("verify,bot")), why)
 
 
 def _kind(root: Path, repository: Repository | None) -> ForgeKind | None:

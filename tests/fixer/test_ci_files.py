@@ -9,6 +9,7 @@ import subprocess
 import sys
 from importlib import resources
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import jsonschema  # type: ignore[import-untyped]
@@ -173,6 +174,34 @@ def test_init_writes_what_fits(ask: Ask, folder: Path, url: str, path: str, sche
     again = ask("init", folder, "--yes")
     assert Repo(folder).fingerprint() == before
     assert "it is left as it is" in again.out
+
+
+@pytest.mark.parametrize(
+    ("direct", "asked"),
+    [
+        (None, f"fixer[verify,bot]=={__version__}"),
+        ({"url": "file:///home/me/fixer", "dir_info": {"editable": True}}, f"fixer[verify,bot]=={__version__}"),
+        (
+            {"url": "https://me:secret@git.example.org/fixer.git", "vcs_info": {"vcs": "git", "commit_id": "a" * 40}},
+            f"fixer[verify,bot] @ git+https://git.example.org/fixer.git@{'a' * 40}",
+        ),
+        (
+            {"url": "https://files.example.org/fixer-0.1.0-py3-none-any.whl", "archive_info": {}},
+            "fixer[verify,bot] @ https://files.example.org/fixer-0.1.0-py3-none-any.whl",
+        ),
+        ({"url": 'https://x.org/"; curl x', "archive_info": {}}, f"fixer[verify,bot]=={__version__}"),
+    ],
+)
+def test_the_jobs_install_fixer_from_where_it_came(
+    ask: Ask, folder: Path, monkeypatch: pytest.MonkeyPatch, direct: object, asked: str
+) -> None:
+    held = SimpleNamespace(read_text=lambda name: None if direct is None else json.dumps(direct))
+    monkeypatch.setattr("fixer.origin.distribution", lambda name: held)
+    Repo(folder).git("remote", "add", "origin", "https://gitlab.com/a/b.git")
+    said = ask("init", folder, "--yes")
+    script = yaml.safe_load((folder / ".gitlab-ci.yml").read_text())["fixer-migrate"]["script"]
+    assert script[0] == f'pip install "{asked}"'
+    assert ("from the package index: see that it is yours there" in said.out) is ("==" in asked)
 
 
 def test_init_adds_to_settings_and_overwrites_nothing(ask: Ask, folder: Path) -> None:

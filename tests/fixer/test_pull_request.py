@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import os
 import re
+import shlex
 import shutil
 import sys
 from collections.abc import Callable, Iterator
@@ -93,7 +94,17 @@ def test_a_first_run_opens_it(world: World) -> None:
     assert head(world.origin) == report["commits"][-1]["id"]
     assert "- [x] LIT101" in pull.body
     assert "+trainer = pl.Trainer(accelerator=" in pull.body
-    assert f"fixer run . --base {report['base']} --target 2.6.6 --select LIT101" in pull.body
+    assert f"fixer run . --target 2.6.6 --base {report['base']} --select=LIT101 --branch reproduced" in pull.body
+
+
+def test_the_commands_of_the_body_make_the_branch_again(world: World) -> None:
+    world.commit(OLD.replace(b"trainer", b"bits = input()\ntrainer", 1).replace(b"gpus=0", b"gpus=bits"))
+    report = world.run("--unsafe-fixes", "--ignore", "PIN")
+    (command,) = re.findall(r"^fixer (run .*)$", world.pull().body, re.MULTILINE)
+    repo = world.clone()
+    world.monkeypatch.chdir(repo.path)
+    assert world.ask(*shlex.split(command), "--no-verify").code == 0
+    assert repo.git("rev-parse", "reproduced^{tree}") == git(world.origin, "rev-parse", f"{report['branch']}^{{tree}}")
 
 
 def test_the_same_result_touches_nothing(world: World) -> None:

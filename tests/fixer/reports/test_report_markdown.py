@@ -173,3 +173,9 @@ def test_the_findings_of_check_are_all_left() -> None:
 def test_what_a_check_finds_is_not_left_by_it() -> None:
     assert "### Found" in report(CHECK) and "### Left for a person" not in report(CHECK)
     assert "### Left for a person" in report(RUN) and "### Found" not in report(RUN)
+
+
+def test_the_same_branch_is_asked_for_with_the_same_options() -> None:
+    assert "\nfixer run . --target 2.6.6\n" in report(RUN)
+    asked = replace(RUN, arguments=("my code", "--ignore=GRD", "--unsafe-fixes"))
+    assert "\nfixer run 'my code' --ignore=GRD --unsafe-fixes --target 2.6.6\n" in report(asked)
