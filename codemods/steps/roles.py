@@ -53,6 +53,8 @@ LOADERS = re.compile(r"(train(ing)?_?)?(data_?)?loaders?|train_dl", re.IGNORECAS
 DATASETS = re.compile(r"(train(ing)?_?)?(data_?)?set|train(ing)?_?(data|ds)|dataset_train", re.IGNORECASE)
 NUMERIC = ("math", "numpy", "torch", "builtins")
 """Where a function that rounds comes from; one of the project that is called alike may do anything."""
+SEVERAL = (ast.List, ast.Tuple, ast.Dict, ast.ListComp, ast.DictComp)
+"""Several loaders in one, whose length is their number."""
 ROUNDS = {"int": "floor", "floor": "floor", "ceil": "ceil", "round": "round", "float": ""}
 
 
@@ -67,8 +69,9 @@ class Leaf:
 
 @dataclass(frozen=True)
 class Count:
-    """A product of factors over others. `marks` say how it is rounded (`floor`, `ceil`, `divided` where it is not)
-    and whether accumulation windows reach over epochs (`spans`); `number` is its literal factor."""
+    """A product of factors over others. `marks` say how it is rounded (`floor`, `ceil`, `divided` where it is not),
+    whether accumulation windows reach over epochs (`spans`), and whether it is another number in some cases (`cases`);
+    `number` is its literal factor."""
 
     over: tuple[Leaf, ...] = ()
     under: tuple[Leaf, ...] = ()
@@ -88,6 +91,11 @@ class Count:
     @property
     def is_number(self) -> bool:
         return not self.over and not self.under
+
+    @property
+    def is_counted(self) -> bool:
+        """Whether it is made of what a training counts: epochs, batches, samples or steps."""
+        return any(leaf.role in ("epochs", "batches", "samples", "estimated") for leaf in self.over)
 
     @property
     def epochs_cancel(self) -> bool:
@@ -167,7 +175,8 @@ class Reader:
         if isinstance(node, ast.IfExp):
             return _agreed([self.read(node.body), self.read(node.orelse)])
         if isinstance(node, ast.BoolOp) and isinstance(node.op, ast.Or):
-            return self.read(node.values[0])
+            first = self.read(node.values[0])
+            return replace(first, marks=first.marks | {"cases"}) if first and first.is_counted else first
         return self._call(node) if isinstance(node, ast.Call) else None
 
     def _name(self, node: ast.Name) -> Count | None:
@@ -220,8 +229,8 @@ class Reader:
                 return found
             return replace(found, marks=(found.marks - {"divided"}) | {ROUNDS[name]})
         if name in ("min", "max") and node.args:
-            return _agreed([self.read(item) for item in node.args])
-        if name == "device_count":
+            return _agreed([self.read(item) for item in node.args], least=1 if name == "max" else 0)
+        if name in ("device_count", "get_world_size"):
             return Count((Leaf("devices", node, "named"),))
         if (
             name == "get"
@@ -277,7 +286,9 @@ class Reader:
         try:
             if any(map(asks, values)):
                 return all(map(asks, values))
-            known = any(self.is_loader(value) or self._is_dataset(value) for value in values)
+            known = any(
+                isinstance(value, SEVERAL) or self.is_loader(value) or self._is_dataset(value) for value in values
+            )
             return not known and pattern.fullmatch(name) is not None
         finally:
             self.reading.pop()
@@ -288,9 +299,9 @@ def named(name: str) -> Role | None:
     return next((role for role, pattern in NAMED if pattern.fullmatch(name.lstrip("_"))), None)
 
 
-def _agreed(counts: Iterable[Count | None]) -> Count | None:
+def _agreed(counts: Iterable[Count | None], least: float = 0) -> Count | None:
     """One count for alternatives: those that are a number, `max_steps` or the name itself say nothing, the others
-    have to be of one shape."""
+    have to be of one shape. A number above `least` in the place of a count, and other epochs, are marked as cases."""
     found = list(counts)
     known = [item for item in found if item is not None]
     if len(known) < len(found):
@@ -301,7 +312,12 @@ def _agreed(counts: Iterable[Count | None]) -> Count | None:
     if len({item.shape for item in telling}) > 1 or len({item.number for item in telling}) > 1:
         return None
     best = max(telling, key=lambda item: sum(leaf.role != "limit" for leaf in (*item.over, *item.under)))
-    return replace(best, marks=frozenset[str]().union(*(item.marks for item in known)) - {"itself"})
+    marks = frozenset[str]().union(*(item.marks for item in known)) - {"itself"}
+    numbers = [item for item in known if item.is_number and "itself" not in item.marks and item.number > least]
+    epochs = {" ".join(ast.unparse(leaf.node) for leaf in item.all("epochs")) for item in telling}
+    if (numbers and best.is_counted) or len(epochs) > 1:
+        marks |= {"cases"}
+    return replace(best, marks=marks)
 
 
 def _last(node: ast.expr) -> str | None:

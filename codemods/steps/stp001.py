@@ -17,7 +17,7 @@ from codemods.steps.dead import dead_after
 from codemods.steps.modules import manual
 from codemods.steps.roles import Count, Leaf
 from codemods.steps.script import Script
-from codemods.steps.trained import counted_in, is_trained_on
+from codemods.steps.trained import counted_in, is_odd, is_trained_on, set_anew
 from codemods.steps.trainers import Trainers, builds_trainer, dropped, gives_limit, item_of, processes, ranks
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ def _check(file: PythonFile | TextFile, facts: Facts) -> Iterator[Match]:
         keyword = next((item for item in call.node.keywords if item.arg == "max_steps"), None)
         if keyword and builds_trainer(call, file, facts):
             trainer = Trainers(Script(file, call, facts), keyword)
-            count = trainer.script.reader().read(trainer.script.follow(keyword.value))
+            count = trainer.count_of(keyword.value)
             epochs = _epochs(trainer, count) if count else None
             if count and epochs and not _is_right(trainer, count):
                 yield _match(file, facts, trainer, count, epochs)
@@ -162,7 +162,14 @@ def _refusal(trainer: Trainers, count: Count) -> str | None:
         return f"`{ast.unparse(leaf.node)}` is another name where the Trainer is built"
     if leaf and isinstance(leaf.node, ast.Name) and len(trainer.script.values(leaf.node.id)) > 1:
         return f"`{leaf.node.id}` is assigned several times"
+    if "cases" in count.marks:
+        return "a case gives another number of steps, for which max_epochs has to be another too"
     counted, trained = counted_in(count), trainer.script.trained_on()
+    renewed = (set_anew(trainer.script, node) for node in (counted, leaf.node if leaf else None) if node is not None)
+    if anew := next(filter(None, renewed), None):
+        return f"`{anew}` is assigned anew behind it"
+    if odd := is_odd(trainer.script, count):
+        return odd
     if counted is not None and is_trained_on(trainer.script, counted) == "another":
         other = f"`{ast.unparse(trained)}` is trained on" if trained is not None else "something else is trained on"
         return f"`{ast.unparse(counted)}` is counted, but {other}"

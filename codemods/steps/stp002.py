@@ -17,7 +17,7 @@ from codemods.steps.modules import STEPS, assigned, kind_of, parents_of
 from codemods.steps.onecycle import with_total
 from codemods.steps.optimization import SCHEDULERS, SUSPECT, stepping, times_scheduled
 from codemods.steps.roles import GONE, Leaf
-from codemods.steps.totals import Place, places, reaches_scheduler
+from codemods.steps.totals import Place, divided_again, places, reaches_scheduler
 from codemods.syntax import own_nodes
 
 if TYPE_CHECKING:
@@ -180,6 +180,10 @@ def _refusal(file: PythonFile, facts: Facts, place: Place) -> str | None:
         return f"{place.function.name} takes arguments"
     if place.count.is_epoch:
         return "it counts the steps of one epoch, and which of the two is meant is not seen"
+    if "cases" in place.count.marks:
+        return "it is another number in some cases"
+    if (line := divided_again(file, place)) is not None:
+        return f"it is changed, or divided again, in line {line}"
     data = place.count.first("batches") or _of_loader(place)
     if data and data.role == "batches" and data.origin == "named":
         return f"where `{file.source_of(data.node)}` comes from is not seen"

@@ -44,7 +44,7 @@ def _without_none(file: PythonFile, call: CallNode, node: ast.expr) -> str | Non
         return "-1"
     if isinstance(node, ast.IfExp) and is_none(node.body) != is_none(node.orelse):
         other = node.orelse if is_none(node.body) else node.body
-        test, rest = file.source_of(node.test), file.source_of(other)
+        test, rest = _closed(file, node.test), _closed(file, other)
         if is_none(node.body) and re.sub(r"\s", "", test) == re.sub(r"\s", "", rest) + "==-1":
             return rest
         return f"-1 if {test} else {rest}" if is_none(node.body) else f"{rest} if {test} else -1"
@@ -80,12 +80,19 @@ def _defaults_to_none(call: CallNode, name: str) -> bool:
     return name in defaults and is_none(defaults[name]) and not stored
 
 
+def _closed(file: PythonFile, node: ast.expr) -> str:
+    """The text of a part of a conditional expression."""
+    text = file.source_of(node)
+    return f"({text})" if isinstance(node, ast.IfExp | ast.Lambda | ast.NamedExpr) else text
+
+
 def _may_be_none(file: PythonFile, call: CallNode, name: str) -> bool:
-    """Whether a name is assigned once, and None in one of two cases."""
+    """Whether a name is None in one of several cases."""
     values = values_at(file, call, name)
-    return (
-        len(values) == 1 and isinstance(values[0], ast.IfExp) and is_none(values[0].body) != is_none(values[0].orelse)
-    )
+    cases = [
+        part for value in values for part in ((value.body, value.orelse) if isinstance(value, ast.IfExp) else (value,))
+    ]
+    return len(cases) > 1 and any(map(is_none, cases))
 
 
 def _argument_defaults_to_none(file: PythonFile, name: str) -> bool:

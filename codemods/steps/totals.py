@@ -186,36 +186,62 @@ def _serves_as_steps(node: ast.expr, parents: Mapping[ast.AST, ast.AST], pattern
     while isinstance(outer, ast.BinOp | ast.IfExp) or (isinstance(outer, ast.Call) and _is_min(outer)):
         if isinstance(outer, ast.BinOp):
             return False
-        outer = parents.get(outer)
+        node, outer = outer, parents.get(outer)
     if isinstance(outer, ast.keyword):
         return outer.arg in TOTALS
-    targets = (
-        outer.targets if isinstance(outer, ast.Assign) else [outer.target] if isinstance(outer, ast.AnnAssign) else []
-    )
+    targets = _targets(node, parents)
     names = [target.id if isinstance(target, ast.Name) else getattr(target, "attr", "") for target in targets]
     return bool(names) and all(pattern.search(name) and not NO_TOTAL.search(name) for name in names)
 
 
+def _targets(node: ast.expr, parents: Mapping[ast.AST, ast.AST]) -> list[ast.expr]:
+    """What an expression is assigned to, alone or in its place of a tuple."""
+    outer = parents.get(node)
+    if isinstance(outer, ast.Tuple):
+        around = parents.get(outer)
+        target = around.targets[0] if isinstance(around, ast.Assign) and around.value is outer else None
+        same = isinstance(target, ast.Tuple) and len(target.elts) == len(outer.elts)
+        return [target.elts[outer.elts.index(node)]] if same and isinstance(target, ast.Tuple) else []
+    if isinstance(outer, ast.Assign):
+        return outer.targets
+    return [outer.target] if isinstance(outer, ast.AnnAssign | ast.NamedExpr) else []
+
+
+def _uses(file: PythonFile, place: Place, parents: Mapping[ast.AST, ast.AST]) -> list[ast.AST]:
+    """The mentions of what a count is kept in, the count itself where it is kept in nothing."""
+    if place.node is None:
+        return [*file.attributes(place.function.name)]
+    target = next(iter(_targets(place.node, parents)), None)
+    if isinstance(target, ast.Name):
+        return [node for node in _nodes(place.function) if isinstance(node, ast.Name) and node.id == target.id]
+    return [*file.attributes(target.attr)] if isinstance(target, ast.Attribute) else [place.node]
+
+
 def reaches_scheduler(file: PythonFile, place: Place) -> bool:
     """Whether the value is seen to be an argument of something that schedules: itself, or by the name that it gets."""
-    parents = parents_of(place.item.node)
     if isinstance(place.node, ast.Call) and any(item.arg == "steps_per_epoch" for item in place.node.keywords):
         return True
-    uses: list[ast.AST]
-    if place.node is None:
-        uses = [*file.attributes(place.function.name)]
-        parents = parents_of(file.tree)
-    else:
-        outer = parents.get(place.node)
-        target = outer.targets[0] if isinstance(outer, ast.Assign) else getattr(outer, "target", None)
-        if isinstance(target, ast.Name):
-            uses = [node for node in own_nodes(place.function) if isinstance(node, ast.Name) and node.id == target.id]
-        elif isinstance(target, ast.Attribute):
-            uses = [*file.attributes(target.attr)]
-            parents = parents_of(file.tree)
-        else:
-            uses = [place.node]
-    return any(_is_scheduled(use, parents) for use in uses)
+    parents = parents_of(file.tree)
+    return any(_is_scheduled(use, parents) for use in _uses(file, place, parents))
+
+
+def divided_again(file: PythonFile, place: Place) -> int | None:
+    """The line in which the value is changed in place, or divided by what Lightning's count knows already; None where
+    that is a count of its own, or happens nowhere."""
+    parents = parents_of(file.tree)
+    others = [other.node for other in places(file) if other.node is not None and other.node is not place.node]
+    counted = {id(node) for other in others for node in ast.walk(other)}
+    for use in _uses(file, place, parents):
+        node, outer = use, parents.get(use)
+        if isinstance(outer, ast.AugAssign) and outer.target is use:
+            return outer.lineno
+        while id(use) not in counted and isinstance(outer, ast.BinOp | ast.Call):
+            if isinstance(outer, ast.BinOp) and isinstance(outer.op, ast.Div | ast.FloorDiv) and outer.left is node:
+                under = place.reader.read(outer.right)
+                if under and any(under.all(role) for role in ("accumulate", "devices", "batch_size")):
+                    return outer.lineno
+            node, outer = outer, parents.get(outer)
+    return None
 
 
 def _is_scheduled(node: ast.AST, parents: Mapping[ast.AST, ast.AST]) -> bool:

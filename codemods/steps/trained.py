@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import ast
+import math
 import re
-from typing import Literal
+from dataclasses import replace
+from typing import Any, Literal
 
-from codemods.steps.roles import Count
+from codemods.steps.roles import SEVERAL, Count, Leaf, Role
 from codemods.steps.script import Script, dataset_of
+from codemods.syntax import own_nodes, results
 
 Seen = Literal["same", "another", "unseen"]
 OTHER = re.compile(r"(?<![a-z])(val|valid|validation|test|eval|dev)(?![a-z])")
@@ -33,9 +36,10 @@ def is_trained_on(script: Script, node: ast.expr) -> Seen:
         return "same"
     reader = script.reader()
     loader = node.value if isinstance(node, ast.Attribute) and node.attr == "dataset" else node
-    known = isinstance(trained, ast.Name) and reader.is_loader(trained)
-    other = isinstance(loader, ast.Name) and (reader.is_loader(loader) or loader.id in script.datasets())
-    return "another" if known and other else "unseen"
+    if not (isinstance(trained, ast.Name) and reader.is_loader(trained) and isinstance(loader, ast.Name)):
+        return "unseen"
+    of_another = data is not None and loader.id in script.datasets()
+    return "another" if reader.is_loader(loader) or of_another else "unseen"
 
 
 def _named(text: str) -> Seen:
@@ -47,3 +51,53 @@ def _named(text: str) -> Seen:
 def _spellings(script: Script, node: ast.expr) -> set[str]:
     """An expression as it is written, and what it stands for."""
     return {ast.unparse(node), ast.unparse(script.follow(node))}
+
+
+def with_sizes(script: Script, count: Count, window: Any) -> Count:
+    """A count with the number that divides it read as the batch size of what is trained on, as the accumulation
+    window, or as both."""
+    loader = script.follow(trained) if (trained := script.trained_on()) is not None else None
+    parts: list[tuple[Role, Any]] = [("accumulate", window)]
+    if count.first("samples") and isinstance(loader, ast.Call):
+        named = next((item.value for item in loader.keywords if item.arg == "batch_size"), None)
+        size = script.constant(next(iter([*loader.args[1:2], *([named] if named else [])]), None))
+        parts = [("batch_size", size), *parts]
+    parts = [(role, size) for role, size in parts if type(size) is int and size > 1 and not count.first(role)]
+    for length in range(1, len(parts) + 1):
+        if math.isclose(count.number * math.prod(size for _, size in parts[:length]), 1):
+            under = [Leaf(role, ast.Constant(size), "named") for role, size in parts[:length]]
+            return replace(count, number=1, under=(*count.under, *under))
+    return count
+
+
+def set_anew(script: Script, node: ast.expr) -> str | None:
+    """The name or attribute in an expression that is assigned again before the Trainer is built and trains, None where
+    there is none."""
+    inner = list(own_nodes(script.space))
+    if not any(item is node for item in inner):
+        return None
+    ends = [item.lineno for item in (script.call.node, *script.fits()) if any(item is other for other in inner)]
+    texts = {ast.unparse(item) for item in ast.walk(node) if isinstance(item, ast.Name | ast.Attribute)}
+    stored = (
+        ast.unparse(item)
+        for item in inner
+        if isinstance(item, ast.Name | ast.Attribute)
+        and not isinstance(item.ctx, ast.Load)
+        and node.lineno < item.lineno <= max(ends, default=0)
+    )
+    return next((text for text in stored if text in texts), None)
+
+
+def is_odd(script: Script, count: Count) -> str | None:
+    """Why the length that is counted is not the number of batches of an epoch, where that is seen."""
+    node, trained = counted_in(count), script.trained_on()
+    owner = node.func.value if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) else None
+    built = script.known().instance(owner) if owner is not None else None
+    method = built.item.methods.get("train_dataloader") if built else None
+    if any(isinstance(value, SEVERAL) for value in (results(method) if method else ())):
+        return "train_dataloader gives several loaders"
+    loader = script.follow(trained) if trained is not None else None
+    names = {item.arg for item in loader.keywords} if isinstance(loader, ast.Call) else set()
+    if count.first("samples") and names & {"sampler", "batch_sampler", None}:
+        return "the loader has a sampler of its own, which decides how long an epoch is"
+    return None

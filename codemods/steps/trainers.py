@@ -9,7 +9,9 @@ from dataclasses import dataclass
 from codemods.facts import TRAINER, Facts, is_trainer_call, literal
 from codemods.source import CallNode, PythonFile
 from codemods.steps.known import DATALOADER
+from codemods.steps.roles import Count
 from codemods.steps.script import Script
+from codemods.steps.trained import with_sizes
 
 
 @dataclass(frozen=True)
@@ -22,6 +24,12 @@ class Trainers:
     @property
     def given(self) -> dict[str | None, ast.expr]:
         return {item.arg: item.value for item in self.script.call.node.keywords}
+
+    def count_of(self, node: ast.expr) -> Count | None:
+        """What an expression counts where the Trainer is built."""
+        found = self.script.reader().read(self.script.follow(node))
+        window = self.script.constant(self.given.get("accumulate_grad_batches"))
+        return with_sizes(self.script, found, window) if found and found.number != 1 else found
 
 
 def builds_trainer(call: CallNode, file: PythonFile, facts: Facts) -> bool:

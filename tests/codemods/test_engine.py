@@ -196,6 +196,29 @@ def test_what_cannot_be_rewritten_any_more_when_its_turn_comes_is_left_and_said(
     ]
 
 
+def test_what_can_be_rewritten_only_when_its_turn_comes_is_said_to_be() -> None:
+    fill = breaking(lambda node: node.with_changes(args=[cst.Arg(cst.Integer("2"))]), "AAA001")
+    name = breaking(lambda node: cst.Name("done"), "BBB001")
+
+    def is_bare(match: Match) -> bool:
+        (edit,) = match.edits
+        return isinstance(edit, NodeEdit) and isinstance(edit.node, ast.Call) and not edit.node.args
+
+    def filled(file: Any, facts: Facts) -> Iterator[Match]:
+        yield from filter(is_bare, fill.check(file, facts))
+
+    def named(file: Any, facts: Facts) -> Iterator[Match]:
+        for match in name.check(file, facts):
+            yield replace(match, fix="manual", reason="it is given nothing", edits=()) if is_bare(match) else match
+
+    made = run_rules({"a.py": "target()\n"}, replace(fill, check=filled), replace(name, check=named))
+    assert made.final() == {"a.py": b"done\n"}
+    assert [(item.code, item.fix, item.applied, item.reason) for item in made.findings] == [
+        ("AAA001", "safe", True, "r"),
+        ("BBB001", "safe", True, "r"),
+    ]
+
+
 def test_one_file_that_does_not_parse_stops_no_other() -> None:
     good = "from pytorch_lightning import Trainer\n\nTrainer(gpus=1)\n"
     made = run_rules(

@@ -51,6 +51,16 @@ def test_values(text: str, value: object) -> None:
     assert found == value and type(found) is type(value)
 
 
+def test_an_object_of_the_script_that_has_an_attribute_of_that_name_is_not_what_was_parsed() -> None:
+    text = SCRIPT.replace("logger=False", "logger=False, devices=model.gpus").replace(
+        "Trainer\n", "Trainer\nprint(model)\n", 1
+    )
+    assert (
+        "from_arguments(Trainer, args, logger=False, devices=model.gpus)"
+        in rewritten({"a.py": text}, rule("LIT130"))["a.py"]
+    )
+
+
 def test_a_datamodule() -> None:
     class Data(LightningDataModule):
         def __init__(self, folder: str, batch_size: int = 4, **others: Any) -> None:

@@ -121,3 +121,27 @@ def test_edits_of_outer_and_inner_nodes_meet() -> None:
 def test_overlapping_text_edits_are_refused() -> None:
     with pytest.raises(ValueError, match="overlap"):
         apply_text_edits("abcdef", [TextEdit(0, 3, "x"), TextEdit(2, 4, "y")])
+
+
+SET = "import os\n\nos.environ['WORLD_SIZE'] = '1'\n"
+THREE, BOTH = "from pkg.other import three\n", "from pkg.tools import one, two\n"
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("import os\nimport pkg\n", f"import os\nimport pkg\n{THREE}{BOTH}"),
+        (f"{SET}import pkg\n", f"{SET}import pkg\n{BOTH}{THREE}"),
+        (f"{SET}from pkg import a\nimport sys\n", f"{SET}from pkg import a\n{BOTH}{THREE}import sys\n"),
+        (f"{SET}from pkg.tools import a  # why\n", f"{SET}from pkg.tools import a, one, two  # why\n{THREE}"),
+        (f"{SET}from pkg.tools import (\n    a,\n)\n", f"{SET}from pkg.tools import (\n    a,\n)\n{BOTH}{THREE}"),
+        (f"{SET}from pkg.tools import *\n", f"{SET}from pkg.tools import *\n{BOTH}{THREE}"),
+        (f"{SET}from .pkg import a\n", f"import os\n{THREE}{BOTH}{SET[10:]}from .pkg import a\n"),
+    ],
+)
+def test_an_import_stands_behind_what_comes_before_its_package(before: str, after: str) -> None:
+    file = parse(f"{before}\nprint()\nimport pkg\n")
+    (call,) = [item.node for item in file.calls if ast.unparse(item.node) == "print()"]
+    needed = [("pkg.tools", "one"), ("pkg.tools", "two"), ("pkg.other", "three")]
+    made = apply_node_edits(file, [NodeEdit(call, lambda node: node)], needed)
+    assert made == f"{after}\nprint()\nimport pkg\n"

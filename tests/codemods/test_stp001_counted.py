@@ -75,6 +75,81 @@ def test_an_epoch_that_is_a_number_of_its_own_is_refused() -> None:
     assert level == "manual" and "`steps_per_epoch` is a number of its own" in reason
 
 
+@pytest.mark.parametrize(
+    ("steps", "before", "reason"),
+    [
+        ("steps", ("steps = len(train_loader) * epochs", "if dm:", "    steps = 10"), "a case gives another number"),
+        (
+            "steps * n_epochs",
+            ("n_epochs = dm.epochs", "if dm.debug:", "    n_epochs = 1", "steps = len(train_loader)"),
+            "a case gives another number",
+        ),
+        ("len(train_loader) * max(epochs, 10)", (), "a case gives another number"),
+        ("min(len(train_loader), 100) * epochs", (), "a case gives another number"),
+        ("len(train_loader) * (epochs or 10)", (), "a case gives another number"),
+        ("steps", ("steps = len(train_loader) * epochs", "epochs += 1"), "`epochs` is assigned anew"),
+        (
+            "steps",
+            ("steps = len(train_loader) * epochs", "train_loader = DataLoader(probe)"),
+            "`train_loader` is assign",
+        ),
+    ],
+)
+def test_what_max_epochs_would_not_keep_is_refused(steps: str, before: tuple[str, ...], reason: str) -> None:
+    ((level, found),) = levels(program(steps, "train_loader", *before))
+    assert level == "manual" and reason in found
+
+
+def test_a_sampler_decides_how_long_an_epoch_is() -> None:
+    text = program(STEPS.format("trainset"), "train_loader").replace("trainset, batch", "trainset, sampler=dm, batch")
+    ((level, reason),) = levels(text)
+    assert level == "manual" and "a sampler of its own" in reason
+
+
+def test_a_count_with_at_least_one_step_is_no_case() -> None:
+    text = program("max(1, len(train_loader) // 4) * epochs", "train_loader").replace(
+        "Trainer(", "Trainer(accumulate_grad_batches=4, "
+    )
+    assert [level for level, _ in levels(text)] == ["safe"]
+
+
+LOADERS = """class Data(LightningDataModule):
+    def train_dataloader(self):
+        return [DataLoader(self.one), DataLoader(self.other)]
+
+
+"""
+
+
+def test_several_loaders_in_one_have_another_length() -> None:
+    text = program("len(data.train_dataloader()) * epochs", "data", "data = Data()").replace(
+        "def main", f"{LOADERS}def main"
+    )
+    text = text.replace("import Trainer", "import LightningDataModule, Trainer")
+    assert ["several loaders" in reason for _, reason in levels(text)] == [True]
+    listed = program("len(train_loaders) * epochs", "train_loaders", "train_loaders = [train_loader, val_loader]")
+    assert levels(listed) == []
+
+
+@pytest.mark.parametrize(
+    ("steps", "window", "level"),
+    [
+        ("len(trainset) // 16 * epochs", 1, "safe"),
+        ("len(trainset) // (16 * 4) * epochs", 4, "safe"),
+        ("len(trainset) // 16 // 4 * epochs", 4, "safe"),
+        ("len(train_loader) // 4 * epochs", 4, "safe"),
+        ("len(trainset) // 17 * epochs", 1, None),
+        ("len(train_loader) // 16 * epochs", 4, None),
+    ],
+)
+def test_numbers_that_the_loader_and_the_trainer_are_given(steps: str, window: int, level: str | None) -> None:
+    text = program(steps, "train_loader").replace("trainset, batch_size=batch_size", "trainset, batch_size=16")
+    text = text.replace("Trainer(", f"Trainer(accumulate_grad_batches={window}, ")
+    assert [found for found, _ in levels(text)] == ([level] if level else [])
+    after = text.replace(f"max_steps={steps}", "max_epochs=epochs") if level else text
+    assert rewritten({"train.py": text}, RULE)["train.py"] == after
+
+
 ITSELF = {
     "a function called like a builtin": (
         "def sum(items):\n    return sum(items)\n\n\ntrainer = Trainer(max_steps=sum([1, 2]))\n"

@@ -6,7 +6,8 @@ import pytest
 
 from codemods.steps.stp002 import RULE
 from tests.codemods.support import rewritten, run_rules
-from tests.codemods.test_stp002 import CONFIGURED, EST, method, trainer
+from tests.codemods.test_stp002 import CONFIGURED, EST, PROPERTY, levels, method, trainer
+from tests.codemods.test_stp002 import HEAD as CLASS
 
 TOTAL = "len(self.trainer.datamodule.train_dataloader()) * self.trainer.max_epochs"
 HEAD = f"""import torch
@@ -87,3 +88,56 @@ def test_classes_of_one_name_in_two_files_are_judged_apart() -> None:
     kept = sure.replace("max_epochs\n", "max_epochs  # fixer: ignore[STP002]\n")
     files = {"one.py": sure, "two.py": kept}
     assert rewritten(files, RULE) == files | {"one.py": sure.replace(TOTAL, EST)}
+
+
+WINDOW = "self.trainer.accumulate_grad_batches"
+SCHEDULE = "return get_schedule(optimizer, {})"
+AGAIN = {
+    "in place": (f"total_steps //= {WINDOW}", SCHEDULE.format("total_steps")),
+    "by the same name": (f"total_steps = total_steps // {WINDOW}", SCHEDULE.format("total_steps")),
+    "where it is used": (SCHEDULE.format(f"total_steps // {WINDOW}"),),
+    "by a name": (f"window = {WINDOW}", SCHEDULE.format("num=int(total_steps / window)")),
+}
+
+
+@pytest.mark.parametrize("lines", AGAIN.values(), ids=AGAIN.keys())
+def test_a_total_that_is_divided_again_is_left(lines: tuple[str, ...]) -> None:
+    ((level, _, reason),) = levels(method(f"total_steps = {TOTAL}", *lines))
+    assert level == "manual" and "divided again, in line 1" in reason
+
+
+def test_a_property_that_is_divided_again_is_left() -> None:
+    text = f"{CLASS}{PROPERTY}        return {TOTAL}\n\n    def configure_optimizers(self):\n"
+    ((level, _, reason),) = levels(f"{text}        return get_schedule(self.num_training_steps // {WINDOW})\n")
+    assert level == "manual" and "divided again, in line 13" in reason
+
+
+def test_a_total_that_is_divided_by_what_counts_nothing_is_rewritten() -> None:
+    text = method(f"total_steps = {TOTAL}", "return get_schedule(total_steps, warmup=total_steps // 10)")
+    assert rewritten({"train.py": text}, RULE)["train.py"] == text.replace(TOTAL, EST)
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        ("total_steps = len(self.train_dataloader()) * max(self.trainer.max_epochs, 10)",),
+        (
+            "epochs = self.trainer.max_epochs",
+            "if self.debug:",
+            "    epochs = 1",
+            "total_steps = len(self.train_dataloader()) * epochs",
+        ),
+    ],
+)
+def test_another_number_in_some_cases_is_left(lines: tuple[str, ...]) -> None:
+    ((level, _, reason),) = levels(method(*lines, SCHEDULE.format("total_steps")))
+    assert level == "manual" and "another number in some cases" in reason
+
+
+@pytest.mark.parametrize(
+    "line", ["warm, total_steps = 3, {}", "if (total_steps := {}) > 3:\n            pass", "total_steps: int = {}"]
+)
+@pytest.mark.parametrize("total", [TOTAL, f"{TOTAL} // torch.distributed.get_world_size()"])
+def test_ways_to_assign(line: str, total: str) -> None:
+    text = method(line.format(total), SCHEDULE.format("total_steps"))
+    assert rewritten({"train.py": text}, RULE)["train.py"] == text.replace(total, EST)

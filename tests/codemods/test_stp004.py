@@ -21,6 +21,8 @@ def changed(text: str) -> str:
         ("None if not args.debug else 1", "-1 if not args.debug else 1"),
         ("1 if args.debug else None", "1 if args.debug else -1"),
         ("None if args.max_steps == -1 else args.max_steps", "args.max_steps"),
+        ("(1 if args.a else 2) if args.b else None", "(1 if args.a else 2) if args.b else -1"),
+        ("None if (a if b else c) else 2", "-1 if (a if b else c) else 2"),
     ],
 )
 def test_values(before: str, after: str) -> None:
@@ -44,6 +46,11 @@ def test_arguments(default: str) -> None:
 
 def test_names_that_may_be_none() -> None:
     text = "steps = config['steps'] if 'steps' in config else None\npl.Trainer(max_steps={})\n"
+    assert changed(text.format("steps")) == text.format("-1 if steps is None else steps")
+
+
+def test_names_that_are_none_until_something_is_known() -> None:
+    text = "steps = None\nif config:\n    steps = 100\npl.Trainer(max_steps={})\n"
     assert changed(text.format("steps")) == text.format("-1 if steps is None else steps")
 
 
