@@ -4,7 +4,7 @@
 module of one release defined, or imported from Lightning, and that the newest has no more gets a line: the last
 release that had it, and its new place: what `moved.csv` says of it, of what it stood for, or of its module.
 Run it where the newest release is installed: names that it still answers to by other means are left out, unless
-`moved.csv` speaks of them.
+`moved.csv` speaks of them. The two names of 0.4.8, which is not among the wheels, are kept by hand.
 """
 
 from __future__ import annotations
@@ -22,6 +22,9 @@ from packaging.version import Version
 HERE = Path(__file__).parent
 OWN = ("pytorch_lightning", "lightning_fabric", "lightning_lite", "lightning_utilities")
 SHORT = {"pytorch_lightning": "pl", "lightning_fabric": "fabric", "lightning_utilities": "utils"}
+FOREIGN = "?"
+"""Says of a name that a release imported it from another library. It counts where another release defined it, as None
+where that library was missing."""
 Table = Mapping[str, Mapping[str, str]]
 
 
@@ -29,6 +32,8 @@ def statements(body: list[ast.stmt]) -> Iterator[ast.stmt]:
     """The statements of a module that run on import, those in branches included."""
     for node in body:
         yield node
+        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
+            continue
         if isinstance(node, ast.If | ast.Try | ast.With):
             yield from statements([*node.body, *getattr(node, "orelse", []), *getattr(node, "finalbody", [])])
             for handler in getattr(node, "handlers", []):
@@ -36,20 +41,27 @@ def statements(body: list[ast.stmt]) -> Iterator[ast.stmt]:
 
 
 def names(tree: ast.Module, module: str, package: bool) -> Iterator[tuple[str, str]]:
-    """The names of a module, each with the dotted name that it was imported from (empty where defined here)."""
+    """The names of a module, each with the dotted name that it was imported from: empty where defined here, FOREIGN
+    where that is of another library."""
     for node in statements(tree.body):
         if isinstance(node, ast.FunctionDef | ast.ClassDef):
             yield node.name, ""
         elif isinstance(node, ast.Assign):
-            yield from ((target.id, "") for target in node.targets if isinstance(target, ast.Name))
+            for target in node.targets:
+                parts = target.elts if isinstance(target, ast.Tuple) else [target]
+                yield from ((part.id, "") for part in parts if isinstance(part, ast.Name))
         elif isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
             yield node.target.id, ""
         elif isinstance(node, ast.ImportFrom):
             parts = module.split(".") if package else module.split(".")[:-1]
             above = parts[: len(parts) - (node.level - 1)] if node.level else []
             source = ".".join([*above, *([node.module] if node.module else [])])
-            if source.split(".")[0] in OWN:
-                yield from ((alias.asname or alias.name, f"{source}.{alias.name}") for alias in node.names)
+            own = source.split(".")[0] in OWN
+            yield from (
+                (alias.asname or alias.name, f"{source}.{alias.name}" if own else FOREIGN) for alias in node.names
+            )
+        elif isinstance(node, ast.Import):
+            yield from ((alias.asname or alias.name.split(".")[0], FOREIGN) for alias in node.names)
 
 
 def read_wheel(path: Path) -> dict[str, dict[str, str]]:
@@ -60,7 +72,10 @@ def read_wheel(path: Path) -> dict[str, dict[str, str]]:
             if member.endswith(".py") and member.split("/")[0] in OWN:
                 module = member.removesuffix(".py").replace("/", ".").removesuffix(".__init__")
                 tree = ast.parse(wheel.read(member))
-                found[module] = dict(names(tree, module, member.endswith("__init__.py")))
+                found[module] = {}
+                for name, origin in names(tree, module, member.endswith("__init__.py")):
+                    if origin != FOREIGN or name not in found[module]:
+                        found[module][name] = origin
     for module in list(found):
         parent, _, last = module.rpartition(".")
         if parent in found:
@@ -72,7 +87,12 @@ def expand_stars(table: dict[str, dict[str, str]]) -> None:
     """Gives the modules the names that they import by `*`."""
     for own in table.values():
         source = own.pop("*", "").removesuffix(".*")
-        own.update({name: f"{source}.{name}" for name in table.get(source, {}) if not name.startswith("_")})
+        own.update({name: f"{source}.{name}" for name in _given(table.get(source, {}))})
+
+
+def _given(found: Mapping[str, str]) -> list[str]:
+    """The names that a module gives to who imports `*` from it."""
+    return [name for name, origin in found.items() if not name.startswith("_") and origin != FOREIGN]
 
 
 def new_place(dotted: str, table: Table, moved: Mapping[str, Mapping[str, str]], newest: set[str]) -> Mapping[str, str]:
@@ -85,7 +105,7 @@ def new_place(dotted: str, table: Table, moved: Mapping[str, Mapping[str, str]],
         if parent and f"{parent['new']}.{last}" in newest:
             return {**parent, "new": f"{parent['new']}.{last}"}
         origin = table.get(module, {}).get(last, "")
-        if not origin:
+        if origin in ("", FOREIGN):
             break
         if short(origin) in newest:
             return {"new": short(origin), "row": "", "caution": ""}
@@ -108,12 +128,24 @@ def main(folder: Path) -> None:
         expand_stars(table)
     versions = sorted(version for version, table in tables.items() if "pytorch_lightning" in table)
     last: dict[str, Version] = {}
+    defined: set[str] = set()
     for version in versions:
         for module, found in tables[version].items():
             last[module] = version
             package = any(other.startswith(f"{module}.") for other in tables[version])
-            last.update({f"{module}.{name}": version for name in found if _listed(module, name, found[name], package)})
-    newest = {short(f"{module}.{name}") for module, found in tables[versions[-1]].items() for name in found}
+            for name, origin in found.items():
+                dotted = f"{module}.{name}"
+                if origin == FOREIGN and dotted in defined:
+                    last[dotted] = version
+                elif origin != FOREIGN and _listed(module, name, origin, package):
+                    last[dotted] = version
+                    defined |= {dotted} if not origin and dotted not in tables[version] else set()
+    newest = {
+        short(f"{module}.{name}")
+        for module, found in tables[versions[-1]].items()
+        for name, origin in found.items()
+        if origin != FOREIGN
+    }
     newest |= {short(module) for module in tables[versions[-1]]}
     moved = {row["old"]: row for row in csv.DictReader((HERE / "moved.csv").open(encoding="utf-8"))}
     with (HERE / "gone.csv").open("w", encoding="utf-8", newline="") as file:
