@@ -94,7 +94,7 @@ def plan(
         else:
             rejected = {**draft.rejected, **unstable}
     left = {(finding.code, finding.path, finding.message, finding.row) for finding in again}
-    settled = [_settle(finding, draft) for finding in looked.findings]
+    settled = [_settle(finding, draft, options) for finding in looked.findings]
     findings = tuple(
         replace(finding, applied=True, fix=answer.fix, reason=f"The repair of {answer.code} answers it.")
         if (answer := _answer(finding, settled, left))
@@ -105,10 +105,11 @@ def plan(
     return Plan(findings, tuple(draft.changes), looked.skipped, bugs)
 
 
-def _settle(finding: Finding, draft: _Draft) -> Finding:
+def _settle(finding: Finding, draft: _Draft, options: Options) -> Finding:
     why = draft.rejected.get((finding.code, finding.path))
-    if match := draft.turned.get(finding):
-        return replace(finding, applied=False, fix=match.fix, reason=match.reason)
+    match = draft.turned.get(finding)
+    if match and not (why and options.applies(match)):
+        return replace(finding, applied=options.applies(match), fix=match.fix, reason=match.reason)
     if not finding.applied or why is None:
         return finding
     reason = f"fixer's own rewrite was thrown away ({why}); please report it"
@@ -176,7 +177,8 @@ def _apply_rule(
 
 
 def _turned(rule: Rule, path: str, fresh: Sequence[Match], looked: Scan, options: Options) -> dict[Finding, Match]:
-    """The findings that were to be rewritten, and cannot be in what other rules made of the file."""
+    """The findings that what other rules made of the file says otherwise of: they were to be rewritten and cannot be
+    there, or the other way round."""
     named: dict[tuple[str, str | None], list[Finding]] = {}
     for finding in looked.findings:
         if finding.code == rule.code and finding.path == path:
@@ -189,7 +191,7 @@ def _turned(rule: Rule, path: str, fresh: Sequence[Match], looked: Scan, options
         turned |= {
             finding: match
             for finding, match in zip(findings, now, strict=bool(now))
-            if finding.applied and not options.applies(match)
+            if finding.applied != options.applies(match)
         }
     return turned
 
