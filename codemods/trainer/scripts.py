@@ -159,8 +159,9 @@ def own_options(file: PythonFile) -> set[str]:
 
 def _arguments(file: PythonFile) -> set[str]:
     """The names that `from_argparse_args` is called with."""
-    calls = [call.node for call in file.calls_near(["from_argparse_args"])]
-    given = [node.args[0] if node.args else keywords(node).get("args") for node in calls]
+    calls = [call.node for call in file.calls_near([WORDS[1]])]
+    building = [node for node in calls if isinstance(node.func, ast.Attribute) and node.func.attr == WORDS[1]]
+    given = [node.args[0] if node.args else keywords(node).get("args") for node in building]
     return {ast.unparse(node) for node in given if node}
 
 

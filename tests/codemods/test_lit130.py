@@ -8,7 +8,9 @@ from typing import Any
 import pytest
 from lightning.pytorch import LightningDataModule, Trainer
 
+from codemods.source import PythonFile, Source
 from codemods.trainer import helpers
+from codemods.trainer.scripts import spoken
 from tests.codemods.support import refusals, rewritten, rule, run_rules
 
 HEAD = "from argparse import ArgumentParser\n\nfrom pytorch_lightning import Trainer\n\n\n"
@@ -52,13 +54,11 @@ def test_values(text: str, value: object) -> None:
 
 
 def test_an_object_of_the_script_that_has_an_attribute_of_that_name_is_not_what_was_parsed() -> None:
-    text = SCRIPT.replace("logger=False", "logger=False, devices=model.gpus").replace(
-        "Trainer\n", "Trainer\nprint(model)\n", 1
-    )
-    assert (
-        "from_arguments(Trainer, args, logger=False, devices=model.gpus)"
-        in rewritten({"a.py": text}, rule("LIT130"))["a.py"]
-    )
+    text = "print(model)\ntrainer = Trainer.from_argparse_args(args, devices=model.gpus)\n"
+    for read_before in (False, True):
+        file = PythonFile.parse(Source("a.py", "python", text.encode()))
+        assert not read_before or len(file.calls) == 2
+        assert spoken(file, frozenset({"gpus"})) == set()
 
 
 def test_a_datamodule() -> None:
