@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from itertools import pairwise
 from typing import Any
 
@@ -98,16 +99,19 @@ class _Apply(cst.CSTTransformer):
 def apply_node_edits(file: PythonFile, edits: Sequence[NodeEdit], imports: Sequence[tuple[str, str | None]]) -> str:
     """The file's text after the edits, with the missing ones of `imports` added."""
     module = cst.parse_module(file.text)
+    edited = [edit.node for edit in edits]
+    missing = [each for each in dict.fromkeys(imports) if not _is_imported(file, *each, edited)]
+    beside = {each: line for each in missing if (line := _kin(file, *each, edited))}
     changes: dict[cst.CSTNode, list[Callable[[Any], Any]]] = {}
     for lines in (False, True):
-        some = [edit for edit in edits if edit.line is lines]
+        some = [edit for edit in (*edits, *_added(beside)) if edit.line is lines]
         located = locate(file, module, [edit.node for edit in some], lines) if some else {}
         for edit in some:
             changes.setdefault(located[edit.node], []).append(edit.change)
     changed = module.visit(_Apply(changes))
     context = CodemodContext()
-    for name, item in dict.fromkeys(imports):
-        if not _is_imported(file, name, item, [edit.node for edit in edits]):
+    for name, item in missing:
+        if (name, item) not in beside:
             AddImportsVisitor.add_needed_import(context, name, item)
     code = AddImportsVisitor(context).transform_module(changed).code
     return code + "\r" * (file.text.endswith("\r") and not code.endswith("\r"))  # LibCST drops one that ends the file
@@ -125,6 +129,62 @@ def _is_imported(file: PythonFile, name: str, item: str | None, edited: Sequence
         for statement in file.tree.body
         if isinstance(statement, ast.Import | ast.ImportFrom)
     )
+
+
+def _kin(file: PythonFile, name: str, item: str | None, edited: Sequence[Any]) -> ast.stmt | None:
+    """The last import from the same package before whatever is edited, where it stands behind the first block of
+    imports: what lies between may have to come first (a search path, a filter of warnings, a variable of the
+    environment)."""
+    first = next((index for index, line in enumerate(file.tree.body) if not _is_head(line)), len(file.tree.body))
+    if item is None or any(_roots(line) & {name.partition(".")[0]} for line in file.tree.body[:first]):
+        return None
+    after = [node.lineno for node in edited if not isinstance(node, ast.Import | ast.ImportFrom)]
+    kin = [
+        line
+        for line in file.tree.body[first:]
+        if _roots(line) == {name.partition(".")[0]}
+        and line not in edited
+        and line.lineno < min(after, default=0)
+        and line.col_offset == 0
+    ]
+    return next((line for line in reversed(kin) if _is_from(line, name)), kin[-1]) if kin else None
+
+
+def _is_head(line: ast.stmt) -> bool:
+    return isinstance(line, ast.Import | ast.ImportFrom) or (
+        isinstance(line, ast.Expr) and isinstance(line.value, ast.Constant) and isinstance(line.value.value, str)
+    )
+
+
+def _roots(line: ast.stmt) -> set[str]:
+    """The packages that a statement imports from."""
+    if isinstance(line, ast.ImportFrom):
+        return {(line.module or "").partition(".")[0]} if not line.level else set()
+    return {alias.name.partition(".")[0] for alias in line.names} if isinstance(line, ast.Import) else set()
+
+
+def _added(beside: Mapping[tuple[str, str | None], ast.stmt]) -> Iterator[NodeEdit]:
+    """The edits that put imports beside others."""
+    for line in dict.fromkeys(beside.values()):
+        wanted: dict[str, list[str]] = {}
+        for (name, item), other in beside.items():
+            if other is line and item is not None:
+                wanted.setdefault(name, []).append(item)
+        yield NodeEdit(line, partial(_with_imports, wanted), line=True)
+
+
+def _with_imports(
+    wanted: Mapping[str, Sequence[str]], node: cst.SimpleStatementLine
+) -> cst.FlattenSentinel[cst.BaseStatement]:
+    """The line with names added where it imports from their module in one line, and the others on lines behind it."""
+    left = dict(wanted)
+    first = node.body[0]
+    if isinstance(first, cst.ImportFrom) and not first.lpar and not isinstance(first.names, cst.ImportStar):
+        same = left.pop(cst.Module([]).code_for_node(first.module) if first.module else "", ())
+        names = [*first.names, *(cst.ImportAlias(cst.Name(item)) for item in same)]
+        node = node.with_changes(body=[first.with_changes(names=names), *node.body[1:]])
+    lines = [cst.parse_statement(f"from {name} import {', '.join(items)}\n") for name, items in left.items()]
+    return cst.FlattenSentinel([node, *lines])
 
 
 def _is_from(statement: ast.stmt, module: str) -> bool:
