@@ -48,13 +48,13 @@ def names(tree: ast.Module, module: str, package: bool) -> Iterator[tuple[str, s
             yield node.name, ""
         elif isinstance(node, ast.Assign):
             for target in node.targets:
-                parts = target.elts if isinstance(target, ast.Tuple) else [target]
-                yield from ((part.id, "") for part in parts if isinstance(part, ast.Name))
+                bound = target.elts if isinstance(target, ast.Tuple) else [target]
+                yield from ((part.id, "") for part in bound if isinstance(part, ast.Name))
         elif isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
             yield node.target.id, ""
         elif isinstance(node, ast.ImportFrom):
-            parts = module.split(".") if package else module.split(".")[:-1]
-            above = parts[: len(parts) - (node.level - 1)] if node.level else []
+            bound = module.split(".") if package else module.split(".")[:-1]
+            above = bound[: len(bound) - (node.level - 1)] if node.level else []
             source = ".".join([*above, *([node.module] if node.module else [])])
             own = source.split(".")[0] in OWN
             yield from (
