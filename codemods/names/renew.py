@@ -53,8 +53,8 @@ def names(tree: ast.Module, module: str, package: bool) -> Iterator[tuple[str, s
         elif isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
             yield node.target.id, ""
         elif isinstance(node, ast.ImportFrom):
-            bound = module.split(".") if package else module.split(".")[:-1]
-            above = bound[: len(bound) - (node.level - 1)] if node.level else []
+            parts = module.split(".") if package else module.split(".")[:-1]
+            above = parts[: len(parts) - (node.level - 1)] if node.level else []
             source = ".".join([*above, *([node.module] if node.module else [])])
             own = source.split(".")[0] in OWN
             yield from (
