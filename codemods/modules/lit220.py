@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -34,9 +34,17 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
                 yield Match(file.span(node), MESSAGE, "manual", f"Not rewritten: {refusal}. {ADVICE}.")
                 continue
             old = not admits_from(facts, LIGHTNING, "0.8.0")
-            reason = "save_hyperparameters keeps the same values, as what the setter made of them, and in checkpoints."
             plain = facts.kind(fact) != MODULE
-            edit = NodeEdit(node, partial(_saved, this=_this(method), logged=not plain))
+            change = partial(_saved, this=_this(method), logged=not plain)
+            begins = file.lines[node.lineno - 1].lstrip().startswith(ast.unparse(node).partition(" =")[0])
+            if begins and _is_saved_too(method, node):
+                edit = NodeEdit(node, partial(_dropped, change=change), line=True)
+                reason = "save_hyperparameters is called with the same, and keeps it."
+            else:
+                edit = NodeEdit(node, change)
+                reason = (
+                    "save_hyperparameters keeps the same values, as what the setter made of them, and in checkpoints."
+                )
             if plain:
                 reason = "A datamodule kept them without a word to the logger, which refuses two values of one name."
             if old:
@@ -81,6 +89,32 @@ def _used_whole(item: ClassNode) -> int | None:
         if isinstance(node, ast.Attribute) and node.attr == "__dict__" and is_self_attribute(node.value, "hparams"):
             return node.lineno
     return None
+
+
+def _is_saved_too(method: Function, node: ast.stmt) -> bool:
+    """Whether `__init__` hands the same to save_hyperparameters, before the statement, or behind it with no call in
+    between that could read it."""
+    value = node.value if isinstance(node, ast.Assign) else None
+    saved = f"{_this(method)}.save_hyperparameters({ast.unparse(value)})" if value else ""
+    at = method.body.index(node)
+    for index, line in enumerate(method.body):
+        if isinstance(line, ast.Expr) and ast.unparse(line) == saved:
+            between = [inner for other in method.body[at + 1 : index] for inner in ast.walk(other)]
+            return not any(
+                isinstance(inner, ast.Call | ast.FunctionDef | ast.Lambda) or is_self_attribute(inner, "hparams")
+                for inner in between
+            )
+    return False
+
+
+def _dropped(line: cst.SimpleStatementLine, *, change: Callable[[Any], cst.Expr]) -> Any:
+    """Nothing where the line holds the statement alone, else the line with the statement changed."""
+    import libcst as cst
+
+    said = [*(each.comment for each in line.leading_lines), line.trailing_whitespace.comment]
+    if len(line.body) == 1 and not any(said):
+        return cst.RemovalSentinel.REMOVE
+    return line.with_changes(body=[change(line.body[0]), *line.body[1:]])
 
 
 def _saved(node: Any, *, this: str, logged: bool) -> cst.Expr:

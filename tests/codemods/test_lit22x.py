@@ -35,6 +35,27 @@ def test_hparams_fail_before_and_are_kept_after(hparams: object, tmp_path: Path)
     assert loaded.hparams.width == 3
 
 
+SET, SAVED = "        self.hparams = hparams\n", "        self.save_hyperparameters(hparams)\n"
+WIDTH, READ = "        self.width = 3\n", "        self.width = self.hparams.width\n"
+
+
+@pytest.mark.parametrize(
+    ("lines", "after"),
+    [
+        (SET + WIDTH + SAVED, WIDTH + SAVED),
+        (SAVED + READ + SET, SAVED + READ),
+        (SET + READ + SAVED, SAVED + READ + SAVED),
+        (SET + "        self.layer = build(self)\n" + SAVED, SAVED + "        self.layer = build(self)\n" + SAVED),
+        (SET[:-1] + "  # all of them\n" + SAVED, SAVED[:-1] + "  # all of them\n" + SAVED),
+        (SET[:-1] + "; x = 1\n" + SAVED, SAVED[:-1] + "; x = 1\n" + SAVED),
+        ("        x = 1; " + SET.lstrip() + SAVED, "        x = 1; " + SAVED.lstrip() + SAVED),
+        (SET + SAVED.replace(")", ', ignore="x")'), SAVED + SAVED.replace(")", ', ignore="x")')),
+    ],
+)
+def test_what_is_saved_already_is_not_saved_twice(lines: str, after: str) -> None:
+    assert rewritten({"a.py": HEAD + INIT + lines}, rule("LIT220")) == {"a.py": HEAD + INIT + after}
+
+
 def test_a_datamodule_keeps_them_from_the_logger() -> None:
     text = HEAD.replace("LightningModule", "LightningDataModule") + INIT + "        self.hparams = hparams\n"
     after = rewritten({"a.py": text}, rule("LIT220"))["a.py"]
