@@ -118,7 +118,8 @@ def _found(file: PythonFile, node: ast.Attribute, within: Within, row: Row) -> M
         return _left(file, node, row, f"it is set here, which changes nothing any more; what it held is {now}")
     if row.action == "manual" or stored:
         return _left(file, node, row, row.reason if not stored else f"it is set here; {row.reason}")
-    return _write(file, node, row, row.target)
+    alone = isinstance(within[-1], ast.If | ast.While | ast.Assign | ast.Return)
+    return _write(file, node, row, row.target.strip("()") if alone and row.target[0] == "(" else row.target)
 
 
 def _message(row: Row) -> str:

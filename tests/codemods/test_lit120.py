@@ -46,6 +46,7 @@ def test_precisions(old: int | str) -> None:
         ("trainer.training_type_plugin.barrier()", "trainer.strategy.barrier()"),
         ("trainer.accelerator.barrier()", "trainer.strategy.barrier()"),
         ("trainer.disable_validation or x", "(not trainer.enable_validation) or x"),
+        ("seen = trainer.disable_validation", "seen = not trainer.enable_validation"),
         ("trainer.root_gpu", "trainer.strategy.root_device.index"),
         ("trainer.precision == 16", 'trainer.precision == "16-mixed"'),
         ("trainer.precision != 32", 'trainer.precision != "32-true"'),
