@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from codemods.facts import Facts
@@ -41,12 +42,12 @@ def _match(file: PythonFile, lost: Lost, cut: Cut, alone: bool) -> Match:
     method = next((item for item in lost.item.methods.values() if node in set(ast.walk(item))), None)
     if method is None:
         place: Any = cut.via or node
-        context = ast.unparse(node.items[0].context_expr if isinstance(node, ast.With) else node)
-        message = f"The loss is made of what runs under `{context}` ({cut.path}:{node.lineno}): {ENDS}"
-        shown = place.items[0].context_expr if isinstance(place, ast.With) else place
-        return Match(file.span(shown), message, "manual", ADVICE)
-    if isinstance(node, ast.With):
-        return _block(file, lost, method, node, alone)
+        message = f"The loss is made of what runs under `{ast.unparse(node)}` ({cut.path}:{node.lineno}): {ENDS}"
+        return Match(file.span(place), message, "manual", ADVICE)
+    blocks = (item for item in ast.walk(method) if isinstance(item, ast.With))
+    block = next((item for item in blocks if any(part.context_expr is node for part in item.items)), None)
+    if block is not None:
+        return _block(file, lost, method, block, node, alone)
     text = file.source_of(node)
     if node not in method.decorator_list:
         return Match(file.span(node), f"The loss is worked out after `{text}`: {ENDS}", "manual", ADVICE)
@@ -58,20 +59,19 @@ def _match(file: PythonFile, lost: Lost, cut: Cut, alone: bool) -> Match:
     return Match(file.span(node), message, level, reason, edits=(edit,))  # type: ignore[arg-type]
 
 
-def _block(file: PythonFile, lost: Lost, method: Function, node: ast.With, alone: bool) -> Match:
-    text = file.source_of(node.items[0].context_expr)
-    message = f"The loss is worked out in `with {text}:`: {ENDS}"
-    here = not isinstance(node.items[0].context_expr, ast.Name)
+def _block(file: PythonFile, lost: Lost, method: Function, block: ast.With, node: ast.expr, alone: bool) -> Match:
+    message = f"The loss is worked out in `with {file.source_of(node)}:`: {ENDS}"
     plain = (
-        len(node.items) == 1
-        and here
+        not isinstance(node, ast.Name)
         and method is lost.step
-        and _makes_loss(lost, node)
-        and not _has_comment(file, node)
+        and _makes_loss(lost, block)
+        and not _has_comment(file, block)
     )
     if not (alone and plain):
-        return Match(file.span(node.items[0].context_expr), message, "manual", ADVICE)
-    return Match(file.span(node.items[0].context_expr), message, "safe", STEP, edits=(NodeEdit(node, _opened),))
+        return Match(file.span(node), message, "manual", ADVICE)
+    index = next(index for index, item in enumerate(block.items) if item.context_expr is node)
+    change = _opened if len(block.items) == 1 else partial(_without, index=index)
+    return Match(file.span(node), message, "safe", STEP, edits=(NodeEdit(block, change),))
 
 
 def _makes_loss(lost: Lost, block: ast.With) -> bool:
@@ -113,6 +113,14 @@ def _undecorated(function: cst.FunctionDef, text: str) -> cst.FunctionDef:
         above = [*function.leading_lines, *first, *function.lines_after_decorators]
         changed = changed.with_changes(leading_lines=above, lines_after_decorators=[])
     return changed
+
+
+def _without(block: cst.With, *, index: int) -> cst.With:
+    """The block without one of its contexts."""
+    import libcst as cst
+
+    items = [item for place, item in enumerate(block.items) if place != index]
+    return block.with_changes(items=[*items[:-1], items[-1].with_changes(comma=cst.MaybeSentinel.DEFAULT)])
 
 
 def _opened(block: cst.With) -> Any:

@@ -202,7 +202,7 @@ class Frame:
         for item in node.items:
             switched = self.modes.switched(item.context_expr)
             if switched is False:
-                self.block = node
+                self.block = item.context_expr
             elif switched:
                 self.block = None
             value = MAYBE if switched is None else PLAIN

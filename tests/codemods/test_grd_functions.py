@@ -86,6 +86,21 @@ def test_gradients_that_are_switched_off_otherwise(name: str) -> None:
     assert [(item.code, item.fix) for item in findings({"train.py": text})] == [("GRD002", "manual")]
 
 
+@pytest.mark.parametrize("contexts", ["{}, {}", "({}, {})"])
+@pytest.mark.parametrize("off", [0, 1])
+def test_one_of_several_contexts_is_named_and_goes(contexts: str, off: int) -> None:
+    both = ["torch.inference_mode()", "torch.profiler.record_function('loss')"][:: -1 if off else 1]
+    step = STEP.replace(LOSS, f"        with {contexts.format(*both)}:\n    {LOSS}")
+    (found,) = plan_of({"train.py": program(step)}).findings
+    assert found.fix == "safe" and "`with torch.inference_mode():`" in found.message
+    after = rewritten({"train.py": program(step)}, GRD002)["train.py"]
+    assert after == program(step.replace("torch.inference_mode(), ", "").replace(", torch.inference_mode()", ""))
+    if contexts == "{}, {}" and off:
+        broken = run(program(step))
+        assert broken.failure is not None and NOTHING_REQUIRES in broken.failure.message
+        assert run(after).returned == EVERY
+
+
 SHARED = """\
     def shared(self, x, y, train={}):
         with torch.set_grad_enabled(train):
