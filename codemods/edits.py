@@ -65,9 +65,9 @@ def has_method(node: cst.ClassDef, name: str) -> bool:
 
 
 def after_super_init(function: cst.FunctionDef, text: str) -> list[Any]:
-    """The constructor with statements put in behind `super().__init__(...)`."""
+    """The constructor with statements put in behind the line of `super().__init__(...)`."""
     call = m.Call(func=m.Attribute(value=m.Call(func=m.Name("super")), attr=m.Name("__init__")))
-    line = m.SimpleStatementLine(body=[m.Expr(call)])
+    line = m.SimpleStatementLine(body=[m.ZeroOrMore(), m.Expr(call), m.ZeroOrMore()])
     body = body_of(function)
     index = next(index for index, item in enumerate(body) if m.matches(item, line))
     return [with_body(function, [*body[: index + 1], *statements(text), *body[index + 1 :]])]

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 FLAGS = {"auto_scale_batch_size": ("M175", "scale_batch_size"), "auto_lr_find": ("M176", "lr_find")}
 """In the order in which `tune` obeyed them (run on 1.9.5)."""
 MODES = ("power", "binsearch")
+RENAMED = {"train_dataloader": "train_dataloaders"}
+"""What lr_find and scale_batch_size call an argument since 1.4."""
 KWARGS = ("scale_batch_size_kwargs", "lr_find_kwargs")
 
 
@@ -100,7 +102,9 @@ def _argument(flag: str, node: ast.expr) -> str | None:
 
 
 def _written(file: PythonFile, call: ast.Call, tuner: str, name: str, method: str, extra: str) -> str:
-    parts = [file.source_of(item) for item in [*call.args, *call.keywords]]
+    named = [f"{RENAMED.get(item.arg) or item.arg}={file.source_of(item.value)}" for item in call.keywords if item.arg]
+    rest = [file.source_of(item) for item in call.keywords if not item.arg]
+    parts = [*map(file.source_of, call.args), *named, *rest]
     return f"{tuner}({name}).{method}({', '.join(parts)}{extra})"
 
 
@@ -130,8 +134,11 @@ def _by_hand(file: PythonFile, facts: Facts) -> Iterator[Match]:
             advice = f"write Tuner(trainer).{function.attr}(...), with Tuner from lightning.pytorch.tuner"
             yield Match(file.span(owner), message, "manual", f"Not rewritten: {why}; {advice}.", "M174")
             continue
-        edit = NodeEdit(owner, partial(_tuner, text=how.text))
-        yield Match(file.span(owner), message, "safe", "A Tuner is built of it.", "M174", (edit,), how.imports)
+        edits = [NodeEdit(owner, partial(_tuner, text=how.text))]
+        for old, new in RENAMED.items():
+            if keyword(call.node, old) and not keyword(call.node, new):
+                edits.append(NodeEdit(call.node, partial(replaced, name=old, new=((new, None),))))
+        yield Match(file.span(owner), message, "safe", "A Tuner is built of it.", "M174", tuple(edits), how.imports)
 
 
 def _tuned(file: PythonFile, facts: Facts) -> Iterator[Match]:

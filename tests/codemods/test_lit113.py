@@ -95,3 +95,13 @@ def test_tune_is_found_where_its_flags_are_not_seen(body: str) -> None:
 @pytest.mark.parametrize("body", ["guitar = Guitar()\nguitar.tune(string)\n", "study.tune(trainer)\n"])
 def test_what_is_no_trainer_may_be_tuned(body: str) -> None:
     assert run_rules({"a.py": HEAD + body}, rule("LIT113")).findings == ()
+
+
+def test_the_old_name_of_the_dataloaders_goes_with_the_tuner() -> None:
+    head = "from pytorch_lightning import Trainer\n\n"
+    hand = f"{head}trainer = Trainer()\ntrainer.tuner.lr_find(model, train_dataloader=data, num_training=3)\n"
+    after = rewritten({"train.py": hand}, rule("LIT113"))["train.py"]
+    assert "Tuner(trainer).lr_find(model, train_dataloaders=data, num_training=3)" in after
+    flag = f"{head}trainer = Trainer(auto_lr_find=True)\ntrainer.tune(model, train_dataloader=data)\n"
+    after = rewritten({"train.py": flag}, rule("LIT113"), rule("LIT114"))["train.py"]
+    assert "Tuner(trainer).lr_find(model, train_dataloaders=data)" in after

@@ -253,3 +253,15 @@ def test_what_an_item_of_is_set_is_not_none(lines: str, guarded: bool) -> None:
     after = rewritten({"model.py": text}, LIT)["model.py"]
     assert ("if found is not None:\n" in after) == guarded
     assert "self.validation_step_outputs.append(found)\n" in after
+
+
+@pytest.mark.parametrize("begin", ["super().__init__(); self.size = 3", "self.size = 3; super().__init__()"])
+def test_a_constructor_with_several_statements_on_a_line(begin: str) -> None:
+    text = (
+        "import pytorch_lightning as pl\n\n\nclass Model(pl.LightningModule):\n"
+        f"    def __init__(self):\n        {begin}\n\n"
+        "    def validation_step(self, batch, batch_idx):\n        return batch\n\n"
+        "    def validation_epoch_end(self, outputs):\n        print(outputs)\n"
+    )
+    after = rewritten({"model.py": text}, rule("LIT201"))["model.py"]
+    assert f"        {begin}\n        self.validation_step_outputs = []\n" in after
