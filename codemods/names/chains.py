@@ -88,19 +88,25 @@ def _chain_edits(
     file: PythonFile, node: ast.Attribute, scope: Scope, namespace: str, entry: Gone
 ) -> tuple[TextEdit, ...]:
     """The edits that lead a chain to its new place, with the import of another package where that is one."""
-    root = _written_root(file, node, scope, namespace)
-    if root is None or entry.expression:
+    root = _written_root(file, node, scope, namespace) or _alias(file, node, scope, namespace)
+    if entry.expression or not entry.new.startswith(("pl.", "metrics.")):
         return ()
-    if entry.new.startswith("pl."):
+    if root and entry.new.startswith("pl."):
         return (TextEdit(*file.offsets(node), root + entry.new[len("pl") :]),)
-    if not entry.new.startswith("metrics."):
-        return ()
     package = spelled(entry.new, namespace).partition(".")[0]
     known = scope.lookup(package)
     if known not in (None, package) or (not known and _hidden(scope, package)):
         return ()
     added = () if known else import_of(file, package)
     return (TextEdit(*file.offsets(node), spelled(entry.new, namespace)), *added) if added is not None else ()
+
+
+def _alias(file: PythonFile, node: ast.Attribute, scope: Scope, namespace: str) -> str | None:
+    """The name that an import of the module's own body before a place gives to the namespace, where it is that here."""
+    before = [line for line in file.tree.body if isinstance(line, ast.Import) and line.lineno < node.lineno]
+    aliases = [alias for line in before for alias in line.names]
+    names = [alias.asname or alias.name for alias in aliases if alias.name == namespace]
+    return next((name for name in names if "." not in name and scope.lookup(name) == namespace), None)
 
 
 def _hidden(scope: Scope | None, name: str) -> bool:

@@ -110,6 +110,23 @@ def test_a_module_stays_where_something_of_it_went_elsewhere() -> None:
     assert len(refusals({"a.py": before}, "LIT001")) == 1
 
 
+@pytest.mark.parametrize(
+    ("head", "after"),
+    [
+        ("import pytorch_lightning as pl\n", "import pytorch_lightning as pl\n{}pl.seed_everything(1)\n"),
+        ("import torch\n", "import pytorch_lightning\nimport torch\n{}pytorch_lightning.seed_everything(1)\n"),
+        ("", None),
+        ("import torch\npytorch_lightning = None\n", None),
+    ],
+)
+@pytest.mark.parametrize("name", ["seed", "drawn"])
+def test_a_name_that_is_reached_through_a_module_that_stays(head: str, after: str | None, name: str) -> None:
+    line = f"from pytorch_lightning.utilities import seed{'' if name == 'seed' else ' as drawn'}\n"
+    made = run_rules({"a.py": f"{head}{line}{name}.seed_everything(1)\n"}, rule("LIT001"))
+    assert made.final() == ({"a.py": after.format(line).encode()} if after else {})
+    assert [finding.applied for finding in made.findings] == [after is not None]
+
+
 def test_the_longest_known_part_of_a_chain_decides() -> None:
     before = "import pytorch_lightning as pl\n\nkind = pl.profiler.BaseProfiler\n"
     assert text(before) == "import pytorch_lightning as pl\n\nkind = pl.profilers.Profiler\n"
