@@ -39,7 +39,7 @@ def candidates(file: PythonFile) -> list[ClassNode]:
         if len(assigned.within) > 1
         and getattr(assigned.within[-1], "name", "") == "__init__"
         and (
-            isinstance(assigned.node.value, Container)
+            _is_container(assigned.node.value)
             or (isinstance(assigned.node.value, ast.Name) and file.assignments_to(assigned.node.value.id))
         )
     }
@@ -59,7 +59,7 @@ def containers(item: ClassNode) -> Iterator[Held]:
         if not isinstance(target, ast.Attribute) or not is_self_attribute(target, target.attr, me):
             continue
         local = _local(method, value) if isinstance(value, ast.Name) else None
-        if value is None or (local is None and not isinstance(value, Container)):
+        if value is None or (local is None and not _is_container(value)):
             continue
         elements = local if local is not None else [*written(value), *_added(item, method, target.attr)]
         flat = [inner for element in elements for inner in _flat(element)]
@@ -67,6 +67,16 @@ def containers(item: ClassNode) -> Iterator[Held]:
         built = [name for name in map(_class_of, dotted, flat, [item] * len(flat)) if name]
         if flat and len(built) == len(flat):
             yield Held(item, method, target.attr, value, tuple(built), any(isinstance(e, NESTED) for e in elements))
+
+
+def _is_container(node: ast.expr | None) -> bool:
+    """Whether an expression is a container as it is written, or lists that are added or repeated."""
+    if not isinstance(node, ast.BinOp):
+        return isinstance(node, Container)
+    if isinstance(node.op, ast.Mult):
+        return isinstance(node.left, ast.List)
+    lists = (part for part in (node.left, node.right) if not isinstance(part, ast.List | ast.ListComp))
+    return isinstance(node.op, ast.Add) and all(isinstance(part, ast.BinOp) and _is_container(part) for part in lists)
 
 
 def _local(method: Function, name: ast.Name) -> list[ast.expr] | None:
@@ -110,6 +120,9 @@ def _class_of(dotted: str | None, node: ast.expr, item: ClassNode) -> str | None
 
 
 def written(node: ast.expr) -> list[ast.expr]:
+    """The elements that are written down in a container."""
+    if isinstance(node, ast.BinOp):
+        return [*written(node.left), *(written(node.right) if isinstance(node.op, ast.Add) else ())]
     if isinstance(node, ast.List | ast.Tuple):
         return list(node.elts)
     if isinstance(node, ast.Dict):

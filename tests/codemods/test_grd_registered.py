@@ -234,6 +234,21 @@ def test_layers_that_a_method_makes() -> None:
     assert findings(before.replace("nn.Linear(4, 4), nn.ReLU()", "nn.ReLU()"), GRD005) == []
 
 
+@pytest.mark.parametrize(
+    "made",
+    [
+        "[nn.Linear(4, 4)] + [nn.Linear(4, 4) for _ in range(2)]",
+        "[nn.Linear(4, 4)] * 3",
+    ],
+)
+def test_lists_that_are_put_together(made: str) -> None:
+    before = net(f"self.layers = {made}", FORWARD)
+    after = rewritten({"net.py": before}, GRD005)["net.py"]
+    assert after == before.replace(made, f"nn.ModuleList({made})")
+    for other in ("others", "[nn.ReLU()]"):
+        assert findings(before.replace(made, f"{made} + {other}"), GRD005) == []
+
+
 def test_a_list_of_parameters() -> None:
     forward = (
         "    def forward(self, x):\n        for scale in self.scales:\n            x = x * scale\n        return x\n"
