@@ -14,7 +14,7 @@ from codemods.loops.flow import Flow
 from codemods.loops.intent import ASKED, is_meant
 from codemods.rule import Example, Match, NodeEdit, Rule
 from codemods.source import PythonFile
-from codemods.syntax import own_nodes, self_assignments
+from codemods.syntax import is_self_attribute, own_nodes, self_assignments, self_name
 
 if TYPE_CHECKING:
     import libcst as cst
@@ -34,7 +34,7 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
             if training:
                 yield from _pieces(file, flow)
                 for node in training:
-                    yield from _iterated(file, flow, node)
+                    yield from _iterated(file, loop, flow, node)
                     yield from _axis(file, loop, flow, node)
 
 
@@ -92,9 +92,11 @@ def _split(node: cst.Attribute) -> cst.Attribute:
     return node.with_changes(attr=cst.Name("split"))
 
 
-def _iterated(file: PythonFile, flow: Flow, loop: ast.For) -> Iterator[Match]:
-    if STEPS.search(_last_word(loop.iter)) and _last_word(loop.iter) != "bptt":
-        reason = "It is how many steps a chunk has. Loop over the chunks: `for chunk in x.split(steps, dim=1)`."
+def _iterated(file: PythonFile, around: Loop, flow: Flow, loop: ast.For) -> Iterator[Match]:
+    named = STEPS.search(_last_word(loop.iter)) and _last_word(loop.iter) != "bptt"
+    if named or _is_number(around, flow, loop.iter):
+        what = "It is how many steps a chunk has. " if named else "A TypeError as it is. "
+        reason = f"{what}Loop over the chunks: `for chunk in x.split(steps, dim=1)`."
         yield Match(file.span(loop.iter), "the loop goes over a number", "manual", f"Not rewritten: {reason}")
         return
     call = loop.iter
@@ -117,6 +119,14 @@ def _iterated(file: PythonFile, flow: Flow, loop: ast.For) -> Iterator[Match]:
         return
     text = f"range(len({name}))" if indexed else name
     yield Match(file.span(call), message, "safe", "A TypeError as it is.", edits=(NodeEdit(call, _as(text)),))
+
+
+def _is_number(loop: Loop, flow: Flow, node: ast.expr) -> bool:
+    """Whether an expression is an attribute of the class that its methods set to a whole number alone."""
+    if not isinstance(node, ast.Attribute) or not is_self_attribute(node, node.attr, self_name(flow.function)):
+        return False
+    values = [each.value for method in loop.item.methods.values() for each in self_assignments(method, node.attr)]
+    return bool(values) and all(isinstance(value, ast.Constant) and type(value.value) is int for value in values)
 
 
 def _as(text: str) -> Callable[[cst.Call], cst.BaseExpression]:

@@ -133,7 +133,11 @@ class _Reader:
         frequencies = [fields["frequency"] for fields in every if "frequency" in fields]
         if len(every) == 1 and fixed:
             frequencies = []
-        if frequencies and (len(frequencies) != len(every) or not fixed):
+        if frequencies and not fixed:
+            raise NotPlain(
+                "configure_optimizers gives its optimizers a frequency, and how many it makes is not seen"
+            )
+        if frequencies and len(frequencies) != len(every):
             raise NotPlain("configure_optimizers gives some of its optimizers a frequency, and others none")
         counted = Items(tuple(fields["optimizer"] for fields in every), fixed, bound)
         texts = tuple(self.own(value) for value in frequencies)

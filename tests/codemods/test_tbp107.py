@@ -28,6 +28,13 @@ REFUSED = {
         ),
         "for chunk in x.split",
     ),
+    "a loop over another number": (
+        changed(
+            ("truncated_bptt_steps", "pieces"),
+            ("for part, target in zip(xs, ys):\n", "for part in self.pieces:\n            target = y\n"),
+        ),
+        "A TypeError as it is",
+    ),
     "the samples' axis": (
         step("""
 optimizer = self.optimizers()
