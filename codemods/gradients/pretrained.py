@@ -17,6 +17,8 @@ BUILT_IN = ("__init__", "configure_model", "setup")
 MODE = frozenset({"eval", "train"})
 FREEZING = frozenset({"requires_grad", "requires_grad_", "freeze"})
 EVALUATION = re.compile(r"(on_)?(validation|test|predict)")
+WRAPPERS = frozenset({"Sequential", "ModuleList", "ModuleDict", "get_peft_model"})
+"""Calls that give back a module made of those that they are given, in the mode that these have."""
 NO_MODEL = re.compile(r"Tokenizer|Config|Processor|FeatureExtractor|pipeline|Pipeline")
 
 
@@ -46,27 +48,37 @@ def _assigned(item: ClassNode) -> Iterator[Loaded]:
             if not isinstance(node, ast.Assign) or len(node.targets) != 1:
                 continue
             target = node.targets[0]
-            call = _source(method, node.value)
-            if (
-                isinstance(target, ast.Attribute)
-                and is_self_attribute(target, target.attr, self_name(method))
-                and call is not None
-                and isinstance(call.func, ast.Attribute)
-                and call.func.attr == "from_pretrained"
-            ):
-                yield Loaded(item, target.attr, node, call)
+            if isinstance(target, ast.Attribute) and is_self_attribute(target, target.attr, self_name(method)):
+                for call in _sources(method, node.value):
+                    if isinstance(call.func, ast.Attribute) and call.func.attr == "from_pretrained":
+                        yield Loaded(item, target.attr, node, call)
 
 
-def _source(method: Function, node: ast.expr) -> ast.Call | None:
-    """The call behind a value, through one local name."""
+def _sources(method: Function, node: ast.expr, seen: tuple[str, ...] = ()) -> Iterator[ast.Call]:
+    """The calls behind a value: through local names, in each case of several, and as parts of what wraps them."""
     if isinstance(node, ast.Name):
+        if node.id in seen:
+            return
+        seen = (*seen, node.id)
         values = [
             other.value
             for other in own_nodes(method)
             if isinstance(other, ast.Assign) and any(isinstance(t, ast.Name) and t.id == node.id for t in other.targets)
         ]
         node = values[0] if len(values) == 1 else node
-    return node if isinstance(node, ast.Call) else None
+    if isinstance(node, ast.IfExp):
+        parts = [node.body, node.orelse]
+    elif isinstance(node, ast.Call) and (_chain(node.func) or [""])[-1] in WRAPPERS:
+        parts = list(node.args)
+    elif isinstance(node, ast.List | ast.Tuple):
+        parts = node.elts
+    elif isinstance(node, ast.Dict):
+        parts = node.values
+    else:
+        yield from [node] if isinstance(node, ast.Call) else []
+        return
+    for part in parts:
+        yield from _sources(method, part, seen)
 
 
 def is_model(file: PythonFile, facts: Facts, scope: Scope, call: ast.Call) -> bool:
@@ -119,15 +131,14 @@ def _mode_is_set(loaded: Loaded) -> bool:
 
 
 def _is_local(node: ast.Call, loaded: Loaded) -> bool:
-    """Whether a call is made on the local name that the model is kept from."""
-    value = loaded.statement.value
+    """Whether a call is made on a local name that the model is kept from."""
     function = node.func
-    return (
-        isinstance(value, ast.Name)
-        and isinstance(function, ast.Attribute)
-        and isinstance(function.value, ast.Name)
-        and function.value.id == value.id
-    )
+    return isinstance(function, ast.Attribute) and _chain(function.value) in _locals(loaded)
+
+
+def _locals(loaded: Loaded) -> list[list[str]]:
+    """The local names that the model is kept from."""
+    return [[node.id] for node in ast.walk(loaded.statement.value) if isinstance(node, ast.Name)]
 
 
 def is_frozen(loaded: Loaded) -> str:
@@ -147,15 +158,14 @@ def is_frozen(loaded: Loaded) -> str:
 def _freezes(node: ast.Attribute, around: tuple[ast.AST, ...], loaded: Loaded, me: str) -> bool:
     """Whether `requires_grad` and its like are used on the model itself, on the module, or in a loop over it."""
     chain = _chain(node.value)
-    if chain in ([me], [me, loaded.name]):
-        return True
-    if isinstance(loaded.statement.value, ast.Name) and chain == [loaded.statement.value.id]:
+    models = [[me], [me, loaded.name], *_locals(loaded)]
+    if chain in models:
         return True
     loops = [item for item in around if isinstance(item, ast.For)]
     return any(
         isinstance(inner, ast.Attribute)
         and inner.attr in ("parameters", "named_parameters")
-        and _chain(inner.value) in ([me], [me, loaded.name], [getattr(loaded.statement.value, "id", None)])
+        and _chain(inner.value) in models
         for loop in loops
         for inner in ast.walk(loop.iter)
     )

@@ -42,6 +42,31 @@ def test_a_class_that_is_never_trained_is_left() -> None:
     assert findings(model(BERT, LOAD).replace("training_step", "predict_step"), GRD006) == []
 
 
+LOADS = 'AutoModel.from_pretrained("name")'
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        f"self.bert = {LOADS} if other else AutoModel.from_config(other)",
+        f"self.bert = torch.nn.Sequential({LOADS}, torch.nn.Linear(4, 4))",
+        f"self.bert = torch.nn.ModuleDict({{'a': {LOADS}}})",
+        f"bert = {LOADS}\nself.bert = get_peft_model(bert, other)",
+    ],
+)
+def test_a_model_that_is_a_part_of_what_is_kept(made: str) -> None:
+    text = model(BERT, made)
+    assert findings(text, GRD006) == [("GRD006", "unsafe")]
+    after = rewritten({"train.py": text}, GRD006, unsafe=True)["train.py"]
+    assert after == text.replace(LOADS, f"{LOADS}.train()")
+    frozen = made.replace("\n", "\nbert.requires_grad_(False)\n") if "peft" in made else f"{made}\nself.bert.eval()"
+    assert findings(model(BERT, frozen), GRD006) == []
+
+
+def test_a_local_that_is_made_of_itself_is_followed_to_an_end() -> None:
+    assert findings(model(BERT, "bert = torch.nn.Sequential(bert)\nself.bert = bert"), GRD006) == []
+
+
 def test_a_model_that_is_frozen_in_some_cases_is_named() -> None:
     text = model(BERT, f"{LOAD}\nif other:\n    self.bert.requires_grad_(False)")
     assert findings(text, GRD006) == [("GRD006", "manual")]
