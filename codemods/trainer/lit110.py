@@ -69,7 +69,7 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
     yield from fields.values()
     for field in structured(file, facts):
         if field.name in once() - current() - {"gpus"} - fields.keys():
-            reason = f"Hydra gives it to Trainer: {_advice(field.name)}."
+            reason = f"Hydra gives it to Trainer: {advice_for(field.name)}."
             what = f"`{field.name}` of Trainer was removed"
             yield Match(file.span(field.place), what, "manual", reason, _row(field.name))
     for call, built in receivers(file, facts):
@@ -224,7 +224,7 @@ def _handed_over(
             yield _exchanged(file, entry, row, edit, in_one_place(file, call, every))
             continue
         here = entry.file is file
-        advice = "delete it" if row and row.action == "drop" else _advice(entry.name)
+        advice = "delete it" if row and row.action == "drop" else advice_for(entry.name)
         reason = f"It reaches Trainer through {'a dictionary' if here else entry.where}: {advice}."
         what = f"`{entry.name}` of Trainer was removed" if gone or row is None else _message(row)
         yield Match(file.span(entry.place) if here else _place(file, call), what, "manual", reason, _row(entry.name))
@@ -262,7 +262,7 @@ def _row(name: str) -> str | None:
     return next((row.row for row in rows().get(name, ()) if row.row), None)
 
 
-def _advice(name: str) -> str:
+def advice_for(name: str) -> str:
     """What the last row of an argument says, which is the one for any value."""
     if name in ADVICE:
         return ADVICE[name]

@@ -1,0 +1,85 @@
+"""LIT118: documents that show a Trainer with arguments that were removed."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+
+from codemods.facts import Facts
+from codemods.rule import Example, Match, Rule
+from codemods.source import TextFile
+from codemods.trainer.lit110 import advice_for
+from codemods.trainer.table import current, once
+
+_CALL = re.compile(
+    r"(?<![\w.])(?:(?:pl|L|pytorch_lightning|lightning(?:\.pytorch)?)\.)?Trainer(?:\.from_argparse_args)?\("
+)
+_PROMPT = re.compile(r"^[ \t]*(?:>>>|\.\.\.)", re.MULTILINE)
+_SPOKEN = (b"pytorch_lightning", b"lightning.pytorch", b"import lightning", b"from lightning")
+"""One of these stands in the code of a project that uses Lightning."""
+_LONG = 4000
+"""So many characters of a call are looked at."""
+
+
+def _check(file: TextFile, facts: Facts) -> Iterator[Match]:
+    told = (path for word in _SPOKEN for path in facts.mentions.get(word, ()))
+    if not any(facts.kinds.get(path) in ("python", "notebook") for path in told):
+        return
+    for place in _CALL.finditer(file.text):
+        end = _end(file.text, place.end())
+        call = _parsed(file.text[place.start() : end]) if end else None
+        gone = [item.arg for item in call.keywords if item.arg in once() - current() - {"args"}] if call else []
+        if gone:
+            names = ", ".join(f"`{name}`" for name in gone if name)
+            advice = "; ".join(f"for {name}: {advice_for(name)}" for name in gone if name)
+            message = f"The document gives Trainer {names}, removed by Lightning 2.0"
+            yield Match(file.span(place.start(), end or place.end()), message, "manual", f"Not rewritten: {advice}.")
+
+
+def _end(text: str, start: int) -> int | None:
+    """Where the bracket that opens before `start` closes."""
+    depth = 1
+    for index in range(start, min(start + _LONG, len(text))):
+        depth += {"(": 1, ")": -1}.get(text[index], 0)
+        if not depth:
+            return index + 1
+    return None
+
+
+def _parsed(text: str) -> ast.Call | None:
+    """A call as it stands in a document, prompts left out; None where it is no Python."""
+    try:
+        node = ast.parse(_PROMPT.sub("", text).replace("\r", ""), mode="eval").body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+    return node if isinstance(node, ast.Call) else None
+
+
+SHOWN = """\
+# Training
+
+```python
+trainer = pl.Trainer(gpus=1, max_epochs=3)
+```
+"""
+NEW = SHOWN.replace("gpus=1", 'accelerator="gpu"')
+MODEL = ("model.py", "import pytorch_lightning as pl\n\n\nclass Model(pl.LightningModule):\n    pass\n")
+
+RULE = Rule(
+    code="LIT118",
+    name="trainer-in-documents",
+    summary="Documents that show a Trainer with arguments that were removed",
+    why=(
+        "Who follows the README of a project that has moved gets a TypeError where it still shows `Trainer(gpus=1)`. "
+        "Text is not rewritten: what stands around the example may speak of it too."
+    ),
+    fix="manual",
+    versions="Lightning 2.0 and later",
+    triggers=(b"Trainer(", b"Trainer.from_argparse_args("),
+    kinds=("docs",),
+    mentions=_SPOKEN,
+    check=_check,
+    examples=(Example(SHOWN, SHOWN, "README.md", (MODEL,)), Example(NEW, NEW, "README.md", (MODEL,))),
+    breaks_in="2.0.0",
+)

@@ -1,0 +1,54 @@
+"""LIT118: what documents give a Trainer."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.codemods.support import rule, run_rules
+
+MODEL = "import pytorch_lightning as pl\n\n\nclass Model(pl.LightningModule):\n    pass\n"
+
+
+def told(text: str, model: str = MODEL) -> list[tuple[int, str]]:
+    found = run_rules({"README.md": text, "model.py": model}, rule("LIT118")).findings
+    return [(item.span.line, item.reason) for item in found]
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("```python\ntrainer = Trainer(\n    gpus=2,  # both\n    max_epochs=3,\n)\n```\n", 2),
+        (".. code-block:: python\n\n    pl.Trainer(max_epochs=(1 + 2), gpus=-1).fit(model)\n", 3),
+        (">>> trainer = Trainer(gpus=1,\n...     max_epochs=3)\n", 1),
+        ("Use `Trainer(gpus=1)` for it.\n", 1),
+    ],
+)
+def test_a_document_that_shows_what_is_gone_is_named(text: str, line: int) -> None:
+    ((found, reason),) = told(text)
+    assert found == line
+    assert 'write "accelerator" and "devices"' in reason
+
+
+def test_each_argument_gets_its_advice() -> None:
+    ((_, reason),) = told("Trainer(weights_summary=None, distributed_backend='ddp')\n")
+    assert "for weights_summary: " in reason
+    assert 'for distributed_backend: write "strategy"' in reason
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Trainer(max_epochs=3, accelerator='gpu')\n",
+        "MyTrainer(gpus=1)\n",
+        "engine.Trainer(gpus=1)\n",
+        "Trainer(gpus=1 and so on)\n",
+        "Trainer(gpus=1, ...\n",
+        "Trainer(model=model, args=training_args)\n",
+    ],
+)
+def test_other_texts_are_left(text: str) -> None:
+    assert told(text) == []
+
+
+def test_projects_without_lightning_are_left() -> None:
+    assert told("Trainer(gpus=1)\n", "import torch\n") == []
