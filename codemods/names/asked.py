@@ -176,12 +176,13 @@ def _chains(file: PythonFile, sites: Sites, to: str) -> Iterator[_Place]:
 
 def _strings(file: PythonFile, sites: Sites, to: str) -> Iterator[_Place]:
     """Dotted names in strings; a package alone where a call takes it for one."""
-    loaded = {
-        id(call.node.args[0])
+    given = [
+        call.node.args[0]
         for call in file.calls_near(LOADERS)
         if call.node.args and isinstance(call.node.func, ast.Name | ast.Attribute)
         if getattr(call.node.func, "attr", getattr(call.node.func, "id", "")) in LOADERS
-    }
+    ]
+    loaded = {id(item) for node in given for item in _spelled_out(file, node)}
     for node, value in sites.strings:
         new = renamed(value, to) if DOTTED.fullmatch(value) else None
         text = file.source_of(node)
@@ -189,6 +190,19 @@ def _strings(file: PythonFile, sites: Sites, to: str) -> Iterator[_Place]:
             continue
         start = file.offsets(node)[0] + text.index(value)
         yield _Place(node, (TextEdit(start, start + len(value), new),))
+
+
+def _spelled_out(file: PythonFile, node: ast.expr) -> Iterator[ast.expr]:
+    """What a call is given: an expression, or each item of the list that a loop takes a name through."""
+    yield node
+    name = node.id if isinstance(node, ast.Name) else ""
+    for loop in ast.walk(file.tree) if name else ():
+        if isinstance(loop, ast.For | ast.comprehension) and isinstance(loop.target, ast.Name):
+            source = loop.iter
+            if isinstance(source, ast.Name) and len(file.assignments_to(source.id)) == 1:
+                source = file.assignments_to(source.id)[0].node.value or source
+            if loop.target.id == name and isinstance(source, ast.List | ast.Tuple | ast.Set):
+                yield from source.elts
 
 
 _IN_TEXT = {

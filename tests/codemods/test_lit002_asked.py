@@ -217,3 +217,23 @@ def test_the_installed_namespaces_hold_the_same_modules(package: str) -> None:
 def test_the_package_of_both_hands_on_the_same_names(name: str) -> None:
     assert hasattr(importlib.import_module("lightning"), name)
     assert hasattr(importlib.import_module(OLD), name)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'for name in ["{}", "torch"]:\n    logging.getLogger(name).setLevel(40)\n',
+        'quiet = ("{}", "torch")\nfor name in quiet:\n    logging.getLogger(name).setLevel(40)\n',
+        '[logging.getLogger(name) for name in ("torch", "{}")]\n',
+    ],
+)
+def test_the_names_of_loggers_in_a_list_move(text: str) -> None:
+    text = f"import logging\nimport {{}} as pl\n{text}"
+    after = moved({"train.py": text.format(OLD, OLD)}, "lightning")["train.py"]
+    assert after == text.format("lightning.pytorch", "lightning.pytorch")
+
+
+def test_a_list_that_no_loop_gives_a_loader_stays() -> None:
+    text = f'import {OLD} as pl\nfor name in ["{OLD}", "torch"]:\n    print(name)\n'
+    after = moved({"train.py": text}, "lightning")["train.py"]
+    assert f'["{OLD}", "torch"]' in after
