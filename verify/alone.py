@@ -53,7 +53,8 @@ STUCK = 80
 STARTS = 0.4
 """How much of a module's time goes to what the project says of its arguments, before the best of it is followed."""
 DOUBT = 20
-BATCHES = 8
+BATCHES, EPOCHS = 8, 2
+"""As many as a proof trains."""
 MISSING = 12
 _EVALUATES = "validation_step"
 _NO_TIME = "there was no time to try it"
@@ -211,7 +212,11 @@ def _climb(
             tried = attempt(bench, cls, state, None, trainer, seconds=end - time.monotonic())
         built = (held, tried.module) if tried.module is not None and tries % 20 else None
         if tried.error is None:
-            return replace(state, batch=tried.spec), tries, tried
+            took = tried.seconds * BATCHES * EPOCHS
+            if took <= seconds / 2:
+                return replace(state, batch=tried.spec), tries, tried
+            doubted, since = replace(state, batch=tried.spec), max(since, STUCK - DOUBT)
+            tried = replace(tried, error=TooSlow(f"the training takes about {took:.0f} seconds"), score=4 * STEP_SCORE)
         slow = slow or isinstance(tried.error, TooSlow | TooLarge)
         text = _text(tried)
         if best is None or (tried.score > best.score and (not state.weights or tried.score >= 2 * STEP_SCORE)):

@@ -18,7 +18,8 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
-from .alone_batches import BATCH, SIDE, source_of
+from .alone_batches import BATCH, SIDE, Config, source_of
+from .alone_changes import is_tensor, keyed
 from .alone_values import MADE, Arguments, chained, configs, found_in, function, get, inner_of, put
 
 _CHANNELS = 3
@@ -194,6 +195,8 @@ def following(
     for _, line in lines[:3]:
         yield from _unfilled(text, line, given, hints)
     yield from _missing(text, frames, given, hints)
+    for frame, line in lines[:1]:
+        yield from _answering(text, frame, line, given)
     for _, line in lines[:3]:
         yield from _uncallable(text, line, given)
     for frame, line in lines:
@@ -231,8 +234,25 @@ def _holding(names: list[str], held: Mapping[str, Any], hints: Hints) -> list[Ma
     return sorted(found, key=len)[:3]
 
 
+def _answering(text: str, frame: FrameType, line: ast.AST, given: Arguments) -> Iterator[Arguments]:
+    """What a network in the place of an argument is asked for by a key or an attribute of its answer."""
+    lacking = re.search(r"'(?:Tensor|Config)' object has no attribute '(\w+)'", text)
+    asked = [(frame.f_locals.get(name), key) for name, key in keyed(line)]
+    keys = [lacking[1]] if lacking else [key for value, key in asked if is_tensor(value) or isinstance(value, Config)]
+    for path, value in given.items():
+        if isinstance(value, dict) and value.get("@") == "layer":
+            known = value.get("keys", [])
+            for key in keys:
+                if key not in known:
+                    yield {**given, path: {**value, "keys": [*known, key]}}
+
+
 def _uncallable(text: str, line: ast.AST, given: Arguments) -> Iterator[Arguments]:
-    """A function in the place of an argument that is called and cannot be."""
+    """A function in the place of an argument that is called and cannot be, or not by these names."""
+    named = re.search(r"(\w+)\.forward\(\) got an unexpected keyword argument", text)
+    for name, value in given.items() if named else ():
+        if named and isinstance(value, dict) and str(value.get("name")).endswith(f".{named[1]}"):
+            yield {**given, name: function(name)}
     found = re.search(r"'(\w+)' object is not callable", text)
     for name, value in given.items() if found else ():
         if found and type(value).__name__ == found[1]:

@@ -45,6 +45,15 @@ class Trouble:
         found = self.own()
         return linecache.getline(found[0][0].f_code.co_filename, found[0][1]).strip() if found else ""
 
+    def tensors_with_keys(self) -> list[Any]:
+        """The tensors that the project's innermost line asks for a text."""
+        try:
+            tree = ast.parse(self.line().rstrip(",:"))
+        except SyntaxError:
+            return []
+        held = self.own()[0][0].f_locals if self.own() else {}
+        return [held[name] for name, _ in keyed(tree) if is_tensor(held.get(name))]
+
     def suspects(self) -> list[tuple[Place, Spec]]:
         """The tensors of the batch: those that the innermost frames hold come first."""
         known = {memory(value): place for place, value in parts(self.made) if is_tensor(value)}
@@ -182,6 +191,16 @@ def is_tensor(value: Any) -> TypeGuard[Any]:
     import torch
 
     return isinstance(value, torch.Tensor) and not value.is_sparse
+
+
+def keyed(tree: ast.AST) -> list[tuple[str, str]]:
+    """Which variables are asked for which keys that are texts."""
+    return [
+        (node.value.id, node.slice.value)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Subscript) and isinstance(node.value, ast.Name)
+        and isinstance(node.slice, ast.Constant) and isinstance(node.slice.value, str)
+    ]  # fmt: skip
 
 
 def names_in(line: str) -> list[str]:

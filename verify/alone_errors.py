@@ -106,6 +106,8 @@ def _wanted_dimensions(match: re.Match[str], trouble: Trouble) -> Iterator[Spec]
 
 def _more_dimensions(match: re.Match[str], trouble: Trouble) -> Iterator[Spec]:
     had = int(match[1])
+    if trouble.tensors_with_keys():
+        return
     yield from dimensions(had + 1, trouble, had)
     yield from dimensions(had + 2, trouble, had)
     for place, part in trouble.suspects():
@@ -209,6 +211,9 @@ def _keyed(match: re.Match[str], trouble: Trouble) -> Iterator[Spec]:
     found = [match[1]] if match.groups() and match[1] else _asked(trouble)
     is_attribute = isinstance(trouble.error, AttributeError)
     known = {id(value): place for place, value in parts(trouble.made) if not isinstance(value, str | int | float)}
+    asked = trouble.tensors_with_keys()
+    if asked and not any(id(value) in known for value in asked):
+        return
     places: dict[Place, None] = {}
     for frame, line in trouble.own()[:4]:
         for name in names_in(linecache.getline(frame.f_code.co_filename, line)):

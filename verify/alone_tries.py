@@ -71,7 +71,7 @@ class State:
 
 @dataclass(frozen=True)
 class Attempt:
-    """How a try ended: the error, if any, the frames that it passed, and how far it came."""
+    """How a try ended: the error, if any, the frames that it passed, how far it came, and how long one batch took."""
 
     error: BaseException | None
     frames: tuple[tuple[FrameType, int], ...] = ()
@@ -79,6 +79,7 @@ class Attempt:
     module: Any = None
     spec: dict[str, Any] | None = None
     made: Any = None
+    seconds: float = 0.0
 
 
 @dataclass
@@ -125,10 +126,15 @@ class _Seen:
     def __init__(self) -> None:
         self.steps = 0
         self.losses: list[float] = []
+        self.began = time.monotonic()
+        self.seconds = 0.0
 
     def __call__(self, event: str, **values: Any) -> None:
-        if event == "step":
+        if event == "batch":
+            self.began = time.monotonic()
+        elif event == "step":
             self.steps += 1
+            self.seconds = time.monotonic() - self.began
         elif event == "loss":
             self.losses.append(values["value"])
 
@@ -166,7 +172,7 @@ def attempt(
             doubt = next((str(one.message) for one in warned if "Using a target size" in str(one.message)), None)
             if doubt and not state.validates:
                 raise Doubtful(doubt)
-        return Attempt(None, (), 0.0, module, spec, made)
+        return Attempt(None, (), 0.0, module, spec, made, seen.seconds)
     except KeyboardInterrupt:
         raise
     except BaseException as error:

@@ -11,7 +11,7 @@ import ast
 import functools
 import importlib
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from .alone_batches import Config
@@ -38,7 +38,7 @@ def build(value: Any) -> Any:
     if kind == "tuple":
         return tuple(build(item) for item in value["items"])
     if kind == "layer":
-        return _layer()
+        return _layer(value.get("keys", ()))
     if kind == "function":
         return _FUNCTIONS[value["does"]]
     if kind == "named":
@@ -51,8 +51,9 @@ def build(value: Any) -> Any:
     return Config({name: build(item) for name, item in value.items()})
 
 
-def _layer() -> Any:
-    """A small module that takes any floats and gives eight for each sample."""
+def _layer(keys: Sequence[str] = ()) -> Any:
+    """A small module that takes any floats and gives eight for each sample: by themselves, or under each of some keys,
+    their mean where the key is that of a loss."""
     import torch
     from torch.nn import functional
 
@@ -61,10 +62,12 @@ def _layer() -> Any:
             super().__init__()
             self.linear = torch.nn.Linear(_WIDTH, _WIDTH)
 
-        def forward(self, x: torch.Tensor, *more: Any, **others: Any) -> torch.Tensor:
+        def forward(self, *given: Any, **others: Any) -> Any:
+            first = next(iter((*given, *others.values())))
+            x = next(iter(first.values())) if isinstance(first, dict) else first
             flat = x.float().flatten(1) if x.dim() > 1 else x.float()[:, None]
             made: torch.Tensor = self.linear(functional.adaptive_avg_pool1d(flat[:, None], _WIDTH)[:, 0])
-            return made
+            return Config({key: made.mean() if key.endswith("loss") else made for key in keys}) if keys else made
 
     return Layer()
 
@@ -185,7 +188,8 @@ def _told(value: Any) -> str:
     if kind == "tuple":
         return f"({', '.join(map(_told, value['items']))})"
     if kind == "layer":
-        return "a small linear layer"
+        keys = f" that answers with {{{', '.join(value['keys'])}}}" if value.get("keys") else ""
+        return f"a small linear layer{keys}"
     if kind == "function":
         return {"one": "1.0 for any step", "same": "what it is given", "loss": "a mean squared error"}[value["does"]]
     if kind == "named":

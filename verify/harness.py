@@ -43,6 +43,7 @@ def main(spec_path: str) -> int:
     limit(spec)
     if spec["mode"] == "facts":
         sys.path.pop(0)
+        beside("lent").lend(LENT)
         with contextlib.suppress(ImportError):
             lend_operators()
         beside("facts").facts(spec["uses"], record)

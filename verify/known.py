@@ -14,7 +14,7 @@ from verify.interpreters import Interpreter
 
 Event = Mapping[str, Any]
 FOLDER = "names"
-ASKING = tuple(Path(__file__).with_name(name) for name in ("harness.py", "facts.py"))
+ASKING = tuple(Path(__file__).with_name(name) for name in ("harness.py", "facts.py", "lent.py"))
 """The code that asks: once it changes, it may be told something else."""
 
 

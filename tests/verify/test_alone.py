@@ -15,7 +15,7 @@ import torch
 
 from tests.verify.trees import tree
 from verify import modules
-from verify.alone import _children
+from verify.alone import _children, _climb
 from verify.alone_arguments import Hints
 from verify.alone_errors import is_about_inputs
 from verify.alone_sizes import reduced, smaller
@@ -150,6 +150,25 @@ def test_one_number_a_sample_is_given_where_it_is_asked_for(searched: dict[str, 
     assert searched["Masked"]["told"]["batch"] == "(float32 4x1x32x32, float32 4)"
 
 
+@pytest.mark.parametrize(
+    ("cls", "arguments", "batch"),
+    [
+        (
+            "Separating",
+            "model=a small linear layer that answers with {wave}",
+            "({wave: float32 4x8}, {wave: float32 4x8})",
+        ),
+        ("Answering", "backbone=a small linear layer that answers with {logits, loss}", "(float32 4x8, int64 4)"),
+    ],
+)
+def test_a_network_that_answers_with_names_gets_them(
+    searched: dict[str, Any], cls: str, arguments: str, batch: str
+) -> None:
+    assert searched[cls]["event"] == "recipe", searched[cls].get("why")
+    assert searched[cls]["told"]["arguments"].startswith(arguments)
+    assert searched[cls]["told"]["batch"] == batch
+
+
 def test_a_list_in_a_file_of_its_own_goes_by_the_name_of_the_file(searched: dict[str, Any]) -> None:
     assert searched["Spelling"]["event"] == "recipe", searched["Spelling"].get("why")
     assert searched["Spelling"]["told"]["arguments"] == "alphabet=['_', 'a', 'b', 'c']"
@@ -194,6 +213,25 @@ def test_a_smaller_model_is_known_as_one_until_the_evidence(
     ))  # fmt: skip
     (alone,) = result(monkeypatch, tmp_path, record(), record(), told={"smaller": "width 32 for 512"}).alone
     assert "a smaller model, as it is too large or too slow here: width 32 for 512" in alone.notes
+
+
+@pytest.mark.parametrize(("narrow", "width"), [(0.1, 32), (None, 512)])
+def test_a_model_whose_steps_take_too_long_is_made_smaller_where_that_trains(
+    narrow: float | None, width: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def attempt(_: object, __: object, state: State, *___: object, **____: object) -> Attempt:
+        is_whole = state.arguments["width"] == 512
+        error = None if is_whole or narrow else ValueError("it cannot be less")
+        return Attempt(
+            error, module=torch.nn.Linear(1, 1), spec={"items": []}, seconds=90.0 if is_whole else narrow or 0
+        )
+
+    monkeypatch.setattr("verify.alone.attempt", attempt)
+    hints = Hints({}, ({"width": 512},))
+    cls = type("Wide", (), {"__init__": lambda self, width: None})
+    state, _, _ = _climb(Bench(None, ".", 1), cls, hints, {}, 100)
+    assert state is not None and state.arguments == {"width": width}
+    assert state.full == ({"width": 512} if width == 32 else None)
 
 
 def test_what_was_lent_is_in_the_evidence(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

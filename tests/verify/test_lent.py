@@ -70,6 +70,19 @@ def test_names_and_defaults_of_older_pythons_and_numpys_are_there(tmp_path: Path
     ]  # fmt: skip
 
 
+def test_names_are_looked_up_beside_packages_of_older_numpys(tmp_path: Path) -> None:
+    (tmp_path / "asking.py").write_text("import numpy\nvalue = numpy.complex(1)\n")
+    record = tmp_path / "record.jsonl"
+    uses = {"names": ["asking.value", "asking.other"], "methods": []}
+    spec = {"mode": "facts", "uses": uses, "seconds": 100, "record": str(record)}
+    (tmp_path / "spec.json").write_text(json.dumps(spec))
+    harness = Path(modules.__file__).with_name("harness.py")
+    subprocess.run([sys.executable, "-B", harness, tmp_path / "spec.json"], env={"PYTHONPATH": str(tmp_path)})
+    told = [json.loads(line) for line in record.read_text().splitlines()]
+    missing = {event["name"]: event["missing"] for event in told if event["event"] == "name"}
+    assert missing == {"asking.value": None, "asking.other": "asking has no other"}
+
+
 def test_code_of_today_is_lent_nothing() -> None:
     code = (
         "import sys; sys.path.insert(0, sys.argv[1]); import lent\nused = {}; lent.lend(used)\n"

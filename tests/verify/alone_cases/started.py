@@ -128,5 +128,40 @@ class Masked(pl.LightningModule):
         return torch.optim.SGD(self.parameters(), lr=0.1)
 
 
+class Separating(pl.LightningModule):
+    """Is given a network that answers with a dictionary, and what takes its batch apart."""
+
+    def __init__(self, model, preprocessor, loss_function):
+        super().__init__()
+        self.model = model
+        self.preprocessor = preprocessor
+        self.loss_function = loss_function
+
+    def training_step(self, batch, batch_idx):
+        mixed, wanted = self.preprocessor(batch)
+        answer = self.model(mixed)
+        apart = answer["wave"]
+        return self.loss_function(output=apart, target=wanted["wave"], mixed=mixed["wave"])
+
+    def configure_optimizers(self):
+        return torch.optim.SGD(self.model.parameters(), lr=0.1)
+
+
+class Answering(pl.LightningModule):
+    """Takes what its network answers by attributes."""
+
+    def __init__(self, backbone):
+        super().__init__()
+        self.backbone = backbone
+
+    def training_step(self, batch, batch_idx):
+        x, y = batch
+        answer = self.backbone(x)
+        return F.cross_entropy(answer.logits, y) + answer.loss
+
+    def configure_optimizers(self):
+        return torch.optim.SGD(self.parameters(), lr=0.1)
+
+
 if __name__ == "__main__":
     Smoked(None, None, None)
