@@ -84,6 +84,8 @@ def _matches(
         return
     own = self_name(method)
     for each in found.windows:
+        if each.tailed:
+            continue
         yield Match(
             file.span(each.test),
             TAIL,

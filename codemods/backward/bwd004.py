@@ -190,8 +190,9 @@ def _tensor_hook(file: PythonFile, call: CallNode, receiver: ast.expr, level: Fi
     known = [name for name in hook.stands_for(receiver.id) if reads_gradient(hook.function, name)]
     if not known or not left or reads(hook.function, left[0]) or gives_back(hook.function):
         return
-    late = hook.through == "" and runs_over_parameters(receiver.id, call)
-    found = early.edits(file, call, hook, receiver.id if late else "_")
+    own = hook.default_for(receiver.id)
+    late = hook.through == "" and own is None and runs_over_parameters(receiver.id, call)
+    found = early.edits(file, call, hook, own or (receiver.id if late else "_"))
     if level == "manual" or found is None:
         reason = why or f"Not rewritten: the hook is used elsewhere too. {EARLY_REASON} It gets the parameter."
         yield Match(file.span(call.node), EARLY, "manual", reason)

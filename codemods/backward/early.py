@@ -59,7 +59,7 @@ def edits(file: PythonFile, call: CallNode, hook: Hook, name: str) -> tuple[Node
     function = hook.function
     if isinstance(function, ast.Lambda):
         edit = NodeEdit(call.node, partial(_renamed, name=name))
-        return (edit,) if hook.factory is None else None
+        return (edit,) if hook.factory is None and hook.needed() == 1 else None
     named = [
         node
         for node in every_node(file.tree)
@@ -75,7 +75,7 @@ def edits(file: PythonFile, call: CallNode, hook: Hook, name: str) -> tuple[Node
         inner = call.node.args[0]
         name = inner.func.id if isinstance(inner, ast.Call) and isinstance(inner.func, ast.Name) else ""
         return (NodeEdit(call.node, _without_partial), NodeEdit(function, _without_last), *unused(file, {name: 1}))
-    if len(hook.parameters()) != 1:
+    if hook.needed() != 1:
         return None
     return (NodeEdit(call.node, partial(_renamed, name=name)), NodeEdit(function, partial(_with_first, name=name)))
 
@@ -94,8 +94,11 @@ def _with_first(node: Any, name: str) -> Any:
     import libcst as cst
 
     first, *rest = node.params.params
+    kept = [param for param in rest if param.name.value != name]
     renamed = first.with_changes(name=cst.Name(name), annotation=None)
-    return node.with_changes(params=node.params.with_changes(params=[renamed, *rest]))
+    if not kept:
+        renamed = renamed.with_changes(comma=cst.MaybeSentinel.DEFAULT)
+    return node.with_changes(params=node.params.with_changes(params=[renamed, *kept]))
 
 
 def _without_partial(node: cst.Call) -> cst.Call:

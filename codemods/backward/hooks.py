@@ -38,8 +38,21 @@ class Hook:
             names = [item.arg for item in self.factory.args.args]
             pairs = zip(names[-len(self.given) :] if self.given else [], self.given, strict=False)
         else:
-            return [name]
+            return [self.default_for(name) or name]
         return [known for known, value in pairs if isinstance(value, ast.Name) and value.id == name]
+
+    def default_for(self, name: str) -> str | None:
+        """The parameter that the plain name at the registration is bound to: `lambda grad, p=p: ...`."""
+        if self.through:
+            return None
+        arguments = self.function.args
+        names = [item.arg for item in [*arguments.posonlyargs, *arguments.args]]
+        pairs = zip(reversed(names), reversed(arguments.defaults), strict=False)
+        return next((known for known, value in pairs if isinstance(value, ast.Name) and value.id == name), None)
+
+    def needed(self) -> int:
+        """How many arguments the hook has to be called with."""
+        return len(self.parameters()) - len(self.function.args.defaults)
 
 
 def find_hook(node: ast.expr, call: CallNode, file: PythonFile) -> Hook | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from codemods.backward.names import Names
 from codemods.nodes import every_node
@@ -15,12 +15,13 @@ from codemods.syntax import Function, self_name
 @dataclass(frozen=True)
 class Window:
     """A test of a batch's number for every `size`th batch; `holds` where it is true on those. `test` is the
-    comparison, `counter` what is counted."""
+    comparison, `counter` what is counted, `tailed` holds where the last batch of an epoch is asked for beside it."""
 
     test: ast.Compare
     counter: ast.expr
     size: ast.expr
     holds: bool
+    tailed: bool = False
 
 
 @dataclass(frozen=True)
@@ -157,9 +158,22 @@ def _tested(test: ast.expr, names: Names) -> Window | None:
     if isinstance(test, ast.Name):
         bound = names.bound.get(test.id, [])
         if len(bound) == 1 and bound[0].whole and isinstance(bound[0].node, ast.Assign):
-            return read_window(bound[0].value)
+            return _read(bound[0].value)
         return None
-    return read_window(test)
+    return _read(test)
+
+
+def _read(test: ast.expr) -> Window | None:
+    """A window by itself, or with the last batch of an epoch, as `with_tail` of BWD003 writes it."""
+    if not isinstance(test, ast.BoolOp):
+        return read_window(test)
+    found = read_window(test.values[0])
+    if found is None or len(test.values) != 2 or not isinstance(test.op, ast.Or if found.holds else ast.And):
+        return None
+    last = test.values[1]
+    if not found.holds:
+        last = last.operand if isinstance(last, ast.UnaryOp) and isinstance(last.op, ast.Not) else test
+    return replace(found, tailed=True) if isinstance(last, ast.Attribute) and last.attr == "is_last_batch" else None
 
 
 def _unconditional(node: ast.AST, method: Function, parents: dict[ast.AST, ast.AST]) -> bool:

@@ -60,6 +60,26 @@ def test_a_loss_that_is_not_divided_is_unsafe() -> None:
     assert "((loss + 1) / self.window).backward()\n" in rewritten({"train.py": raw}, RULE, unsafe=True)["train.py"]
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        UNDIVIDED,
+        changed(
+            f"        if {TEST}:", f"        if {TEST.replace('==', '!=')}:\n            pass\n        else:", UNDIVIDED
+        ),
+        changed(f"        if {TEST}:", f"        full = {TEST}\n        if full:", UNDIVIDED),
+    ],
+)
+def test_a_loss_that_is_not_divided_is_named_where_the_last_batch_steps_too(text: str) -> None:
+    after = rewritten({"train.py": text}, RULE)["train.py"]
+    assert TAIL in after
+    made = run_rules({"train.py": after}, RULE)
+    assert [(finding.fix, finding.message) for finding in made.findings] == [
+        ("unsafe", "accumulated losses are added up, not averaged")
+    ]
+    assert run_rules(rewritten({"train.py": after}, RULE, unsafe=True), RULE).findings == ()
+
+
 DIVIDED = {
     "in place": changed("        self.manual", "        loss /= self.window\n        self.manual", UNDIVIDED),
     "by a name of its own": changed(

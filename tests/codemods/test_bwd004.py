@@ -143,6 +143,18 @@ EARLY = {
         f"def attach(module, reduce):\n    def one(p):\n        p.{NEW}(lambda _: reduce(p.grad))\n\n"
         "    for p in module.parameters():\n        one(p)\n",
     ),
+    "lambda bound to the parameter": (
+        LOOP + "        p.register_hook(lambda grad, p=p, name=name: reduce(name, p.grad))\n",
+        LOOP + f"        p.{NEW}(lambda p, name=name: reduce(name, p.grad))\n",
+    ),
+    "lambda bound to it by another name": (
+        LOOP + "        p.register_hook(lambda _, own=p: reduce(own.grad))\n",
+        LOOP + f"        p.{NEW}(lambda own: reduce(own.grad))\n",
+    ),
+    "function bound to the parameter": (
+        LOOP + "        def hook(grad, p=p):\n            reduce(p.grad)\n\n        p.register_hook(hook)\n",
+        LOOP + f"        def hook(p):\n            reduce(p.grad)\n\n        p.{NEW}(hook)\n",
+    ),
 }
 
 
@@ -150,6 +162,22 @@ EARLY = {
 def test_hook_that_reads_the_accumulated_gradient(name: str) -> None:
     before, after = EARLY[name]
     assert rewritten({"hooks.py": before}, RULE)["hooks.py"] == after
+
+
+@pytest.mark.parametrize("name", [name for name in EARLY if "bound to" in name and "method" not in name])
+def test_hook_bound_to_its_parameter_reads_what_was_accumulated(name: str) -> None:
+    """Before, there is no gradient yet; after, each hook has that of its own parameter."""
+    seen: list[list[Any]] = []
+    for text in EARLY[name]:
+        space: dict[str, Any] = {}
+        exec(text, space)
+        net = torch.nn.Linear(2, 2)
+        seen.append([])
+        space["attach"](net, lambda *given: seen[-1].append(given[-1]), None)
+        net(torch.ones(1, 2)).sum().backward()
+        assert [parameter.grad is None for parameter in net.parameters()] == [False, False]
+    assert seen[0] == [None, None]
+    assert sorted(gradient.dim() for gradient in seen[1]) == [1, 2]
 
 
 def test_closures_over_the_loop_variable_are_unsafe() -> None:
