@@ -54,7 +54,7 @@ class Delivery:
         """Whether nothing is lost when the branch here is moved."""
         return may_move(self.repository, self.branch, self.base)
 
-    def deliver(self, made: Plan, result: Result, rules: Rules) -> Result:
+    def deliver(self, result: Result, made: Plan, rules: Rules) -> Result:
         """The result with what became of its branch. What is refused loses nothing: it is an error of the result."""
         head = self.repository.resolve(f"refs/heads/{self.branch}")
         if result.branch is None or head is None:

@@ -146,12 +146,20 @@ def run(asked: Asked, how: RunOptions, progress: Progress) -> Result:
         result = _land(project, options, made, result, branch, how, force=force, sign=delivery is not None)
         if delivery and not how.dry_run:
             progress(f"pushing to {delivery.remote.name}")
-            result = delivery.deliver(made, result, rule_texts())
+            result = _or_error(delivery.deliver, result, made, rule_texts())
     elif nothing and delivery and not how.dry_run:
         off = {rule.code for rule in whole.rules} - {rule.code for rule in options.rules}
         left = plan(sources, whole, _counted(progress)).changes if off else ()
-        result = delivery.conclude(result, off=any(change.code in off for change in left))
+        result = _or_error(delivery.conclude, result, off=any(change.code in off for change in left))
     return replace(result, duration_s=time.monotonic() - started)
+
+
+def _or_error(deliver: Callable[..., Result], result: Result, *arguments: object, **options: object) -> Result:
+    """What became of the result at the remote. Where that cannot be reached, the work that was done is kept."""
+    try:
+        return deliver(result, *arguments, **options)
+    except UsageError as error:
+        return replace(result, error=str(error))
 
 
 def exit_code(result: Result, *, require: Rung | None = None, findings_count: bool = False) -> int:

@@ -134,6 +134,21 @@ def test_a_protected_branch_loses_nothing(ask: Ask, origin: Path, tmp_path: Path
     assert head(origin) == ""
 
 
+def test_a_remote_that_cannot_be_reached_loses_nothing(
+    ask: Ask, origin: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FIXER_RUNS", str(tmp_path / "runs"))
+    repo = clone(origin, tmp_path / "here")
+    repo.git("remote", "set-url", "origin", str(tmp_path / "gone.git"))
+    said = ask("run", repo.path, "--no-verify", "--push", "origin", "--output-format", "json")
+    assert f"origin ({tmp_path / 'gone.git'}): " in said.complaint()
+    assert "see `git remote -v`" in said.complaint()
+    assert said.report()["branch"] == BRANCH
+    assert [finding["code"] for finding in said.report()["findings"]] == ["LIT101"]
+    assert repo.show(BRANCH, "train.py") == NEW
+    assert len(list((tmp_path / "runs").iterdir())) == 1
+
+
 def test_a_run_that_is_overtaken_gives_way(
     ask: Ask, origin: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
