@@ -17,10 +17,11 @@ from codemods.trainer.dictionaries import NO_OTHER, ONE_PLACE, at_times, exchang
 from codemods.trainer.gpus import read_gpus
 from codemods.trainer.guards import guard_of
 from codemods.trainer.handed import Handed, handed
+from codemods.trainer.options import default_of
 from codemods.trainer.own import is_lightnings, receivers
 from codemods.trainer.plugins import CLASSES, check_plugins
 from codemods.trainer.strategies import GONE as GONE_STRATEGIES
-from codemods.trainer.strategies import ONE, RENAMED, is_strategy, named
+from codemods.trainer.strategies import ONE, RENAMED, STRATEGIES, is_strategy, named
 from codemods.trainer.values import bound_once, bound_to, is_repeatable, is_stored, part_of_choice
 
 CODE = "LIT111"
@@ -60,20 +61,25 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
     for call in file.calls_near(["super"]):
         if is_super_call(call.node, "__init__") and is_lightnings(file, facts, call):
             for item in call.node.keywords:
-                if end := _unset(call, item):
+                if end := _unset(file, call, item):
                     yield from _match(file, call, item, end)
     yield from check_plugins(file, CODE)
 
 
-def _unset(call: CallNode, item: ast.keyword) -> End | None:
-    """What becomes of a parameter with the default None that is handed on; None for other values."""
-    if item.arg not in UNSET or not isinstance(item.value, ast.Name) or not _may_be_none(call, item.value):
+def _unset(file: PythonFile, call: CallNode, item: ast.keyword) -> End | None:
+    """What becomes of a parameter, or an option, with the default None that is handed on; None for other values."""
+    if item.arg not in UNSET:
+        return None
+    if not _may_be_none(call, item.value) and default_of(file, call, item.value) != (True, None):
         return None
     if item.arg == "accelerator" and COUNTING & keywords(call.node).keys():
         return None
     text, reason = UNSET[item.arg]
     return End(
-        ((item.arg, text.format(item.value.id)),), "safe", f"None, its default, is an error in 2.x; {reason}", "B16"
+        ((item.arg, text.format(file.source_of(item.value))),),
+        "safe",
+        f"None, its default, is an error in 2.x; {reason}",
+        "B16",
     )
 
 
@@ -157,7 +163,7 @@ def _end(
     if item.arg == "strategy":
         return _strategy(file, facts, call, item.value, given)
     if item.arg == "devices":
-        return _unset(call, item) or _devices(file, item.value, given)
+        return _unset(file, call, item) or _devices(file, item.value, given)
     return counted(facts, item, given)
 
 
@@ -174,6 +180,8 @@ def _backend(file: PythonFile, facts: Facts, call: CallNode, node: ast.expr, giv
         return End((("strategy", strategy.text),), "safe", UNUSED, strategy.row)
     if strategy.why:
         return End(None, "manual", strategy.why, strategy.row)
+    if by_default := _option_gone(file, call, node):
+        return by_default
     if is_repeatable(node):
         names = _names(bound_once(file, call, node.id)) if isinstance(node, ast.Name) else frozenset()
         text = file.source_of(node) + (' or "auto"' if None in names or not names else "")
@@ -183,6 +191,15 @@ def _backend(file: PythonFile, facts: Facts, call: CallNode, node: ast.expr, giv
             return End((("strategy", text),), "safe", UNUSED)
         return End((("strategy", text),), "unsafe", "it is taken to name a strategy that is still there, or to be None")
     return End(None, "manual", "it is not known before the program runs; give its value as strategy=")
+
+
+def _option_gone(file: PythonFile, call: CallNode, node: ast.expr) -> End | None:
+    """What is said of an option that names a strategy by default that is not there any more."""
+    default = default_of(file, call, node)[1]
+    if not isinstance(default, str) or default not in {*RENAMED, *GONE_STRATEGIES, "ddp_cpu"}:
+        return None
+    row, why = GONE_STRATEGIES.get(default, (None, "give the option another default"))
+    return End(None, "manual", f'its option is "{default}" by default, which strategy= does not take: {why}', row)
 
 
 def _is_single(node: ast.expr, given: Mapping[str, ast.expr]) -> bool:
@@ -222,8 +239,13 @@ def _accelerator(
         if elsewhere or COUNTING & given.keys():
             return End((), "unsafe", "it left the choice to the other arguments")
         return End((("accelerator", '"cpu"'),), "safe", "None was the CPU, where 2.x takes what it finds", "B16")
-    if unset := _unset(call, ast.keyword("accelerator", node)):
+    if unset := _unset(file, call, ast.keyword("accelerator", node)):
         return unset
+    default = default_of(file, call, node)[1]
+    if default in {*STRATEGIES, *GONE_STRATEGIES, "ddp_cpu"}:
+        return End(
+            None, "manual", f'its option is "{default}" by default, which names a strategy; give it as strategy='
+        )
     if not is_strategy(node):
         return None
     if value == "ddp_cpu":
@@ -244,7 +266,7 @@ def _strategy(
 ) -> End | None:
     if _is_single(node, given):
         return End((), "safe", ONE)
-    if unset := _unset(call, ast.keyword("strategy", node)):
+    if unset := _unset(file, call, ast.keyword("strategy", node)):
         return unset
     if isinstance(node, ast.Name):
         values = [named(file, facts, value) for value in bound_to(file, call, node.id)]
@@ -256,7 +278,7 @@ def _strategy(
             return End((("strategy", f'{node.id} or "auto"'),), "safe", reason)
     strategy = named(file, facts, node)
     if strategy.text is None:
-        return End(None, "manual", strategy.why, strategy.row) if strategy.why else None
+        return End(None, "manual", strategy.why, strategy.row) if strategy.why else _option_gone(file, call, node)
     if strategy.row is None:
         return None
     reason = (

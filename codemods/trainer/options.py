@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+from codemods.facts import literal
 from codemods.source import AssignNode, CallNode, PythonFile
 
 PARSED = ("parse_args", "parse_known_args")
@@ -41,6 +42,18 @@ def read_options(file: PythonFile) -> Options:
         if isinstance(item, ast.FunctionDef | ast.AsyncFunctionDef)
     )
     return Options({name: frozenset(found) for name, found in kinds.items()}, parsers)
+
+
+def default_of(file: PythonFile, call: CallNode, node: ast.expr) -> tuple[bool, object]:
+    """What `args.name` is where the command line does not say, as (True, value): the literal default, or None, of the
+    file's one option of that name. (False, None) where that is not seen."""
+    if not isinstance(node, ast.Attribute) or kind_of_option(file, call, node, (read_options(file),)) is None:
+        return False, None
+    found = [item.node for item in file.calls_near(["add_argument"]) if _dest(item.node) == node.attr]
+    given = {item.arg: item.value for item in found[0].keywords} if len(found) == 1 else {"action": node}
+    if {"action", "required"} & given.keys():
+        return False, None
+    return literal(given["default"]) if "default" in given else (True, None)
 
 
 def _dest(call: ast.Call) -> str | None:

@@ -333,3 +333,51 @@ def test_the_same_in_a_dictionary(before: str, wanted: str, level: str | None) -
 )  # fmt: skip
 def test_a_choice_inside_a_choice_keeps_its_parentheses(before: str, wanted: str) -> None:
     assert call(before) == wanted
+
+
+OPTIONS = """\
+from argparse import ArgumentParser
+from pytorch_lightning import Trainer
+
+parser = ArgumentParser()
+parser.add_argument("--kind", {})
+args = parser.parse_args()
+Trainer({})
+"""
+
+
+@pytest.mark.parametrize(
+    ("option", "given", "wanted"),
+    [
+        ("type=str", "strategy=args.kind", 'strategy=args.kind or "auto"'),
+        ("default=None", "distributed_backend=args.kind", None),
+        (
+            "type=int, default=None",
+            "accelerator='gpu', devices=args.kind",
+            '"auto" if args.kind is None else args.kind',
+        ),
+    ],
+)
+def test_an_option_that_is_none_by_default(option: str, given: str, wanted: str | None) -> None:
+    text = OPTIONS.format(option, given)
+    after = rewritten({"train.py": text}, rule("LIT111"))["train.py"]
+    assert (wanted in after) if wanted else (after == text)
+
+
+@pytest.mark.parametrize(
+    ("option", "given", "said"),
+    [
+        ('default="dp"', "distributed_backend=args.kind", 'its option is "dp" by default'),
+        ('default="dp"', "strategy=args.kind", 'its option is "dp" by default'),
+        ('type=str, default="ddp"', "accelerator=args.kind", "give it as strategy="),
+    ],
+)
+def test_an_option_that_is_gone_by_default_is_left(option: str, given: str, said: str) -> None:
+    (reason,) = refusals({"train.py": OPTIONS.format(option, given)}, "LIT111")
+    assert said in reason
+
+
+@pytest.mark.parametrize("option", ["required=True", 'default="ddp"', 'action="store_true"', "default=find()"])
+def test_an_option_that_is_never_none_is_left(option: str) -> None:
+    text = OPTIONS.format(option, "strategy=args.kind")
+    assert run_rules({"train.py": text}, rule("LIT111")).findings == ()
