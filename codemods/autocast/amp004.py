@@ -10,7 +10,7 @@ from codemods.facts import Facts
 from codemods.finding import Fix
 from codemods.rule import Example, Match, Rule
 from codemods.source import PythonFile
-from codemods.syntax import taken_name
+from codemods.syntax import Function, taken_name
 from codemods.versions import TORCH, admits_below, admits_from, is_open
 
 DEPRECATED = "2.4"
@@ -18,6 +18,9 @@ NEEDS = {"autocast": "1.13", "GradScaler": "2.3"}
 """The torch that has a name for certain: torch.amp.GradScaler came with 2.3; torch.amp.autocast is in 1.13 and all
 later releases, and older ones were not looked at."""
 
+DECORATORS = {
+    f"torch.cuda.amp.{module}{name}": name for module in ("", "autocast_mode.") for name in ("custom_fwd", "custom_bwd")
+}
 OTHER_DTYPE = (b"bfloat16", b"bf16")
 RECENT = (b"torch.compile", b"torch.amp", b"torch.autocast", b"from torch import autocast", b"lightning")
 """What a project mentions that has a torch with the new autocast, or is moved to a Lightning that needs one."""
@@ -38,6 +41,21 @@ def check(file: PythonFile, facts: Facts) -> Iterator[Match]:
         yield from _together(file, facts, binding, group, other)
 
     yield from _kept(file, {id(item.call.node.func) for item in found})
+    yield from _decorating(file)
+
+
+def _decorating(file: PythonFile) -> Iterator[Match]:
+    """The decorators of autograd functions by their old names."""
+    if not any(name in file.text for name in DECORATORS.values()):
+        return
+    for node in ast.walk(file.tree):
+        for item in node.decorator_list if isinstance(node, Function) else ():
+            name = DECORATORS.get(file.scope.resolve(item.func if isinstance(item, ast.Call) else item) or "")
+            if name:
+                message = f"`torch.cuda.amp.{name}` is deprecated since torch {DEPRECATED}"
+                given = "cast_inputs=..., " if isinstance(item, ast.Call) and item.keywords else ""
+                advice = f'write `@torch.amp.{name}({given}device_type="cuda")`, which needs torch {DEPRECATED}'
+                yield Match(file.span(item), message, "manual", f"Not rewritten: {advice}.")
 
 
 def _kept(file: PythonFile, called: set[int]) -> Iterator[Match]:

@@ -27,6 +27,7 @@ from codemods.syntax import Function, self_name
 
 DEEPEST = 8
 LONGEST = 20_000
+CLOSURES = ("closure", "optimizer_closure")
 _INNER = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda | ast.ClassDef
 
 
@@ -317,8 +318,10 @@ class Trace:
         elif isinstance(function, ast.Attribute) and function.attr == "enter_context" and node.args:
             self._contexts.enter(node.args[0], node)
         elif isinstance(function, ast.Attribute):
-            if function.attr in STEPS and node.args and isinstance(self._value(node.args[0]), Local):
-                self._forward(node.args[0], node)
+            closures = (item.value for item in node.keywords if item.arg in CLOSURES)
+            for closure in (*node.args[:1], *closures) if function.attr in STEPS else ():
+                if isinstance(self._value(closure), Local):
+                    self._forward(closure, node)
             if not self._weights.changes(node, function):
                 self._forward(function, node)
         else:

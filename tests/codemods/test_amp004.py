@@ -6,6 +6,7 @@ import ast
 import inspect
 import warnings
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -176,6 +177,54 @@ def test_targets_exist_and_take_what_they_are_given() -> None:
     assert tuple(inspect.signature(torch.amp.GradScaler.__init__).parameters)[1:] == ("device", *old_scaler)
     for device, name in OLD.values():
         assert hasattr(getattr(torch, device).amp, name) and hasattr(torch.amp, name)
+
+
+FUNCTION = """{head}
+
+
+class Twice(torch.autograd.Function):
+    @staticmethod
+    @{fwd}
+    def forward(ctx, x):
+        return x * 2
+
+    @staticmethod
+    @{bwd}
+    def backward(ctx, g):
+        return g * 2
+"""
+
+
+@pytest.mark.parametrize(
+    ("head", "module"),
+    [
+        ("import torch", "torch.cuda.amp."),
+        ("import torch\nfrom torch.cuda.amp import custom_bwd, custom_fwd", ""),
+        ("import torch\nfrom torch.cuda.amp.autocast_mode import custom_bwd, custom_fwd", ""),
+    ],
+)
+def test_decorators_of_autograd_functions_are_named(head: str, module: str) -> None:
+    text = FUNCTION.format(head=head, fwd=f"{module}custom_fwd(cast_inputs=torch.half)", bwd=f"{module}custom_bwd")
+    found = amp(text, CODE, PIN).findings
+    assert [item.fix for item in found] == ["manual", "manual"]
+    assert [
+        "`@torch.amp.custom_fwd(cast_inputs=..., device" in found[0].reason,
+        "custom_bwd(dev" in found[1].reason,
+    ] == [
+        True,
+        True,
+    ]
+    new = FUNCTION.format(
+        head="import torch",
+        fwd='torch.amp.custom_fwd(device_type="cpu")',
+        bwd='torch.amp.custom_bwd(device_type="cpu")',
+    )
+    space: dict[str, Any] = {}
+    exec(new, space)
+    x = torch.ones(2, requires_grad=True)
+    space["Twice"].apply(x).sum().backward()
+    assert x.grad is not None and x.grad.tolist() == [2.0, 2.0]
+    assert levels(new, CODE, PIN) == []
 
 
 def test_the_program_computes_the_same(tmp_path: Path) -> None:
