@@ -131,7 +131,8 @@ def _shorter(file: PythonFile, facts: Facts, fact: ClassFact, item: ClassNode, k
         reason = "The hook does not read it."
     level = "unsafe" if relatives else "safe"
     edit = NodeEdit(method, partial(_dropped, extra=tuple(extra), count=rule.count + PREFIX[kind], name=name))
-    return Match(file.head(method), message, level, reason, rule.row, (edit,))  # type: ignore[arg-type]
+    needs = "2.0.0" if rule.since == "2.0" else None
+    return Match(file.head(method), message, level, reason, rule.row, (edit,), needs=needs)  # type: ignore[arg-type]
 
 
 _ADVICE = {

@@ -157,6 +157,25 @@ def test_a_subclass_of_a_callback_of_lightning_is_one() -> None:
     assert after == text.replace(", opt_idx", "").replace(", unused", "")
 
 
+@pytest.mark.parametrize(
+    ("hook", "least"),
+    [
+        ("finetune_function(self, pl_module, epoch, optimizer, opt_idx)", "2.0"),
+        ("on_predict_epoch_end(self, trainer, pl_module, outputs)", "2.0"),
+        ("on_train_batch_end(self, trainer, pl_module, outputs, batch, batch_idx, dataloader_idx)", "1.7"),
+    ],
+)
+def test_the_oldest_release_that_calls_it_so(hook: str, least: str) -> None:
+    text = (
+        "from pytorch_lightning.callbacks import BaseFinetuning\n\n\nclass A(BaseFinetuning):\n"
+        f"    def {hook}:\n        pass\n"
+        "    def on_train_epoch_end(self, trainer, pl_module, outputs):\n        print(outputs)\n"
+    )
+    files = {"a.py": text, "requirements.txt": "pytorch-lightning>=1.7\n"}
+    after = rewritten(files, rule("LIT210"), rule("PIN001"))
+    assert after["requirements.txt"].startswith(f"pytorch-lightning>={least},")
+
+
 def test_a_parameter_of_the_hooks_own_is_left_to_its_default() -> None:
     text = (
         "from pytorch_lightning import Callback\n\n\nclass A(Callback):\n"
