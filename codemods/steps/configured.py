@@ -22,6 +22,7 @@ from codemods.steps.settings import read_settings
 MESSAGE = "`max_steps` is computed from the length of an epoch"
 ADVICE = "write max_epochs for it, right for any number of devices and any accumulation."
 CLI = b"LightningCLI"
+LIMITS = ("limit_train_batches", "overfit_batches")
 PLAIN = re.compile(r"\$\{([A-Za-z_][\w.]*)\}")
 _RESOLVED = re.compile(r"\$\{([\w.]+):([^${}]*)\}")
 _EVALUATED = frozenset({"eval", "calc", "compute", "expr", "math"})
@@ -45,7 +46,7 @@ def configured(file: TextFile, facts: Facts, reads: bool) -> Iterator[Match]:
             continue
         text = file.text[slice(*entry.value_at)]
         if "${" in text and PLAIN.fullmatch(text.strip("'\"")) is None:
-            yield from _interpolated(file, section, entry, reads)
+            yield from _interpolated(file, facts, section, entry, reads)
         elif type(entry.value) is int and entry.value > 0:
             yield from _literal(file, facts, section, entry)
 
@@ -58,7 +59,7 @@ def _is_trainers(file: TextFile, section: Section) -> bool:
     return section.path == ("trainer",) or (not section.path and posixpath.dirname(file.path).endswith("trainer"))
 
 
-def _interpolated(file: TextFile, section: Section, entry: Entry, reads: bool) -> Iterator[Match]:
+def _interpolated(file: TextFile, facts: Facts, section: Section, entry: Entry, reads: bool) -> Iterator[Match]:
     span, text = file.span(*entry.value_at), file.text[slice(*entry.value_at)]
     count = count_of(text)
     leaf = count.first("epochs") if count and count.is_total else None
@@ -68,6 +69,9 @@ def _interpolated(file: TextFile, section: Section, entry: Entry, reads: bool) -
             yield Match(span, MESSAGE, "manual", f"Not rewritten: {ADVICE}")
         return
     message = f"{MESSAGE}: it means max_epochs={epochs}"
+    if why := _refused(file, facts, section, count):
+        yield Match(span, message, "manual", f"Not rewritten: {why}.")
+        return
     here = next((item for item in section.entries if item.key == "max_epochs"), None)
     same = here is not None and (
         file.text[slice(*here.value_at)].strip("'\"") == epochs or epochs == "${trainer.max_epochs}"
@@ -86,6 +90,20 @@ def _interpolated(file: TextFile, section: Section, entry: Entry, reads: bool) -
     edit = TextEdit(start, end, "") if same else TextEdit(entry.key_at[0], entry.value_at[1], f"max_epochs: {epochs}")
     reason = "max_epochs ends at the same place on any number of devices. What the resolver does is taken by its name."
     yield Match(span, message, "unsafe", reason, edits=(edit,))
+
+
+def _refused(file: TextFile, facts: Facts, section: Section, count: Count | None) -> str | None:
+    """Why a count does not end where `max_epochs` does."""
+    limit = next((name for name in LIMITS if section.get(name) is not None), None)
+    if limit:
+        return f"{limit} makes an epoch shorter than what is counted here"
+    batches = count.first("batches") if count else None
+    settings = read_settings(file.path, facts)
+    if batches and type(settings.get(ast.unparse(batches.node))) is int:
+        return f"`{ast.unparse(batches.node)}` is a number of its own, not the length of a loader"
+    if count and "cases" in count.marks:
+        return "a case gives another number of steps, for which max_epochs has to be another too"
+    return None
 
 
 def _line(text: str, entry: Entry) -> tuple[int, int]:
@@ -119,9 +137,7 @@ def _literal(file: TextFile, facts: Facts, section: Section, entry: Entry) -> It
     for settings in _wholes(file, facts, section):
         ranks = _ranks(settings)
         window, epochs = settings.get("trainer.accumulate_grad_batches", 1), settings.get("trainer.max_epochs")
-        limited = any(
-            settings.get(f"trainer.{name}") is not None for name in ("limit_train_batches", "overfit_batches")
-        )
+        limited = any(settings.get(f"trainer.{name}") is not None for name in LIMITS)
         built = None if limited else _trained(settings, facts, file, ranks)
         found = told(entry.value, epochs, window, batches_in(built) if built else None, ranks)
         if found:

@@ -12,7 +12,7 @@ from codemods.facts import Facts, is_trainer_call, literal
 from codemods.rule import Example, Match, NodeEdit, Rule
 from codemods.source import PythonFile, TextFile
 from codemods.steps.budget import told
-from codemods.steps.configured import CLI, MESSAGE, configured
+from codemods.steps.configured import CLI, LIMITS, MESSAGE, configured
 from codemods.steps.dead import dead_after
 from codemods.steps.modules import manual
 from codemods.steps.roles import Count, Leaf
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     import libcst as cst
 
 CODE = "STP001"
-LIMITS = ("limit_train_batches", "overfit_batches")
 READS = b"trainer.max_steps"
 
 

@@ -11,12 +11,13 @@ from codemods.facts import CALLBACK, MODULE, Facts, TrainerFact, is_trainer_call
 from codemods.nodes import every_node
 from codemods.rule import Example, Match, NodeEdit, Rule
 from codemods.source import ClassNode, PythonFile
+from codemods.steps.dead import dead_after
 from codemods.steps.modules import STEPS, assigned, kind_of, manual, parents_of, reader_of
 from codemods.steps.optimization import held_by, is_manual, steps_of
 from codemods.steps.roles import Reader
 from codemods.steps.script import Script
 from codemods.steps.totals import whole_method
-from codemods.syntax import Function, is_self_attribute, own_nodes, self_name
+from codemods.syntax import Function, is_self_attribute, own_nodes, parameters, self_name
 
 if TYPE_CHECKING:
     import libcst as cst
@@ -68,7 +69,6 @@ def _is(reader: Reader, node: ast.AST, name: str) -> bool:
 
 def _counted_twice(file: PythonFile, function: Function, reader: Reader) -> Iterator[Match]:
     """`estimated_stepping_batches` or `max_steps` times or by what it has counted already."""
-    parents = parents_of(function)
     for node in own_nodes(function):
         if not isinstance(node, ast.BinOp):
             continue
@@ -80,8 +80,8 @@ def _counted_twice(file: PythonFile, function: Function, reader: Reader) -> Iter
         elif isinstance(node.op, ast.Mult):
             total = next((side for side in (node.left, node.right) if _is(reader, side, STEPS)), None)
             other = node.right if total is node.left else node.left
-            if total is not None and _is(reader, other, "accumulate_grad_batches"):
-                yield from _times_window(file, function, node, total, parents)
+            if total is not None and _is_window(reader, other):
+                yield from _times_window(file, function, reader, node, total, other)
 
 
 def _counted(reader: Reader, node: ast.expr) -> bool:
@@ -89,22 +89,32 @@ def _counted(reader: Reader, node: ast.expr) -> bool:
     return count is not None and not count.under and count.shape[0] in (("devices",), ("accumulate",))
 
 
+def _is_window(reader: Reader, node: ast.expr) -> bool:
+    """Whether an expression is the Trainer's accumulation, or a name for it."""
+    count = reader.read(node)
+    own = count is not None and all(leaf.origin == "trainer" for leaf in count.over)
+    return own and count is not None and (count.shape, count.number) == ((("accumulate",), ()), 1)
+
+
 def _times_window(
-    file: PythonFile, function: Function, node: ast.BinOp, total: ast.expr, parents: dict[ast.AST, ast.AST]
+    file: PythonFile, function: Function, reader: Reader, node: ast.BinOp, total: ast.expr, window: ast.expr
 ) -> Iterator[Match]:
     message = f"{STEPS} * accumulate_grad_batches is compared with global_step: accumulation counts twice"
-    meets = _meets_global_step(function, node, parents)
+    meets = _meets_global_step(function, reader, node)
     if meets == "all":
         text = file.source_of(total)
         reason = f"{DOUBLE}. With accumulate_grad_batches=1 nothing changes."
-        yield Match(file.span(node), message, "safe", reason, edits=(NodeEdit(node, partial(_value, text=text)),))
+        dead = dead_after(file, function, [window])
+        edits = (NodeEdit(node, partial(_value, text=text)), *dead.edits)
+        yield Match(file.span(node), message, "safe", reason + dead.note, edits=edits)
     elif meets == "some":
         reason = f"Not rewritten: {DOUBLE}, but the product is used for something else too; compare {STEPS} alone."
         yield manual(file, node, message, reason)
 
 
-def _meets_global_step(function: Function, node: ast.BinOp, parents: dict[ast.AST, ast.AST]) -> str:
+def _meets_global_step(function: Function, reader: Reader, node: ast.BinOp) -> str:
     """Whether a product is compared with, or divides, `global_step`: in `all` of its uses, `some`, or `none`."""
+    parents = parents_of(function)
     outer = parents.get(node)
     uses: list[ast.AST] = [node]
     if isinstance(outer, ast.Assign) and isinstance(outer.targets[0], ast.Name):
@@ -113,34 +123,38 @@ def _meets_global_step(function: Function, node: ast.BinOp, parents: dict[ast.AS
             return "none"
         uses = [item for item in own_nodes(function) if isinstance(item, ast.Name) and item.id == name]
         uses = [item for item in uses if item is not outer.targets[0]]
-    found = [_beside_global_step(use, parents) for use in uses]
+    found = [_beside_global_step(use, reader, parents) for use in uses]
     return "all" if found and all(found) else "some" if any(found) else "none"
 
 
-def _beside_global_step(node: ast.AST, parents: dict[ast.AST, ast.AST]) -> bool:
+def _beside_global_step(node: ast.AST, reader: Reader, parents: dict[ast.AST, ast.AST]) -> bool:
     outer = parents.get(node)
     while isinstance(outer, ast.BinOp | ast.UnaryOp):
         below = isinstance(outer, ast.BinOp) and isinstance(outer.op, ast.Div) and outer.right is node
-        if below and _holds_step(outer.left):  # type: ignore[union-attr]
+        if below and _holds_step(outer.left, reader):  # type: ignore[union-attr]
             return True
         node, outer = outer, parents.get(outer)
     if not isinstance(outer, ast.Compare):
         return False
-    return any(_holds_step(side) for side in (outer.left, *outer.comparators) if side is not node)
+    return any(_holds_step(side, reader) for side in (outer.left, *outer.comparators) if side is not node)
 
 
-def _holds_step(node: ast.AST) -> bool:
-    return any(isinstance(item, ast.Attribute) and item.attr == "global_step" for item in ast.walk(node))
+def _holds_step(node: ast.AST, reader: Reader) -> bool:
+    """Whether an expression is made of `global_step`, and not of the accumulation, which would make it batches."""
+    inner = [item for item in ast.walk(node) if isinstance(item, ast.Name | ast.Attribute)]
+    steps = any(isinstance(item, ast.Attribute) and item.attr == "global_step" for item in inner)
+    return steps and not any(_is_window(reader, item) for item in inner)
 
 
 def _limits_of_batches(file: PythonFile, function: Function, reader: Reader) -> Iterator[Match]:
     """`max_steps` beside numbers of batches."""
     tests = [node.test for node in own_nodes(function) if isinstance(node, ast.If | ast.IfExp)]
     tested = any(_is(reader, part, "max_steps") for test in tests for part in ast.walk(test))
+    indexes = {*BATCH_NAMES, *(parameters(function)[1:2] if function.name == "training_step" else ())}
     for node in own_nodes(function):
         if isinstance(node, ast.Compare):
             sides = [node.left, *node.comparators]
-            batch = next((side.id for side in sides if isinstance(side, ast.Name) and side.id in BATCH_NAMES), None)
+            batch = next((side.id for side in sides if isinstance(side, ast.Name) and side.id in indexes), None)
             if batch and any(_is(reader, part, "max_steps") for side in sides for part in ast.walk(side)):
                 yield manual(file, node, f"`{batch}` is compared with trainer.max_steps", f"`{batch}` {OF_BATCHES}")
         elif isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div | ast.FloorDiv) and not tested:

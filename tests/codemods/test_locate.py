@@ -118,6 +118,27 @@ def test_edits_of_outer_and_inner_nodes_meet() -> None:
     assert apply_node_edits(file, [NodeEdit(call, rename) for call in calls], []) == "OUTER(INNER(1))\n"
 
 
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("    gone()\n\n    x = 1\n", "    x = 1\n"),
+        ("    gone()\n\n    # why\n\n    x = 1\n", "    # why\n\n    x = 1\n"),
+        ("\n    gone()\n\n    x = 1\n", "\n    x = 1\n"),
+        ("    x = 1\n\n    gone()\n\n    y = 1\n", "    x = 1\n\n    y = 1\n"),
+        ("\n    x = 1\n    gone()\n", "\n    x = 1\n"),
+    ],
+)
+def test_no_empty_line_is_left_at_the_top_of_a_block(before: str, after: str) -> None:
+    file = parse(f"def f():\n{before}")
+    (call,) = [item.node for item in file.calls]
+    edit = NodeEdit(next(node for node in ast.walk(file.tree) if getattr(node, "value", None) is call), gone, True)
+    assert apply_node_edits(file, [edit], []) == f"def f():\n{after}"
+
+
+def gone(node: cst.CSTNode) -> cst.RemovalSentinel:
+    return cst.RemoveFromParent()
+
+
 def test_overlapping_text_edits_are_refused() -> None:
     with pytest.raises(ValueError, match="overlap"):
         apply_text_edits("abcdef", [TextEdit(0, 3, "x"), TextEdit(2, 4, "y")])

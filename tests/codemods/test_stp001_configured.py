@@ -159,3 +159,22 @@ REFUSED = {
 def test_an_interpolation_that_stays(name: str) -> None:
     text, others = REFUSED[name]
     assert finding({"conf.yaml": text, **others}).span.line in (1, 3)
+
+
+@pytest.mark.parametrize(
+    ("steps", "more", "reason"),
+    [
+        (
+            "${eval:'${per_epoch.steps_per_epoch} * ${epochs}'}",
+            "per_epoch:\n  steps_per_epoch: 1000\n",
+            "a number of its",
+        ),
+        ("${eval:'${data.train_size} // ${data.batch_size} * ${epochs}'}", "", "limit_train_batches makes"),
+        ("${eval:'min(${data.train_size} // ${data.batch_size}, 9) * ${epochs}'}", "", "a case gives another"),
+    ],
+)
+def test_what_max_epochs_would_not_keep_is_refused(steps: str, more: str, reason: str) -> None:
+    limit = "  limit_train_batches: 0.5\n" if reason.startswith("limit") else ""
+    text = f"trainer:\n  _target_: pytorch_lightning.Trainer\n{limit}  max_steps: {steps}\n{more}"
+    (found,) = run_rules({"conf.yaml": text}, RULE).findings
+    assert found.fix == "manual" and reason in found.reason

@@ -45,6 +45,19 @@ def test_through_a_name() -> None:
     assert after == method(f"total = {EST}", *lines[1:])
 
 
+def test_a_name_for_the_window_goes_with_it() -> None:
+    before = method(f"window = {WINDOW}", f"return self.global_step < {EST} * window")
+    assert rewritten({"train.py": before}, RULE)["train.py"] == method(f"return self.global_step < {EST}")
+    kept = method(f"window = {WINDOW}", f"return self.global_step < {EST} * window, window")
+    assert f"        window = {WINDOW}\n" in rewritten({"train.py": kept}, RULE)["train.py"]
+
+
+def test_the_second_parameter_of_a_step_counts_batches() -> None:
+    text = method("return index >= self.trainer.max_steps", name="training_step(self, batch, index)")
+    assert levels(text) == [("manual", "`index` is compared with trainer.max_steps")]
+    assert levels(text.replace("training_step(", "helper(")) == []
+
+
 def test_through_an_alias_of_the_trainer() -> None:
     lines = (
         "trainer = self.trainer",
