@@ -207,9 +207,9 @@ def _climb(
         tries += 1
         held = json.dumps(state.arguments, sort_keys=True, default=str)
         made = built[1] if built and built[0] == held else None
-        tried = attempt(bench, cls, state, made, trainer, seconds=end - time.monotonic())
+        tried = attempt(bench, cls, state, made, trainer, seconds=max(1.0, end - time.monotonic()))
         if made is not None and tried.error is not None and not errors.is_about_inputs(_text(tried)):
-            tried = attempt(bench, cls, state, None, trainer, seconds=end - time.monotonic())
+            tried = attempt(bench, cls, state, None, trainer, seconds=max(1.0, end - time.monotonic()))
         built = (held, tried.module) if tried.module is not None and tries % 20 else None
         if tried.error is None:
             took = tried.seconds * BATCHES * EPOCHS
@@ -217,6 +217,7 @@ def _climb(
                 return replace(state, batch=tried.spec), tries, tried
             doubted, since = replace(state, batch=tried.spec), max(since, STUCK - DOUBT)
             tried = replace(tried, error=TooSlow(f"the training takes about {took:.0f} seconds"), score=4 * STEP_SCORE)
+            queue, begin = [], deque()
         slow = slow or isinstance(tried.error, TooSlow | TooLarge)
         text = _text(tried)
         if best is None or (tried.score > best.score and (not state.weights or tried.score >= 2 * STEP_SCORE)):
@@ -255,11 +256,16 @@ def _children(bench: Bench, cls: type, state: State, tried: Attempt, hints: Hint
     """What to try after an attempt that failed, and how far each is to be put back."""
     error = tried.error
     if isinstance(error, TooSlow | TooLarge) and state.batch and tried.module is not None:
-        yield replace(state, batch=batches.sized(state.batch, (batches.SIDE, batches.SIDE))), 0
+        found = batches.sized(state.batch, (batches.SIDE, batches.SIDE))
+        if found != state.batch:
+            yield replace(state, batch=found), 0
     if isinstance(error, TooLarge | TooSlow):
         full = state.full or state.arguments
-        for found in sizes.smaller(state.arguments):
-            yield replace(state, arguments=found, batch=None, full=full), 0
+        for less in sizes.smaller(state.arguments):
+            yield from (
+                (replace(state, arguments=less, batch=batch, full=full), 0)
+                for batch in ((state.batch, None) if state.batch else (None,))
+            )
     if error is None or isinstance(error, TooLarge | TooSlow):
         return
     own = [pair for pair in reversed(tried.frames) if pair[0].f_code.co_filename.startswith(bench.root)]

@@ -207,6 +207,9 @@ def test_a_smaller_model_is_known_as_one_until_the_evidence(
     state = State({"width": 512, "rate": 0.1})
     (first, _), (second, _) = _children(Bench(None, ".", 1), torch.nn.Linear, state, Attempt(error), Hints({}))
     assert [first.arguments["width"], second.arguments["width"]] == [32, 64]
+    known = replace(state, batch={"items": [], "kind": "list"})
+    tried = _children(Bench(None, ".", 1), torch.nn.Linear, known, Attempt(error), Hints({}))
+    assert [child.batch for child, _ in tried] == [known.batch, None] * 2
     assert first.full == State.of({**first.described}).full == state.arguments
     assert all(child.full == state.arguments for child, _ in _children(
         Bench(None, ".", 1), torch.nn.Linear, second, Attempt(error), Hints({})
