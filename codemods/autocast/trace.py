@@ -353,7 +353,7 @@ class Trace:
         if members and prefix != self.place.prefix:
             self.state.frozen |= {(*prefix, *key[1:]) for key in members.frozen}
         given = self._caller.arguments(callee, node)
-        if _calls_itself(callee.function):
+        if _calls_itself(callee):
             given = {name: value for name, value in given.items() if not isinstance(value, Constant)}
         self._call_function(callee.function, callee.place, given)
         return self._uses > before or not members or members.weights() == "nothing"
@@ -395,7 +395,12 @@ class Trace:
         return Site(node or self._frames[-1].steps[-1].statement, self._turn, tuple(self._frames))
 
 
-def _calls_itself(function: Function) -> bool:
+def _calls_itself(callee: Callee) -> bool:
     """Whether a function may call itself: its parameters are then not what the first call gives them."""
-    own = ((function.name,), (self_name(function), function.name))
-    return any(isinstance(node, ast.Call) and chain_of(node.func) in own for node in ast.walk(function))
+    function, known = callee.function, callee.place.file.memo.setdefault("autocast.recursive", {})
+    if function not in known:
+        own = ((function.name,), (self_name(function), function.name))
+        calls = (node for node in ast.walk(function) if isinstance(node, ast.Call))
+        known[function] = any(chain_of(node.func) in own for node in calls)
+    found: bool = known[function]
+    return found
