@@ -7,13 +7,13 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from codemods.autocast.casts import State
-from codemods.autocast.members import Key, Members
+from codemods.autocast.members import Key, Members, chain_of
 from codemods.autocast.project import DEFINITIONS, Defined
 from codemods.autocast.truth import Constant, constant_of
 from codemods.autocast.values import Local, Module, Reader
 from codemods.scopes import Scope, bind
 from codemods.source import PythonFile
-from codemods.syntax import Function, is_super_call
+from codemods.syntax import Function, is_super_call, self_name
 
 
 @dataclass(frozen=True)
@@ -124,6 +124,17 @@ def method_of(members: Members, name: str, prefix: Key, after: Defined | None = 
 
 def is_static(function: Function) -> bool:
     return any(isinstance(item, ast.Name) and item.id == "staticmethod" for item in function.decorator_list)
+
+
+def calls_itself(callee: Callee) -> bool:
+    """Whether a function may call itself: its parameters are then not what the first call gives them."""
+    function, known = callee.function, callee.place.file.memo.setdefault("autocast.recursive", {})
+    if function not in known:
+        own = ((function.name,), (self_name(function), function.name))
+        calls = (node for node in ast.walk(function) if isinstance(node, ast.Call))
+        known[function] = any(chain_of(node.func) in own for node in calls)
+    found: bool = known[function]
+    return found
 
 
 def _defaults(function: Function) -> dict[str, Any]:

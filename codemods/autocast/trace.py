@@ -12,10 +12,10 @@ from dataclasses import replace
 from typing import Any
 
 from codemods.autocast.bindings import Names
-from codemods.autocast.callees import Callee, Caller, Place, is_static
+from codemods.autocast.callees import Callee, Caller, Place, calls_itself, is_static
 from codemods.autocast.casts import Frame, Meeting, Site, State, Step, exclusive, merged
 from codemods.autocast.contexts import Contexts, leave
-from codemods.autocast.members import Key, Members, chain_of, freezes
+from codemods.autocast.members import Key, Members, freezes
 from codemods.autocast.names import CHECKPOINT, CLEAR, STEPS, Grad, Region, grad_of
 from codemods.autocast.project import Project
 from codemods.autocast.truth import Constant, conditions, truth
@@ -23,7 +23,7 @@ from codemods.autocast.values import Local, Module, Reader, forward_of
 from codemods.autocast.weights import Weights
 from codemods.nodes import CHILD_FIELDS
 from codemods.scopes import Scope
-from codemods.syntax import Function, self_name
+from codemods.syntax import Function
 
 DEEPEST = 8
 LONGEST = 20_000
@@ -353,7 +353,7 @@ class Trace:
         if members and prefix != self.place.prefix:
             self.state.frozen |= {(*prefix, *key[1:]) for key in members.frozen}
         given = self._caller.arguments(callee, node)
-        if _calls_itself(callee):
+        if calls_itself(callee):
             given = {name: value for name, value in given.items() if not isinstance(value, Constant)}
         self._call_function(callee.function, callee.place, given)
         return self._uses > before or not members or members.weights() == "nothing"
@@ -393,14 +393,3 @@ class Trace:
     def _site(self, node: ast.AST | None = None) -> Site:
         """The place of a node, or of the statement that is executed."""
         return Site(node or self._frames[-1].steps[-1].statement, self._turn, tuple(self._frames))
-
-
-def _calls_itself(callee: Callee) -> bool:
-    """Whether a function may call itself: its parameters are then not what the first call gives them."""
-    function, known = callee.function, callee.place.file.memo.setdefault("autocast.recursive", {})
-    if function not in known:
-        own = ((function.name,), (self_name(function), function.name))
-        calls = (node for node in ast.walk(function) if isinstance(node, ast.Call))
-        known[function] = any(chain_of(node.func) in own for node in calls)
-    found: bool = known[function]
-    return found
