@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from codemods.facts import CALLBACK, MODULE, ClassFact, Facts
 from codemods.family import family
 from codemods.finding import Fix
+from codemods.hooks.transfer import LONGER, longer
 from codemods.hooks.unheard import DATA
 from codemods.rule import Example, Match, NodeEdit, Rule, best_levels
 from codemods.source import ClassNode, PythonFile
@@ -65,16 +66,17 @@ STAGED = ("setup", "teardown")
 
 def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
     for item in file.classes:
-        hooks = [name for name in (*SHORTER, *OPTIONAL, *STAGED) if name in item.methods]
+        hooks = [name for name in (*SHORTER, *OPTIONAL, *STAGED, *LONGER) if name in item.methods]
         fact = facts.files[file.path].find(item.qualname) if hooks and file.path in facts.files else None
         kind = facts.kind(fact) if fact else None
         if fact is None or kind not in (*PREFIX, DATA):
             continue
         yield from _staged(file, item, kind)
-        if kind == DATA:
-            continue
         for name in hooks:
-            if name in STAGED:
+            if name in LONGER and kind != CALLBACK and (match := longer(file, facts, fact, item, name)):
+                yield match
+        for name in hooks:
+            if kind == DATA or name in STAGED or name in LONGER:
                 continue
             match = _shorter(file, facts, fact, item, kind, name) or _optional(file, item, kind, name)
             if match:
@@ -277,7 +279,7 @@ RULE = Rule(
     fix="safe",
     versions="written for Lightning < 2.0",
     triggers=(
-        *(f"def {name}".encode() for name in (*SHORTER, *OPTIONAL)),
+        *(f"def {name}".encode() for name in (*SHORTER, *OPTIONAL, *LONGER)),
         *(f"def {name}(self)".encode() for name in STAGED),
     ),
     check=_check,

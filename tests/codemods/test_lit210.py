@@ -208,3 +208,44 @@ def test_a_stage_of_ones_own_is_not_hidden() -> None:
     made = run_rules({"data.py": f"{text}    def setup(self):\n        print(stage)\n"}, rule("LIT210"))
     assert made.changes == ()
     assert [finding.fix for finding in made.findings] == ["manual"]
+
+
+TRANSFER = """\
+from pytorch_lightning import {0}
+
+
+class A({0}):
+    def transfer_batch_to_device(self, batch, device{1}):
+        batch = super().transfer_batch_to_device(batch, device{2})
+        return batch
+"""
+
+
+@pytest.mark.parametrize("base", ["LightningModule", "LightningDataModule"])
+def test_hooks_of_a_batch_take_the_index_of_its_loader(base: str) -> None:
+    text = TRANSFER.format(base, "", "")
+    after = rewritten({"a.py": text}, rule("LIT210"))["a.py"]
+    assert after == TRANSFER.format(base, ", dataloader_idx=0", ", dataloader_idx")
+    assert run_rules({"a.py": after}, rule("LIT210")).findings == ()
+    names = inspect.signature(getattr(lightning.pytorch, base).transfer_batch_to_device).parameters
+    assert list(names) == ["self", "batch", "device", "dataloader_idx"]
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("(batch, device)\n", "(batch=batch, device=device)\n"),
+        ("(self, batch, device)", "(self, batch)"),
+        ("return batch\n", "dataloader_idx = 1\n        return batch\n"),
+    ],
+)
+def test_hooks_of_a_batch_that_are_not_plain_stay(old: str, new: str) -> None:
+    text = TRANSFER.format("LightningModule", "", "").replace(old, new)
+    assert len(refusals({"a.py": text}, "LIT210")) == 1
+
+
+@pytest.mark.parametrize("arguments", ["(self, *args)", "(self, batch, device, dataloader_idx)", "(self, b, d, i=0)"])
+def test_hooks_of_a_batch_that_take_the_index_stay(arguments: str) -> None:
+    head = "import pytorch_lightning as pl\n\n\nclass A(pl.LightningModule):\n"
+    text = f"{head}    def transfer_batch_to_device{arguments}:\n        pass\n"
+    assert run_rules({"a.py": text}, rule("LIT210")).findings == ()

@@ -1,0 +1,69 @@
+"""The hook that moves a batch to its device, which has got the index of its loader since 1.4."""
+
+from __future__ import annotations
+
+import ast
+from functools import partial
+from typing import TYPE_CHECKING
+
+from codemods.facts import ClassFact, Facts
+from codemods.family import family
+from codemods.rule import Match, NodeEdit
+from codemods.source import ClassNode, PythonFile
+from codemods.syntax import is_plain, is_super_call, parameters
+
+if TYPE_CHECKING:
+    import libcst as cst
+
+LONGER = {"transfer_batch_to_device": 2}
+"""The hook of modules and datamodules, with the count of arguments that it got before. Those before and after the move
+have had the index from the start (1.2)."""
+INDEX = "dataloader_idx"
+
+
+def longer(file: PythonFile, facts: Facts, fact: ClassFact, item: ClassNode, name: str) -> Match | None:
+    """A hook that takes no index, with one that is 0 where nobody gives it."""
+    method = item.methods[name]
+    names = parameters(method)
+    if not is_plain(method) or not names or len(names) > LONGER[name]:
+        return None
+    place, message = file.head(method), f"{name} gets `{INDEX}` too since Lightning 1.4"
+    calls = [node for node in ast.walk(method) if isinstance(node, ast.Call) and is_super_call(node, name)]
+    relative = next((other.name for other in family(facts, fact) if name in other.methods), None)
+    why = ""
+    if len(names) < LONGER[name]:
+        why = f"it takes {len(names)} of {LONGER[name]} arguments"
+    elif any(isinstance(node, ast.Name) and node.id == INDEX for node in ast.walk(method)):
+        why = f"it has a `{INDEX}` of its own"
+    elif any(len(call.args) != LONGER[name] or call.keywords for call in calls) or (calls and relative):
+        why = f"it calls the hook of its base{f', and {relative}, a relative, has it too' if relative else ''}"
+    if why:
+        return Match(place, message, "manual", f"Not rewritten: {why}. Take `{INDEX}` and hand it on.")
+    edit = NodeEdit(method, partial(_with_index, name=name))
+    return Match(
+        place, message, "safe", "Lightning gives it by position, a TypeError where there is none.", edits=(edit,)
+    )
+
+
+def _with_index(node: cst.FunctionDef, *, name: str) -> cst.FunctionDef:
+    import libcst as cst
+    import libcst.matchers as m
+
+    call = m.Call(func=m.Attribute(value=m.Call(func=m.Name("super")), attr=m.Name(name)))
+    comma = cst.Comma(whitespace_after=cst.SimpleWhitespace(" "))
+
+    def handing(found: cst.CSTNode, _: object) -> cst.CSTNode:
+        assert isinstance(found, cst.Call)
+        *rest, last = found.args
+        return found.with_changes(args=[*rest, last.with_changes(comma=comma), cst.Arg(cst.Name(INDEX))])
+
+    changed = m.replace(node, call, handing)
+    assert isinstance(changed, cst.FunctionDef)
+    plain = cst.AssignEqual(cst.SimpleWhitespace(""), cst.SimpleWhitespace(""))
+    *rest, last = changed.params.params
+    index = cst.Param(name=cst.Name(INDEX), equal=plain, default=cst.Integer("0"), comma=last.comma)
+    between = comma
+    if rest and isinstance(rest[-1].comma, cst.Comma):
+        between = rest[-1].comma
+    params = [*rest, last.with_changes(comma=between), index]
+    return changed.with_changes(params=changed.params.with_changes(params=params))
