@@ -56,10 +56,14 @@ def check_branch(project: Project, branch: str) -> None:
     """Refuse, before any work is done, a branch that could not be landed."""
     repository = _repository(project)
     _check_name(repository, branch)
-    _check_not_checked_out(repository, branch)
     for folder in (repository.common_directory / "objects", repository.common_directory / "refs" / "heads"):
         if not os.access(folder, os.W_OK):
             raise _unwritable(repository, f"{folder} is read-only")
+
+
+def check_free(project: Project, branch: str) -> None:
+    """Refuse, before a result is proven, a branch that somebody works on."""
+    _check_not_checked_out(_repository(project), branch)
 
 
 def land(

@@ -103,7 +103,7 @@ def run(asked: Asked, how: RunOptions, progress: Progress) -> Result:
     Raises UsageError where the repository, the branch or an option cannot be worked with; a proof that
     could not be made is not an error but an `inconclusive` verdict.
     """
-    from fixer.branch import check_branch, check_content
+    from fixer.branch import check_branch, check_content, check_free
     from fixer.delivery import prepare
     from fixer.groups import steps_of
     from fixer.proof import proof_options, prove_plan
@@ -133,6 +133,8 @@ def run(asked: Asked, how: RunOptions, progress: Progress) -> Result:
     evidence: tuple[Evidence, ...] = ()
     force = how.force or (delivery is not None and delivery.may_move())
     nothing = not made.changes
+    if made.changes and not how.dry_run:
+        check_free(project, branch)
     if made.changes and verified:
         if not force:
             check_content(project, branch, steps_of(made, options), __version__)

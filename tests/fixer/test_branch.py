@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from fixer.branch import Landing, Step, annotate, check_branch, land
+from fixer.branch import Landing, Step, annotate, check_branch, check_free, land
 from fixer.errors import UsageError
 from fixer.gitio import Repository
 from fixer.project import open_commit, open_tree
@@ -164,7 +164,7 @@ def test_a_branch_that_is_checked_out_is_refused(repo: Repo, tmp_path: Path, whe
     with pytest.raises(UsageError, match=f"'{branch}' is checked out in {place}"):
         land(project, branch, [FIRST], "1", force=True)
     with pytest.raises(UsageError, match="checked out"):
-        check_branch(project, branch)
+        check_free(project, branch)
     assert refs(repo) == before
 
 

@@ -59,6 +59,17 @@ def test_a_second_run_finds_the_branch(ask: Ask, folder: Path) -> None:
     assert refs(folder) == before
 
 
+def test_a_run_on_the_branch_itself(ask: Ask, folder: Path) -> None:
+    ask("run", folder, "--no-verify")
+    git(folder, "switch", "--quiet", BRANCH)
+    before = Repo(folder).fingerprint()
+    said = ask("run", folder, "--no-verify")
+    assert (said.code, Repo(folder).fingerprint()) == (0, before)
+    (folder / "more.py").write_bytes(OLD)
+    commit_all(folder)
+    assert f"branch '{BRANCH}' is checked out in {folder}" in ask("run", folder, "--no-verify").complaint()
+
+
 def test_a_branch_with_other_content_is_moved_by_force_alone(ask: Ask, folder: Path) -> None:
     git(folder, "branch", BRANCH)
     (folder / "notes.md").touch()
