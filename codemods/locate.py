@@ -93,7 +93,24 @@ class _Apply(cst.CSTTransformer):
         updated = super().on_leave(original_node, updated_node)
         for change in self.changes.get(original_node, ()):
             updated = change(updated)
+        if isinstance(original_node, cst.IndentedBlock) and isinstance(updated, cst.IndentedBlock):
+            return _without_gap(original_node, updated)
         return updated
+
+
+def _without_gap(before: cst.IndentedBlock, after: cst.IndentedBlock) -> cst.IndentedBlock:
+    """The block without empty lines at its top that stood behind a statement which is gone."""
+    if before.body[:1] == after.body[:1] or not before.body or not after.body or _gap(before.body[0]):
+        return after
+    first = after.body[0]
+    lines = getattr(first, "leading_lines", ())[_gap(first) :]
+    return after.with_changes(body=[first.with_changes(leading_lines=lines), *after.body[1:]]) if _gap(first) else after
+
+
+def _gap(statement: cst.CSTNode) -> int:
+    """How many empty lines stand directly above a statement and what is commented there."""
+    lines = getattr(statement, "leading_lines", ())
+    return next((index for index, line in enumerate(lines) if line.comment), len(lines))
 
 
 def apply_node_edits(file: PythonFile, edits: Sequence[NodeEdit], imports: Sequence[tuple[str, str | None]]) -> str:
