@@ -52,11 +52,12 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
         own = [cut for cut in seen if cut.how != "no_grad" and cut.node not in done]
         done.update(cut.node for cut in own)
         refused = _refused(file, lost)
+        others = next(filter(None, (_others(file, lost, cut) for cut in own)), "")
         for cut in own:
-            yield _match(file, lost, cut, refused)
+            yield _match(file, lost, cut, refused, others)
 
 
-def _match(file: PythonFile, lost: Lost, cut: Cut, refused: str) -> Match:
+def _match(file: PythonFile, lost: Lost, cut: Cut, refused: str, others: str) -> Match:
     node: Any = cut.node
     place: Any = cut.via or node
     text = " ".join((ast.unparse(node) if cut.via else file.source_of(node)).split())
@@ -68,7 +69,6 @@ def _match(file: PythonFile, lost: Lost, cut: Cut, refused: str) -> Match:
     if refused:
         return Match(file.span(place), message, "manual", refused, unit=unit)
     edit = NodeEdit(node, _EDITS[cut.how])
-    others = _others(file, lost, cut)
     if others:
         return Match(file.span(place), message, "unsafe", f"{SAFE} {others}", edits=(edit,), unit=unit)
     return Match(file.span(place), message, "safe", SAFE, edits=(edit,), unit=unit)

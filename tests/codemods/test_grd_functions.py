@@ -45,6 +45,17 @@ def test_a_function_that_cuts_the_loss(result: str) -> None:
     assert list(differences(trained, run(program()))) == []
 
 
+def test_two_cuts_of_one_loss_go_together_or_stay() -> None:
+    criterion = "class Error(torch.nn.Module):\n    def forward(self, out, y):\n        return {}\n\n\n"
+    text = program(STEP.replace("F.mse_loss(self(x), y)", "self.error(self(x), y)"))
+    text = text.replace("super().__init__()\n", "super().__init__()\n        self.error = Error()\n", 1)
+    before = text.replace("class Model", criterion.format("torch.tensor(F.mse_loss(out, y).item())") + "class Model", 1)
+    assert {item.fix for item in findings({"train.py": before})} == {"unsafe"}
+    assert rewritten({"train.py": before}, GRD001)["train.py"] == before
+    after = text.replace("class Model", criterion.format("F.mse_loss(out, y)") + "class Model", 1)
+    assert rewritten({"train.py": before}, GRD001, unsafe=True)["train.py"] == after
+
+
 def test_a_function_of_another_file_is_named() -> None:
     files = apart("loss.detach()")
     broken = run(files["train.py"], **{"losses.py": files["losses.py"]})
