@@ -119,6 +119,22 @@ HOOKS: dict[str, Unheard] = {
     "get_progress_bar_dict": Unheard(
         (MODULE,), "1.7", "M067", "Override get_metrics of a progress bar, and give that to the Trainer as a callback"
     ),
+    "get_tqdm_dict": Unheard(
+        (MODULE,), "1.0", "", "Override get_metrics of a progress bar, and give that to the Trainer as a callback"
+    ),
+    "log_grad_norm": Unheard(
+        (MODULE,), "2.0", "M184", "Log what grad_norm(self, norm_type=...) gives in on_before_optimizer_step"
+    ),
+    "configure_ddp": Unheard((MODULE,), "0.10", "", "Give the Trainer a DDPStrategy of your own as strategy="),
+    "init_ddp_connection": Unheard(
+        (MODULE,), "0.10", "", "Give the Trainer a ClusterEnvironment of your own among plugins="
+    ),
+    "configure_sync_batchnorm": Unheard(
+        (MODULE,), "0.10", "", "Give the Trainer a LayerSync of your own among plugins="
+    ),
+    "configure_apex": Unheard((MODULE,), "0.10", "", 'Apex is gone: precision="16-mixed" is torch\'s own'),
+    "amp_scale_loss": Unheard((MODULE,), "1.0", "", "Give the Trainer a precision plugin of your own among plugins="),
+    "on_sanity_check_start": Unheard((MODULE,), "0.9", "", "Do it in the hook of a callback, which has that name too"),
     "training_step_end": Unheard((MODULE,), "2.0", "M233", _ENDS.format("training_step")),
     "validation_step_end": Unheard((MODULE,), "2.0", "M234", _ENDS.format("validation_step")),
     "test_step_end": Unheard((MODULE,), "2.0", "M235", _ENDS.format("test_step")),

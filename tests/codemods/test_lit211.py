@@ -286,3 +286,12 @@ def test_a_hook_that_outputs_of_the_epoch_need_too_is_left(hook: str) -> None:
     assert made.bugs == () and f"def {hook}" in made.final()["a.py"].decode()
     [left] = [item for item in made.findings if item.code == "LIT211"]
     assert left.fix == "manual" and "training_epoch_end of the same class" in left.reason
+
+
+@pytest.mark.parametrize("name", ["get_tqdm_dict", "log_grad_norm", "configure_ddp", "init_ddp_connection"])
+def test_methods_that_lightning_asked_once_are_named(name: str) -> None:
+    text = f"{HEAD}class Model(LightningModule):\n    def {name}(self, *args):\n        pass\n"
+    (finding,) = run_rules({"a.py": text}, rule("LIT211")).findings
+    assert (finding.fix, finding.span.line) == ("manual", 5)
+    other = text.replace("(LightningModule)", "(LightningDataModule)")
+    assert run_rules({"a.py": other}, rule("LIT211")).findings == ()
