@@ -12,13 +12,13 @@ from codemods.finding import Fix
 from codemods.gradients.classes import fact_of, is_module
 from codemods.gradients.eras import era
 from codemods.gradients.find import modules
-from codemods.gradients.pretrained import Loaded, is_frozen, is_model, is_trained, loaded_by
+from codemods.gradients.pretrained import LOADS, Loaded, is_frozen, is_model, is_trained, loaded_by, loads
 from codemods.rule import Example, Match, Rule, TextEdit, best_levels
 from codemods.source import PythonFile
 from codemods.versions import LIGHTNING, admits_from, is_open, reaches
 
 SETS = re.compile(r"\.(eval|train|freeze)\(|requires_grad|no_grad|inference_mode|def (train|eval)\b")
-MESSAGE = "`self.{}` comes from `from_pretrained` in evaluation mode, and Lightning 2.2 and later leave it there"
+MESSAGE = "`self.{}` comes from `{}` in evaluation mode, and Lightning 2.2 and later leave it there"
 REASONS = {
     "before": "before 2.2 `fit` put the whole module into training mode; this keeps its dropout as it was. "
     "Call `.eval()` where it is used without a Trainer.",
@@ -53,7 +53,9 @@ def _of_parts(file: PythonFile, facts: Facts) -> Iterator[Match]:
             for loaded in found if holder else ():
                 where = f"{holder.name} ({holder.path})" if holder else ""
                 reason = f"{where} is built of it: call `.train()` on it where it is trained by a Trainer"
-                yield Match(file.span(loaded.statement), MESSAGE.format(loaded.name), "manual", reason, row="B11")
+                yield Match(
+                    file.span(loaded.statement), _message(loaded.name, loaded.call), "manual", reason, row="B11"
+                )
 
 
 def _holder(facts: Facts, part: ClassFact) -> ClassFact | None:
@@ -79,7 +81,7 @@ def _handed_in(file: PythonFile, facts: Facts) -> Iterator[Match]:
     for item in file.assignments if not SETS.search(file.text) else ():
         target = item.node.targets[0] if isinstance(item.node, ast.Assign) else item.node.target
         call = item.node.value
-        if not isinstance(target, ast.Name) or not isinstance(call, ast.Call) or not _loads(call):
+        if not isinstance(target, ast.Name) or not isinstance(call, ast.Call) or not loads(call):
             continue
         given = [other for other in file.calls if other.within == item.within and _takes(other.node, target.id)]
         for other in given if given and is_model(file, facts, given[0].scope, call) else ():
@@ -87,13 +89,13 @@ def _handed_in(file: PythonFile, facts: Facts) -> Iterator[Match]:
             fact = facts.find_class(dotted, file.path) if dotted else None
             opened = facts.open(fact.path) if fact and facts.kind(fact) == MODULE else None
             if fact and opened and "training_step" in fact.methods and not SETS.search(opened.text):
-                message = MESSAGE.format(target.id).replace("self.", "")
+                message = _message(target.id, call).replace("self.", "")
                 reason = f"{fact.name} ({fact.path}) gets it: call `{target.id}.train()` before a Trainer trains it"
                 yield Match(file.span(call), message, "manual", reason, row="B11")
 
 
-def _loads(call: ast.Call) -> bool:
-    return isinstance(call.func, ast.Attribute) and call.func.attr == "from_pretrained"
+def _message(name: str, call: ast.Call) -> str:
+    return MESSAGE.format(name, getattr(call.func, "attr", ""))
 
 
 def _takes(call: ast.Call, name: str) -> bool:
@@ -102,7 +104,7 @@ def _takes(call: ast.Call, name: str) -> bool:
 
 
 def _match(file: PythonFile, facts: Facts, loaded: Loaded) -> Match:
-    message = MESSAGE.format(loaded.name)
+    message = _message(loaded.name, loaded.call)
     if is_frozen(loaded) == "perhaps":
         reason = "it is frozen in some cases: call `.train()` on it where it is trained"
         return Match(file.span(loaded.statement), message, "manual", reason, row="B11")
@@ -189,7 +191,7 @@ RULE = Rule(
     ),
     fix="safe",
     versions="Lightning before 2.2 -> 2.2 and later",
-    triggers=(b"from_pretrained",),
+    triggers=tuple(sorted(name.encode() for name in LOADS)),
     check=_check,
     collect=collect,
     context=context,

@@ -17,6 +17,8 @@ BUILT_IN = ("__init__", "configure_model", "setup")
 MODE = frozenset({"eval", "train"})
 FREEZING = frozenset({"requires_grad", "requires_grad_", "freeze"})
 EVALUATION = re.compile(r"(on_)?(validation|test|predict)")
+LOADS = frozenset({"from_pretrained", "from_encoder_decoder_pretrained", "from_vision_text_pretrained"})
+"""What classes of transformers load models by; those of two parts load each by its own `from_pretrained`."""
 WRAPPERS = frozenset({"Sequential", "ModuleList", "ModuleDict", "get_peft_model"})
 """Calls that give back a module made of those that they are given, in the mode that these have."""
 NO_MODEL = re.compile(r"Tokenizer|Config|Processor|FeatureExtractor|pipeline|Pipeline")
@@ -50,7 +52,7 @@ def _assigned(item: ClassNode) -> Iterator[Loaded]:
             target = node.targets[0]
             if isinstance(target, ast.Attribute) and is_self_attribute(target, target.attr, self_name(method)):
                 for call in _sources(method, node.value):
-                    if isinstance(call.func, ast.Attribute) and call.func.attr == "from_pretrained":
+                    if loads(call):
                         yield Loaded(item, target.attr, node, call)
 
 
@@ -81,9 +83,14 @@ def _sources(method: Function, node: ast.expr, seen: tuple[str, ...] = ()) -> It
         yield from _sources(method, part, seen)
 
 
+def loads(call: ast.Call) -> bool:
+    """Whether a call is one of those by which classes of transformers load what was trained."""
+    return isinstance(call.func, ast.Attribute) and call.func.attr in LOADS
+
+
 def is_model(file: PythonFile, facts: Facts, scope: Scope, call: ast.Call) -> bool:
     """Whether a call loads a model of transformers, or of a class of the project that is one."""
-    if not isinstance(call.func, ast.Attribute) or call.func.attr != "from_pretrained":
+    if not isinstance(call.func, ast.Attribute) or not loads(call):
         return False
     dotted = scope.resolve(call.func.value)
     if dotted is None or NO_MODEL.search(dotted.rpartition(".")[2]):

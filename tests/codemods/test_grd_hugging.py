@@ -63,6 +63,14 @@ def test_a_model_that_is_a_part_of_what_is_kept(made: str) -> None:
     assert findings(model(BERT, frozen), GRD006) == []
 
 
+def test_a_model_of_two_parts() -> None:
+    both = 'self.bert = AutoModel.from_encoder_decoder_pretrained("a", "b")'
+    assert findings(model(BERT, both), GRD006) == [("GRD006", "unsafe")]
+    text = model(BERT, f"if other:\n    {both}\nelse:\n    self.bert = {LOADS}")
+    assert findings(text, GRD006) == [("GRD006", "unsafe")] * 2
+    assert rewritten({"train.py": text}, GRD006, unsafe=True)["train.py"].count("            self.bert.train()\n") == 2
+
+
 def test_a_local_that_is_made_of_itself_is_followed_to_an_end() -> None:
     assert findings(model(BERT, "bert = torch.nn.Sequential(bert)\nself.bert = bert"), GRD006) == []
 
