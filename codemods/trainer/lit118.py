@@ -26,15 +26,24 @@ def _check(file: TextFile, facts: Facts) -> Iterator[Match]:
     told = (path for word in _SPOKEN for path in facts.mentions.get(word, ()))
     if not any(facts.kinds.get(path) in ("python", "notebook") for path in told):
         return
+    places: dict[int, None] = {}
+    names: dict[str, None] = {}
+    spans = []
     for place in _CALL.finditer(file.text):
         end = _end(file.text, place.end())
         call = _parsed(file.text[place.start() : end]) if end else None
         gone = [item.arg for item in call.keywords if item.arg in once() - current() - {"args"}] if call else []
-        if gone:
-            names = ", ".join(f"`{name}`" for name in gone if name)
-            advice = "; ".join(f"for {name}: {advice_for(name)}" for name in gone if name)
-            message = f"The document gives Trainer {names}, removed by Lightning 2.0"
-            yield Match(file.span(place.start(), end or place.end()), message, "manual", f"Not rewritten: {advice}.")
+        if gone and end:
+            spans.append(file.span(place.start(), end))
+            names |= dict.fromkeys(name for name in gone if name)
+            places[spans[-1].line] = None
+    if spans:
+        shown = ", ".join(f"`{name}`" for name in names)
+        lines = ", ".join(map(str, places))
+        advice = "; ".join(f"for {name}: {advice_for(name)}" for name in names)
+        message = f"The document gives Trainer {shown}, removed by Lightning 2.0"
+        where = f"in lines {lines}" if len(places) > 1 else f"in line {lines}"
+        yield Match(spans[0], message, "manual", f"Not rewritten: {where} it stands in text; {advice}.")
 
 
 def _end(text: str, start: int) -> int | None:

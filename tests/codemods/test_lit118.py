@@ -35,6 +35,13 @@ def test_each_argument_gets_its_advice() -> None:
     assert 'for distributed_backend: write "strategy"' in reason
 
 
+def test_a_document_is_named_once() -> None:
+    text = "Trainer(gpus=1)\n\nTrainer(tpu_cores=8)\nTrainer(gpus=2)\n"
+    (finding,) = run_rules({"README.md": text, "model.py": MODEL}, rule("LIT118")).findings
+    assert "`gpus`, `tpu_cores`" in finding.message
+    assert "in lines 1, 3, 4" in finding.reason
+
+
 @pytest.mark.parametrize(
     "text",
     [
