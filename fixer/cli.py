@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Sequence
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -265,10 +265,11 @@ def _report(
         result = work(say)
     if result.error:
         complain(result.error)
-    show(result, shown.output_format, verbose=shown.verbose, quiet=shown.quiet, statistics=statistics)
-    save(result, files)
-    if keep:
-        remember(result, shown.quiet)
+    with ExitStack() as whatever_fails:
+        if keep:
+            whatever_fails.callback(remember, result, shown.quiet)
+        whatever_fails.callback(save, result, files)
+        show(result, shown.output_format, verbose=shown.verbose, quiet=shown.quiet, statistics=statistics)
     return code(result)
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import math
 import re
+import subprocess
+import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,7 +16,7 @@ from hypothesis import HealthCheck, given, settings
 from fixer import runs
 from fixer.errors import UsageError
 from fixer.result import Result
-from tests.fixer.command import Ask, Said
+from tests.fixer.command import Ask, Said, environment
 from tests.fixer.reports.samples import CHECK, RESULTS, RUN
 
 
@@ -50,6 +52,17 @@ def test_a_run_is_found_by_how_its_name_begins(own_folder: Path) -> None:
 def test_without_a_run_it_says_how_to_make_one() -> None:
     with pytest.raises(UsageError, match=r"no run has been kept in .*; make one with `fixer run`"):
         runs.load(None)
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="the device is Linux's")
+@pytest.mark.parametrize("place", ["/dev/full", "result.html"])
+def test_a_run_is_kept_whatever_cannot_be_written(folder: Path, own_folder: Path, place: str) -> None:
+    command = [sys.executable, "-m", "fixer", "run", "--no-verify", "--output-file", f"html:{place}"]
+    with Path("/dev/full").open("wb") as out:
+        done = subprocess.run(command, cwd=folder, env=environment({}), stdout=out, stderr=subprocess.PIPE)
+    assert (done.returncode, done.stderr.count(b"No space left on device")) == (2, 1)
+    assert len(runs.runs()) == 1
+    assert (folder / place).exists()
 
 
 def test_runs_that_cannot_be_read_are_listed_as_such(own_folder: Path) -> None:
