@@ -38,23 +38,6 @@ NESTED = """
         loss = F.mse_loss(self.head(torch.cat([one, two], -1)), batch[1])
         return dict(loss=loss, hiddens=(tuple(part.detach() for part in first), second))
 """
-OWN_SPLIT = """
-    def tbptt_split_batch(self, batch, split_size):
-        chunks = []
-        for start in range(0, batch["x"].shape[1], split_size):
-            part = slice(start, start + split_size)
-            chunks.append({"x": batch["x"][:, part], "y": batch["y"][:, part], "lengths": batch["lengths"]})
-        return chunks
-
-    def training_step(self, batch, batch_idx, hiddens):
-        out, hiddens = self.rnn(batch["x"], hiddens)
-        loss = (self.head(out) - batch["y"]).pow(2).sum() / batch["lengths"].sum()
-        return {"loss": loss, "hiddens": hiddens}
-"""
-DICT_LOADER = samples(
-    'return {"x": torch.stack([x for x, _ in samples]), "y": torch.stack([y for _, y in samples]), '
-    '"lengths": torch.tensor([10, 9])}'
-)
 LIST_STEP = STEP.replace(
     "        x, y = batch\n", "        x, rows = batch\n        y = torch.stack([row * 1 for row in rows])\n"
 )
@@ -79,24 +62,6 @@ class Model(Base):
         out, hiddens = self.rnn(x, hiddens)
         return F.mse_loss(self.head(out), y), hiddens
 """
-WARM = """
-    def tbptt_split_batch(self, batch, split_size):
-        pieces = [[part[:, :2] for part in batch]]
-        return pieces + [[part[:, t : t + split_size] for part in batch] for t in range(2, 10, split_size)]
-
-    def training_step(self, batch, batch_idx, hiddens):
-        warm_up = hiddens is None
-        x, y = batch
-        out, hiddens = self.rnn(x, hiddens)
-        loss = torch.zeros(1, requires_grad=True) if warm_up else F.mse_loss(self.head(out), y)
-        return {"loss": loss, "hiddens": hiddens}
-"""
-SHARE = """
-    def tbptt_split_batch(self, batch, split_size):
-        pieces = [part.split(round(part.shape[1] * split_size), dim=1) for part in batch]
-        return list(zip(*pieces))
-"""
-STATELESS = STEP.replace("self.rnn(x, hiddens)", "self.rnn(x)").replace('"hiddens": hiddens}', '"hiddens": None}')
 PROPERTY = """\
     def __init__(self, steps=3):
         super().__init__()
@@ -108,14 +73,6 @@ PROPERTY = """\
     def truncated_bptt_steps(self):
         return self.hparams.steps
 """
-READS = """
-    def training_epoch_end(self, outputs):
-        self.log("batches", float(len(outputs)))
-        self.log("mean", sum(chunk["loss"] + chunk["mean"] for batch in outputs for chunk in batch) / len(outputs))
-        assert all(set(chunk) == {"loss", "mean"} for batch in outputs for chunk in batch)
-        assert not any(chunk["loss"].requires_grad for batch in outputs for chunk in batch)
-"""
-RICH_STEP = STEP.replace('"hiddens": hiddens}', '"mean": out.mean(), "hiddens": hiddens}')
 SCHEDULED = optimizers(
     "optimizer = torch.optim.SGD(self.parameters(), lr=0.1)",
     "scheduler = torch.optim.lr_scheduler.ExponentialLR(optimizer, 0.5)",
@@ -150,22 +107,11 @@ TWO_SCHEDULED = optimizers(
 PROGRAMS = {
     "one tensor": program(INIT, STEP, SGD),
     "clipped": program(INIT, STEP, SGD, main=CLIPPED),
-    "nested, half detached, another name": program("    def __init__(self):\n", FLAG, LSTMS, NESTED, SGD),
-    "own split of dicts, lengths left whole": program(INIT, OWN_SPLIT, SGD, loader=DICT_LOADER),
-    "own split with a warm-up chunk": program(INIT, WARM, SGD),
-    "own split by a share": program(INIT.replace("steps = 4", "steps = 0.3"), SHARE, STEP, SGD),
     "list of samples": program(INIT, LIST_STEP, SGD, loader=LIST_LOADER),
-    "no state": program(INIT, STATELESS, SGD),
     "loss in a subclass with a constructor": program(
         INIT, HELPER_STEP, SGD, CHILD, head="class Base(LightningModule):\n"
     ),
     "a property": program(PROPERTY, STEP, SGD),
-    "flag changed per batch": program(
-        INIT,
-        "\n    def on_train_batch_start(self, batch, batch_idx):\n        self.truncated_bptt_steps = 3 + batch_idx\n",
-        STEP,
-        SGD,
-    ),
     "flag from outside": program(
         INIT.replace("        self.truncated_bptt_steps = 4\n", ""),
         STEP,
@@ -175,7 +121,6 @@ PROGRAMS = {
             "    model = Model()\n    model.truncated_bptt_steps = 3\n    trainer.fit(model, loader())",
         ),
     ),
-    "outputs of the epoch": program(INIT, RICH_STEP, READS, SGD),
     "chunk written to": program(
         INIT, STEP.replace("        x, y = batch\n", "        batch[0] = batch[0] * 2\n        x, y = batch\n"), SGD
     ),

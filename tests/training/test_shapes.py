@@ -12,9 +12,13 @@ from tests.training import Case, assert_same, differences, same, train, train_ma
 
 PROJECTS = Path(__file__).parent.parent / "projects"
 CHUNKS = [
-    "lstm_clipped_and_scheduled", "chunks_of_a_subclass", "own_split", "several_optimizers_and_chunks",
+    "lstm_clipped_and_scheduled", "chunks_by_a_share", "chunks_epoch_outputs", "chunks_flag_changed",
+    "chunks_flag_from_argparse", "chunks_flag_in_hparams", "chunks_half_detached", "chunks_of_a_subclass",
+    "chunks_of_dicts", "chunks_warmed_up", "chunks_without_state", "own_split", "several_optimizers_and_chunks",
     "state_under_another_name",
 ]  # fmt: skip
+SILENT = {"chunks_half_detached"}
+"""What trains on whole batches now, and says nothing."""
 INDEXED = [
     "alternating_without_an_index", "dead_index", "gan_accumulated", "gan_default_none", "gan_early_return",
     "gan_elif", "gan_frequency", "gan_in", "gan_index_handed_on", "gan_own_clipping", "gan_plateau", "gan_scheduled",
@@ -46,13 +50,14 @@ def rewritten(files: dict[str, str]) -> dict[str, str]:
 
 def fails_now(files: dict[str, str]) -> None:
     record = train(files)
-    assert record.failure is not None and record.failure.type in ("TypeError", "RuntimeError")
+    assert record.failure is not None and record.failure.type in ("TypeError", "RuntimeError", "NotImplementedError")
 
 
 @pytest.mark.parametrize("name", [*CHUNKS, *INDEXED])
 def test_it_trains_as_it_did(name: str) -> None:
     before = project(name)
-    fails_now(before)
+    if name not in SILENT:
+        fails_now(before)
     old, new = same(before, rewritten(before), logged=name not in ACCUMULATED)
     assert old.automatic is True
     assert new.automatic is (name == "dead_index")
