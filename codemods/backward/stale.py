@@ -41,9 +41,20 @@ def find_stale(item: ClassNode, method: Function) -> Iterator[Stale]:
         return
     names = Names(method)
     passes = [found for node in method.body if (found := read_pass(node, method))]
+    at_times = [
+        found
+        for branch in method.body
+        if isinstance(branch, ast.If)
+        for node in own_nodes(branch)
+        if (found := read_pass(node, method))
+    ]
     steps = [(call, owner) for call, owner in _called(method, "step") if owner in trained]
     for step, optimizer in steps:
         before = [found for found in passes if found.call.lineno < step.lineno]
+        for found in at_times if before else ():
+            hits = dict(_through(found.loss, step.lineno, trained[optimizer], names, method))
+            if hits and found.call.lineno > step.lineno and not _is_held(found.call):
+                yield Stale(found.call, step, *next(iter(hits.items())))
         for found in passes:
             if before and found.call.lineno > step.lineno and not _is_held(found.call):
                 hits = dict(_through(found.loss, step.lineno, trained[optimizer], names, method))

@@ -217,6 +217,19 @@ def test_a_pass_through_weights_that_were_stepped_is_named(name: str) -> None:
     assert f"`{'judged' if 'judged' in name else 'fake'}` was computed through self." in finding.reason
 
 
+def test_a_pass_that_some_batches_make_is_named() -> None:
+    late = "        d.zero_grad()\n        self.manual_backward(d_loss)\n        d.step()\n"
+    turn = "        if batch_idx % 2:\n" + late.replace("        ", "            ")
+    text = GAN.replace(late, turn)
+    (finding,) = stale(text)
+    assert (finding.fix, finding.span.line) == ("manual", 22)
+    assert "`fake` was computed through self.generator before the step in line 17" in finding.reason
+    anew = text.replace(
+        "        judged = self.critic(fake)\n", "        judged = self.critic(self.generator(batch[0]))\n"
+    )
+    assert stale(anew) == []
+
+
 JUDGED = GAN.replace("        judged = self.critic(fake)\n", "").replace(
     "        g.zero_grad()\n", "        judged = self.critic(fake)\n        g.zero_grad()\n"
 )
