@@ -48,7 +48,8 @@ class Config(dict[str, Any], Namespace):
 
 
 def leaf(shape: Sequence[int], dtype: str = "float32", high: int = 2, name: str = "") -> Spec:
-    """A tensor: uniform in [0, 1) where it holds floats, whole numbers from 0 to below `high` otherwise."""
+    """A tensor: uniform in [0, 1) where it holds floats, whole numbers from 0 to below `high` otherwise; of one
+    number alone, -`high`, where that is below 0."""
     return {"shape": list(shape), "dtype": dtype, "high": high, "name": name}
 
 
@@ -65,10 +66,10 @@ def make(spec: Spec, generator: Any) -> Any:
     if "value" in spec:
         return copy.deepcopy(spec["value"])
     shape, dtype = spec["shape"], getattr(torch, spec["dtype"])
-    if dtype.is_floating_point or dtype.is_complex:
-        return torch.rand(shape, generator=generator).to(dtype)
     if spec["high"] < 0:
         return torch.full(shape, -spec["high"]).to(dtype)
+    if dtype.is_floating_point or dtype.is_complex:
+        return torch.rand(shape, generator=generator).to(dtype)
     return torch.randint(0, max(1, spec["high"]), shape, generator=generator).to(dtype)
 
 
@@ -116,9 +117,7 @@ def told(spec: Spec) -> str:
     if "value" in spec:
         return repr(spec["value"])
     shape = "x".join(map(str, spec["shape"])) or "scalar"
-    if spec["dtype"].startswith(("int", "bool", "uint")):
-        return f"{spec['dtype']} {shape} of {-spec['high']}" if spec["high"] < 0 else f"{spec['dtype']} {shape}"
-    return f"{spec['dtype']} {shape}"
+    return f"{spec['dtype']} {shape}" + (f" of {-spec['high']}" if spec["high"] < 0 else "")
 
 
 # -- what a module takes

@@ -185,6 +185,20 @@ def _lower(match: re.Match[str], trouble: Trouble) -> Iterator[Spec]:
                 yield changed(trouble, place, high=high)
 
 
+def _steady(match: re.Match[str], trouble: Trouble) -> Iterator[Spec]:
+    """Lengths, or shares of the longest one, that are the same for all samples."""
+    for place, part in trouble.suspects():
+        if len(part["shape"]) == 1 and part["high"] >= 0:
+            yield changed(trouble, place, high=-1)
+
+
+def _shorter(match: re.Match[str], trouble: Trouble) -> Iterator[Spec]:
+    """Lengths that may be more than there is."""
+    for place, part in trouble.suspects():
+        if part["high"] < -1:
+            yield changed(trouble, place, high=-1)
+
+
 def _chunks(match: re.Match[str], trouble: Trouble) -> Iterator[Spec]:
     have, chunk = int(match[1]), int(match[2])
     for count in (2, 1, 4, 7, 14):
@@ -336,6 +350,8 @@ _ANSWERS: tuple[tuple[re.Pattern[str], _Answer], ...] = tuple(
         (r"must match except in dimension|[Kk]ernel size can't be greater|[Oo]utput size is too small"
          r"|Expected more than 1 value per channel|[Pp]adding size should be less|too small|input.*smaller"
          r"|must be (?:larger|greater) than", _larger),
+        (r"array must be sorted in decreasing order|Length of all samples has to be greater than 0", _steady),
+        (r"its loss is 0$", _shorter),
         (r"can't divide axis of length (\d+) in chunks of (\d+)", _chunks),
         (r"shape '\[(.*?)\]' is invalid for input of size (\d+)", _viewed),
         (r"(?:not enough|too many) values to unpack \(expected (?:at least )?(\d+)", _unpacked),

@@ -6,6 +6,7 @@ Runs in the target's interpreter, beside the harness.
 from __future__ import annotations
 
 import contextlib
+import copy
 import gc
 import importlib
 import json
@@ -197,6 +198,8 @@ def _check(seen: _Seen) -> None:
         raise NothingLearned("`fit` ends, but no optimizer stepped")
     if not seen.losses or not all(value == value and abs(value) != float("inf") for value in seen.losses):
         raise NothingLearned("`fit` ends, but there was no finite loss")
+    if not any(seen.losses):
+        raise NothingLearned("`fit` ends, but its loss is 0")
 
 
 def takes_batch(frames: tuple[tuple[FrameType, int], ...]) -> bool:
@@ -275,6 +278,19 @@ def generator(seed: int) -> Any:
 # -- training
 
 
+class Handed(list[Any]):
+    """Batches that are handed out as they were made, however often: a step may write to its batch."""
+
+    def __init__(self, made: list[Any]) -> None:
+        super().__init__(made)
+        self.plain = copy.deepcopy(made)
+
+    def __getitem__(self, number: Any) -> Any:
+        found = super().__getitem__(number)
+        self[number] = copy.deepcopy(self.plain[number])
+        return found
+
+
 def fit(module: Any, made: list[Any], state: State, trainer: dict[str, Any]) -> None:
     """Train a module on some batches, with a loader that hands them out as they are."""
     from torch.utils.data import DataLoader
@@ -283,8 +299,9 @@ def fit(module: Any, made: list[Any], state: State, trainer: dict[str, Any]) -> 
         setattr(module, name, _nothing)
     for name, value in state.attributes.items():
         setattr(module, name, values.build(value))
-    loader: Any = DataLoader(made, batch_size=None, shuffle=False)  # type: ignore[arg-type]
-    evaluation: Any = DataLoader(made, batch_size=None, shuffle=False) if state.validates else None  # type: ignore[arg-type]
+    handed = Handed(made)
+    loader: Any = DataLoader(handed, batch_size=None, shuffle=False)  # type: ignore[arg-type]
+    evaluation: Any = DataLoader(handed, batch_size=None, shuffle=False) if state.validates else None  # type: ignore[arg-type]
     limits = {} if state.validates else {"limit_val_batches": 0, "num_sanity_val_steps": 0}
     package = _package(module)
     runner = package.Trainer(log_every_n_steps=1, **{**trainer, **limits})

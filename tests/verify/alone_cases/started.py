@@ -128,6 +128,23 @@ class Masked(pl.LightningModule):
         return torch.optim.SGD(self.parameters(), lr=0.1)
 
 
+class Packed(pl.LightningModule):
+    """Takes rows of different lengths, which are shares of the longest one, that one first."""
+
+    def __init__(self):
+        super().__init__()
+        self.net = nn.LSTM(3, 2, batch_first=True)
+
+    def training_step(self, batch, batch_idx):
+        sounds, shares = batch
+        lengths = (shares * sounds.shape[1]).int()
+        packed = nn.utils.rnn.pack_padded_sequence(sounds, [length.item() for length in lengths], batch_first=True)
+        return self.net(packed)[0].data.mean()
+
+    def configure_optimizers(self):
+        return torch.optim.SGD(self.parameters(), lr=0.1)
+
+
 class Separating(pl.LightningModule):
     """Is given a network that answers with a dictionary, and what takes its batch apart."""
 

@@ -1,0 +1,194 @@
+"""What two trees come to whose modules are trained alone."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.verify.trees import tree
+from verify import modules
+from verify.apart import Result, Sides, _touches, train
+from verify.bench import Request
+from verify.evidence import Failure, Recording
+from verify.process import Outcome
+from verify.prove import _aside, prove
+from verify.record import Raw
+from verify.sources import Sources
+
+HEAD = "import pytorch_lightning as pl\nimport torch\n\n\nclass Model(pl.LightningModule):\n"
+BODY = """
+    def __init__(self, width):
+        super().__init__()
+        self.net = torch.nn.Linear(width, 2)
+
+    def training_step(self, batch, batch_idx):
+        x, y = batch
+        return torch.nn.functional.cross_entropy(self.net(x), y)
+
+    def configure_optimizers(self):
+        return torch.optim.SGD(self.parameters(), lr=0.1)
+"""
+REQUEST = Request("g", ("TBP001",), ("model.py",), "2.6.6", "2.0.0", ("pytorch-lightning>=1.5",), (), timeout=200)
+
+
+def test_a_changed_module_is_trained_alone_in_both_trees(tmp_path: Path) -> None:
+    before, after = (
+        tree(tmp_path / "before", model=HEAD + BODY),
+        tree(tmp_path / "after", model=HEAD + "    x = 1\n" + BODY),
+    )
+    evidence = prove(before, after, REQUEST, lambda text: None)
+    assert (evidence.verdict, evidence.rung) == ("preserved", "same"), evidence.reason
+    assert "trained alone, on made-up batches: Model(width=8) on (float32 4x8, int64 4)" in evidence.reason
+    assert "no script" in evidence.reason
+    (alone,) = evidence.alone
+    assert alone.module == "model.py:Model"
+    assert alone.before and len(alone.before.losses) == len(alone.after.losses) == 16
+    assert alone.after.digest == alone.before.digest
+    assert dict(alone.after.planned)["batches"] == 8
+    assert all(norm > 0 for norm in alone.after.gradient_norms)
+
+
+def record(fitted: bool = True, failure: Failure | None = None, losses: tuple[float, ...] = (1.0,)) -> Raw:
+    weights = (("w", 1.0),)
+    recording = Recording("m", fitted, failure, losses, (), ((0.1,),) * len(losses), len(losses), 1, 1, (), weights,
+                          "cpu", "32", 1.0)  # fmt: skip
+    return Raw(recording, loaded=("model.py",))
+
+
+def judged(
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    old: Raw,
+    new: Raw,
+    problems: tuple[str, ...] = (),
+    again: Raw | None = None,
+    changed: tuple[str, ...] = ("model.py",),
+) -> tuple[str, str | None, str]:
+    """What two recordings of one module come to, in short."""
+    judgement = result(monkeypatch, tmp_path, old, new, problems, again, changed).judgement
+    return judgement.verdict, judgement.rung, judgement.reason
+
+
+def result(
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    old: Raw,
+    new: Raw,
+    problems: tuple[str, ...] = (),
+    again: Raw | None = None,
+    changed: tuple[str, ...] = ("model.py",),
+    told: dict[str, str] | None = None,
+) -> Result:
+    """What two recordings of one module come to."""
+    sources = Sources(tree(tmp_path / "tree", model=HEAD + BODY))
+    recipe = {
+        "event": "recipe", "path": "model.py", "cls": "Model", "tries": 1, "arguments": {}, "batch": {}, "stubs": [],
+        "skipped": [], "absent": [], "datamodule": False, "attributes": {}, "note": "",
+        "told": {"arguments": "", "batch": "b", "smaller": "", **(told or {})},
+    }  # fmt: skip
+    monkeypatch.setattr("verify.apart._search", lambda *_: ([recipe], (), True))
+    monkeypatch.setattr(
+        "verify.apart._replay",
+        lambda _, found, name: [(one, None, again or old) if name == "again" else (one, old, new) for one in found],
+    )
+    start = lambda *_: (Outcome(0, "", None, 0.0), tmp_path)  # noqa: E731
+    sides = Sides(sources, sources, start, start, lambda jobs: [job() for job in jobs], tmp_path, 10)
+    found = train(sides, changed, problems, missing="", per_batch=False)
+    assert found is not None
+    return found
+
+
+def test_a_module_that_no_longer_trains_is_a_regression(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    broken = record(False, Failure("AttributeError", "no such thing", "model.py:3"))
+    verdict, rung, reason = judged(monkeypatch, tmp_path, record(), broken)
+    assert (verdict, rung) == ("regressed", "conforms")
+    assert "no such thing" in reason
+
+
+def test_what_is_left_for_a_person_is_no_regression(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    broken = record(False, Failure("TypeError", "optimizer_idx", "model.py:3"))
+    problem = "model.py:7: Model.training_step(optimizer_idx), the target does not pass it"
+    verdict, rung, reason = judged(monkeypatch, tmp_path, record(), broken, (problem,))
+    assert (verdict, rung) == ("inconclusive", None)
+    assert problem in reason
+
+
+def test_a_made_up_batch_repairs_nothing(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    shape = record(False, Failure("ValueError", "not enough values to unpack (expected 3, got 2)", "model.py:3"))
+    assert judged(monkeypatch, tmp_path, shape, record())[:2] == ("inconclusive", "trains")
+
+
+def test_other_numbers_are_a_change(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    verdict, rung, reason = judged(monkeypatch, tmp_path, record(), record(losses=(2.0,)))
+    assert (verdict, rung) == ("changed", "trains")
+    assert "loss 1: 1 became 2" in reason
+
+
+def test_a_module_that_differs_from_itself_is_not_said_to_have_changed(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    verdict, _, reason = judged(monkeypatch, tmp_path, record(), record(losses=(2.0,)), again=record(losses=(3.0,)))
+    assert verdict == "inconclusive"
+    assert "two runs of the tree before differ" in reason
+
+
+def test_a_module_that_loads_nothing_changed_raises_no_rung(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    other = replace(record(), loaded=("other.py",))
+    verdict, rung, reason = judged(monkeypatch, tmp_path, other, other)
+    assert (verdict, rung) == ("inconclusive", "conforms")
+    assert "none of the changed files was executed" in reason
+
+
+def test_the_tree_before_is_searched_for_the_files_that_it_has(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    before, after = tree(tmp_path / "before", a=HEAD + BODY), tree(tmp_path / "after", a=HEAD + BODY, b=HEAD + BODY)
+    asked: list[tuple[str, list[str]]] = []
+
+    def searched(*given: Any) -> tuple[list[Any], tuple[str, ...], bool]:
+        asked.append((given[-1], [file.path for file in given[3]]))
+        return [], ("a.py:Model: not found", "b.py:Model: not found"), True
+
+    monkeypatch.setattr("verify.apart._search", searched)
+    start = lambda *_: (Outcome(0, "", None, 0.0), tmp_path)  # noqa: E731
+    sides = Sides(Sources(before), Sources(after), start, start, lambda jobs: [job() for job in jobs], tmp_path, 10)
+    train(sides, ("a.py", "b.py"), (), missing="", per_batch=False)
+    assert asked == [("search", ["a.py", "b.py"]), ("search-before", ["a.py"])]
+
+
+def test_changed_files_that_no_module_executed_are_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    _, _, reason = judged(monkeypatch, tmp_path, record(), record(), changed=("model.py", "far.py"))
+    assert reason.endswith("; changed but not executed by these modules: far.py")
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("f[1:]", "f[:1]"),
+        ("lambda a: a", "lambda *, a: a"),
+        ("{**a, b: c}", "{b: a, **c}"),
+        ("f(g(1)(), 2)", "f(g(1, 2)())"),
+    ],
+)
+def test_a_class_whose_code_is_nested_otherwise_is_another(tmp_path: Path, one: str, other: str) -> None:
+    before, after = (
+        tree(tmp_path / name, model=f"import lightning\n\n\nclass A(B):\n    x = 1\n\n\nclass Z(B):\n    x = {value}\n")
+        for name, value in (("before", one), ("after", other))
+    )
+    (found,) = modules.chosen(Sources(before), Sources(after), ["model.py"])
+    assert found.classes == ("Z", "A")
+
+
+def test_a_setup_file_that_says_requirements_alone_is_not_waited_for() -> None:
+    raw = replace(record(), loaded=("model.py",))
+    assert _touches(raw, ["requirements.txt", "setup.py"])
+    assert not _touches(raw, ["setup.py", "other.py"])
+
+
+def test_what_was_lent_is_in_the_evidence(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    old, new = (replace(record(), lent=lent) for lent in (("numpy.float to model",), ("numpy.Inf to model",)))
+    (alone,) = result(monkeypatch, tmp_path, old, new).alone
+    said = "lent, as an older numpy or Python has it: numpy.float to model, numpy.Inf to model"
+    assert said in alone.notes
+    assert said in _aside(REQUEST, old, new)
