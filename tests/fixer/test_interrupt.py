@@ -77,7 +77,7 @@ def working_in(temporary: Path, group: int) -> Iterator[int]:
             continue
 
 
-def wait(until: Callable[[], bool], seconds: float = 60) -> bool:
+def wait(until: Callable[[], bool], seconds: float = 300) -> bool:
     deadline = time.monotonic() + seconds
     while not until():
         if time.monotonic() > deadline:
