@@ -134,9 +134,7 @@ class _Reader:
         if len(every) == 1 and fixed:
             frequencies = []
         if frequencies and not fixed:
-            raise NotPlain(
-                "configure_optimizers gives its optimizers a frequency, and how many it makes is not seen"
-            )
+            raise NotPlain("configure_optimizers gives its optimizers a frequency, and how many it makes is not seen")
         if frequencies and len(frequencies) != len(every):
             raise NotPlain("configure_optimizers gives some of its optimizers a frequency, and others none")
         counted = Items(tuple(fields["optimizer"] for fields in every), fixed, bound)
