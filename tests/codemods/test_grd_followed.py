@@ -63,13 +63,12 @@ def test_a_criterion_that_cuts_the_loss_is_repaired(result: str) -> None:
     assert list(differences(trained, run(program()))) == []
 
 
-def test_a_number_that_others_may_read_is_unsafe() -> None:
+def test_a_number_that_others_may_read_makes_all_of_its_loss_unsafe() -> None:
     step = STEP.replace("return loss", "return torch.tensor(loss)").replace("loss.item()", "loss")
     text = with_criterion("loss.item()", step)
-    assert {(item.code, item.fix) for item in plan_of({"train.py": text}).findings} == {
-        ("GRD001", "safe"),
-        ("GRD001", "unsafe"),
-    }
+    made = plan_of({"train.py": text})
+    assert {(item.code, item.fix) for item in made.findings} == {("GRD001", "unsafe")}
+    assert made.changes == ()
 
 
 def test_a_criterion_of_another_file_is_named() -> None:
