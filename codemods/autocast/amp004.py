@@ -45,17 +45,19 @@ def check(file: PythonFile, facts: Facts) -> Iterator[Match]:
 
 
 def _decorating(file: PythonFile) -> Iterator[Match]:
-    """The decorators of autograd functions by their old names."""
-    if not any(name in file.text for name in DECORATORS.values()):
-        return
-    for node in ast.walk(file.tree):
+    """The decorators of autograd functions by their old names, each told once in a file."""
+    found: dict[str, list[ast.expr]] = {}
+    for node in ast.walk(file.tree) if any(name in file.text for name in DECORATORS.values()) else ():
         for item in node.decorator_list if isinstance(node, Function) else ():
             name = DECORATORS.get(file.scope.resolve(item.func if isinstance(item, ast.Call) else item) or "")
             if name:
-                message = f"`torch.cuda.amp.{name}` is deprecated since torch {DEPRECATED}"
-                given = "cast_inputs=..., " if isinstance(item, ast.Call) and item.keywords else ""
-                advice = f'write `@torch.amp.{name}({given}device_type="cuda")`, which needs torch {DEPRECATED}'
-                yield Match(file.span(item), message, "manual", f"Not rewritten: {advice}.")
+                found.setdefault(name, []).append(item)
+    for name, places in found.items():
+        more = f", here and in {len(places) - 1} more of this file's functions" if len(places) > 1 else ""
+        message = f"`torch.cuda.amp.{name}` is deprecated since torch {DEPRECATED}{more}"
+        given = "cast_inputs=..., " if isinstance(places[0], ast.Call) and places[0].keywords else ""
+        advice = f'write `@torch.amp.{name}({given}device_type="cuda")`, which needs torch {DEPRECATED}'
+        yield Match(file.span(places[0]), message, "manual", f"Not rewritten: {advice}.")
 
 
 def _kept(file: PythonFile, called: set[int]) -> Iterator[Match]:
