@@ -12,7 +12,7 @@ from codemods.collecting import collect_file
 from codemods.crew import Item
 from codemods.desk import Desk, Options
 from codemods.facts import Facts, FileFacts
-from codemods.finding import Finding
+from codemods.finding import Finding, Span
 from codemods.notebook import Notebook, place_in_cell
 from codemods.rule import Match, Rule
 from codemods.source import PythonFile, TextFile, Unreadable
@@ -52,7 +52,10 @@ def read(desk: Desk, item: Item) -> Read:
     if isinstance(file, TextFile):
         return Read(None, codes, collected=_collected_text(file, desk.options.rules, codes))
     rules = [rule for rule in desk.options.rules if rule.code in codes and rule.code not in texts]
-    said = {collect: collect(file) for rule in rules if (collect := rule.collect)}
+    try:
+        said = {collect: collect(file) for rule in rules if (collect := rule.collect)}
+    except RecursionError:
+        return Read(None, (), "cannot be read as Python: its code nests too deeply")
     collected = {rule.code: value for rule in rules if rule.collect and (value := said[rule.collect]) is not None}
     present = tuple(rule.code for rule in rules if rule.present is None or rule.present(file))
     if present and desk.trees.has_room:
@@ -124,7 +127,12 @@ def matches(rule: Rule, file: PythonFile | TextFile, facts: Facts, options: Opti
 def _every(rule: Rule, file: PythonFile | TextFile, facts: Facts) -> Iterator[Match]:
     """A rule's matches; those that belong to a silenced one elsewhere lose their edits."""
     check: Any = rule.check
-    for match in check(file, facts):
+    try:
+        found: list[Match] = list(check(file, facts))
+    except RecursionError:
+        reason = f"Not looked at: its code nests too deeply. Look yourself for what `fixer explain {rule.code}` shows."
+        found = [Match(Span(1, 1, 1, 1), f"{rule.code} could not look at this file", "manual", reason)]
+    for match in found:
         needed = match.needs or rule.needs
         if match.edits and needed and facts.target and Version(needed) > Version(facts.target):
             reason = f"Not rewritten: what it would become exists since Lightning {needed}, and the target is older."

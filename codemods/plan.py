@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import warnings
 from collections import Counter
 from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -263,6 +264,8 @@ def _rewritten(
     try:
         if source.kind == "python":
             ast.parse(after)
+            if _compiles(source.data):
+                _compile(after)
         elif isinstance(file, Notebook):
             load(result)
     except (SyntaxError, ValueError, Unreadable) as error:
@@ -272,6 +275,22 @@ def _rewritten(
     if any(options.applies(match) for match in _fresh(rule, result, facts, options)):
         return b"", "the rule would change its own result again"
     return after, None
+
+
+def _compiles(data: bytes) -> bool:
+    """Whether Python takes a file, which asks for more than its grammar: no two parameters of a name, no stray
+    `return`."""
+    try:
+        _compile(data)
+    except (SyntaxError, ValueError, RecursionError):
+        return False
+    return True
+
+
+def _compile(data: bytes) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        compile(data, "<file>", "exec", dont_inherit=True)
 
 
 def replace_data(source: Source, data: bytes) -> Source:

@@ -111,6 +111,7 @@ def failing(node: cst.Call) -> cst.Call:
         (lambda node: node, "changed nothing"),
         (lambda node: node.with_changes(args=[cst.Arg(cst.Name("target"))]), "again"),
         (lambda node: cst.Name("class"), "does not parse"),
+        (lambda node: cst.parse_expression("lambda a, a: 1"), "does not parse"),
     ],
 )
 def test_a_rewrite_that_does_not_hold_is_thrown_away_and_said(change: Any, why: str) -> None:
@@ -118,6 +119,24 @@ def test_a_rewrite_that_does_not_hold_is_thrown_away_and_said(change: Any, why: 
     assert made.changes == ()
     assert why in made.bugs[0]
     assert [(finding.fix, finding.applied) for finding in made.findings] == [("manual", False)]
+
+
+def test_warnings_of_the_project_are_not_shown(recwarn: pytest.WarningsRecorder) -> None:
+    made = run_rules({"a.py": 'x = target() is "a"\n'}, breaking(lambda node: cst.Name("done")))
+    assert made.final() == {"a.py": b'x = done is "a"\n'}
+    assert not list(recwarn)
+
+
+def test_a_file_that_nests_too_deeply_for_a_rule_is_said_and_stops_no_other() -> None:
+    good = breaking(lambda node: cst.Name("done"))
+
+    def check(file: PythonFile, facts: Facts) -> Iterator[Match]:
+        return iter(check(file, facts)) if file.path == "deep.py" else good.check(file, facts)  # type: ignore[arg-type]
+
+    made = run_rules({"a.py": "target()\n", "deep.py": "target()\n"}, replace(good, check=check))
+    assert made.final() == {"a.py": b"done\n"}
+    said = [(item.path, item.fix, item.reason) for item in made.findings if not item.applied]
+    assert [item[:2] for item in said] == [("deep.py", "manual")] and "nests too deeply" in said[0][2]
 
 
 def test_files_of_one_change_fall_together() -> None:
