@@ -6,6 +6,7 @@ import gc
 import os
 import signal
 import traceback
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -142,6 +143,7 @@ def _work(desk: Desk, connection: Connection[Any, Any]) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     gc.disable()
+    warnings.filterwarnings("ignore", category=SyntaxWarning)
     while True:
         try:
             asked = connection.recv()

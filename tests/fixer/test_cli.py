@@ -302,6 +302,14 @@ def test_a_stranger_for_a_sibling_is_refused(tmp_path: Path) -> None:
     assert f"the package 'verify' that belongs to fixer comes from {tmp_path / 'verify.py'}" in said.complaint()
 
 
+def test_warnings_of_files_that_are_only_read_are_not_shown(folder: Path) -> None:
+    warned = "import sys, warnings\nfrom fixer.__main__ import main\nsys.argv[1:] = ['--version']\n"
+    warned += "try:\n    main()\nexcept SystemExit:\n    warnings.warn('invalid escape sequence', SyntaxWarning)\n"
+    command = [sys.executable, "-c", warned]
+    done = subprocess.run(command, cwd=folder, env=environment({}), capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "") and done.stdout.startswith("fixer")
+
+
 def test_files_are_fixed(ask: Ask, folder: Path) -> None:
     assert ask("fix", folder).code == 0
     assert (folder / "train.py").read_bytes() == NEW
