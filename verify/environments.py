@@ -130,20 +130,37 @@ def baseline(
     absent = frozenset() if own else after.absent
     wanted = replace(wanted, packages=wanted.packages - absent)
     day = _day(wanted, after.interpreter, installer)
-    plan = replace(baseline_plan(wanted, choice, same, f"torch{own.specifier}" if own else None), day=day)
-    found, left = build(plan, after.interpreter, installer, cache, progress)
+    torch, metrics = f"torch{own.specifier}" if own else None, _own_metrics(wanted, same)
+    plan = replace(baseline_plan(wanted, choice, same, torch, metrics), day=day)
+    try:
+        found, left = build(plan, after.interpreter, installer, cache, progress)
+    except Unavailable:
+        if not metrics:
+            raise
+        plan = replace(baseline_plan(wanted, choice, same, torch), day=day)
+        found, left = build(plan, after.interpreter, installer, cache, progress)
     mine = f", on the project's own torch ({own.specifier})" if own else ""
     left = (*left, *(f"{name} (as in the target)" for name in sorted(absent)))
     moved = _otherwise((*plan.base, *plan.extras), found, same)
     return _ready("baseline", found, wanted, f"{choice.reason}{mine}{_dated(day)}{moved}{_without(left)}")
 
 
-def baseline_plan(wanted: Wanted, choice: Choice, same: Mapping[str, str], torch: str | None) -> Plan:
-    """What to build for the tree before, with what is the `same` as in the target; `torch` is the project's own."""
+def _own_metrics(wanted: Wanted, same: Mapping[str, str]) -> str | None:
+    """The project's pin of torchmetrics, where its code imports that and the target has one that the pin keeps out: to
+    another major release the same calls mean something else."""
+    held = [pin for pin in named(wanted.pins, ["torchmetrics"]) if pin.specifier and "torchmetrics" in wanted.packages]
+    return next((str(pin) for pin in held if not pin.specifier.contains(same.get("torchmetrics", "0"), True)), None)
+
+
+def baseline_plan(
+    wanted: Wanted, choice: Choice, same: Mapping[str, str], torch: str | None, metrics: str | None = None
+) -> Plan:
+    """What to build for the tree before, with what is the `same` as in the target; `torch` and `metrics` are the
+    project's own."""
     minor = minor_of(choice.version)
     further = (*minor.needs, *(minor.together if wanted.lightning == "lightning" else ())) if minor else ()
-    if "torchmetrics" in same and "torchmetrics" not in " ".join(further):
-        further = (*further, f"torchmetrics=={same['torchmetrics']}")
+    if metrics or ("torchmetrics" in same and "torchmetrics" not in " ".join(further)):
+        further = (*further, metrics or f"torchmetrics=={same['torchmetrics']}")
     if torch and _knows_only_old_numpy(Requirement(torch)):
         further = (*further, "numpy<2")
     shared = {name: version for name, version in same.items() if not torch or name not in (*BOUND_TO_TORCH, "numpy")}

@@ -128,6 +128,34 @@ def test_the_baseline_differs_in_lightning_alone() -> None:
     assert old.overrides == ("setuptools<82",)
 
 
+@pytest.mark.parametrize(
+    ("pins", "packages", "asked"),
+    [
+        (("torchmetrics==0.10.3",), {"torchmetrics"}, ["torchmetrics==0.10.3", "torchmetrics==1.9.0"]),
+        (("torchmetrics>=0.7",), {"torchmetrics"}, ["torchmetrics==1.9.0"]),
+        (("torchmetrics==0.10.3",), {"rich"}, ["torchmetrics==1.9.0"]),
+        ((), {"torchmetrics"}, ["torchmetrics==1.9.0"]),
+    ],
+)
+def test_metrics_of_the_project_are_its_own_where_they_can_be_had(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, pins: tuple[str, ...], packages: set[str], asked: list[str]
+) -> None:
+    built: list[str] = []
+
+    def build(plan: Plan, *others: Any) -> None:
+        built.append(next(line for line in plan.base if line.startswith("torchmetrics")))
+        raise Unavailable("nothing installs")
+
+    monkeypatch.setattr("verify.environments.build", build)
+    held = Interpreter(Path(sys.executable), "3.11.7", {"torchmetrics": "1.9.0", "torch": "2.13.0"})
+    after = Ready(held, Environment("target", held.python, (), "why"))
+    installer = Recorded(Path("uv"), (), {}, threading.Event(), CONTAINED, FOLDERS)
+    wanted = Wanted("pytorch-lightning", frozenset({"numpy", *packages}), pins)
+    with pytest.raises(Unavailable):
+        baseline(wanted, ("pytorch-lightning==1.9.5",), None, after, "2.6.6", installer, tmp_path, print)
+    assert built == asked
+
+
 def test_what_the_target_could_not_get_is_not_tried_again(tmp_path: Path) -> None:
     installer = Recorded(Path("uv"), (), {}, threading.Event(), CONTAINED, FOLDERS)
     wanted = Wanted("pytorch-lightning", frozenset({"numpy", "cuda-only"}))
