@@ -193,8 +193,8 @@ def _tensor_hook(file: PythonFile, call: CallNode, receiver: ast.expr, level: Fi
     own = hook.default_for(receiver.id)
     late = hook.through == "" and own is None and runs_over_parameters(receiver.id, call)
     found = early.edits(file, call, hook, own or (receiver.id if late else "_"))
-    if level == "manual" or found is None:
-        reason = why or f"Not rewritten: the hook is used elsewhere too. {EARLY_REASON} It gets the parameter."
+    if level == "manual" or isinstance(found, str):
+        reason = why or f"Not rewritten: {found}. {EARLY_REASON} It gets the parameter."
         yield Match(file.span(call.node), EARLY, "manual", reason)
         return
     if late and level == "safe":

@@ -54,12 +54,17 @@ def runs_over_parameters(name: str, call: CallNode) -> bool:
     return False
 
 
-def edits(file: PythonFile, call: CallNode, hook: Hook, name: str) -> tuple[NodeEdit, ...] | None:
-    """The edits, None where the hook is also used in another way."""
+def edits(file: PythonFile, call: CallNode, hook: Hook, name: str) -> tuple[NodeEdit, ...] | str:
+    """The edits, or why there are none. `name` is what the hook calls its parameter from then on."""
     function = hook.function
+    arguments = function.args
+    if arguments.posonlyargs or arguments.kwonlyargs or (hook.through != "partial" and hook.needed() != 1):
+        return "the hook's parameters are not plain"
+    if name in [item.arg for item in arguments.args] and "#" in _head(file, function):
+        return "a comment beside the hook's parameters would go"
     if isinstance(function, ast.Lambda):
         edit = NodeEdit(call.node, partial(_renamed, name=name))
-        return (edit,) if hook.factory is None and hook.needed() == 1 else None
+        return (edit,) if hook.factory is None else "the hook is made by a function, as a lambda"
     named = [
         node
         for node in every_node(file.tree)
@@ -67,17 +72,21 @@ def edits(file: PythonFile, call: CallNode, hook: Hook, name: str) -> tuple[Node
         or (isinstance(node, ast.Attribute) and node.attr == function.name)
     ]
     if len(named) != 1:
-        return None
+        return "the hook is used elsewhere too"
     if hook.through == "partial":
         plain = len(hook.given) == (2 if isinstance(hook.given[0], ast.Name) and hook.given[0].id == "self" else 1)
         if not plain or len(hook.parameters()) != 1:
-            return None
+            return "more than the parameter is bound to the hook, or left to it"
         inner = call.node.args[0]
         name = inner.func.id if isinstance(inner, ast.Call) and isinstance(inner.func, ast.Name) else ""
         return (NodeEdit(call.node, _without_partial), NodeEdit(function, _without_last), *unused(file, {name: 1}))
-    if hook.needed() != 1:
-        return None
     return (NodeEdit(call.node, partial(_renamed, name=name)), NodeEdit(function, partial(_with_first, name=name)))
+
+
+def _head(file: PythonFile, function: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) -> str:
+    """The lines of a function's parameters, where they take several."""
+    last = max(node.lineno for node in ast.walk(function.args) if isinstance(node, ast.arg))
+    return "\n".join(file.text.splitlines()[function.lineno - 1 : last]) if last > function.lineno else ""
 
 
 def _renamed(node: cst.Call, name: str) -> cst.Call:
@@ -93,12 +102,13 @@ def _renamed(node: cst.Call, name: str) -> cst.Call:
 def _with_first(node: Any, name: str) -> Any:
     import libcst as cst
 
+    from codemods.edits import without_parameter
+
+    if any(param.name.value == name for param in node.params.params):
+        node = without_parameter(node, name)
     first, *rest = node.params.params
-    kept = [param for param in rest if param.name.value != name]
     renamed = first.with_changes(name=cst.Name(name), annotation=None)
-    if not kept:
-        renamed = renamed.with_changes(comma=cst.MaybeSentinel.DEFAULT)
-    return node.with_changes(params=node.params.with_changes(params=[renamed, *kept]))
+    return node.with_changes(params=node.params.with_changes(params=[renamed, *rest]))
 
 
 def _without_partial(node: cst.Call) -> cst.Call:

@@ -38,7 +38,8 @@ class Hook:
             names = [item.arg for item in self.factory.args.args]
             pairs = zip(names[-len(self.given) :] if self.given else [], self.given, strict=False)
         else:
-            return [self.default_for(name) or name]
+            own = self.default_for(name)
+            return [own] if own else [] if name in self._taken() else [name]
         return [known for known, value in pairs if isinstance(value, ast.Name) and value.id == name]
 
     def default_for(self, name: str) -> str | None:
@@ -47,8 +48,13 @@ class Hook:
             return None
         arguments = self.function.args
         names = [item.arg for item in [*arguments.posonlyargs, *arguments.args]]
-        pairs = zip(reversed(names), reversed(arguments.defaults), strict=False)
+        given = names[len(names) - len(arguments.defaults) :]
+        kept = [item.arg for item in arguments.kwonlyargs]
+        pairs = zip([*given, *kept], [*arguments.defaults, *arguments.kw_defaults], strict=True)
         return next((known for known, value in pairs if isinstance(value, ast.Name) and value.id == name), None)
+
+    def _taken(self) -> set[str]:
+        return {node.arg for node in ast.walk(self.function.args) if isinstance(node, ast.arg)}
 
     def needed(self) -> int:
         """How many arguments the hook has to be called with."""

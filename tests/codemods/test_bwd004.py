@@ -120,6 +120,7 @@ SILENT = {
     "flag": LOOP + "        p.register_hook(lambda grad: reduce(name))\n",
     "activation": "def watch(out, seen):\n    out.register_hook(lambda grad: seen.append(out.grad))\n",
     "runner": "def build(runner, hook):\n    runner.register_hook(hook)\n",
+    "bound to another": LOOP + "        p.register_hook(lambda grad, p=masks: reduce(p.grad))\n",
     "right already": LOOP + f"        p.{NEW}(lambda p: reduce(p.grad))\n",
 }
 
@@ -151,9 +152,17 @@ EARLY = {
         LOOP + "        p.register_hook(lambda _, own=p: reduce(own.grad))\n",
         LOOP + f"        p.{NEW}(lambda own: reduce(own.grad))\n",
     ),
+    "lambda bound to it twice": (
+        LOOP + "        p.register_hook(lambda grad, p=p, own=p: reduce(p.grad, own.grad))\n",
+        LOOP + f"        p.{NEW}(lambda p, own=p: reduce(p.grad, own.grad))\n",
+    ),
+    "lambda bound to it at the end": (
+        LOOP + "        p.register_hook(lambda grad, name=name, p=p: reduce(name, p.grad))\n",
+        LOOP + f"        p.{NEW}(lambda p, name=name: reduce(name, p.grad))\n",
+    ),
     "function bound to the parameter": (
-        LOOP + "        def hook(grad, p=p):\n            reduce(p.grad)\n\n        p.register_hook(hook)\n",
-        LOOP + f"        def hook(p):\n            reduce(p.grad)\n\n        p.{NEW}(hook)\n",
+        LOOP + "        def hook(grad, p=p):  # late\n            reduce(p.grad)\n\n        p.register_hook(hook)\n",
+        LOOP + f"        def hook(p):  # late\n            reduce(p.grad)\n\n        p.{NEW}(hook)\n",
     ),
 }
 
@@ -194,9 +203,23 @@ def test_hooks_that_look_first_are_unsafe() -> None:
     ]
 
 
-def test_hook_used_elsewhere_is_left() -> None:
-    text = EARLY_BEFORE + "\n    def all(self, p):\n        self.reduce(p, None)\n"
-    assert [finding.fix for finding in findings(text)] == ["manual"]
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        (EARLY_BEFORE + "\n    def all(self, p):\n        self.reduce(p, None)\n", "used elsewhere too"),
+        (LOOP + "        p.register_hook(lambda grad, *, p=p: reduce(p.grad))\n", "parameters are not plain"),
+        (LOOP + "        p.register_hook(lambda grad, /: reduce(p.grad))\n", "parameters are not plain"),
+        (LOOP + "        p.register_hook(lambda grad=None, p=p: reduce(p.grad))\n", "parameters are not plain"),
+        (
+            LOOP + "        def hook(\n            grad,\n            p=p,  # its own\n        ):\n"
+            "            reduce(p.grad)\n\n        p.register_hook(hook)\n",
+            "a comment beside",
+        ),
+    ],
+)
+def test_early_hook_that_is_not_plain_is_left(text: str, why: str) -> None:
+    (finding,) = findings(text)
+    assert finding.fix == "manual" and why in finding.reason
 
 
 @pytest.mark.parametrize(
