@@ -99,9 +99,13 @@ def plain_flags(item: ClassNode) -> set[ast.AST]:
     return {
         target
         for node in (self_assignments(init, AUTOMATIC) if init else ())
-        if isinstance(node.value, ast.Constant) and node.value.value is True
+        if is_true(node.value)
         for target in (node.targets if isinstance(node, ast.Assign) else [node.target])
     }
+
+
+def is_true(node: ast.AST | None) -> bool:
+    return isinstance(node, ast.Constant) and node.value is True
 
 
 def is_set(node: ast.AST) -> TypeGuard[ast.Attribute]:

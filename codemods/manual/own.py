@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 
 from codemods.facts import ClassFact, Facts
 from codemods.family import family
-from codemods.manual.module import AUTOMATIC, CALLED, is_set
+from codemods.manual.module import AUTOMATIC, CALLED, is_set, is_true, plain_flags
 from codemods.manual.optimizers import NotPlain
 from codemods.manual.trainers import ACCUMULATE, CLIP, Given
 from codemods.source import ClassNode, PythonFile
@@ -15,6 +15,8 @@ from codemods.syntax import self_name
 
 METHODS = frozenset({*CALLED, "lr_schedulers", "clip_gradients"})
 VALUES = frozenset({CLIP[0], ACCUMULATE})
+IN_INIT, IN_BODY = f"__init__.{AUTOMATIC}", f"class.{AUTOMATIC}"
+"""Where a class sets automatic_optimization to True: what a class below it says itself comes after that."""
 
 Own = Mapping[str, frozenset[str]]
 
@@ -34,18 +36,21 @@ def _set(item: ClassNode, names: list[str]) -> Iterator[str]:
     for statement in item.node.body:
         if isinstance(statement, ast.Assign | ast.AnnAssign):
             targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
-            yield from (each.id for each in targets if isinstance(each, ast.Name) and each.id in names)
+            found = [each.id for each in targets if isinstance(each, ast.Name) and each.id in names]
+            yield from (IN_BODY if name == AUTOMATIC and is_true(statement.value) else name for name in found)
+    plain = plain_flags(item)
     for name, method in item.methods.items():
-        if name in VALUES:
+        if name in VALUES or name == AUTOMATIC:
             yield name
         this = self_name(method)
         for node in ast.walk(method):
             if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store) and ast.unparse(node.value) == this:
-                yield from {node.attr}.intersection(names)
+                yield from (IN_INIT if node in plain else name for name in names if name == node.attr)
 
 
 def _holder(facts: Facts) -> str | None:
-    """The first file that sets automatic_optimization on something else than the `self` of a method."""
+    """The first file that sets automatic_optimization, to something else than False, on something else than the `self`
+    of a method."""
     if "own.holder" not in facts.memo:
         opened = {path: facts.open(path) for path in sorted(facts.mentions.get(AUTOMATIC.encode(), ()))}
         facts.memo["own.holder"] = next((path for path, file in opened.items() if file and _is_set_outside(file)), None)
@@ -62,7 +67,14 @@ def _is_set_outside(file: PythonFile) -> bool:
         for node in (ast.walk(method) if stored else ())
         if is_set(node) and ast.unparse(node.value) == self_name(method)
     }
-    return any(node not in within for node in stored)
+    manual = {
+        target
+        for item in (file.assignments if stored else ())
+        if isinstance(item.node, ast.Assign) and isinstance(item.node.value, ast.Constant)
+        for target in item.node.targets
+        if item.node.value.value is False
+    }
+    return any(node not in within and node not in manual for node in stored)
 
 
 def judge_own(facts: Facts, fact: ClassFact, own: Mapping[str, Own]) -> None:
@@ -73,7 +85,9 @@ def judge_own(facts: Facts, fact: ClassFact, own: Mapping[str, Own]) -> None:
     for other, names in _found(facts, fact, own):
         for name in sorted(names & METHODS):
             raise NotPlain(f"{other.name} ({other.path}) sets `{name}`, which hides the method that the loop calls")
-        if other != fact and AUTOMATIC in names:
+        above = other in (facts.ancestry(fact) or ())
+        later = {IN_BODY, *([IN_INIT] if "__init__" in fact.methods else [])} if above else set()
+        if other != fact and {AUTOMATIC, IN_INIT, IN_BODY} & names - later:
             raise NotPlain(f"{other.name} ({other.path}), a relative of the class, sets `{AUTOMATIC}`")
 
 

@@ -6,6 +6,7 @@ import pytest
 
 from codemods.optimizers.opt001 import BEFORE as GAN
 from codemods.tbptt.tbp001 import BEFORE as CHUNKS
+from tests.codemods import gan_programs
 from tests.codemods.support import refusals, rewritten, rule
 
 SETUP = "    def configure_optimizers(self):\n"
@@ -27,14 +28,44 @@ def test_a_hook_of_the_class(code: str) -> None:
     assert "automatic_optimization is set other than to True in __init__" in reason
 
 
-@pytest.mark.parametrize("code", PROGRAMS)
-def test_a_relative_of_the_class(code: str) -> None:
+def above(code: str, base: str) -> str:
     text, name = PROGRAMS[code]
-    below = {"train.py": text + CHILD.replace("NAME", name)}
-    above = {"train.py": text.replace(f"class {name}(LightningModule)", f"{BASE}\n\nclass {name}(Base)")}
-    for files, relative in ((below, "Child"), (above, "Base")):
-        (reason,) = refusals(files, code)
-        assert f"{relative} (train.py), a relative of the class, sets `automatic_optimization`" in reason
+    return text.replace(f"class {name}(LightningModule)", f"{base}\n\nclass {name}(Base)")
+
+
+@pytest.mark.parametrize("code", PROGRAMS)
+def test_a_class_below_it(code: str) -> None:
+    text, name = PROGRAMS[code]
+    (reason,) = refusals({"train.py": text + CHILD.replace("NAME", name)}, code)
+    assert "Child (train.py), a relative of the class, sets `automatic_optimization`" in reason
+
+
+@pytest.mark.parametrize(
+    "base",
+    [
+        BASE.replace("__init__", "setup"),
+        BASE.replace("True", "not 1"),
+        "class Base(LightningModule):\n    @property\n    def automatic_optimization(self):\n        return True\n",
+    ],
+)
+def test_a_class_above_it_that_has_the_last_word(base: str) -> None:
+    (reason,) = refusals({"train.py": above("OPT001", base)}, "OPT001")
+    assert "Base (train.py), a relative of the class, sets `automatic_optimization`" in reason
+
+
+def test_a_constructor_above_a_class_that_has_none() -> None:
+    head = "class GAN(Base):\n"
+    own = f"{head}    def __init__(self):\n        super().__init__()\n"
+    files = {"train.py": above("OPT001", BASE).replace(own, f"{head}    def setup(self, stage=None):\n")}
+    (reason,) = refusals(files, "OPT001")
+    assert "Base (train.py), a relative of the class, sets `automatic_optimization`" in reason
+
+
+@pytest.mark.parametrize("base", [BASE, "class Base(LightningModule):\n    " + TRUE])
+def test_a_class_above_it_whose_true_comes_first(base: str) -> None:
+    files = gan_programs.program(gan_programs.STEP)
+    files["train.py"] = files["train.py"].replace("class GAN(LightningModule)", f"{base}\n\nclass GAN(Base)")
+    gan_programs.both(files)
 
 
 @pytest.mark.parametrize("code", PROGRAMS)
@@ -42,6 +73,13 @@ def test_who_holds_an_instance_in_another_file(code: str) -> None:
     text, _ = PROGRAMS[code]
     (reason,) = refusals({"train.py": text, "flag.py": CALLBACK}, code)
     assert "flag.py sets `automatic_optimization` on something that it holds" in reason
+
+
+@pytest.mark.parametrize("code", PROGRAMS)
+def test_who_switches_a_model_off_in_another_file_undoes_nothing(code: str) -> None:
+    text, _ = PROGRAMS[code]
+    files = {"train.py": text, "flag.py": CALLBACK.replace("True", "False")}
+    assert rewritten(files, rule(code)) == {**files, **rewritten({"train.py": text}, rule(code))}
 
 
 def test_a_class_of_the_file_that_is_no_relative_does_not_count() -> None:
