@@ -7,6 +7,7 @@ import re
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
+from fixer.errors import UsageError
 from fixer.tokens import ForgeKind
 
 _SCP = re.compile(r"(?:[^@/\s]+@)?([^:/\s]+):(?!//)(.+)")
@@ -34,9 +35,13 @@ class Place:
 def place_of(url: str) -> Place | None:
     """The repository that an address names; None where its server is not known as one of GitHub or GitLab.
 
-    Known are github.com, gitlab.com, and the server that the variables of a pipeline name.
+    Known are github.com, gitlab.com, and the server that the variables of a pipeline name. Raises UsageError, without
+    the address, for one that cannot be read.
     """
-    host, path = _parts(url)
+    try:
+        host, path = _parts(url)
+    except ValueError as error:
+        raise UsageError(f"the address of a remote cannot be read: {error}; see `git remote -v`") from None
     for kind, (server_name, public, api_name) in _SERVERS.items():
         for server in dict.fromkeys((os.environ.get(server_name) or public, public)):
             if host and host in (urlsplit(server).hostname, urlsplit(server).netloc):
@@ -52,11 +57,14 @@ def may_show_token(url: str, place: Place) -> bool:
 
 
 def without_user(url: str) -> str:
-    """An address over http without the name and password that it may hold; others as they are."""
-    address = urlsplit(url)
-    if address.scheme not in ("http", "https"):
+    """An address over http without the name and password that it may hold, others without a password alone: who signs
+    in over ssh is a part of the address. Raises ValueError for one that cannot be taken apart."""
+    address = urlsplit(url) if "://" in url else None
+    user, at, server = address.netloc.rpartition("@") if address else ("", "", "")
+    if not (address and at):
         return url
-    return address._replace(netloc=address.netloc.rpartition("@")[2]).geturl()
+    shown = "" if address.scheme in ("http", "https") else f"{user.partition(':')[0]}@"
+    return address._replace(netloc=f"{shown}{server}").geturl()
 
 
 def _parts(url: str) -> tuple[str, str]:

@@ -189,7 +189,7 @@ class Repository:
         return ["git", "--no-pager", "-C", os.fspath(self.root), *settings, *arguments]
 
     def _error(self, verb: str, stderr: bytes) -> GitError:
-        reason = "; ".join(stderr.decode("utf-8", "replace").split("\n")).strip("; ")
+        reason = "; ".join(filter(None, stderr.decode("utf-8", "replace").split("\n"))).strip("; ")
         return GitError(f"{self.root}: git {verb} failed: {reason or 'it gave no reason'}", reason)
 
 

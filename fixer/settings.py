@@ -42,7 +42,7 @@ class Asked:
         """The path, from the project's root, and the options that choose rules, as a command takes them."""
         lists = (("select", self.select), ("ignore", self.ignore))
         return (
-            scope or ".",
+            f"./{scope}" if scope.startswith("-") else scope or ".",
             *(f"--{name}={','.join(codes)}" for name, codes in lists if codes is not None),
             *(["--unsafe-fixes"] if self.unsafe_fixes else []),
             *([f"--namespace={self.namespace}"] if self.namespace else []),

@@ -176,13 +176,16 @@ def test_init_writes_what_fits(ask: Ask, folder: Path, url: str, path: str, sche
     assert "it is left as it is" in again.out
 
 
+GIT = {"vcs": "git", "commit_id": "a" * 40}
+
+
 @pytest.mark.parametrize(
     ("direct", "asked"),
     [
         (None, f"fixer[verify,bot]=={__version__}"),
         ({"url": "file:///home/me/fixer", "dir_info": {"editable": True}}, f"fixer[verify,bot]=={__version__}"),
         (
-            {"url": "https://me:secret@git.example.org/fixer.git", "vcs_info": {"vcs": "git", "commit_id": "a" * 40}},
+            {"url": "https://me:secret@git.example.org/fixer.git", "vcs_info": GIT},
             f"fixer[verify,bot] @ git+https://git.example.org/fixer.git@{'a' * 40}",
         ),
         (
@@ -190,6 +193,14 @@ def test_init_writes_what_fits(ask: Ask, folder: Path, url: str, path: str, sche
             "fixer[verify,bot] @ https://files.example.org/fixer-0.1.0-py3-none-any.whl",
         ),
         ({"url": 'https://x.org/"; curl x', "archive_info": {}}, f"fixer[verify,bot]=={__version__}"),
+        (
+            {"url": "ssh://git:secret@x.org/many.git", "vcs_info": GIT, "subdirectory": "tools/fixer"},
+            f"fixer[verify,bot] @ git+ssh://git@x.org/many.git@{'a' * 40}#subdirectory=tools/fixer",
+        ),
+        ({"url": "https://x.org/fixer.zip?token=secret", "archive_info": {}}, f"fixer[verify,bot]=={__version__}"),
+        ({"url": "https://x.org/f.git", "vcs_info": {"vcs": "git"}}, f"fixer[verify,bot]=={__version__}"),
+        ({"url": "https://x.org/f.git", "vcs_info": GIT | {"commit_id": "a; b"}}, f"fixer[verify,bot]=={__version__}"),
+        ({"url": "https://[x.org/fixer.zip", "archive_info": {}}, f"fixer[verify,bot]=={__version__}"),
     ],
 )
 def test_the_jobs_install_fixer_from_where_it_came(

@@ -59,6 +59,13 @@ def test_a_second_run_finds_the_branch(ask: Ask, folder: Path) -> None:
     assert refs(folder) == before
 
 
+def test_a_folder_that_looks_like_an_option_is_named_as_a_folder(ask: Ask, folder: Path) -> None:
+    (folder / "-x").mkdir()
+    (folder / "-x" / "train.py").write_bytes(OLD)
+    commit_all(folder)
+    assert "\nfixer run ./-x --target " in ask("run", folder / "-x", "--no-verify", "--output-format", "markdown").out
+
+
 def test_a_run_on_the_branch_itself(ask: Ask, folder: Path) -> None:
     ask("run", folder, "--no-verify")
     git(folder, "switch", "--quiet", BRANCH)

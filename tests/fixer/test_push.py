@@ -142,11 +142,22 @@ def test_a_remote_that_cannot_be_reached_loses_nothing(
     repo.git("remote", "set-url", "origin", str(tmp_path / "gone.git"))
     said = ask("run", repo.path, "--no-verify", "--push", "origin", "--output-format", "json")
     assert f"origin ({tmp_path / 'gone.git'}): " in said.complaint()
-    assert "see `git remote -v`" in said.complaint()
+    assert "see `git remote -v`" in said.complaint() and "; ;" not in said.complaint()
     assert said.report()["branch"] == BRANCH
     assert [finding["code"] for finding in said.report()["findings"]] == ["LIT101"]
     assert repo.show(BRANCH, "train.py") == NEW
     assert len(list((tmp_path / "runs").iterdir())) == 1
+
+
+def test_an_address_of_a_remote_is_told_without_its_password(ask: Ask, folder: Path) -> None:
+    repo = Repo(folder)
+    repo.git("remote", "add", "origin", "ssh://me:secret@[bad/project.git")
+    for words in (("init",), ("run", "--no-verify", "--push", "origin")):
+        said = ask(words[0], folder, *words[1:]).complaint()
+        assert "the address of a remote cannot be read" in said and "secret" not in said
+    repo.git("remote", "set-url", "origin", "ssh://me:secret@127.0.0.1:port/project.git")
+    said = ask("run", folder, "--no-verify", "--push", "origin").complaint()
+    assert "origin (ssh://me@127.0.0.1:port/project.git): " in said and "secret" not in said
 
 
 def test_a_run_that_is_overtaken_gives_way(
