@@ -149,22 +149,28 @@ def _is_imported(file: PythonFile, name: str, item: str | None, edited: Sequence
 
 
 def _kin(file: PythonFile, name: str, item: str | None, edited: Sequence[Any]) -> ast.stmt | None:
-    """The last import from the same package before whatever is edited, where it stands behind the first block of
-    imports: what lies between may have to come first (a search path, a filter of warnings, a variable of the
-    environment)."""
-    first = next((index for index, line in enumerate(file.tree.body) if not _is_head(line)), len(file.tree.body))
-    if item is None or any(_roots(line) & {name.partition(".")[0]} for line in file.tree.body[:first]):
-        return None
-    after = [node.lineno for node in edited if not isinstance(node, ast.Import | ast.ImportFrom)]
-    kin = [
-        line
-        for line in file.tree.body[first:]
-        if _roots(line) == {name.partition(".")[0]}
-        and line not in edited
-        and line.lineno < min(after, default=0)
-        and line.col_offset == 0
-    ]
-    return next((line for line in reversed(kin) if _is_from(line, name)), kin[-1]) if kin else None
+    """The import beside which one from the same package is put, None where LibCST's visitor puts it well. It stands in
+    the first block of imports if it can, behind it otherwise: what lies between may have to come first (a search
+    path, a filter of warnings, a variable of the environment). A package is put at its first import, what is taken
+    from it behind the last that takes something, or behind the imports that stand together with it."""
+    body, package = file.tree.body, name.partition(".")[0]
+    first = next((index for index, line in enumerate(body) if not _is_head(line)), len(body))
+    after = min((node.lineno for node in edited if not isinstance(node, ast.Import | ast.ImportFrom)), default=0)
+    lines = [line for line in body if line not in edited and line.lineno < after and line.col_offset == 0]
+    every = [line for line in lines if package in _roots(line)]
+    head = [line for line in every if line in body[:first]]
+    kin = head or every
+    taking = [line for line in kin if isinstance(line, ast.ImportFrom)]
+    if not kin or item is None:
+        return next(iter(kin), None)
+    if same := [line for line in taking if _is_from(line, name)]:
+        return None if head else same[-1]
+    last = taking[-1] if taking else kin[-1]
+    for line in lines[lines.index(last) + 1 :] if not taking else ():
+        if not isinstance(line, ast.Import | ast.ImportFrom) or line.lineno != (last.end_lineno or 0) + 1:
+            break
+        last = line
+    return last
 
 
 def _is_head(line: ast.stmt) -> bool:
@@ -184,24 +190,35 @@ def _added(beside: Mapping[tuple[str, str | None], ast.stmt]) -> Iterator[NodeEd
     """The edits that put imports beside others."""
     for line in dict.fromkeys(beside.values()):
         wanted: dict[str, list[str]] = {}
+        packages = [name for (name, item), other in beside.items() if other is line and item is None]
         for (name, item), other in beside.items():
             if other is line and item is not None:
                 wanted.setdefault(name, []).append(item)
-        yield NodeEdit(line, partial(_with_imports, wanted), line=True)
+        ahead = len(_roots(line)) == 1
+        yield NodeEdit(line, partial(_with_imports, packages, wanted, ahead=ahead), line=True)
 
 
 def _with_imports(
-    wanted: Mapping[str, Sequence[str]], node: cst.SimpleStatementLine
+    packages: Sequence[str], wanted: Mapping[str, Sequence[str]], node: cst.SimpleStatementLine, *, ahead: bool
 ) -> cst.FlattenSentinel[cst.BaseStatement]:
-    """The line with names added where it imports from their module in one line, and the others on lines behind it."""
+    """The line with names added where it imports from their module in one line, the others on lines behind it, and
+    packages ahead of it where it imports nothing else."""
     left = dict(wanted)
     first = node.body[0]
     if isinstance(first, cst.ImportFrom) and not first.lpar and not isinstance(first.names, cst.ImportStar):
         same = left.pop(cst.Module([]).code_for_node(first.module) if first.module else "", ())
         names = [*first.names, *(cst.ImportAlias(cst.Name(item)) for item in same)]
         node = node.with_changes(body=[first.with_changes(names=names), *node.body[1:]])
-    lines = [cst.parse_statement(f"from {name} import {', '.join(items)}\n") for name, items in left.items()]
-    return cst.FlattenSentinel([node, *lines])
+    whole = [_parsed(f"import {name}") for name in packages]
+    lines = [_parsed(f"from {name} import {', '.join(sorted(items))}") for name, items in sorted(left.items())]
+    if not ahead or not whole:
+        return cst.FlattenSentinel([node, *whole, *lines])
+    top = whole[0].with_changes(leading_lines=node.leading_lines)
+    return cst.FlattenSentinel([top, *whole[1:], node.with_changes(leading_lines=()), *lines])
+
+
+def _parsed(line: str) -> cst.SimpleStatementLine:
+    return cst.ensure_type(cst.parse_statement(f"{line}\n"), cst.SimpleStatementLine)
 
 
 def _is_from(statement: ast.stmt, module: str) -> bool:

@@ -152,12 +152,14 @@ THREE, BOTH = "from pkg.other import three\n", "from pkg.tools import one, two\n
     ("before", "after"),
     [
         ("import os\nimport pkg\n", f"import os\nimport pkg\n{THREE}{BOTH}"),
-        (f"{SET}import pkg\n", f"{SET}import pkg\n{BOTH}{THREE}"),
-        (f"{SET}from pkg import a\nimport sys\n", f"{SET}from pkg import a\n{BOTH}{THREE}import sys\n"),
+        (f"{SET}import pkg\n", f"{SET}import pkg\n{THREE}{BOTH}"),
+        (f"{SET}from pkg import a\nimport sys\n", f"{SET}from pkg import a\n{THREE}{BOTH}import sys\n"),
         (f"{SET}from pkg.tools import a  # why\n", f"{SET}from pkg.tools import a, one, two  # why\n{THREE}"),
-        (f"{SET}from pkg.tools import (\n    a,\n)\n", f"{SET}from pkg.tools import (\n    a,\n)\n{BOTH}{THREE}"),
-        (f"{SET}from pkg.tools import *\n", f"{SET}from pkg.tools import *\n{BOTH}{THREE}"),
+        (f"{SET}from pkg.tools import (\n    a,\n)\n", f"{SET}from pkg.tools import (\n    a,\n)\n{THREE}{BOTH}"),
+        (f"{SET}from pkg.tools import *\n", f"{SET}from pkg.tools import *\n{THREE}{BOTH}"),
         (f"{SET}from .pkg import a\n", f"import os\n{THREE}{BOTH}{SET[10:]}from .pkg import a\n"),
+        ("import pkg\nimport sys\n\nimport mine\n", f"import pkg\nimport sys\n{THREE}{BOTH}\nimport mine\n"),
+        ("from pkg import a\nfrom mine import b\n", f"from pkg import a\n{THREE}{BOTH}from mine import b\n"),
     ],
 )
 def test_an_import_stands_behind_what_comes_before_its_package(before: str, after: str) -> None:
@@ -166,3 +168,20 @@ def test_an_import_stands_behind_what_comes_before_its_package(before: str, afte
     needed = [("pkg.tools", "one"), ("pkg.tools", "two"), ("pkg.other", "three")]
     made = apply_node_edits(file, [NodeEdit(call, lambda node: node)], needed)
     assert made == f"{after}\nprint()\nimport pkg\n"
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("import os\n\nimport mine\n", "import os\n\nimport mine\nimport pkg\n"),
+        ("# Why.\nimport pkg.a as a\n\nimport mine\n", "# Why.\nimport pkg\nimport pkg.a as a\n\nimport mine\n"),
+        ("import os, pkg.a\nimport mine\n", "import os, pkg.a\nimport pkg\nimport mine\n"),
+        (f"{SET}from pkg import a\r\n", f"{SET}import pkg\nfrom pkg import a\r\n"),
+        (f"{SET}import sys, pkg.a  # why\n", f"{SET}import sys, pkg.a  # why\nimport pkg\n"),
+        ("import os\nif os:\n    import pkg.a\n", "import os\nimport pkg\n\nif os:\n    import pkg.a\n"),
+    ],
+)
+def test_a_package_is_imported_where_it_is_imported_first(before: str, after: str) -> None:
+    file = parse(f"{before}\nprint()\n")
+    (call,) = [item.node for item in file.calls]
+    assert apply_node_edits(file, [NodeEdit(call, lambda node: node)], [("pkg", None)]) == f"{after}\nprint()\n"
