@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -92,19 +92,44 @@ def _used_whole(item: ClassNode) -> int | None:
 
 
 def _is_saved_too(method: Function, node: ast.stmt) -> bool:
-    """Whether `__init__` hands the same to save_hyperparameters, before the statement, or behind it with no call in
-    between that could read it."""
-    value = node.value if isinstance(node, ast.Assign) else None
-    saved = f"{_this(method)}.save_hyperparameters({ast.unparse(value)})" if value else ""
+    """Whether `__init__` hands the same to save_hyperparameters: before the statement, with nothing in between that may
+    change it, or behind it, with nothing in between that may read what is kept, or return."""
+    value = ast.unparse(node.value) if isinstance(node, ast.Assign) else ""
+    this = _this(method)
+    saved = f"{this}.save_hyperparameters({value})"
     at = method.body.index(node)
     for index, line in enumerate(method.body):
         if isinstance(line, ast.Expr) and ast.unparse(line) == saved:
-            between = [inner for other in method.body[at + 1 : index] for inner in ast.walk(other)]
+            between = [inner for other in method.body[min(at, index) + 1 : max(at, index)] for inner in ast.walk(other)]
+            if index < at:
+                return not _may_change(between, this, value)
             return not any(
-                isinstance(inner, ast.Call | ast.FunctionDef | ast.Lambda) or is_self_attribute(inner, "hparams")
+                isinstance(inner, ast.Call | ast.FunctionDef | ast.Lambda | ast.Return)
+                or is_self_attribute(inner, "hparams", this)
                 for inner in between
             )
     return False
+
+
+def _may_change(nodes: Sequence[ast.AST], this: str, value: str) -> bool:
+    """Whether nodes do more with the value that is set than read a part of it, set a part of what is kept, or call what
+    has one of them."""
+    read: set[int] = set()
+    for node in nodes:
+        if isinstance(node, ast.Call) and any(_is_name(inner, this) for inner in ast.walk(node)):
+            return True
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and _is_name(node.func.value, value):
+            return True
+        if isinstance(node, ast.Attribute | ast.Subscript):
+            if isinstance(node.ctx, ast.Load):
+                read.add(id(node.value))
+            elif any(is_self_attribute(inner, "hparams", this) for inner in ast.walk(node.value)):
+                return True
+    return any(_is_name(node, value) and id(node) not in read for node in nodes)
+
+
+def _is_name(node: ast.AST, name: str) -> bool:
+    return isinstance(node, ast.Name) and node.id == name
 
 
 def _dropped(line: cst.SimpleStatementLine, *, change: Callable[[Any], cst.Expr]) -> Any:

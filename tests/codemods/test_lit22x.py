@@ -44,6 +44,13 @@ WIDTH, READ = "        self.width = 3\n", "        self.width = self.hparams.wid
     [
         (SET + WIDTH + SAVED, WIDTH + SAVED),
         (SAVED + READ + SET, SAVED + READ),
+        (SAVED + "        hparams.x = 3\n" + SET, SAVED + "        hparams.x = 3\n" + SAVED),
+        (SAVED + "        hparams.pop('x')\n" + SET, SAVED + "        hparams.pop('x')\n" + SAVED),
+        (SAVED + "        self.x = hparams.x\n" + SET, SAVED + "        self.x = hparams.x\n"),
+        (SAVED + "        self.hparams.x = 3\n" + SET, SAVED + "        self.hparams.x = 3\n" + SAVED),
+        (SAVED + "        self.prepare()\n" + SET, SAVED + "        self.prepare()\n" + SAVED),
+        (SAVED + "        self.layer = Linear(3)\n" + SET, SAVED + "        self.layer = Linear(3)\n"),
+        (SET + "        if x:\n            return\n" + SAVED, SAVED + "        if x:\n            return\n" + SAVED),
         (SET + READ + SAVED, SAVED + READ + SAVED),
         (SET + "        self.layer = build(self)\n" + SAVED, SAVED + "        self.layer = build(self)\n" + SAVED),
         (SET[:-1] + "  # all of them\n" + SAVED, SAVED[:-1] + "  # all of them\n" + SAVED),
