@@ -21,6 +21,9 @@ from codemods.triggers import awake, sees_text
 
 Unit = tuple[str, str]
 
+DEEP = "its code nests too deeply"
+"""Why a rewrite is left out that LibCST cannot make; no fault of the rule."""
+
 
 @dataclass(frozen=True)
 class Change:
@@ -102,7 +105,7 @@ def plan(
         else finding
         for finding in settled
     )
-    bugs = tuple(f"{code} in {path}: {why}" for (code, path), why in sorted(draft.rejected.items()))
+    bugs = tuple(f"{code} in {path}: {why}" for (code, path), why in sorted(draft.rejected.items()) if why != DEEP)
     return Plan(findings, tuple(draft.changes), looked.skipped, bugs)
 
 
@@ -114,6 +117,8 @@ def _settle(finding: Finding, draft: _Draft, options: Options) -> Finding:
     if not finding.applied or why is None:
         return finding
     reason = f"fixer's own rewrite was thrown away ({why}); please report it"
+    if why == DEEP:
+        reason = f"Not rewritten: {DEEP}, or that of a file which changes with it."
     return replace(finding, applied=False, fix="manual", reason=reason)
 
 
@@ -259,7 +264,7 @@ def _rewritten(
     try:
         after = file.encode(_edited(file, edits, [item for match in wanted for item in match.imports]))
     except Exception as error:
-        return b"", f"{type(error).__name__}: {error}"
+        return b"", DEEP if _is_deep(error) else f"{type(error).__name__}: {error}"
     result = replace_data(source, after)
     try:
         if source.kind == "python":
@@ -268,6 +273,8 @@ def _rewritten(
                 _compile(after)
         elif isinstance(file, Notebook):
             load(result)
+    except RecursionError:
+        return b"", DEEP
     except (SyntaxError, ValueError, Unreadable) as error:
         return b"", f"the result does not parse: {error}"
     if after == source.data:
@@ -275,6 +282,14 @@ def _rewritten(
     if any(options.applies(match) for match in _fresh(rule, result, facts, options)):
         return b"", "the rule would change its own result again"
     return after, None
+
+
+def _is_deep(error: BaseException) -> bool:
+    """Whether an error comes of code that nests too deeply; LibCST may fail otherwise on its way out."""
+    every: list[BaseException | None] = [error]
+    while every[-1] is not None:
+        every.append(every[-1].__cause__ or every[-1].__context__)
+    return any(isinstance(item, RecursionError) for item in every)
 
 
 def _compiles(data: bytes) -> bool:
