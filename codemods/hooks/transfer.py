@@ -10,7 +10,7 @@ from codemods.facts import ClassFact, Facts
 from codemods.family import family
 from codemods.rule import Match, NodeEdit
 from codemods.source import ClassNode, PythonFile
-from codemods.syntax import is_plain, is_super_call, parameters
+from codemods.syntax import is_plain, is_super_call, self_name
 
 if TYPE_CHECKING:
     import libcst as cst
@@ -24,14 +24,20 @@ INDEX = "dataloader_idx"
 def longer(file: PythonFile, facts: Facts, fact: ClassFact, item: ClassNode, name: str) -> Match | None:
     """A hook that takes no index, with one that is 0 where nobody gives it."""
     method = item.methods[name]
-    names = parameters(method)
-    if not is_plain(method) or not names or len(names) > LONGER[name]:
+    given = [*method.args.posonlyargs, *method.args.args]
+    names = [argument.arg for argument in (given[1:] if self_name(method) else given)]
+    if method.args.vararg or not names or len(names) > LONGER[name]:
         return None
     place, message = file.head(method), f"{name} gets `{INDEX}` too since Lightning 1.4"
-    calls = [node for node in ast.walk(method) if isinstance(node, ast.Call) and is_super_call(node, name)]
+    called = [node for node in ast.walk(method) if isinstance(node, ast.Call)]
+    calls = [node for node in called if is_super_call(node, name)]
     relative = next((other.name for other in family(facts, fact) if name in other.methods), None)
     why = ""
-    if len(names) < LONGER[name]:
+    if not is_plain(method):
+        why = "it is decorated, or takes more than plain arguments"
+    elif any(_is_by_name(node.func, name, self_name(method)) for node in called):
+        why = "it calls the hook of a class that it names"
+    elif len(names) < LONGER[name]:
         why = f"it takes {len(names)} of {LONGER[name]} arguments"
     elif any(isinstance(node, ast.Name) and node.id == INDEX for node in ast.walk(method)):
         why = f"it has a `{INDEX}` of its own"
@@ -43,6 +49,14 @@ def longer(file: PythonFile, facts: Facts, fact: ClassFact, item: ClassNode, nam
     return Match(
         place, message, "safe", "Lightning gives it by position, a TypeError where there is none.", edits=(edit,)
     )
+
+
+def _is_by_name(function: ast.expr, hook: str, this: str) -> bool:
+    """Whether a call is one of `Base.hook(self, ...)`."""
+    if not isinstance(function, ast.Attribute) or function.attr != hook:
+        return False
+    owner = function.value
+    return isinstance(owner, ast.Attribute) or (isinstance(owner, ast.Name) and owner.id != this)
 
 
 def _with_index(node: cst.FunctionDef, *, name: str) -> cst.FunctionDef:

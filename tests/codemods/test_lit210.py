@@ -237,6 +237,10 @@ def test_hooks_of_a_batch_take_the_index_of_its_loader(base: str) -> None:
         ("(batch, device)\n", "(batch=batch, device=device)\n"),
         ("(self, batch, device)", "(self, batch)"),
         ("return batch\n", "dataloader_idx = 1\n        return batch\n"),
+        ("super().transfer_batch_to_device(", "LightningModule.transfer_batch_to_device(self, "),
+        ("device):", "device, **rest):"),
+        ("device):", "device, *, dataloader_idx=0):"),
+        ("    def", "    @torch.no_grad()\n    def"),
     ],
 )
 def test_hooks_of_a_batch_that_are_not_plain_stay(old: str, new: str) -> None:
@@ -244,7 +248,16 @@ def test_hooks_of_a_batch_that_are_not_plain_stay(old: str, new: str) -> None:
     assert len(refusals({"a.py": text}, "LIT210")) == 1
 
 
-@pytest.mark.parametrize("arguments", ["(self, *args)", "(self, batch, device, dataloader_idx)", "(self, b, d, i=0)"])
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        "(self, *args)",
+        "(self, b, *args)",
+        "(self, b, d, i, **rest)",
+        "(self, batch, device, dataloader_idx)",
+        "(self, b, d, i=0)",
+    ],
+)
 def test_hooks_of_a_batch_that_take_the_index_stay(arguments: str) -> None:
     head = "import pytorch_lightning as pl\n\n\nclass A(pl.LightningModule):\n"
     text = f"{head}    def transfer_batch_to_device{arguments}:\n        pass\n"
