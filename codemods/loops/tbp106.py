@@ -17,7 +17,7 @@ from codemods.loops.steps import Change, Put, Step
 from codemods.loops.tbp105 import TRUNCATES
 from codemods.rule import Example, Match, Rule
 from codemods.source import PythonFile
-from codemods.syntax import taken_name
+from codemods.syntax import Function, is_self_attribute, may_return_none, results, self_name, taken_name
 
 if TYPE_CHECKING:
     import libcst as cst
@@ -27,6 +27,8 @@ IMPORTS: tuple[tuple[str, str | None], ...] = (
     ("torch", None),
     ("lightning_utilities.core.apply_func", "apply_to_collection"),
 )
+HOLDING = {"tuple", "list", "isinstance", "clone", "contiguous", "to"}
+"""What gives back a tensor with its history, or what holds such."""
 ADVICE = "Detach the state, whatever its structure, behind the step of each chunk."
 
 
@@ -48,11 +50,59 @@ def _state_match(file: PythonFile, loop: Loop, flow: Flow, state: Carried) -> It
         message = f"{named} is carried to the next chunk with its whole history"
         step: Step = Put(_end(flow, state), _cut_text(state))
     else:
+        if why := _cuts_nothing(file, loop, flow, state, body):
+            yield left(file.span(body[state.cuts[0]]), f"{named} keeps its history from chunk to chunk", why, ADVICE)
+            return
         found = _wrong_depth(file, flow, state, body)
         if found is None:
             return
         message, step = found
     yield _judged(file, loop, flow, state, message, step)
+
+
+def _cuts_nothing(file: PythonFile, loop: Loop, flow: Flow, state: Carried, body: list[ast.stmt]) -> str | None:
+    """Why the one statement that seems to cut the state leaves it whole, always or on some chunks."""
+    backwards = _inside(flow, state, "backward")
+    if len(state.cuts) != 1 or not state.certain or any(retains(event.call) for event in backwards):
+        return None
+    statement = body[state.cuts[0]]
+    if isinstance(statement, ast.If):
+        counted = isinstance(statement.test, ast.Compare) and isinstance(statement.test.left, ast.BinOp)
+        if not counted or not isinstance(statement.test.left.op, ast.Mod) or statement.orelse:  # type: ignore[attr-defined]
+            return None
+        return f"it is cut where `{file.source_of(statement.test)}` alone, and the chunk behind another one fails"
+    call = statement.value if isinstance(statement, ast.Assign) else None
+    called = _called(file, loop, flow, call) if isinstance(call, ast.Call) else None
+    if called is None or not _keeps_history(called):
+        return None
+    return f"`{file.source_of(call.func)}` gives it back with its history"  # type: ignore[union-attr]
+
+
+def _called(file: PythonFile, loop: Loop, flow: Flow, call: ast.Call) -> Function | None:
+    """The function of the file, or of the class where no relative has another, that a call runs."""
+    function = call.func
+    if isinstance(function, ast.Name):
+        found = [node for node in file.tree.body if isinstance(node, ast.FunctionDef) and node.name == function.id]
+        return found[0] if len(found) == 1 else None
+    if not isinstance(function, ast.Attribute) or not is_self_attribute(
+        function, function.attr, self_name(flow.function)
+    ):
+        return None
+    inherited = any(function.attr in other.methods for other in loop.relatives)
+    return None if inherited else loop.item.methods.get(function.attr)
+
+
+def _keeps_history(function: Function) -> bool:
+    """Whether a function only takes a state apart and puts it together again."""
+    calls = [node.func for node in ast.walk(function) if isinstance(node, ast.Call)]
+    names = {getattr(node, "attr", getattr(node, "id", "")) for node in calls}
+    given = [any(isinstance(part, ast.Name) for part in ast.walk(value)) for value in results(function)]
+    plain = names <= {*HOLDING, function.name} and not function.decorator_list and not may_return_none(function)
+    return plain and all(given) and not CUT.search(_text(function))
+
+
+def _text(function: Function) -> str:
+    return "\n".join(ast.unparse(node) for node in function.body).replace(function.name, "")
 
 
 def _judged(file: PythonFile, loop: Loop, flow: Flow, state: Carried, message: str, step: Step) -> Match:

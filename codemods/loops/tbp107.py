@@ -14,7 +14,7 @@ from codemods.loops.flow import Flow
 from codemods.loops.intent import ASKED, is_meant
 from codemods.rule import Example, Match, NodeEdit, Rule
 from codemods.source import PythonFile
-from codemods.syntax import is_self_attribute, own_nodes, self_assignments, self_name
+from codemods.syntax import is_self_attribute, mentions, own_nodes, self_assignments, self_name
 
 if TYPE_CHECKING:
     import libcst as cst
@@ -94,8 +94,8 @@ def _split(node: cst.Attribute) -> cst.Attribute:
 
 def _iterated(file: PythonFile, around: Loop, flow: Flow, loop: ast.For) -> Iterator[Match]:
     named = STEPS.search(_last_word(loop.iter)) and _last_word(loop.iter) != "bptt"
-    if named or _is_number(around, flow, loop.iter):
-        what = "It is how many steps a chunk has. " if named else "A TypeError as it is. "
+    if named or _is_number(file, around, flow, loop.iter):
+        what = "It is how many steps a chunk has. " if named else "The file sets it to a whole number alone. "
         reason = f"{what}Loop over the chunks: `for chunk in x.split(steps, dim=1)`."
         yield Match(file.span(loop.iter), "the loop goes over a number", "manual", f"Not rewritten: {reason}")
         return
@@ -121,12 +121,17 @@ def _iterated(file: PythonFile, around: Loop, flow: Flow, loop: ast.For) -> Iter
     yield Match(file.span(call), message, "safe", "A TypeError as it is.", edits=(NodeEdit(call, _as(text)),))
 
 
-def _is_number(loop: Loop, flow: Flow, node: ast.expr) -> bool:
-    """Whether an expression is an attribute of the class that its methods set to a whole number alone."""
+def _is_number(file: PythonFile, loop: Loop, flow: Flow, node: ast.expr) -> bool:
+    """Whether an expression is an attribute that its file sets to a whole number alone."""
     if not isinstance(node, ast.Attribute) or not is_self_attribute(node, node.attr, self_name(flow.function)):
         return False
-    values = [each.value for method in loop.item.methods.values() for each in self_assignments(method, node.attr)]
-    return bool(values) and all(isinstance(value, ast.Constant) and type(value.value) is int for value in values)
+    made = [each for method in loop.item.methods.values() for each in self_assignments(method, node.attr)]
+    plain = {target for each in made for target in (each.targets if isinstance(each, ast.Assign) else [each.target])}
+    if any(not isinstance(each.ctx, ast.Load) and each not in plain for each in file.attributes(node.attr)):
+        return False
+    if mentions(file.tree, node.attr):
+        return False
+    return bool(made) and all(isinstance(each.value, ast.Constant) and type(each.value.value) is int for each in made)
 
 
 def _as(text: str) -> Callable[[cst.Call], cst.BaseExpression]:

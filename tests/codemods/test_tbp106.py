@@ -4,10 +4,17 @@ from __future__ import annotations
 
 import pytest
 
-from tests.codemods.loop_programs import BACKWARD, DETACH, RULES, STEP, ZERO, assert_refused, changed
-from tests.codemods.support import run_rules
+from tests.codemods.loop_programs import BACKWARD, CLASS, DETACH, RULES, SETUP, STEP, ZERO, assert_refused, changed
+from tests.codemods.support import rule, run_rules
+from tests.training import Case, train_many
 
 CODE = "TBP106"
+SELDOM = "            if batch_idx % 2 == 0:\n    " + DETACH
+REPACKAGED = "            hiddens = self.repackage(hiddens)\n"
+METHOD = "    def repackage(self, state):\n        return tuple(part.clone() for part in state)\n\n"
+FUNCTION = (
+    "def repackage(state):\n    return [repackage(part) for part in state] if isinstance(state, tuple) else state\n\n\n"
+)
 REFUSED = {
     "through all chunks, perhaps meant": (
         changed(
@@ -19,6 +26,12 @@ REFUSED = {
         ),
         "If that is not meant",
     ),
+    "cut on some batches": (changed((DETACH, SELDOM)), "where `batch_idx % 2 == 0` alone"),
+    "a method that cuts nothing": (changed((DETACH, REPACKAGED), (SETUP, METHOD + SETUP)), "`self.repackage` gives it"),
+    "a function that cuts nothing": (
+        changed((DETACH, REPACKAGED.replace("self.", "")), (CLASS, FUNCTION + CLASS)),
+        "`repackage` gives it back with its history",
+    ),
     "a name that is taken": (
         changed((DETACH, ""), ("def main():", "apply_to_collection = 1\n\n\ndef main():")),
         "apply_to_collection",
@@ -29,6 +42,43 @@ REFUSED = {
 @pytest.mark.parametrize(("text", "why"), REFUSED.values(), ids=REFUSED)
 def test_is_left_to_a_person(text: str, why: str) -> None:
     assert_refused(text, CODE, why)
+
+
+CUTS = {
+    "where it is no tensor yet": changed((DETACH, SELDOM.replace("batch_idx % 2 == 0", "hiddens is not None"))),
+    "in either branch": changed((DETACH, SELDOM + "            else:\n    " + DETACH)),
+    "by a method": changed((DETACH, REPACKAGED), (SETUP, METHOD.replace("clone", "detach") + SETUP)),
+    "by values": changed(
+        (DETACH, REPACKAGED), (SETUP, METHOD.replace("part.clone()", "torch.tensor(part.tolist())") + SETUP)
+    ),
+    "by a method of a child": changed(
+        (DETACH, REPACKAGED),
+        (SETUP, METHOD + SETUP),
+        ("def main():", f"class Child(Model):\n{METHOD.replace('clone', 'detach')}\ndef main():"),
+    ),
+    "by None": changed((DETACH, REPACKAGED), (SETUP, METHOD[: METHOD.index("tuple")] + "None\n\n" + SETUP)),
+    "on some batches, with a step for all chunks": changed(
+        (DETACH, SELDOM + STEP[4:]),
+        (BACKWARD + STEP, BACKWARD.replace("loss)", "loss, retain_graph=True)")),
+        (ZERO, ""),
+        ("        hiddens = None\n", "        hiddens = None\n        optimizer.zero_grad()\n"),
+    ),
+}
+
+
+@pytest.mark.parametrize("text", CUTS.values(), ids=CUTS)
+def test_is_left_alone(text: str) -> None:
+    assert run_rules({"train.py": text}, rule(CODE)).findings == ()
+
+
+def test_what_cuts_trains_and_what_does_not_fails() -> None:
+    wrong = [text for name, (text, _) in REFUSED.items() if "cut" in name]
+    right = [text for name, text in CUTS.items() if "child" not in name]
+    assert (len(wrong), len(right)) == (3, 6)
+    records = train_many([(Case({"train.py": text}), "target") for text in (*wrong, *right)])
+    failures = [record.failure and record.failure.message for record in records]
+    assert all("backward through the graph a second time" in (failure or "") for failure in failures[: len(wrong)])
+    assert failures[len(wrong) :] == [None] * len(right)
 
 
 UNSEEN = changed((DETACH, ""), ("self.rnn(part, hiddens)", "self.network(part, hiddens)"))

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tests.codemods.loop_programs import assert_refused, assert_rewritten, changed, step
+from tests.codemods.loop_programs import ASKED, assert_refused, assert_rewritten, changed, step
+from tests.codemods.support import rule, run_rules
 
 CODE = "TBP107"
 REWRITTEN = {
@@ -33,7 +34,7 @@ REFUSED = {
             ("truncated_bptt_steps", "pieces"),
             ("for part, target in zip(xs, ys):\n", "for part in self.pieces:\n            target = y\n"),
         ),
-        "A TypeError as it is",
+        "The file sets it to a whole number alone",
     ),
     "the samples' axis": (
         step("""
@@ -54,3 +55,19 @@ for part in batch[0].split(4):
 @pytest.mark.parametrize(("text", "why"), REFUSED.values(), ids=REFUSED)
 def test_is_left_to_a_person(text: str, why: str) -> None:
     assert_refused(text, CODE, why)
+
+
+NUMBER = REFUSED["a loop over another number"][0]
+PARTS = "self.pieces = x.split(4, dim=1)"
+STORED = {
+    "beside another name": PARTS.replace(" =", ", rest =") + ", None",
+    "by a loop": "for self.pieces in [x.split(4, dim=1)]:\n            pass",
+    "through another name": "me = self\n        me" + PARTS.removeprefix("self"),
+    "by setattr": 'setattr(self, "pieces", x.split(4, dim=1))',
+}
+
+
+@pytest.mark.parametrize("line", STORED.values(), ids=STORED)
+def test_a_number_that_becomes_chunks_is_not_named(line: str) -> None:
+    files = {"train.py": changed((ASKED, f"{ASKED}        {line}\n"), text=NUMBER)}
+    assert run_rules(files, rule(CODE)).findings == ()
