@@ -9,6 +9,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
+from codemods.backward import callbacks
 from codemods.backward.imports import unused
 from codemods.backward.names import Names
 from codemods.backward.raw import AUTOGRAD, Raw, built_by, read_raw
@@ -49,6 +50,9 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
         fact = notes.fact(file, item) if item.node in by_class else None
         if fact and (facts.kind(fact) in (MODULE, None) or _is_mixed_in(facts, fact)):
             yield from _class_matches(file, notes, item, fact, by_class[item.node])
+        elif fact and facts.kind(fact) == CALLBACK:
+            for call, method in by_class[item.node]:
+                yield from callbacks.match(file, notes, call, method)
 
 
 def _is_mixed_in(facts: Facts, fact: ClassFact) -> bool:

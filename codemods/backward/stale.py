@@ -178,7 +178,7 @@ def _through(
     """The names of values from before a line that were computed by a module of `trained`, and that module."""
     for name in _flowing(node):
         bound = names.bound.get(name.id, [])
-        if len(bound) != 1 or depth > 6 or _without_gradient(bound[0].node, method):
+        if len(bound) != 1 or depth > 6 or without_gradient(bound[0].node, method):
             continue
         value = bound[0].value
         if value.lineno >= line:
@@ -190,14 +190,14 @@ def _through(
 def _module(node: ast.expr, trained: frozenset[Path], names: Names, method: Function, depth: int = 0) -> str | None:
     """The trained module that an expression goes through."""
     own = self_name(method)
-    for inner in _uncut(node):
+    for inner in uncut(node):
         if isinstance(inner, ast.Call):
             path = path_of(inner.func)
             if path and path[0] == own and any(path[: len(known)] == known for known in trained):
                 return ".".join(path)
         if isinstance(inner, ast.Name) and depth < 6:
             bound = names.bound.get(inner.id, [])
-            if len(bound) == 1 and bound[0].value is not node and not _without_gradient(bound[0].node, method):
+            if len(bound) == 1 and bound[0].value is not node and not without_gradient(bound[0].node, method):
                 module = _module(bound[0].value, trained, names, method, depth + 1)
                 if module:
                     return module
@@ -205,10 +205,10 @@ def _module(node: ast.expr, trained: frozenset[Path], names: Names, method: Func
 
 
 def _flowing(node: ast.expr) -> Iterator[ast.Name]:
-    return (inner for inner in _uncut(node) if isinstance(inner, ast.Name))
+    return (inner for inner in uncut(node) if isinstance(inner, ast.Name))
 
 
-def _uncut(node: ast.AST) -> Iterator[ast.AST]:
+def uncut(node: ast.AST) -> Iterator[ast.AST]:
     """The nodes of an expression through which a gradient may flow."""
     if isinstance(node, ast.Attribute) and node.attr in CUTS:
         return
@@ -216,10 +216,10 @@ def _uncut(node: ast.AST) -> Iterator[ast.AST]:
         return
     yield node
     for child in ast.iter_child_nodes(node):
-        yield from _uncut(child)
+        yield from uncut(child)
 
 
-def _without_gradient(node: ast.AST, method: Function) -> bool:
+def without_gradient(node: ast.AST, method: Function) -> bool:
     """Whether a statement stands in a `with torch.no_grad():` of a method."""
     return any(
         isinstance(outer, ast.With)

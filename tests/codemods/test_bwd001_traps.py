@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from codemods.backward.bwd001 import AFTER, BEFORE, RULE
-from tests.codemods.support import run_rules
+from tests.codemods.support import refusals, rule, run_rules
 
 RAW = "loss.backward()"
 AUTOMATIC = BEFORE.replace("        self.automatic_optimization = False\n", "").replace(
@@ -175,3 +175,63 @@ def test_gradients_read_by_hand_make_it_unsafe() -> None:
 def test_an_ignored_place_keeps_the_class_as_it_is() -> None:
     text = raw("loss.backward(retain_graph=True)\n        loss.backward()  # fixer: ignore[BWD001]")
     assert run_rules({"train.py": text}, RULE).changes == ()
+
+
+MODULE_OF_CALLBACK = """\
+from lightning.pytorch import LightningModule
+
+
+class Model(LightningModule):
+    def __init__(self):
+        super().__init__()
+        self.automatic_optimization = False
+
+    def training_step(self, batch, batch_idx):
+        self.manual_backward(self.net(batch).mean())
+        self.optimizers().step()
+"""
+CALLING = """\
+from lightning.pytorch import Callback
+
+
+class Penalty(Callback):
+    def on_train_batch_end(self, trainer, pl_module, outputs, batch, batch_idx):
+        out = pl_module.net(batch)
+        loss = out.pow(2).mean()
+        loss.backward()
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "loss"),
+    [
+        ("", "", "loss"),
+        ("loss.backward()", "pl_module.backward(loss)", "loss"),
+        ("loss.backward()", "(loss + pl_module.penalty()).backward()", "loss + pl_module.penalty()"),
+    ],
+)
+def test_a_callback_that_goes_backward_through_its_module_is_named(old: str, new: str, loss: str) -> None:
+    files = {"model.py": MODULE_OF_CALLBACK, "callback.py": CALLING.replace(old, new) if old else CALLING}
+    (reason,) = refusals(files, "BWD001")
+    assert f"`pl_module.manual_backward({loss})` scales the loss" in reason
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("pl_module.net(batch)", "self.probe(pl_module.net(batch).detach())"),
+        ("pl_module.net(batch)", "self.probe(batch)"),
+        ("self.automatic_optimization = False", "self.net = None"),
+        ("(Callback)", "(object)"),
+        ("loss.backward()", "loss.backward()\n        self.optimizer.step()"),
+        (
+            "        out = pl_module.net(batch)",
+            "        with torch.no_grad():\n            seen = pl_module.net(batch)\n        out = self.probe(seen)",
+        ),
+    ],
+)
+def test_a_callback_that_trains_its_own_is_left_alone(old: str, new: str) -> None:
+    files = {"model.py": MODULE_OF_CALLBACK, "callback.py": CALLING}
+    changed = {path: text.replace(old, new) for path, text in files.items()}
+    assert changed != files
+    assert run_rules(changed, rule("BWD001")).findings == ()
