@@ -5,16 +5,21 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from pathlib import PurePosixPath
 
-from codemods.facts import Facts
+from codemods.facts import TRAINER, Facts
 from codemods.rule import Example, Match, Rule
 from codemods.source import TextFile
 from codemods.trainer.lit110 import advice_for
 from codemods.trainer.table import current, once
 
 _CALL = re.compile(
-    r"(?<![\w.])(?:(?:pl|L|pytorch_lightning|lightning(?:\.pytorch)?)\.)?Trainer(?:\.from_argparse_args)?\("
+    r"(?<![\w.])((?:pl|ptl|L|pytorch_lightning|lightning(?:\.pytorch)?)\.)?Trainer(?:\.from_argparse_args)?\("
 )
+_PAST = re.compile(r"change|history|news|release|migrat|upgrad", re.IGNORECASE)
+"""Documents of such a name show on purpose what is gone."""
+_STRANGE = re.compile(r"^[ \t>.]*from (?!pytorch_lightning|lightning)\S+ import (?:.*\W)?Trainer\b", re.MULTILINE)
+_OWN = re.compile(rb"^class Trainer\b", re.MULTILINE)
 _PROMPT = re.compile(r"^[ \t]*(?:>>>|\.\.\.)", re.MULTILINE)
 _SPOKEN = (b"pytorch_lightning", b"lightning.pytorch", b"import lightning", b"from lightning")
 """One of these stands in the code of a project that uses Lightning."""
@@ -24,16 +29,18 @@ _LONG = 4000
 
 def _check(file: TextFile, facts: Facts) -> Iterator[Match]:
     told = (path for word in _SPOKEN for path in facts.mentions.get(word, ()))
-    if not any(facts.kinds.get(path) in ("python", "notebook") for path in told):
+    past = _PAST.search(PurePosixPath(file.path).name)
+    if past or not any(facts.kinds.get(path) in ("python", "notebook") for path in told):
         return
+    strange = _STRANGE.search(file.text) or _has_own(facts)
     places: dict[int, None] = {}
     names: dict[str, None] = {}
     spans = []
     for place in _CALL.finditer(file.text):
         end = _end(file.text, place.end())
         call = _parsed(file.text[place.start() : end]) if end else None
-        gone = [item.arg for item in call.keywords if item.arg in once() - current() - {"args"}] if call else []
-        if gone and end:
+        gone = [item.arg for item in call.keywords if _is_gone(item)] if call else []
+        if gone and end and (place[1] or not strange):
             spans.append(file.span(place.start(), end))
             names |= dict.fromkeys(name for name in gone if name)
             places[spans[-1].line] = None
@@ -44,6 +51,26 @@ def _check(file: TextFile, facts: Facts) -> Iterator[Match]:
         message = f"The document gives Trainer {shown}, removed by Lightning 2.0"
         where = f"in lines {lines}" if len(places) > 1 else f"in line {lines}"
         yield Match(spans[0], message, "manual", f"Not rewritten: {where} it stands in text; {advice}.")
+
+
+def _is_gone(item: ast.keyword) -> bool:
+    """Whether an argument was removed; `gpus=...` speaks of one and shows none."""
+    said = isinstance(item.value, ast.Constant) and item.value.value is ...
+    return item.arg in once() - current() - {"args"} and not said
+
+
+def _has_own(facts: Facts) -> bool:
+    """Whether the project has a class `Trainer` that is none of Lightning's."""
+    return any(
+        source.kind == "python" and _OWN.search(source.data) and not _is_lightnings(facts, path)
+        for path, source in facts.sources.items()
+    )
+
+
+def _is_lightnings(facts: Facts, path: str) -> bool:
+    file = facts.open(path)
+    found = [item for item in file.classes if item.qualname == "Trainer"] if file else []
+    return any(item.scope.resolve(base) == TRAINER for item in found for base in item.node.bases)
 
 
 def _end(text: str, start: int) -> int | None:

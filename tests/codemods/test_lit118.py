@@ -51,6 +51,8 @@ def test_a_document_is_named_once() -> None:
         "Trainer(gpus=1 and so on)\n",
         "Trainer(gpus=1, ...\n",
         "Trainer(model=model, args=training_args)\n",
+        "`Trainer(gpus=...)` is gone: write `Trainer(devices=...)`\n",
+        "```python\nfrom transformers import Seq2SeqTrainer, Trainer\nTrainer(model, gpus=1)\n```\n",
     ],
 )
 def test_other_texts_are_left(text: str) -> None:
@@ -59,3 +61,23 @@ def test_other_texts_are_left(text: str) -> None:
 
 def test_projects_without_lightning_are_left() -> None:
     assert told("Trainer(gpus=1)\n", "import torch\n") == []
+
+
+@pytest.mark.parametrize("name", ["CHANGELOG.md", "training/HISTORY.md", "docs/release_notes.md", "docs/migration.md"])
+def test_documents_about_the_past_are_left(name: str) -> None:
+    files = {name: "Trainer(gpus=1)\n", "model.py": MODEL}
+    assert run_rules(files, rule("LIT118")).findings == ()
+
+
+@pytest.mark.parametrize(
+    ("base", "shown", "count"),
+    [("", "Trainer(gpus=1)", 0), ("", "pl.Trainer(gpus=1)", 1), ("(pl.Trainer)", "Trainer(gpus=1)", 1)],
+)
+def test_a_trainer_of_the_projects_own_takes_what_it_takes(base: str, shown: str, count: int) -> None:
+    own = f"import pytorch_lightning as pl\n\n\nclass Trainer{base}:\n    pass\n"
+    files = {"README.md": f"{shown}\n", "model.py": MODEL, "engine/own.py": own}
+    assert len(run_rules(files, rule("LIT118")).findings) == count
+
+
+def test_a_trainer_of_lightning_by_import_is_one() -> None:
+    assert told("from pytorch_lightning import LightningModule, Trainer\n\nTrainer(gpus=1)\nptl.Trainer(gpus=2)\n")
