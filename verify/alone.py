@@ -215,7 +215,7 @@ def _climb(
             took = tried.seconds * BATCHES * EPOCHS
             if took <= seconds / 2:
                 return replace(state, batch=tried.spec), tries, tried
-            doubted, since = replace(state, batch=tried.spec), max(since, STUCK - DOUBT)
+            doubted, since = replace(state, batch=tried.spec, slow=True), max(since, STUCK - DOUBT)
             tried = replace(tried, error=TooSlow(f"the training takes about {took:.0f} seconds"), score=4 * STEP_SCORE)
             queue, begin = [], deque()
         slow = slow or isinstance(tried.error, TooSlow | TooLarge)

@@ -43,7 +43,7 @@ class State:
     the project's script would have set, and whether the module is validated too: left out at first, since a step on
     made-up batches is enough to find them, but a schedule may watch what is logged there. `weights` lets weights be
     random that the module would load from where they are not. `full` are the arguments that were too large or too slow
-    here, None where these are no smaller ones."""
+    here, None where these are no smaller ones; `slow` says that its training takes much of the time that there is."""
 
     arguments: dict[str, Any]
     batch: dict[str, Any] | None = None
@@ -53,6 +53,7 @@ class State:
     validates: bool = False
     weights: bool = False
     full: dict[str, Any] | None = None
+    slow: bool = False
 
     @property
     def key(self) -> str:

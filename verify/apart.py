@@ -126,7 +126,8 @@ def _namespaces(sources: Sources, files: Iterable[str]) -> list[str]:
 def _search(
     sides: Sides, tree: Sources, start: Start, files: Sequence[Chosen], name: str
 ) -> tuple[list[Recipe], tuple[str, ...], bool]:
-    """The recipes found, what was not found and why, and whether anything of the project could be looked at."""
+    """The recipes found, slow ones last, what was not found and why, and whether anything of the project could be
+    looked at."""
     spec = {
         "mode": "search",
         "paths": list(dict.fromkeys(path for file in files for path in file.paths)),
@@ -150,6 +151,7 @@ def _search(
         ended = ended or event.get("event") == "end"
     if not ended:
         failed.append(f"the search was ended: {outcome.ended or f'exit status {outcome.status}'}")
+    recipes.sort(key=lambda recipe: recipe.get("slow") is True)
     return recipes, tuple(failed), bool(recipes or failed)
 
 
@@ -205,9 +207,11 @@ def _read(path: Path, label: str, outcome: Outcome, recipe: Recipe) -> Raw:
     raw = read(path, label)
     recording = raw.recording
     if not recording.fitted and recording.failure is None:
-        how = outcome.ended or f"the process ended with status {outcome.status}"
+        how, ended = outcome.ended or f"the process ended with status {outcome.status}", outcome.ended
+        if not path.is_file():
+            how = ended = f"not begun, as {how} before"
         recording = replace(recording, failure=Failure("ProcessEnded", how, None))
-        raw = replace(raw, ended=outcome.ended)
+        raw = replace(raw, ended=ended)
     return replace(raw, recording=recording, output=outcome.output)
 
 

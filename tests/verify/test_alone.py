@@ -272,6 +272,7 @@ def test_a_model_whose_steps_take_too_long_is_made_smaller_where_that_trains(
     state, _, _ = _climb(Bench(None, ".", 1), cls, hints, {}, 100)
     assert state is not None and state.arguments == {"width": width}
     assert state.full == ({"width": 512} if width == 32 else None)
+    assert state.slow is (width == 512)
 
 
 def test_hooks_that_need_data_and_packages_that_are_not_used_are_said(searched: dict[str, Any]) -> None:

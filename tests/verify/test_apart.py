@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -140,6 +142,36 @@ def test_a_module_that_loads_nothing_changed_raises_no_rung(monkeypatch: pytest.
     verdict, rung, reason = judged(monkeypatch, tmp_path, other, other)
     assert (verdict, rung) == ("inconclusive", "conforms")
     assert "none of the changed files was executed" in reason
+
+
+RECIPE = {
+    "event": "recipe", "path": "model.py", "tries": 1, "arguments": {}, "batch": {}, "stubs": [], "skipped": [],
+    "absent": [], "datamodule": False, "attributes": {}, "note": "",
+    "told": {"arguments": "", "batch": "b", "attributes": "", "smaller": ""},
+}  # fmt: skip
+
+
+def test_a_module_that_nothing_was_left_for_is_said_to_be_not_begun(tmp_path: Path) -> None:
+    """A slow one comes last; where the process ends in one, those behind it are not said to fail."""
+    sources = Sources(tree(tmp_path / "tree", model=HEAD + BODY))
+    found = [{**RECIPE, "cls": name, "slow": slow} for name, slow in (("Slow", True), ("Ends", False), ("Late", False))]
+
+    def start(name: str, _: Sources, spec: Mapping[str, Any]) -> tuple[Outcome, Path]:
+        events = tmp_path / f"{name}.jsonl"
+        if spec["mode"] == "search":
+            events.write_text("\n".join(json.dumps(event) for event in (*found, {"event": "end"})))
+            return Outcome(0, "", None, 1.0), events
+        assert [recipe["cls"] for recipe in spec["recipes"]] == ["Ends", "Late", "Slow"]
+        Path(spec["recipes"][0]["record"]).write_text('{"event": "start", "versions": ["2.6.6"]}\n')
+        return Outcome(-11, "", None, 1.0), events
+
+    sides = Sides(sources, sources, None, start, lambda jobs: [job() for job in jobs], tmp_path, 10)
+    judged = train(sides, ("model.py",), (), missing="none", per_batch=False)
+    assert judged is not None
+    ended, late, slow = (part.reason for part in judged.alone)
+    assert "the process ended with status -11" in ended and "begun" not in ended
+    for reason in (late, slow):
+        assert "not begun, as the process ended with status -11 before" in reason
 
 
 def test_the_tree_before_is_searched_for_the_files_that_it_has(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
