@@ -169,16 +169,17 @@ class Script:
         return own or loose
 
     def trained_on(self) -> ast.expr | None:
-        """What the one `fit` is given to train on: the module itself where that is all."""
-        fits = self.fits()
-        if len(fits) != 1:
-            return None
+        """What every `fit` is given to train on: the module itself where that is all."""
         names = ("train_dataloaders", "train_dataloader", "datamodule")
-        named = [item.value for item in fits[0].keywords if item.arg in names]
-        return next(iter([*fits[0].args[1:2], *named, *fits[0].args[:1]]), None)
+        found: list[ast.expr] = []
+        for call in self.fits():
+            given = {item.arg: item.value for item in call.keywords}
+            data = [*call.args[1:2], *(given[name] for name in names if name in given)]
+            found += [*data, *call.args[:1], *([given["model"]] if "model" in given else [])][:1]
+        return found[0] if len(found) == len(self.fits()) and len({ast.unparse(item) for item in found}) == 1 else None
 
     def trained_batches(self, ranks: int = 1) -> int | None:
-        """The number of batches that the one `fit` trains on in an epoch, in each of several processes."""
+        """The number of batches that every `fit` trains on in an epoch, in each of several processes."""
         loader = self.trained_on()
         return self.known(ranks).batches_of(loader) if loader is not None else None
 

@@ -17,7 +17,7 @@ from codemods.steps.dead import dead_after
 from codemods.steps.modules import manual
 from codemods.steps.roles import Count, Leaf
 from codemods.steps.script import Script
-from codemods.steps.trained import counted_in, is_odd, is_trained_on, set_anew
+from codemods.steps.trained import counted_in, is_odd, is_trained_on, other_size, set_anew
 from codemods.steps.trainers import Trainers, builds_trainer, dropped, gives_limit, item_of, processes, ranks
 
 if TYPE_CHECKING:
@@ -129,6 +129,8 @@ def _match(file: PythonFile, facts: Facts, trainer: Trainers, count: Count, epoc
     if level == "unsafe":
         what = ast.unparse(counted) if counted is not None else _source(file, _measure(count).node)
         reason += f" `{what}` is taken to be that of the training, which is not seen."
+    if size := other_size(trainer.script, count):
+        level, reason = "unsafe", f"{reason} Its loader takes `{size}` in a batch, which is not seen to be the same."
     known = trainer.given.get("max_epochs")
     same = known is not None and file.source_of(known) == epochs
     if known is not None and not same and literal(known) not in ((True, None), (True, -1)):

@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from codemods.steps.roles import SEVERAL, Count, Leaf, Role
 from codemods.steps.script import Script, dataset_of
-from codemods.syntax import own_nodes, results
+from codemods.syntax import is_none, own_nodes, results
 
 Seen = Literal["same", "another", "unseen"]
 OTHER = re.compile(r"(?<![a-z])(val|valid|validation|test|eval|dev)(?![a-z])")
@@ -59,8 +59,7 @@ def with_sizes(script: Script, count: Count, window: Any) -> Count:
     loader = script.follow(trained) if (trained := script.trained_on()) is not None else None
     parts: list[tuple[Role, Any]] = [("accumulate", window)]
     if count.first("samples") and isinstance(loader, ast.Call):
-        named = next((item.value for item in loader.keywords if item.arg == "batch_size"), None)
-        size = script.constant(next(iter([*loader.args[1:2], *([named] if named else [])]), None))
+        size = script.constant(_batch_size(loader))
         parts = [("batch_size", size), *parts]
     parts = [(role, size) for role, size in parts if type(size) is int and size > 1 and not count.first(role)]
     for length in range(1, len(parts) + 1):
@@ -68,6 +67,26 @@ def with_sizes(script: Script, count: Count, window: Any) -> Count:
             under = [Leaf(role, ast.Constant(size), "named") for role, size in parts[:length]]
             return replace(count, number=1, under=(*count.under, *under))
     return count
+
+
+def _batch_size(loader: ast.Call) -> ast.expr | None:
+    named = (item.value for item in loader.keywords if item.arg == "batch_size")
+    return next(iter([*loader.args[1:2], *named]), None)
+
+
+def other_size(script: Script, count: Count) -> str | None:
+    """The batch size of the loader that is trained on, as source text, where samples are divided by one that is not
+    seen to be the same."""
+    divisor, trained = count.first("batch_size"), script.trained_on()
+    loader = script.follow(trained) if trained is not None else None
+    size = _batch_size(loader) if isinstance(loader, ast.Call) else None
+    if divisor is None or size is None or not count.first("samples"):
+        return None
+    numbers = script.constant(size), script.constant(divisor.node)
+    if None not in numbers and numbers[0] == numbers[1]:
+        return None
+    names = [{text.rpartition(".")[2] for text in _spellings(script, node)} for node in (size, divisor.node)]
+    return None if names[0] & names[1] else ast.unparse(size)
 
 
 def set_anew(script: Script, node: ast.expr) -> str | None:
@@ -97,7 +116,8 @@ def is_odd(script: Script, count: Count) -> str | None:
     if any(isinstance(value, SEVERAL) for value in (results(method) if method else ())):
         return "train_dataloader gives several loaders"
     loader = script.follow(trained) if trained is not None else None
-    names = {item.arg for item in loader.keywords} if isinstance(loader, ast.Call) else set()
+    given = loader.keywords if isinstance(loader, ast.Call) else ()
+    names = {item.arg for item in given if not is_none(item.value)}
     if count.first("samples") and names & {"sampler", "batch_sampler", None}:
         return "the loader has a sampler of its own, which decides how long an epoch is"
     return None

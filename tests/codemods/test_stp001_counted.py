@@ -32,6 +32,9 @@ def program(steps: str, fit: str = "train_loader, val_loader", *before: str) -> 
         (STEPS.format("trainset"), "DataLoader(trainset, shuffle=True)"),
         ("len(dm.train_dataloader()) * epochs", "datamodule=dm"),
         ("len(train_loader) * epochs", ""),
+        ("len(model.train_dataloader()) * epochs", "model=model"),
+        ("len(train_loader) * epochs", "train_loader)\n    trainer.fit(model, train_loader, ckpt_path='last'"),
+        (STEPS.format("trainset"), "DataLoader(trainset, batch_size, sampler=None)"),
     ],
 )
 def test_what_is_trained_on_is_safe(steps: str, fit: str) -> None:
@@ -68,6 +71,12 @@ def test_what_something_else_is_made_of_is_refused(counted: str, fit: str) -> No
 def test_what_is_not_seen_to_be_trained_on_is_unsafe(counted: str, fit: str, before: tuple[str, ...]) -> None:
     ((level, reason),) = levels(program(counted, fit, *before))
     assert level == "unsafe" and "is taken to be that of the training" in reason
+
+
+@pytest.mark.parametrize("size", ["64", "eval_batch_size", "args.train_size"])
+def test_samples_by_another_batch_size_are_unsafe(size: str) -> None:
+    (found,) = levels(program(STEPS.format("trainset"), f"DataLoader(trainset, batch_size={size})"))
+    assert found[0] == "unsafe" and f"takes `{size}` in a batch" in found[1]
 
 
 def test_an_epoch_that_is_a_number_of_its_own_is_refused() -> None:
