@@ -59,7 +59,8 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
             yield Match(file.head(step), MESSAGE, "manual", reason, "M260")
         else:
             reason = f"Nothing in the project sets `{FLAG}`, so it was None on 1.x too, and it is never read."
-            yield Match(file.head(step), MESSAGE, "safe", reason, "M260", edits=_edits(step), unit=item.qualname)
+            unit = f"{file.path}:{item.qualname}"
+            yield Match(file.head(step), MESSAGE, "safe", reason, "M260", edits=_edits(step), unit=unit)
 
 
 def _edits(step: Function) -> tuple[NodeEdit, ...]:
