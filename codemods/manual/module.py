@@ -33,6 +33,13 @@ NOT_CARRIED = {
 BEFORE_STEP = "on_before_optimizer_step"
 
 
+def not_plain(method: Function, named: str = "") -> str:
+    """The reason for which a method that is not plain is left: its first decorator by name, or which one it is not."""
+    if method.decorator_list:
+        return f"{method.name} is decorated with `@{ast.unparse(method.decorator_list[0])}`"
+    return f"{method.name} is not a plain method{named and f' of {named}'}"
+
+
 def judge_place(
     file: PythonFile,
     item: ClassNode,
@@ -58,7 +65,7 @@ def judge_before_step(item: ClassNode) -> None:
     """Raises NotPlain where clipping has no place at the end of `on_before_optimizer_step`."""
     before = item.methods.get(BEFORE_STEP)
     if before and (not is_plain(before) or not parameters(before) or returns(before)):
-        raise NotPlain(f"{BEFORE_STEP} is not a plain method, so clipping has no place at its end")
+        raise NotPlain(f"{not_plain(before)}, so clipping has no place at its end")
 
 
 def is_manual(item: ClassNode) -> bool:

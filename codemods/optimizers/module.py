@@ -9,7 +9,16 @@ from dataclasses import dataclass, field
 from codemods.manual.configured import Configured
 from codemods.manual.hooks import CARRIED, Hooks, judge_hooks, read_hooks
 from codemods.manual.makers import METHOD, read_makers
-from codemods.manual.module import AUTOMATIC, NOT_CARRIED, is_manual, is_set, judge_by_hand, judge_place, plain_flags
+from codemods.manual.module import (
+    AUTOMATIC,
+    NOT_CARRIED,
+    is_manual,
+    is_set,
+    judge_by_hand,
+    judge_place,
+    not_plain,
+    plain_flags,
+)
 from codemods.manual.optimizers import NotPlain
 from codemods.manual.outputs import judge_batch, judge_outputs, reads_batch, reads_outputs
 from codemods.optimizers.returned import may_skip, result_kind
@@ -180,7 +189,7 @@ def names_of(step: Function) -> Names:
     `**kwargs` besides, into which 1.x put nothing: it gave all by place."""
     names = parameters(step)
     if not is_plain(step, named=True) or len(names) != 3 or names[2] != INDEX:
-        raise NotPlain(f"training_step is not a plain method of (self, batch, batch_idx, {INDEX})")
+        raise NotPlain(not_plain(step, f"(self, batch, batch_idx, {INDEX})"))
     found = Names(self_name(step), names[0], names[1])
     for name in (found.this, found.batch, found.batch_idx):
         if name in LOOP_NAMES:

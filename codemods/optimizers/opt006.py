@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from codemods.facts import MODULE, Facts
 from codemods.finding import Fix
 from codemods.manual.closure import INDEX, bare_steps, closure_parameter, ignores_closure, may_skip_closure
-from codemods.manual.module import is_manual
+from codemods.manual.module import is_manual, not_plain
 from codemods.rule import Example, Match, Rule, TextEdit
 from codemods.source import ClassNode, PythonFile
 from codemods.syntax import Function, is_plain, is_self_attribute, parameters, self_name, uses
@@ -57,7 +57,7 @@ def _refusal(method: Function) -> str | None:
     """What keeps `optimizer.step()` from getting the closure."""
     steps = bare_steps(method)
     if not is_plain(method):
-        return "it is not a plain method"
+        return not_plain(method)
     closure = closure_parameter(method)
     if closure and uses(method, closure):
         return "some of its ways run it, and others do not"

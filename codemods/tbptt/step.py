@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass
 
+from codemods.manual.module import not_plain
 from codemods.manual.optimizers import NotPlain
 from codemods.syntax import (
     Function,
@@ -67,7 +68,7 @@ def read_step(step: Function) -> Step:
     names = parameters(step)
     required = len(names) - len(step.args.defaults)
     if not is_plain(step) or len(names) < 2:
-        raise NotPlain("training_step is not a plain method of (self, batch, batch_idx, hiddens)")
+        raise NotPlain(not_plain(step, "(self, batch, batch_idx, hiddens)"))
     if len(names) == 2:
         raise NotPlain(
             f"training_step takes {names[0]} and {names[1]}, and 1.x gave it the batch, its index and the state, in "
@@ -81,7 +82,7 @@ def read_step(step: Function) -> Step:
     if indexed and len(names) == 3:
         raise NotPlain("training_step takes no state, which 1.x gave it as a fourth argument")
     if required > 3 + indexed:
-        raise NotPlain("training_step is not a plain method of (self, batch, batch_idx, hiddens)")
+        raise NotPlain(not_plain(step, "(self, batch, batch_idx, hiddens)"))
     state = names[3 if indexed else 2]
     this = step.args.args[0].arg
     for name in (names[0], names[1], state):

@@ -64,7 +64,7 @@ REFUSED = {
     ),
     "another order": (changed((STEP, STEP.replace("batch_idx, optimizer_idx", "optimizer_idx, batch_idx"))), "plain"),
     "by keyword only": (changed((STEP, STEP.replace("optimizer_idx", "*, optimizer_idx"))), "plain method"),
-    "decorated": (changed((STEP, "    @torch.enable_grad()\n" + STEP)), "plain method"),
+    "decorated": (changed((STEP, "    @torch.enable_grad()\n" + STEP)), "decorated with `@torch.enable_grad()`."),
     "name of the loop": (changed((STEP, STEP.replace("batch,", "output,"))), "a parameter `output`"),
     "method of that name": (method("def training_step_for(self):\n    pass"), "already has a method"),
     "no configure_optimizers": (changed((SETUP, "    def optimizers_(self):\n")), "no configure_optimizers"),

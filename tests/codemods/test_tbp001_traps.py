@@ -43,6 +43,10 @@ REFUSED = {
         changed(("    def __init__", "    automatic_optimization: bool = False\n\n    def __init__")),
         "set other than to True in __init__",
     ),
+    "decorated": (
+        changed(("    def training_step", "    @typing.no_type_check\n    def training_step")),
+        "training_step is decorated with `@typing.no_type_check`.",
+    ),
     "optimizers kept by the name of a method": (
         optimizers(f"self.optimizers = {OPTIMIZER}", f"return {OPTIMIZER}"),
         "hides the method that the loop calls",
