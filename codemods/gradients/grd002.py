@@ -61,15 +61,16 @@ def _match(file: PythonFile, lost: Lost, cut: Cut, alone: bool) -> Match:
 
 def _block(file: PythonFile, lost: Lost, method: Function, block: ast.With, node: ast.expr, alone: bool) -> Match:
     message = f"The loss is worked out in `with {file.source_of(node)}:`: {ENDS}"
+    index = next(index for index, item in enumerate(block.items) if item.context_expr is node)
     plain = (
         not isinstance(node, ast.Name)
+        and block.items[index].optional_vars is None
         and method is lost.step
         and _makes_loss(lost, block)
         and not _has_comment(file, block)
     )
     if not (alone and plain):
         return Match(file.span(node), message, "manual", ADVICE)
-    index = next(index for index, item in enumerate(block.items) if item.context_expr is node)
     change = _opened if len(block.items) == 1 else partial(_without, index=index)
     return Match(file.span(node), message, "safe", STEP, edits=(NodeEdit(block, change),))
 
@@ -116,11 +117,9 @@ def _undecorated(function: cst.FunctionDef, text: str) -> cst.FunctionDef:
 
 
 def _without(block: cst.With, *, index: int) -> cst.With:
-    """The block without one of its contexts."""
-    import libcst as cst
-
+    """The block without one of its contexts, laid out as it was."""
     items = [item for place, item in enumerate(block.items) if place != index]
-    return block.with_changes(items=[*items[:-1], items[-1].with_changes(comma=cst.MaybeSentinel.DEFAULT)])
+    return block.with_changes(items=[*items[:-1], items[-1].with_changes(comma=block.items[-1].comma)])
 
 
 def _opened(block: cst.With) -> Any:

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from functools import partial
 
 from codemods.facts import MODULE, ClassFact, Facts
-from codemods.finding import Fix
+from codemods.finding import Fix, Span
 from codemods.gradients.classes import fact_of, is_module
 from codemods.gradients.eras import era
 from codemods.gradients.find import modules
@@ -53,9 +53,7 @@ def _of_parts(file: PythonFile, facts: Facts) -> Iterator[Match]:
             for loaded in found if holder else ():
                 where = f"{holder.name} ({holder.path})" if holder else ""
                 reason = f"{where} is built of it: call `.train()` on it where it is trained by a Trainer"
-                yield Match(
-                    file.span(loaded.statement), _message(loaded.name, loaded.call), "manual", reason, row="B11"
-                )
+                yield Match(_place(file, loaded), _message(loaded.name, loaded.call), "manual", reason, row="B11")
 
 
 def _holder(facts: Facts, part: ClassFact) -> ClassFact | None:
@@ -107,11 +105,16 @@ def _match(file: PythonFile, facts: Facts, loaded: Loaded) -> Match:
     message = _message(loaded.name, loaded.call)
     if is_frozen(loaded) == "perhaps":
         reason = "it is frozen in some cases: call `.train()` on it where it is trained"
-        return Match(file.span(loaded.statement), message, "manual", reason, row="B11")
+        return Match(_place(file, loaded), message, "manual", reason, row="B11")
     when = era(facts, "2.2.0")
     both = when == "before" and not is_open(facts, LIGHTNING) and admits_from(facts, LIGHTNING, "2.2.0")
     level: Fix = "safe" if when == "before" and not both else "unsafe"
-    return Match(file.span(loaded.statement), message, level, REASONS[when], row="B11", edits=(_edit(file, loaded),))
+    return Match(_place(file, loaded), message, level, REASONS[when], row="B11", edits=(_edit(file, loaded),))
+
+
+def _place(file: PythonFile, loaded: Loaded) -> Span:
+    """The statement that keeps a model, or, where it loads several or wraps one, the call that loads it."""
+    return file.span(loaded.statement if loaded.statement.value is loaded.call else loaded.call)
 
 
 def _edit(file: PythonFile, loaded: Loaded) -> TextEdit:

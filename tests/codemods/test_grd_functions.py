@@ -112,6 +112,20 @@ def test_one_of_several_contexts_is_named_and_goes(contexts: str, off: int) -> N
         assert run(after).returned == EVERY
 
 
+@pytest.mark.parametrize("off", [0, 1])
+def test_contexts_on_lines_of_their_own_stay_as_they_stand(off: int) -> None:
+    both = ["torch.no_grad()", "torch.profiler.record_function('loss')"][:: -1 if off else 1]
+    lines = "".join(f"            {context},\n" for context in both)
+    text = program(STEP.replace(LOSS, f"        with (\n{lines}        ):\n    {LOSS}"))
+    assert rewritten({"train.py": text}, GRD002)["train.py"] == text.replace("            torch.no_grad(),\n", "")
+
+
+@pytest.mark.parametrize("contexts", ["torch.no_grad() as off", "torch.no_grad() as off, open(x) as other"])
+def test_a_context_with_a_name_stays(contexts: str) -> None:
+    text = program(STEP.replace(LOSS, f"        with {contexts}:\n    {LOSS}"))
+    assert [(item.code, item.fix) for item in findings({"train.py": text})] == [("GRD002", "manual")]
+
+
 SHARED = """\
     def shared(self, x, y, train={}):
         with torch.set_grad_enabled(train):

@@ -71,6 +71,12 @@ def test_a_model_of_two_parts() -> None:
     assert rewritten({"train.py": text}, GRD006, unsafe=True)["train.py"].count("            self.bert.train()\n") == 2
 
 
+def test_each_of_several_models_of_a_statement_is_told_at_its_own_place() -> None:
+    text = model(BERT, f"self.bert = {LOADS} if other else {LOADS}")
+    spans = [finding.span for finding in run_rules({"train.py": text}, GRD006).findings]
+    assert len(spans) == 2 and spans[0].end_column < spans[1].column
+
+
 def test_a_local_that_is_made_of_itself_is_followed_to_an_end() -> None:
     assert findings(model(BERT, "bert = torch.nn.Sequential(bert)\nself.bert = bert"), GRD006) == []
 
