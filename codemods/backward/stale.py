@@ -41,13 +41,7 @@ def find_stale(item: ClassNode, method: Function) -> Iterator[Stale]:
         return
     names = Names(method)
     passes = [found for node in method.body if (found := read_pass(node, method))]
-    at_times = [
-        found
-        for branch in method.body
-        if isinstance(branch, ast.If)
-        for node in own_nodes(branch)
-        if (found := read_pass(node, method))
-    ]
+    at_times = [found for node in own_nodes(method) if node not in method.body and (found := read_pass(node, method))]
     steps = [(call, owner) for call, owner in _called(method, "step") if owner in trained]
     for step, optimizer in steps:
         before = [found for found in passes if found.call.lineno < step.lineno]

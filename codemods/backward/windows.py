@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
@@ -10,6 +11,8 @@ from codemods.backward.names import Names
 from codemods.nodes import every_node
 from codemods.source import ClassNode
 from codemods.syntax import Function, self_name
+
+LAST = re.compile(r"\bnum_training_batches\b|\blen\(\S*(loader|dataloader)\b")
 
 
 @dataclass(frozen=True)
@@ -164,16 +167,24 @@ def _tested(test: ast.expr, names: Names) -> Window | None:
 
 
 def _read(test: ast.expr) -> Window | None:
-    """A window by itself, or with the last batch of an epoch, as `with_tail` of BWD003 writes it."""
+    """A window by itself, or with the last batch of an epoch, as `with_tail` of BWD003 and others write it."""
     if not isinstance(test, ast.BoolOp):
         return read_window(test)
-    found = read_window(test.values[0])
-    if found is None or len(test.values) != 2 or not isinstance(test.op, ast.Or if found.holds else ast.And):
-        return None
-    last = test.values[1]
-    if not found.holds:
-        last = last.operand if isinstance(last, ast.UnaryOp) and isinstance(last.op, ast.Not) else test
-    return replace(found, tailed=True) if isinstance(last, ast.Attribute) and last.attr == "is_last_batch" else None
+    for value, last in (test.values, test.values[::-1]) if len(test.values) == 2 else ():
+        found = read_window(value)
+        if found and isinstance(test.op, ast.Or if found.holds else ast.And) and _is_last(last, found.holds):
+            return replace(found, tailed=True)
+    return None
+
+
+def _is_last(node: ast.expr, holds: bool) -> bool:
+    """Whether a test is true on the last batch of an epoch alone, or, where it does not hold, on every other one."""
+    if isinstance(node, ast.Compare):
+        asks = isinstance(node.ops[0], ast.Eq | ast.GtE if holds else ast.NotEq | ast.Lt)
+        return len(node.ops) == 1 and asks and LAST.search(ast.unparse(node)) is not None
+    if not holds:
+        node = node.operand if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not) else ast.Constant(None)
+    return isinstance(node, ast.Attribute) and node.attr == "is_last_batch"
 
 
 def _unconditional(node: ast.AST, method: Function, parents: dict[ast.AST, ast.AST]) -> bool:

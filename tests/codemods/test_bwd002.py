@@ -217,12 +217,21 @@ def test_a_pass_through_weights_that_were_stepped_is_named(name: str) -> None:
     assert f"`{'judged' if 'judged' in name else 'fake'}` was computed through self." in finding.reason
 
 
-def test_a_pass_that_some_batches_make_is_named() -> None:
+@pytest.mark.parametrize(
+    ("head", "line"),
+    [
+        ("if batch_idx % 2:", 22),
+        ("if batch_idx % 2:\n            pass\n        else:", 24),
+        ("for _ in range(2):", 22),
+        ("with self.seen:", 22),
+    ],
+)
+def test_a_pass_that_some_batches_make_is_named(head: str, line: int) -> None:
     late = "        d.zero_grad()\n        self.manual_backward(d_loss)\n        d.step()\n"
-    turn = "        if batch_idx % 2:\n" + late.replace("        ", "            ")
+    turn = f"        {head}\n" + late.replace("        ", "            ")
     text = GAN.replace(late, turn)
     (finding,) = stale(text)
-    assert (finding.fix, finding.span.line) == ("manual", 22)
+    assert (finding.fix, finding.span.line) == ("manual", line)
     assert "`fake` was computed through self.generator before the step in line 17" in finding.reason
     anew = text.replace(
         "        judged = self.critic(fake)\n", "        judged = self.critic(self.generator(batch[0]))\n"

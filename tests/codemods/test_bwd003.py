@@ -80,6 +80,27 @@ def test_a_loss_that_is_not_divided_is_named_where_the_last_batch_steps_too(text
     assert run_rules(rewritten({"train.py": after}, RULE, unsafe=True), RULE).findings == ()
 
 
+LAST = "self.trainer.is_last_batch"
+COUNTED = "batch_idx + 1 == self.trainer.num_training_batches"
+
+
+@pytest.mark.parametrize(
+    ("test", "told"),
+    [
+        (f"{LAST} or {TEST}", ["unsafe"]),
+        (f"{TEST} or {COUNTED}", ["unsafe"]),
+        (f"{TEST} or batch_idx + 1 == len(self.trainer.train_dataloader)", ["unsafe"]),
+        (f"{TEST} or {LAST} or self.flush", []),
+        (f"{TEST} or self.flush", []),
+        (f"{TEST} or batch_idx + 1 < self.trainer.num_training_batches", []),
+    ],
+)
+def test_a_tail_that_somebody_else_wrote(test: str, told: list[str]) -> None:
+    made = run_rules({"train.py": changed(TEST, test, UNDIVIDED)}, RULE)
+    assert [finding.fix for finding in made.findings if "added up" in finding.message] == told
+    assert [finding for finding in made.findings if "added up" not in finding.message] == []
+
+
 DIVIDED = {
     "in place": changed("        self.manual", "        loss /= self.window\n        self.manual", UNDIVIDED),
     "by a name of its own": changed(
