@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING
 from codemods.facts import Facts, literal
 from codemods.rule import NodeEdit
 from codemods.source import CallNode, PythonFile
-from codemods.syntax import own_nodes
+from codemods.syntax import Function, own_nodes
 from codemods.trainer.calls import clean_break, is_commented, replaced
 from codemods.trainer.fields import has_a_line, is_spoken, with_fields
-from codemods.trainer.handed import Handed
+from codemods.trainer.handed import UNSEEN, Handed
 from codemods.trainer.kept import space_of
+from codemods.trainer.sole import HARDWARE, meets
 
 if TYPE_CHECKING:
     import libcst as cst
@@ -22,11 +23,6 @@ if TYPE_CHECKING:
 New = tuple[tuple[str, str | None], ...]
 """Other keys, with the text of their value; None stands for the value of the one that they replace."""
 NO_OTHER = "no other place that is seen speaks of the field"
-HARDWARE = frozenset({
-    "gpus", "accelerator", "devices", "strategy", "distributed_backend", "num_processes", "tpu_cores", "num_tpu_cores",
-    "ipus", "hpus", "auto_select_gpus", "num_nodes", "plugins",
-})  # fmt: skip
-"""Arguments of which each says something else beside another."""
 ONE_PLACE = "the dictionary is taken to be made, set and read nowhere else, and all its keys together"
 
 
@@ -49,34 +45,65 @@ def is_read_here(file: PythonFile, call: CallNode, entry: Handed) -> bool:
 
 
 def in_one_place(file: PythonFile, call: CallNode, every: Sequence[Handed]) -> bool:
-    """Whether all that a call gets by `**` is one dictionary, spelled out there or as the one value of a name of the
-    same function. Whatever else makes, sets or reads one may do so for another call, or not always."""
-    holder, space = every[0].holder, space_of(file, call)
+    """Whether all that a call gets by `**` is one dictionary: spelled out there, or the one value of a name of the same
+    function, filled line by line before anything gets it. Whatever else makes, sets or reads one may do so for another
+    call, or not always."""
+    space = space_of(file, call)
     given = [item.value for item in call.node.keywords if item.arg is None]
     in_class = bool(call.within) and isinstance(call.within[-1], ast.ClassDef)
-    if len(given) != 1 or in_class or not isinstance(holder, ast.Dict | ast.Call):
+    names = names_of(every)
+    if len(given) != 1 or in_class or UNSEEN in names or len(names) > len(set(names)):
         return False
-    if not all(entry.holder is holder and entry.alone and entry.always for entry in every):
+    if not all(entry.alone and entry.always for entry in every):
         return False
-    name = given[0].id if isinstance(given[0], ast.Name) else None
-    stores = [node for node in ast.walk(space) if isinstance(node, ast.Name) and node.id == name and not _loads(node)]
-    makes = [node for node in ast.walk(space) if isinstance(node, ast.Assign | ast.AnnAssign) and node.value is holder]
-    return given[0] is holder or (name is not None and len(stores) == len(makes) == 1)
+    filled = _filled(space, given[0].id) if isinstance(given[0], ast.Name) else [given[0]]
+    return all(any(entry.holder is holder for holder in filled) for entry in every)
 
 
-def _loads(node: ast.Name) -> bool:
-    return isinstance(node.ctx, ast.Load)
+def _filled(space: ast.Module | Function, name: str) -> list[ast.AST]:
+    """The dictionary that a function, or the module, makes once of a name, and the statements and calls that fill it
+    behind; none where it may be read before they are done."""
+    makes = [index for index, line in enumerate(space.body) if _made(line, name) is not None]
+    used = [node for node in ast.walk(space) if isinstance(node, ast.Name) and node.id == name]
+    if len(makes) != 1 or sum(not isinstance(node.ctx, ast.Load) for node in used) != 1:
+        return []
+    found: list[ast.AST] = [made for line in space.body if (made := _made(line, name)) is not None]
+    done, last = set(), makes[0]
+    for index, line in enumerate(space.body):
+        holders: list[ast.AST] = [line]
+        owner: ast.AST | None = None
+        if isinstance(line, ast.Assign) and isinstance(line.targets[0], ast.Subscript):
+            owner = line.targets[0].value
+        elif isinstance(line, ast.Expr) and isinstance(line.value, ast.Call):
+            holders, owner = [line.value, *line.value.args], getattr(line.value.func, "value", None)
+        if isinstance(owner, ast.Name) and owner.id == name:
+            found, last = [*found, *holders], index
+            done.add(id(owner))
+    early = {id(node) for line in space.body[: last + 1] for node in ast.walk(line)}
+    reads = (node for node in used if isinstance(node.ctx, ast.Load) and id(node) not in done)
+    return [] if last < makes[0] or any(id(node) in early for node in reads) else found
 
 
-def exchange(file: PythonFile, facts: Facts, entry: Handed, new: New) -> NodeEdit | None:
-    """The edit that puts other keys in the place of one, None where it cannot be proved that they reach Trainers
-    alone, or a comment would be lost."""
+def _made(line: ast.stmt, name: str) -> ast.expr | None:
+    """The dictionary that a statement assigns to a name."""
+    if not isinstance(line, ast.Assign | ast.AnnAssign) or not isinstance(line.value, ast.Dict | ast.Call):
+        return None
+    targets = line.targets if isinstance(line, ast.Assign) else [line.target]
+    plain = len(targets) == 1 and isinstance(targets[0], ast.Name) and targets[0].id == name
+    return line.value if plain else None
+
+
+def exchange(file: PythonFile, facts: Facts, call: CallNode, entry: Handed, new: New) -> NodeEdit | None:
+    """The edit that puts other keys in the place of one that a call gets, None where it cannot be proved that they
+    reach Trainers alone, that no other call gives them too, or a comment would be lost."""
     holder = entry.holder
     if entry.file is not file or holder is None:
         return None
     if isinstance(holder, ast.AnnAssign):
         return _of_field(file, facts, entry, holder, new)
-    if not entry.alone or (not new and _is_commented(file, entry)):
+    if not entry.alone or meets(file, call, entry.name, [name for name, _ in new]):
+        return None
+    if not new and _is_commented(file, entry):
         return None
     if isinstance(holder, ast.Dict):
         return NodeEdit(holder, partial(_in_dictionary, name=entry.name, new=new))

@@ -239,9 +239,9 @@ def _exchanged(
         new = planned.instead
         if asked is CPU and len(mine) > 1:
             new = (("accelerator", '"cpu"'), ("devices", "1"))
-        edits = [exchange(file, facts, entry, new)]
+        edits = [exchange(file, facts, call, entry, new)]
         for name, text in planned.values:
-            edits += [exchange(file, facts, other, ((name, text),)) for other in every if other.name == name]
+            edits += [exchange(file, facts, call, other, ((name, text),)) for other in every if other.name == name]
         if None in edits or len(edits) != 1 + len(planned.values):
             return []
         if any(other.name in dict(planned.values) and other.holder is not entry.holder for other in every):

@@ -219,7 +219,7 @@ def _handed_over(
         if id(entry.place) in seen or not (gone or (row and entry.name in current())):
             continue
         seen.add(id(entry.place))
-        edit = _exchange(file, facts, entry, row, names) if built else None
+        edit = _exchange(file, facts, call, entry, row, names) if built else None
         if edit is not None and row is not None:
             yield _exchanged(file, entry, row, edit, in_one_place(file, call, every))
             continue
@@ -246,7 +246,9 @@ def _place(file: PythonFile, call: CallNode) -> Span:
     return file.span(next(item.value for item in call.node.keywords if item.arg is None))
 
 
-def _exchange(file: PythonFile, facts: Facts, entry: Handed, row: Row | None, names: Sequence[str]) -> NodeEdit | None:
+def _exchange(
+    file: PythonFile, facts: Facts, call: CallNode, entry: Handed, row: Row | None, names: Sequence[str]
+) -> NodeEdit | None:
     """The edit that gives a key its new name and value, or takes it out, where the row says so."""
     if row is None or entry.value is None or row.action not in ("write", "drop") or names.count(entry.name) > 1:
         return None
@@ -255,7 +257,7 @@ def _exchange(file: PythonFile, facts: Facts, entry: Handed, row: Row | None, na
     if any(name in names and name != entry.name for name, _ in new) or "\n" in text:
         return None
     same = tuple((name, None if value == text else value) for name, value in new)
-    return exchange(file, facts, entry, same)
+    return exchange(file, facts, call, entry, same)
 
 
 def _row(name: str) -> str | None:

@@ -127,7 +127,9 @@ def _handed_over(file: PythonFile, facts: Facts, call: CallNode, seen: set[int],
             yield _found(file, entry, replace(end, reason=f"Not rewritten: {end.reason}; it is set in a dictionary"))
             continue
         taken = any(name in names and name != entry.name for name, _ in end.new)
-        edit = None if taken or not built or names.count(entry.name) > 1 else exchange(file, facts, entry, end.new)
+        edit = (
+            None if taken or not built or names.count(entry.name) > 1 else exchange(file, facts, call, entry, end.new)
+        )
         if edit is None:
             asked = ", ".join(f"{name}={text or '...'}" for name, text in end.new)
             advice = f"write {asked} there" if end.new else "take it out there"

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Collection
 
 from codemods.facts import Facts
-from codemods.source import PythonFile
+from codemods.source import CallNode, PythonFile
 from codemods.syntax import Function
 from codemods.trainer.calls import builds_trainer
 from codemods.trainer.shapes import At, times_spoken
@@ -18,6 +19,13 @@ _KNOWN = frozenset({
     "omegaconf.OmegaConf.to_container", "easydict.EasyDict", "munch.Munch", "attrdict.AttrDict", "dotmap.DotMap",
 })  # fmt: skip
 """What is known to hand on the keys that it is given as they are."""
+HARDWARE = frozenset({
+    "gpus", "accelerator", "devices", "strategy", "distributed_backend", "num_processes", "tpu_cores", "num_tpu_cores",
+    "ipus", "hpus", "auto_select_gpus", "num_nodes", "plugins",
+})  # fmt: skip
+"""Arguments of which each says something else beside another."""
+COUNTING = HARDWARE - {"num_nodes", "plugins"}
+"""Those of them that another may take the place of."""
 _CACHED = frozenset({"functools.cache", "functools.lru_cache", "functools.cached_property"})
 
 
@@ -26,7 +34,7 @@ def is_alone(at: At, facts: Facts, space: ast.AST, node: ast.Name | ast.Attribut
     name = node.attr if isinstance(node, ast.Attribute) else node.id
     allowed = {id(node)}
     for other in at.file.calls_near(at.file.spellings("Trainer")):
-        if builds_trainer(other) and not any(item.arg in _TAKING for item in other.node.keywords):
+        if builds_trainer(other):
             allowed.update(id(item.value) for item in other.node.keywords if item.arg is None)
     uses = []
     for inner in ast.walk(space):
@@ -44,8 +52,21 @@ def is_alone(at: At, facts: Facts, space: ast.AST, node: ast.Name | ast.Attribut
     return not outside and not in_text and all(id(item) in allowed for item in uses)
 
 
-_TAKING = ("accelerator", "devices", "strategy")
-"""Keywords that what takes the place of others could meet in another call."""
+def meets(file: PythonFile, call: CallNode, name: str, new: Collection[str]) -> bool:
+    """Whether another call that gets the same dictionary gives itself what is to take the place of a key, or changes
+    what that says."""
+    mine = {_last(item.value) for item in call.node.keywords if item.arg is None} - {None}
+    for other in file.calls_near(file.spellings("Trainer")):
+        given = {item.arg for item in other.node.keywords if item.arg}
+        same = any(item.arg is None and _last(item.value) in mine for item in other.node.keywords)
+        met = not given.isdisjoint(new) or (name in HARDWARE and not given.isdisjoint(COUNTING))
+        if same and met and other.node is not call.node and builds_trainer(other):
+            return True
+    return False
+
+
+def _last(node: ast.expr) -> str | None:
+    return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else None
 
 
 def is_shared(function: Function, name: str) -> bool:

@@ -117,3 +117,66 @@ def test_a_key_of_several_strings_is_exchanged_whole() -> None:
     after = planned(text).final()["train.py"].decode()
     wanted = "'enable_model_summary': False, 'use_distributed_sampler': x, 'accelerator': \"gpu\", 'devices': 1"
     assert f"Trainer(**{{{wanted}}})" in after
+
+
+FILLED = "kw = dict(max_epochs=3, weights_summary=None)\n{}Trainer(**kw)\n"
+
+
+@pytest.mark.parametrize(
+    "between",
+    [
+        "kw['callbacks'] = []\n",
+        "kw['gpus'] = 2; x = 1\nif x:\n    pass\nkw.update(logger=False)\n",
+        "kw.update({'logger': find()}, callbacks=[])\n",
+        "kw['logger'] = True\nif x:\n    Trainer(**kw)\n",
+    ],
+)
+def test_a_dictionary_that_is_filled_line_by_line_before_its_first_trainer_is_one_place(between: str) -> None:
+    for text in (FILLED.format(between), "def go(x):\n" + indented(FILLED.format(between))):
+        assert {level for _, level in told(text)} == {"safe"}
+
+
+@pytest.mark.parametrize(
+    "between",
+    [
+        "if x:\n    Trainer(**kw)\nkw['callbacks'] = []\n",
+        "def build():\n    return Trainer(**kw)\nkw['callbacks'] = []\n",
+        "if x:\n    kw['callbacks'] = []\n",
+        "for x in y:\n    kw['callbacks'] = []\n",
+        "kw[x] = 1\n",
+        "kw.update(find())\n",
+        "kw.update(**x)\n",
+        "kw['max_epochs'] = 4\n",
+        "kw |= {'max_steps': 4}\n",
+        "kw.setdefault('max_steps', 4)\n",
+        "x = kw.update(max_steps=4)\n",
+    ],
+)
+def test_a_dictionary_that_is_filled_in_other_ways_is_taken_to_be_one_place(between: str) -> None:
+    for text in (FILLED.format(between), "def go(x):\n" + indented(FILLED.format(between))):
+        assert [level for line, level in told(text) if level != "manual"] in ([], ["unsafe"])
+        assert "safe" not in [level for _, level in told(text)]
+
+
+def indented(text: str) -> str:
+    return "".join(f"    {line}" for line in text.splitlines(keepends=True))
+
+
+@pytest.mark.parametrize(
+    ("key", "given"),
+    [
+        ("gpus=2", "tpu_cores=8"),
+        ("num_processes=3", "gpus=2"),
+        ("weights_summary=None", "enable_model_summary=False"),
+        ("gpus=2", "distributed_backend='ddp', num_processes=2"),
+    ],
+)
+def test_a_key_whose_successor_another_call_gives_stays(key: str, given: str) -> None:
+    text = f"kw = dict(max_epochs=1, {key})\nTrainer(**kw)\nTrainer({given}, **kw)\n"
+    assert f"dict(max_epochs=1, {key})" in planned(text).final().get("train.py", text.encode()).decode()
+
+
+@pytest.mark.parametrize("given", ["gpus=2", "accelerator='gpu'", "max_epochs=3, num_nodes=2"])
+def test_a_key_that_no_argument_of_another_call_meets_goes(given: str) -> None:
+    text = f"kw = dict(max_steps=1, weights_summary=None)\nTrainer(**kw)\nTrainer({given}, **kw)\n"
+    assert "dict(max_steps=1, enable_model_summary=False)" in planned(text).final()["train.py"].decode()

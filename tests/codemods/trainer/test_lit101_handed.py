@@ -34,9 +34,8 @@ def unsafely(text: str) -> str:
 
 def test_a_key_that_is_set_by_itself() -> None:
     text = HEAD + BUILD.format("kw['gpus'] = 2")
-    assert findings(text) == [(5, "unsafe")]
-    assert run(text).changes == ()
-    assert '    kw.update(accelerator="gpu", devices=2)\n' in unsafely(text)
+    assert findings(text) == [(5, "safe")]
+    assert '    kw.update(accelerator="gpu", devices=2)\n' in run(text).final()["train.py"].decode()
     cpu = HEAD + BUILD.format('kw["gpus"] = 0')
     assert '    kw["accelerator"] = "cpu"\n' in unsafely(cpu)
     counted = HEAD + BUILD.format("kw['gpus'] = n  # all of them")
@@ -50,8 +49,8 @@ def test_a_key_that_is_set_by_itself() -> None:
         ("kw['gpus'] = 1; print(kw)", "manual"),
         ("kw['gpus'] = 1; kw['devices'] = 1", "manual"),
         ("kw['gpus'] = find()", "manual"),
-        ("kw.update(gpus=1)", "unsafe"),
-        ("kw.update({'gpus': 1})", "unsafe"),
+        ("kw.update(gpus=1)", "safe"),
+        ("kw.update({'gpus': 1})", "safe"),
         ("kw.setdefault('gpus', 1)", "manual"),
         ("kw |= {'gpus': 1}", "unsafe"),
         ("kw = {**kw, 'gpus': 1}", "manual"),
