@@ -68,8 +68,7 @@ class Scope:
         if value is None or not isinstance(root, ast.Name) or root.id in self._aliases:
             return None
         bound = [other for other, _ in _bindings(self) if other == name]
-        shared = (item for item in ast.walk(self.node) if isinstance(item, ast.Global | ast.Nonlocal))
-        if len(bound) > 1 or any(name in item.names for item in shared):
+        if len(bound) > 1 or any(_takes(item, name) for item in ast.walk(self.node)):
             return None
         base = self.lookup(root.id)
         dotted = f"{base}.{value.attr}" if isinstance(value, ast.Attribute) else base
@@ -104,6 +103,15 @@ class Scope:
             return None
         base = self.lookup(node.id)
         return canonical(".".join([base, *reversed(parts)])) if base else None
+
+
+def _takes(node: ast.AST, name: str) -> bool:
+    """Whether a node says that a name of another scope is its own, or is a lambda with a parameter of that name."""
+    if isinstance(node, ast.Global | ast.Nonlocal):
+        return name in node.names
+    return isinstance(node, ast.Lambda) and any(
+        isinstance(item, ast.arg) and item.arg == name for item in ast.walk(node.args)
+    )
 
 
 def bind(node: ast.AST, path: str = "", scope: Scope | None = None) -> Scope:

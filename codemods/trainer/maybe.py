@@ -33,6 +33,8 @@ def _holders(file: PythonFile) -> Iterator[tuple[str, str]]:
                     yield "attribute", target.attr
                 elif isinstance(target, ast.Name):
                     yield "attribute" if in_class else "name", target.id
+        elif isinstance(node, ast.NamedExpr) and _is_one(file, node.value):
+            yield "name", node.target.id
         elif isinstance(node, ast.arguments):
             positional = [*node.posonlyargs, *node.args]
             given = [*zip(reversed(positional), reversed(node.defaults), strict=False)]

@@ -38,6 +38,8 @@ def test_another_name_for_the_trainer_is_one(text: str, call: str) -> None:
         "class A:\n    kind = pl.Trainer\n    def go(self):\n        return self.kind(gpus=1)\n",
         "from functools import partial\nmake = partial(pl.Trainer, max_epochs=3)\nmake(gpus=1)\n",
         "make = Given or pl.Trainer\nmake(**{'gpus': 1})\n",
+        "print(T := pl.Trainer)\nT(gpus=1)\n",
+        "T = pl.Trainer\nmake = lambda T: T(gpus=1)\n",
     ],
 )
 def test_what_may_be_the_trainer_is_named(text: str) -> None:
