@@ -53,13 +53,20 @@ class Plan:
 @dataclass
 class _Draft:
     """The state of a plan in the making: current bytes, those of the base tree, changes so far, what was thrown away
-    and why, and findings that were not rewritten after all, as they were found when their rule's turn came."""
+    and why, findings that were not rewritten after all, as they were found when their rule's turn came, and what
+    each rule had to rewrite then."""
 
     data: dict[str, bytes]
     base: Mapping[str, bytes]
     changes: list[Change] = field(default_factory=list)
     rejected: dict[Unit, str] = field(default_factory=dict)
     turned: dict[Finding, Match] = field(default_factory=dict)
+    wanted: dict[Unit, Sequence[Match]] = field(default_factory=dict)
+
+    @property
+    def changed(self) -> set[Unit]:
+        """The rules that changed a file, with its path."""
+        return {(change.code, change.path) for change in self.changes if change.before}
 
 
 def find(
@@ -99,9 +106,10 @@ def plan(
             rejected = {**draft.rejected, **unstable}
     left = {(finding.code, finding.path, finding.message, finding.row) for finding in again}
     settled = [_settle(finding, draft, options) for finding in looked.findings]
+    settled += _led_to(settled, draft)
     findings = tuple(
         replace(finding, applied=True, fix=answer.fix, reason=f"The repair of {answer.code} answers it.")
-        if (answer := _answer(finding, settled, left))
+        if (answer := _answer(finding, settled, left) or _forestalled(finding, settled, draft))
         else finding
         for finding in settled
     )
@@ -162,6 +170,7 @@ def _apply_rule(
             wanted[path] = [match for match in fresh if options.applies(match)]
             if path in changed:
                 draft.turned |= _turned(rule, path, fresh, looked, options)
+            draft.wanted[rule.code, path] = wanted[path]
     for path in wanted:
         why = draft.rejected.get((rule.code, path))
         torn = {(rule.code, item) for item in _sharing(path, wanted)} - draft.rejected.keys()
@@ -350,6 +359,40 @@ def _answer(
         if other.applied and there and other.code != finding.code and _meet(other.span, finding.span):
             return other
     return None
+
+
+def _led_to(findings: Sequence[Finding], draft: _Draft) -> list[Finding]:
+    """What rules rewrote that found nothing in the files as they were, at the places that led to it."""
+    told = {(finding.code, finding.path) for finding in findings if finding.applied}
+    led: dict[tuple[Unit, Span], Finding] = {}
+    for code, path in sorted(draft.changed - told):
+        for match in draft.wanted.get((code, path), ()):
+            found = Finding(code, path, match.span, match.message, match.fix, match.reason, match.row, applied=True)
+            if cause := _nearest(found, findings, draft):
+                reason = f"{match.reason.rstrip('.')}. It is in what {cause.code} made."
+                found = replace(found, span=cause.span, cell=cause.cell, reason=reason)
+            led.setdefault(((code, path), found.span), replace(found, needs=match.needs))
+    return [*led.values()]
+
+
+def _forestalled(finding: Finding, others: Sequence[Finding], draft: _Draft) -> Finding | None:
+    """The repair that left a rule nothing to do in a file in which it had found something to rewrite."""
+    if not finding.applied or (finding.code, finding.path) in draft.changed:
+        return None
+    return _nearest(finding, others, draft)
+
+
+def _nearest(finding: Finding, others: Sequence[Finding], draft: _Draft) -> Finding | None:
+    """The finding of another rule that rewrote the file which stands nearest."""
+    there = [
+        other
+        for other in others
+        if other.applied
+        and other.path == finding.path
+        and other.code != finding.code
+        and (other.code, other.path) in draft.changed
+    ]
+    return min(there, key=lambda other: abs(other.span.line - finding.span.line), default=None)
 
 
 def _meet(one: Span, other: Span) -> bool:

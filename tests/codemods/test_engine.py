@@ -204,6 +204,7 @@ def test_a_change_of_one_file_that_a_rule_before_made_as_well_is_no_bug() -> Non
     made = run_rules({"a.py": "target()\n"}, replace(whole, code="AAA001"), whole)
     assert [(change.code, change.path) for change in made.changes] == [("AAA001", "a.py")]
     assert made.bugs == () and all(item.fix == "safe" for item in made.findings)
+    assert [item.reason for item in made.findings] == ["r", "The repair of AAA001 answers it."]
 
 
 def test_what_cannot_be_rewritten_any_more_when_its_turn_comes_is_left_and_said() -> None:
@@ -356,6 +357,9 @@ def test_a_rule_is_asked_of_what_another_wrote(first: str, second: str) -> None:
     made = plan(sources({"a.py": "call_one()\n"}), Options(tuple(sorted(rules, key=lambda rule: rule.code))))
     assert (made.final(), made.bugs) == ({"a.py": b"call_three()\n"}, ())
     assert [change.code for change in made.changes] == [first, second]
+    said = [(item.code, item.span, item.applied) for item in made.findings]
+    assert said == [(code, made.findings[0].span, True) for code in (first, second)]
+    assert made.findings[1].reason == f"r. It is in what {first} made."
 
 
 LED_TO = """\
