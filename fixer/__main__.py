@@ -16,6 +16,7 @@ def main() -> None:
     _check_siblings(home)
     gc.set_threshold(200_000)  # modules and syntax trees are many objects and hardly a cycle: look for them seldom
     warnings.filterwarnings("ignore", category=SyntaxWarning)  # the project's own, of files that are only read
+    warnings.filterwarnings("ignore", "invalid ", DeprecationWarning)  # the same up to Python 3.11
     _open_streams()
     try:
         _end_in_order()

@@ -302,6 +302,13 @@ def test_a_stranger_for_a_sibling_is_refused(tmp_path: Path) -> None:
     assert f"the package 'verify' that belongs to fixer comes from {tmp_path / 'verify.py'}" in said.complaint()
 
 
+def test_warnings_that_are_errors_hide_no_file(folder: Path) -> None:
+    (folder / "train.py").write_bytes(OLD + b'pattern = "\\d"\nassert pattern is "x"\nassert 0x1for x in (1,)\n')
+    command = [sys.executable, "-W", "error", "-m", "fixer", "check", "--jobs", "1"]
+    done = subprocess.run(command, cwd=folder, env=environment({}), capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (1, "") and "LIT101" in done.stdout
+
+
 def test_warnings_of_files_that_are_only_read_are_not_shown(folder: Path) -> None:
     warned = "import sys, warnings\nfrom fixer.__main__ import main\nsys.argv[1:] = ['--version']\n"
     warned += "try:\n    main()\nexcept SystemExit:\n    warnings.warn('invalid escape sequence', SyntaxWarning)\n"
