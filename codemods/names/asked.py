@@ -8,7 +8,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from codemods.facts import Facts
-from codemods.names.lit003 import ended, refusal
+from codemods.finding import Fix
+from codemods.names.lit003 import ENDED, ended, refusal
 from codemods.names.sites import Sites, dotted_of, read_sites, root_of, serves_both
 from codemods.names.statement import why_not
 from codemods.names.table import FABRIC
@@ -56,13 +57,32 @@ def python_matches(file: PythonFile, facts: Facts, to: str) -> Iterator[Match]:
     package = next((name for _, name in ended(file, facts)), "") if to == NEW else ""
     held = f"{refusal(package)}, and its classes are refused by a Trainer of `{NEW}`" if package else ""
     stuck = next((place.why for place in places if place.why), "")
+    level, reason = _sure(facts, to)
     for place in places:
         message = f"the project is to take Lightning from `{to}`"
         if stuck or held:
             why = place.why or held or f"another place of the file has to be looked at: {stuck}"
             yield Match(file.span(place.node), message, "manual", f"Not rewritten: {why}.", ROW)
         else:
-            yield Match(file.span(place.node), message, "safe", REASON, ROW, place.edits, unit=file.path, needs="2.0.0")
+            yield Match(file.span(place.node), message, level, reason, ROW, place.edits, unit=file.path, needs="2.0.0")
+
+
+def _sure(facts: Facts, to: str) -> tuple[Fix, str]:
+    """How surely a file may move, and why: what stays for a library's sake refuses the classes of what moves."""
+    if "names.held" not in facts.memo:
+        files = (
+            facts.open(path)
+            for path, source in facts.sources.items()
+            if any(package.encode() in source.data for package in ENDED)
+        )
+        facts.memo["names.held"] = next((file.path for file in files if file and any(ended(file, facts))), "")
+    stays = facts.memo["names.held"]
+    if to != NEW or not stays:
+        return "safe", REASON
+    return (
+        "unsafe",
+        f"{REASON} {stays} stays, and what it hands to others, or gets of them, is taken to be no class of Lightning.",
+    )
 
 
 def _imports(file: PythonFile, sites: Sites, to: str) -> Iterator[_Place]:
@@ -213,9 +233,10 @@ _LOADED = re.compile(r"(?:import|from|-m)[ \t]+$")
 _VALUE = re.compile(r"(?:^|[:=,\[{-])[ \t]*[\"']?$")
 
 
-def text_matches(file: TextFile, to: str) -> Iterator[Match]:
+def text_matches(file: TextFile, facts: Facts, to: str) -> Iterator[Match]:
     """The names of configurations that have to move, and the first mention of each other file."""
     config = file.kind in ("yaml", "json", "toml")
+    level, reason = _sure(facts, to)
     for place in _IN_TEXT[to].finditer(file.text):
         new = renamed(place.group(), to)
         line_start = file.text.rfind("\n", 0, place.start()) + 1
@@ -229,7 +250,7 @@ def text_matches(file: TextFile, to: str) -> Iterator[Match]:
         after = file.text[place.end() :].partition("\n")[0].strip()
         whole = after.startswith(('"', "'", ",", "]", "}", "#", "(")) or not after
         if config and _VALUE.search(before) and whole and "." in place.group():
-            yield Match(span, message, "safe", REASON, ROW, (TextEdit(*place.span(), new),), needs="2.0.0")
+            yield Match(span, message, level, reason, ROW, (TextEdit(*place.span(), new),), needs="2.0.0")
             continue
         yield Match(span, message, "manual", f"Not rewritten: it stands in running text. It is `{new}` then.", ROW)
         if not config:

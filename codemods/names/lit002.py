@@ -91,7 +91,7 @@ def _distribution(pin: str) -> str:
 def _check(file: PythonFile | TextFile, facts: Facts) -> Iterator[Match]:
     if facts.namespace:
         to = SPACES[facts.namespace]
-        yield from python_matches(file, facts, to) if isinstance(file, PythonFile) else text_matches(file, to)
+        yield from python_matches(file, facts, to) if isinstance(file, PythonFile) else text_matches(file, facts, to)
     elif isinstance(file, PythonFile):
         yield from _mixed(file, facts)
 

@@ -60,11 +60,21 @@ from flash.image import ImageClassifier
 
 
 def test_what_such_a_library_is_given_does_not_move_to_another_namespace() -> None:
-    files = {"train.py": FLASH, "other.py": "import pytorch_lightning as pl\n"}
+    files = {
+        "train.py": FLASH,
+        "other.py": "import pytorch_lightning as pl\n",
+        "conf/a.yaml": "_target_: pytorch_lightning.Trainer\n",
+    }
     made = planned(files, "lightning")
-    assert [change.path for change in made.changes] == ["other.py"]
-    (finding,) = [item for item in made.findings if item.path == "train.py"]
-    assert finding.fix == "manual"
-    assert "lightning-flash 0.8.2" in finding.reason
+    assert made.changes == ()
+    told = {item.path: item for item in made.findings}
+    assert {path: item.fix for path, item in told.items()} == {
+        "train.py": "manual", "other.py": "unsafe", "conf/a.yaml": "unsafe",
+    }  # fmt: skip
+    assert "lightning-flash 0.8.2" in told["train.py"].reason
+    assert "train.py stays" in told["other.py"].reason
+
+
+def test_a_project_moves_back_with_such_a_library() -> None:
     back = moved({"train.py": FLASH.replace("pytorch_lightning", "lightning.pytorch")}, "pytorch_lightning")
     assert back["train.py"] == FLASH
