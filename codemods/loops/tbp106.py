@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from codemods.backward.windows import loss_of
 from codemods.facts import Facts
 from codemods.loops.carried import CUT, Carried, find_carried
 from codemods.loops.classes import TRIGGERS, Loop, collect, loops, present, targets_of
@@ -27,6 +28,7 @@ IMPORTS: tuple[tuple[str, str | None], ...] = (
     ("torch", None),
     ("lightning_utilities.core.apply_func", "apply_to_collection"),
 )
+SUMMED = "Go backward from the chunk's own loss, and sum up its detach(); or once, behind the loop, from the sum."
 HOLDING = {"tuple", "list", "isinstance", "clone", "contiguous", "to"}
 """What gives back a tensor with its history, or what holds such."""
 ADVICE = "Detach the state, whatever its structure, behind the step of each chunk."
@@ -39,6 +41,37 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
         for flow in loop.flows:
             for state in find_carried(file, loop.item, flow):
                 yield from _state_match(file, loop, flow, state)
+            yield from _sums(file, flow)
+
+
+def _sums(file: PythonFile, flow: Flow) -> Iterator[Match]:
+    """Backward passes of a loop on what is summed up from chunk to chunk."""
+    for event in flow.of("backward"):
+        loss, around = loss_of(event.call, flow.function), flow.loop_around(event.path)
+        if not isinstance(loss, ast.Name) or around is None or retains(event.call):
+            continue
+        stores = [
+            node
+            for node in ast.walk(flow.statement(around))
+            if isinstance(node, ast.Name) and node.id == loss.id and not isinstance(node.ctx, ast.Load)
+        ]
+        body = flow.statement(around).body  # type: ignore[attr-defined]
+        added = [node for node in body if node.lineno < loss.lineno and _adds(node, loss.id)]
+        if len(stores) == len(added) == 1 and event.path[:-1] == around:
+            message = f"`{loss.id}` goes on from chunk to chunk with the history of each"
+            why = "its second backward pass fails on the graph of the first, and what was meant is not plain"
+            yield left(file.span(added[0]), message, why, SUMMED)
+
+
+def _adds(node: ast.stmt, name: str) -> bool:
+    """Whether a statement adds something to a name, which keeps its history."""
+    if isinstance(node, ast.AugAssign):
+        return isinstance(node.op, ast.Add) and isinstance(node.target, ast.Name) and node.target.id == name
+    targets, value = targets_of(node), getattr(node, "value", None)
+    if len(targets) != 1 or not isinstance(targets[0], ast.Name) or not isinstance(value, ast.BinOp):
+        return False
+    parts = (value.left, value.right) if isinstance(value.op, ast.Add) else ()
+    return targets[0].id == name and any(isinstance(part, ast.Name) and part.id == name for part in parts)
 
 
 def _state_match(file: PythonFile, loop: Loop, flow: Flow, state: Carried) -> Iterator[Match]:
@@ -68,7 +101,7 @@ def _cuts_nothing(file: PythonFile, loop: Loop, flow: Flow, state: Carried, body
     statement = body[state.cuts[0]]
     if isinstance(statement, ast.If):
         counted = isinstance(statement.test, ast.Compare) and isinstance(statement.test.left, ast.BinOp)
-        if not counted or not isinstance(statement.test.left.op, ast.Mod) or statement.orelse:  # type: ignore[attr-defined]
+        if not counted or not _is_seldom(statement.test.left) or statement.orelse:  # type: ignore[attr-defined]
             return None
         return f"it is cut where `{file.source_of(statement.test)}` alone, and the chunk behind another one fails"
     call = statement.value if isinstance(statement, ast.Assign) else None
@@ -76,6 +109,12 @@ def _cuts_nothing(file: PythonFile, loop: Loop, flow: Flow, state: Carried, body
     if called is None or not _keeps_history(called):
         return None
     return f"`{file.source_of(call.func)}` gives it back with its history"  # type: ignore[union-attr]
+
+
+def _is_seldom(node: ast.BinOp) -> bool:
+    """Whether something is counted modulo more than one."""
+    always = isinstance(node.right, ast.Constant) and node.right.value == 1
+    return isinstance(node.op, ast.Mod) and not always
 
 
 def _called(file: PythonFile, loop: Loop, flow: Flow, call: ast.Call) -> Function | None:
