@@ -130,7 +130,7 @@ def baseline(
     absent = frozenset() if own else after.absent
     wanted = replace(wanted, packages=wanted.packages - absent)
     day = _day(wanted, after.interpreter, installer)
-    torch, metrics = f"torch{own.specifier}" if own else None, _own_metrics(wanted, same)
+    torch, metrics = f"torch{own.specifier}" if own else None, _own_metrics(wanted, after.interpreter)
     plan = replace(baseline_plan(wanted, choice, same, torch, metrics), day=day)
     try:
         found, left = build(plan, after.interpreter, installer, cache, progress)
@@ -145,11 +145,18 @@ def baseline(
     return _ready("baseline", found, wanted, f"{choice.reason}{mine}{_dated(day)}{moved}{_without(left)}")
 
 
-def _own_metrics(wanted: Wanted, same: Mapping[str, str]) -> str | None:
+def _own_metrics(wanted: Wanted, there: Interpreter) -> str | None:
     """The project's pin of torchmetrics, where its code imports that and the target has one that the pin keeps out: to
-    another major release the same calls mean something else."""
-    held = [pin for pin in named(wanted.pins, ["torchmetrics"]) if pin.specifier and "torchmetrics" in wanted.packages]
-    return next((str(pin) for pin in held if not pin.specifier.contains(same.get("torchmetrics", "0"), True)), None)
+    another major release the same calls mean something else. `there` is the target's interpreter."""
+    if "torchmetrics" not in wanted.packages:
+        return None
+    version = there.packages.get("torchmetrics", "0")
+    python = {"python_version": there.python.rpartition(".")[0], "extra": ""}
+    held = [
+        pin for pin in named(wanted.pins, ["torchmetrics"])
+        if pin.specifier and (pin.marker is None or pin.marker.evaluate(python))
+    ]  # fmt: skip
+    return next((str(pin) for pin in held if not pin.specifier.contains(version, prereleases=True)), None)
 
 
 def baseline_plan(

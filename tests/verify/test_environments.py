@@ -133,6 +133,7 @@ def test_the_baseline_differs_in_lightning_alone() -> None:
     [
         (("torchmetrics==0.10.3",), {"torchmetrics"}, ["torchmetrics==0.10.3", "torchmetrics==1.9.0"]),
         (("torchmetrics>=0.7",), {"torchmetrics"}, ["torchmetrics==1.9.0"]),
+        (("torchmetrics==0.6; python_version < '3.8'",), {"torchmetrics"}, ["torchmetrics==1.9.0"]),
         (("torchmetrics==0.10.3",), {"rich"}, ["torchmetrics==1.9.0"]),
         ((), {"torchmetrics"}, ["torchmetrics==1.9.0"]),
     ],
