@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 from codemods.facts import TRAINER, Facts, is_trainer_call
 from codemods.rule import Example, Match, NodeEdit, Rule, TextEdit, best_levels
 from codemods.source import CallNode, PythonFile, TextFile
-from codemods.steps.script import values_at
+from codemods.steps.modules import assigned
+from codemods.steps.script import space_of, values_at
 from codemods.steps.trainers import gives_limit
 from codemods.syntax import is_none, own_nodes
 
@@ -87,12 +88,28 @@ def _closed(file: PythonFile, node: ast.expr) -> str:
 
 
 def _may_be_none(file: PythonFile, call: CallNode, name: str) -> bool:
-    """Whether a name is None in one of several cases."""
+    """Whether a name is None in one of several cases, and is not set to something else for good before the call."""
     values = values_at(file, call, name)
-    cases = [
-        part for value in values for part in ((value.body, value.orelse) if isinstance(value, ast.IfExp) else (value,))
-    ]
-    return len(cases) > 1 and any(map(is_none, cases))
+    cases = [part for value in values for part in _cases(value)]
+    return len(cases) > 1 and any(map(is_none, cases)) and not _is_set(file, call, name)
+
+
+def _cases(node: ast.expr) -> tuple[ast.expr, ...]:
+    return (node.body, node.orelse) if isinstance(node, ast.IfExp) else (node,)
+
+
+def _is_set(file: PythonFile, call: CallNode, name: str) -> bool:
+    """Whether a name has a value on every way to a call: by the last line that sets it, or one for where it is None."""
+    space: Any = space_of(file, call)
+    there = False
+    for line in space.body:
+        if line.lineno >= call.node.lineno:
+            break
+        nones = [any(map(is_none, _cases(value))) for value in assigned(ast.Module([line], [])).get(name, [])]
+        fallback = isinstance(line, ast.If) and ast.unparse(line.test) in (f"{name} is None", f"not {name}")
+        if nones:
+            there = not any(nones) and (there or fallback or isinstance(line, ast.Assign))
+    return there
 
 
 def _argument_defaults_to_none(file: PythonFile, name: str) -> bool:

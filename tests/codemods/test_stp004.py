@@ -54,6 +54,15 @@ def test_names_that_are_none_until_something_is_known() -> None:
     assert changed(text.format("steps")) == text.format("-1 if steps is None else steps")
 
 
+@pytest.mark.parametrize(
+    "set_to",
+    ["limit = 5\nif small:\n    limit = None\n", "limit = None\nif limit is None and small:\n    limit = 5\n"],
+)
+def test_names_that_become_none_or_stay_it(set_to: str) -> None:
+    text = f"{set_to}pl.Trainer(max_steps={{}})\n"
+    assert changed(text.format("limit")) == text.format("-1 if limit is None else limit")
+
+
 def test_arguments_that_make_a_trainer_elsewhere_are_named() -> None:
     text = HEAD + "if args.max_steps == -1:\n    args.max_steps = None\ntrainer = pl.Trainer.from_argparse_args(args)\n"
     made = run_rules({"train.py": text}, RULE)
