@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -14,6 +15,8 @@ from codemods.syntax import is_plain, is_super_call, self_name
 
 if TYPE_CHECKING:
     import libcst as cst
+
+    Space = cst.BaseParenthesizableWhitespace
 
 LONGER = {"transfer_batch_to_device": 2}
 """The hook of modules and datamodules, with the count of arguments that it got before. Those before and after the move
@@ -75,9 +78,29 @@ def _with_index(node: cst.FunctionDef, *, name: str) -> cst.FunctionDef:
     assert isinstance(changed, cst.FunctionDef)
     plain = cst.AssignEqual(cst.SimpleWhitespace(""), cst.SimpleWhitespace(""))
     *rest, last = changed.params.params
-    index = cst.Param(name=cst.Name(INDEX), equal=plain, default=cst.Integer("0"), comma=last.comma)
-    between = comma
-    if rest and isinstance(rest[-1].comma, cst.Comma):
-        between = rest[-1].comma
-    params = [*rest, last.with_changes(comma=between), index]
-    return changed.with_changes(params=changed.params.with_changes(params=params))
+    index = cst.Param(name=cst.Name(INDEX), equal=plain, default=cst.Integer("0"))
+    if isinstance(last.comma, cst.Comma):
+        between, end = _parted(rest, last.comma.whitespace_after)
+        index = index.with_changes(comma=cst.Comma(whitespace_after=end))
+    else:
+        between, end = _parted(rest, last.whitespace_after_param)
+        index = index.with_changes(whitespace_after_param=end)
+    last = last.with_changes(comma=cst.Comma(whitespace_after=between), whitespace_after_param=cst.SimpleWhitespace(""))
+    return changed.with_changes(params=changed.params.with_changes(params=[*rest, last, index]))
+
+
+def _parted(rest: Sequence[cst.Param], end: Space) -> tuple[Space, Space]:
+    """What stands before and behind one more parameter, given those before the last and what stood behind that: a
+    comment there stays beside the last where each has a line of its own."""
+    import libcst as cst
+
+    from codemods.trainer.calls import clean_break
+
+    comma = rest[-1].comma if rest else None
+    before = comma.whitespace_after if isinstance(comma, cst.Comma) else None
+    if not isinstance(before, cst.ParenthesizedWhitespace):
+        return cst.SimpleWhitespace(" "), end
+    before = clean_break(before)
+    if not isinstance(end, cst.ParenthesizedWhitespace):
+        return before, end
+    return before.with_changes(first_line=end.first_line, empty_lines=end.empty_lines), clean_break(end)

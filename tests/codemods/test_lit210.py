@@ -262,3 +262,23 @@ def test_hooks_of_a_batch_that_take_the_index_stay(arguments: str) -> None:
     head = "import pytorch_lightning as pl\n\n\nclass A(pl.LightningModule):\n"
     text = f"{head}    def transfer_batch_to_device{arguments}:\n        pass\n"
     assert run_rules({"a.py": text}, rule("LIT210")).findings == ()
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        (
+            "self,\n        batch,  # all\n        device=None  # where\n    ",
+            "self,\n        batch,  # all\n        device=None,  # where\n        dataloader_idx=0\n    ",
+        ),
+        (
+            "self,\n        batch,  # all\n        device,  # where\n    ",
+            "self,\n        batch,  # all\n        device,  # where\n        dataloader_idx=0,\n    ",
+        ),
+        ("\n        self, batch, device\n    ", "\n        self, batch, device, dataloader_idx=0\n    "),
+    ],
+)
+def test_comments_beside_what_a_hook_of_a_batch_takes_stay_where_they_are(old: str, new: str) -> None:
+    head = "import pytorch_lightning as pl\n\n\nclass A(pl.LightningModule):\n    def transfer_batch_to_device("
+    after = rewritten({"a.py": f"{head}{old}):\n        return batch\n"}, rule("LIT210"))["a.py"]
+    assert after == f"{head}{new}):\n        return batch\n"
