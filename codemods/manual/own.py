@@ -11,12 +11,14 @@ from codemods.manual.module import AUTOMATIC, CALLED, is_set, is_true, plain_fla
 from codemods.manual.optimizers import NotPlain
 from codemods.manual.trainers import ACCUMULATE, CLIP, Given
 from codemods.source import ClassNode, PythonFile
-from codemods.syntax import self_name
+from codemods.syntax import self_name, super_init_index
 
 METHODS = frozenset({*CALLED, "lr_schedulers", "clip_gradients"})
 VALUES = frozenset({CLIP[0], ACCUMULATE})
 IN_INIT, IN_BODY = f"__init__.{AUTOMATIC}", f"class.{AUTOMATIC}"
 """Where a class sets automatic_optimization to True: what a class below it says itself comes after that."""
+CALLS_SUPER = f"super.{AUTOMATIC}"
+"""A class whose constructor has a line behind which the flag of a loop comes after those of its bases' constructors."""
 
 Own = Mapping[str, frozenset[str]]
 
@@ -39,6 +41,9 @@ def _set(item: ClassNode, names: list[str]) -> Iterator[str]:
             found = [each.id for each in targets if isinstance(each, ast.Name) and each.id in names]
             yield from (IN_BODY if name == AUTOMATIC and is_true(statement.value) else name for name in found)
     plain = plain_flags(item)
+    init = item.methods.get("__init__")
+    if AUTOMATIC in names and init and super_init_index(init) is not None:
+        yield CALLS_SUPER
     for name, method in item.methods.items():
         if name in VALUES or name == AUTOMATIC:
             yield name
@@ -82,12 +87,12 @@ def judge_own(facts: Facts, fact: ClassFact, own: Mapping[str, Own]) -> None:
     optimization would be lost. `own` is what `read_own` returned, by path."""
     if holder := _holder(facts):
         raise NotPlain(f"{holder} sets `{AUTOMATIC}` on something that it holds, which may be a model of the class")
+    later = {IN_BODY, *([IN_INIT] if CALLS_SUPER in _of(own, fact) else [])}
     for other, names in _found(facts, fact, own):
         for name in sorted(names & METHODS):
             raise NotPlain(f"{other.name} ({other.path}) sets `{name}`, which hides the method that the loop calls")
-        above = other in (facts.ancestry(fact) or ())
-        later = {IN_BODY, *([IN_INIT] if "__init__" in fact.methods else [])} if above else set()
-        if other != fact and {AUTOMATIC, IN_INIT, IN_BODY} & names - later:
+        before = later if other in (facts.ancestry(fact) or ()) else set()
+        if other != fact and {AUTOMATIC, IN_INIT, IN_BODY} & names - before:
             raise NotPlain(f"{other.name} ({other.path}), a relative of the class, sets `{AUTOMATIC}`")
 
 
@@ -104,4 +109,8 @@ def doubts_of_own(facts: Facts, fact: ClassFact, own: Mapping[str, Own], given: 
 
 def _found(facts: Facts, fact: ClassFact, own: Mapping[str, Own]) -> Iterator[tuple[ClassFact, frozenset[str]]]:
     for other in (fact, *family(facts, fact)):
-        yield other, own.get(other.path, {}).get(other.name, frozenset())
+        yield other, _of(own, other)
+
+
+def _of(own: Mapping[str, Own], fact: ClassFact) -> frozenset[str]:
+    return own.get(fact.path, {}).get(fact.name, frozenset())

@@ -53,10 +53,18 @@ def test_a_class_above_it_that_has_the_last_word(base: str) -> None:
     assert "Base (train.py), a relative of the class, sets `automatic_optimization`" in reason
 
 
-def test_a_constructor_above_a_class_that_has_none() -> None:
-    head = "class GAN(Base):\n"
-    own = f"{head}    def __init__(self):\n        super().__init__()\n"
-    files = {"train.py": above("OPT001", BASE).replace(own, f"{head}    def setup(self, stage=None):\n")}
+@pytest.mark.parametrize(
+    "head",
+    [
+        "def setup(self, stage=None):\n",
+        "def __init__(self):\n        Base.__init__(self)\n",
+        "def __init__(self):\n        if Base:\n            super().__init__()\n",
+    ],
+)
+def test_a_constructor_above_a_class_whose_flag_goes_into_its_body(head: str) -> None:
+    own = "class GAN(Base):\n    "
+    files = {"train.py": above("OPT001", BASE)}
+    files["train.py"] = files["train.py"].replace(f"{own}def __init__(self):\n        super().__init__()\n", own + head)
     (reason,) = refusals(files, "OPT001")
     assert "Base (train.py), a relative of the class, sets `automatic_optimization`" in reason
 
