@@ -91,7 +91,7 @@ def is_trainer(file: PythonFile, facts: Facts, call: CallNode) -> bool | None:
     if not isinstance(function, ast.Attribute):
         return False
     owner = function.value
-    built = {item.node for item in file.calls_near(["Trainer"]) if builds_trainer(item)}
+    built = {item.node for item in file.calls_near(file.spellings("Trainer")) if builds_trainer(item)}
     if owner in built:
         return True
     text = ast.unparse(owner)
@@ -146,7 +146,7 @@ def is_given(facts: Facts, file: PythonFile, scope: Scope, method: str, value: a
     if other is None or len(found) != 1:
         return False
     given = [node.value for node in ast.walk(found[0]) if isinstance(node, ast.Return)]
-    calls = {item.node: item for item in other.calls_near(["Trainer"])}
+    calls = {item.node: item for item in other.calls_near(other.spellings("Trainer"))}
     built = {node: item for node, item in calls.items() if builds_trainer(item) and found[0] in item.within}
     kept = {kept_in(other, item) for item in built.values()} - {None}
     return bool(given) and all(node in built or (isinstance(node, ast.Name) and node.id in kept) for node in given)

@@ -68,7 +68,7 @@ def _fact(file: PythonFile, facts: Facts, node: ast.ClassDef | None) -> ClassFac
 def _built(file: PythonFile) -> frozenset[str]:
     """The texts of what the Trainers that a file builds are kept in."""
     if "trainers.kept" not in file.memo:
-        calls = file.calls_near(["Trainer"]) if "Trainer" in file.text else []
+        calls = file.calls_near(file.spellings("Trainer")) if "Trainer" in file.text else []
         built = {item.node for item in calls if builds_trainer(item)}
         file.memo["trainers.kept"] = frozenset(
             ast.unparse(target)

@@ -82,7 +82,7 @@ def _names(node: ast.ImportFrom, path: str) -> list[ast.alias]:
 
 
 def _uses(file: PythonFile) -> Iterator[Use]:
-    trainers = [call for call in file.calls_near(["Trainer", *CLASSES]) if builds_trainer(call)]
+    trainers = [call for call in file.calls_near([*file.spellings("Trainer"), *CLASSES]) if builds_trainer(call)]
     holders: dict[ast.AST, tuple[CallNode, ast.keyword]] = {}
     for trainer in trainers:
         for word in ("plugins", "strategy"):

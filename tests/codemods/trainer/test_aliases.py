@@ -66,3 +66,10 @@ def test_other_names_that_are_assigned_stay_unknown() -> None:
     scope = bind(file.tree, "a.py")
     assert scope.lookup("Base") is None
     assert scope.lookup("T") == "pytorch_lightning.Trainer"
+
+
+@pytest.mark.parametrize("made", ["T = pl.Trainer\n", "from pytorch_lightning import Trainer as T\n"])
+def test_what_is_built_by_another_name_is_a_trainer(made: str) -> None:
+    text = HEAD + made + "t = T()\nt.fit(m, train_dataloader=d)\nprint(t.use_amp)\n"
+    after = rewritten({"train.py": text}, rule("LIT114"), rule("LIT120"))["train.py"]
+    assert "t.fit(m, train_dataloaders=d)\nprint((t.precision == " in after
