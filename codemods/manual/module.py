@@ -151,11 +151,19 @@ def judge_constructor(item: ClassNode) -> None:
     """Raises NotPlain where there is no place in `__init__` for the flag."""
     init = item.methods.get("__init__")
     if init:
-        set_there = self_assignments(init, AUTOMATIC)
-        called = super_init_index(init)
-        if not set_there and called is None:
+        judge_order(init)
+        if not self_assignments(init, AUTOMATIC) and super_init_index(init) is None:
             raise NotPlain("__init__ has no plain `super().__init__(...)` behind which the flag could go")
-        if called is not None and any(node.lineno < init.body[called].lineno for node in set_there):
-            raise NotPlain("automatic_optimization is set before `super().__init__()`, where it is lost")
         if self_name(init) != "self":
             raise NotPlain("__init__ does not call its instance `self`")
+
+
+def judge_order(init: Function) -> None:
+    """Raises NotPlain where a constructor sets the flag before that of a base class does."""
+    called = [
+        node.lineno
+        for node in own_nodes(init)
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "__init__"
+    ]
+    if any(node.lineno < max(called, default=0) for node in self_assignments(init, AUTOMATIC)):
+        raise NotPlain("automatic_optimization is set before `super().__init__()`, where it is lost")

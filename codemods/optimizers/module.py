@@ -15,6 +15,7 @@ from codemods.manual.module import (
     is_manual,
     is_set,
     judge_by_hand,
+    judge_order,
     judge_place,
     not_plain,
     plain_flags,
@@ -232,6 +233,8 @@ def _judge_flag(item: ClassNode) -> None:
     for node in ast.walk(item.node):
         if is_set(node) and node not in plain:
             raise NotPlain(f"{AUTOMATIC} is set other than to True in __init__, in line {node.lineno}")
+    if init := item.methods.get("__init__"):
+        judge_order(init)
 
 
 def _judge_names(file: PythonFile) -> None:

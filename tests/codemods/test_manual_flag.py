@@ -101,3 +101,19 @@ def test_the_constructors_own_true_becomes_false(code: str) -> None:
     text, _ = PROGRAMS[code]
     said = text.replace("super().__init__()\n", f"super().__init__()\n        self.{TRUE}")
     assert rewritten({"train.py": said}, rule(code)) == rewritten({"train.py": text}, rule(code))
+
+
+@pytest.mark.parametrize("code", PROGRAMS)
+def test_a_true_that_the_base_class_undoes(code: str) -> None:
+    text, _ = PROGRAMS[code]
+    said = text.replace("super().__init__()\n", f"self.{TRUE}        super().__init__()\n")
+    (reason,) = refusals({"train.py": said}, code)
+    assert "automatic_optimization is set before `super().__init__()`, where it is lost" in reason
+
+
+def test_a_constructor_that_is_called_by_the_name_of_the_base_class() -> None:
+    by_name = GAN.replace("super().__init__()\n", f"LightningModule.__init__(self)\n        self.{TRUE}")
+    assert "self.automatic_optimization = False\n" in rewritten({"train.py": by_name}, rule("OPT001"))["train.py"]
+    before = GAN.replace("super().__init__()\n", f"self.{TRUE}        LightningModule.__init__(self)\n")
+    (reason,) = refusals({"train.py": before}, "OPT001")
+    assert "where it is lost" in reason
