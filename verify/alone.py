@@ -260,8 +260,9 @@ def _children(bench: Bench, cls: type, state: State, tried: Attempt, hints: Hint
         if found != state.batch:
             yield replace(state, batch=found), 0
     if isinstance(error, TooLarge | TooSlow):
-        full = state.full or state.arguments
-        for less in sizes.smaller(state.arguments):
+        default = sizes.defaults(cls)
+        full = state.full or {**default, **state.arguments}
+        for less in sizes.smaller(state.arguments, default):
             yield from (
                 (replace(state, arguments=less, batch=batch, full=full), 0)
                 for batch in ((state.batch, None) if state.batch else (None,))

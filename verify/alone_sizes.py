@@ -5,6 +5,7 @@ Runs in the target's interpreter, beside the harness.
 
 from __future__ import annotations
 
+import inspect
 import re
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -19,12 +20,23 @@ INNER = ("items", "args", "kwargs", "values", "of")
 """Where descriptions of values hold others, which have names of their own."""
 
 
-def smaller(given: Arguments) -> Iterator[Arguments]:
-    """The arguments with widths and depths that a short training on this machine can have."""
+def smaller(given: Arguments, default: Arguments) -> Iterator[Arguments]:
+    """The arguments with widths and depths that a short training on this machine can have; of those that have a
+    `default` alone, the ones that become less."""
     for most in (_NARROW, 2 * _NARROW):
-        new = {name: _at_most(name, value, most) for name, value in given.items()}
-        if new != given:
-            yield new
+        new = {name: _at_most(name, value, most) for name, value in {**default, **given}.items()}
+        less = {name: value for name, value in new.items() if name in given or value != default[name]}
+        if less != given:
+            yield less
+
+
+def defaults(cls: type) -> Arguments:
+    """The whole numbers that a class takes by itself."""
+    try:
+        found = inspect.signature(cls).parameters.values()
+    except (TypeError, ValueError):
+        return {}
+    return {each.name: each.default for each in found if type(each.default) is int}
 
 
 def reduced(full: Any, given: Any, name: str = "") -> Iterator[str]:

@@ -227,11 +227,11 @@ def test_what_is_too_large_for_a_short_training_gets_fewer_channels_and_layers()
         "config": {"decoder": {"d_model": 512, "num_layers": 12, "dims": [128, 196, 3]}},
         "steps": 99,
     }
-    first, second = smaller(given)
+    first, second = smaller(given, {})
     assert first["unet"]["kwargs"] == {"model_channels": 32, "image_size": 256}
     assert first["config"] == {"decoder": {"d_model": 32, "num_layers": 2, "dims": [32, 32, 3]}}
     assert (first["steps"], second["config"]["decoder"]["d_model"]) == (99, 64)
-    assert list(smaller(first)) == []
+    assert list(smaller(first, {})) == []
     said = "model_channels 32 for 224, d_model 32 for 512, num_layers 2 for 12, dims [32, 32, 3] for [128, 196, 3]"
     assert ", ".join(reduced(given, first)) == said
     assert list(reduced(given, {**given, "steps": 100, "more": 1})) == []
@@ -273,6 +273,15 @@ def test_a_model_whose_steps_take_too_long_is_made_smaller_where_that_trains(
     assert state is not None and state.arguments == {"width": width}
     assert state.full == ({"width": 512} if width == 32 else None)
     assert state.slow is (width == 512)
+
+
+def test_a_width_that_nobody_gives_is_made_smaller_too() -> None:
+    cls = type("Wide", (), {"__init__": lambda self, rate, width=512, seed=99, flag_dim=True: None})
+    state = State({"rate": 0.1})
+    slow = Attempt(TooSlow("the steps take too long"))
+    first, second = (child for child, _ in _children(Bench(None, ".", 1), cls, state, slow, Hints({})))
+    assert (first.arguments, second.arguments) == ({"rate": 0.1, "width": 32}, {"rate": 0.1, "width": 64})
+    assert list(reduced(first.full, first.arguments)) == ["width 32 for 512"]
 
 
 def test_hooks_that_need_data_and_packages_that_are_not_used_are_said(searched: dict[str, Any]) -> None:
