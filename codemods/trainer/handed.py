@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from codemods.facts import Facts, literal
 from codemods.source import CallNode, ClassNode, PythonFile
@@ -36,6 +36,7 @@ _METHODS = frozenset({"copy", "dict", "model_dump", "to_dict", "_asdict"})
 """Methods that give an object's own keys."""
 _PARSED = ("parse_args", "parse_known_args")
 _DEEP = 6
+_STEPS = 300
 
 
 @dataclass(frozen=True)
@@ -81,13 +82,15 @@ def _handed(file: PythonFile, facts: Facts, call: CallNode) -> Iterator[Handed]:
 
 @dataclass(frozen=True)
 class Way:
-    """How surely the keys on the way to a Trainer go there alone, and always."""
+    """How surely the keys on the way to a Trainer go there alone, and always, and the steps that are left to look for
+    them: names that lead to each other make more ways than can be gone."""
 
     alone: bool = True
     always: bool = True
+    steps: Iterator[int] = field(default_factory=lambda: iter(range(_STEPS)))
 
     def but(self, alone: bool = True, always: bool = True) -> Way:
-        return Way(self.alone and alone, self.always and always)
+        return Way(self.alone and alone, self.always and always, self.steps)
 
 
 def _key(at: At, way: Way, name: str, place: Place, value: ast.expr | None, holder: Holder | None = None) -> Handed:
@@ -97,7 +100,7 @@ def _key(at: At, way: Way, name: str, place: Place, value: ast.expr | None, hold
 def _keys(at: At, facts: Facts, node: ast.expr | None, way: Way, depth: int) -> Iterator[Handed]:
     if isinstance(node, ast.Constant) or node is None:
         return
-    if depth > _DEEP:
+    if depth > _DEEP or next(way.steps, None) is None:
         yield _key(at, way, UNSEEN, node, None)
     elif isinstance(node, ast.Dict):
         for key, value in zip(node.keys, node.values, strict=True):
@@ -112,6 +115,8 @@ def _keys(at: At, facts: Facts, node: ast.expr | None, way: Way, depth: int) -> 
     elif isinstance(node, ast.BoolOp):
         for part in node.values:
             yield from _keys(at, facts, part, way.but(always=False), depth + 1)
+    elif isinstance(node, ast.NamedExpr):
+        yield from _keys(at, facts, node.value, way.but(alone=False), depth + 1)
     elif isinstance(node, ast.BinOp):
         yield from _keys(at, facts, node.left, way, depth + 1)
         yield from _keys(at, facts, node.right, way, depth + 1)

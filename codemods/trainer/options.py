@@ -51,9 +51,15 @@ def default_of(file: PythonFile, call: CallNode, node: ast.expr) -> tuple[bool, 
         return False, None
     found = [item.node for item in file.calls_near(["add_argument"]) if _dest(item.node) == node.attr]
     given = {item.arg: item.value for item in found[0].keywords} if len(found) == 1 else {"action": node}
-    if {"action", "required"} & given.keys():
+    if {"action", "required"} & given.keys() or not _is_optional(found[0]):
         return False, None
     return literal(given["default"]) if "default" in given else (True, None)
+
+
+def _is_optional(call: ast.Call) -> bool:
+    """Whether an option may be left out: its name begins with a dash."""
+    first = call.args[0] if call.args else None
+    return isinstance(first, ast.Constant) and isinstance(first.value, str) and first.value.startswith("-")
 
 
 def _dest(call: ast.Call) -> str | None:

@@ -381,3 +381,8 @@ def test_an_option_that_is_gone_by_default_is_left(option: str, given: str, said
 def test_an_option_that_is_never_none_is_left(option: str) -> None:
     text = OPTIONS.format(option, "strategy=args.kind")
     assert run_rules({"train.py": text}, rule("LIT111")).findings == ()
+
+
+def test_a_positional_argument_is_never_left_out() -> None:
+    text = OPTIONS.format("type=int", "devices=args.kind").replace('"--kind"', '"kind"')
+    assert run_rules({"train.py": text}, rule("LIT111")).findings == ()

@@ -104,6 +104,7 @@ CASES = "import pytest\n@pytest.mark.parametrize({})\ndef test(kw, n):\n    Trai
         ("def go(every={}):\n    return [Trainer(**kw) for kw in ({'gpus': 1},)]\n", [3]),
         ("kw, n = {'gpus': 1}, 2\nTrainer(**kw)\n", [2]),
         ("if kw := {'gpus': 1}:\n    Trainer(**kw)\n", [2]),
+        ("Trainer(**(kw := {'gpus': 1}))\nprint(kw)\n", [2]),
         (CASES.format("'kw', [{'gpus': 1}, pytest.param({'gpus': 2}, id='two')]"), [3, 3]),
         (CASES.format("('n', 'kw'), [(1, {'gpus': 1}), (2, {})]"), [3]),
     ],
@@ -180,3 +181,11 @@ def test_a_key_whose_successor_another_call_gives_stays(key: str, given: str) ->
 def test_a_key_that_no_argument_of_another_call_meets_goes(given: str) -> None:
     text = f"kw = dict(max_steps=1, weights_summary=None)\nTrainer(**kw)\nTrainer({given}, **kw)\n"
     assert "dict(max_steps=1, enable_model_summary=False)" in planned(text).final()["train.py"].decode()
+
+
+def test_dictionaries_of_each_other_are_not_followed_for_ever() -> None:
+    names = [f"kw{number}" for number in range(14)]
+    filled = "".join(f"{name}.update({other})\n" for name in names for other in names)
+    made = "".join(f"{name} = dict({name}_of, gpus=1)\n" for name in names)
+    found = told(f"{made}{filled}Trainer(**kw0)\n")
+    assert found and {fix for _, fix in found} <= {"manual", "unsafe"}
