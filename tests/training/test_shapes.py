@@ -14,7 +14,8 @@ PROJECTS = Path(__file__).parent.parent / "projects"
 CHUNKS = [
     "lstm_clipped_and_scheduled", "chunks_by_a_share", "chunks_epoch_outputs", "chunks_flag_changed",
     "chunks_flag_from_argparse", "chunks_flag_in_hparams", "chunks_half_detached", "chunks_of_a_subclass",
-    "chunks_of_dicts", "chunks_warmed_up", "chunks_without_state", "own_split", "several_optimizers_and_chunks",
+    "chunks_of_dataclasses", "chunks_of_dicts", "chunks_warmed_up", "chunks_without_state", "own_split",
+    "several_optimizers_and_chunks",
     "state_under_another_name",
 ]  # fmt: skip
 SILENT = {"chunks_half_detached"}
