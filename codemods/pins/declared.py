@@ -15,7 +15,6 @@ from codemods.source import PythonFile
 _LISTS = ("install_requires", "extras_require", "tests_require", "setup_requires")
 _SECTIONS = {"options": ("install_requires", "tests_require", "setup_requires"), "options.extras_require": None}
 _SETUP = ("setuptools.setup", "distutils.core.setup", "skbuild.setup", "numpy.distutils.core.setup", "setup")
-_DEEPEST = 20
 
 
 def setup_py(text: str) -> Iterator[Pin]:
@@ -92,34 +91,36 @@ class _Values:
         if isinstance(node, ast.Name):
             yield from ((name, string) for string in self.strings(node))
 
-    def strings(self, node: ast.expr, depth: int = 0) -> Iterator[ast.Constant]:
-        """The string literals that an expression puts together."""
-        if depth > _DEEPEST:
-            return
-        inner: list[ast.expr] = []
-        if isinstance(node, ast.Constant) and isinstance(node.value, str):
-            yield node
-        elif isinstance(node, ast.Name):
-            inner = list(self._assigned(node))
-        elif isinstance(node, ast.List | ast.Tuple | ast.Set):
-            inner = node.elts
-        elif isinstance(node, ast.Dict):
-            inner = node.values
-        elif isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
-            inner = [node.left, node.right]
-        elif isinstance(node, ast.IfExp):
-            inner = [node.body, node.orelse]
-        elif isinstance(node, ast.Starred | ast.Subscript):
-            inner = [node.value]
-        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
-            inner = node.args if node.func.id in ("list", "sorted", "set", "tuple") else []
-            inner += [item.value for item in node.keywords] if node.func.id == "dict" else []
-        seen = set()
-        for item in inner:
-            for found in self.strings(item, depth + 1):
-                if found not in seen:
-                    seen.add(found)
-                    yield found
+    def strings(self, node: ast.expr) -> Iterator[ast.Constant]:
+        """The string literals that an expression puts together, each once; names may lead back to themselves."""
+        left, seen = [node], set()
+        while left:
+            item = left.pop()
+            if item in seen:
+                continue
+            seen.add(item)
+            if isinstance(item, ast.Constant) and isinstance(item.value, str):
+                yield item
+            left += reversed(self._parts(item))
+
+    def _parts(self, node: ast.expr) -> list[ast.expr]:
+        """What the strings of an expression come from."""
+        if isinstance(node, ast.Name):
+            return list(self._assigned(node))
+        if isinstance(node, ast.List | ast.Tuple | ast.Set):
+            return node.elts
+        if isinstance(node, ast.Dict):
+            return node.values
+        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
+            return [node.left, node.right]
+        if isinstance(node, ast.IfExp):
+            return [node.body, node.orelse]
+        if isinstance(node, ast.Starred | ast.Subscript):
+            return [node.value]
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+            given = [*node.args] if node.func.id in ("list", "sorted", "set", "tuple") else []
+            return given + ([item.value for item in node.keywords] if node.func.id == "dict" else [])
+        return []
 
 
 def _is_name(node: ast.expr, name: str) -> bool:

@@ -6,7 +6,7 @@ from __future__ import annotations
 import ast
 import math
 import operator
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -17,6 +17,7 @@ from codemods.steps.modules import assigned
 from codemods.syntax import Function, is_self_attribute, own_nodes, returns, self_name
 
 DEEPEST = 12
+STEPS = 2000
 DATALOADER = "torch.utils.data.DataLoader"
 OPERATIONS: Mapping[type, Callable[[Any, Any], Any]] = {
     ast.Add: operator.add,
@@ -65,6 +66,7 @@ class Known:
     depth: int = 0
     ranks: int = 1
     assumed: list[str] = field(default_factory=list, compare=False)
+    steps: Iterator[int] = field(default_factory=lambda: iter(range(STEPS)), compare=False)
 
     def constant(self, node: ast.expr | None) -> Any:
         """The value of an expression, None where the text does not decide it."""
@@ -135,7 +137,10 @@ class Known:
         return replace(self, depth=self.depth + 1)
 
     def _found(self, node: ast.expr) -> tuple[ast.expr, Known] | None:
-        """The one expression that a name or attribute stands for, and where that stands."""
+        """The one expression that a name or attribute stands for, and where that stands; none behind some thousand
+        steps, since names that lead to each other make more ways than can be gone."""
+        if next(self.steps, None) is None:
+            return None
         if isinstance(node, ast.Name):
             if node.id in self.given:
                 expression, where = self.given[node.id]
@@ -289,6 +294,7 @@ def inside_of(built: Built, method: Function | None) -> Known:
         depth=outside.depth + 1,
         ranks=outside.ranks,
         assumed=outside.assumed,
+        steps=outside.steps,
     )
     module = assigned(built.file.tree)
     values = assigned(method) if method else {}

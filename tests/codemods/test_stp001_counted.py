@@ -184,6 +184,10 @@ ITSELF = {
         "trainer = Trainer(max_steps=100)\ntrainer.fit(model, loader)\n"
     ),
 }
+NAMES = [f"v{number}" for number in range(14)]
+ITSELF["names of each other"] = (
+    "".join(f"{name} = {' * '.join(NAMES)}\n" for name in NAMES) + "trainer = Trainer(max_steps=v0)\n"
+)
 
 
 @pytest.mark.parametrize("text", ITSELF.values(), ids=ITSELF.keys())

@@ -206,3 +206,10 @@ def test_any_text_is_read(text: str) -> None:
     for pin in read_pins("requirements", text):
         assert pin.problem or _is_pin(pin, text)
     find_pins("pyproject.toml", "pyproject", text)
+
+
+def test_lists_of_a_setup_that_lead_to_each_other_are_read_once() -> None:
+    names = [f"of_{number}" for number in range(12)]
+    made = "".join(f"{name} = ['torch>={number}', *({' + '.join(names)})]\n" for number, name in enumerate(names))
+    text = f"from setuptools import setup\n{made}of_0 += of_0\nsetup(install_requires=of_0 + list(of_1))\n"
+    assert [pin.specifier for pin in read_pins("setup.py", text)] == [f">={number}" for number in range(12)]
