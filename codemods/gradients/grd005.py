@@ -10,7 +10,7 @@ from typing import Any
 from codemods.facts import Facts
 from codemods.gradients.classes import is_module
 from codemods.gradients.containers import Held, candidates, containers, put_under, written
-from codemods.gradients.names import TRAINED
+from codemods.gradients.names import PARAMETERLESS, TRAINED
 from codemods.gradients.taken import TAKEN
 from codemods.rule import Example, Match, NodeEdit, Rule
 from codemods.source import PythonFile
@@ -39,7 +39,10 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
         if not is_module(facts, f"{file.module}.{item.qualname}", file.path):
             continue
         for held in containers(item):
-            if all(_is_trained(dotted, file, facts, trained) for dotted in held.dotted):
+            known = [_is_trained(dotted, file, facts, trained) for dotted in held.dotted]
+            if any(known) and all(
+                one or dotted in PARAMETERLESS for one, dotted in zip(known, held.dotted, strict=True)
+            ):
                 match = _match(file, facts, held)
                 if match:
                     yield match

@@ -77,7 +77,11 @@ _LOSSES = frozenset(
 _STATELESS = frozenset(
     f"torch.nn.{name}"
     for name in ("ReLU", "LeakyReLU", "GELU", "SiLU", "ELU", "Tanh", "Sigmoid", "Softmax", "LogSoftmax", "Softplus",
-                 "Dropout", "Dropout2d", "Flatten", "Identity", "MaxPool2d", "AvgPool2d", "Upsample")
+                 "Dropout", "Dropout1d", "Dropout2d", "Dropout3d", "Flatten", "Unflatten", "Identity", "Upsample",
+                 "MaxPool1d", "MaxPool2d", "MaxPool3d", "AvgPool1d", "AvgPool2d", "AvgPool3d", "AdaptiveAvgPool1d",
+                 "AdaptiveAvgPool2d", "AdaptiveAvgPool3d", "AdaptiveMaxPool1d", "AdaptiveMaxPool2d", "ReLU6", "CELU",
+                 "SELU", "Mish", "Hardswish", "Hardtanh", "LogSigmoid", "Softmin", "Softsign", "AlphaDropout",
+                 "PixelShuffle", "ZeroPad2d", "ReflectionPad1d", "ReflectionPad2d")
 )  # fmt: skip
 _COUNTING = re.compile(
     r"(Binary|Multiclass|Multilabel)?"

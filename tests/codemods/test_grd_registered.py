@@ -245,8 +245,7 @@ def test_lists_that_are_put_together(made: str) -> None:
     before = net(f"self.layers = {made}", FORWARD)
     after = rewritten({"net.py": before}, GRD005)["net.py"]
     assert after == before.replace(made, f"nn.ModuleList({made})")
-    for other in ("others", "[nn.ReLU()]"):
-        assert findings(before.replace(made, f"{made} + {other}"), GRD005) == []
+    assert findings(before.replace(made, f"{made} + others"), GRD005) == []
 
 
 def test_a_list_of_parameters() -> None:
@@ -290,3 +289,11 @@ def test_a_container_that_keeps_frozen_layers_apart_is_left() -> None:
     )
     assert findings(text, GRD005) == []
     assert findings(text.split("        for p")[0] + "\n" + forward, GRD005) == [("GRD005", "safe")]
+
+
+@pytest.mark.parametrize("made", ["[nn.Linear(4, 4), nn.ReLU()]", "[nn.Dropout(), nn.Linear(4, 4), nn.MSELoss()]"])
+def test_layers_beside_what_has_no_parameters(made: str) -> None:
+    before = net(f"self.layers = {made}", FORWARD)
+    assert rewritten({"net.py": before}, GRD005)["net.py"] == before.replace(made, f"nn.ModuleList({made})")
+    for other in ("nn.ReLU()", "x"):
+        assert findings(before.replace("nn.Linear(4, 4)", other), GRD005) == []
