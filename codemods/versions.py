@@ -66,12 +66,13 @@ _RELEASES = tuple(
 )
 
 
-def admits_from(facts: Facts, names: Iterable[str], limit: str) -> bool:
-    """Whether the pins on those packages admit a release from `limit` on; where none says a version, they do."""
-    bound = Version(limit)
+def admits_from(facts: Facts, names: Iterable[str], limit: str, below: str = "999") -> bool:
+    """Whether the pins on those packages admit a release from `limit` on and before `below`; where none says a version,
+    they do."""
+    bound, end = Version(limit), Version(below)
     specifiers = _specifiers(facts, frozenset(names))
     return not specifiers or any(
-        version >= bound and item.specifier.contains(version, prereleases=True)
+        bound <= version < end and item.specifier.contains(version, prereleases=True)
         for item in specifiers
         for version in (*_RELEASES, *_named(item))
     )

@@ -310,13 +310,14 @@ def _doubted(facts: Facts, verdict: Verdict, own: Iterator[str]) -> Verdict:
             f"{BATCH_END} gets a dict for each optimizer, as on 1.8 and 1.9; before, it may have been in more lists"
         )
     counts = counting(facts)
-    if counts and not admits_from(facts, LIGHTNING, "1.6.0"):
+    told = counts and not admits_from(facts, LIGHTNING, "1.6.0", "2.0.0")
+    if told and admits_below(facts, LIGHTNING, "1.6.0"):
         times = verdict.configured.count or "several"
         doubts.append(
             f"the project is pinned to a Lightning before 1.6, where global_step counted a batch once whatever the "
             f"optimizers; it now grows {times} times as fast, and {counts} may speak of it"
         )
-    elif counts and not admits_below(facts, LIGHTNING, "2.0.0"):
+    elif told:
         doubts.append(
             f"the project asks for Lightning 2, so the release that its step was written for is not known; before 1.6 "
             f"global_step counted a batch once, and {counts} may speak of it"

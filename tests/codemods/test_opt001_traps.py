@@ -344,10 +344,10 @@ def test_a_class_that_trains_by_chunks_too_is_reported_once() -> None:
     assert [each.code for each in run_rules(files, OPT).findings] == ["OPT001"]
 
 
-@pytest.mark.parametrize("pin", ["==0.9.0", "==2.6.6"])
-def test_pins_that_tell_no_release_of_1_6_or_later_make_it_unsafe_where_steps_are_counted(pin: str) -> None:
+@pytest.mark.parametrize("pins", [["==0.9.0"], ["==2.6.6"], ["==1.3.8", ">=2.0"], ["==1.3.8", "==2.6.6"]])
+def test_pins_that_tell_no_release_of_1_6_or_later_make_it_unsafe_where_steps_are_counted(pins: list[str]) -> None:
     text = BEFORE.replace('self.log("g_loss", loss)', "print(self.global_step)")
-    options = Options((OPT,), pins=(f"pytorch-lightning{pin}",))
+    options = Options((OPT,), pins=tuple(f"pytorch-lightning{pin}" for pin in pins))
     assert {finding.fix for finding in plan(sources({"train.py": text}), options).findings} == {"unsafe"}
 
 
