@@ -114,7 +114,7 @@ def _trace(project: Project, function: Function | None, place: Place, certainty:
     homes = place.members.files if place.members else (place.file,)
     paths = frozenset(file.path for file in homes)
     met = tuple(trace.poisoned), tuple(trace.stale)
-    return Traced(*met, trace, function, certainty, place.file.path, paths, cut)
+    return Traced(*met, trace, function, certainty, place.file.path, paths, cut or trace.deep)
 
 
 def _roots(project: Project) -> Iterator[tuple[Function | None, Place]]:

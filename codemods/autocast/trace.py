@@ -36,7 +36,8 @@ class TooLong(Exception):
 
 
 class Trace:
-    """One walk through a function, a method or a module, from its first statement to its last."""
+    """One walk through a function, a method or a module, from its first statement to its last. `deep` holds where it
+    met a call of the project's own code that it did not go through, nor takes for the use of a module."""
 
     def __init__(self, project: Project) -> None:
         self.reader = Reader(project)
@@ -49,6 +50,7 @@ class Trace:
         self._exits: list[list[State]] = []
         self._breaks: list[list[State]] = []
         self._running: list[ast.AST] = []
+        self.deep = False
 
     @property
     def place(self) -> Place:
@@ -335,6 +337,7 @@ class Trace:
         value = self._value(function)
         key = forward_of(value) if isinstance(value, Module) else None
         if key is None or (callee is not None and callee.place.prefix != key):
+            self.deep |= callee is not None and self._is_left(callee)
             return
         self._uses += 1
         for cast, on in self.state.forward(key, site := self._site(node)):
@@ -347,7 +350,7 @@ class Trace:
     def _follow(self, callee: Callee, node: ast.Call) -> bool:
         """Goes through a function that is called; False where that says nothing of the weights that it uses, since it
         is not gone through, or since a module uses its parameters itself."""
-        if callee.function in self._running or len(self._frames) >= DEEPEST or self._turn > LONGEST // 2:
+        if callee.function in self._running or self._is_left(callee):
             return False
         members, prefix, before = callee.place.members, callee.place.prefix, self._uses
         if members and prefix != self.place.prefix:
@@ -357,6 +360,12 @@ class Trace:
             given = {name: value for name, value in given.items() if not isinstance(value, Constant)}
         self._call_function(callee.function, callee.place, given)
         return self._uses > before or not members or members.weights() == "nothing"
+
+    def _is_left(self, callee: Callee) -> bool:
+        """Whether a function is not gone through since it is called too deep, or too late."""
+        if callee.function in self._running:
+            return False
+        return len(self._frames) >= DEEPEST or self._turn > LONGEST // 2
 
     @property
     def _caller(self) -> Caller:

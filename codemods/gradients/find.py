@@ -21,13 +21,15 @@ FLAG = "automatic_optimization"
 @dataclass(frozen=True)
 class Lost:
     """A loss that holds no history: the class and step it belongs to, where it is handed on, what it lost its
-    history to, and those of these places whose value was told to require a gradient, so that nothing complains."""
+    history to, those of these places whose value was told to require a gradient, so that nothing complains, and
+    whether another `return` of the step hands on a loss that holds a history."""
 
     item: ClassNode
     step: Function
     place: ast.AST
     cuts: tuple[Cut, ...]
     revived: frozenset[ast.AST]
+    partly: bool = False
 
     @property
     def silent(self) -> bool:
@@ -62,12 +64,23 @@ def _lost(file: PythonFile, facts: Facts, item: ClassNode, fact: ClassFact) -> I
         return
     home, step = found
     run = follow(known, home, step)
-    for place, value in _sinks(classes, run):
-        if value.flow is not Flow.CUT:
+    sinks = _sinks(classes, run)
+    partly = not run.backward and any(value.flow > Flow.CUT for _, value in sinks)
+    for place, value in sinks:
+        if value.flow is not Flow.CUT or (partly and not _fails_there(classes, step, value, run)):
             continue
         cuts = list(map(partial(_placed, file=file, home=home), value.cuts))
         if home is known or any(cut.path == file.path for cut in cuts):
-            yield Lost(item, step, place, tuple(sorted(cuts, key=_place)), frozenset(run.revived))
+            yield Lost(item, step, place, tuple(sorted(cuts, key=_place)), frozenset(run.revived), partly)
+
+
+def _fails_there(classes: Sequence[Class], step: Function, value: Value, run: Run) -> bool:
+    """Whether a `return` that alone hands on a loss without a history is one that Lightning differentiates, without
+    doubt: a step that others call too, or that asks whether it trains, may well give them a number there."""
+    nodes = (node for other in classes for node in every_node(other.item.node))
+    shared = any(isinstance(node, ast.Attribute) and node.attr in ("training_step", "training") for node in nodes)
+    told = {item.node for item in value.cuts} & run.revived or any(item.how == "no_grad" for item in value.cuts)
+    return not (shared or told or step.args.defaults or step.args.kwonlyargs) and all(item.sure for item in value.cuts)
 
 
 def _placed(cut: Cut, file: PythonFile, home: Class) -> Cut:
@@ -98,8 +111,7 @@ def _sinks(classes: Sequence[Class], run: Run) -> list[tuple[ast.AST, Value]]:
     for node, value in run.returned.items():
         if isinstance(node, ast.Return) and node.value is not None and not is_none(node.value):
             given.append((node, value.part("loss") if any(key == "loss" for key, _ in value.parts) else value.whole()))
-    lossless = [value for _, value in given if value.flow is not Flow.CUT and value.flow is not Flow.PLAIN]
-    return [] if lossless else given
+    return given
 
 
 def steps_of(facts: Facts) -> frozenset[str]:

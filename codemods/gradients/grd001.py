@@ -89,6 +89,9 @@ def _is_inside(node: ast.AST, around: ast.AST) -> bool:
 
 def _refused(file: PythonFile, lost: Lost) -> str:
     """Why the places of a loss are not rewritten; empty where they are."""
+    if lost.partly:
+        line = getattr(lost.place, "lineno", 0)
+        return f"only the `return` in line {line} hands it on: return the loss itself there, or None to skip the batch"
     for cut in lost.cuts:
         if cut.how == "no_grad":
             return "it is also computed without gradients (GRD002): decide on that first"

@@ -87,6 +87,28 @@ def test_what_is_too_long_to_be_followed_is_said(code: str) -> None:
     assert "`training_step` is too long to be followed" in found.message and "clear_autocast_cache" in found.reason
 
 
+def chain(length: int, last: str = "self.enc(x)") -> str:
+    """A program whose loss comes from methods that call each other."""
+    methods = [
+        line
+        for number in range(length)
+        for line in (f"def run{number}(self, x):", f"    return self.run{number + 1}(x)", "")
+    ]
+    return program("self.run0(batch)", "pass", *methods, f"def run{length}(self, x):", f"    return {last}")
+
+
+@pytest.mark.parametrize("code", ["AMP001", "AMP002"])
+def test_what_is_called_too_deep_to_be_followed_is_said(code: str) -> None:
+    text = chain(9, "self.enc(x) + self.optimizers().step()")
+    (found,) = amp(text, code, fit=FIT).findings
+    assert (found.fix, found.span.line) == ("manual", text[: text.index("def training_step")].count("\n") + 1)
+    assert "`training_step` calls too deep to be followed" in found.message and "clear_autocast_cache" in found.reason
+
+
+def test_what_is_called_less_deep_is_followed() -> None:
+    assert [fix for _, fix in levels(chain(4), "AMP001", fit=FIT)] == ["safe"]
+
+
 @pytest.mark.parametrize(
     ("made", "expected"),
     [("requires_grad_(False).eval()", []), ("requires_grad_(False).requires_grad_(True)", ["safe"])],

@@ -99,6 +99,40 @@ def test_a_step_whose_loss_is_not_differentiated_is_left(name: str) -> None:
     assert findings(model("return self.layer(x).sum().item()", optimizers=OTHERS[name])) == []
 
 
+FIT_LOSS = "loss = F.mse_loss(self.layer(x), y)\n"
+PARTLY = {
+    "a number": "if batch_idx == 0:\n    return loss.item()\nreturn loss",
+    "a copy": "if batch_idx == 0:\n    return torch.tensor(loss)\nreturn loss",
+    "in a dict": "if batch_idx == 0:\n    return {'loss': loss.detach(), 'out': x}\nreturn {'loss': loss}",
+}
+
+
+@pytest.mark.parametrize("name", PARTLY)
+def test_a_loss_that_one_return_alone_cuts_is_named(name: str) -> None:
+    (found,) = run_rules({"train.py": model(FIT_LOSS + PARTLY[name])}, GRD001).findings
+    assert (found.fix, "None to skip the batch" in found.reason) == ("manual", True)
+    assert "backward fails" in found.message
+
+
+@pytest.mark.parametrize(
+    "step",
+    [
+        "if batch_idx == 0:\n    return None\nreturn loss",
+        "if batch_idx == 0:\n    return torch.tensor(0.0, requires_grad=True)\nreturn loss",
+        "if loss.isnan():\n    return torch.tensor(loss, requires_grad=True)\nreturn loss",
+        "if not self.training:\n    return loss.item()\nreturn loss",
+        "if batch_idx == 0:\n    return loss * 0\nreturn loss",
+    ],
+)
+def test_a_return_that_means_no_training_is_left(step: str) -> None:
+    assert findings(model(FIT_LOSS + step)) == []
+
+
+def test_a_step_that_validation_calls_may_give_it_a_number() -> None:
+    called = "\n    def validation_step(self, batch, batch_idx):\n        return self.training_step(batch, 0)\n"
+    assert findings(model(FIT_LOSS + PARTLY["a number"], optimizers=called + SGD)) == []
+
+
 def test_manual_optimization_is_judged_by_what_it_differentiates() -> None:
     manual = "loss = self.layer(x).sum().detach()\nself.manual_backward(loss)"
     text = model(manual, "self.automatic_optimization = False")
