@@ -6,7 +6,7 @@ import pytest
 
 from tests.codemods.support import rewritten
 from tests.training import Case, assert_same, differences, train, train_many
-from tests.training.test_shapes import PROJECTS, project
+from tests.training.test_shapes import PROJECTS, UNUSED, assert_equal_ranks, project
 
 CUT = "            hiddens = tuple(part.detach() for part in hiddens)\n"
 CLIPS = (
@@ -28,6 +28,10 @@ FAILS = {
     "hook_too_early": "AttributeError",
 }
 DIFFERS = ["loop_zeroed_too_late", "loop_never_zeroed", "loop_without_step", "loop_stepped_behind", "loop_of_k_chunks"]
+OTHERS = {
+    "backward_accumulated", "backward_adaptive_weight", "hook_on_a_node", "kept_graph", "loop_backward_raw",
+    "loop_scheduler_forgotten", "raw_backward", "two_passes",
+}  # fmt: skip
 RIGHT: dict[str, tuple[str, tuple[tuple[str, str], ...]]] = {
     "loop_detached_at_the_wrong_depth": ("loop_detached_at_the_wrong_depth", ((CUT, NESTED),)),
     "loop_clipped_by_the_trainer": (
@@ -99,6 +103,11 @@ def test_a_raw_backward_lets_ranks_differ() -> None:
     )
     assert apart.weights != apart.ranks[0].weights
     assert together.failure is None and together.weights == together.ranks[0].weights
+
+
+@pytest.mark.parametrize("name", [*FAILS, *DIFFERS, *sorted(OTHERS)])
+def test_ranks_of_every_repaired_step_stay_equal(name: str) -> None:
+    assert_equal_ranks(train(rewritten(project(name), unsafe=True), processes=2, trainer=UNUSED))
 
 
 def test_accumulation_steps_at_the_end_of_an_epoch_and_averages() -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.codemods.support import run_rules
-from tests.training import Case, assert_same, differences, same, train, train_many
+from tests.training import Case, Record, assert_same, differences, same, train, train_many
 
 PROJECTS = Path(__file__).parent.parent / "projects"
 CHUNKS = [
@@ -29,6 +29,8 @@ ACCUMULATED = {"gan_accumulated", "gan_on_two_ranks"}
 SCALED = ["chunks_clipped_under_a_scaler", "gan_clipped_under_a_scaler"]
 ROUNDED = {"gan_clipped_under_a_scaler"}
 RANKS = ["chunks_on_two_ranks", "gan_on_two_ranks"]
+UNUSED = {"devices": 2, "strategy": "ddp_find_unused_parameters_true"}
+"""What trains any project on two ranks: an optimizer's turn leaves parameters of the others unused."""
 CLEARED = "torch.clear_autocast_cache()"
 
 
@@ -64,6 +66,19 @@ def test_it_trains_as_it_did(name: str) -> None:
     assert new.automatic is (name == "dead_index")
 
 
+def test_flag_of_the_trainer_trains_as_the_flag_of_the_module_did() -> None:
+    """No release that still runs takes `Trainer(truncated_bptt_steps=)`, which went in 1.5: before is the same project
+    with the module's flag, which did the same from 1.3 on."""
+    given = project("chunks_flag_of_the_trainer")
+    fails_now(given)
+    script, moved = re.subn(r", truncated_bptt_steps=(\d+)\)", ")", given["train.py"])
+    script, set_there = re.subn(r"( +)super\(\).__init__\(\)\n", r"\g<0>\1self.truncated_bptt_steps = 3\n", script)
+    assert (moved, set_there) == (1, 1)
+    old, new = same({**given, "train.py": script}, rewritten(given))
+    assert (old.automatic, new.automatic) == (True, False)
+    assert len(new.losses) > 6
+
+
 @pytest.mark.parametrize("name", [CHUNKS[0], "gan_scheduled"])
 def test_it_trains_as_it_did_on_1_8(name: str) -> None:
     before = project(name)
@@ -95,9 +110,21 @@ def test_ranks_hold_equal_gradients(name: str) -> None:
     old, new = train_many([(Case(before, processes=2), "1.9.5"), (Case(rewritten(before), processes=2), "target")])
     assert_same(old, new, logged=name not in ACCUMULATED)
     assert_same(old.ranks[0], new.ranks[0], logged=name not in ACCUMULATED)
-    assert new.losses != new.ranks[0].losses
-    assert [step.gradient for step in new.steps] == [step.gradient for step in new.ranks[0].steps]
-    assert new.weights == new.ranks[0].weights
+    assert_equal_ranks(new)
+
+
+@pytest.mark.parametrize("name", [*CHUNKS, "chunks_flag_of_the_trainer", *INDEXED])
+def test_ranks_of_every_shape_stay_equal(name: str) -> None:
+    assert_equal_ranks(train(rewritten(project(name)), processes=2, trainer=UNUSED))
+
+
+def assert_equal_ranks(record: Record) -> None:
+    """Ranks that saw data of their own stepped with equal gradients to equal weights."""
+    (other,) = record.ranks
+    assert record.failure is None and other.failure is None, record.output
+    assert record.steps and record.losses != other.losses
+    assert [step.gradient for step in record.steps] == [step.gradient for step in other.steps]
+    assert record.weights == other.weights
 
 
 @pytest.mark.parametrize("name", SCALED)
