@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -15,8 +15,8 @@ from codemods.steps.budget import told
 from codemods.steps.configured import CLI, LIMITS, MESSAGE, configured
 from codemods.steps.dead import dead_after
 from codemods.steps.modules import manual
-from codemods.steps.roles import Count, Leaf
-from codemods.steps.script import Script
+from codemods.steps.roles import NUMERIC, Count, Leaf
+from codemods.steps.script import Script, copy_of
 from codemods.steps.trained import counted_in, is_odd, is_trained_on, other_size, set_anew
 from codemods.steps.trainers import Trainers, builds_trainer, dropped, gives_limit, item_of, processes, ranks
 
@@ -42,6 +42,7 @@ def _check(file: PythonFile | TextFile, facts: Facts) -> Iterator[Match]:
             elif not epochs:
                 yield from _budget(file, trainer)
                 yield from _in_one_case(file, trainer)
+                yield from _unfollowed(file, trainer)
     yield from _spread(file, facts)
     yield from _kept(file, facts)
 
@@ -68,6 +69,39 @@ def _in_one_case(file: PythonFile, trainer: Trainers) -> Iterator[Match]:
             )
             yield manual(file, trainer.keyword, f"{MESSAGE} in one case: there it means max_epochs={epochs}", advice)
             return
+
+
+def _unfollowed(file: PythonFile, trainer: Trainers) -> Iterator[Match]:
+    """A number of steps that counts the batches of another loader of what is trained on, or is rounded by a function of
+    the project's own."""
+    trained = trainer.script.trained_on()
+    plain = _Plain(ast.unparse(trained) if trained is not None else "", trainer.script.call.scope.resolve)
+    count = trainer.script.reader().read(plain.visit(copy_of(trainer.script.follow(trainer.keyword.value))))
+    epochs = _epochs(trainer, count) if count and count.is_total and plain.why else None
+    if epochs:
+        advice = f"Not rewritten: {plain.why[0]}; give the Trainer max_epochs={epochs} alone if that is what it means"
+        yield manual(file, trainer.keyword, f"{MESSAGE}: it seems to mean max_epochs={epochs}", advice)
+
+
+class _Plain(ast.NodeTransformer):
+    """A number of steps as it is meant, going by how it is written; `why` says what is not followed."""
+
+    def __init__(self, trained: str, resolve: Callable[[ast.expr], str | None]) -> None:
+        self.trained, self.resolve = trained, resolve
+        self.why: list[str] = []
+
+    def visit_Call(self, node: ast.Call) -> ast.expr:
+        self.generic_visit(node)
+        function, dotted = node.func, self.resolve(node.func)
+        own = dotted is not None and dotted.partition(".")[0] not in NUMERIC
+        if own and isinstance(function, ast.Name) and function.id in ("ceil", "floor"):
+            self.why.append(f"what `{dotted}` rounds to is not seen")
+            return ast.Call(ast.Name("int", ast.Load()), node.args, node.keywords)
+        other = isinstance(function, ast.Attribute) and function.attr in ("val_dataloader", "test_dataloader")
+        if other and isinstance(function, ast.Attribute) and ast.unparse(function.value) == self.trained:
+            self.why.append(f"`{ast.unparse(node)}` is counted, which is not what is trained on")
+            return ast.Call(ast.Attribute(function.value, "train_dataloader", ast.Load()), [], [])
+        return node
 
 
 def _spread(file: PythonFile, facts: Facts) -> Iterator[Match]:

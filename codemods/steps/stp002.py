@@ -13,11 +13,12 @@ from codemods.finding import Fix
 from codemods.rule import Example, Match, NodeEdit, Rule
 from codemods.source import ClassNode, PythonFile
 from codemods.steps.dead import dead_after
-from codemods.steps.modules import STEPS, assigned, kind_of, parents_of
+from codemods.steps.modules import STEPS, assigned, kind_of, manual, parents_of
 from codemods.steps.onecycle import with_total
 from codemods.steps.optimization import SCHEDULERS, SUSPECT, stepping, times_scheduled
 from codemods.steps.roles import GONE, Leaf
 from codemods.steps.totals import Place, divided_again, places, reaches_scheduler
+from codemods.steps.unread import unread
 from codemods.syntax import own_nodes
 
 if TYPE_CHECKING:
@@ -56,6 +57,9 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
             )
         else:
             yield from _of_module(file, facts, item, found)
+    for other in unread(file):
+        if kind_of(file, facts, other.place.item) == MODULE:
+            yield manual(file, other.shown, MESSAGE, f"Not rewritten: {other.why}; {ADVICE}")
 
 
 def _uses_trainer(place: Place) -> bool:
@@ -274,7 +278,7 @@ def _context(collected: Mapping[str, Any]) -> tuple[bytes, ...]:
 
 
 def _present(file: PythonFile) -> bool:
-    return bool(places(file))
+    return bool(places(file) or unread(file))
 
 
 BEFORE = '''\

@@ -109,3 +109,24 @@ def test_names_that_are_looked_up_stay() -> None:
     text = program("max_steps=max_steps", "max_steps = len(train_loader) * epochs", "log(locals())")
     made = run_rules({"train.py": text}, RULE)
     assert "    max_steps = len(train_loader) * epochs\n" in made.final()["train.py"].decode()
+
+
+def with_data(steps: str) -> str:
+    text = program(f"max_steps={steps}").replace("fit(model, train_loader)", "fit(model, dm)")
+    return text.replace("train_loader = DataLoader(dataset, batch_size=batch_size)", "dm = Data(dataset)")
+
+
+def test_the_batches_of_validation_are_no_epoch_of_training() -> None:
+    ((level, reason),) = levels(with_data("epochs * len(dm.val_dataloader())"))
+    assert level == "manual" and "`dm.val_dataloader()` is counted" in reason and "max_epochs=epochs" in reason
+    assert levels(with_data("epochs * len(other.val_dataloader())")) == []
+    assert levels(with_data("len(dm.val_dataloader())")) == []
+
+
+def test_a_function_of_the_project_that_rounds_is_named() -> None:
+    text = program("max_steps=ceil(len(train_loader) / accumulate) * epochs")
+    ((level, reason),) = levels(text.replace("import math\n", "from utils import ceil\n"))
+    assert level == "manual" and "what `utils.ceil` rounds to is not seen" in reason
+    assert [level for level, _ in levels(text.replace("import math\n", "from math import ceil\n"))] == ["safe"]
+    length = program("max_steps=ceil(len(train_loader) / 3)").replace("import math\n", "from utils import ceil\n")
+    assert levels(length) == []

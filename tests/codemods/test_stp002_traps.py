@@ -158,3 +158,42 @@ def test_names_that_are_looked_up_stay() -> None:
     lines = (f"size = {TOTAL}", "total_steps = size", "return get_schedule(total_steps, **locals())")
     text = method(*lines)
     assert f"size = {TOTAL}" in run_rules({"train.py": text}, RULE).final().get("train.py", text.encode()).decode()
+
+
+TAKEN = "return [optimizer], [OneCycleLR(optimizer, 0.1, total_steps=total)]"
+UNREAD = {
+    "multiplied in place": (("total = len(self.train_dataloader())", "total *= self.trainer.max_epochs"), "in place"),
+    "one of several loaders": (
+        ("loaders = self.trainer.train_dataloader", 'total = len(loaders["a"]) * self.trainer.max_epochs'),
+        "which of several loaders",
+    ),
+    "a limit of the project's own": (
+        ("total = self.args.max_steps or len(self.train_dataloader()) // self.args.gpus * self.args.epochs",),
+        "`self.args.max_steps` comes first",
+    ),
+    "a function inside": (
+        ("def count():", f"    return {TOTAL}", "total = count()"),
+        "`count` is a function inside",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", UNREAD)
+def test_a_total_of_which_a_part_is_not_followed_is_named(name: str) -> None:
+    lines, reason = UNREAD[name]
+    ((level, _, told),) = levels(method(*lines, TAKEN))
+    assert level == "manual" and reason in told and EST in told
+    assert levels(method(*lines, "return optimizer")) == []
+
+
+def test_a_total_that_is_computed_before_there_is_a_trainer_is_named() -> None:
+    init = (
+        "    def __init__(self, dataset, batch_size, epochs):\n        super().__init__()\n"
+        "        self.total_steps = len(dataset) // batch_size * epochs\n\n"
+    )
+    taken = TAKEN.replace("=total)", "=self.total_steps)")
+    text = method(taken).replace(HEAD, HEAD + init)
+    ((level, _, told),) = levels(text)
+    assert level == "manual" and "before there is a Trainer" in told
+    assert levels(text.replace(taken, "return optimizer")) == []
+    assert levels(text.replace(" * epochs", "")) == []
