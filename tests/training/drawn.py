@@ -49,6 +49,7 @@ def programs(draw: st.DrawFn) -> Program:
         chunk=draw(st.integers(1, 4)) if state else 2,
         length=draw(st.integers(2, 6)) if state else 5,
         batch=draw(st.sampled_from(["tuple", "tuple", "dict"])),
+        split=draw(st.sampled_from(["default", "default", "even", "short first"])) if state else "default",
         flag=draw(st.sampled_from(["init", "class"])) if state else "init",
         clip=clip,
         own_clipping=draw(SELDOM),

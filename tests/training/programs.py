@@ -52,6 +52,7 @@ class Program:
     """What a program is like; the first value of each field is the plainest.
 
     `state` is what goes from chunk to chunk (None without truncated back-propagation, tensor, tuple, nested),
+    `split` who cuts a batch of them (default, or an own `tbptt_split_batch`: even, short first; dicts have one always),
     `branches` how `training_step` tells optimizers apart, `returned` what `configure_optimizers` returns, `limit` a
     further argument of the Trainer, `style` how the class is written (typed, or over a base class of the project).
     """
@@ -64,6 +65,7 @@ class Program:
     chunk: int = 2
     length: int = 5
     batch: str = "tuple"
+    split: str = "default"
     flag: str = "init"
     clip: str | None = None
     own_clipping: bool = False
@@ -157,16 +159,23 @@ class Program:
         ])  # fmt: skip
 
     def _own_split(self) -> str:
-        if not self.state or self.batch != "dict":
+        if not self.state or (self.split == "default" and self.batch != "dict"):
             return ""
+        cut = ["x[:, start:stop]", "y[:, start:stop]"]
+        chunk = f"{{'x': {cut[0]}, 'y': {cut[1]}}}" if self.batch == "dict" else f"({', '.join(cut)})"
+        first = "1" if self.split == "short first" else "split_size"
         return "\n".join([
             "def tbptt_split_batch(self, batch, split_size):",
-            "    length = batch['x'].shape[1]",
-            "    return [",
-            "        {'x': batch['x'][:, start : start + split_size], 'y': batch['y'][:, start : start + split_size]}",
-            "        for start in range(0, length, split_size)",
-            "    ]",
+            f"    {self._unpacked()}",
+            f"    stops = [*range({first}, x.shape[1], split_size), x.shape[1]]",
+            "    chunks = []",
+            "    for start, stop in zip([0, *stops], stops):",
+            f"        chunks.append({chunk})",
+            "    return chunks",
         ])  # fmt: skip
+
+    def _unpacked(self) -> str:
+        return "x, y = batch['x'], batch['y']" if self.batch == "dict" else "x, y = batch"
 
     def _training_step(self) -> str:
         typed = self.style == "typed"
@@ -176,7 +185,7 @@ class Program:
         if self.several:
             names.append("optimizer_idx=None" if self.branches == "default" and not self.state else "optimizer_idx")
         names += [self.state_name] if self.state else []
-        body = ["x, y = batch['x'], batch['y']" if self.batch == "dict" else "x, y = batch"]
+        body = [self._unpacked()]
         body = ['"""Train one batch."""', "", *body] if typed else body
         body += [f"if {'i' if typed else 'batch_idx'} == 1:", "    return None"] if self.skip else []
         body += self._branches() if self.several else [*self._features(), *self._loss(0), *self._end(0)]
@@ -239,7 +248,7 @@ class Program:
         out = "self(x, None)[0]" if self.state else "self(x)"
         return "\n".join([
             "def validation_step(self, batch, batch_idx):",
-            "    x, y = batch['x'], batch['y']" if self.batch == "dict" else "    x, y = batch",
+            f"    {self._unpacked()}",
             f'    self.log("val_loss", F.mse_loss(self.part0({out}), y))',
         ])  # fmt: skip
 
