@@ -37,7 +37,7 @@ class TooLong(Exception):
 
 class Trace:
     """One walk through a function, a method or a module, from its first statement to its last. `deep` holds where it
-    met a call of the project's own code that it did not go through, nor takes for the use of a module."""
+    met a call of a method of the class it began in that it did not go through, nor takes for the use of a module."""
 
     def __init__(self, project: Project) -> None:
         self.reader = Reader(project)
@@ -337,7 +337,12 @@ class Trace:
         value = self._value(function)
         key = forward_of(value) if isinstance(value, Module) else None
         if key is None or (callee is not None and callee.place.prefix != key):
-            self.deep |= callee is not None and self._is_left(callee)
+            own = (
+                callee is not None
+                and callee.place.members is not None
+                and callee.place.prefix == self._places[0].prefix
+            )
+            self.deep |= own and callee is not None and self._is_left(callee)
             return
         self._uses += 1
         for cast, on in self.state.forward(key, site := self._site(node)):
