@@ -167,7 +167,8 @@ def _find_commit(repository: Repository, base: str | None) -> str:
     else:
         commit = None if base.startswith("-") else repository.resolve(f"{base}^{{commit}}")
     if commit is None and base and base.endswith("~1") and repository.resolve(f"{base[:-2]}^{{commit}}"):
-        raise UsageError(f"{repository.root}: '{base[:-2]}' has no parent here; name both revisions, as OLD..NEW")
+        there = f"{repository.root}: '{base[:-2]}' has no parent here"
+        raise UsageError(f"{there}; name another base, for `verify` as OLD..NEW")
     if commit is None:
         name = "HEAD" if base is None else base
         raise UsageError(f"{repository.root}: no commit is named '{name}'; see `git log --all`, or fetch it")

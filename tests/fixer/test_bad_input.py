@@ -267,7 +267,7 @@ def test_nothing_differs(ask: Ask, folder: Path) -> None:
         ("run --require best", "'best' is not one of 'conforms', 'trains', 'same'; see `fixer run --help`"),
         ("run --push orgin --no-verify", "no remote is called 'orgin'; add one with `git remote add`"),
         ("verify nothing..HEAD", "no commit is named 'nothing'; see `git log --all`, or fetch it"),
-        ("verify HEAD --conforms", "'HEAD' has no parent here; name both revisions, as OLD..NEW"),
+        ("verify HEAD --conforms", "'HEAD' has no parent here; name another base, for `verify` as OLD..NEW"),
         ("report nothing", "no run is called 'nothing' in "),
         ("report --html", "Option '--html' requires an argument; see `fixer report --help`"),
         ("report --html nowhere/x.html", "--html nowhere/x.html: there is no folder nowhere; make it first"),

@@ -149,7 +149,8 @@ def test_base_and_branch_are_chosen(ask: Ask, folder: Path) -> None:
     assert git(folder, "rev-parse", "old/moved~1") == base
     assert "no commit is named 'gone'" in ask("run", folder, "--no-verify", "--base", "gone").complaint()
     assert "not a name for a branch" in ask("run", folder, "--no-verify", "--branch", "a..b").complaint()
-    assert "is checked out in" in ask("run", folder, "--no-verify", "--branch", "main").complaint()
+    assert "is checked out in" in ask("run", folder, "--no-verify", "--base", base, "--branch", "main").complaint()
+    assert ask("run", folder, "--no-verify", "--branch", "main").code == 0
 
 
 def test_a_part_of_a_repository(ask: Ask, tmp_path: Path) -> None:
