@@ -117,5 +117,4 @@ RULE = Rule(
     mentions=_SPOKEN,
     check=_check,
     examples=(Example(SHOWN, SHOWN, "README.md", (MODEL,)), Example(NEW, NEW, "README.md", (MODEL,))),
-    breaks_in="2.0.0",
 )

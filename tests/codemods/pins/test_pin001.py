@@ -8,7 +8,7 @@ from codemods.pins.pin001 import RULE
 from codemods.plan import Plan
 from codemods.rule import Example
 from codemods.trainer.lit101 import RULE as GPUS
-from tests.codemods.support import rewritten, run_rules
+from tests.codemods.support import rewritten, rule, run_rules
 
 OLD = "from pytorch_lightning import Trainer\nTrainer(gpus=1)\n"
 OPEN = "from pytorch_lightning import Trainer\nTrainer(gpus=n)\n"
@@ -224,3 +224,13 @@ def test_open_requirement_loses_the_releases_that_rewritten_code_does_not_run_on
         "LIT211": False,
     }
     assert made.final()["requirements.txt"] == b"pytorch-lightning>=2.0,!=2.6.2,!=2.6.3\n"
+
+
+def test_a_document_keeps_no_requirement_back() -> None:
+    head = "from pytorch_lightning import LightningDataModule\n\n\n"
+    code = f"{head}class A(LightningDataModule):\n    def teardown(self): ...\n"
+    shown = "```python\nfrom pytorch_lightning import Trainer\n\nTrainer(gpus=1)\n```\n"
+    files = {"requirements.txt": "pytorch-lightning>=2.0,<=2.6.1\n", "a.py": code, "README.md": shown}
+    rules = [rule("LIT210"), rule("LIT118"), RULE]
+    assert [item.code for item in run_rules(files, *rules).findings if not item.applied] == ["LIT118"]
+    assert rewritten(files, *rules)["requirements.txt"] == f"pytorch-lightning>=2.0,<=2.6.6,{NOT}\n"
