@@ -14,7 +14,8 @@ from verify.kept import DAY
 
 
 @pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def folder(tmp_path: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
     monkeypatch.setattr(cache, "cache_folder", lambda: tmp_path)
     for name, days in (("new", 0), ("old", 40)):
         (tmp_path / name).mkdir()
