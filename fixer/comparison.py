@@ -69,7 +69,8 @@ def compare(
     if not changed:
         raise UsageError(f"{trees.path}: nothing differs between {between}; name two revisions as OLD..NEW")
     old = sources_of(before)
-    below = None if conforms else broken_in({item.code for item in find(old, options).findings}, options)
+    pins = pins_of(old)
+    below = None if conforms else broken_in({item.code for item in find(old, options).findings}, options, pins)
     with scratch() as folder:
         if conforms:
             _write_what_names_lightning(after, folder / "after")
@@ -83,7 +84,7 @@ def compare(
             changed=changed,
             target=options.target,
             below=below,
-            before_pins=pins_of(old),
+            before_pins=pins,
             after_pins=options.pins,
             written=written_on(before),
             conforms_only=conforms,

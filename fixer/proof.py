@@ -6,8 +6,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 
-from packaging.version import Version
-
 from codemods.names.table import gone
 from codemods.plan import Plan, plan
 from codemods.scan import Options
@@ -17,6 +15,7 @@ from fixer.groups import changed_codes, groups
 from fixer.project import Project, export, written_on
 from fixer.settings import pins_of
 from verify.bench import TIMEOUT_S, Request
+from verify.eras import oldest
 from verify.evidence import Evidence
 from verify.process import scratch
 from verify.prove import prove
@@ -94,10 +93,11 @@ def request(
     )
 
 
-def broken_in(codes: Iterable[str], options: Options) -> str | None:
-    """The release that code must be older than in which these rules find something; None if that is not known."""
+def broken_in(codes: Iterable[str], options: Options, pins: Iterable[str]) -> str | None:
+    """The release that code with these pins must be older than in which these rules find something; None if that is
+    not known."""
     broken: Mapping[str, str | None] = {rule.code: rule.breaks_in for rule in options.rules}
-    return min((limit for code in codes if (limit := broken.get(code))), key=Version, default=None)
+    return oldest((limit for code in codes if (limit := broken.get(code))), pins)
 
 
 @dataclass(frozen=True)
@@ -262,7 +262,7 @@ def _request(case: _Case, made: Plan, after_pins: tuple[str, ...]) -> Request:
         codes=codes,
         changed=tuple(sorted(made.final())),
         target=case.options.target,
-        below=broken_in(codes, case.options),
+        below=broken_in(codes, case.options, case.options.pins),
         before_pins=case.options.pins,
         after_pins=after_pins,
         written=written_on(case.project),

@@ -13,6 +13,23 @@ from verify.releases import MINORS
 from verify.sources import NAMESPACES, Sources
 from verify.uses import Hook, Use, uses
 
+_UNINSTALLABLE = ("0.10.0", "1.0.8", "1.1.8", "1.2.10", "1.3.8")
+"""The last releases of minors that no longer install: pins may still admit them."""
+
+
+def oldest(limits: Iterable[str], pins: Iterable[str]) -> str | None:
+    """The oldest of the releases that old code must be older than, by what is found in it; None where there is none.
+
+    A find that the code would not have run with on anything the pins admit says nothing of the rest of it, and is
+    passed over, unless all are of that kind.
+    """
+    admitted = SpecifierSet(",".join(str(pin.specifier) for pin in named(pins, LIGHTNING) if pin.specifier))
+    every = [Version(text) for text in _UNINSTALLABLE] + [version for minor in MINORS for version in minor.versions]
+    known = list(admitted.filter(every))
+    found = sorted(map(Version, limits))
+    usable = [limit for limit in found if any(version < limit for version in known)]
+    return next((str(limit) for limit in (*usable, *found)), None)
+
 
 def older_than(sources: Sources, below: str, pins: Iterable[str], lasted: Mapping[str, str]) -> str:
     """The first release that lacks a name which a tree uses, where that is older than `below`, but not older than the

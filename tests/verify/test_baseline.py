@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from verify.baseline import choose
-from verify.eras import older_than
+from verify.eras import older_than, oldest
 from verify.releases import MINORS, NEVER
 from verify.sources import Sources
 
@@ -65,3 +65,21 @@ def test_the_old_code_gets_a_release_that_has_its_names(
 ) -> None:
     (tmp_path / "a.py").write_text(text)
     assert older_than(Sources(tmp_path), below, pins, LASTED) == limit
+
+
+@pytest.mark.parametrize(
+    ("limits", "pins", "limit"),
+    [
+        (["2.0.0", "1.3.0"], [], "1.3.0"),
+        (["2.0.0", "1.3.0"], ["pytorch-lightning>1.7.0,<2.0.0"], "2.0.0"),
+        (["2.0.0", "1.3.0", "1.8.0"], ["pytorch-lightning>=1.5"], "1.8.0"),
+        (["2.0.0", "1.3.0"], ["pytorch-lightning==1.2.10"], "1.3.0"),
+        (["2.0.0", "1.6.0"], ["pytorch-lightning>=2.1"], "1.6.0"),
+        (["1.10.0", "1.9.0"], [], "1.9.0"),
+        ([], ["pytorch-lightning"], None),
+    ],
+)
+def test_what_no_admitted_release_ran_with_decides_no_baseline(
+    limits: list[str], pins: list[str], limit: str | None
+) -> None:
+    assert oldest(limits, pins) == limit
