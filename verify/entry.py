@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import itertools
 import shlex
 import sys
 from collections.abc import Iterable, Iterator, Sequence
@@ -12,8 +13,9 @@ from typing import Any
 
 from verify.arguments import cli_config, filled
 from verify.commands import Command, commands, usable
+from verify.modules import PACKAGING
 from verify.sources import Sources, imports
-from verify.starts import calls_fit, hands_to_cli, names_trainer, starts, trains
+from verify.starts import asks_for_fit, calls_fit, hands_to_cli, names_trainer, starts, trains
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -54,7 +56,7 @@ def entries(sources: Sources, changed: Iterable[str]) -> tuple[Entry, ...]:
     )
     said = list(commands(sources.root)) if ranked else []
     scripts = list(dict.fromkeys(entry for path in ranked for entry in _started(sources, path, said)))
-    return (*scripts[:SCRIPTS], *_tests(sources, touched)[:TESTS])
+    return (*scripts[:SCRIPTS], *_tests(sources, touched))
 
 
 def _started(sources: Sources, path: str, said: Sequence[Command]) -> Iterator[Entry]:
@@ -75,14 +77,17 @@ def _started(sources: Sources, path: str, said: Sequence[Command]) -> Iterator[E
 
 
 def _tests(sources: Sources, changed: frozenset[str]) -> list[Entry]:
-    """The test files that call `fit` and load changed files, the smallest first."""
-    found = [
-        path
-        for path in sources.paths()
-        if _is_test(path) and (tree := sources.tree(path)) and not trains(tree)
-        and names_trainer(tree) and calls_fit(ast.walk(tree)) and changed & set(sources.reach(path)[0])
+    """The test files that load changed files and call `fit`, and those that call what of the project does; of each the
+    smallest first. Requirements alone change what any of them does."""
+    touched = {path for path in changed if path.endswith(".py") and path not in PACKAGING}
+    near = [
+        path for path in sources.paths()
+        if _is_test(path) and not trains(sources.tree(path)) and (not touched or touched & set(sources.reach(path)[0]))
     ]  # fmt: skip
-    found.sort(key=lambda path: ((sources.root / path).stat().st_size, path))
+    near.sort(key=lambda path: ((sources.root / path).stat().st_size, path))
+    own = [path for path in near if (tree := sources.tree(path)) and names_trainer(tree) and calls_fit(ast.walk(tree))]
+    asking = (path for path in near if path not in own and asks_for_fit(sources, path))
+    found = [*own[:TESTS], *itertools.islice(asking, TESTS)]
     return [Entry(path, ("-x", "-q", "-p", "no:cacheprovider", path), "pytest") for path in found]
 
 

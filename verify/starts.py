@@ -103,6 +103,32 @@ def calls_fit(nodes: Iterable[ast.AST]) -> bool:
     )
 
 
+def asks_for_fit(sources: Sources, path: str) -> bool:
+    """Whether a file calls `fit` or `train` of something, with arguments, and loads files of the project of which one
+    names a Trainer and one calls its `fit`: a library may train for those who use it."""
+    tree = sources.tree(path)
+    if tree is None or not any(_asks(node) for node in ast.walk(tree)):
+        return False
+    loaded = [each for other in sources.reach(path)[0] if other != path and (each := sources.tree(other))]
+    return any(names_trainer(each) for each in loaded) and any(
+        _fits(node) for each in loaded for node in ast.walk(each)
+    )
+
+
+def _asks(node: ast.AST) -> bool:
+    """Whether this trains something: `module.train()` and `module.train(False)` switch a mode alone."""
+    if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
+        return False
+    given = [*node.args, *(keyword.value for keyword in node.keywords)]
+    modes = all(isinstance(value, ast.Constant) and isinstance(value.value, bool) for value in given)
+    return node.func.attr in ("fit", "train") and not modes
+
+
+def _fits(node: ast.AST) -> bool:
+    is_fit = isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "fit"
+    return is_fit and "trainer" in _last(node.func.value).lower()  # type: ignore[attr-defined]
+
+
 def _is_hydra(tree: ast.Module) -> bool:
     """Whether hydra starts a file that knows Lightning: the Trainer's class is then named in a configuration."""
     packages = {found.module.split(".")[0] for found in imports(tree) if not found.level}

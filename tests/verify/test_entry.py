@@ -142,6 +142,36 @@ def test_tests_that_train_what_changed_come_after_scripts_the_smallest_first(tmp
     assert found[0].told == "python -m pytest -x -q -p no:cacheprovider test_short.py"
 
 
+LIBRARY = (
+    "from pytorch_lightning import Trainer\nclass Model:\n    def train(self, n):\n        trainer = Trainer()\n"
+    "        trainer.fit(self)\n"
+)
+CALLS = "from lib import Model\ndef test_it():\n    Model().{}\n"
+
+
+@pytest.mark.parametrize("call", ["train(1)", "train(max_epochs=2)", "fit([1])"])
+def test_tests_that_call_what_of_the_project_trains_are_found(tmp_path: Path, call: str) -> None:
+    tree(tmp_path / "p", lib=LIBRARY, test_lib=CALLS.format(call))
+    assert [entry.script for entry in entries(Sources(tmp_path / "p"), ["lib.py"])] == ["test_lib.py"]
+
+
+@pytest.mark.parametrize("call", ["train()", "train(False)", "train(mode=True)", "test(1)"])
+def test_tests_that_only_switch_a_mode_are_not(tmp_path: Path, call: str) -> None:
+    tree(tmp_path / "p", lib=LIBRARY, test_lib=CALLS.format(call))
+    assert not entries(Sources(tmp_path / "p"), ["lib.py"])
+
+
+def test_tests_of_what_trains_elsewhere_are_not(tmp_path: Path) -> None:
+    tree(tmp_path / "p", lib="class Model: ...\n", other=LIBRARY, test_lib=CALLS.format("train(1)"))
+    assert not entries(Sources(tmp_path / "p"), ["lib.py"])
+
+
+@pytest.mark.parametrize(("changed", "found"), [(["pyproject.toml"], ["test_lib.py"]), (["other.py"], [])])
+def test_requirements_alone_change_what_every_test_does(tmp_path: Path, changed: list[str], found: list[str]) -> None:
+    tree(tmp_path / "p", lib=LIBRARY, other="", test_lib=CALLS.format("train(1)"))
+    assert [entry.script for entry in entries(Sources(tmp_path / "p"), changed)] == found
+
+
 ARGPARSE = """import argparse
 parser = argparse.ArgumentParser()
 parser.add_argument("where", nargs="?")
