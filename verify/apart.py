@@ -12,7 +12,7 @@ from verify.alone_errors import is_about_inputs
 from verify.evidence import Alone, Failure, Rung, Verdict
 from verify.modules import Chosen
 from verify.process import Outcome, memory
-from verify.record import Raw, events, lent, read
+from verify.record import Raw, besides, events, read
 from verify.sources import NAMESPACES, Sources
 from verify.verdict import Judgement, judge, noise_of
 
@@ -254,8 +254,8 @@ def _part(
         notes.append("with a data module of ours that hands the same batches out")
     if recipe["told"]["smaller"]:
         notes.append(f"a smaller model, as it is too large or too slow here: {recipe['told']['smaller']}")
-    if given := lent(old, new):
-        notes.append(given)
+    if more := besides(old, new):
+        notes.append(more)
     if recipe["note"]:
         notes.append(recipe["note"])
     return Alone(

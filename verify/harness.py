@@ -22,6 +22,8 @@ from typing import Any
 
 LENT: dict[str, None] = {}
 """What was lent to whom."""
+COMPILED: dict[str, None] = {}
+"""The Cython files of the project that were compiled for it."""
 
 
 class Record:
@@ -96,6 +98,7 @@ def prepared(spec: dict[str, Any], record: Record) -> Any:
     except BaseException as error:
         record("unusable", type=type(error).__name__, message=str(error)[:2000])
         return None
+    sys.meta_path.append(beside("compiled").Compiler(Path.cwd(), Path(spec["scratch"]), COMPILED))
     watch = beside("watch").Watch(record, spec)
     beside("short").steady_loaders(spec["seed"])
     watch.patch_torch()
@@ -131,7 +134,7 @@ def alone(spec: dict[str, Any], record: Record) -> int:
         except BaseException as error:
             own("failure", type=type(error).__name__, message=str(error)[:4000], place=place(error, root))
             traceback.print_exc()
-        own("loaded", files=loaded(root, root / recipe["path"]), lent=list(LENT))
+        own("loaded", files=loaded(root, root / recipe["path"]), lent=list(LENT), compiled=list(COMPILED))
         own("end")
     record("end")
     return 0
@@ -176,7 +179,7 @@ def execute(spec: dict[str, Any], root: Path, script: Path, record: Record) -> i
     try:
         return run_script(spec, root, script, record)
     finally:
-        record("loaded", files=loaded(root, script), lent=list(LENT))
+        record("loaded", files=loaded(root, script), lent=list(LENT), compiled=list(COMPILED))
 
 
 def loaded(root: Path, script: Path) -> list[str]:

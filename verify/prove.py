@@ -26,7 +26,7 @@ from verify.interpreters import Unavailable
 from verify.manifests import addresses_in, pins_in
 from verify.modules import NAMED, not_executed
 from verify.process import Outcome, scratch
-from verify.record import Raw, events, lent
+from verify.record import Raw, besides, events
 from verify.requirements import misfit
 from verify.running import board_of, last_line, run_both, run_harness, run_script, run_spec, side, together, version_of
 from verify.sources import NAMESPACES, Sources, imports
@@ -162,8 +162,8 @@ def _with_requirements(judgement: Judgement, after: Sources, request: Request) -
 
 def _aside(request: Request, old: Raw | None, new: Raw) -> str:
     """What the runs of a script say nothing about, and what they had besides."""
-    given = lent(old, new)
-    return not_executed(request.changed, new.loaded, new.recording.script) + (f"; {given}" if given else "")
+    more = besides(old, new)
+    return not_executed(request.changed, new.loaded, new.recording.script) + (f"; {more}" if more else "")
 
 
 def _with_runs(evidence: Evidence, pair: Pair, old: Raw | None, new: Raw) -> Evidence:
@@ -224,6 +224,7 @@ def _wanted(sources: Sources, scripts: Iterable[str], pins: tuple[str, ...]) -> 
     """What the files that the scripts may load need; without a script, only Lightning."""
     reached = [sources.reach(script) for script in scripts if sources.tree(script)]
     outside = {package for _, packages in reached for package in packages}
+    outside |= sources.compiled({path for files, _ in reached for path in files})
     held = pins_in(sources.root)
     if outside & READ_BY:
         files, packages = targets(sources, scripts)

@@ -31,7 +31,7 @@ class Raw:
 
     `passes` is, for each loss, how many optimizer steps had been made when it went backward. `unusable` says why
     Lightning itself could not be loaded; `ended` why we ended the run; `loaded` which files of the project were
-    executed; `lent` what of an older numpy or Python was lent, and to whom.
+    executed; `lent` what of an older numpy or Python was lent, and to whom; `compiled` which of its Cython files were.
     """
 
     recording: Recording
@@ -41,6 +41,7 @@ class Raw:
     ended: str | None = None
     loaded: tuple[str, ...] = ()
     lent: tuple[str, ...] = ()
+    compiled: tuple[str, ...] = ()
     output: str = ""
 
 
@@ -82,7 +83,8 @@ def _read(path: Path, script: str) -> Raw:
         elif kind == "unusable":
             raw = replace(raw, unusable=f"{event['type']}: {event['message']}")
         elif kind == "loaded":
-            raw = replace(raw, loaded=tuple(event["files"]), lent=tuple(map(str, event.get("lent", ()))))
+            given, built = (tuple(map(str, event.get(name, ()))) for name in ("lent", "compiled"))
+            raw = replace(raw, loaded=tuple(event["files"]), lent=given, compiled=built)
     last = fits[-1] if fits else {}
     weights = tuple(Weight(name, norm, tuple(values)) for name, norm, values in _of_each(fits, "weights"))
     schedulers = [scheduler for fit in fits for scheduler in fit.get("schedulers", ())]
@@ -134,11 +136,21 @@ def _empty(script: str) -> Recording:
     return Recording(script, False, None, (), (), (), 0, None, None, (), (), None, None, 0.0)
 
 
-def lent(*raws: Raw | None) -> str:
-    """What was lent to these runs, in words."""
-    names = list(dict.fromkeys(name for raw in raws if raw for name in raw.lent))
+def besides(*raws: Raw | None) -> str:
+    """What was lent to these runs, and compiled for them, in words."""
+    held = [raw for raw in raws if raw]
+    names = list(dict.fromkeys(name for raw in held for name in raw.lent))
+    built = list(dict.fromkeys(name for raw in held for name in raw.compiled))
+    said = [
+        *([f"lent, as an older numpy or Python has it: {_listed(names)}"] if names else []),
+        *([f"compiled here, as the project's own build would: {_listed(built)}"] if built else []),
+    ]
+    return "; ".join(said)
+
+
+def _listed(names: list[str]) -> str:
     more = f" and {len(names) - NAMED} more" if names[NAMED:] else ""
-    return f"lent, as an older numpy or Python has it: {', '.join(names[:NAMED])}{more}" if names else ""
+    return f"{', '.join(names[:NAMED])}{more}"
 
 
 def events(path: Path) -> Iterable[dict[str, Any]]:

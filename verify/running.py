@@ -30,7 +30,7 @@ VAL_BATCHES = 2
 EPOCHS = 2
 RECORD = "record.jsonl"
 _HARNESS = Path(__file__).with_name("harness.py")
-_BESIDE = ("facts.py", "gradients.py", "lent.py", "measures.py", "short.py", "watch.py")
+_BESIDE = ("compiled.py", "facts.py", "gradients.py", "lent.py", "measures.py", "short.py", "watch.py")
 _LEFT_OUT = shutil.ignore_patterns(".git", "__pycache__", ".venv", "venv", "node_modules")
 
 

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import ast
+import contextlib
+import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
 NAMESPACES = ("pytorch_lightning", "lightning")
 _SKIPPED = frozenset({"node_modules", "site-packages", "build", "dist", "__pycache__", "venv", "env"})
 _LIMIT = 2_000_000
+_CYTHON = re.compile(rb"^[ \t]*(?:import[ \t]+([A-Za-z_]\w*)|from[ \t]+([A-Za-z_]\w*)[\w.]*[ \t]+import)", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -93,6 +96,22 @@ class Sources:
         if script not in self._reached:
             self._reached[script] = self._reach(script)
         return self._reached[script]
+
+    def compiled(self, paths: Iterable[str]) -> frozenset[str]:
+        """The outside packages that Cython files need which these files import; Cython is one of them."""
+        built: dict[str, list[Path]] = {}
+        for source in self.root.rglob("*.pyx"):
+            built.setdefault(source.stem, []).append(source)
+        loaded = [one for path in paths for one, _ in self.loads(path)] if built else []
+        names = {name for one in loaded for name in (one.module.rpartition(".")[2], *one.names)}
+        sources = [source for name in names & set(built) for source in built[name] if not source.is_symlink()]
+        outside = {"Cython"} if sources else set()
+        for source in sources:
+            with contextlib.suppress(OSError):
+                found = _CYTHON.findall(source.read_bytes()[:_LIMIT])
+                asked = {(whole or taken).decode() for whole, taken in found}
+                outside |= {name for name in asked if not self.local("_.py", Import(name, 0, (), False))}
+        return frozenset(outside - sys.stdlib_module_names)
 
     def _reach(self, script: str) -> tuple[tuple[str, ...], frozenset[str]]:
         seen: dict[str, None] = {script: None}

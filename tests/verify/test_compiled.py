@@ -1,0 +1,134 @@
+"""Cython modules of a project are compiled where they are imported."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from verify import modules
+from verify.record import besides, read
+from verify.sources import Sources
+
+CYTHON = """
+def cythonize(extensions, build_dir, quiet):
+    for one in extensions:
+        text = open(one.sources[0]).read()
+        if "syntax error" in text:
+            raise ValueError("Error compiling Cython file")
+        one.sources = [one.sources[0][:-3] + "txt.c"]
+        open(one.sources[0], "w").write(C % ((one.name.rpartition(".")[2],) * 2))
+    return extensions
+
+
+C = '''
+#include <Python.h>
+static PyObject *twice(PyObject *self, PyObject *value) { return PyNumber_Add(value, value); }
+static PyMethodDef methods[] = {{"twice", twice, METH_O, ""}, {NULL}};
+static struct PyModuleDef def = {PyModuleDef_HEAD_INIT, "%s", "", -1, methods};
+PyMODINIT_FUNC PyInit_%s(void) { return PyModule_Create(&def); }
+'''
+"""
+"""Stands in for Cython, which these tests do without: whatever the source, the module can double numbers."""
+TRAINED = """
+import lightning as L
+import torch
+from pkg.fast import twice
+from pkg.align import longer
+
+
+class Module(L.LightningModule):
+    def __init__(self):
+        super().__init__()
+        self.net = torch.nn.Linear(2, longer(1))
+
+    def training_step(self, batch, batch_idx):
+        return twice(self.net(batch).mean())
+
+    def configure_optimizers(self):
+        return torch.optim.SGD(self.parameters(), lr=0.1)
+
+
+L.Trainer(max_epochs=1).fit(Module(), torch.utils.data.DataLoader(torch.rand(8, 2), batch_size=4))
+"""
+
+
+def _project(root: Path) -> Path:
+    """A project whose build puts one module beside its source, and another into a folder of its package's name."""
+    align = root / "pkg" / "align"
+    align.mkdir(parents=True)
+    (root / "pkg" / "__init__.py").write_text("")
+    (root / "pkg" / "fast.pyx").write_text(
+        "from libc.math cimport sqrt\nimport scipy, pkg.align\nfrom torch import nn\n"
+    )
+    (align / "__init__.py").write_text("from .align.core import twice as longer\n")
+    (align / "core.pyx").write_text("cimport cython\n")
+    (root / "train.py").write_text(TRAINED)
+    return root
+
+
+def _run(root: Path, folder: Path, cython: str | None) -> Path:
+    """Run the script with the harness, in an interpreter that has this for Cython."""
+    record = folder / "record.jsonl"
+    spec = {
+        "mode": "train", "script": "train.py", "args": [], "module": None, "namespaces": ["lightning.pytorch"],
+        "seed": 1, "seconds": 100, "record": str(record), "scratch": str(folder),
+        "limit_train_batches": 2, "limit_val_batches": 1, "max_epochs": 1,
+    }  # fmt: skip
+    (folder / "spec.json").write_text(json.dumps(spec))
+    harness = Path(modules.__file__).with_name("harness.py")
+    if cython is not None:
+        (folder / "site" / "Cython" / "Build").mkdir(parents=True)
+        (folder / "site" / "Cython" / "__init__.py").write_text("")
+        (folder / "site" / "Cython" / "Build" / "__init__.py").write_text(cython)
+    code = (
+        "import runpy, subprocess, sys\n"
+        "place, sys.argv = sys.argv[1], sys.argv[2:]\n"
+        "sys.path[:1] = [sys.argv[0].rpartition('/')[0]]\n"
+        "sys.path.append(place)\n"
+        "real = subprocess.run\n"
+        "def run(command, **more):\n"
+        "    inner = f'import runpy, sys; sys.path.append({place!r}); sys.argv = sys.argv[1:]; '\n"
+        "    inner += 'runpy.run_path(sys.argv[0], run_name=\"__main__\")'\n"
+        "    return real([*command[:2], '-c', inner, *command[2:]], **more)\n"
+        "subprocess.run = run\n"
+        "runpy.run_path(sys.argv[0], run_name='__main__')\n"
+    )
+    command = [sys.executable, "-c", code, str(folder / "site"), str(harness), str(folder / "spec.json")]
+    subprocess.run(command, cwd=root, capture_output=True, timeout=120, check=False)
+    return record
+
+
+def test_a_module_is_compiled_where_it_is_imported_and_in_the_folder_that_its_build_would_make(tmp_path: Path) -> None:
+    root = _project(tmp_path / "tree")
+    raw = read(_run(root, tmp_path, CYTHON), "train.py")
+    assert raw.recording.failure is None and raw.recording.fitted
+    assert raw.compiled == ("pkg/fast.pyx", "pkg/align/core.pyx")
+    assert besides(None, raw) == "compiled here, as the project's own build would: pkg/fast.pyx, pkg/align/core.pyx"
+
+
+@pytest.mark.parametrize(
+    ("cython", "source", "said"),
+    [
+        (None, "", "No module named 'pkg.fast'"),
+        (CYTHON, "syntax error", "pkg/fast.pyx could not be compiled here: "),
+    ],
+)
+def test_what_is_not_compiled_fails_as_an_import_does(
+    tmp_path: Path, cython: str | None, source: str, said: str
+) -> None:
+    root = _project(tmp_path / "tree")
+    (root / "pkg" / "fast.pyx").write_text(source)
+    raw = read(_run(root, tmp_path, cython), "train.py")
+    assert raw.recording.failure is not None and said in raw.recording.failure.message
+    assert raw.compiled == ()
+
+
+def test_what_cython_files_need_is_known_where_they_are_imported(tmp_path: Path) -> None:
+    sources = Sources(_project(tmp_path))
+    assert sources.compiled(["train.py"]) == {"Cython", "scipy", "torch"}
+    assert sources.compiled(["pkg/align/__init__.py"]) == {"Cython"}
+    assert sources.compiled(["pkg/__init__.py"]) == frozenset()
