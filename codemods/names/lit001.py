@@ -23,7 +23,7 @@ from codemods.names.sites import (
     under_version_check,
 )
 from codemods.names.statement import Place, moved, why_not
-from codemods.names.table import NAMESPACES, Gone, around, find, gone, last_names, spelled, split
+from codemods.names.table import NAMESPACES, TEST_TUBE, Gone, around, find, gone, last_names, spelled, split
 from codemods.names.uses import MENTIONS, is_handed_on, reworded
 from codemods.rule import Example, Match, Rule, TextEdit, best_levels
 from codemods.source import PythonFile
@@ -192,7 +192,7 @@ def _strings(file: PythonFile, sites: Sites, target: tuple[int, ...]) -> Iterato
         if not (is_lightning(value) and DOTTED.fullmatch(value)):
             continue
         hit = look_up(value, target)
-        if not hit:
+        if not hit or hit[1].old in TEST_TUBE:
             continue
         namespace, entry = hit
         text = file.source_of(node)

@@ -14,6 +14,11 @@ FABRIC = {"pytorch_lightning": "lightning_fabric", "lightning.pytorch": "lightni
 OUTSIDE = {"utils": "lightning_utilities", "metrics": "torchmetrics"}
 EXPRESSIONS = {"pl.utilities.types.EPOCH_OUTPUT": ("pl.utilities.types.STEP_OUTPUT", "list[STEP_OUTPUT]")}
 
+TEST_TUBE = tuple(
+    f"pl.{home}.TestTubeLogger"
+    for home in ("loggers", "loggers.test_tube", "logging", "logging.test_tube", "logging.test_tube_logger")
+)
+"""The names of the logger that went with the package it wrote through."""
 OTHERS = {
     f"pl.{home}.{name}": "LIT111"
     for homes, names in (
@@ -28,7 +33,7 @@ OTHERS = {
     )
     for home in homes
     for name in names
-}
+} | dict.fromkeys(TEST_TUBE, "LIT004")
 """Names whose imports and calls other rules rewrite, with the code of the rule: LIT001 leaves them to it."""
 
 

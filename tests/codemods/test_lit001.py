@@ -162,7 +162,7 @@ def test_a_comment_inside_the_statement_is_a_finding() -> None:
 
 
 def test_what_is_gone_for_good_is_explained() -> None:
-    [reason] = refusals({"a.py": "from pytorch_lightning.loggers import TestTubeLogger\n"}, "LIT001")
+    [reason] = refusals({"a.py": "from pytorch_lightning.loggers.test_tube import Experiment\n"}, "LIT001")
     assert "TensorBoardLogger" in reason
 
 
@@ -174,7 +174,7 @@ def test_an_idle_decorator_goes() -> None:
     assert text(before) == before.replace("    @pl.data_loader\n", "")
 
 
-GONE_FOR_GOOD = "from pytorch_lightning.loggers import TestTubeLogger\n"
+GONE_FOR_GOOD = "from pytorch_lightning import EvalResult\n"
 VERSIONED = """\
 import pytorch_lightning as pl
 
