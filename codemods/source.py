@@ -260,7 +260,8 @@ class PythonFile:
         if key not in self.memo:
             aliases = (alias for node in self.imports for alias in node.names)
             renamed = (alias.asname for alias in aliases if alias.name.rpartition(".")[2] == name)
-            assigned = re.findall(rf"(\w+) *= *(?:\w+\.)*{name}\b(?![.(\w])", self.text)
+            lines = "\n".join(line for line in self.text.split("\n") if name in line)
+            assigned = re.findall(rf"(\w+) *= *(?:\w+\.)*{name}\b(?![.(\w])", lines)
             self.memo[key] = frozenset({name, *filter(None, renamed), *assigned})
         known: frozenset[str] = self.memo[key]
         return known

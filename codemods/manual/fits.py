@@ -91,6 +91,8 @@ def _read(file: PythonFile) -> Fits:
 def cli_statements(file: PythonFile) -> Iterator[tuple[CallNode, ast.stmt]]:
     """The calls of LightningCLI, or of a class of the file right below it, each with the statement of the module that
     it stands in."""
+    if "LightningCLI" not in file.text:
+        return
     own = {item.qualname for item in file.classes if is_cli(file, item)}
     for call in file.calls_near(("LightningCLI", *own)):
         function = call.node.func

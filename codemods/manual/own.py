@@ -28,13 +28,14 @@ def read_own(file: PythonFile) -> Own:
     family."""
     if "own" not in file.memo:
         names = [name for name in sorted({*METHODS, *VALUES, AUTOMATIC}) if name in file.text]
-        read = {item.qualname: frozenset(_set(item, names)) for item in file.classes} if names else {}
+        stored = [node for name in names for node in file.attributes(name) if isinstance(node.ctx, ast.Store)]
+        read = {item.qualname: frozenset(_set(item, names, stored)) for item in file.classes} if names else {}
         file.memo["own"] = {name: found for name, found in read.items() if found}
     found: Own = file.memo["own"]
     return found
 
 
-def _set(item: ClassNode, names: list[str]) -> Iterator[str]:
+def _set(item: ClassNode, names: list[str], stored: list[ast.Attribute]) -> Iterator[str]:
     for statement in item.node.body:
         if isinstance(statement, ast.Assign | ast.AnnAssign):
             targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
@@ -48,9 +49,9 @@ def _set(item: ClassNode, names: list[str]) -> Iterator[str]:
         if name in VALUES or name == AUTOMATIC:
             yield name
         this = self_name(method)
-        for node in ast.walk(method):
-            if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store) and ast.unparse(node.value) == this:
-                yield from (IN_INIT if node in plain else name for name in names if name == node.attr)
+        for node in stored:
+            if method.lineno <= node.lineno <= (method.end_lineno or 0) and ast.unparse(node.value) == this:
+                yield IN_INIT if node in plain else node.attr
 
 
 def _holder(facts: Facts) -> str | None:

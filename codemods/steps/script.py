@@ -200,13 +200,22 @@ def space_of(file: PythonFile, call: CallNode) -> ast.AST:
 def values_at(file: PythonFile, call: CallNode, name: str) -> list[ast.expr]:
     """What a plain name is assigned, in a call's function or else in the module."""
     space = space_of(file, call)
-    here = assigned(space)
+    here = _assigned(file, space)
     if name in here:
         return here[name]
     bound = space is not file.tree and any(
         argument.arg == name for argument in ast.walk(space) if isinstance(argument, ast.arg)
     )
-    return [] if bound else assigned(file.tree).get(name, [])
+    return [] if bound else _assigned(file, file.tree).get(name, [])
+
+
+def _assigned(file: PythonFile, space: ast.AST) -> dict[str, list[ast.expr]]:
+    """What a function or the module assigns to each name, read once."""
+    key = f"assigned.{id(space)}"
+    if key not in file.memo:
+        file.memo[key] = assigned(space)
+    found: dict[str, list[ast.expr]] = file.memo[key]
+    return found
 
 
 class _Placed(ast.NodeTransformer):

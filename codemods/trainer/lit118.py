@@ -20,6 +20,7 @@ _PAST = re.compile(r"change|history|news|release|migrat|upgrad", re.IGNORECASE)
 """Documents of such a name show on purpose what is gone."""
 _STRANGE = re.compile(r"^[ \t>.]*from (?!pytorch_lightning|lightning)\S+ import (?:.*\W)?Trainer\b", re.MULTILINE)
 _OWN = re.compile(rb"^class Trainer\b", re.MULTILINE)
+_NAMED = b"class Trainer"
 _PROMPT = re.compile(r"^[ \t]*(?:>>>|\.\.\.)", re.MULTILINE)
 _SPOKEN = (b"pytorch_lightning", b"lightning.pytorch", b"import lightning", b"from lightning")
 """One of these stands in the code of a project that uses Lightning."""
@@ -62,8 +63,8 @@ def _is_gone(item: ast.keyword) -> bool:
 def _has_own(facts: Facts) -> bool:
     """Whether the project has a class `Trainer` that is none of Lightning's."""
     return any(
-        source.kind == "python" and _OWN.search(source.data) and not _is_lightnings(facts, path)
-        for path, source in facts.sources.items()
+        facts.kinds[path] == "python" and _OWN.search(facts.sources[path].data) and not _is_lightnings(facts, path)
+        for path in facts.mentions.get(_NAMED, ())
     )
 
 
@@ -114,7 +115,7 @@ RULE = Rule(
     versions="Lightning 2.0 and later",
     triggers=(b"Trainer(", b"Trainer.from_argparse_args("),
     kinds=("docs",),
-    mentions=_SPOKEN,
+    mentions=(*_SPOKEN, _NAMED),
     check=_check,
     examples=(Example(SHOWN, SHOWN, "README.md", (MODEL,)), Example(NEW, NEW, "README.md", (MODEL,))),
 )
