@@ -4,7 +4,8 @@
 module of one release defined, or imported from Lightning, and that the newest has no more gets a line: the last
 release that had it, and its new place: what `moved.csv` says of it, of what it stood for, or of its module.
 Run it where the newest release is installed: names that it still answers to by other means are left out, unless
-`moved.csv` speaks of them. The two names of 0.4.8, which is not among the wheels, are kept by hand.
+`moved.csv` speaks of them. The two names of 0.4.8, which is not among the wheels, are kept by hand; the two
+of `strategies.bagua` that are Bagua's own are left out by hand, for a release defined them as None alone.
 """
 
 from __future__ import annotations

@@ -155,16 +155,6 @@ def test_trains_as_it_did_on_1_8_6(name: str) -> None:
     same(PROGRAMS[name], rewritten(PROGRAMS[name], TBP), old="1.8.6")
 
 
-def test_flag_of_the_trainer_trains_as_the_flag_of_the_module_did() -> None:
-    """Trainer(truncated_bptt_steps=) went in 1.5; from 1.3 on the module's own flag did the same."""
-    own = program(INIT, STEP, SGD)
-    text = own["train.py"].replace("        self.truncated_bptt_steps = 4\n", "")
-    given = {"train.py": text.replace("Trainer(max_epochs=2)", "Trainer(max_epochs=2, truncated_bptt_steps=4)")}
-    after = rewritten(given, TBP)
-    assert "Trainer(max_epochs=2)" in after["train.py"]
-    same(own, after)
-
-
 def test_ranks_stay_equal() -> None:
     main = MAIN.replace("max_epochs=2", 'max_epochs=2, devices=2, accelerator="cpu", strategy="ddp"')
     files = program(INIT, STEP, SGD, main=main)
