@@ -17,12 +17,13 @@ from fixer.branch import EMAIL
 from fixer.errors import UsageError
 from fixer.forge import Place, may_show_token, place_of, without_user
 from fixer.gitio import GitError, Repository, settings
-from fixer.tokens import Tokens
+from fixer.tokens import NAMES, Tokens
 
 _ALIAS = "fixer-push-target"
 _PROTOCOLS = "file:git:http:https:ssh"
 _PASSED_ON = ("GIT_SSH", "GIT_ASKPASS", "GIT_SSL_", "GIT_PROXY_SSL_", "GIT_HTTP_")
 _CONNECTION = r"^(http|credential|url|protocol|core\.sshcommand|core\.gitproxy)(\.|$)"
+_NOBODY = ("could not read Username", "could not read Password", "Authentication failed")
 _DEPTH = "200"
 _WHOLE = "2147483647"
 _FORMAT = "--format=%H%x00%ae%x00%ce%x00%(trailers:key=Fixer-Rule,valueonly,separator=%x2C)"
@@ -30,7 +31,8 @@ _FORMAT = "--format=%H%x00%ae%x00%ce%x00%(trailers:key=Fixer-Rule,valueonly,sepa
 
 @dataclass(frozen=True)
 class Remote:
-    """A remote to push to: its name, where it lies, and the variables by which git gets there."""
+    """A remote to push to: its name, where it lies, the variables by which git gets there, and the name of the token
+    that is shown there ("" for none)."""
 
     repository: Repository
     name: str
@@ -38,6 +40,7 @@ class Remote:
     place: Place | None
     tokens: Tokens
     variables: tuple[tuple[str, str], ...] = field(repr=False)
+    shown: str
 
     def git(
         self,
@@ -55,10 +58,16 @@ class Remote:
             )
         except GitError as error:
             reason = self.tokens.hidden(error.reason).replace(_ALIAS, self.name)
-            raise UsageError(
-                f"{self.name} ({self.address}): {reason}; see `git remote -v`, and your rights there"
-            ) from None
+            raise UsageError(f"{self.name} ({self.address}): {reason}; {self._advice(reason)}") from None
         return os.fsdecode(said)
+
+    def _advice(self, reason: str) -> str:
+        """What to do about what git said."""
+        if self.place is None or not any(words in reason for words in _NOBODY):
+            return "see `git remote -v`, and your rights there"
+        if self.shown:
+            return f"the token in {self.shown} is not accepted there: is it still valid, and may it see the repository?"
+        return f"set {' or '.join(NAMES[self.place.kind])}, or give git a credential for it"
 
 
 @dataclass(frozen=True)
@@ -84,7 +93,7 @@ def find_remote(repository: Repository, name: str, tokens: Tokens) -> Remote:
     variables = [(f"remote.{_ALIAS}.url", bare if token else url)]
     if token:
         variables += [(f"http.{bare}.extraHeader", ""), (f"http.{bare}.extraHeader", token.header())]
-    return Remote(repository, name, bare, place, tokens, tuple(variables))
+    return Remote(repository, name, bare, place, tokens, tuple(variables), token.name if token else "")
 
 
 def default_branch(remote: Remote) -> str | None:

@@ -6,10 +6,12 @@ import base64
 import os
 import re
 import sys
-from collections.abc import Mapping
-from contextlib import suppress
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Literal
+
+from fixer.errors import UsageError
 
 ForgeKind = Literal["github", "gitlab"]
 
@@ -18,7 +20,9 @@ NAMES: Mapping[ForgeKind, tuple[str, ...]] = {
     "gitlab": ("GITLAB_TOKEN", "CI_JOB_TOKEN"),
 }
 _USERS = {"GITLAB_TOKEN": "oauth2", "CI_JOB_TOKEN": "gitlab-ci-token"}
-_IN_ADDRESS = re.compile(r"(?<=://)[^/@\s]+@")
+_IN_ADDRESS = re.compile(r"(?<=://)[^/\s]+@")
+_SHOWABLE = re.compile(r"[!-~]+")
+"""What a header can hold, so that no library names a token in a complaint about its header."""
 _PR_SET_DUMPABLE = 4
 
 
@@ -42,9 +46,28 @@ class Tokens:
     held: tuple[Token, ...] = ()
 
     def of(self, kind: ForgeKind) -> Token | None:
-        """The token for servers of a kind."""
+        """The token for servers of a kind. Raises UsageError for a value that is no token."""
         by_name = {token.name: token for token in self.held}
-        return next((by_name[name] for name in NAMES[kind] if name in by_name), None)
+        found = next((by_name[name] for name in NAMES[kind] if name in by_name), None)
+        if found and not _SHOWABLE.fullmatch(found.value):
+            raise UsageError(f"{found.name} holds a blank, a line end or another character that no token has")
+        return found
+
+    def and_of(self, token: Token) -> Tokens:
+        """With one more token, which did not come from the environment."""
+        return self if token in self.held else Tokens((*self.held, token))
+
+    @contextmanager
+    def hiding(self) -> Iterator[None]:
+        """Takes the tokens out of what is said by an error that leaves the block, and by those that led to it."""
+        try:
+            yield
+        except Exception as error:
+            told: BaseException | None = error
+            while told:
+                told.args = tuple(self.hidden(part) if isinstance(part, str) else part for part in told.args)
+                told = told.__cause__ or told.__context__
+            raise
 
     def hidden(self, text: str) -> str:
         """A message of another program without what it may hold of a token, or of a name in an address."""
@@ -57,7 +80,7 @@ class Tokens:
 def take() -> Tokens:
     """Takes the tokens out of the environment, and shuts what the system shows of it to other processes."""
     names = [name for names in NAMES.values() for name in names]
-    held = tuple(Token(name, value) for name in names if (value := os.environ.pop(name, "")))
+    held = tuple(Token(name, value) for name in names if (value := os.environ.pop(name, "").strip()))
     if held and sys.platform == "linux":
         with suppress(OSError, AttributeError, ImportError):
             from ctypes import CDLL

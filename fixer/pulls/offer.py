@@ -78,15 +78,21 @@ def visit(remote: Remote, branch: str, base: str | None, templates: Templates, a
     target = _target(remote, remote.place)
     assert target.place is not None
     token = remote.tokens.of(target.place.kind) or _of_program(target.place)
-    if target.place.kind == "github":
+    tokens = remote.tokens.and_of(token)
+    with tokens.hiding():
+        forge = _connected(target.place, remote.place, token)
+        remote = replace(remote, tokens=tokens)
+        return Visit(forge, remote, branch, _base(target, base), forge.pulls(branch), templates, again, asked)
+
+
+def _connected(target: Place, head: Place, token: Token) -> Forge:
+    if target.kind == "github":
         from fixer.pulls.github import connect as connect_github
 
-        forge: Forge = connect_github(target.place, remote.place, token)
-    else:
-        from fixer.pulls.gitlab import connect as connect_gitlab
+        return connect_github(target, head, token)
+    from fixer.pulls.gitlab import connect as connect_gitlab
 
-        forge = connect_gitlab(target.place, remote.place, token)
-    return Visit(forge, remote, branch, _base(target, base), forge.pulls(branch), templates, again, asked)
+    return connect_gitlab(target, head, token)
 
 
 def templates_of(repository: Repository, commit: str, title: str | None, body: str | None) -> Templates:
@@ -106,9 +112,10 @@ def templates_of(repository: Repository, commit: str, title: str | None, body: s
 def offer(visit: Visit, made: Plan, result: Result, seen: Seen, head: str, rules: Rules) -> Result:
     """Brings the server to where the result is: the result with what was done, or with the error that it met."""
     try:
-        done, pull = _offer(visit, made, result, seen, head, rules)
+        with visit.remote.tokens.hiding():
+            done, pull = _offer(visit, made, result, seen, head, rules)
     except UsageError as error:
-        return replace(result, error=visit.remote.tokens.hidden(str(error)))
+        return replace(result, error=str(error))
     return replace(result, pull_request=pull.url if pull else None, messages=(*result.messages, *filter(None, done)))
 
 
@@ -155,9 +162,10 @@ def conclude(visit: Visit, result: Result, seen: Seen, *, off: bool) -> Result:
     in the check boxes (`off`). One with commits of people is left open, and told so; one of which this run cannot
     judge, since it was asked for something else or could not read a file, is left as it is."""
     try:
-        done = _conclude(visit, result, seen, off)
+        with visit.remote.tokens.hiding():
+            done = _conclude(visit, result, seen, off)
     except UsageError as error:
-        return replace(result, error=visit.remote.tokens.hidden(str(error)))
+        return replace(result, error=str(error))
     return replace(result, messages=(*result.messages, *done))
 
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
 from tests.fixer.command import Ask, asking, old_project
 from tests.fixer.git_repos import Repo
+from tests.fixer.world import World, standing
 
 HOME = str(Path.home())
 SETTINGS = """
@@ -81,3 +82,10 @@ def ask(capsysbinary: pytest.CaptureFixture[bytes]) -> Ask:
 def folder(tmp_path: Path) -> Path:
     """A repository with a project that one rule repairs."""
     return old_project(tmp_path / "project")
+
+
+@pytest.fixture(params=["github", "gitlab"])
+def world(request: pytest.FixtureRequest, ask: Ask, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[World]:
+    """A project on a stand-in for GitHub, and on one for GitLab."""
+    with standing(request.param, ask, tmp_path, monkeypatch) as made:
+        yield made

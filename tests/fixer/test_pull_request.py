@@ -2,87 +2,21 @@
 
 from __future__ import annotations
 
-import base64
 import os
 import re
 import shlex
-import shutil
-import sys
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.fixer.command import NEW, OLD, Ask, Said
-from tests.fixer.forge_api import Api, Request
-from tests.fixer.forges import BRANCH, bare, clone, commit, head, served
+from tests.fixer.command import NEW, OLD, Ask
+from tests.fixer.forges import BRANCH, bare, clone, commit, head
 from tests.fixer.git_repos import Repo
+from tests.fixer.world import World
 from tests.support import git
 
-SECRET = "glpat-16C7e42F292c6912E7710c838347Ae178B4a"
 MOVED = b"from pytorch_lightning.loggers.base import LightningLoggerBase\n\nprint(LightningLoggerBase)\n"
-
-
-VERBS = ("ls-remote", "fetch", "push")
-
-
-@dataclass
-class World:
-    """A project on a forge, and fresh clones of it in which fixer is run."""
-
-    ask: Ask
-    kind: str
-    origin: Path
-    place: Path
-    address: str
-    api: Api
-    monkeypatch: pytest.MonkeyPatch
-    asked: list[tuple[str, str]]
-
-    def clone(self) -> Repo:
-        repo = clone(self.origin, self.place / f"clone-{len(list(self.place.iterdir()))}")
-        repo.git("remote", "set-url", "origin", f"{self.address}/someone/project.git")
-        return repo
-
-    def say(self, *more: str, repo: Repo | None = None) -> Said:
-        self.monkeypatch.setenv("GITHUB_TOKEN" if self.kind == "github" else "GITLAB_TOKEN", SECRET)
-        where = (repo or self.clone()).path
-        return self.ask("run", where, "--no-verify", "--pr", "--output-format", "json", *more)
-
-    def run(self, *more: str, repo: Repo | None = None) -> Any:
-        said = self.say(*more, repo=repo)
-        assert said.code == 0, said
-        return said.report()
-
-    def pull(self) -> Request:
-        (one,) = self.api.requests
-        return one
-
-    def commit(self, data: bytes, branch: str = "main") -> str:
-        return commit(self.origin, {"train.py": data}, branch)
-
-
-@pytest.fixture(params=["github", "gitlab"])
-def world(request: pytest.FixtureRequest, ask: Ask, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[World]:
-    kind = request.param
-    origin = bare(tmp_path / "forge" / "someone" / "project.git")
-    heads = ("for-each-ref", "--format=%(refname:lstrip=2)")
-    api = Api(SECRET, lambda owner: git(tmp_path / "forge" / owner / "project.git", *heads).split())
-    user = "x-access-token" if kind == "github" else "oauth2"
-    header = f"Basic {base64.b64encode(f'{user}:{SECRET}'.encode()).decode()}"
-    for name in [name for name in os.environ if name.startswith(("GITHUB_", "GITLAB_", "GH_", "CI"))]:
-        monkeypatch.delenv(name)
-    (tmp_path / "clones").mkdir()
-    with served(tmp_path / "forge", header, api) as (address, asked):
-        if kind == "github":
-            monkeypatch.setenv("GITHUB_SERVER_URL", address)
-            monkeypatch.setenv("GITHUB_API_URL", f"{address}/api/v3")
-        else:
-            monkeypatch.setenv("CI_SERVER_URL", address)
-            monkeypatch.setenv("CI_API_V4_URL", f"{address}/api/v4")
-        yield World(ask, kind, origin, tmp_path / "clones", address, api, monkeypatch, asked)
 
 
 def test_a_first_run_opens_it(world: World) -> None:
@@ -288,67 +222,6 @@ def test_several_runs_at_once_make_one(world: World, monkeypatch: pytest.MonkeyP
     assert report["pull_request"].endswith("/1")
     assert world.pull().state == "open"
     assert head(world.origin) == other.git("rev-parse", BRANCH)
-
-
-def test_no_secret_is_written_anywhere(world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("FIXER_RUNS", str(tmp_path / "runs"))
-    monkeypatch.setenv("GIT_TRACE", str(tmp_path / "trace"))
-    monkeypatch.setenv("GIT_CURL_VERBOSE", "1")
-    files = [
-        part for name in ("html", "markdown", "sarif") for part in ("--output-file", f"{name}:{tmp_path}/out.{name}")
-    ]
-    repo = world.clone()
-    calls = recording_git(tmp_path, monkeypatch)
-    told = [world.say(*files, repo=repo)]
-    world.commit(NEW + b"# by hand\n", BRANCH)
-    told.append(world.say("--force", repo=repo))
-    world.api.token = "another"
-    told.append(world.say(repo=repo))
-    assert [said.code for said in told] == [0, 0, 2]
-    assert "401" in told[-1].complaint()
-    arguments, environments = calls()
-    assert len(arguments) > 20
-    assert not [line for line in arguments if SECRET in line or "xtraHeader" in line]
-    assert not [text for text in environments if SECRET in text]
-    shown = {line.split("\t")[1] for line, text in zip(arguments, environments, strict=True) if "xtraHeader" in text}
-    assert shown == {"ls-remote", "fetch", "push"}
-    shutil.rmtree(tmp_path / "calls")
-    hidden = [SECRET, *(shown.split()[-1] for _, shown in world.asked if shown)]
-    texts = [part for said in told for part in (said.out, said.err)]
-    texts += [text for one in world.api.requests for text in (one.body, one.title, *one.comments)]
-    texts += [place.read_bytes().decode("latin-1") for place in tmp_path.rglob("*") if place.is_file()]
-    texts += [git(place, "log", "--all", "--format=raw", "--patch") for place in (repo.path, world.origin)]
-    assert len(texts) > 20
-    assert not [text for text in texts if any(secret in text for secret in hidden)]
-    assert not {"GITHUB_TOKEN", "GITLAB_TOKEN"} & set(os.environ)
-
-
-def recording_git(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[], tuple[list[str], list[str]]]:
-    """Puts a git before git that writes down what each call of fixer's is given: its arguments, verb first, and its
-    environment."""
-    place, real = folder / "calls", shutil.which("git")
-    (place / "bin").mkdir(parents=True)
-    shim = place / "bin" / "git"
-    shim.write_text(
-        f"""#!{sys.executable}
-import os, sys, uuid
-words = sys.argv[1:]
-verb = next((one for one in words if one in {VERBS!r}), "other")
-place = os.path.join({str(place)!r}, uuid.uuid4().hex)
-with open(place, "w") as file:
-    file.write("\\t".join(["git", verb, *words]).replace("\\n", " ") + "\\n" + repr(dict(os.environ)))
-os.execv({real!r}, ["git", *words])
-"""
-    )
-    shim.chmod(0o755)
-    monkeypatch.setenv("PATH", f"{shim.parent}{os.pathsep}{os.environ['PATH']}")
-
-    def calls() -> tuple[list[str], list[str]]:
-        written = [file.read_text().split("\n", 1) for file in sorted(place.iterdir()) if file.is_file()]
-        mine = [(line, text) for line, text in written if "\t-c\tcore.fsmonitor=false\t" in line]
-        return [line for line, _ in mine], [text for _, text in mine]
-
-    return calls
 
 
 def test_templates_of_the_project(world: World) -> None:

@@ -259,6 +259,7 @@ def test_over_http_the_token_is_shown_to_the_server_alone(
         monkeypatch.setenv("GITHUB_TOKEN", "another")
         said = ask("run", repo.path, "--no-verify", "--push", "origin")
         assert "Authentication failed" in said.complaint() or "could not read Username" in said.complaint()
+        assert "the token in GITHUB_TOKEN is not accepted there" in said.complaint()
         assert "another" not in said.err
         asked.clear()
         monkeypatch.setenv("GITHUB_SERVER_URL", "http://127.0.0.1:1")
