@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import itertools
+import re
 import shlex
 import sys
 from collections.abc import Iterable, Iterator, Sequence
@@ -23,6 +24,8 @@ else:
     import tomlkit as tomllib
 
 SCRIPTS, TESTS = 3, 2
+_MADE_UP = re.compile(r"synth|toy|dummy|fake|mock|random_?data|made_?up", re.IGNORECASE)
+"""What people call data that a program makes by itself: nothing has to be there for it."""
 
 
 @dataclass(frozen=True)
@@ -60,15 +63,17 @@ def entries(sources: Sources, changed: Iterable[str]) -> tuple[Entry, ...]:
 
 
 def _started(sources: Sources, path: str, said: Sequence[Command]) -> Iterator[Entry]:
-    """A script with the first arguments that somebody gives it and whose files are there, and with those alone that it
-    cannot do without."""
+    """A script with arguments that somebody gives it and whose files are there, the first that name data which is made
+    up and the first of all; and with those alone that it cannot do without."""
     plain = _entry(sources, path, ())
     dotted = ".".join(PurePosixPath(path).with_suffix("").parts).removesuffix(".__main__")
+    given = []
     for command in said:
         by_path = command.script is not None and (command.script == path or path.endswith(f"/{command.script}"))
         if (by_path or command.module == dotted) and command.args and usable(sources.root, command.args):
-            yield Entry(path, command.args, command.module or plain.module)
-            break
+            given.append(Entry(path, command.args, command.module or plain.module))
+    yield from [each for each in given if any(map(_MADE_UP.search, each.args))][:1]
+    yield from given[:1]
     if hands_to_cli(sources, path):
         config = cli_config(sources.root, path, said)
         yield replace(plain, args=("fit", "--config", config) if config else ("fit",))

@@ -106,6 +106,16 @@ def test_arguments_come_from_the_first_command_whose_files_are_there(tmp_path: P
     assert found == ["python train.py --config small.yaml --out runs/x.pt", "python train.py", "python cli.py fit"]
 
 
+def test_a_command_on_data_that_is_made_up_comes_first(tmp_path: Path) -> None:
+    tree(tmp_path / "p", a=FIT)
+    (tmp_path / "p" / "README.md").write_text(
+        "python a.py task=lra\npython a.py task=lra2\npython a.py --data synthetic/x\n"
+        "python a.py task=synthetics/recall\npython a.py task=toy\n"
+    )
+    found = [entry.args for entry in entries(Sources(tmp_path / "p"), [])]
+    assert found == [("task=synthetics/recall",), ("task=lra",), ()]
+
+
 @pytest.mark.parametrize(
     ("line", "command"),
     [
