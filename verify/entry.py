@@ -87,7 +87,7 @@ def _tests(sources: Sources, changed: frozenset[str]) -> list[Entry]:
     touched = {path for path in changed if path.endswith(".py") and path not in PACKAGING}
     near = [
         path for path in sources.paths()
-        if _is_test(path) and not trains(sources.tree(path)) and (not touched or touched & set(sources.reach(path)[0]))
+        if is_test(path) and not trains(sources.tree(path)) and (not touched or touched & set(sources.reach(path)[0]))
     ]  # fmt: skip
     near.sort(key=lambda path: ((sources.root / path).stat().st_size, path))
     own = [path for path in near if (tree := sources.tree(path)) and names_trainer(tree) and calls_fit(ast.walk(tree))]
@@ -96,7 +96,15 @@ def _tests(sources: Sources, changed: frozenset[str]) -> list[Entry]:
     return [Entry(path, ("-x", "-q", "-p", "no:cacheprovider", path), "pytest") for path in found]
 
 
-def _is_test(path: str) -> bool:
+def conftests(sources: Sources, scripts: Iterable[str]) -> list[str]:
+    """What pytest loads with those of the scripts that are tests."""
+    folders = dict.fromkeys(folder for path in scripts if is_test(path) for folder in PurePosixPath(path).parents)
+    known = frozenset(sources.paths())
+    return [path for folder in folders if (path := (folder / "conftest.py").as_posix()) in known]
+
+
+def is_test(path: str) -> bool:
+    """Whether a file is one that pytest takes tests from."""
     name = PurePosixPath(path).name
     return name.startswith("test_") or name.endswith("_test.py")
 

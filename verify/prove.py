@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import ast
 import threading
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import Any
 
 from packaging.version import Version
@@ -16,10 +16,11 @@ from verify.advice import advice
 from verify.baseline import named, requirement
 from verify.bench import Bench, Pair, Request
 from verify.containment import contain
-from verify.entry import Entry, entries
+from verify.entry import Entry, conftests, entries, is_test
 from verify.environments import Ready, Wanted, given_baseline
 from verify.eras import older_than
 from verify.evidence import Evidence
+from verify.extras import spared
 from verify.follow import Board
 from verify.installer import Installer
 from verify.interpreters import Unavailable
@@ -220,11 +221,13 @@ def _baseline(wanted: Wanted, before: Sources, after: Ready, tools: Installer, b
     )
 
 
-def _wanted(sources: Sources, scripts: Iterable[str], pins: tuple[str, ...]) -> Wanted:
+def _wanted(sources: Sources, scripts: Sequence[str], pins: tuple[str, ...]) -> Wanted:
     """What the files that the scripts may load need; without a script, only Lightning."""
-    reached = [sources.reach(script) for script in scripts if sources.tree(script)]
-    outside = {package for _, packages in reached for package in packages}
-    outside |= sources.compiled({path for files, _ in reached for path in files})
+    run = [*scripts, *conftests(sources, scripts)]
+    reached = [sources.reach(script) for script in run if sources.tree(script)]
+    loaded = {path for files, _ in reached for path in files}
+    outside = {package for _, packages in reached for package in packages} - spared(sources, run, loaded)
+    outside |= sources.compiled(loaded)
     held = pins_in(sources.root)
     if outside & READ_BY:
         files, packages = targets(sources, scripts)
@@ -236,7 +239,7 @@ def _wanted(sources: Sources, scripts: Iterable[str], pins: tuple[str, ...]) -> 
     if not outside & set(NAMESPACES):
         lightning = "lightning" if named(pins, ["lightning"]) else "pytorch-lightning"
     others = tuple(str(pin) for pin in named(pins, ["torchmetrics"]))
-    if any(PurePosixPath(path).name.startswith("test_") for path in scripts):
+    if any(map(is_test, scripts)):
         outside |= {"pytest"}
     if "hydra" in outside:
         outside |= {pin.name for line in held if (pin := requirement(line)) and pin.name.startswith("hydra-")}

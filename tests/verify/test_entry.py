@@ -7,7 +7,7 @@ import pytest
 
 from tests.verify.trees import tree
 from verify.commands import Command, parsed
-from verify.entry import Entry, entries
+from verify.entry import Entry, conftests, entries
 from verify.sources import Sources
 from verify.starts import trains
 from verify.targets import asked_for, targets
@@ -180,6 +180,14 @@ def test_tests_of_what_trains_elsewhere_are_not(tmp_path: Path) -> None:
 def test_requirements_alone_change_what_every_test_does(tmp_path: Path, changed: list[str], found: list[str]) -> None:
     tree(tmp_path / "p", lib=LIBRARY, other="", test_lib=CALLS.format("train(1)"))
     assert [entry.script for entry in entries(Sources(tmp_path / "p"), changed)] == found
+
+
+def test_what_pytest_loads_with_a_test_is_known(tmp_path: Path) -> None:
+    root = tmp_path / "p"
+    for place in ("", "tests", "tests/a", "tests/b", "src"):
+        tree(root / place, conftest="", test_it="", train="")
+    found = conftests(Sources(root), ["tests/a/test_it.py", "src/train.py"])
+    assert found == ["tests/a/conftest.py", "tests/conftest.py", "conftest.py"]
 
 
 ARGPARSE = """import argparse

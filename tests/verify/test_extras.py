@@ -1,0 +1,63 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.verify.trees import tree
+from verify.extras import spared
+from verify.sources import Sources
+
+PYPROJECT = """[project]
+dependencies = ["numpy", "scikit-learn"]
+[project.optional-dependencies]
+all = ["my-lib[plots]"]
+plots = ["seaborn>=0.1", "biopython", "numpy"]
+"""
+SETUP_CFG = """[options]
+install_requires =
+    numpy
+    scikit-learn
+[options.extras_require]
+plots =
+    seaborn>=0.1
+    biopython
+    numpy
+"""
+INSIDE = "if True:\n    import seaborn\ndef draw():\n    import seaborn, numpy, pandas\n    from Bio import Seq\n"
+
+
+@pytest.mark.parametrize(("name", "text"), [("pyproject.toml", PYPROJECT), ("setup.cfg", SETUP_CFG)])
+def test_what_functions_import_of_extras_alone_is_spared(tmp_path: Path, name: str, text: str) -> None:
+    tree(tmp_path / "p", run="import lib\n", lib=INSIDE)
+    assert spared(Sources(tmp_path / "p"), ["run.py"], ["run.py", "lib.py"]) == frozenset()
+    (tmp_path / "p" / name).write_text(text)
+    assert spared(Sources(tmp_path / "p"), ["run.py"], ["run.py", "lib.py"]) == {"seaborn", "Bio"}
+
+
+@pytest.mark.parametrize(
+    "lib",
+    [
+        "import seaborn\n",
+        "class A:\n    import seaborn\n",
+        "try:\n    from seaborn import x\nfinally:\n    pass\n",
+        "import seaborn\ndef draw():\n    import seaborn\n",
+    ],
+)
+def test_what_is_imported_at_once_is_not(tmp_path: Path, lib: str) -> None:
+    tree(tmp_path / "p", run="import lib\n", lib=lib)
+    (tmp_path / "p" / "pyproject.toml").write_text(PYPROJECT)
+    assert not spared(Sources(tmp_path / "p"), ["run.py"], ["run.py", "lib.py"])
+
+
+def test_what_the_script_itself_imports_is_not(tmp_path: Path) -> None:
+    tree(tmp_path / "p", run=INSIDE)
+    (tmp_path / "p" / "pyproject.toml").write_text(PYPROJECT)
+    assert not spared(Sources(tmp_path / "p"), ["run.py"], ["run.py"])
+
+
+@pytest.mark.parametrize("text", ["[project", "project = 3", "[project]\noptional-dependencies = 'no'\n"])
+def test_manifests_that_hold_something_else_spare_nothing(tmp_path: Path, text: str) -> None:
+    tree(tmp_path / "p", run="", lib=INSIDE)
+    (tmp_path / "p" / "pyproject.toml").write_text(text)
+    assert not spared(Sources(tmp_path / "p"), ["run.py"], ["run.py", "lib.py"])
