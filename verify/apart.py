@@ -56,10 +56,17 @@ def train(
     sides: Sides, changed: Sequence[str], problems: Sequence[str], *, missing: str, per_batch: bool
 ) -> Result | None:
     """Train the changed modules alone; None where there is none that could be."""
-    files = modules.chosen(sides.before, sides.after, changed) or modules.reached(sides.after, changed)
-    if not files:
+    looked_at = [modules.chosen(sides.before, sides.after, changed), modules.reached(sides.after, changed)]
+    files: tuple[Chosen, ...] = ()
+    recipes: list[Recipe] = []
+    failed: tuple[str, ...] = ()
+    seen = False
+    for number, files in enumerate(filter(None, looked_at)):
+        recipes, failed, seen = _search(sides, sides.after, sides.new, files, f"search{number or ''}")
+        if seen:
+            break
+    if not seen:
         return None
-    recipes, failed, seen = _search(sides, sides.after, sides.new, files, "search")
     pairs = _replay(sides, recipes, "alone")
     known = {_label(recipe) for recipe in recipes}
     again = [

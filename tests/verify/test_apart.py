@@ -189,6 +189,25 @@ def test_the_tree_before_is_searched_for_the_files_that_it_has(monkeypatch: pyte
     assert asked == [("search", ["a.py", "b.py"]), ("search-before", ["a.py"])]
 
 
+def test_where_changed_files_have_no_modules_those_that_they_train_are_tried(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    root = tree(
+        tmp_path / "p", model=HEAD + BODY, cases="import unittest\nfrom model import Model\nclass T(unittest.X): ...\n"
+    )
+    asked: list[tuple[str, list[str]]] = []
+
+    def searched(*given: Any) -> tuple[list[Any], tuple[str, ...], bool]:
+        asked.append((given[-1], [file.path for file in given[3]]))
+        return [], (), False
+
+    monkeypatch.setattr("verify.apart._search", searched)
+    start = lambda *_: (Outcome(0, "", None, 0.0), tmp_path)  # noqa: E731
+    sides = Sides(Sources(root), Sources(root), start, start, lambda jobs: [job() for job in jobs], tmp_path, 10)
+    assert train(sides, ("cases.py",), (), missing="", per_batch=False) is None
+    assert asked == [("search", ["cases.py"]), ("search1", ["model.py"])]
+
+
 def test_changed_files_that_no_module_executed_are_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     _, _, reason = judged(monkeypatch, tmp_path, record(), record(), changed=("model.py", "far.py"))
     assert reason.endswith("; changed but not executed by these modules: far.py")
@@ -210,6 +229,25 @@ def test_a_class_whose_code_is_nested_otherwise_is_another(tmp_path: Path, one: 
     )
     (found,) = modules.chosen(Sources(before), Sources(after), ["model.py"])
     assert found.classes == ("Z", "A")
+
+
+@pytest.mark.parametrize(("changed", "found"), [(["calls.py", "net.py"], ["task.py", "calls.py"]), (["calls.py"], [])])
+def test_modules_that_load_what_changed_are_trained_where_no_changed_class_trains(
+    tmp_path: Path, changed: list[str], found: list[str]
+) -> None:
+    task = (
+        "import net\nimport lightning\n\n\nclass Task(lightning.LightningModule):\n    def training_step(self): ...\n"
+    )
+    calls = "import lightning\n\n\nclass Call(lightning.Callback): ...\n"
+    sources = Sources(tree(tmp_path / "p", task=task, calls=calls, net="class Net(Module): ...\n"))
+    assert [file.path for file in modules.trained(sources, sources, changed)] == (found or ["calls.py"])
+
+
+def test_a_script_with_callbacks_of_its_own_trains_what_it_loads(tmp_path: Path) -> None:
+    task = "import lightning\n\n\nclass Task(lightning.LightningModule):\n    def training_step(self): ...\n"
+    main = "import lightning\nimport task\n\n\nclass Call(lightning.Callback): ...\n"
+    sources = Sources(tree(tmp_path / "p", task=task, main=main))
+    assert [file.path for file in modules.trained(sources, sources, ["main.py"])] == ["task.py", "main.py"]
 
 
 def test_a_setup_file_that_says_requirements_alone_is_not_waited_for() -> None:
