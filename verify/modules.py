@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import itertools
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import PurePosixPath
@@ -30,18 +31,21 @@ class Chosen:
 
 
 def chosen(before: Sources, after: Sources, changed: Iterable[str]) -> tuple[Chosen, ...]:
-    """The changed files that define classes which may be modules, and then those that load changed files."""
+    """The changed files that define classes which may be modules, and, where none of these takes a training step, those
+    that load changed files."""
     touched = [path for path in sorted(set(changed)) if path.endswith(".py") and path not in PACKAGING]
     own = [path for path in touched if _has_classes(after, path)]
     own.sort(key=lambda path: (not _names_step(after.tree(path)), _in_tests(path), path))
-    if not own:
-        own = [
+    found = [_chosen(before, after, path) for path in own[:FILES]]
+    if not any(_steps(after, each) for each in found):
+        loading = (
             path
             for path in after.paths()
             if path not in touched and not _in_tests(path) and _names_step(after.tree(path))
             and (not touched or set(touched) & set(after.reach(path)[0]))
-        ]  # fmt: skip
-    return tuple(_chosen(before, after, path) for path in own[:FILES])
+        )  # fmt: skip
+        found = [*(_chosen(before, after, path) for path in itertools.islice(loading, FILES)), *found]
+    return tuple(found[:FILES])
 
 
 def reached(after: Sources, changed: Iterable[str]) -> tuple[Chosen, ...]:

@@ -240,14 +240,7 @@ def test_modules_that_load_what_changed_are_trained_where_no_changed_class_train
     )
     calls = "import lightning\n\n\nclass Call(lightning.Callback): ...\n"
     sources = Sources(tree(tmp_path / "p", task=task, calls=calls, net="class Net(Module): ...\n"))
-    assert [file.path for file in modules.trained(sources, sources, changed)] == (found or ["calls.py"])
-
-
-def test_a_script_with_callbacks_of_its_own_trains_what_it_loads(tmp_path: Path) -> None:
-    task = "import lightning\n\n\nclass Task(lightning.LightningModule):\n    def training_step(self): ...\n"
-    main = "import lightning\nimport task\n\n\nclass Call(lightning.Callback): ...\n"
-    sources = Sources(tree(tmp_path / "p", task=task, main=main))
-    assert [file.path for file in modules.trained(sources, sources, ["main.py"])] == ["task.py", "main.py"]
+    assert [file.path for file in modules.chosen(sources, sources, changed)] == (found or ["calls.py"])
 
 
 def test_a_setup_file_that_says_requirements_alone_is_not_waited_for() -> None:
