@@ -8,14 +8,16 @@ from collections.abc import Collection, Sequence
 from codemods.rule import TextEdit
 from codemods.source import PythonFile
 from codemods.trainer.calls import keywords
-from codemods.trainer.scripts import RENAMED, SUCCESSORS, Site, default_calls, fits_of, statement_of
+from codemods.trainer.parsed import default_calls
+from codemods.trainer.scripts import RENAMED, SUCCESSORS, Site, fits_of, statement_of
 
 HARDWARE = ("accelerator", "gpus", "tpu_cores", "num_tpu_cores", "ipus", "num_processes", "strategy", "plugins")
 """What in a call says which hardware is meant, so that nothing has to be added."""
 
 
-def call_edits(file: PythonFile, site: Site, extra: Sequence[str]) -> list[TextEdit]:
-    """The call with the class as its first argument, and with more keywords behind the second."""
+def call_edits(file: PythonFile, site: Site, extra: Sequence[str], listed: bool = False) -> list[TextEdit]:
+    """The call with the class as its first argument, and with more keywords behind the second. Where what was parsed
+    brings callbacks along (`listed`), they come before those of the call."""
     node, first = site.call.node, site.given
     assert first is not None
     name = "add_arguments" if site.adds else "from_arguments"
@@ -25,6 +27,12 @@ def call_edits(file: PythonFile, site: Site, extra: Sequence[str]) -> list[TextE
     separator = "," + between[between.index("(") + 1 :] if "\n" in between else ", "
     owner = file.source_of(site.owner)
     edits = [TextEdit(start, end, name), TextEdit(at, at, f"{owner}{separator}")]
+    callbacks = keywords(node).get("callbacks") if listed else None
+    brought = f"*({_parsed(file, site)}.callbacks or [])"
+    if isinstance(callbacks, ast.List):
+        brought += ", " if callbacks.elts else ""
+        into = file.offsets(callbacks)[0] + 1
+        edits.append(TextEdit(into, into, brought))
     lines = {first.lineno, *(item.value.lineno for item in node.keywords)}
     crowded = len(lines) <= len(node.keywords) and "\n" in between
     if ("\n" in between and not crowded) or len(extra) < 2 or "#" in file.source_of(node) or not node.args:
@@ -35,6 +43,8 @@ def call_edits(file: PythonFile, site: Site, extra: Sequence[str]) -> list[TextE
     indent = line[: len(line) - len(line.lstrip())]
     newline = "\r\n" if "\r\n" in file.text else "\n"
     rest = [file.source_of(item) if item.arg else f"**{file.source_of(item.value)}" for item in node.keywords]
+    if isinstance(callbacks, ast.List):
+        rest = [item.replace("[", f"[{brought}", 1) if item.startswith("callbacks") else item for item in rest]
     items = [owner, file.source_of(first), *map(file.source_of, node.args[1:]), *extra, *rest]
     text = "".join(f"{newline}{indent}    {item}," for item in items)
     return [TextEdit(*file.offsets(node), f"{name}({text}{newline}{indent})")]

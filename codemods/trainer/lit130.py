@@ -21,11 +21,14 @@ from codemods.trainer.builders import (
 )
 from codemods.trainer.calls import keywords
 from codemods.trainer.commands import passed
+from codemods.trainer.parsed import COMMON, on_parsed
 from codemods.trainer.scripts import (
     KEPT,
     WORDS,
     Script,
     Site,
+    accelerator_of,
+    checkpoint_of,
     defaults_of,
     own_options,
     read_script,
@@ -54,7 +57,7 @@ def _check(file: PythonFile | TextFile, facts: Facts) -> Iterator[Match]:
     sites = [site for call in file.calls_near(WORDS) if (site := read_site(file, facts, call))]
     if sites:
         kept = _kept(file, facts) if any(site.trainer for site in sites) else set()
-        why = refusal(file, sites, kept) or _parted(file, facts, sites, kept)
+        why = refusal(file, sites, kept) or _parted(file, facts, sites, kept) or _asked_elsewhere(file, facts, sites)
         yield from (_left(file, site, why) for site in sites) if why else _rewritten(file, facts, sites, kept)
     for call in file.calls_near(GONE):
         function = call.node.func
@@ -98,6 +101,17 @@ def _parted(file: PythonFile, facts: Facts, sites: Sequence[Site], kept: Collect
     return None
 
 
+def _asked_elsewhere(file: PythonFile, facts: Facts, sites: Sequence[Site]) -> str | None:
+    """Why a default of `--accelerator` that names a strategy stays: a file without a parser may be handed it."""
+    if not any(site.trainer for site in sites) or not accelerator_of(file).moved:
+        return None
+    for path in sorted(facts.mentions.get(b"accelerator", frozenset()) - {file.path}):
+        other = facts.open(path) if facts.kinds.get(path) == "python" else None
+        if other and not other.calls_near(WORDS) and on_parsed(other, "accelerator", COMMON):
+            return f"{path} asks for the accelerator, and the default of --accelerator names a strategy"
+    return None
+
+
 def _has(sites: Sequence[Site], method: str) -> bool:
     return any(site.trainer and site.method == method for site in sites)
 
@@ -121,15 +135,20 @@ def _rewritten(file: PythonFile, facts: Facts, sites: Sequence[Site], kept: Coll
     level: Fix = "unsafe" if any(site.level == "unsafe" for site in sites) else "safe"
     home = _home(file, facts)
     shared = [*_functions(file, sites, kept, home), *renamed_defaults(file)]
+    if any(site.trainer for site in sites):
+        shared += [*checkpoint_of(file, sites).edits, *accelerator_of(file).edits]
+    listed = checkpoint_of(file, sites).listed
     for index, site in enumerate(sites):
         extra = _extra(file, facts, sites, site, kept)
-        edits = [*call_edits(file, site, extra), *(shared if index == 0 else [])]
+        edits = [*call_edits(file, site, extra, listed), *(shared if index == 0 else [])]
         if site.trainer:
             edits += option_edits(file, site, kept) if site.adds else checkpoint_edits(file, site, kept)
         where = f"of {home.path}" if home else "beside it"
         reason = f"A function {where} does what the method did, with the arguments that Trainer takes now; {CLI}"
         if any(item.startswith("accelerator=") for item in extra):
             reason += f"; {CPU}"
+        if accelerator_of(file).moved and site.trainer:
+            reason += "; what --accelerator named is an option --strategy now"
         unit = f"{file.path}:argparse"
         creates = ((home.path, helpers.module_text()),) if home and home.path not in facts.kinds else ()
         yield Match(
@@ -151,7 +170,8 @@ def _extra(file: PythonFile, facts: Facts, sites: Sequence[Site], site: Site, ke
     built = [other.call.node for other in sites if other.trainer and not other.adds]
     if site.adds:
         said = built and all(keywords(node).keys() & set(HARDWARE) for node in built)
-        default = any(name == "accelerator" for name, _ in defaults_of(file) or ())
+        moved = accelerator_of(file).moved
+        default = not moved and any(name == "accelerator" for name, _ in defaults_of(file) or ())
         return () if said or default else ('accelerator="cpu"',)
     scripts: Mapping[str, Script] = facts.collected(CODE)
     declared = any(script.adds for script in scripts.values())

@@ -14,6 +14,16 @@ from codemods.trainer import helpers
 from codemods.trainer.calls import keywords
 from codemods.trainer.kept import calls_of, kept_in, reads_lightning, space_of
 from codemods.trainer.options import LIGHTNINGS, read_options
+from codemods.trainer.parsed import (
+    BY_DEFAULT,
+    CHECKPOINT,
+    COMMON,
+    Change,
+    accelerator,
+    checkpoint,
+    default_calls,
+    on_parsed,
+)
 from codemods.trainer.strategies import is_strategy
 from codemods.trainer.table import current, once
 from codemods.trainer.values import bound_once
@@ -25,8 +35,6 @@ NEW = frozenset(
     {"callbacks", "barebones", "use_distributed_sampler", "model_registry", "enable_autolog_hparams", "inference_mode"}
 )
 """Arguments of Trainer that were no options in every 1.x."""
-COMMON = ("args", "hparams", "opt", "opts", "hp", "params")
-"""What scripts call what was parsed."""
 KEPT = ("distributed_backend", "gpus", "resume_from_checkpoint")
 """Options of 1.x that stay, where the script speaks of them or is given them."""
 SUCCESSORS = {
@@ -136,7 +144,7 @@ def _is_call(call: CallNode) -> bool:
 def spoken(file: PythonFile, names: frozenset[str]) -> set[str]:
     """Which options that are gone a file reads, sets or spells, as `args.name`, a default, or `--name`."""
     own = own_options(file)
-    bases = {*COMMON, *_arguments(file)}
+    bases = parsed_names(file)
     defaults = {item.arg for call in default_calls(file) for item in call.node.keywords}
     return {
         name
@@ -146,7 +154,7 @@ def spoken(file: PythonFile, names: frozenset[str]) -> set[str]:
         and (
             name in defaults
             or f"--{name}" in file.text
-            or _is_read(file, name, bases)
+            or on_parsed(file, name, bases)
             or _is_key(file, name, None in defaults)
         )
     }
@@ -157,16 +165,17 @@ def own_options(file: PythonFile) -> set[str]:
     return {name for name, kinds in read_options(file).kinds.items() if kinds != {LIGHTNINGS}}
 
 
+def parsed_names(file: PythonFile) -> set[str]:
+    """What a script may call what was parsed."""
+    return {*COMMON, *_arguments(file)}
+
+
 def _arguments(file: PythonFile) -> set[str]:
     """The names that `from_argparse_args` is called with."""
     calls = [call.node for call in file.calls_near([WORDS[1]])]
     building = [node for node in calls if isinstance(node.func, ast.Attribute) and node.func.attr == WORDS[1]]
     given = [node.args[0] if node.args else keywords(node).get("args") for node in building]
     return {ast.unparse(node) for node in given if node}
-
-
-def _is_read(file: PythonFile, name: str, bases: Collection[str]) -> bool:
-    return any(ast.unparse(node.value).removeprefix("self.") in bases for node in file.attributes(name))
 
 
 def _is_key(file: PythonFile, name: str, spread: bool) -> bool:
@@ -177,15 +186,6 @@ def _is_key(file: PythonFile, name: str, spread: bool) -> bool:
     if "__dict__" not in file.text and "vars(" not in file.text:
         return False
     return re.search(rf"[\[(]\s*['\"]{name}['\"]", file.text) is not None
-
-
-def default_calls(file: PythonFile) -> list[CallNode]:
-    """The calls of `set_defaults`."""
-    return [
-        call
-        for call in file.calls_near(["set_defaults"])
-        if isinstance(call.node.func, ast.Attribute) and call.node.func.attr == "set_defaults"
-    ]
 
 
 def defaults_of(file: PythonFile) -> list[tuple[str, ast.expr]] | None:
@@ -235,6 +235,10 @@ def _lost(file: PythonFile, sites: Sequence[Site]) -> str | None:
     """An option of 1.x that would be lost: the script speaks of it, and it has no plain successor."""
     gone = once() - current()
     speaks = sorted(spoken(file, gone - set(KEPT) - set(RENAMED)))
+    if CHECKPOINT in speaks and on_parsed(file, CHECKPOINT, parsed_names(file)):
+        if why := checkpoint_of(file, sites).why:
+            return why
+        speaks.remove(CHECKPOINT)
     if speaks:
         return f"the script speaks of the option {speaks[0]}, which went with Trainer's argument"
     own = own_options(file) & gone
@@ -244,8 +248,12 @@ def _lost(file: PythonFile, sites: Sequence[Site]) -> str | None:
     named = {item.arg for call in default_calls(file) for item in call.node.keywords}
     if mapped := sorted({name for name, _ in defaults} & RENAMED.keys() - named):
         return f"a dictionary of defaults names the option {mapped[0]}, which is {RENAMED[mapped[0]]} now"
-    if any(name == "accelerator" and _names_strategy(file, value) for name, value in defaults):
-        return "the script names a strategy by the default of --accelerator"
+    if "accelerator" not in named and any(
+        name == "accelerator" and _names_strategy(file, value) for name, value in defaults
+    ):
+        return BY_DEFAULT
+    if why := accelerator_of(file).why:
+        return why
     for site in sites:
         if site.adds:
             continue
@@ -258,6 +266,20 @@ def _lost(file: PythonFile, sites: Sequence[Site]) -> str | None:
         if isinstance(bound, ast.Call) and ast.unparse(bound.func).rpartition(".")[2] == "Namespace":
             return "its arguments come from a dictionary, where options of 1.x may stand"
     return None
+
+
+def checkpoint_of(file: PythonFile, sites: Sequence[Site]) -> Change:
+    """What becomes of a checkpoint callback that the script sets on what was parsed."""
+    built = [site.call.node for site in sites if site.trainer and not site.adds]
+    change = checkpoint(file, built, parsed_names(file))
+    if change.listed and not (built and any(site.trainer and site.adds for site in sites)):
+        return Change(why="the script sets checkpoint_callback, and its options or its Trainer are in another file")
+    return change
+
+
+def accelerator_of(file: PythonFile) -> Change:
+    """What becomes of strategies that the script calls accelerators."""
+    return accelerator(file, parsed_names(file), own_options(file))
 
 
 def _names_strategy(file: PythonFile, value: ast.expr) -> bool:
@@ -286,10 +308,32 @@ def _unkept(file: PythonFile, sites: Sequence[Site], kept: Collection[str]) -> s
 
 def fits_of(file: PythonFile, site: Site) -> list[CallNode] | None:
     """The `fit` calls of the Trainer that a site builds."""
-    name = kept_in(file, site.call)
+    name = kept_in(file, site.call) or _kept_in_arms(file, site)
     fits = calls_of(file, site.call, name, "fit") if name else []
     usable = all(fit.node.args or fit.node.keywords for fit in fits)
     return fits if fits and usable and not any("ckpt_path" in keywords(fit.node) for fit in fits) else None
+
+
+def _kept_in_arms(file: PythonFile, site: Site) -> str | None:
+    """The name that keeps either of several Trainers, all built of the same options."""
+    space, given = space_of(file, site.call), file.source_of(site.given) if site.given else ""
+    built = {
+        ast.unparse(node.targets[0])
+        for node in ast.walk(space)
+        if isinstance(node, ast.Assign) and node.value is site.call.node and isinstance(node.targets[0], ast.Name)
+    }
+    stores = [node for node in ast.walk(space) if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load)]
+    alike = {
+        id(node.targets[0])
+        for node in ast.walk(space)
+        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call) and _is_built(file, node.value, given)
+    }
+    return next((name for name in built if all(id(node) in alike for node in stores if node.id == name)), None)
+
+
+def _is_built(file: PythonFile, node: ast.Call, given: str) -> bool:
+    plain = isinstance(node.func, ast.Attribute) and node.func.attr == WORDS[1] and len(node.args) == 1
+    return plain and file.source_of(node.args[0]) == given
 
 
 def statement_of(file: PythonFile, site: Site) -> ast.stmt:
