@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from codemods.facts import (
+    KINDS,
     TRAINER,
     Argument,
     ClassFact,
@@ -105,6 +106,9 @@ def _is_quiet(hook: Function) -> bool:
 def _base(node: ast.expr, scope: Scope) -> str | None:
     if isinstance(node, ast.Subscript):
         node = node.value
+    if isinstance(node, ast.IfExp):
+        either = {_base(node.body, scope), _base(node.orelse, scope)}
+        return next(iter(either & KINDS), None) if either & {"object", "torch.nn.Module"} else None
     if isinstance(node, ast.Name):
         known = scope.lookup(node.id)
         return canonical(known) if known else node.id if hasattr(builtins, node.id) else None

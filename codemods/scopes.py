@@ -13,6 +13,9 @@ from codemods.nodes import CHILD_FIELDS
 NAMESPACES = ("lightning.pytorch", "pytorch_lightning", "lightning")
 ROOT = "lightning.pytorch"
 OPAQUE = "?"
+_INSTALLED = frozenset({"lightning", "pytorch_lightning", "torch", "torchmetrics"})
+_ALIASED = frozenset({"Trainer", "LightningModule", "LightningDataModule", "Callback"})
+_PLAIN = frozenset({"object", "Any", "typing.Any", "Module", "nn.Module", "torch.nn.Module"})
 
 
 class Scope:
@@ -53,7 +56,7 @@ class Scope:
                 targets = scope.bindings[name]
                 if len(targets) == 1:
                     (target,) = targets
-                    return scope._trainer(name) if target == OPAQUE else target
+                    return scope._aliased(name) if target == OPAQUE else target
                 same = len({canonical(target) for target in targets}) == 1 and OPAQUE not in targets
                 return min(targets) if same else None
             if scope.parent is None:
@@ -61,8 +64,8 @@ class Scope:
             scope = scope.parent
         return None
 
-    def _trainer(self, name: str) -> str | None:
-        """Lightning's Trainer where a name is bound here by one assignment of it alone: `T = pl.Trainer`."""
+    def _aliased(self, name: str) -> str | None:
+        """A class of Lightning's own where a name is bound here by one assignment of it alone: `T = pl.Trainer`."""
         value = self._aliases.get(name)
         root = value.value if isinstance(value, ast.Attribute) else value
         if value is None or not isinstance(root, ast.Name) or root.id in self._aliases:
@@ -72,19 +75,22 @@ class Scope:
             return None
         base = self.lookup(root.id)
         dotted = f"{base}.{value.attr}" if isinstance(value, ast.Attribute) else base
-        return dotted if base and dotted and canonical(dotted) == f"{ROOT}.Trainer" else None
+        return dotted if base and dotted and canonical(dotted).removeprefix(f"{ROOT}.") in _ALIASED else None
 
     @cached_property
     def _aliases(self) -> dict[str, ast.Name | ast.Attribute]:
-        """What is assigned to a name and may be a Trainer, by the name."""
+        """What is assigned to a name and may be a class of Lightning's own, by the name."""
         found: dict[str, ast.Name | ast.Attribute] = {}
         for node in self.statements:
-            if type(node) is ast.Assign and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name):
-                value = node.value
-                if (isinstance(value, ast.Attribute) and value.attr == "Trainer") or (
-                    isinstance(value, ast.Name) and value.id == "Trainer"
-                ):
-                    found[node.targets[0].id] = value
+            if type(node) is ast.Assign and len(node.targets) == 1:
+                for target, value in _pairs(node.targets[0], node.value):
+                    last = value.attr if isinstance(value, ast.Attribute) else getattr(value, "id", None)
+                    if (
+                        last in _ALIASED
+                        and isinstance(target, ast.Name)
+                        and isinstance(value, ast.Name | ast.Attribute)
+                    ):
+                        found[target.id] = value
         return found
 
     def _from_star(self, name: str) -> str | None:
@@ -103,6 +109,14 @@ class Scope:
             return None
         base = self.lookup(node.id)
         return canonical(".".join([base, *reversed(parts)])) if base else None
+
+
+def _pairs(target: ast.expr, value: ast.expr) -> Iterator[tuple[ast.expr, Any]]:
+    """What an assignment sets to what, side by side in tuples."""
+    if isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple) and len(target.elts) == len(value.elts):
+        yield from zip(target.elts, value.elts, strict=True)
+    else:
+        yield target, value
 
 
 def _takes(node: ast.AST, name: str) -> bool:
@@ -186,7 +200,10 @@ def _bindings(scope: Scope) -> Iterator[tuple[str, str]]:
     local = isinstance(node, ast.Module)
     module = ".".join(PurePosixPath(path).with_suffix("").parts).removesuffix(".__init__") if local else ""
     others: list[Any] = []
+    spare = _stand_ins(scope.statements)
     for statement in scope.statements:
+        if statement in spare:
+            continue
         if isinstance(statement, ast.Import):
             for alias in statement.names:
                 if alias.asname:
@@ -203,6 +220,34 @@ def _bindings(scope: Scope) -> Iterator[tuple[str, str]]:
         else:
             others.append(statement)
     yield from ((name, OPAQUE) for name in _assigned(others))
+
+
+def _stand_ins(statements: list[ast.stmt]) -> set[ast.stmt]:
+    """The statements that bind what is imported from Lightning or torch to something without behaviour, for where
+    that is not installed: `except ImportError: LightningModule = object`."""
+    imported = {
+        alias.asname or alias.name.split(".")[0]
+        for node in statements
+        if isinstance(node, ast.Import | ast.ImportFrom)
+        for alias in node.names
+        if (alias.name if isinstance(node, ast.Import) else node.module or "").split(".")[0] in _INSTALLED
+    }
+    return {node for node in statements if _idle(node) in imported} if imported else set()
+
+
+def _idle(node: ast.stmt) -> str | None:
+    """The name that a statement binds to None, an empty class, `object` or `nn.Module`."""
+    if isinstance(node, ast.ClassDef):
+        said = [item.value if isinstance(item, ast.Expr) else item for item in node.body]
+        empty = all(isinstance(item, ast.Pass | ast.Constant) for item in said)
+        return node.name if empty and all(ast.unparse(base) in _PLAIN for base in node.bases) else None
+    if not isinstance(node, ast.Assign | ast.AnnAssign) or node.value is None:
+        return None
+    target = node.targets[0] if isinstance(node, ast.Assign) and len(node.targets) == 1 else None
+    target = node.target if isinstance(node, ast.AnnAssign) else target
+    empty = isinstance(node.value, ast.Constant) and node.value.value is None
+    plain = isinstance(node.value, ast.Name | ast.Attribute) and ast.unparse(node.value) in _PLAIN
+    return target.id if isinstance(target, ast.Name) and (empty or plain) else None
 
 
 _BINDING_FIELDS: dict[type, tuple[str, ...]] = {

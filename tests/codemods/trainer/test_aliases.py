@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from codemods.scopes import bind
-from codemods.source import PythonFile, Source
 from tests.codemods.support import rewritten, rule, run_rules
 
 HEAD = "import pytorch_lightning as pl\nfrom pytorch_lightning import Trainer\n"
@@ -58,14 +56,6 @@ def test_what_may_be_the_trainer_is_named(text: str) -> None:
 )
 def test_what_is_no_trainer_is_left(text: str) -> None:
     assert run_rules({"train.py": HEAD + text}, rule("LIT101")).findings == ()
-
-
-def test_other_names_that_are_assigned_stay_unknown() -> None:
-    text = b"import pytorch_lightning as pl\nBase = pl.LightningModule\nT = pl.Trainer\n"
-    file = PythonFile.parse(Source("a.py", "python", text))
-    scope = bind(file.tree, "a.py")
-    assert scope.lookup("Base") is None
-    assert scope.lookup("T") == "pytorch_lightning.Trainer"
 
 
 @pytest.mark.parametrize("made", ["T = pl.Trainer\n", "from pytorch_lightning import Trainer as T\n"])

@@ -1,0 +1,87 @@
+"""What a name stands for: classes of Lightning's own by another name, and what stands in where it is not installed."""
+
+from __future__ import annotations
+
+import pytest
+
+from codemods.scopes import bind
+from codemods.source import PythonFile, Source
+from tests.codemods.support import rewritten, rule, run_rules
+
+MODULE = "pytorch_lightning.LightningModule"
+CLASS = """
+class Net({base}):
+    def training_step(self, batch, batch_idx):
+        return {{"loss": batch.sum()}}
+
+    def training_epoch_end(self, outputs):
+        print(len(outputs))
+"""
+
+
+def looked_up(text: str, name: str) -> str | None:
+    """What the name stands for in a module."""
+    return bind(PythonFile.parse(Source("a.py", "python", text.encode())).tree, "a.py").lookup(name)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "import pytorch_lightning as pl\nBase = pl.LightningModule\n",
+        "import pytorch_lightning as pl\nRun, Base = pl.Trainer, pl.LightningModule\n",
+        "from pytorch_lightning import LightningModule\nBase = LightningModule\n",
+        "try:\n    from pytorch_lightning import LightningModule as Base\nexcept ImportError:\n    Base = object\n",
+        "try:\n    from pytorch_lightning import LightningModule as Base\nexcept ImportError:\n    Base = nn.Module\n",
+        "Base = None\ntry:\n    from pytorch_lightning import LightningModule as Base\nexcept ImportError:\n    pass\n",
+        "if HAS:\n    from pytorch_lightning import LightningModule as Base\nelse:\n    class Base:\n        pass\n",
+        "if HAS:\n    from pytorch_lightning import LightningModule as Base\nelse:\n    Base: Any = object  # none\n",
+    ],
+)
+def test_a_class_of_lightning_by_another_name_or_beside_a_stand_in_is_known(text: str) -> None:
+    assert looked_up(text, "Base") == MODULE
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "import pytorch_lightning as pl\nBase = pl.LightningModule\nBase = Mine\n",
+        "import pytorch_lightning as pl\nRun, Base = pl.Trainer, Mine\n",
+        "try:\n    from pytorch_lightning import LightningModule as Base\nexcept ImportError:\n    Base = Mine\n",
+        "try:\n    from pytorch_lightning import Trainer as Base\nexcept ImportError:\n"
+        "    class Base:\n        def fit(self, gpus): ...\n",
+        "try:\n    from mine import Base\nexcept ImportError:\n    Base = None\n",
+        "from pytorch_lightning import LightningModule as Base\nclass Base(Mine):\n    pass\n",
+    ],
+)
+def test_what_may_be_something_else_is_not(text: str) -> None:
+    assert looked_up(text, "Base") is None
+
+
+@pytest.mark.parametrize(
+    ("head", "base"),
+    [
+        ("try:\n    import pytorch_lightning as pl\nexcept ImportError:\n    pl = None\n", "pl.LightningModule"),
+        (
+            "import torch\ntry:\n    import pytorch_lightning as pl\nexcept ImportError:\n    pl = None\n",
+            "pl.LightningModule if pl else torch.nn.Module",
+        ),
+        ("from pytorch_lightning import LightningModule\nBase = LightningModule\n", "Base"),
+    ],
+)
+def test_a_module_below_it_is_moved(head: str, base: str) -> None:
+    after = rewritten({"m.py": head + CLASS.format(base=base)}, rule("LIT201"))["m.py"]
+    assert "def on_train_epoch_end(self):" in after
+    assert after.startswith(head)
+
+
+def test_a_trainer_beside_a_stand_in_is_moved() -> None:
+    text = "try:\n    from lightning import Trainer\nexcept ImportError:\n    Trainer = None\n\nt = Trainer(gpus=1)\n"
+    after = rewritten({"m.py": text}, rule("LIT101"))["m.py"]
+    assert after == text.replace("gpus=1", 'accelerator="gpu", devices=1')
+
+
+def test_a_choice_between_two_modules_of_its_own_is_named() -> None:
+    text = "import pytorch_lightning as pl\n" + CLASS.format(base="pl.LightningModule if new else Mine")
+    made = run_rules({"m.py": text}, rule("LIT201"), unsafe=True)
+    assert made.changes == ()
+    assert [item.fix for item in made.findings] == ["manual"]
