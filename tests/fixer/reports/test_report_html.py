@@ -77,6 +77,14 @@ def test_what_it_links_to_is_on_the_page() -> None:
         assert {link for link in shown.all("href") if link.startswith("#")} <= {f"#{one}" for one in identifiers}
 
 
+def test_every_section_is_reached_from_the_top_by_its_name() -> None:
+    for result in (RUN, CHECK):
+        text = render(result, OutputFormat.html, RULES)
+        sections = re.findall(r'<section id="(\w+)".*>\s*<h2[^>]*>([^<]*?)\s*<', text)
+        top = text.partition("</nav>")[0]
+        assert sections and all(f'<a href="#{name}">{title}</a>' in top for name, title in sections)
+
+
 def test_it_loads_and_runs_nothing() -> None:
     shown = page(RUN)
     assert not {"script", "img", "iframe", "object", "embed", "form"} & {tag for tag, _ in shown.tags}
