@@ -1,4 +1,4 @@
-"""How large what arguments describe is: the images that they name, and the same with fewer channels and layers.
+"""How large what arguments describe is: the images that they name, and the same with fewer channels, heads and layers.
 
 Runs in the target's interpreter, beside the harness.
 """
@@ -15,7 +15,8 @@ from .alone_values import Arguments
 _SIDES = r"(ima?ge?|input|crop)_?(size|dim|shape|res)|resolution|^(height|width)$"
 _WIDTHS = r"(^|_)ch$|channels|dim|hidden|width|features|filters|embed|units|d_model|ffn|planes"
 _DEPTHS = r"layers$|depth|num_blocks|n_layer"
-_NARROW = 32
+_HEADS = r"heads?$"
+_NARROW, _FEW = 32, 4
 INNER = ("items", "args", "kwargs", "values", "of")
 """Where descriptions of values hold others, which have names of their own."""
 
@@ -63,6 +64,8 @@ def _at_most(name: str, value: Any, most: int) -> Any:
         return [_at_most(name, inner, most) for inner in value]
     if type(value) is int and re.search(_DEPTHS, name.lower()):
         return min(value, 2)
+    if type(value) is int and re.search(_HEADS, name.lower()):
+        return min(value, _FEW)
     return min(value, most) if type(value) is int and re.search(_WIDTHS, name.lower()) else value
 
 

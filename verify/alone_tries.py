@@ -235,6 +235,8 @@ def _score(
     error: BaseException, frames: tuple[tuple[FrameType, int], ...], forwards: int, module: Any, seen: _Seen
 ) -> float:
     """How far a try came: built, into the training step, through it, and by how many lines and layers."""
+    if module is None and isinstance(error, TooLarge):
+        return float(STEP_SCORE - 1)
     if module is None:
         depth = [line - frame.f_code.co_firstlineno for frame, line in frames if frame.f_code.co_name == "__init__"]
         return float(min(sum(depth), STEP_SCORE - 1))

@@ -32,6 +32,7 @@ from verify.alone_tries import (
     TooSlow,
     _check,
     _counting,
+    _score,
     _Seen,
     generator,
 )
@@ -224,15 +225,16 @@ def test_what_is_too_large_for_a_short_training_gets_fewer_channels_and_layers()
     unet = {"@": "call", "name": "unet.UNet", "kwargs": {"model_channels": 224, "image_size": 256}}
     given = {
         "unet": unet,
-        "config": {"decoder": {"d_model": 512, "num_layers": 12, "dims": [128, 196, 3]}},
+        "config": {"decoder": {"d_model": 512, "num_layers": 12, "dims": [128, 196, 3], "n_heads": 24}},
         "steps": 99,
     }
     first, second = smaller(given, {})
     assert first["unet"]["kwargs"] == {"model_channels": 32, "image_size": 256}
-    assert first["config"] == {"decoder": {"d_model": 32, "num_layers": 2, "dims": [32, 32, 3]}}
+    assert first["config"] == {"decoder": {"d_model": 32, "num_layers": 2, "dims": [32, 32, 3], "n_heads": 4}}
     assert (first["steps"], second["config"]["decoder"]["d_model"]) == (99, 64)
     assert list(smaller(first, {})) == []
     said = "model_channels 32 for 224, d_model 32 for 512, num_layers 2 for 12, dims [32, 32, 3] for [128, 196, 3]"
+    said += ", n_heads 4 for 24"
     assert ", ".join(reduced(given, first)) == said
     assert list(reduced(given, {**given, "steps": 100, "more": 1})) == []
 
@@ -273,6 +275,12 @@ def test_a_model_whose_steps_take_too_long_is_made_smaller_where_that_trains(
     assert state is not None and state.arguments == {"width": width}
     assert state.full == ({"width": 512} if width == 32 else None)
     assert state.slow is (width == 512)
+
+
+def test_a_model_that_is_too_large_came_further_than_arguments_that_build_none() -> None:
+    large, wrong = TooLarge("400,000,001 parameters"), ValueError("no")
+    assert _score(large, (), 0, None, _Seen()) > _score(wrong, (), 0, None, _Seen())
+    assert _score(large, (), 0, None, _Seen()) < _score(wrong, (), 0, torch.nn.Linear(1, 1), _Seen())
 
 
 def test_a_width_that_nobody_gives_is_made_smaller_too() -> None:
