@@ -116,11 +116,10 @@ def _read(sources: Sources, path: str, tree: ast.Module, found: Hints) -> None:
     for call, held in calls(tree, outer):
         _call(call, held, sources, found)
     for node in ast.walk(tree):
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-            for name, default in _defaults(node):
-                value = _value(default, constants)
-                if value is not NONE and value is not None:
-                    found.add(name, value)
+        for name, default in _defaults(node):
+            value = _value(default, constants)
+            if value is not NONE and value is not None:
+                found.add(name, value)
     for name, value in constants.items():
         if name.islower() or name.isupper():
             found.add(name.lower(), value)
@@ -136,13 +135,30 @@ def _parameters(sources: Sources, name: str) -> list[str]:
     return []
 
 
-def _defaults(node: ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[tuple[str, ast.expr]]:
+def _defaults(node: ast.AST) -> Iterator[tuple[str, ast.expr]]:
+    """What the parameters of a function, and the fields of a class that says their types, are by themselves: a field
+    that is 0 or empty is often set later."""
+    if isinstance(node, ast.ClassDef):
+        for each in node.body:
+            if isinstance(each, ast.AnnAssign) and isinstance(each.target, ast.Name) and each.value:
+                value = _of_field(each.value)
+                if ast.unparse(value) not in ("0", "''"):
+                    yield each.target.id, value
+    if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+        return
     plain = node.args.args
     for parameter, default in zip(plain[len(plain) - len(node.args.defaults) :], node.args.defaults, strict=True):
         yield parameter.arg, default
     for parameter, given in zip(node.args.kwonlyargs, node.args.kw_defaults, strict=True):
         if given is not None:
             yield parameter.arg, given
+
+
+def _of_field(value: ast.expr) -> ast.expr:
+    """What `field(default=...)` and `field(default_factory=lambda: ...)` give; the value itself where it is no call."""
+    given = {keyword.arg: keyword.value for keyword in value.keywords} if isinstance(value, ast.Call) else {}
+    made = given.get("default_factory")
+    return given.get("default") or (made.body if isinstance(made, ast.Lambda) else value)
 
 
 def _call(node: ast.Call, held: Scope, sources: Sources, found: Hints) -> None:

@@ -24,3 +24,14 @@ def test_a_configuration_that_cannot_be_followed_is_passed_over(tmp_path: Path, 
     (tmp_path / "bad.yaml").write_text(text)
     (tmp_path / "good.yaml").write_text("width: &width 7\nagain: *width\n")
     assert hints(Sources(tmp_path), "model.py").values == {"width": [7], "again": [7]}
+
+
+def test_fields_of_classes_are_values_by_name(tmp_path: Path) -> None:
+    (tmp_path / "model.py").write_text(
+        "from dataclasses import dataclass, field\nclass Config:\n    kind: str = 'cosine'\n    steps: int = 0\n"
+        "    widths: list = field(default_factory=lambda: [1, 2])\n    rate: float = field(default=0.1)\n"
+        "    made: list = field(default_factory=list)\n    given: int\n    plain = 3\n"
+    )
+    values = hints(Sources(tmp_path), "model.py").values
+    values.pop("default")
+    assert values == {"kind": ["cosine"], "widths": [[1, 2]], "rate": [0.1]}
