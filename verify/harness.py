@@ -24,6 +24,8 @@ LENT: dict[str, None] = {}
 """What was lent to whom."""
 COMPILED: dict[str, None] = {}
 """The Cython files of the project that were compiled for it."""
+INSTALLED: dict[str, None] = {}
+"""What the project asked for of its own distribution."""
 
 
 class Record:
@@ -99,6 +101,7 @@ def prepared(spec: dict[str, Any], record: Record) -> Any:
         record("unusable", type=type(error).__name__, message=str(error)[:2000])
         return None
     sys.meta_path.append(beside("compiled").Compiler(Path.cwd(), Path(spec["scratch"]), COMPILED))
+    beside("installed").install(spec.get("own"), Path.cwd(), INSTALLED)
     watch = beside("watch").Watch(record, spec)
     beside("short").steady_loaders(spec["seed"])
     watch.patch_torch()
@@ -134,7 +137,7 @@ def alone(spec: dict[str, Any], record: Record) -> int:
         except BaseException as error:
             own("failure", type=type(error).__name__, message=str(error)[:4000], place=place(error, root))
             traceback.print_exc()
-        own("loaded", files=loaded(root, root / recipe["path"]), lent=list(LENT), compiled=list(COMPILED))
+        own("loaded", files=loaded(root, root / recipe["path"]), **given())
         own("end")
     record("end")
     return 0
@@ -179,7 +182,12 @@ def execute(spec: dict[str, Any], root: Path, script: Path, record: Record) -> i
     try:
         return run_script(spec, root, script, record)
     finally:
-        record("loaded", files=loaded(root, script), lent=list(LENT), compiled=list(COMPILED))
+        record("loaded", files=loaded(root, script), **given())
+
+
+def given() -> dict[str, list[str]]:
+    """What the project had besides its files and packages."""
+    return {"lent": list(LENT), "compiled": list(COMPILED), "installed": list(INSTALLED)}
 
 
 def loaded(root: Path, script: Path) -> list[str]:

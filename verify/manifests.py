@@ -22,6 +22,8 @@ else:
 
 _SIZE = 400_000
 _ADDRESS = re.compile(r"(?:-e\s+|--editable\s+)?(?:[\w.\[\]-]+\s*@\s*)?(?P<url>git\+\S+)")
+_NAME = re.compile(r"[A-Za-z0-9]([\w.-]*[A-Za-z0-9])?", re.ASCII)
+_VERSION = re.compile(r"v?\d[\w.!+-]*", re.ASCII)
 _PIP_PART = re.compile(r"^(?P<by>\s*)-\s*pip\s*:\s*$")
 
 
@@ -44,6 +46,18 @@ class Address:
 def pins_in(root: Path) -> tuple[str, ...]:
     """The requirement lines that the files at the top of a tree state, those of requirement files first."""
     return tuple(dict.fromkeys(line for line in _lines(root) if _is_requirement(line)))
+
+
+def own_distribution(root: Path) -> tuple[str, str] | None:
+    """The name and the version that the files at the top of a tree give to its own distribution: version 0 where it is
+    told by a program alone. None where it has no name."""
+    for file, read in (("pyproject.toml", _own_pyproject), ("setup.cfg", _own_setup_cfg), ("setup.py", _own_setup_py)):
+        with contextlib.suppress(OSError, ValueError, SyntaxError, RecursionError, configparser.Error):
+            name, version = read((root / file).read_text(encoding="utf-8"))
+            if isinstance(name, str) and _NAME.fullmatch(name):
+                told = version if isinstance(version, str) and _VERSION.fullmatch(version) else "0"
+                return name, told
+    return None
 
 
 def addresses_in(root: Path) -> tuple[Address, ...]:
@@ -116,6 +130,30 @@ def _setup_py(text: str) -> Iterable[str]:
             for each in value.elts if isinstance(value, ast.List | ast.Tuple) else ():
                 if isinstance(each, ast.Constant) and isinstance(each.value, str):
                     yield each.value
+
+
+def _own_pyproject(text: str) -> tuple[object, object]:
+    data = tomllib.loads(text)
+    poetry = _table(_table(data, "tool"), "poetry")
+    found = [(each.get("name"), each.get("version")) for each in (_table(data, "project"), poetry)]
+    return next((one for one in found if one[0]), (None, None))
+
+
+def _own_setup_cfg(text: str) -> tuple[object, object]:
+    parser = configparser.ConfigParser(interpolation=None)
+    parser.read_string(text)
+    return parser.get("metadata", "name", fallback=None), parser.get("metadata", "version", fallback=None)
+
+
+def _own_setup_py(text: str) -> tuple[object, object]:
+    calls = [node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Call)]
+    given = [{each.arg: each.value for each in call.keywords} for call in calls if _called(call) == "setup"]
+    found = [tuple(getattr(one.get(key), "value", None) for key in ("name", "version")) for one in given]
+    return next(((name, version) for name, version in found if name), (None, None))
+
+
+def _called(call: ast.Call) -> str:
+    return call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
 
 
 def _environment(text: str) -> Iterable[str]:

@@ -14,6 +14,12 @@ from verify.evidence import Failure, Gradient, Lost, Recording, Scheduler
 
 LIMIT = 2**28
 NAMED = 5
+_GIVEN = {
+    "lent": "lent, as an older numpy or Python has it",
+    "compiled": "compiled here, as the project's own build would",
+    "installed": "taken for installed, as the project asks for its own version",
+}
+"""What a run may be given besides the project's files and packages, by its name in the record."""
 
 
 @dataclass(frozen=True)
@@ -31,7 +37,8 @@ class Raw:
 
     `passes` is, for each loss, how many optimizer steps had been made when it went backward. `unusable` says why
     Lightning itself could not be loaded; `ended` why we ended the run; `loaded` which files of the project were
-    executed; `lent` what of an older numpy or Python was lent, and to whom; `compiled` which of its Cython files were.
+    executed; `lent` what of an older numpy or Python was lent, and to whom; `compiled` which of its Cython files were;
+    `installed` which distribution of its own it asked for.
     """
 
     recording: Recording
@@ -42,6 +49,7 @@ class Raw:
     loaded: tuple[str, ...] = ()
     lent: tuple[str, ...] = ()
     compiled: tuple[str, ...] = ()
+    installed: tuple[str, ...] = ()
     output: str = ""
 
 
@@ -83,8 +91,8 @@ def _read(path: Path, script: str) -> Raw:
         elif kind == "unusable":
             raw = replace(raw, unusable=f"{event['type']}: {event['message']}")
         elif kind == "loaded":
-            given, built = (tuple(map(str, event.get(name, ()))) for name in ("lent", "compiled"))
-            raw = replace(raw, loaded=tuple(event["files"]), lent=given, compiled=built)
+            lent, built, known = (tuple(map(str, event.get(name, ()))) for name in _GIVEN)
+            raw = replace(raw, loaded=tuple(event["files"]), lent=lent, compiled=built, installed=known)
     last = fits[-1] if fits else {}
     weights = tuple(Weight(name, norm, tuple(values)) for name, norm, values in _of_each(fits, "weights"))
     schedulers = [scheduler for fit in fits for scheduler in fit.get("schedulers", ())]
@@ -137,15 +145,10 @@ def _empty(script: str) -> Recording:
 
 
 def besides(*raws: Raw | None) -> str:
-    """What was lent to these runs, and compiled for them, in words."""
+    """What these runs were given besides the project's files and packages, in words."""
     held = [raw for raw in raws if raw]
-    names = list(dict.fromkeys(name for raw in held for name in raw.lent))
-    built = list(dict.fromkeys(name for raw in held for name in raw.compiled))
-    said = [
-        *([f"lent, as an older numpy or Python has it: {_listed(names)}"] if names else []),
-        *([f"compiled here, as the project's own build would: {_listed(built)}"] if built else []),
-    ]
-    return "; ".join(said)
+    names = {kind: list(dict.fromkeys(name for raw in held for name in getattr(raw, kind))) for kind in _GIVEN}
+    return "; ".join(f"{_GIVEN[kind]}: {_listed(found)}" for kind, found in names.items() if found)
 
 
 def _listed(names: list[str]) -> str:

@@ -19,6 +19,7 @@ from verify.entry import Entry
 from verify.environments import Ready
 from verify.evidence import Failure
 from verify.follow import Board, Tell, following
+from verify.manifests import own_distribution
 from verify.process import Limits, Outcome, memory, run, scrubbed
 from verify.record import Raw, read
 from verify.sources import NAMESPACES, Sources
@@ -30,7 +31,9 @@ VAL_BATCHES = 2
 EPOCHS = 2
 RECORD = "record.jsonl"
 _HARNESS = Path(__file__).with_name("harness.py")
-_BESIDE = ("compiled.py", "facts.py", "gradients.py", "lent.py", "measures.py", "short.py", "watch.py")
+_BESIDE = (
+    "compiled.py", "facts.py", "gradients.py", "installed.py", "lent.py", "measures.py", "short.py", "watch.py"
+)  # fmt: skip
 _LEFT_OUT = shutil.ignore_patterns(".git", "__pycache__", ".venv", "venv", "node_modules")
 
 
@@ -88,6 +91,7 @@ def run_spec(
         "limit_train_batches": TRAIN_BATCHES,
         "limit_val_batches": VAL_BATCHES,
         "max_epochs": EPOCHS,
+        "own": own_distribution(sources.root),
     }
     with following(spec, bench.folder / name / RECORD, tell):
         return run_harness(name, {**short, **spec}, ready, tree, bench)
