@@ -249,30 +249,6 @@ if __name__ == "__main__":
     data = torch.utils.data.TensorDataset(torch.randn(10, 3))
     Trainer(max_epochs=2, accelerator="cpu").fit(Model(), torch.utils.data.DataLoader(data, batch_size=2))
 """
-AUTOMATIC = (
-    PROGRAM.replace("        self.automatic_optimization = False\n", "")
-    .replace(
-        "        self.manual_backward(loss)\n        if (batch_idx + 1) % 3 == 0:\n            optimizer.step()\n"
-        "            optimizer.zero_grad()\n",
-        "        return loss\n",
-    )
-    .replace("        optimizer = self.optimizers()\n", "")
-    .replace("max_epochs=2", "max_epochs=2, accumulate_grad_batches=3")
-)
-
-
-def test_it_then_trains_as_automatic_accumulation_does() -> None:
-    """Five batches in windows of three: two steps an epoch, where the loop by hand made one."""
-    before = {"train.py": PROGRAM}
-    dropped, whole, automatic = (
-        train(before),
-        train(rewritten(before, RULE, unsafe=True)),
-        train({"train.py": AUTOMATIC}),
-    )
-    assert (dropped.global_step, whole.global_step, automatic.global_step) == (2, 4, 4)
-    for name, values in automatic.weights.items():
-        assert whole.weights[name] == pytest.approx(values, abs=1e-6)
-        assert dropped.weights[name] != pytest.approx(values, abs=1e-3)
 
 
 def test_counting_steps_never_steps() -> None:

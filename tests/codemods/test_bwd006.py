@@ -6,7 +6,6 @@ import pytest
 
 from codemods.backward.bwd006 import AFTER, BEFORE, RULE
 from tests.codemods.support import rewritten, run_rules
-from tests.training import train
 
 
 def changed(old: str, new: str, text: str = BEFORE) -> str:
@@ -67,41 +66,3 @@ SILENT = {
 def test_left_alone(name: str) -> None:
     assert run_rules({"train.py": SILENT[name]}, RULE, unsafe=True).changes == () or levels(SILENT[name]) == ["unsafe"]
     assert len(levels(SILENT[name])) == (0 if name == "autograd.grad" else 1)
-
-
-PROGRAM = (
-    BEFORE.replace(
-        "    def training_step",
-        """\
-    def __init__(self):
-        super().__init__()
-        self.first = torch.nn.Linear(3, 4)
-        self.last = torch.nn.Linear(4, 3)
-
-    def losses(self, batch):
-        out = self.last(self.first(batch[0]).tanh())
-        return (out - batch[0]).pow(2).mean(), out.abs().mean()
-
-    def configure_optimizers(self):
-        return torch.optim.SGD(self.parameters(), lr=0.1)
-
-    def training_step""",
-    )
-    + """
-
-if __name__ == "__main__":
-    from lightning.pytorch import Trainer
-
-    data = torch.utils.data.TensorDataset(torch.randn(8, 3))
-    Trainer(max_epochs=1, accelerator="cpu").fit(Model(), torch.utils.data.DataLoader(data, batch_size=2))
-"""
-)
-
-
-def test_the_weight_and_the_training_stay_the_same() -> None:
-    before = {"train.py": PROGRAM}
-    old, new = train(before), train(rewritten(before, RULE, unsafe=True))
-    assert old.failure is None and new.failure is None
-    assert (len(old.losses), len(new.losses)) == (12, 4)
-    for name, values in old.weights.items():
-        assert new.weights[name] == pytest.approx(values, abs=1e-6)

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from codemods.plan import plan
-from codemods.scan import Options
 from tests.codemods.loop_programs import (
     ASKED,
     BACKWARD,
@@ -15,11 +13,10 @@ from tests.codemods.loop_programs import (
     RULES,
     SETUP,
     STEP,
-    TRAINER,
     ZERO,
     changed,
 )
-from tests.codemods.support import rewritten, rule, sources
+from tests.codemods.support import rewritten
 from tests.training import Record, assert_same, differences, train
 
 GRU = changed(("nn.LSTM", "nn.GRU"), (DETACH, "            hiddens = hiddens.detach()\n"))
@@ -166,16 +163,6 @@ def test_each_chunk_sees_the_weights_of_the_step_before() -> None:
     expected = trained(fresh)
     assert list(differences(trained(stale), expected))
     assert_same(trained(repaired(stale)), expected, 1e-6)
-
-
-def test_on_a_release_that_caches_the_repair_trains_as_on_one_that_does_not() -> None:
-    mixed = changed((TRAINER, 'Trainer(max_epochs=2, precision="bf16-mixed")'))
-    made = plan(sources({"train.py": mixed}), Options((rule("TBP110"),), pins=("lightning>=2.0",)))
-    cleared = made.final()["train.py"].decode()
-    old, new = trained(mixed, on="2.5.4"), trained(cleared, on="2.5.4")
-    assert list(differences(old, trained(mixed)))
-    assert_same(new, trained(mixed), 1e-6)
-    assert_same(trained(cleared), trained(mixed), 1e-6)
 
 
 def test_what_is_right_stays() -> None:

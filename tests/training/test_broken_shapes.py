@@ -122,10 +122,29 @@ def test_accumulation_steps_at_the_end_of_an_epoch_and_averages() -> None:
     assert_same(after, expected)
 
 
+def test_accumulation_then_trains_as_automatic_accumulation_does() -> None:
+    """Five batches in windows of three: two steps an epoch, where the loop by hand made one."""
+    before = project("backward_accumulated")
+    text = before["train.py"]
+    for old, new in (
+        ("        self.automatic_optimization = False\n", ""),
+        ("        optimizer = self.optimizers()\n", ""),
+        ("        self.manual_backward(loss)\n", "        return loss\n"),
+        ("        if (batch_idx + 1) % 3 == 0:\n            optimizer.step()\n            optimizer.zero_grad()\n", ""),
+        ("max_epochs=2", "max_epochs=2, accumulate_grad_batches=3"),
+    ):
+        assert old in text
+        text = text.replace(old, new)
+    whole, automatic = train(rewritten(before, unsafe=True)), train({"train.py": text})
+    assert whole.global_step == automatic.global_step == 4
+    assert whole.weights == {name: pytest.approx(values, abs=1e-6) for name, values in automatic.weights.items()}
+
+
 def test_one_pass_for_a_weight_in_place_of_three() -> None:
     before = project("backward_adaptive_weight")
     old, new = train(before), train(rewritten(before, unsafe=True))
     assert (len(old.losses), len(new.losses)) == (12, 4)
+    assert new.weights == {name: pytest.approx(values, abs=1e-6) for name, values in old.weights.items()}
     assert [step.gradient for step in new.steps] == pytest.approx([step.gradient for step in old.steps], abs=1e-6)
 
 
@@ -133,6 +152,7 @@ def test_one_pass_on_the_sum_in_place_of_two() -> None:
     before = project("two_passes")
     old, new = train(before), train(rewritten(before))
     assert len(old.losses) == 2 * len(new.losses) > 0
+    assert new.weights == {name: pytest.approx(values, abs=1e-6) for name, values in old.weights.items()}
     assert [step.gradient for step in new.steps] == pytest.approx([step.gradient for step in old.steps], abs=1e-6)
 
 
