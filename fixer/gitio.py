@@ -43,6 +43,8 @@ _ENVIRONMENT = {
 _PARTIAL_KEYS = r"^(remote\..*\.(promisor|partialclonefilter)|extensions\.partialclone)$"
 _FILTER_KEYS = r"^filter\..*\.(clean|smudge|process|required)$"
 _ID = re.compile("[0-9a-f]{40}|[0-9a-f]{64}")
+_MESSAGE = re.compile(r"\.?\s+(?=(?:fatal|error|warning|hint|remote): )")
+"""Where a message of git's ends and the next one begins; each may have several lines."""
 _CHUNK = 1 << 20
 
 
@@ -189,7 +191,8 @@ class Repository:
         return ["git", "--no-pager", "-C", os.fspath(self.root), *settings, *arguments]
 
     def _error(self, verb: str, stderr: bytes) -> GitError:
-        reason = "; ".join(filter(None, stderr.decode("utf-8", "replace").split("\n"))).strip("; ")
+        lines = " ".join(filter(None, stderr.decode("utf-8", "replace").split("\n")))
+        reason = _MESSAGE.sub("; ", lines).strip("; ").removesuffix(".")
         return GitError(f"{self.root}: git {verb} failed: {reason or 'it gave no reason'}", reason)
 
 

@@ -145,8 +145,9 @@ def run(asked: Asked, how: RunOptions, progress: Progress) -> Result:
     result = replace(result, messages=(*result.messages, *filter(None, [unwanted])))
     result = _resolved(result, asked, sources, made, progress)
     if made.changes:
-        result = _land(project, options, made, result, branch, how, force=force, sign=delivery is not None)
-        if delivery and not how.dry_run:
+        sign = delivery is not None
+        result = _or_error(_land, result, project, options, made, branch, how, force=force, sign=sign)
+        if delivery and not how.dry_run and not result.error:
             progress(f"pushing to {delivery.remote.name}")
             result = _or_error(delivery.deliver, result, made, rule_texts())
     elif nothing and delivery and not how.dry_run:
@@ -156,10 +157,11 @@ def run(asked: Asked, how: RunOptions, progress: Progress) -> Result:
     return replace(result, duration_s=time.monotonic() - started)
 
 
-def _or_error(deliver: Callable[..., Result], result: Result, *arguments: object, **options: object) -> Result:
-    """What became of the result at the remote. Where that cannot be reached, the work that was done is kept."""
+def _or_error(go_on: Callable[..., Result], result: Result, *arguments: object, **options: object) -> Result:
+    """What became of the result in the repository or at the remote. Where that cannot be written or reached, the work
+    that was done is kept."""
     try:
-        return deliver(result, *arguments, **options)
+        return go_on(result, *arguments, **options)
     except UsageError as error:
         return replace(result, error=str(error))
 
@@ -246,26 +248,32 @@ def _text(data: bytes) -> str:
 
 
 def _land(
+    result: Result,
     project: Project,
     options: Options,
     made: Plan,
-    result: Result,
     branch: str,
     how: RunOptions,
     *,
     force: bool,
     sign: bool,
 ) -> Result:
-    from fixer.branch import annotate, land
+    from fixer.branch import land
     from fixer.groups import steps_of
 
     steps = steps_of(made, options)
     landing = land(project, branch, steps, __version__, force=force, dry_run=how.dry_run, sign=sign)
-    if not how.dry_run and landing.commits:
-        annotate(project, landing.commits, _notes(landing.commits, result))
     messages = (*result.messages, *([landing.message] if landing.message else []))
     kept = None if how.dry_run or landing.head == project.base else landing.branch
-    return replace(result, branch=kept, commits=landing.commits, messages=messages)
+    result = replace(result, branch=kept, commits=landing.commits, messages=messages)
+    return result if how.dry_run else _or_error(_annotated, result, project)
+
+
+def _annotated(result: Result, project: Project) -> Result:
+    from fixer.branch import annotate
+
+    annotate(project, result.commits, _notes(result.commits, result))
+    return result
 
 
 def _notes(commits: Sequence[Commit], result: Result) -> Mapping[str, str]:

@@ -65,6 +65,32 @@ def test_a_run_is_kept_whatever_cannot_be_written(folder: Path, own_folder: Path
     assert (folder / place).exists()
 
 
+def test_a_run_whose_branch_cannot_be_made_is_kept(folder: Path, ask: Ask, tmp_path: Path) -> None:
+    lock = folder / ".git/refs/heads/fixer/lightning-2.6.6.lock"
+    lock.parent.mkdir()
+    lock.touch()
+    said = ask("run", folder, "--no-verify", "--output-format=json", "--output-file", f"html:{tmp_path / 'page.html'}")
+    told = said.complaint()
+    assert "File exists. Another git process seems to be running in this repository" in told
+    assert said.report()["error"] == told.removeprefix("fixer: ")
+    assert [file["path"] for file in said.report()["files"]] == ["train.py"]
+    assert (said.report()["branch"], said.report()["commits"]) == (None, [])
+    assert "train.py" in (tmp_path / "page.html").read_text()
+    assert runs.load(None).error == said.report()["error"]
+
+
+def test_a_run_whose_notes_cannot_be_written_names_its_branch(
+    folder: Path, ask: Ask, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def locked(*_: object) -> None:
+        raise UsageError("the notes are locked")
+
+    monkeypatch.setattr("fixer.branch.annotate", locked)
+    said = ask("run", folder, "--no-verify", "--output-format=json")
+    assert "the notes are locked" in said.complaint()
+    assert said.report()["branch"] == "fixer/lightning-2.6.6"
+
+
 def test_runs_that_cannot_be_read_are_listed_as_such(own_folder: Path) -> None:
     (own_folder / runs.keep(replace(RUN, project="a b")) / "result.json").write_text("{")
     assert re.fullmatch(r"\S+-a-b-fixer-lightning-2.6.6  cannot be read\n", runs.listed())
