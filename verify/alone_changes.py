@@ -17,6 +17,7 @@ from typing import Any, TypeGuard
 from .alone_batches import BATCH, SIDE, TIME, Place, Spec, at, leaf, leaves, natural, replaced
 
 LARGEST = 4_000_000
+_LENGTH = re.compile(r"(\w+?)s?_?len(?:s|gths?)?$")
 _SIDES = (28, 64, 96, 128, 224, 256, 16, 299, 384, 512)
 
 
@@ -92,7 +93,22 @@ def memory(value: Any) -> int:
 
 
 def changed(trouble: Trouble, place: Place, **changes: Any) -> Spec:
-    return replaced(trouble.spec, place, {**at(trouble.spec, place), **changes})
+    """The batch with another tensor at a place; lengths beside it that are its own stay so."""
+    old = at(trouble.spec, place)
+    made = replaced(trouble.spec, place, {**old, **changes})
+    had, has = old["shape"], changes.get("shape")
+    if not had or not has or had[-1] == has[-1]:
+        return made
+    called = _called(place, old)
+    for beside, part in leaves(trouble.spec):
+        stem = _LENGTH.match(_called(beside, part))
+        if stem and beside[:-1] == place[:-1] and called.startswith(stem[1]) and part["high"] == -had[-1]:
+            made = replaced(made, beside, {**part, "high": -has[-1]})
+    return made
+
+
+def _called(place: Place, part: Spec) -> str:
+    return str(place[-1] if place and isinstance(place[-1], str) else part["name"]).lower()
 
 
 def shaped(old: Spec, count: int, module: Any) -> list[int]:

@@ -85,6 +85,9 @@ def _matmul(match: re.Match[str], trouble: Trouble) -> Iterator[Spec]:
 def _channels(match: re.Match[str], trouble: Trouble) -> Iterator[Spec]:
     want, have = int(match[1]), int(match[2])
     for place, part in trouble.suspects():
+        if len(part["shape"]) == 2 and part["shape"][0] == have:
+            yield changed(trouble, place, shape=[have, want, part["shape"][1]])
+    for place, part in trouble.suspects():
         if len(part["shape"]) > 2 and part["shape"][1] == have:
             yield changed(trouble, place, shape=[part["shape"][0], want, *part["shape"][2:]])
         elif len(part["shape"]) == 4 and part["shape"][1] == want:
@@ -150,6 +153,17 @@ def _scalars(match: re.Match[str], trouble: Trouble) -> Iterator[Spec]:
     for place, part in trouble.suspects():
         if len(part["shape"]) > 1 and size in (math.prod(part["shape"]), math.prod(part["shape"][1:])):
             yield changed(trouble, place, shape=part["shape"][:1])
+
+
+def _expanded(match: re.Match[str], trouble: Trouble) -> Iterator[Spec]:
+    """Pieces of a size are cut at random places out of what is shorter: one that is twice as long has room for any. The
+    size is that of what was cut, or one that the innermost function was given."""
+    held = trouble.own()[0][0].f_locals.values() if trouble.own() else ()
+    sizes = dict.fromkeys([*(size for size in held if type(size) is int and size > 1), int(match[1])])
+    for place, part in trouble.suspects():
+        for size in sizes:
+            if len(part["shape"]) > 1 and part["shape"][-1] < 2 * size:
+                yield changed(trouble, place, shape=[*part["shape"][:-1], 2 * size])
 
 
 def _viewed(match: re.Match[str], trouble: Trouble) -> Iterator[Spec]:
@@ -346,6 +360,7 @@ _ANSWERS: tuple[tuple[re.Pattern[str], _Answer], ...] = tuple(
          r" input size \(torch\.Size\(\[(.*?)\]\)\)", _sizes),
         (r"a Tensor with (\d+) elements cannot be converted to Scalar", _scalars),
         (r"size of tensor a", _loss),
+        (r"expanded size of the tensor \((\d+)\) must match the existing size", _expanded),
         (r"size of tensor a \((\d+)\) must match the size of tensor b \((\d+)\)", _pair),
         (r"must match except in dimension|[Kk]ernel size can't be greater|[Oo]utput size is too small"
          r"|Expected more than 1 value per channel|[Pp]adding size should be less|too small|input.*smaller"

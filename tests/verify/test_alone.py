@@ -84,8 +84,10 @@ def search(folder: Path, root: Path, files: tuple[str, ...], budget: float = 200
         ("Chunks", "(float32 4x12x2, float32 4x12x3)"),
         ("Example", "(float32 4x5x9, int64 4)"),
         ("Configured", "(float32 4x5, float32 4x17)"),
+        ("Speech", "{words: int64 4x12, word_lengths: int64 4 of 12, voices: float32 4x1x384, spectra: float32 4x5x48, "
+                   "spectra_lengths: int64 4 of 48}"),
     ],
-)
+)  # fmt: skip
 def test_batches_are_found_by_what_the_step_does_and_raises(searched: dict[str, Any], cls: str, batch: str) -> None:
     assert searched[cls]["event"] == "recipe", searched[cls].get("why")
     assert searched[cls]["told"]["batch"] == batch

@@ -123,3 +123,38 @@ class Example(Base):
         x, y = batch
         assert x.shape[1:] == (5, 9)
         return F.cross_entropy(self.net(x.flatten(1)), y)
+
+
+class Speech(Base):
+    """Pieces of a voice and of its spectra, cut at the same random places."""
+
+    def __init__(self):
+        super().__init__()
+        self.automatic_optimization = False
+        self.words, self.spectra = nn.Embedding(9, 4), nn.Conv1d(5, 4, 1)
+        self.voice, self.judge = nn.ConvTranspose1d(4, 1, 8, 8), nn.Conv1d(1, 1, 3)
+
+    def training_step(self, batch, batch_idx):
+        optimizer = self.optimizers()
+        loss = self.compared(batch)
+        optimizer.zero_grad()
+        self.manual_backward(loss)
+        optimizer.step()
+
+    def compared(self, batch):
+        words, word_lengths, real = batch.words, batch.word_lengths, batch.voices
+        spectra, spectrum_lengths = batch.spectra, batch.spectra_lengths
+        known = torch.arange(words.shape[1])[None] < word_lengths[:, None]
+        told = (self.words(words) * known[:, :, None]).mean(1)
+        hidden = self.spectra(spectra) + told[:, :, None]
+        starts = (torch.rand(len(spectra)) * (spectrum_lengths - 24 + 1)).long()
+        made = self.voice(cut(hidden, starts, 24))
+        real = cut(real, starts * 8, 24 * 8)
+        return F.mse_loss(self.judge(made), self.judge(real))
+
+
+def cut(whole, starts, size):
+    pieces = torch.zeros_like(whole[:, :, :size])
+    for number, start in enumerate(starts):
+        pieces[number] = whole[number, :, start : start + size]
+    return pieces
