@@ -129,12 +129,20 @@ def written_on(project: Project) -> str | None:
 
 
 def _existing(path: Path) -> Path:
+    """The file or folder that a path leads to. Raises UsageError where that is none, or lies outside the project that
+    a symbolic link on the way belongs to: its repository or, for a file, its folder."""
     try:
         path.stat()
-        return path.resolve()
+        place = path.resolve()
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else error
         raise UsageError(f"{path}: {reason}; give a file or folder that is there") from error
+    for link in [part for part in (path.absolute(), *path.absolute().parents) if part.is_symlink()]:
+        repository = find_repository(link.parent.resolve()) if git_is_installed() else None
+        home = repository.root if repository else link.parent.resolve() if link.is_file() else None
+        if home and not place.is_relative_to(home):
+            raise UsageError(f"{path}: a symbolic link leads out of {home}, to {place}; give that path itself")
+    return place
 
 
 def _scope(place: Path, root: Path) -> str:

@@ -104,6 +104,24 @@ def test_a_file_asked_for_by_a_link(ask: Ask, folder: Path, tmp_path: Path) -> N
     assert "give a file or folder that is there" in ask("check", tmp_path / "loop.py").complaint()
 
 
+@pytest.mark.parametrize("repository", [True, False])
+@pytest.mark.parametrize("given", ["link.py", "below", "below/t.py"])
+def test_a_link_out_of_the_project_is_refused(ask: Ask, tmp_path: Path, given: str, repository: bool) -> None:
+    for name in ("project", "outside"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "t.py").write_bytes(OLD)
+    project = old_project(tmp_path / "project") if repository else tmp_path / "project"
+    (project / "link.py").symlink_to("../outside/t.py")
+    (project / "below").symlink_to("../outside")
+    if repository or given == "link.py":
+        said = ask("fix", project / given).complaint()
+        assert f"{project / given}: a symbolic link leads out of {project}, to {tmp_path / 'outside'}" in said
+        assert (tmp_path / "outside/t.py").read_bytes() == OLD
+    else:  # a folder outside any repository may be a project of its own
+        assert ask("fix", project / given).code == 0
+        assert (tmp_path / "outside/t.py").read_bytes() == NEW
+
+
 # Nothing to do
 
 
