@@ -33,6 +33,7 @@ def test_imports_become_distributions() -> None:
     }  # fmt: skip
     assert needs({"_C", "_ext", "name_", "größe", "timm"}, ()) == {"timm", "numpy"}
     assert needs({"torchnlp", "open_clip", "absl"}, ()) == {"pytorch-nlp", "open-clip-torch", "absl-py", "numpy"}
+    assert needs({"pyro", "tree", "gin"}, ()) == {"pyro-ppl", "dm-tree", "gin-config", "numpy"}
 
 
 def test_what_comes_from_an_address_is_not_taken_from_an_index(tmp_path: Path) -> None:
