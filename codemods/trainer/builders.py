@@ -6,13 +6,19 @@ import ast
 from collections.abc import Collection, Sequence
 
 from codemods.rule import TextEdit
-from codemods.source import PythonFile
+from codemods.source import CallNode, PythonFile
+from codemods.trainer import helpers
 from codemods.trainer.calls import keywords
+from codemods.trainer.configured import configured
+from codemods.trainer.kept import calls_of
 from codemods.trainer.parsed import default_calls
 from codemods.trainer.scripts import RENAMED, SUCCESSORS, Site, fits_of, statement_of
 
 HARDWARE = ("accelerator", "gpus", "tpu_cores", "num_tpu_cores", "ipus", "num_processes", "strategy", "plugins")
 """What in a call says which hardware is meant, so that nothing has to be added."""
+
+EVALUATING = ("test", "validate", "predict")
+"""The methods of a Trainer that may run in the place of `fit`."""
 
 
 def call_edits(file: PythonFile, site: Site, extra: Sequence[str], listed: bool = False) -> list[TextEdit]:
@@ -20,7 +26,8 @@ def call_edits(file: PythonFile, site: Site, extra: Sequence[str], listed: bool 
     brings callbacks along (`listed`), they come before those of the call."""
     node, first = site.call.node, site.given
     assert first is not None
-    name = "add_arguments" if site.adds else "from_arguments"
+    builder = helpers.OF_OPTIONS if configured(file, site.call) else "from_arguments"
+    name = "add_arguments" if site.adds else builder
     start, end = file.offsets(node.func)
     at = file.offsets(node.args[0] if node.args else node.keywords[0])[0]
     between = file.text[end:at]
@@ -59,6 +66,8 @@ def hardware(file: PythonFile, site: Site, kept: Collection[str], otherwise: str
     """The keywords for the hardware: those that take the place of options of 1.x, or else the accelerator that 1.x
     took where nothing was said."""
     args, given = _parsed(file, site), keywords(site.call.node).keys()
+    if configured(file, site.call):
+        return _of_options(args, kept, given)
     found = []
     if "gpus" in kept and not SUCCESSORS["gpus"] & given:
         found += [f'accelerator="gpu" if {args}.gpus else {args}.accelerator', f"devices={args}.gpus or {args}.devices"]
@@ -66,6 +75,20 @@ def hardware(file: PythonFile, site: Site, kept: Collection[str], otherwise: str
         found.append(f"accelerator={otherwise.replace('{}', args)}")
     if "distributed_backend" in kept and not SUCCESSORS["distributed_backend"] & given:
         found.append(f"strategy={args}.distributed_backend or {args}.strategy")
+    return found
+
+
+def _of_options(args: str, kept: Collection[str], given: Collection[str]) -> list[str]:
+    """The arguments of a call that takes all options of a dictionary: the names of those that are handled elsewhere,
+    and the keywords for the hardware."""
+    found = [f'"{name}"' for name in sorted(kept)]
+    otherwise = f'getattr({args}, "accelerator", "cpu")'
+    if "gpus" in kept:
+        gpus = f'getattr({args}, "gpus", None)'
+        found.append(f'accelerator="gpu" if {gpus} else {otherwise}')
+        found.append(f'devices={gpus} or getattr({args}, "devices", "auto")')
+    elif not set(HARDWARE) & set(given):
+        found.append(f"accelerator={otherwise}")
     return found
 
 
@@ -87,14 +110,58 @@ def option_edits(file: PythonFile, site: Site, kept: Collection[str]) -> list[Te
 
 
 def checkpoint_edits(file: PythonFile, site: Site, kept: Collection[str]) -> list[TextEdit]:
-    """The checkpoint, which fit takes now."""
+    """The checkpoint, which fit takes now; so does what runs in its place, for which 1.x loaded it until 1.4."""
+    if "resume_from_checkpoint" not in kept:
+        return []
+    args, fits = _parsed(file, site), fits_of(file, site) or []
+    path = f"{args}.resume_from_checkpoint"
+    if configured(file, site.call):
+        path = f'getattr({args}, "resume_from_checkpoint", None)'
     edits = []
-    args = _parsed(file, site)
-    for fit in (fits_of(file, site) or []) if "resume_from_checkpoint" in kept else []:
-        given: list[ast.expr | ast.keyword] = [*fit.node.args, *fit.node.keywords]
+    for call in [*fits, *_instead(file, fits)]:
+        given: list[ast.expr | ast.keyword] = [*call.node.args, *call.node.keywords]
         at = max(file.offsets(item)[1] for item in given)
-        edits.append(TextEdit(at, at, f", ckpt_path={args}.resume_from_checkpoint"))
+        edits.append(TextEdit(at, at, f", ckpt_path={path}"))
     return edits
+
+
+def evaluates_after(file: PythonFile, site: Site) -> bool:
+    """Whether a Trainer evaluates a model other than in the place of `fit`, or of no checkpoint."""
+    fits = fits_of(file, site) or []
+    instead = _instead(file, fits)
+    return any(call not in instead for fit in fits for call in _evaluating(file, fit) if not _is_told(call))
+
+
+def _evaluating(file: PythonFile, fit: CallNode) -> list[CallNode]:
+    """The calls that evaluate a model by the Trainer of a `fit`."""
+    owner = ast.unparse(fit.node.func).rpartition(".")[0]
+    return [call for method in EVALUATING for call in calls_of(file, fit, owner, method)]
+
+
+def _is_told(call: CallNode) -> bool:
+    """Whether a call names its checkpoint, or no model."""
+    given = keywords(call.node)
+    return "ckpt_path" in given or len(call.node.args) > 2 or not (call.node.args or "model" in given)
+
+
+def _instead(file: PythonFile, fits: Sequence[CallNode]) -> list[CallNode]:
+    """The calls that evaluate a model where an `if` does so in the place of one of some calls of `fit`."""
+    found: list[CallNode] = []
+    for fit in fits:
+        for call in _evaluating(file, fit):
+            if not _is_told(call) and call not in found and _are_apart(file, fit.node, call.node):
+                found.append(call)
+    return found
+
+
+def _are_apart(file: PythonFile, one: ast.AST, other: ast.AST) -> bool:
+    """Whether two nodes stand in different arms of an `if`."""
+    for node in ast.walk(file.tree):
+        if isinstance(node, ast.If):
+            arms = [{id(item) for part in arm for item in ast.walk(part)} for arm in (node.body, node.orelse)]
+            if any(id(one) in first and id(other) in second for first, second in (arms, arms[::-1])):
+                return True
+    return False
 
 
 def renamed_defaults(file: PythonFile) -> list[TextEdit]:

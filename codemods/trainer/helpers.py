@@ -39,6 +39,12 @@ def from_arguments(cls, args, **kwargs):
     taken = inspect.signature(cls).parameters
     return cls(**{**{name: value for name, value in vars(args).items() if name in taken}, **kwargs})
 '''
+OPTIONS = '''\
+def from_options(cls, options, *handled, **kwargs):
+    """Builds a class of all options but those `handled` elsewhere; keyword arguments win over them."""
+    return cls(**{**{name: value for name, value in vars(options).items() if name not in handled}, **kwargs})
+'''
+OF_OPTIONS = "from_options"
 NAMES = ("add_arguments", "from_arguments", "plain_value")
 MODULE = "trainer_arguments"
 """What the module is called that several scripts share."""
@@ -65,9 +71,9 @@ class Home:
     module: str
 
 
-def text(adds: bool, builds: bool) -> str:
+def text(adds: bool, builds: bool, configured: bool = False) -> str:
     """The functions that a file needs, each with two blank lines behind it."""
-    parts = [*([VALUE, ADD] if adds else []), *([BUILD] if builds else [])]
+    parts = [*([VALUE, ADD] if adds else []), *([BUILD] if builds else []), *([OPTIONS] if configured else [])]
     return "".join(f"{part}\n\n" for part in parts)
 
 
@@ -77,9 +83,9 @@ def module_text() -> str:
     return f"{head}import ast\nimport inspect\n\n\n{text(True, True)}".rstrip("\n") + "\n"
 
 
-def modules(adds: bool) -> tuple[str, ...]:
+def modules(adds: bool, builds: bool) -> tuple[str, ...]:
     """The modules that they import."""
-    return ("ast", "inspect") if adds else ("inspect",)
+    return ("ast", "inspect") if adds else ("inspect",) if builds else ()
 
 
 def reaches(file: PythonFile) -> tuple[Reach, ...]:
@@ -175,7 +181,9 @@ def imported(file: PythonFile, home: Home, names: Sequence[str]) -> TextEdit:
     return TextEdit(end, end, f"{newline}from {home.module} import {', '.join(sorted(names))}")
 
 
-def beside(file: PythonFile, lines: Sequence[int], adds: bool, builds: bool) -> list[TextEdit]:
+def beside(
+    file: PythonFile, lines: Sequence[int], adds: bool, builds: bool, configured: bool = False
+) -> list[TextEdit]:
     """The functions before the first statement of the module that needs one, and their imports."""
     body = file.tree.body
     index = next(number for number, node in enumerate(body) if (node.end_lineno or 0) >= min(lines))
@@ -186,9 +194,9 @@ def beside(file: PythonFile, lines: Sequence[int], adds: bool, builds: bool) -> 
     above = file.text[:place].replace("\r\n", "\n")
     blank = len(above) - len(above.rstrip("\n")) - 1 if above else 2
     newline = "\r\n" if "\r\n" in file.text else "\n"
-    functions = "\n" * max(0, 2 - blank) + text(adds, builds)
+    functions = "\n" * max(0, 2 - blank) + text(adds, builds, configured)
     edits = [TextEdit(place, place, functions.replace("\n", newline))]
-    missing = [name for name in modules(adds) if file.scope.lookup(name) != name]
+    missing = [name for name in modules(adds, builds) if file.scope.lookup(name) != name]
     if missing:
         first = next(
             node

@@ -12,6 +12,7 @@ from codemods.finding import Fix
 from codemods.source import CallNode, PythonFile
 from codemods.trainer import helpers
 from codemods.trainer.calls import keywords
+from codemods.trainer.configured import Configured, configured
 from codemods.trainer.kept import calls_of, kept_in, reads_lightning, space_of
 from codemods.trainer.options import LIGHTNINGS, read_options
 from codemods.trainer.parsed import (
@@ -116,7 +117,8 @@ def read_script(file: PythonFile) -> Script | None:
     kept = frozenset(spoken(file, frozenset(KEPT)))
     left = refusal(file, sites, kept) is not None
     adds, builds = any(site.adds for site in sites), any(not site.adds for site in sites)
-    return Script(adds, builds, kept, () if left else helpers.reaches(file))
+    alone = left or configurations(file)
+    return Script(adds, builds, kept, () if alone else helpers.reaches(file))
 
 
 def kept_options(file: PythonFile) -> frozenset[str]:
@@ -135,6 +137,12 @@ def _of_trainer(file: PythonFile) -> list[Site]:
         and _is_call(call)
         and call.scope.resolve(call.node.func.value) == TRAINER
     ]
+
+
+def configurations(file: PythonFile) -> list[Configured]:
+    """What becomes of the Trainers of a file that are built of a dictionary."""
+    built = [site.call for site in _of_trainer(file) if not site.adds]
+    return [change for call in built if (change := configured(file, call)) is not None]
 
 
 def _is_call(call: CallNode) -> bool:
@@ -185,7 +193,8 @@ def _is_key(file: PythonFile, name: str, spread: bool) -> bool:
         return True
     if "__dict__" not in file.text and "vars(" not in file.text:
         return False
-    return re.search(rf"[\[(]\s*['\"]{name}['\"]", file.text) is not None
+    known = {start for change in configurations(file) for start in change.accounted}
+    return any(match.start(1) not in known for match in re.finditer(rf"[\[(]\s*(['\"]){name}['\"]", file.text))
 
 
 def defaults_of(file: PythonFile) -> list[tuple[str, ast.expr]] | None:
@@ -212,7 +221,7 @@ def refusal(file: PythonFile, sites: Sequence[Site], kept: Collection[str]) -> s
     """Why a file is left as it is, going by itself; `kept` are the options of 1.x that have to stay."""
     if "hasattr(" in file.text and re.search(r"hasattr\([^)]*argparse_args", file.text):
         return "the file asks whether the method is there"
-    taken = [name for name in helpers.NAMES if name in file.scope.bindings]
+    taken = [name for name in (*helpers.NAMES, helpers.OF_OPTIONS) if name in file.scope.bindings]
     if taken:
         return f"the file uses the name {taken[0]} already"
     for site in sites:
@@ -256,6 +265,10 @@ def _lost(file: PythonFile, sites: Sequence[Site]) -> str | None:
         return why
     for site in sites:
         if site.adds:
+            continue
+        if (change := configured(file, site.call)) is not None:
+            if change.why:
+                return change.why
             continue
         if any(item.arg is None for item in site.call.node.keywords):
             return "more arguments come by `**`, where those of 1.x may stand"
