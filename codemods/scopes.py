@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections import Counter
 from collections.abc import Iterator
 from functools import cached_property, lru_cache
 from pathlib import PurePosixPath
@@ -15,6 +16,7 @@ ROOT = "lightning.pytorch"
 OPAQUE = "?"
 _INSTALLED = frozenset({"lightning", "pytorch_lightning", "torch", "torchmetrics"})
 _ALIASED = frozenset({"Trainer", "LightningModule", "LightningDataModule", "Callback"})
+_CAPTURES = frozenset({ast.MatchAs, ast.MatchStar})
 _PLAIN = frozenset({"object", "Any", "typing.Any", "Module", "nn.Module", "torch.nn.Module"})
 
 
@@ -56,7 +58,7 @@ class Scope:
                 targets = scope.bindings[name]
                 if len(targets) == 1:
                     (target,) = targets
-                    return scope._aliased(name) if target == OPAQUE else target
+                    return scope._aliased.get(name) if target == OPAQUE else target
                 same = len({canonical(target) for target in targets}) == 1 and OPAQUE not in targets
                 return min(targets) if same else None
             if scope.parent is None:
@@ -64,18 +66,22 @@ class Scope:
             scope = scope.parent
         return None
 
-    def _aliased(self, name: str) -> str | None:
-        """A class of Lightning's own where a name is bound here by one assignment of it alone: `T = pl.Trainer`."""
-        value = self._aliases.get(name)
-        root = value.value if isinstance(value, ast.Attribute) else value
-        if value is None or not isinstance(root, ast.Name) or root.id in self._aliases:
-            return None
-        bound = [other for other, _ in _bindings(self) if other == name]
-        if len(bound) > 1 or any(_takes(item, name) for item in ast.walk(self.node)):
-            return None
-        base = self.lookup(root.id)
-        dotted = f"{base}.{value.attr}" if isinstance(value, ast.Attribute) else base
-        return dotted if base and dotted and canonical(dotted).removeprefix(f"{ROOT}.") in _ALIASED else None
+    @cached_property
+    def _aliased(self) -> dict[str, str]:
+        """The classes of Lightning's own that names are bound to here by one assignment alone: `T = pl.Trainer`."""
+        if not self._aliases:
+            return {}
+        bound = Counter(name for name, _ in _bindings(self))
+        taken = {name for node in ast.walk(self.node) for name in _taken(node)}
+        found = {}
+        for name, value in self._aliases.items():
+            root = value.value if isinstance(value, ast.Attribute) else value
+            if isinstance(root, ast.Name) and root.id not in self._aliases and bound[name] == 1 and name not in taken:
+                base = self.lookup(root.id)
+                dotted = f"{base}.{value.attr}" if base and isinstance(value, ast.Attribute) else base
+                if dotted and canonical(dotted).removeprefix(f"{ROOT}.") in _ALIASED:
+                    found[name] = dotted
+        return found
 
     @cached_property
     def _aliases(self) -> dict[str, ast.Name | ast.Attribute]:
@@ -119,12 +125,12 @@ def _pairs(target: ast.expr, value: ast.expr) -> Iterator[tuple[ast.expr, Any]]:
         yield target, value
 
 
-def _takes(node: ast.AST, name: str) -> bool:
-    """Whether a node says that a name of another scope is its own, or is a lambda with a parameter of that name."""
+def _taken(node: ast.AST) -> list[str]:
+    """The names of another scope that a node says are its own, or the parameters of a lambda."""
     if isinstance(node, ast.Global | ast.Nonlocal):
-        return name in node.names
-    return isinstance(node, ast.Lambda) and any(
-        isinstance(item, ast.arg) and item.arg == name for item in ast.walk(node.args)
+        return node.names
+    return (
+        [item.arg for item in ast.walk(node.args) if isinstance(item, ast.arg)] if isinstance(node, ast.Lambda) else []
     )
 
 
@@ -250,15 +256,18 @@ def _idle(node: ast.stmt) -> str | None:
     return target.id if isinstance(target, ast.Name) and (empty or plain) else None
 
 
+_BINDING = frozenset({
+    "targets", "target", "items", "handlers", "value", "test", "iter", "subject", "cases", "exc", "cause", "msg",
+})  # fmt: skip
 _BINDING_FIELDS: dict[type, tuple[str, ...]] = {
-    kind: tuple(name for name in fields if name in ("targets", "target", "items", "handlers", "value", "test", "iter"))
+    kind: tuple(name for name in fields if name in _BINDING)
     for kind, fields in CHILD_FIELDS.items()
     if issubclass(kind, ast.stmt)
 }
 
 
 def _assigned(statements: list[ast.stmt]) -> Iterator[str]:
-    """Names that statements bind themselves: targets, `for`, `with`, `except`, `del`, walrus."""
+    """Names that statements bind themselves: targets, `for`, `with`, `except`, `case`, `del`, walrus."""
     stack: list[Any] = [getattr(node, name) for node in statements for name in _BINDING_FIELDS.get(type(node), ())]
     while stack:
         node = stack.pop()
@@ -271,6 +280,11 @@ def _assigned(statements: list[ast.stmt]) -> Iterator[str]:
         elif kind is ast.ExceptHandler:
             if node.name:
                 yield node.name
+        elif kind is ast.match_case:
+            stack += [node.pattern, node.guard]
         else:
+            name = node.name if kind in _CAPTURES else node.rest if kind is ast.MatchMapping else None
+            if name:
+                yield name
             for name in CHILD_FIELDS.get(kind, ()):
                 stack.append(getattr(node, name))

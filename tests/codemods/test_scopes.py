@@ -50,6 +50,11 @@ def test_a_class_of_lightning_by_another_name_or_beside_a_stand_in_is_known(text
         "try:\n    from pytorch_lightning import Trainer as Base\nexcept ImportError:\n"
         "    class Base:\n        def fit(self, gpus): ...\n",
         "try:\n    from mine import Base\nexcept ImportError:\n    Base = None\n",
+        "import pytorch_lightning as pl\nBase = pl.Trainer\nmatch given:\n    case (Base, _):\n        pass\n",
+        "import pytorch_lightning as pl\nBase = pl.Trainer\nmatch given:\n    case {**Base} | [*Base]:\n        pass\n",
+        "import pytorch_lightning as pl\nBase = pl.Trainer\nmatch (Base := given):\n    case 1:\n        pass\n",
+        "import pytorch_lightning as pl\nBase = pl.Trainer\nraise Error([Base for Base in kinds])\n",
+        "import pytorch_lightning as pl\nBase = pl.Trainer\nassert done, [Base for Base in kinds]\n",
         "from pytorch_lightning import LightningModule as Base\nclass Base(Mine):\n    pass\n",
     ],
 )
