@@ -82,7 +82,7 @@ def _failed(argv: Sequence[str], message: str, code: int = 2) -> int:
     wanted = _wanted_format(argv)
     if wanted is not OutputFormat.text:
         command = next((word for word in argv if word in _REPORTING), "run")
-        with suppress(OSError):  # it may be the output that failed
+        with suppress(Exception):  # it may be the output that failed, or what the reports need
             show(Result(command, None, NEWEST, error=message), wanted)  # type: ignore[arg-type]
     return code
 

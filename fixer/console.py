@@ -28,7 +28,7 @@ def show(
     width = shutil.get_terminal_size().columns if terminal else None
     color = terminal and "NO_COLOR" not in os.environ
     how = Style(color, width, verbose, quiet, statistics)
-    text = render(result, format, rule_texts(), how)
+    text = render(result, format, rule_texts() if result.findings else {}, how)
     sys.stdout.buffer.write(_bytes(text))
     sys.stdout.flush()
 

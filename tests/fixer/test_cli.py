@@ -94,6 +94,18 @@ def test_a_bug_of_fixer(ask: Ask, folder: Path, monkeypatch: pytest.MonkeyPatch,
 
 
 @pytest.mark.parametrize("format", ["json", "sarif", "github", "markdown", "text"])
+def test_a_rule_that_cannot_be_loaded(ask: Ask, folder: Path, monkeypatch: pytest.MonkeyPatch, format: str) -> None:
+    def broken() -> None:
+        raise ImportError("no such module")
+
+    monkeypatch.setattr("codemods.rule.all_rules", broken)
+    said = ask("check", folder, "--output-format", format)
+    assert (said.code, said.err.count("Traceback")) == (2, 1)
+    assert said.err.splitlines()[-1].startswith("fixer: a bug in fixer: ImportError: no such module; please report it")
+    _is_valid(said, format)
+
+
+@pytest.mark.parametrize("format", ["json", "sarif", "github", "markdown", "text"])
 def test_every_format_of_an_error(ask: Ask, format: str) -> None:
     said = ask("check", "nothing", "--output-format", format)
     assert "give a file or folder that is there" in said.complaint()
