@@ -200,7 +200,13 @@ class _Trials:
         if len(self._seen) >= TRIALS and frozenset(_with_dependents(self.case, set(codes))) not in self._seen:
             return False
         evidence = self.without(codes)[2]
-        return all(item.verdict not in ("regressed", "inconclusive") for item in evidence)
+        return all(item.verdict not in ("regressed", "inconclusive") or _both_train(item) for item in evidence)
+
+
+def _both_train(item: Evidence) -> bool:
+    """Whether a script trains in both trees, although what it says of the changes is not known."""
+    runs = () if item.verdict == "regressed" or item.alone else (item.before, item.after)
+    return bool(runs) and all(run is not None and run.fitted for run in runs)
 
 
 def _pointed_at(made: Plan, regressed: Sequence[Evidence]) -> set[str]:

@@ -46,6 +46,10 @@ _ADVICE: tuple[tuple[str, str], ...] = (
         f"its configuration leaves values open: name them with `args = [...]` {_SETTINGS}",
     ),
     (
+        r"executed nothing of what was changed",
+        f'name a command that does, with `script = "..."` and `args = [...]` {_SETTINGS}',
+    ),
+    (
         r"module 'numpy' has no attribute|removed in the NumPy 2",
         "it uses a name that NumPy dropped, and no version with it goes with this Python",
     ),

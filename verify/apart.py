@@ -87,7 +87,7 @@ def train(
     if any(part.verdict == "changed" for part in parts):
         noise = _noise(sides, [pair for pair, part in zip(pairs, parts, strict=True) if part.verdict == "changed"])
         parts = tuple(_part(*pair, problems, missing, per_batch, noise.get(_label(pair[0]), 0.0)) for pair in pairs)
-    counted = [part for part, (_, _, new) in zip(parts, pairs, strict=True) if _touches(new, changed)]
+    counted = [part for part, (_, _, new) in zip(parts, pairs, strict=True) if modules.touches(changed, new.loaded)]
     loaded = {path for _, _, new in pairs for path in new.loaded}
     aside = modules.not_executed(changed, loaded, "these modules")
     judgement = _overall(parts, counted, failed, problems)
@@ -220,12 +220,6 @@ def _read(path: Path, label: str, outcome: Outcome, recipe: Recipe) -> Raw:
         recording = replace(recording, failure=Failure("ProcessEnded", how, None))
         raw = replace(raw, ended=ended)
     return replace(raw, recording=recording, output=outcome.output)
-
-
-def _touches(new: Raw, changed: Sequence[str]) -> bool:
-    """Whether what was executed holds anything that was changed: requirements alone change it all."""
-    python = {path for path in changed if path.endswith(".py") and path not in modules.PACKAGING}
-    return not python or bool(python & set(new.loaded))
 
 
 def _part(

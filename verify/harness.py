@@ -191,10 +191,10 @@ def given() -> dict[str, list[str]]:
 
 
 def loaded(root: Path, script: Path) -> list[str]:
-    """The project's files that were executed, relative to its root."""
+    """The project's files that were executed, relative to its root: modules of torch have a bare name for a path."""
     origins = [str(script), *(getattr(module, "__file__", None) for module in list(sys.modules.values()))]
     found = set()
-    for origin in filter(None, origins):
+    for origin in filter(os.path.isabs, filter(None, origins)):
         with contextlib.suppress(ValueError, OSError):
             found.add(Path(origin).resolve().relative_to(root.resolve()).as_posix())
     return sorted(found)

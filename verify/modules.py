@@ -14,6 +14,7 @@ from verify.sources import NAMESPACES, Sources, imports
 
 FILES = 6
 NAMED = 5
+_CODE = (".py", ".ipynb")
 PACKAGING = ("setup.py",)
 """What says requirements alone: where nothing else changed, any module may train otherwise."""
 CARRIED = ("gradient_clip_val", "gradient_clip_algorithm", "accumulate_grad_batches")
@@ -160,9 +161,15 @@ def _defines_step(node: ast.ClassDef) -> bool:
     return "training_step" in names
 
 
+def touches(changed: Iterable[str], loaded: Collection[str]) -> bool:
+    """Whether what was executed holds anything that was changed: requirements alone change it all."""
+    code = {path for path in changed if path.endswith(_CODE) and path not in PACKAGING}
+    return not code or not code.isdisjoint(loaded)
+
+
 def not_executed(changed: Iterable[str], loaded: Collection[str], by: str) -> str:
     """Which changed files a run says nothing about, in words."""
-    left = [path for path in changed if path.endswith(".py") and path not in loaded]
+    left = [path for path in changed if path.endswith(_CODE) and path not in loaded]
     if not left or not loaded:
         return ""
     more = f" and {len(left) - NAMED} more" if len(left) > NAMED else ""

@@ -25,7 +25,7 @@ from verify.follow import Board
 from verify.installer import Installer
 from verify.interpreters import Unavailable
 from verify.manifests import addresses_in, pins_in
-from verify.modules import NAMED, not_executed
+from verify.modules import NAMED, not_executed, touches
 from verify.process import Outcome, scratch
 from verify.record import Raw, besides, events
 from verify.requirements import misfit
@@ -86,15 +86,18 @@ def _prove(before: Sources, after: Sources, bench: Bench) -> Evidence:
         old, new = run_both(before, after, entry, pair, bench, number)
         per_batch = pair.before is not None and version_of(pair.before) < Version("1.6")
         judgement = judge(old, new, problems, per_batch=per_batch, missing=pair.missing)
-        if judgement.verdict == "changed" and old and pair.before:
+        touched = touches(request.changed, new.loaded or [entry.script])
+        if judgement.verdict == "changed" and touched and old and pair.before:
             bench.progress(f"running {entry.script} of the tree before again, to see how much it differs from itself")
             tell = board_of(bench, entry).side(side("before", pair.before))
             noise = noise_of(old, run_script(before, entry, pair.before, bench, f"again{number}", tell))
             judgement = judge(old, new, problems, per_batch=per_batch, missing=pair.missing, noise=noise)
+        if not touched:
+            judgement = _untouched(judgement, entry, problems)
         judgement = _with_requirements(judgement, after, request)
         judgement = replace(judgement, reason=judgement.reason + _aside(request, old, new))
         tried.append(_with_runs(_evidence(request, judgement), pair, old, new))
-        if new.recording.fitted or (old and old.recording.fitted):
+        if judgement.verdict == "regressed" or (touched and (new.recording.fitted or (old and old.recording.fitted))):
             return replace(tried[-1], problems=problems, left=left)
     alone = _apart(before, after, problems, bench)
     nothing = replace(_evidence(request, _nothing(problems)), environments=pair.environments)
@@ -103,6 +106,15 @@ def _prove(before: Sources, after: Sources, bench: Bench) -> Evidence:
     if result.verdict == "inconclusive":
         result = replace(result, reason=result.reason + advice(result.reason, after.root))
     return replace(result, problems=problems, left=left)
+
+
+def _untouched(judgement: Judgement, entry: Entry, problems: tuple[str, ...]) -> Judgement:
+    """What a script says that executed nothing of what was changed: that it trains as before proves nothing, that it
+    does not train any more is a regression all the same."""
+    if judgement.verdict == "regressed":
+        return judgement
+    reason = f"{entry.script} executed nothing of what was changed: {judgement.reason}"
+    return replace(judgement, verdict="inconclusive", rung=None if problems else "conforms", reason=reason)
 
 
 def _misused(evidence: Evidence) -> bool:
@@ -146,10 +158,13 @@ def _apart(before: Sources, after: Sources, problems: tuple[str, ...], bench: Be
 
 
 def _with_alone(alone: Evidence, script: Evidence) -> Evidence:
-    """The evidence of modules alone, with why no script served; that of the script where no module trained."""
-    if not alone.alone:
-        return replace(script, reason=f"{script.reason}; {alone.reason}")
-    return replace(alone, reason=f"{alone.reason}; no script got to `fit`: {script.reason}")
+    """The evidence of modules alone, with why no script served; that of the script where no module trained, and where
+    the script did and modules alone say no more."""
+    fitted = script.after is not None and script.after.fitted
+    if not alone.alone or (fitted and alone.verdict == "inconclusive"):
+        return replace(script, rung=alone.rung, reason=f"{script.reason}; {alone.reason}")
+    aside = "" if fitted else "no script got to `fit`: "
+    return replace(alone, reason=f"{alone.reason}; {aside}{script.reason}")
 
 
 def _with_requirements(judgement: Judgement, after: Sources, request: Request) -> Judgement:

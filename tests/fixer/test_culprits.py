@@ -20,8 +20,9 @@ from fixer.proof import TRIALS, ProofOptions, narrow, prove_plan
 from fixer.settings import Asked, options_for, sources_of
 from tests.fixer.command import old_project
 from verify.bench import Request
-from verify.evidence import Evidence
+from verify.evidence import Evidence, Recording, Verdict
 
+TRAINED = Recording("train.py", True, None, (1.0,), (), ((0.1,),), 1, 1, 1, (), (), "cpu", "32", 1.0)
 MANY = tuple(f"code{number:02}" for number in range(32))
 
 
@@ -64,10 +65,11 @@ def rename(number: int, new: str) -> Rule:
     )
 
 
-@pytest.mark.parametrize("bad", [{5}, {0, 11}])
+@pytest.mark.parametrize(("bad", "rest"), [({5}, "preserved"), ({0, 11}, "preserved"), ({5}, "inconclusive")])
 def test_the_culprits_are_taken_out_and_the_rest_lands(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, bad: set[int]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, bad: set[int], rest: Verdict
 ) -> None:
+    """Also where a script still trains that executes nothing of what is left."""
     lines = b"".join(b"print(old_%d)\n" % number for number in range(12))
     project = open_commit(old_project(tmp_path / "project", {"train.py": lines}), None)
     rules = tuple(rename(number, f"{'broken' if number in bad else 'new'}_{number}") for number in range(12))
@@ -79,7 +81,8 @@ def test_the_culprits_are_taken_out_and_the_rest_lands(
         text = (after / "train.py").read_text()
         proofs.append(text)
         failed = "broken" in text
-        return Evidence("", (), None if failed else "same", "regressed" if failed else "preserved", "it broke")
+        verdict: Verdict = "regressed" if failed else rest
+        return Evidence("", (), None, verdict, "it broke", before=TRAINED, after=replace(TRAINED, fitted=not failed))
 
     monkeypatch.setattr(proof, "prove", judged)
     kept, evidence = prove_plan(project, sources_of(project), options, made, ProofOptions(), lambda text: None)

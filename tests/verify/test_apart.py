@@ -12,7 +12,7 @@ import pytest
 
 from tests.verify.trees import tree
 from verify import modules
-from verify.apart import Result, Sides, _touches, train
+from verify.apart import Result, Sides, train
 from verify.bench import Request
 from verify.evidence import Failure, Recording
 from verify.process import Outcome
@@ -241,12 +241,6 @@ def test_modules_that_load_what_changed_are_trained_where_no_changed_class_train
     calls = "import lightning\n\n\nclass Call(lightning.Callback): ...\n"
     sources = Sources(tree(tmp_path / "p", task=task, calls=calls, net="class Net(Module): ...\n"))
     assert [file.path for file in modules.chosen(sources, sources, changed)] == (found or ["calls.py"])
-
-
-def test_a_setup_file_that_says_requirements_alone_is_not_waited_for() -> None:
-    raw = replace(record(), loaded=("model.py",))
-    assert _touches(raw, ["requirements.txt", "setup.py"])
-    assert not _touches(raw, ["setup.py", "other.py"])
 
 
 def test_what_was_lent_is_in_the_evidence(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

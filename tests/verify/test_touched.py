@@ -1,0 +1,109 @@
+"""What a training says of changes that it did not execute: nothing, however well it went."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from tests.verify.trees import tree
+from verify.bench import Pair, Request
+from verify.environments import Ready
+from verify.evidence import Environment, Evidence, Failure, Recording, Verdict
+from verify.interpreters import Interpreter
+from verify.modules import not_executed, touches
+from verify.prove import prove
+from verify.record import Raw
+
+TRAIN = """
+import torch, pytorch_lightning as pl
+
+class Model(pl.LightningModule):
+    def __init__(self):
+        super().__init__()
+        self.net = torch.nn.Linear(4, 1)
+
+    def training_step(self, batch, batch_idx):
+        return self.net(batch[0]).pow(2).mean()
+
+    def configure_optimizers(self):
+        return torch.optim.SGD(self.parameters(), lr=0.1)
+
+if __name__ == "__main__":
+    data = torch.utils.data.DataLoader(torch.utils.data.TensorDataset(torch.rand(16, 4)), batch_size=4)
+    pl.Trainer(max_epochs=1, accelerator="cpu", logger=False, enable_checkpointing=False).fit(Model(), data)
+"""
+REQUEST = Request(
+    "g", ("X",), ("_ops.py",), "2.6.6", None, (), (), python=Path(sys.executable), baseline_python=Path(sys.executable),
+    timeout=120,
+)  # fmt: skip
+READY = Ready(
+    Interpreter(Path("python"), "3.12.0", {"pytorch-lightning": "2.6.6", "torch": "2.13.0"}),
+    Environment("target", "3.12.0", (), ""),
+)
+
+
+def test_a_script_that_executes_nothing_of_what_was_changed_proves_nothing(tmp_path: Path) -> None:
+    """Modules of torch have no path but a name, such as `_ops.py`: they are not the project's files of that name."""
+    before = tree(tmp_path / "before", train=TRAIN, _ops="import pytorch_lightning as pl\n")
+    after = tree(tmp_path / "after", train=TRAIN, _ops="import pytorch_lightning as pl\nassert False\n")
+    evidence = prove(before, after, REQUEST, lambda text: None)
+    assert evidence.after and evidence.after.fitted
+    assert (evidence.verdict, evidence.rung) == ("inconclusive", "conforms"), evidence.reason
+    assert evidence.reason.startswith("train.py executed nothing of what was changed: ")
+    assert "changed but not executed by train.py: _ops.py" in evidence.reason
+    assert "name a command that does" in evidence.reason
+
+
+def raw(script: str, loaded: Sequence[str], failure: Failure | None = None) -> Raw:
+    weights = (("w", 1.0),)
+    recording = Recording(script, failure is None, failure, (1.0,), (), ((0.1,),), 1, 1, 1, (), weights,
+                          "cpu", "32", 1.0)  # fmt: skip
+    return Raw(recording, loaded=tuple(loaded))
+
+
+def proven(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, runs: dict[str, tuple[Raw, Raw]]) -> Evidence:
+    """What scripts come to that record this before and after, of which `net.py` alone was changed."""
+    root = tree(tmp_path / "tree", **{Path(name).stem: TRAIN for name in runs}, net="import pytorch_lightning\n")
+    monkeypatch.setattr("verify.prove._environments", lambda *_: Pair(READY, READY, ""))
+    monkeypatch.setattr("verify.prove._conform", lambda *_: ((), ()))
+    monkeypatch.setattr("verify.prove._apart", lambda *_: None)
+    monkeypatch.setattr("verify.prove.run_both", lambda *given: runs[given[2].script])
+    return prove(root, root, replace(REQUEST, changed=("net.py",)), lambda text: None)
+
+
+def test_the_next_script_is_run_where_one_executes_nothing_of_what_was_changed(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    runs = {name: (one := raw(name, [name, *more]), one) for name, more in (("a.py", []), ("b.py", ["net.py"]))}
+    evidence = proven(monkeypatch, tmp_path, runs)
+    assert (evidence.verdict, evidence.rung) == ("preserved", "same")
+    assert evidence.after and evidence.after.script == "b.py"
+
+
+@pytest.mark.parametrize(
+    ("loaded", "failure", "verdict"),
+    [
+        (["a.py"], None, "inconclusive"),
+        ([], None, "inconclusive"),
+        (["a.py"], Failure("SyntaxError", "invalid syntax (net.py, line 1)", "a.py:1"), "regressed"),
+        ([], Failure("ProcessEnded", "exit status 7", None), "regressed"),
+    ],
+)
+def test_only_a_regression_needs_nothing_that_was_executed(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, loaded: list[str], failure: Failure | None, verdict: Verdict
+) -> None:
+    """A changed file that cannot be loaded is not among those that were."""
+    evidence = proven(monkeypatch, tmp_path, {"a.py": (raw("a.py", ["a.py"]), raw("a.py", loaded, failure))})
+    assert (evidence.verdict, evidence.rung) == (verdict, "conforms")
+
+
+def test_a_notebook_is_code_that_no_script_executes() -> None:
+    assert not touches(["requirements.txt", "a.ipynb"], ["train.py"])
+    assert touches(["a.ipynb", "train.py"], ["train.py"])
+    assert "a.ipynb" in not_executed(["a.ipynb", "train.py"], ["train.py"], "train.py")
+    assert touches(["requirements.txt", "setup.py"], ["train.py"])
+    assert not touches(["setup.py", "other.py"], ["train.py"])
