@@ -26,6 +26,8 @@ COMPILED: dict[str, None] = {}
 """The Cython files of the project that were compiled for it."""
 INSTALLED: dict[str, None] = {}
 """What the project asked for of its own distribution."""
+MOVED: dict[str, None] = {}
+"""Who asked for CUDA, where there is none."""
 
 
 class Record:
@@ -102,6 +104,7 @@ def prepared(spec: dict[str, Any], record: Record) -> Any:
         return None
     sys.meta_path.append(beside("compiled").Compiler(Path.cwd(), Path(spec["scratch"]), COMPILED))
     beside("installed").install(spec.get("own"), Path.cwd(), INSTALLED)
+    beside("devices").stay_on_cpu(MOVED)
     watch = beside("watch").Watch(record, spec)
     beside("short").steady_loaders(spec["seed"])
     watch.patch_torch()
@@ -187,7 +190,7 @@ def execute(spec: dict[str, Any], root: Path, script: Path, record: Record) -> i
 
 def given() -> dict[str, list[str]]:
     """What the project had besides its files and packages."""
-    return {"lent": list(LENT), "compiled": list(COMPILED), "installed": list(INSTALLED)}
+    return {"lent": list(LENT), "compiled": list(COMPILED), "installed": list(INSTALLED), "moved": list(MOVED)}
 
 
 def loaded(root: Path, script: Path) -> list[str]:

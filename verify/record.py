@@ -18,6 +18,7 @@ _GIVEN = {
     "lent": "lent, as an older numpy or Python has it",
     "compiled": "compiled here, as the project's own build would",
     "installed": "taken for installed, as the project asks for its own version",
+    "moved": "left on the CPU, as CUDA was asked for and is not here, by",
 }
 """What a run may be given besides the project's files and packages, by its name in the record."""
 
@@ -38,7 +39,7 @@ class Raw:
     `passes` is, for each loss, how many optimizer steps had been made when it went backward. `unusable` says why
     Lightning itself could not be loaded; `ended` why we ended the run; `loaded` which files of the project were
     executed; `lent` what of an older numpy or Python was lent, and to whom; `compiled` which of its Cython files were;
-    `installed` which distribution of its own it asked for.
+    `installed` which distribution of its own it asked for, `moved` which modules asked for CUDA where there is none.
     """
 
     recording: Recording
@@ -50,6 +51,7 @@ class Raw:
     lent: tuple[str, ...] = ()
     compiled: tuple[str, ...] = ()
     installed: tuple[str, ...] = ()
+    moved: tuple[str, ...] = ()
     output: str = ""
 
 
@@ -91,8 +93,8 @@ def _read(path: Path, script: str) -> Raw:
         elif kind == "unusable":
             raw = replace(raw, unusable=f"{event['type']}: {event['message']}")
         elif kind == "loaded":
-            lent, built, known = (tuple(map(str, event.get(name, ()))) for name in _GIVEN)
-            raw = replace(raw, loaded=tuple(event["files"]), lent=lent, compiled=built, installed=known)
+            lent, built, known, moved = (tuple(map(str, event.get(name, ()))) for name in _GIVEN)
+            raw = replace(raw, loaded=tuple(event["files"]), lent=lent, compiled=built, installed=known, moved=moved)
     last = fits[-1] if fits else {}
     weights = tuple(Weight(name, norm, tuple(values)) for name, norm, values in _of_each(fits, "weights"))
     schedulers = [scheduler for fit in fits for scheduler in fit.get("schedulers", ())]
