@@ -8,12 +8,14 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from codemods.facts import Facts, literal
+from codemods.finding import Fix
 from codemods.rule import Example, Match, NodeEdit, Rule, best_levels
 from codemods.source import CallNode, PythonFile
 from codemods.trainer.callbacks import Spelled, spelled
-from codemods.trainer.calls import builds_trainer, is_commented, keyword, replaced
+from codemods.trainer.calls import builds_trainer, is_commented, keyword, replaced, trainer_calls, with_keyword
 from codemods.trainer.guards import guard_of
 from codemods.trainer.kept import calls_of, escapes, is_trainer, kept_in, space_of
+from codemods.trainer.owners import attributes_within, stands_for_trainer
 
 if TYPE_CHECKING:
     import libcst as cst
@@ -24,6 +26,11 @@ MODES = ("power", "binsearch")
 RENAMED = {"train_dataloader": "train_dataloaders"}
 """What lr_find and scale_batch_size call an argument since 1.4."""
 KWARGS = ("scale_batch_size_kwargs", "lr_find_kwargs")
+GONE = "`trainer.tuner` was removed in Lightning 2.0"
+UNSEEN = "it is not seen to be a Trainer's"
+BEFORE_UPDATE = 11
+"""How many arguments of lr_find stand before update_attr, in 1.9 as in 2.x."""
+SEARCHED = "; newer releases take 5% off what a binary search finds, and end at 8192"
 
 
 def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
@@ -115,7 +122,8 @@ def _instead(node: cst.Expr, *, text: str) -> cst.Expr:
 
 
 def _by_hand(file: PythonFile, facts: Facts) -> Iterator[Match]:
-    """`trainer.tuner.lr_find(...)`, which needs a Tuner of its own."""
+    """`trainer.tuner.lr_find(...)`, which needs a Tuner of its own, and other reads of `trainer.tuner`."""
+    called: set[ast.expr] = set()
     for call in file.calls_near(["tuner."]):
         function = call.node.func
         if not isinstance(function, ast.Attribute) or function.attr not in ("lr_find", "scale_batch_size"):
@@ -123,22 +131,49 @@ def _by_hand(file: PythonFile, facts: Facts) -> Iterator[Match]:
         owner = function.value
         if not isinstance(owner, ast.Attribute) or owner.attr != "tuner":
             continue
+        called.add(owner)
         inner = CallNode(ast.Call(ast.Attribute(owner.value, "tuner", ast.Load()), [], []), call.scope, call.within)
         known = is_trainer(file, facts, inner)
         if known is False:
             continue
-        message = "`trainer.tuner` was removed in Lightning 2.0"
         how = spelled(file, call, "tuner.Tuner")
         if isinstance(how, str) or known is None:
-            why = how if isinstance(how, str) else "it is not seen to be a Trainer's"
-            advice = f"write Tuner(trainer).{function.attr}(...), with Tuner from lightning.pytorch.tuner"
-            yield Match(file.span(owner), message, "manual", f"Not rewritten: {why}; {advice}.", "M174")
+            yield _left(file, owner, how if isinstance(how, str) else UNSEEN, function.attr)
             continue
         edits = [NodeEdit(owner, partial(_tuner, text=how.text))]
         for old, new in RENAMED.items():
             if keyword(call.node, old) and not keyword(call.node, new):
                 edits.append(NodeEdit(call.node, partial(replaced, name=old, new=((new, None),))))
-        yield Match(file.span(owner), message, "safe", "A Tuner is built of it.", "M174", tuple(edits), how.imports)
+        fix, reason = _kept(function.attr, call.node, edits)
+        yield Match(file.span(owner), GONE, fix, reason, "M174", tuple(edits), how.imports)
+    built = {call.node for call in trainer_calls(file)}
+    for node, within in attributes_within(file, frozenset({"tuner"})):
+        if node in called or not isinstance(node.ctx, ast.Load):
+            continue
+        certain = node.value in built or stands_for_trainer(file, facts, node.value, within)
+        if certain is not False:
+            yield _left(file, node, "what becomes of it is not seen" if certain else UNSEEN, "lr_find")
+
+
+def _left(file: PythonFile, node: ast.Attribute, why: str, method: str) -> Match:
+    advice = f"write Tuner(trainer).{method}(...), with Tuner from lightning.pytorch.tuner"
+    if method == "lr_find":
+        advice += "; its lr_find sets the model's rate unless given update_attr=False"
+    return Match(file.span(node), GONE, "manual", f"Not rewritten: {why}; {advice}.", "M174")
+
+
+def _kept(method: str, call: ast.Call, edits: list[NodeEdit]) -> tuple[Fix, str]:
+    """How surely a call of the tuner does the same, and why, with the edit that it needs for it. lr_find sets the
+    model's rate by default since 2.0 (run on 1.9.5 and 2.6.6)."""
+    if method != "lr_find":
+        return "safe", f"A Tuner is built of it{SEARCHED}."
+    if len(call.args) > BEFORE_UPDATE or keyword(call, "update_attr"):
+        return "safe", "A Tuner is built of it."
+    edits.append(NodeEdit(call, partial(with_keyword, name="update_attr", text="False")))
+    reason = "A Tuner is built of it, which by itself sets the model's rate since 2.0, and did not before"
+    if any(isinstance(item, ast.Starred) for item in call.args) or any(item.arg is None for item in call.keywords):
+        return "unsafe", f"{reason}; what `*` or `**` brings is taken not to say so too."
+    return "safe", f"{reason}."
 
 
 def _tuned(file: PythonFile, facts: Facts) -> Iterator[Match]:
@@ -177,9 +212,12 @@ Tuner(trainer).scale_batch_size(model, datamodule=data, mode="binsearch")
 trainer.fit(model, datamodule=data)
 """
 HAND = f"{_IMPORT}\ntrainer = Trainer()\nfound = trainer.tuner.lr_find(model)\n"
-TUNER = HAND.replace("\n\n", "\nfrom pytorch_lightning.tuner import Tuner\n\n", 1).replace(
-    "trainer.tuner", "Tuner(trainer)"
-)
+TUNER = f"""\
+{_IMPORT}from pytorch_lightning.tuner import Tuner
+
+trainer = Trainer()
+found = Tuner(trainer).lr_find(model, update_attr=False)
+"""
 LEFT = f"{_IMPORT}\n\ndef build(find):\n    return Trainer(auto_lr_find=find)\n"
 
 RULE = Rule(
@@ -188,11 +226,12 @@ RULE = Rule(
     summary="`trainer.tune()` and the flags that it obeyed become calls of a `Tuner`",
     why=(
         "Lightning 2.0 removed auto_lr_find=, auto_scale_batch_size=, tune() and the tuner attribute (guide rows M174 "
-        "to M176, breakage B15): a TypeError. The flags did nothing but tell tune() what to do, batch size first."
+        "to M176, breakage B15): a TypeError. The flags did nothing but tell tune() what to do, batch size first. Called by "
+        "hand, lr_find left the model's rate alone; a Tuner's own sets it unless told not to."
     ),
     fix="safe",
     versions="Lightning 0.8 - 1.9 -> 2.0 and later",
-    triggers=(b"auto_lr_find", b"auto_scale_batch_size", b".tuner.", b".tune("),
+    triggers=(b"auto_lr_find", b"auto_scale_batch_size", b".tuner", b".tune("),
     check=_check,
     rows=partial(best_levels, (("M174", "safe"), ("M175", "safe"), ("M176", "safe"), ("B15", "safe"))),
     examples=(Example(BEFORE, AFTER), Example(HAND, TUNER), Example(LEFT, LEFT)),

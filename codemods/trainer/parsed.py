@@ -33,6 +33,17 @@ class Change:
     listed: bool = False
 
 
+@dataclass(frozen=True)
+class Default:
+    """A default that a script sets, where its name begins, and whether what it stands in is `shared` with others."""
+
+    name: str
+    start: int
+    value: ast.expr
+    call: CallNode
+    shared: bool = False
+
+
 def on_parsed(file: PythonFile, name: str, bases: Collection[str]) -> list[ast.Attribute]:
     """The attributes of that name of what was parsed."""
     return [node for node in file.attributes(name) if ast.unparse(node.value).removeprefix("self.") in bases]
@@ -102,30 +113,29 @@ def _in_list(file: PythonFile, node: ast.expr) -> list[TextEdit]:
 
 def accelerator(file: PythonFile, bases: Collection[str], own: Collection[str]) -> Change:
     """A default of `--accelerator` that names a strategy, and what is compared with one: `strategy` has it now."""
-    defaults = [(item, call) for call in default_calls(file) for item in call.node.keywords]
+    defaults = [default for call in default_calls(file) for default in _defaults(file, call)]
     asked = [node for node in on_parsed(file, "accelerator", bases) if isinstance(node.ctx, ast.Load)]
-    given = [(item, call) for item, call in defaults if item.arg == "accelerator"]
-    both = "strategy" in own or any(item.arg == "strategy" for item, _ in defaults)
+    given = [default for default in defaults if default.name == "accelerator"]
+    both = "strategy" in own or any(default.name == "strategy" for default in defaults)
     if both or "accelerator" in own or on_parsed(file, "strategy", bases):
-        named = any(is_strategy(value) for item, call in given for value in _values(file, call, item.value))
+        named = any(is_strategy(value) for default in given for value in _values(file, default))
         return Change(why=BY_DEFAULT if named else "")
     compared = {id(node) for node in _compared(file)}
     edits = [_renamed(file, node) for node in asked if id(node) in compared]
     moved = False
-    for item, call in given:
-        values = _values(file, call, item.value)
+    for default in given:
+        values = _values(file, default)
         if not any(map(is_strategy, values)):
-            if literal(item.value) == (True, None):
-                edits.append(TextEdit(*file.offsets(item.value), '"cpu"'))
+            if literal(default.value) == (True, None):
+                edits.append(TextEdit(*file.offsets(default.value), '"cpu"'))
             continue
         words = {literal(value)[1] for value in values}
         if lost := sorted(str(word) for word in words - STRATEGIES if word in GONE or word == "ddp_cpu"):
             return Change(why=f'the default of --accelerator is "{lost[0]}", which is gone')
         other = next((node for node in asked if id(node) not in compared), None)
-        if words - STRATEGIES or other is not None:
+        if words - STRATEGIES or other is not None or default.shared:
             return Change(why=BY_DEFAULT)
-        start = file.offsets(item)[0]
-        edits.append(TextEdit(start, start + len("accelerator"), "strategy"))
+        edits.append(TextEdit(default.start, default.start + len("accelerator"), "strategy"))
         moved = True
     return Change(tuple(edits), moved=moved)
 
@@ -145,10 +155,37 @@ def _compared(file: PythonFile) -> Iterator[ast.expr]:
                 yield node.left
 
 
-def _values(file: PythonFile, call: CallNode, value: ast.expr) -> list[ast.expr]:
+def _defaults(file: PythonFile, call: CallNode) -> Iterator[Default]:
+    """The defaults that a call sets, those of dictionaries that it is given too."""
+    for item in call.node.keywords:
+        if item.arg is not None:
+            yield Default(item.arg, file.offsets(item)[0], item.value, call)
+            continue
+        name = item.value.id if isinstance(item.value, ast.Name) else ""
+        for mapping in _values(file, Default("", 0, item.value, call)):
+            if isinstance(mapping, ast.Dict):
+                shared = bool(name) and _is_shared(file, name, mapping)
+                for key, value in zip(mapping.keys, mapping.values, strict=True):
+                    if isinstance(key, ast.Constant) and isinstance(key.value, str):
+                        yield Default(key.value, file.offsets(key)[0] + 1, value, call, shared)
+
+
+def _is_shared(file: PythonFile, name: str, mapping: ast.Dict) -> bool:
+    """Whether a dictionary is used, behind the line that makes it, other than to be updated and given to the parser."""
+    fine = {id(item.value) for call in default_calls(file) for item in call.node.keywords if item.arg is None}
+    nodes = [node for node, _ in file.nodes_near([name])]
+    fine |= {id(node.value) for node in nodes if isinstance(node, ast.Attribute) and node.attr == "update"}
+    loads = [
+        node for node in nodes if isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Load)
+    ]
+    return any(node.lineno > (mapping.end_lineno or 0) and id(node) not in fine for node in loads)
+
+
+def _values(file: PythonFile, default: Default) -> list[ast.expr]:
     """A value, or those that its function, or else the module, binds its name to."""
+    value = default.value
     if not isinstance(value, ast.Name):
         return [value]
     bound = file.assignments_to(value.id)
-    here = [item for item in bound if item.within and item.within[-1] in call.within]
+    here = [item for item in bound if item.within and item.within[-1] in default.call.within]
     return [item.node.value for item in here or bound if item.node.value is not None]

@@ -16,7 +16,6 @@ from codemods.trainer.configured import Configured, configured
 from codemods.trainer.kept import calls_of, kept_in, reads_lightning, space_of
 from codemods.trainer.options import LIGHTNINGS, read_options
 from codemods.trainer.parsed import (
-    BY_DEFAULT,
     CHECKPOINT,
     COMMON,
     Change,
@@ -25,7 +24,6 @@ from codemods.trainer.parsed import (
     default_calls,
     on_parsed,
 )
-from codemods.trainer.strategies import is_strategy
 from codemods.trainer.table import current, once
 from codemods.trainer.values import bound_once
 
@@ -257,10 +255,6 @@ def _lost(file: PythonFile, sites: Sequence[Site]) -> str | None:
     named = {item.arg for call in default_calls(file) for item in call.node.keywords}
     if mapped := sorted({name for name, _ in defaults} & RENAMED.keys() - named):
         return f"a dictionary of defaults names the option {mapped[0]}, which is {RENAMED[mapped[0]]} now"
-    if "accelerator" not in named and any(
-        name == "accelerator" and _names_strategy(file, value) for name, value in defaults
-    ):
-        return BY_DEFAULT
     if why := accelerator_of(file).why:
         return why
     for site in sites:
@@ -293,12 +287,6 @@ def checkpoint_of(file: PythonFile, sites: Sequence[Site]) -> Change:
 def accelerator_of(file: PythonFile) -> Change:
     """What becomes of strategies that the script calls accelerators."""
     return accelerator(file, parsed_names(file), own_options(file))
-
-
-def _names_strategy(file: PythonFile, value: ast.expr) -> bool:
-    """Whether a value, or one that a name may stand for, is an `accelerator=` of 1.x that named a strategy."""
-    bound = file.assignments_to(value.id) if isinstance(value, ast.Name) else []
-    return is_strategy(value) or any(item.node.value is not None and is_strategy(item.node.value) for item in bound)
 
 
 def _unkept(file: PythonFile, sites: Sequence[Site], kept: Collection[str]) -> str | None:

@@ -120,7 +120,6 @@ def test_a_checkpoint_goes_to_fit() -> None:
         (("    args =", "    parser.set_defaults(weights_summary=None)\n    args ="), "weights_summary"),
         (("    args =", "    parser.set_defaults(**load('defaults.json'))\n    args ="), "a dictionary"),
         (("    args =", "    all = {'weights_summary': None}\n    parser.set_defaults(**all)\n    args ="), "weights_"),
-        (("    args =", "    all = {'accelerator': 'ddp'}\n    parser.set_defaults(**all)\n    args ="), "a strategy"),
         (
             ("    args =", "    all = {'replace_sampler_ddp': 0}\n    parser.set_defaults(**all)\n    args ="),
             "use_dist",

@@ -47,6 +47,19 @@ def test_a_default_that_names_a_strategy_is_one_of_strategy(argv: str, ddp: bool
     assert type(trainer.accelerator).__name__ == "CPUAccelerator"
 
 
+def test_a_default_in_a_dictionary() -> None:
+    more = "parser = ArgumentParser()\n    all = {'accelerator': 'ddp', 'devices': 1}\n    all.update(found or {})\n"
+    before = (
+        script("**all")
+        .replace("parser = ArgumentParser()\n", more)
+        .replace("options(argv):", "options(argv, found=None):")
+    )
+    trainer, own = run(before, "")
+    assert isinstance(trainer.strategy, DDPStrategy) and own
+    assert "a strategy" in refusals({"a.py": before.replace("    return args", "    save(all)")}, "LIT130")[0]
+    assert "a strategy" in refusals({"a.py": before.replace("'devices'", "'strategy'")}, "LIT130")[0]
+
+
 def test_nothing_said_of_the_hardware_is_the_cpu() -> None:
     trainer, own = run(script("accelerator=None"), "--devices 1")
     assert type(trainer.accelerator).__name__ == "CPUAccelerator" and not own
