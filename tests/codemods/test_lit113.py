@@ -8,7 +8,7 @@ import pytest
 from lightning.pytorch import Trainer
 from lightning.pytorch.tuner import Tuner
 
-from codemods.trainer.lit113 import FLAGS
+from codemods.trainer.lit113 import BEFORE_UPDATE, FLAGS
 from tests.codemods.support import refusals, rewritten, rule, run_rules
 
 HEAD = "import pytorch_lightning as pl\n\n"
@@ -44,7 +44,11 @@ def test_targets() -> None:
         ),
         (
             "t = pl.Trainer()\nfound = t.tuner.lr_find(m)\n",
-            "t = pl.Trainer()\nfound = pl.tuner.Tuner(t).lr_find(m)\n",
+            "t = pl.Trainer()\nfound = pl.tuner.Tuner(t).lr_find(m, update_attr=False)\n",
+        ),
+        (
+            "t = pl.Trainer()\nt.tuner.lr_find(m, update_attr=flag)\nt.tuner.scale_batch_size(m)\n",
+            "t = pl.Trainer()\npl.tuner.Tuner(t).lr_find(m, update_attr=flag)\npl.tuner.Tuner(t).scale_batch_size(m)\n",
         ),
     ],
 )
@@ -101,7 +105,40 @@ def test_the_old_name_of_the_dataloaders_goes_with_the_tuner() -> None:
     head = "from pytorch_lightning import Trainer\n\n"
     hand = f"{head}trainer = Trainer()\ntrainer.tuner.lr_find(model, train_dataloader=data, num_training=3)\n"
     after = rewritten({"train.py": hand}, rule("LIT113"))["train.py"]
-    assert "Tuner(trainer).lr_find(model, train_dataloaders=data, num_training=3)" in after
+    assert "Tuner(trainer).lr_find(model, train_dataloaders=data, num_training=3, update_attr=False)" in after
     flag = f"{head}trainer = Trainer(auto_lr_find=True)\ntrainer.tune(model, train_dataloader=data)\n"
     after = rewritten({"train.py": flag}, rule("LIT113"), rule("LIT114"))["train.py"]
     assert "Tuner(trainer).lr_find(model, train_dataloaders=data)" in after
+
+
+def test_a_search_leaves_the_rate_of_the_model_alone() -> None:
+    assert inspect.signature(Tuner.lr_find).parameters["update_attr"].default is True
+    assert list(inspect.signature(Tuner.lr_find).parameters).index("update_attr") == BEFORE_UPDATE + 1
+    assert inspect.signature(Tuner.scale_batch_size).parameters["margin"].default == 0.05
+    assert inspect.signature(Tuner.scale_batch_size).parameters["max_val"].default == 8192
+
+
+def test_what_stars_bring_may_say_it_too() -> None:
+    body = "t = pl.Trainer()\nt.tuner.lr_find(m, **given)\n"
+    [finding] = run_rules({"a.py": HEAD + body}, rule("LIT113")).findings
+    assert finding.fix == "unsafe" and "`**`" in finding.reason
+    after = rewritten({"a.py": HEAD + body}, rule("LIT113"), unsafe=True)["a.py"]
+    assert after.endswith("pl.tuner.Tuner(t).lr_find(m, update_attr=False, **given)\n")
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "trainer = pl.Trainer()\nt = trainer.tuner\nt.lr_find(m)\n",
+        "tuner = pl.Trainer(max_epochs=1).tuner\ntuner.lr_find(m)\n",
+        "def search(trainer: pl.Trainer):\n    return trainer.tuner\n",
+    ],
+)
+def test_a_tuner_that_is_kept_is_named(body: str) -> None:
+    [reason] = refusals({"a.py": HEAD + body}, "LIT113")
+    assert "Tuner(trainer).lr_find" in reason and "update_attr=False" in reason
+
+
+@pytest.mark.parametrize("body", ["t = model.tuner\n", "import pytorch_lightning.tuner\n", "self.trainer.tuner = 3\n"])
+def test_other_tuners_are_not_named(body: str) -> None:
+    assert run_rules({"a.py": HEAD + body}, rule("LIT113")).findings == ()
