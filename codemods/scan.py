@@ -57,6 +57,7 @@ class _Scanner:
         self.texts: dict[str, Mapping[str, Any]] = {}
         self.present: dict[str, tuple[str, ...]] = {}
         self.skipped: dict[str, str] = {}
+        self.before = 0
 
     def scan(self) -> Scan:
         self._learn(self._collect())
@@ -143,7 +144,8 @@ class _Scanner:
             self.memory.keep_read(self.sources[path], codes[path], result)
             done[path] = result
             if self.progress:
-                self.progress(len(done), len(items))
+                self.progress(self.before + len(done), self.before + len(items))
+        self.before += len(items)
         for path, _ in items:
             result = done[path]
             if result.error:

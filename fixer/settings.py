@@ -110,25 +110,29 @@ def in_words() -> dict[str, str]:
 
 
 def checked_target(text: str, place: str = "--target") -> str:
-    """The release, with all its numbers. Raises UsageError for one that fixer cannot move to."""
+    """The release, with all its numbers: `2.5` is the newest of 2.5. Raises UsageError for one that fixer cannot move
+    to."""
     try:
         version = Version(text)
     except InvalidVersion:
         raise UsageError(f"{place} {text}: not a version; give one such as {NEWEST}") from None
+    from verify.releases import MINORS, minor_of
+
+    if len(version.release) < 3 and not version.is_prerelease:
+        every = (known for minor in MINORS for known in minor.versions)
+        named = (known for known in every if known.release[: len(version.release)] == version.release)
+        version = max(named, default=version)
     if str(version) in MALICIOUS:
         raise UsageError(f"{place} {text}: a malicious release (GHSA-w37p-236h-pfx3); give {NEWEST}")
     if not Version(OLDEST) <= version <= Version(NEWEST):
         raise UsageError(f"{place} {text}: fixer moves to releases from {OLDEST} to {NEWEST}")
     if version.is_prerelease:
         raise UsageError(f"{place} {text}: no final release; give {NEWEST}")
-    from verify.releases import minor_of
-
     minor = minor_of(version)
     if minor is None or version.micro > minor.newest:
         newest = f"the newest of {minor.name} is {minor.version(minor.newest)}" if minor else f"give {NEWEST}"
         raise UsageError(f"{place} {text}: there is no such release; {newest}")
-    full = Version(".".join(map(str, (*version.release, 0, 0)[: max(3, len(version.release))])))
-    return f"{full}{str(version).removeprefix(version.base_version)}"
+    return str(version)
 
 
 def checked_namespace(text: str | None, place: str = "--namespace") -> str:

@@ -149,7 +149,9 @@ def _alone(text: TextFile, own: Manifest, area: Area, facts: Facts) -> Iterator[
     users = sorted(item for word in NUMPY for item in _in_python(facts, word))
     if not minor.numpy and users and "numpy" not in asked:
         message = f"Lightning {facts.target} does not ask for NumPy any more, and {users[0]} imports it"
-        yield Match(place, message, "manual", "torchmetrics still brings one along: add numpy to say which")
+        yield Match(
+            place, message, "manual", "torchmetrics still installs a release of its choice: add numpy, to have yours"
+        )
 
 
 def _in_python(facts: Facts, word: bytes) -> list[str]:

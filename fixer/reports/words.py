@@ -85,9 +85,9 @@ def is_grave(finding: Finding) -> bool:
 
 
 def title(result: Result) -> str:
-    """`Lightning 1.9.5 → 2.6.6`, or without a baseline `Lightning → 2.6.6`."""
+    """`Lightning 1.9.5 → 2.6.6`, or without a baseline `To Lightning 2.6.6`."""
     baseline = next((version for item in result.evidence if (version := lightning(item, "baseline"))), None)
-    return f"Lightning {baseline} → {plain(result.target)}" if baseline else f"Lightning → {plain(result.target)}"
+    return f"Lightning {baseline} → {plain(result.target)}" if baseline else f"To Lightning {plain(result.target)}"
 
 
 def lightning(evidence: Evidence, role: Role) -> str | None:

@@ -387,3 +387,20 @@ def test_a_rule_knows_what_the_rules_made_that_lead_to_it() -> None:
     assert made.bugs == ()
     assert "self.manual_backward(loss)\n" in text and "automatic_optimization = False" in text
     assert run_rules({"model.py": text}, unsafe=True).changes == ()
+
+
+def test_progress_only_goes_on() -> None:
+    base = "import pytorch_lightning as pl\n\n\nclass Base(pl.LightningModule):\n    pass\n"
+    files = {
+        "base.py": base,
+        "train.py": "from base import Base\nimport pytorch_lightning as pl\n\npl.Trainer(gpus=1)\n",
+    }
+    files |= {
+        f"net{number}.py": f"from {'base' if not number else f'net{number - 1}'} import Base\n" for number in range(5)
+    }
+    files["last.py"] = (
+        "from net4 import Base\n\n\nclass Net(Base):\n    def training_epoch_end(self, outputs):\n        pass\n"
+    )
+    told: list[tuple[int, int]] = []
+    find(sources(files), Options(all_rules()), lambda done, total: told.append((done, total)))
+    assert told == sorted(told) and told[-1][0] == told[-1][1] > 2

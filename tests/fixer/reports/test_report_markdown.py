@@ -67,7 +67,7 @@ def test_the_body_tells_the_whole_run() -> None:
 
 def test_what_was_not_there_has_no_section() -> None:
     assert report(BROKEN) == (
-        "## fixer: Lightning → 2.6.6\n\nerror: no repository here: run fixer inside a git repository\n\n"
+        "## fixer: To Lightning 2.6.6\n\nerror: no repository here: run fixer inside a git repository\n\n"
         "Made by fixer 0.1.0.\n"
     )
 
