@@ -182,14 +182,25 @@ def _replay(sides: Sides, recipes: Sequence[Recipe], name: str) -> list[tuple[Re
     if (old := sides.old) is not None:
         jobs.append(lambda: _start_replay(sides, sides.before, old, recipes, f"{name}-before"))
     outcomes = sides.together(jobs)
-    found = []
+    told = [
+        _told(tree, recipes, sides.folder / f"{name}-{side}", outcome)
+        for side, tree, (outcome, _) in zip(("after", "before"), (sides.after, sides.before), outcomes, strict=False)
+    ]
+    old = told[1] if len(told) > 1 else [None] * len(recipes)
+    return list(zip(recipes, old, told[0], strict=True))
+
+
+def _told(tree: Sources, recipes: Sequence[Recipe], folder: Path, outcome: Outcome) -> list[Raw]:
+    """What each training recorded. One process does them all, and a file is executed but once: of what trainings before
+    it had loaded, a module has executed what its file reaches."""
+    found: list[Raw] = []
+    earlier: set[str] = set()
     for number, recipe in enumerate(recipes):
         label = f"{recipe['path']}: {recipe['cls']}, trained alone"
-        raws = [
-            _read(sides.folder / f"{name}-{side}" / f"{number}.jsonl", label, outcome, recipe)
-            for side, (outcome, _) in zip(("after", "before"), outcomes, strict=False)
-        ]
-        found.append((recipe, raws[1] if len(raws) > 1 else None, raws[0]))
+        raw = _read(folder / f"{number}.jsonl", label, outcome, recipe)
+        known = earlier.difference(tree.reach(recipe["path"])[0])
+        found.append(replace(raw, loaded=tuple(path for path in raw.loaded if path not in known)))
+        earlier |= set(raw.loaded)
     return found
 
 

@@ -189,8 +189,12 @@ def execute(spec: dict[str, Any], root: Path, script: Path, record: Record) -> i
 
 
 def given() -> dict[str, list[str]]:
-    """What the project had besides its files and packages."""
-    return {"lent": list(LENT), "compiled": list(COMPILED), "installed": list(INSTALLED), "moved": list(MOVED)}
+    """What the project had besides its files and packages, since this was last asked."""
+    kinds = {"lent": LENT, "compiled": COMPILED, "installed": INSTALLED, "moved": MOVED}
+    told = {name: list(held) for name, held in kinds.items()}
+    for held in kinds.values():
+        held.clear()
+    return told
 
 
 def loaded(root: Path, script: Path) -> list[str]:

@@ -12,7 +12,7 @@ import pytest
 
 from tests.verify.trees import tree
 from verify import modules
-from verify.apart import Result, Sides, train
+from verify.apart import Result, Sides, _replay, train
 from verify.bench import Request
 from verify.evidence import Failure, Recording
 from verify.process import Outcome
@@ -249,3 +249,27 @@ def test_what_was_lent_is_in_the_evidence(monkeypatch: pytest.MonkeyPatch, tmp_p
     said = "lent, as an older numpy or Python has it: numpy.float to model, numpy.Inf to model"
     assert said in alone.notes
     assert said in _aside(REQUEST, old, new)
+
+
+def test_what_another_module_executed_is_not_what_this_one_did(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """One process trains them all: what is left by hand in a file that it does not load excuses no module."""
+    files = {"a": "import shared\n" + HEAD + BODY, "b": "import shared\n" + HEAD + BODY, "shared": "x = 1\n"}
+    sources = Sources(tree(tmp_path / "tree", **files))
+    loaded = {"0": ("a.py", "named.py", "shared.py"), "1": ("a.py", "b.py", "late.py", "named.py", "shared.py")}
+    broken = record(False, Failure("TypeError", "no such argument", "b.py:3"))
+
+    def recorded(path: Path, _: str) -> Raw:
+        raw = broken if (path.parent.name, path.stem) == ("alone-after", "1") else record()
+        return replace(raw, loaded=loaded[path.stem])
+
+    recipes = [{**RECIPE, "path": f"{name}.py", "cls": "Model", "paths": []} for name in "ab"]
+    monkeypatch.setattr("verify.apart._search", lambda *_: (recipes, (), True))
+    monkeypatch.setattr("verify.apart.read", recorded)
+    start = lambda *_: (Outcome(0, "", None, 0.0), tmp_path)  # noqa: E731
+    sides = Sides(sources, sources, start, start, lambda jobs: [job() for job in jobs], tmp_path, 10)
+    by_hand = ("a.py:9: Trainer(x=...), the target has no such argument",)
+    found = train(sides, ("a.py", "b.py"), by_hand, missing="", per_batch=False)
+    assert found and [part.verdict for part in found.alone] == ["preserved", "regressed"]
+    (_, _, first), (_, old, new) = _replay(sides, recipes, "alone")
+    assert first.loaded == ("a.py", "named.py", "shared.py")
+    assert old and old.loaded == new.loaded == ("b.py", "late.py", "shared.py")

@@ -93,3 +93,44 @@ def test_code_of_today_is_lent_nothing() -> None:
     beside = str(Path(modules.__file__).parent)
     done = subprocess.run([sys.executable, "-c", code, beside], capture_output=True, text=True)
     assert done.stdout.strip() == "['numpy.Inf to __main__']", done.stderr
+
+
+ALONE = """
+import numpy as np, pytorch_lightning as pl, torch
+{asks}
+
+class Model(pl.LightningModule):
+    def __init__(self):
+        super().__init__()
+        self.net = torch.nn.Linear(4, 1)
+
+    def training_step(self, batch, batch_idx):
+        return self.net(batch).mean()
+
+    def configure_optimizers(self):
+        return torch.optim.SGD(self.parameters(), lr=0.1)
+"""
+
+
+def test_what_was_lent_to_one_module_is_not_told_of_the_next(tmp_path: Path) -> None:
+    recipe = {
+        "cls": "Model", "arguments": {}, "batch": {"shape": [4, 4], "dtype": "float32", "high": 2, "name": ""},
+        "skipped": [], "datamodule": False, "attributes": {}, "validates": False, "weights": False, "full": None,
+        "slow": False, "trainer": {},
+    }  # fmt: skip
+    for name, asks in (("asking", "x = np.float(1)"), ("plain", "")):
+        (tmp_path / f"{name}.py").write_text(ALONE.format(asks=asks))
+    records = {name: tmp_path / f"{name}.jsonl" for name in ("asking", "plain")}
+    recipes = [{**recipe, "path": f"{name}.py", "names": [name], "record": str(path)} for name, path in records.items()]
+    spec = {
+        "mode": "replay", "paths": ["."], "namespaces": ["pytorch_lightning"], "seed": 1, "seconds": 100,
+        "record": str(tmp_path / "record.jsonl"), "scratch": str(tmp_path), "limit_train_batches": 2,
+        "limit_val_batches": 1, "max_epochs": 1, "recipes": recipes,
+    }  # fmt: skip
+    (tmp_path / "spec.json").write_text(json.dumps(spec))
+    harness = Path(modules.__file__).with_name("harness.py")
+    subprocess.run([sys.executable, "-B", harness, tmp_path / "spec.json"], cwd=tmp_path, capture_output=True)
+    told = {name: [json.loads(line) for line in path.read_text().splitlines()] for name, path in records.items()}
+    assert all("fitted" in {event["event"] for event in events} for events in told.values())
+    lent = {name: [event["lent"] for event in events if event["event"] == "loaded"] for name, events in told.items()}
+    assert lent == {"asking": [["numpy.float to asking"]], "plain": [[]]}
