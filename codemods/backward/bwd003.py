@@ -29,6 +29,9 @@ MORE = (
     "Not rewritten: the condition asks for more than a full window. Add `or self.trainer.is_last_batch` where it fits."
 )
 
+MORE_LAST = "See that the last batches of an epoch make a step: `or self.trainer.is_last_batch` does it."
+_LAST = frozenset({"on_train_epoch_end", "training_epoch_end", "on_train_end", "on_train_epoch_start"})
+
 
 def _present(file: PythonFile) -> bool:
     return "%" in file.text and "backward(" in file.text and ".step(" in file.text and bool(file.classes)
@@ -83,8 +86,12 @@ def _matches(
     if found.wiping:
         return
     own = self_name(method)
+    elsewhere = _ends_elsewhere(item, method)
     for each in found.windows:
         if each.tailed:
+            continue
+        if elsewhere:
+            yield Match(file.span(each.test), TAIL, "manual", f"Not rewritten: {elsewhere}. {MORE_LAST}")
             continue
         yield Match(
             file.span(each.test),
@@ -95,6 +102,18 @@ def _matches(
             unit=f"{file.path}:{item.qualname}",
         )
     yield from _undivided(file, item, method, found, size)
+
+
+def _ends_elsewhere(item: ClassNode, method: Function) -> str:
+    """Where a class may see to the last batches of an epoch by itself; empty where it does not."""
+    for node in ast.walk(method):
+        if isinstance(node, ast.Attribute) and node.attr in ("is_last_batch", "num_training_batches"):
+            return f"`{node.attr}` is asked for in line {node.lineno}"
+    for name in _LAST & item.methods.keys():
+        attributes = {node.attr: node for node in ast.walk(item.methods[name]) if isinstance(node, ast.Attribute)}
+        if {"optimizers", "step"} <= attributes.keys():
+            return f"`{name}` may make a step in line {attributes['step'].lineno}"
+    return ""
 
 
 def _names(window: Window, name: str) -> bool:

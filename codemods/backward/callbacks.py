@@ -27,7 +27,7 @@ def match(file: PythonFile, notes: Notes, call: CallNode, method: Function) -> I
     module = names[1]
     own = isinstance(function.value, ast.Name) and function.value.id == module
     loss = call.node.args[0] if own and call.node.args else function.value
-    if function.attr == "backward" and _comes_from(loss, module, Names(method)) and _all_manual(notes):
+    if function.attr == "backward" and _all_manual(notes) and _comes_from(loss, module, Names(method)):
         reason = (
             f"Not rewritten: which modules it is given is not seen. `{module}.manual_backward({file.source_of(loss)})` "
             "scales the loss for mixed precision and prepares data parallelism."
@@ -42,13 +42,15 @@ def _all_manual(notes: Notes) -> bool:
     return bool(modules) and all(notes.mode(other) == "manual" for other in modules)
 
 
-def _comes_from(node: ast.expr, module: str, names: Names, depth: int = 0) -> bool:
+def _comes_from(node: ast.expr, module: str, names: Names) -> bool:
     """Whether an expression was computed, with its history, by a call of the module or of a part of it."""
-    for inner in uncut(node):
-        if isinstance(inner, ast.Call) and path_of(inner.func)[:1] == (module,):
-            return True
-        bound = names.bound.get(inner.id, []) if isinstance(inner, ast.Name) and depth < 5 else []
-        with_history = [item for item in bound if not without_gradient(item.node, names.method)]
-        if any(item.value is not node and _comes_from(item.value, module, names, depth + 1) for item in with_history):
-            return True
+    pending, followed = [node], set[str]()
+    while pending:
+        for inner in uncut(pending.pop()):
+            if isinstance(inner, ast.Call) and path_of(inner.func)[:1] == (module,):
+                return True
+            if isinstance(inner, ast.Name) and inner.id not in followed:
+                followed.add(inner.id)
+                bound = names.bound.get(inner.id, [])
+                pending += [item.value for item in bound if not without_gradient(item.node, names.method)]
     return False

@@ -224,11 +224,14 @@ def _divides(node: ast.AST) -> bool:
     )
 
 
-def _sources(node: ast.expr, names: Names, depth: int = 0) -> Iterator[ast.AST]:
-    for inner in every_node(node):
-        yield inner
-        if isinstance(inner, ast.Name) and depth < 4:
-            for bound in names.bound.get(inner.id, []):
-                if bound.value is not node:
+def _sources(node: ast.expr, names: Names) -> Iterator[ast.AST]:
+    """The nodes that an expression is computed by, through local names."""
+    pending, followed = [node], set[str]()
+    while pending:
+        for inner in every_node(pending.pop()):
+            yield inner
+            if isinstance(inner, ast.Name) and inner.id not in followed:
+                followed.add(inner.id)
+                for bound in names.bound.get(inner.id, []):
                     yield bound.node
-                    yield from _sources(bound.value, names, depth + 1)
+                    pending.append(bound.value)

@@ -10,14 +10,13 @@ from codemods.facts import ClassFact, Facts
 from codemods.gradients.classes import NN, is_module
 from codemods.gradients.containers import written
 from codemods.gradients.find import modules
-from codemods.gradients.names import NO_GRAD, TRAINED, attributes_of
+from codemods.gradients.names import KEPT_OUT, NO_GRAD, TRAINED, attributes_of
 from codemods.gradients.optimized import given
 from codemods.rule import Example, Match, Rule
 from codemods.source import ClassNode, PythonFile
 from codemods.syntax import Function, is_self_attribute, own_nodes, self_name
 
 CODE = "GRD004"
-KEPT_OUT = re.compile(r"target|teacher|ema|frozen|fixed|momentum|reference|pretrained|old|random|lpips|vgg|shadow|avg")
 ADVICE = (
     "add its parameters to an optimizer, or say that it is to stay as it is by `requires_grad_(False)`; "
     "where all is trained together, `self.parameters()` is enough"

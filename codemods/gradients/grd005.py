@@ -10,7 +10,7 @@ from typing import Any
 from codemods.facts import Facts
 from codemods.gradients.classes import is_module
 from codemods.gradients.containers import Held, candidates, containers, put_under, written
-from codemods.gradients.names import PARAMETERLESS, TRAINED
+from codemods.gradients.names import KEPT_OUT, PARAMETERLESS, TRAINED
 from codemods.gradients.taken import TAKEN
 from codemods.rule import Example, Match, NodeEdit, Rule
 from codemods.source import PythonFile
@@ -157,6 +157,8 @@ def _is_set(node: ast.AST) -> bool:
 
 def _refused(file: PythonFile, facts: Facts, held: Held, uses: list[Use]) -> str:
     """Why a container is not registered; empty where it is."""
+    if KEPT_OUT.search(held.name.lower()):
+        return "its name says that it is kept out on purpose"
     if PARAMETER in held.dotted and set(held.dotted) != {PARAMETER}:
         return "it holds modules and parameters"
     if held.nested:
@@ -247,6 +249,8 @@ def _attributes(node: ast.AST) -> set[str]:
 
 
 def _switches_off(node: ast.AST) -> bool:
+    if isinstance(node, ast.Attribute):
+        return node.attr in ("detach", "data")
     return isinstance(node, ast.With) and any(
         name in _attributes(item.context_expr) for item in node.items for name in ("no_grad", "inference_mode")
     )

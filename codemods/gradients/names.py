@@ -20,6 +20,8 @@ NO_GRAD = frozenset(
 )
 WITH_GRAD = frozenset({"torch.enable_grad", "torch.autograd.enable_grad"})
 SWITCH = frozenset({"torch.set_grad_enabled", "torch.autograd.set_grad_enabled"})
+KEPT_OUT = re.compile(r"target|teacher|ema|frozen|fixed|momentum|reference|pretrained|old|random|lpips|vgg|shadow|avg")
+"""Names of what is kept out of training on purpose."""
 
 CUTTING_METHODS = {
     "item": "item",

@@ -56,31 +56,38 @@ def _assigned(item: ClassNode) -> Iterator[Loaded]:
                         yield Loaded(item, target.attr, node, call)
 
 
-def _sources(method: Function, node: ast.expr, seen: tuple[str, ...] = ()) -> Iterator[ast.Call]:
-    """The calls behind a value: through local names, in each case of several, and as parts of what wraps them."""
-    if isinstance(node, ast.Name):
-        if node.id in seen:
-            return
-        seen = (*seen, node.id)
-        values = [
-            other.value
-            for other in own_nodes(method)
-            if isinstance(other, ast.Assign) and any(isinstance(t, ast.Name) and t.id == node.id for t in other.targets)
-        ]
-        node = values[0] if len(values) == 1 else node
-    if isinstance(node, ast.IfExp):
-        parts = [node.body, node.orelse]
-    elif isinstance(node, ast.Call) and (_chain(node.func) or [""])[-1] in WRAPPERS:
-        parts = list(node.args)
-    elif isinstance(node, ast.List | ast.Tuple):
-        parts = node.elts
-    elif isinstance(node, ast.Dict):
-        parts = node.values
-    else:
-        yield from [node] if isinstance(node, ast.Call) else []
-        return
-    for part in parts:
-        yield from _sources(method, part, seen)
+def _sources(method: Function, node: ast.expr) -> Iterator[ast.Call]:
+    """The calls behind a value: through local names, in each case of several, and as parts of what wraps them. A list
+    or a dict is gone into where a wrapper is given it: by itself it is no module."""
+    pending, followed = [(node, False)], set[tuple[str, bool]]()
+    while pending:
+        node, wrapped = pending.pop()
+        parts: list[ast.expr] = []
+        if isinstance(node, ast.Name) and (node.id, wrapped) not in followed:
+            followed.add((node.id, wrapped))
+            values = _bound(method, node.id)
+            parts = values if len(values) == 1 else []
+        elif isinstance(node, ast.IfExp):
+            parts = [node.body, node.orelse]
+        elif isinstance(node, ast.Call):
+            wraps = (_chain(node.func) or [""])[-1] in WRAPPERS
+            wrapped, parts = wrapped or wraps, node.args if wraps else []
+            yield from [] if wraps else [node]
+        elif wrapped and isinstance(node, ast.List | ast.Tuple):
+            parts = node.elts
+        elif wrapped and isinstance(node, ast.Dict):
+            parts = node.values
+        elif wrapped and isinstance(node, ast.Starred):
+            parts = [node.value]
+        pending += [(part, wrapped) for part in reversed(parts)]
+
+
+def _bound(method: Function, name: str) -> list[ast.expr]:
+    return [
+        other.value
+        for other in own_nodes(method)
+        if isinstance(other, ast.Assign) and any(isinstance(t, ast.Name) and t.id == name for t in other.targets)
+    ]
 
 
 def loads(call: ast.Call) -> bool:

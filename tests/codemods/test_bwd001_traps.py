@@ -235,3 +235,10 @@ def test_a_callback_that_trains_its_own_is_left_alone(old: str, new: str) -> Non
     changed = {path: text.replace(old, new) for path, text in files.items()}
     assert changed != files
     assert run_rules(changed, rule("BWD001")).findings == ()
+
+
+def test_a_loss_that_is_added_up_line_by_line_is_followed_to_an_end() -> None:
+    lines = "".join(f"        loss = loss + self.terms[{number}](batch) * loss\n" for number in range(40))
+    files = {"model.py": MODULE_OF_CALLBACK, "callback.py": CALLING.replace("        loss.b", lines + "        loss.b")}
+    (reason,) = refusals(files, "BWD001")
+    assert "`pl_module.manual_backward(loss)`" in reason

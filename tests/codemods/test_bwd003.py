@@ -281,3 +281,36 @@ def test_gradients_that_are_never_zeroed_are_accumulated_too() -> None:
 )
 def test_gradients_that_somebody_else_zeroes_are_left_alone(more: str) -> None:
     assert run_rules({"a.py": f"{UNZEROED}\n{more}"}, rule("BWD003")).findings == ()
+
+
+def test_a_loss_that_is_computed_line_by_line_is_followed_to_an_end() -> None:
+    lines = "        x = batch\n" + "        x = torch.relu(self.net(x)) + x\n" * 40
+    text = "import torch\n" + changed("        loss = self.net(batch).mean()", lines + "        loss = x.mean()")
+    assert TAIL in rewritten({"train.py": text}, RULE)["train.py"]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        (
+            "            optimizer.zero_grad()\n",
+            "            optimizer.zero_grad()\n\n    def on_train_epoch_end(self):\n"
+            "        self.optimizers().step()\n",
+            "`on_train_epoch_end` may make a step in line 21",
+        ),
+        (
+            "            optimizer.zero_grad()\n",
+            "            optimizer.zero_grad()\n        elif self.trainer.is_last_batch:\n"
+            "            optimizer.zero_grad()\n",
+            "`is_last_batch` is asked for in line 19",
+        ),
+    ],
+)
+def test_an_end_of_the_epoch_that_is_seen_to_elsewhere_is_left(old: str, new: str, said: str) -> None:
+    (found,) = run_rules({"train.py": changed(old, new)}, RULE, unsafe=True).findings
+    assert found.fix == "manual" and said in found.reason
+
+
+def test_a_scheduler_that_steps_at_the_end_of_an_epoch_does_not_matter() -> None:
+    text = BEFORE + "\n    def on_train_epoch_end(self):\n        self.lr_schedulers().step()\n"
+    assert TAIL in rewritten({"train.py": text}, RULE)["train.py"]

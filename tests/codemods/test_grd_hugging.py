@@ -63,6 +63,24 @@ def test_a_model_that_is_a_part_of_what_is_kept(made: str) -> None:
     assert findings(model(BERT, frozen), GRD006) == []
 
 
+@pytest.mark.parametrize(
+    ("made", "used"),
+    [
+        (f"self.parts = {{'tokens': AutoTokenizer.from_pretrained('name'), 'bert': {LOADS}}}", "self.parts['bert'](x)"),
+        (f"self.parts = [{LOADS}]", "self.parts[0](x)"),
+        (f"both = ({LOADS}, 1)\nself.parts = both", "self.parts[0](x)"),
+    ],
+)
+def test_a_model_in_a_plain_container_is_left(made: str, used: str) -> None:
+    assert findings(model(f"return self.layer({used}).sum()", made), GRD006) == []
+
+
+def test_models_that_are_made_of_one_another_are_followed_to_an_end() -> None:
+    lines = [f"a{number + 1} = torch.nn.Sequential(a{number}, a{number})" for number in range(40)]
+    text = model(BERT, "\n".join([f"a0 = {LOADS}", *lines, "self.bert = a40"]))
+    assert findings(text, GRD006) == [("GRD006", "unsafe")]
+
+
 def test_a_model_of_two_parts() -> None:
     both = 'self.bert = AutoModel.from_encoder_decoder_pretrained("a", "b")'
     assert findings(model(BERT, both), GRD006) == [("GRD006", "unsafe")]
