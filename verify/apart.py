@@ -182,12 +182,12 @@ def _replay(sides: Sides, recipes: Sequence[Recipe], name: str) -> list[tuple[Re
     if (old := sides.old) is not None:
         jobs.append(lambda: _start_replay(sides, sides.before, old, recipes, f"{name}-before"))
     outcomes = sides.together(jobs)
+    trees = (("after", sides.after), ("before", sides.before))
     told = [
         _told(tree, recipes, sides.folder / f"{name}-{side}", outcome)
-        for side, tree, (outcome, _) in zip(("after", "before"), (sides.after, sides.before), outcomes, strict=False)
+        for (side, tree), (outcome, _) in zip(trees, outcomes, strict=False)
     ]
-    old = told[1] if len(told) > 1 else [None] * len(recipes)
-    return list(zip(recipes, old, told[0], strict=True))
+    return [(recipe, told[1][at] if told[1:] else None, told[0][at]) for at, recipe in enumerate(recipes)]
 
 
 def _told(tree: Sources, recipes: Sequence[Recipe], folder: Path, outcome: Outcome) -> list[Raw]:
