@@ -72,7 +72,7 @@ def cache(
     ] = None,
     clear: Annotated[bool, typer.Option("--clear", help="Remove all of them.")] = False,
 ) -> None:
-    """List the environments that are kept for the proof and what is remembered of projects, or remove them."""
+    """List the environments kept for proofs, or remove them. So too what is remembered of projects."""
     from fixer.cache import listed, pruned
 
     typer.echo(listed() if prune is None and not clear else pruned(0 if clear else prune or 0), nl=False)

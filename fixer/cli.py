@@ -140,7 +140,7 @@ def run(
     check_pins: opt.CheckPins = False,
     exit_non_zero_on_findings: opt.FindingsCount = False,
 ) -> int:
-    """Repair a repository, prove the result by running it, and put it on a new branch."""
+    """Repair a repository on a new branch, and prove the result. The proof runs the project's code before and after."""
     from fixer import pipeline
 
     asked, readable, rung, python = look.asked(check_pins=check_pins), proof.folders(), proof.rung, proof.interpreter()
@@ -226,7 +226,7 @@ def verify(
     ] = False,
     target: opt.Target = None,
 ) -> int:
-    """Run two trees, each in the versions that it pins, and say whether they train the same."""
+    """Run two trees, and say whether they train the same. Each runs in the versions that it pins."""
     from fixer import pipeline
     from fixer.comparison import Trees, compare
 
@@ -243,7 +243,7 @@ def verify(
 @app.command()
 @opt.expanded
 def demo(shown: opt.Shown, no_verify: opt.NoVerify = False) -> int:
-    """Go the whole way on a small broken project in a temporary repository."""
+    """Go the whole way on a small broken project. It lies in a temporary repository."""
     from fixer import pipeline
     from fixer.demo import run_demo
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shlex
 import subprocess
 import sys
@@ -179,6 +180,12 @@ def _into(folder: Path, stream: int, *options: str) -> Said:
 
 
 # Help, rules and versions
+
+
+def test_what_a_command_does_is_said_in_full(tmp_path: Path) -> None:
+    said = process(tmp_path, "--help", COLUMNS="80").out
+    assert len(re.findall(r"^  [a-z]+  +[A-Z].*\.$", said, re.MULTILINE)) == len(COMMANDS)
+    assert "..." not in said.partition("Commands:")[2]
 
 
 @pytest.mark.parametrize("arguments", [["--help"], ["run", "--help"], ["--version"], ["rules"], ["explain", "TBP001"]])
