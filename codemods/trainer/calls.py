@@ -34,14 +34,15 @@ def trainer_calls(file: PythonFile) -> list[CallNode]:
     if "trainers" not in file.memo:
         spellings = file.spellings("Trainer")
         named = (
-            call for call in file.calls_near(spellings) if _last(call.node.func) in (*spellings, "from_argparse_args")
+            call for call in file.calls_near(spellings) if last_name(call.node.func) in (*spellings, "from_argparse_args")
         )
         file.memo["trainers"] = [call for call in named if builds_trainer(call)] if spellings else []
     found: list[CallNode] = file.memo["trainers"]
     return found
 
 
-def _last(node: ast.expr) -> str | None:
+def last_name(node: ast.expr) -> str | None:
+    """What a name, or a chain of attributes, ends in."""
     node = node.value if isinstance(node, ast.NamedExpr) else node
     return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else None
 

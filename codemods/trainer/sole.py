@@ -9,7 +9,7 @@ from collections.abc import Collection
 from codemods.facts import Facts
 from codemods.source import CallNode, PythonFile
 from codemods.syntax import Function
-from codemods.trainer.calls import builds_trainer
+from codemods.trainer.calls import FROM_ARGS, last_name, trainer_calls
 from codemods.trainer.shapes import At, times_spoken
 
 FILLING = ("update", "setdefault")
@@ -33,13 +33,12 @@ def is_alone(at: At, facts: Facts, space: ast.AST, node: ast.Name | ast.Attribut
     """Whether a dictionary's name is used for nothing in a space but to fill it, and to give it to Trainers."""
     name = node.attr if isinstance(node, ast.Attribute) else node.id
     allowed = {id(node)}
-    for other in at.file.calls_near(at.file.spellings("Trainer")):
-        if builds_trainer(other):
-            allowed.update(id(item.value) for item in other.node.keywords if item.arg is None)
+    for other in trainer_calls(at.file):
+        allowed.update(id(item.value) for item in other.node.keywords if item.arg is None)
     uses = []
     for inner in ast.walk(space):
-        if isinstance(inner, ast.Subscript) and isinstance(inner.ctx, ast.Store):
-            allowed.add(id(inner.value))
+        if isinstance(target := _sole_target(inner), ast.Subscript):
+            allowed.add(id(target.value))
         elif isinstance(inner, ast.Call) and isinstance(inner.func, ast.Attribute) and inner.func.attr in FILLING:
             allowed.add(id(inner.func.value))
         elif isinstance(inner, ast.Name | ast.Attribute) and not isinstance(inner.ctx, ast.Store):
@@ -52,21 +51,37 @@ def is_alone(at: At, facts: Facts, space: ast.AST, node: ast.Name | ast.Attribut
     return not outside and not in_text and all(id(item) in allowed for item in uses)
 
 
+def _sole_target(node: ast.AST) -> ast.expr | None:
+    """What a statement that sets one thing sets."""
+    if isinstance(node, ast.Assign) and len(node.targets) == 1:
+        return node.targets[0]
+    return node.target if isinstance(node, ast.AugAssign) else None
+
+
 def meets(file: PythonFile, call: CallNode, name: str, new: Collection[str]) -> bool:
     """Whether another call that gets the same dictionary gives itself what is to take the place of a key, or changes
-    what that says."""
-    mine = {_last(item.value) for item in call.node.keywords if item.arg is None} - {None}
-    for other in file.calls_near(file.spellings("Trainer")):
+    what that says; one of the two that gets more of a namespace, or of another dictionary, may."""
+    mine = _dictionaries(call)
+    for other in trainer_calls(file):
+        if other.node is call.node or not _dictionaries(other) & mine:
+            continue
         given = {item.arg for item in other.node.keywords if item.arg}
-        same = any(item.arg is None and _last(item.value) in mine for item in other.node.keywords)
-        met = not given.isdisjoint(new) or (name in HARDWARE and not given.isdisjoint(COUNTING))
-        if same and met and other.node is not call.node and builds_trainer(other):
+        if not given.isdisjoint(new) or (name in HARDWARE and not given.isdisjoint(COUNTING)):
+            return True
+        if any(_gets_more(item) for item in (call, other)):
             return True
     return False
 
 
-def _last(node: ast.expr) -> str | None:
-    return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else None
+def _dictionaries(call: CallNode) -> set[str]:
+    """The last names of what a call gets by `**`."""
+    return {name for item in call.node.keywords if item.arg is None and (name := last_name(item.value))}
+
+
+def _gets_more(call: CallNode) -> bool:
+    """Whether a call gets more than one dictionary."""
+    several = sum(item.arg is None for item in call.node.keywords) > 1
+    return several or call.scope.resolve(call.node.func) == FROM_ARGS
 
 
 def is_shared(function: Function, name: str) -> bool:

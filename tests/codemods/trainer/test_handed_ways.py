@@ -177,6 +177,37 @@ def test_a_key_whose_successor_another_call_gives_stays(key: str, given: str) ->
     assert f"dict(max_epochs=1, {key})" in planned(text).final().get("train.py", text.encode()).decode()
 
 
+@pytest.mark.parametrize(
+    "calls",
+    [
+        "Trainer(**kw)\nTrainer(**kw, **more)\n",
+        "Trainer(**more, **kw)\nTrainer(**kw)\n",
+        "Trainer(**kw)\nTrainer.from_argparse_args(args, **kw)\n",
+    ],
+)
+@pytest.mark.parametrize("key", ["'gpus': 0", "'num_processes': 2", "'weights_summary': None"])
+def test_a_key_that_another_call_gets_beside_what_is_not_the_same_stays(calls: str, key: str) -> None:
+    text = f"kw = {{{key}}}\nmore = {{'accelerator': 'cpu'}}\n{calls}"
+    assert {level for line, level in told(text) if line == 2} == {"manual"}
+    assert f"kw = {{{key}}}" in planned(text).final().get("train.py", text.encode()).decode()
+
+
+@pytest.mark.parametrize(
+    "filled",
+    [
+        "kw['gpus'], kw['max_epochs'] = 0, epochs\n",
+        "kw['gpus'] = kw['devices'] = 1\n",
+        "for kw['gpus'], kw['max_epochs'] in runs:\n    pass\n",
+        "with run() as kw['accelerator']:\n    pass\n",
+        "[*kw['gpus']] = 1\n",
+    ],
+)
+def test_a_dictionary_that_is_filled_by_more_than_plain_statements_stays(filled: str) -> None:
+    text = f"kw = {{'gpus': 0, 'max_epochs': 1}}\n{filled}Trainer(**kw)\n"
+    assert (2, "manual") in told(text)
+    assert planned(text).changes == ()
+
+
 @pytest.mark.parametrize("given", ["gpus=2", "accelerator='gpu'", "max_epochs=3, num_nodes=2"])
 def test_a_key_that_no_argument_of_another_call_meets_goes(given: str) -> None:
     text = f"kw = dict(max_steps=1, weights_summary=None)\nTrainer(**kw)\nTrainer({given}, **kw)\n"
