@@ -111,7 +111,7 @@ def _base(node: ast.expr, scope: Scope) -> str | None:
         return next(iter(either & KINDS), None) if either & {"object", "torch.nn.Module"} else None
     if isinstance(node, ast.Name):
         known = scope.lookup(node.id)
-        return canonical(known) if known else node.id if hasattr(builtins, node.id) else None
+        return canonical(known) if known else node.id if hasattr(builtins, node.id) else scope.starred(node.id)
     return scope.resolve(node) if isinstance(node, ast.Attribute) else None
 
 

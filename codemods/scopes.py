@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import sys
 from collections import Counter
 from collections.abc import Iterator
 from functools import cached_property, lru_cache
@@ -102,6 +103,16 @@ class Scope:
     def _from_star(self, name: str) -> str | None:
         known = [canonical(f"{module}.{name}") for module in self.stars if canonical(module) == ROOT]
         return known[0] if len(self.stars) == 1 and known else None
+
+    def starred(self, name: str) -> str | None:
+        """The dotted name of what nothing in the file binds, where one module alone, none of Python's own, is imported
+        by `*`."""
+        if name in self.bindings:
+            return None
+        if self.parent is not None:
+            return self.parent.starred(name)
+        modules = [module for module in self.stars if module.split(".")[0] not in sys.stdlib_module_names]
+        return f"{modules[0]}.{name}" if len(modules) == 1 else None
 
     def resolve(self, node: ast.expr) -> str | None:
         """The dotted name of a name or attribute chain, in one spelling for every Lightning namespace."""
