@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import csv
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -22,6 +23,8 @@ ATTRIBUTES = (
     *(f"has_{what}_{stage}" for what in ("setup", "teardown") for stage in ("fit", "validate", "test", "predict")),
     *(f"{stage}_transforms" for stage in ("train", "val", "test")),
 )
+BAR = re.compile(r"init_\w+_tqdm")
+"""What made a bar, and took nothing for it."""
 
 
 @dataclass(frozen=True)
@@ -96,6 +99,8 @@ def _of_class(file: PythonFile, item: ClassNode, name: str, member: Member) -> I
     )
     if stored:
         return
+    if method and BAR.fullmatch(name) and _is_given_more(item, method):
+        return
     message = f"`{name}` is gone since Lightning {member.since}"
     own = {id(node) for function in item.methods.values() for node in ast.walk(function) if _is_own(node, function)}
     places = [node for node in file.attributes(name) if id(node) in own]
@@ -115,6 +120,16 @@ def _of_class(file: PythonFile, item: ClassNode, name: str, member: Member) -> I
         end = file.offsets(node)[1]
         edit = TextEdit(end - len(name), end, member.becomes)
         yield Match(file.span(node), message, "safe", reason, member.row, (edit,), unit=unit)
+
+
+def _is_given_more(item: ClassNode, method: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+    """Whether a method wants more than Lightning ever gave it, and the class calls it with that itself."""
+    wanted = len(parameters(method)) - len(method.args.defaults)
+    calls = [node for node in ast.walk(item.node) if isinstance(node, ast.Call)]
+    return wanted > 0 and any(
+        isinstance(node.func, ast.Attribute) and node.func.attr == method.name and (node.args or node.keywords)
+        for node in calls
+    )
 
 
 def _is_own(node: ast.AST, function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:

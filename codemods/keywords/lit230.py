@@ -32,8 +32,8 @@ NO_PERIOD = (
 
 @dataclass(frozen=True)
 class Keyword:
-    """A row of `keywords.csv`: what the keyword `becomes`, or that it goes (`drop`, `empty` where it says nothing), is
-    a `path` to be parted, or is left to a person."""
+    """A row of `keywords.csv`: what the keyword `becomes` (as a number, 1 or -1, where it is a `flag`), or that it goes
+    (`drop`, `empty` where it says nothing), is a `path` to be parted, or is left to a person."""
 
     since: str
     row: str | None
@@ -129,10 +129,15 @@ def _match(
     ):
         edit = NodeEdit(call.node, partial(replaced, name=str(keyword.arg), new=path.new))
         return Match(file.span(keyword), message, path.level, path.reason, row.row, (edit,))
+    if row.level == "flag" and isinstance(value, bool) and row.becomes not in given:
+        new = ((row.becomes, "1" if value else "-1"),)
+        edit = NodeEdit(call.node, partial(replaced, name=str(keyword.arg), new=new))
+        reason = f"It kept {'the best alone' if value else 'every one'}."
+        return Match(file.span(keyword), message, "safe", reason, row.row, (edit,))
     below = known and row.becomes == "every_n_epochs" and isinstance(value, int) and value < 1
     if below:
         return Match(file.span(keyword), message, "unsafe", NO_PERIOD, row.row, drop)
-    if row.level in ("manual", "empty", "path") or row.becomes in given:
+    if row.level in ("manual", "empty", "path", "flag") or row.becomes in given:
         clash = f"`{row.becomes}=` is given too: keep the one you mean"
         why = row.advice or clash
         return Match(file.span(keyword), message, "manual", f"Not rewritten: {why}.", row.row)

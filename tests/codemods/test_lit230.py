@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from lightning.pytorch import LightningModule
-from lightning.pytorch.callbacks import EarlyStopping
+from lightning.pytorch.callbacks import EarlyStopping, ModelCheckpoint
 
 from codemods.keywords.lit230 import keywords
 from tests.codemods.support import refusals, rewritten, rule, run_rules
@@ -102,3 +102,15 @@ def test_a_period_below_one_goes_when_asked_for(period: int) -> None:
     assert run_rules({"a.py": text}, rule("LIT230")).changes == ()
     after = rewritten({"a.py": text}, rule("LIT230"), unsafe=True)["a.py"]
     assert after == f"{HEAD}ModelCheckpoint(save_top_k=1)\n"
+
+
+@pytest.mark.parametrize(("value", "kept"), [("True", "1"), ("False", "-1")])
+def test_what_kept_the_best_alone_says_how_many(value: str, kept: str) -> None:
+    text = "from pytorch_lightning.callbacks import ModelCheckpoint\n\nsave = ModelCheckpoint(monitor='a', {})\n"
+    before = text.format(f"save_best_only={value}")
+    after = rewritten({"a.py": before}, rule("LIT230"))["a.py"]
+    assert after == text.format(f"save_top_k={kept}")
+    built = eval(after.splitlines()[2].removeprefix("save = "), {"ModelCheckpoint": ModelCheckpoint})
+    assert built.save_top_k == int(kept)
+    for other in ("save_best_only=best", f"save_best_only={value}, save_top_k=3"):
+        assert "save_top_k=" in refusals({"a.py": text.format(other)}, "LIT230")[0]

@@ -98,3 +98,15 @@ def test_a_bar_of_the_old_name_is_told_that_the_name_is_the_base_now() -> None:
     assert all("derive from TQDMProgressBar" in reason for reason in refusals({"a.py": text}, "LIT250"))
     assert len(refusals({"a.py": text}, "LIT250")) == 2
     assert not refusals({"a.py": text.replace("ProgressBar", "TQDMProgressBar")}, "LIT250")
+
+
+def test_a_bar_that_the_class_makes_itself_is_its_own() -> None:
+    text = (
+        "from lightning.pytorch.callbacks import ProgressBar\n\n\nclass Bar(ProgressBar):\n"
+        "    def init_train_tqdm(self, trainer):\n        return made(trainer)\n\n"
+        "    def on_train_start(self, trainer, pl_module):\n        self.bar = self.init_train_tqdm(trainer)\n"
+    )
+    assert run_rules({"a.py": text}, rule("LIT250")).findings == ()
+    lightnings = text.replace("(self, trainer):", "(self):").replace("tqdm(trainer)", "tqdm()")
+    assert "derive from TQDMProgressBar" in refusals({"a.py": lightnings}, "LIT250")[0]
+    assert refusals({"a.py": text.replace("self.init_train_tqdm(trainer)", "None")}, "LIT250")
