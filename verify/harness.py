@@ -97,6 +97,7 @@ def train(spec: dict[str, Any], record: Record) -> int:
 def prepared(spec: dict[str, Any], record: Record) -> Any:
     """Put everything in place around torch and Lightning; None where Lightning does not load, which is recorded."""
     try:
+        beside("trackers").silence()
         beside("lent").lend(LENT)
         packages = lightning_packages(spec["namespaces"])
     except BaseException as error:

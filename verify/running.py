@@ -33,7 +33,7 @@ RECORD = "record.jsonl"
 _HARNESS = Path(__file__).with_name("harness.py")
 _BESIDE = (
     "compiled.py", "devices.py", "facts.py", "gradients.py", "installed.py", "lent.py", "measures.py", "short.py",
-    "watch.py",
+    "trackers.py", "watch.py",
 )  # fmt: skip
 _LEFT_OUT = shutil.ignore_patterns(".git", "__pycache__", ".venv", "venv", "node_modules")
 

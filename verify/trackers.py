@@ -1,0 +1,52 @@
+"""Keeps wandb from starting a run that would go over the network: a proof needs none of its logs.
+
+Runs in the target's interpreter, beside the harness. Lightning's own loggers are left out by the Trainer; some start
+a run as soon as they are built, and projects start some by themselves.
+"""
+
+from __future__ import annotations
+
+import importlib.abc
+import importlib.util
+import os
+import sys
+from collections.abc import Sequence
+from importlib.machinery import ModuleSpec
+from types import ModuleType
+from typing import Any
+
+_NAME = "wandb"
+
+
+class Silence(importlib.abc.MetaPathFinder):
+    """Finds wandb as the finders behind it do, and has it start disabled runs whatever it is asked for."""
+
+    def find_spec(self, name: str, path: Sequence[str] | None, target: ModuleType | None = None) -> ModuleSpec | None:
+        """Nothing but wandb, once."""
+        if name != _NAME or self not in sys.meta_path:
+            return None
+        sys.meta_path.remove(self)
+        spec = importlib.util.find_spec(name)
+        if spec is not None and spec.loader is not None:
+            loader: Any = spec.loader
+            execute = loader.exec_module
+
+            def exec_module(module: ModuleType) -> None:
+                execute(module)
+                _disable(module)
+
+            loader.exec_module = exec_module
+        return spec
+
+
+def silence() -> None:
+    """Have it so for what is imported from now on."""
+    os.environ["WANDB_MODE"] = "disabled"
+    if _NAME not in sys.modules:
+        sys.meta_path.insert(0, Silence())
+
+
+def _disable(module: Any) -> None:
+    original = getattr(module, "init", None)
+    if original is not None:
+        module.init = lambda *args, **kwargs: original(*args, **{**kwargs, "mode": "disabled"})
