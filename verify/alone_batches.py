@@ -11,6 +11,7 @@ import ast
 import copy
 import inspect
 import textwrap
+import typing
 from argparse import Namespace
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -164,15 +165,38 @@ def named(name: str, module: Any) -> Spec:
 def guesses(module: Any) -> Iterator[Spec]:
     """What the batches of a module may be, the likeliest first."""
     shape = _shape_of(type(module))
+    kinds = _kinds_of(type(module))
     example = getattr(module, "example_input_array", None)
     if example is not None:
         yield from _by_example(example, shape, module)
     if shape is not None:
-        yield _filled(shape, module, "")
+        yield _typed(_filled(shape, module, ""), kinds)
     first = natural(module)
     pair = [first, leaf([BATCH], "int64", 2, "y")]
     yield {"items": pair, "kind": "list"}
     yield first
+
+
+def _kinds_of(cls: type) -> dict[str, str]:
+    """What the fields of the class that a step says its batch to be are annotated with."""
+    function = inspect.getattr_static(cls, "training_step", None)
+    try:
+        name = list(inspect.signature(function).parameters)[1]
+        noted = typing.get_type_hints(function).get(name)
+    except Exception:
+        return {}
+    return {key: str(value) for key, value in getattr(noted, "__annotations__", {}).items()}
+
+
+def _typed(spec: Spec, kinds: dict[str, str]) -> Spec:
+    """A batch whose tensors are of whole numbers or of floats as their class says."""
+    for place, part in list(leaves(spec)):
+        kind = kinds.get(str(place[-1]), "") if place else ""
+        if "FloatTensor" in kind and not part["dtype"].startswith("float"):
+            spec = replaced(spec, place, {**part, "dtype": "float32", "high": 2})
+        elif "LongTensor" in kind and part["dtype"].startswith("float"):
+            spec = replaced(spec, place, {**part, "dtype": "int64"})
+    return spec
 
 
 def _by_example(example: Any, shape: Any, module: Any) -> Iterator[Spec]:

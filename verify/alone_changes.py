@@ -56,13 +56,14 @@ class Trouble:
         return [held[name] for name, _ in keyed(tree) if is_tensor(held.get(name))]
 
     def suspects(self) -> list[tuple[Place, Spec]]:
-        """The tensors of the batch: those that the innermost frames hold come first."""
+        """The tensors of the batch: those that the innermost frames hold come first, of one frame those of floats."""
         known = {memory(value): place for place, value in parts(self.made) if is_tensor(value)}
         every = dict(leaves(self.spec))
         order: dict[Place, None] = {}
         for frame, _ in reversed(self.frames):
             held = [known.get(memory(value)) for value in list(frame.f_locals.values()) if is_tensor(value)]
-            order.update((place, None) for place in held if place is not None and place in every)
+            mine = [place for place in held if place is not None and place in every]
+            order.update((place, None) for place in sorted(mine, key=lambda place: not is_float(every[place])))
         order.update(dict.fromkeys(every))
         return [(place, every[place]) for place in order]
 

@@ -18,7 +18,7 @@ from tests.verify.trees import tree
 from verify import modules
 from verify.alone import _children, _climb
 from verify.alone_arguments import Hints
-from verify.alone_batches import leaf, make
+from verify.alone_batches import guesses, leaf, make, told
 from verify.alone_changes import Trouble
 from verify.alone_errors import following, is_about_inputs
 from verify.alone_sizes import reduced, smaller
@@ -277,6 +277,25 @@ def test_a_model_whose_steps_take_too_long_is_made_smaller_where_that_trains(
     assert state is not None and state.arguments == {"width": width}
     assert state.full == ({"width": 512} if width == 32 else None)
     assert state.slow is (width == 512)
+
+
+class Annotated:
+    words: torch.LongTensor
+    sounds: torch.FloatTensor
+    ids: torch.LongTensor | None = None
+
+
+class Takes(torch.nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.net = torch.nn.Embedding(9, 2)
+
+    def training_step(self, batch: Annotated, batch_idx: int) -> object:
+        return batch.words, batch.sounds, batch.ids
+
+
+def test_tensors_are_of_what_the_class_of_a_batch_says() -> None:
+    assert told(next(guesses(Takes()))) == "{words: int64 4x12, sounds: float32 4x12, ids: int64 4x12}"
 
 
 def test_a_model_that_is_too_large_came_further_than_arguments_that_build_none() -> None:
