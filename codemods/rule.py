@@ -171,6 +171,12 @@ def all_rules() -> tuple[Rule, ...]:
     return tuple(sorted(rules, key=lambda rule: (rule.judges_ignores, rule.last, rule.code)))
 
 
+@cache
+def all_rows() -> frozenset[str]:
+    """The rows that rules answer. What one rule finds may have a row that stands in the table of another."""
+    return frozenset(row for rule in all_rules() for row, _ in rule.rows())
+
+
 def rule_of(code: str) -> Rule:
     """The rule of that code."""
     return next(rule for rule in all_rules() if rule.code == code)

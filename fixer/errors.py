@@ -7,6 +7,18 @@ class UsageError(Exception):
     """Something the user gave cannot be worked with; the text says what, where and what to do."""
 
 
+class UnknownRow(UsageError):
+    """A row that no rule has; the message names those of the rule it was asked of, and where that stands, if said."""
+
+    def __init__(self, code: str, place: str = "") -> None:
+        from codemods.rule import rule_of
+
+        rule, _, row = code.partition(":")
+        rows = ", ".join(sorted(row for row, _ in rule_of(rule).rows())) or "none of its own"
+        where = f"{place}: " if place else ""
+        super().__init__(f"{where}no row of {rule} is called '{row}'; it has {rows} (see `fixer explain {rule}`)")
+
+
 class UnknownRule(UsageError):
     """A code that no rule has; the message names those that it may have meant, or the families that there are, and
     where the code stands, if that is said."""

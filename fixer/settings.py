@@ -13,10 +13,10 @@ from packaging.version import InvalidVersion, Version
 from codemods.names.asked import SPACES
 from codemods.pins.manifest import LIGHTNING, find_pins, manifest_kind, read_pins, states
 from codemods.pins.toml import Unparsable
-from codemods.rule import select_rules
+from codemods.rule import all_rows, all_rules, select_rules
 from codemods.scan import Options
 from codemods.source import Source, TextFile, Unreadable
-from fixer.errors import UnknownRule, UsageError
+from fixer.errors import UnknownRow, UnknownRule, UsageError
 from fixer.project import Project
 
 NEWEST = "2.6.6"
@@ -85,13 +85,14 @@ def _place(key: str, asked: object) -> str:
 
 def _check_codes(codes: Sequence[str], place: str, *, rows: bool = True) -> None:
     for code in codes:
-        rule, colon, _ = code.partition(":")
+        rule, colon, row = code.partition(":")
         if colon and not rows:
             raise UsageError(f"{place}: '{code}' is a row of a rule, which `ignore` alone can name; give {rule}")
-        try:
-            select_rules((rule,), ())
-        except ValueError:
-            raise UnknownRule(rule, place) from None
+        named = [known.code for known in all_rules() if rule and known.code.startswith(rule)]
+        if not named or (colon and rule not in named):
+            raise UnknownRule(rule, place)
+        if colon and row not in all_rows():
+            raise UnknownRow(code, place)
 
 
 def in_words() -> dict[str, str]:

@@ -8,8 +8,8 @@ from textwrap import fill, indent
 from typing import get_args
 
 from codemods.finding import Fix
-from codemods.rule import Example, Rule, all_rules
-from fixer.errors import UnknownRule, UsageError
+from codemods.rule import Example, Rule, all_rows, all_rules
+from fixer.errors import UnknownRow, UnknownRule, UsageError
 
 
 def table(words: Sequence[str] = ()) -> str:
@@ -32,9 +32,12 @@ def _says(rule: Rule, word: str) -> bool:
 
 def page(code: str) -> str:
     """What a rule does and why, with its examples as diffs. Raises UsageError for an unknown code."""
-    rule = next((rule for rule in all_rules() if rule.code == code.split(":")[0].upper()), None)
+    name, colon, row = code.upper().partition(":")
+    rule = next((rule for rule in all_rules() if rule.code == name), None)
     if rule is None:
-        raise UnknownRule(code)
+        raise UnknownRule(code.partition(":")[0])
+    if colon and row not in all_rows():
+        raise UnknownRow(f"{name}:{code.partition(':')[2]}")
     parts = [
         f"{rule.code} {rule.name}",
         fill(rule.summary + ".", 88),
