@@ -39,8 +39,9 @@ class Dead:
         return f" Not used any more: {', '.join(f'`{name}`' for name in self.names)}." if self.names else ""
 
 
-def dead_after(file: PythonFile, space: ast.AST, gone: Sequence[ast.AST]) -> Dead:
-    """What nothing in a function (or module) needs once some of its nodes are gone."""
+def dead_after(file: PythonFile, space: ast.AST, gone: Sequence[ast.AST], written: str = "None") -> Dead:
+    """What nothing in a function (or module) needs once some of its nodes are gone; the names of the expression that is
+    written in their place stay."""
     parents = parents_of(space)
     uses: dict[str, list[ast.Name]] = {}
     for node in ast.walk(space):
@@ -50,12 +51,13 @@ def dead_after(file: PythonFile, space: ast.AST, gone: Sequence[ast.AST]) -> Dea
     away = {id(node) for item in gone for node in ast.walk(item)}
     statements: list[ast.Assign] = []
     names: list[str] = []
+    kept = {node.id for node in ast.walk(ast.parse(written, mode="eval")) if isinstance(node, ast.Name)}
     todo = sorted({node.id for item in gone for node in ast.walk(item) if isinstance(node, ast.Name)})
     while todo:
         name = todo.pop(0)
         stores = [node for node in uses.get(name, []) if not isinstance(node.ctx, ast.Load)]
         loads = [node for node in uses.get(name, []) if isinstance(node.ctx, ast.Load) and id(node) not in away]
-        if loads or not stores or name in names:
+        if loads or not stores or name in names or name in kept:
             continue
         statement = parents.get(stores[0]) if len(stores) == 1 else None
         if (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 
 from codemods.facts import Facts
 from codemods.rule import Match
@@ -11,6 +12,7 @@ from codemods.steps.roles import Reader
 from codemods.syntax import Function, own_nodes, self_name
 
 STEPS = "estimated_stepping_batches"
+HOLDERS = ("self", "args", "hparams", "cfg", "config", "conf", "opt", "opts", "params", "hp")
 
 
 def kind_of(file: PythonFile, facts: Facts, item: ClassNode) -> str | None:
@@ -56,6 +58,14 @@ def reader_of(item: ClassNode, function: Function) -> Reader:
         return False
 
     return Reader(lambda name: values.get(name, []), is_trainer, item.scope.resolve)
+
+
+def bare(text: str) -> str:
+    """An attribute chain without the object that holds the settings: `self.hparams.epochs` is `args.epochs`."""
+    parts = re.sub(r"\s+", "", text).split(".")
+    while len(parts) > 1 and parts[0] in HOLDERS:
+        parts = parts[1:]
+    return ".".join(parts)
 
 
 def parents_of(tree: ast.AST) -> dict[ast.AST, ast.AST]:

@@ -71,12 +71,13 @@ class Leaf:
 class Count:
     """A product of factors over others. `marks` say how it is rounded (`floor`, `ceil`, `divided` where it is not),
     whether accumulation windows reach over epochs (`spans`), and whether it is another number in some cases (`cases`);
-    `number` is its literal factor."""
+    `number` is its literal factor, `cut` the literal number that divides it somewhere on the way."""
 
     over: tuple[Leaf, ...] = ()
     under: tuple[Leaf, ...] = ()
     marks: frozenset[str] = frozenset()
     number: float = 1
+    cut: float = 1
 
     @property
     def shape(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -118,7 +119,9 @@ class Count:
         over, under = self.shape
         if self.epochs_cancel:
             over = tuple(sorted((*over, "epochs")))
-        if self.number != 1 or len(set(under) - {"devices"}) != len([role for role in under if role != "devices"]):
+        if (self.number, self.cut) != (1, 1) or len(set(under) - {"devices"}) != len(
+            [role for role in under if role != "devices"]
+        ):
             return False
         if not under and over in (("estimated",), ("epochs", "estimated")):
             return self.epochs_cancel
@@ -157,16 +160,20 @@ class Reader:
         self.values, self.is_trainer, self.resolve = values, is_trainer, resolve
         self.datasets, self.result, self.said = datasets, result, said
         self.reading: list[str] = []
+        self.names: dict[str, Count | None] = {}
         self.steps = iter(range(_STEPS))
 
     def read(self, node: ast.expr) -> Count | None:
         """The count that an expression is, None where it is none, or not within some thousand steps: names that lead to
         each other make more ways than can be gone."""
+        self.steps = iter(range(_STEPS))
+        return self._read(node)
+
+    def _read(self, node: ast.expr) -> Count | None:
         if next(self.steps, None) is None:
             return None
         if isinstance(node, ast.Constant):
-            number = type(node.value) in (int, float)
-            return Count(number=node.value) if number else None  # type: ignore[arg-type]
+            return _number(node.value)
         if isinstance(node, ast.Name | ast.Attribute | ast.Subscript) and (role := self.said.get(ast.unparse(node))):
             return Count((Leaf(role, node, "named"),))
         if isinstance(node, ast.Name):
@@ -174,28 +181,44 @@ class Reader:
         if isinstance(node, ast.Attribute):
             return self._attribute(node)
         if isinstance(node, ast.Subscript):
-            return self.read(node.value)
+            return self._item(node)
         if isinstance(node, ast.BinOp):
             return self._operation(node)
         if isinstance(node, ast.IfExp):
-            return _agreed([self.read(node.body), self.read(node.orelse)])
+            return _agreed([self._read(node.body), self._read(node.orelse)])
         if isinstance(node, ast.BoolOp) and isinstance(node.op, ast.Or):
-            first = self.read(node.values[0])
+            first = self._read(node.values[0])
             return replace(first, marks=first.marks | {"cases"}) if first and first.is_counted else first
         return self._call(node) if isinstance(node, ast.Call) else None
+
+    def _item(self, node: ast.Subscript) -> Count | None:
+        """One of several numbers that are called what each of them is."""
+        found = self._read(node.value)
+        if found is None or len(found.over) != 1 or found != Count(found.over):
+            return None
+        return Count((replace(found.over[0], node=node),))
 
     def _name(self, node: ast.Name) -> Count | None:
         if node.id in self.reading:
             return Count(marks=frozenset({"itself"}))
+        if self.reading:
+            return self._followed(node)
+        if node.id not in self.names:
+            self.names[node.id] = self._followed(node)
+        return self.names[node.id]
+
+    def _followed(self, node: ast.Name) -> Count | None:
+        """What a name stands for, by its values or else by what it says."""
         role = named(node.id)
         values = [] if role == "accumulate" else self.values(node.id)
         self.reading.append(node.id)
         try:
-            found = _agreed([self.read(value) for value in values]) if values else None
+            found = _agreed([self._read(value) for value in values]) if values else None
         finally:
             self.reading.pop()
-        if found is None or found.is_number:
-            return Count((Leaf(role, node, "named"),)) if role else found
+        is_part = role == "samples" and found is not None and found.shape == (("samples",), ()) and found.number < 1
+        if role and (found is None or found.is_number or is_part):
+            return Count((Leaf(role, node, "named"),))
         return found
 
     def _attribute(self, node: ast.Attribute) -> Count | None:
@@ -206,19 +229,22 @@ class Reader:
         return Count((Leaf(role, node, "named"),)) if role else None
 
     def _operation(self, node: ast.BinOp) -> Count | None:
-        left, right = self.read(node.left), self.read(node.right)
+        left = self._read(node.left)
+        right = self._read(node.right) if left is not None else None
         if left is None or right is None:
             return None
         marks = left.marks | right.marks
         if isinstance(node.op, ast.Mult):
-            return Count((*left.over, *right.over), (*left.under, *right.under), marks, left.number * right.number)
+            number, cut = left.number * right.number, left.cut * right.cut
+            return Count((*left.over, *right.over), (*left.under, *right.under), marks, number, cut)
         if not isinstance(node.op, ast.Div | ast.FloorDiv) or not right.number:
             return None
         marks |= {"floor" if isinstance(node.op, ast.FloorDiv) else "divided"}
         if "epochs" in left.shape[0] and "accumulate" in right.shape[0]:
             marks |= {"spans"}
         number = 1 if left.number == right.number == 1 else left.number / right.number
-        return Count((*left.over, *right.under), (*left.under, *right.over), marks, number)
+        cut = left.cut * right.number * right.cut
+        return Count((*left.over, *right.under), (*left.under, *right.over), marks, number, cut)
 
     def _call(self, node: ast.Call) -> Count | None:
         dotted = self.resolve(node.func)
@@ -229,12 +255,12 @@ class Reader:
         if name == "len" and len(node.args) == 1:
             return self._length(node)
         if name in ROUNDS and node.args:
-            found = self.read(node.args[0])
+            found = self._read(node.args[0])
             if found is None or not ROUNDS[name] or "divided" not in found.marks:
                 return found
             return replace(found, marks=(found.marks - {"divided"}) | {ROUNDS[name]})
         if name in ("min", "max") and node.args:
-            return _agreed([self.read(item) for item in node.args], least=1 if name == "max" else 0)
+            return _agreed([self._read(item) for item in node.args], least=1 if name == "max" else 0)
         if name in ("device_count", "get_world_size"):
             return Count((Leaf("devices", node, "named"),))
         if (
@@ -255,7 +281,7 @@ class Reader:
             return None
         self.reading.append(called)
         try:
-            return self.read(inside)
+            return self._read(inside)
         finally:
             self.reading.pop()
 
@@ -299,6 +325,14 @@ class Reader:
             self.reading.pop()
 
 
+def _number(value: object) -> Count | None:
+    """A literal; a fraction divides too."""
+    if type(value) is not int and type(value) is not float:
+        return None
+    number: float = value
+    return Count(number=number, cut=1 / number if number % 1 else 1)
+
+
 def named(name: str) -> Role | None:
     """What an identifier says of its number."""
     return next((role for role, pattern in NAMED if pattern.fullmatch(name.lstrip("_"))), None)
@@ -322,7 +356,7 @@ def _agreed(counts: Iterable[Count | None], least: float = 0) -> Count | None:
     epochs = {" ".join(ast.unparse(leaf.node) for leaf in item.all("epochs")) for item in telling}
     if (numbers and best.is_counted) or len(epochs) > 1:
         marks |= {"cases"}
-    return replace(best, marks=marks)
+    return replace(best, marks=marks, cut=max((item.cut for item in telling), key=lambda cut: abs(cut - 1)))
 
 
 def _last(node: ast.expr) -> str | None:

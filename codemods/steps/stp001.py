@@ -4,20 +4,24 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from dataclasses import replace
 from functools import partial
+from itertools import chain, islice
 from typing import TYPE_CHECKING
 
 from codemods.facts import Facts, is_trainer_call, literal
+from codemods.finding import Fix
 from codemods.rule import Example, Match, NodeEdit, Rule
 from codemods.source import PythonFile, TextFile
 from codemods.steps.budget import told
 from codemods.steps.configured import CLI, LIMITS, MESSAGE, configured
 from codemods.steps.dead import dead_after
 from codemods.steps.modules import manual
-from codemods.steps.roles import NUMERIC, Count, Leaf
+from codemods.steps.plain import Plain
+from codemods.steps.roles import Count, Leaf
 from codemods.steps.script import Script, copy_of
-from codemods.steps.trained import counted_in, is_odd, is_trained_on, other_size, set_anew
+from codemods.steps.trained import counted_in, is_odd, is_trained_on, other_size, set_anew, unseen
 from codemods.steps.trainers import Trainers, builds_trainer, dropped, gives_limit, item_of, processes, ranks
 
 if TYPE_CHECKING:
@@ -41,8 +45,7 @@ def _check(file: PythonFile | TextFile, facts: Facts) -> Iterator[Match]:
                 yield _match(file, facts, trainer, count, epochs)
             elif not epochs:
                 yield from _budget(file, trainer)
-                yield from _in_one_case(file, trainer)
-                yield from _unfollowed(file, trainer)
+                yield from islice(chain(_in_one_case(file, trainer), _unfollowed(file, trainer)), 1)
     yield from _spread(file, facts)
     yield from _kept(file, facts)
 
@@ -72,36 +75,16 @@ def _in_one_case(file: PythonFile, trainer: Trainers) -> Iterator[Match]:
 
 
 def _unfollowed(file: PythonFile, trainer: Trainers) -> Iterator[Match]:
-    """A number of steps that counts the batches of another loader of what is trained on, or is rounded by a function of
-    the project's own."""
+    """A number of steps that counts the batches of another loader of what is trained on, or of one of several, or is
+    rounded by a function of the project's own."""
     trained = trainer.script.trained_on()
-    plain = _Plain(ast.unparse(trained) if trained is not None else "", trainer.script.call.scope.resolve)
-    count = trainer.script.reader().read(plain.visit(copy_of(trainer.script.follow(trainer.keyword.value))))
+    reader = trainer.script.reader()
+    plain = Plain(reader, trained=ast.unparse(trained) if trained is not None else "")
+    count = reader.read(plain.visit(copy_of(trainer.script.follow(trainer.keyword.value))))
     epochs = _epochs(trainer, count) if count and count.is_total and plain.why else None
     if epochs:
         advice = f"Not rewritten: {plain.why[0]}; give the Trainer max_epochs={epochs} alone if that is what it means"
         yield manual(file, trainer.keyword, f"{MESSAGE}: it seems to mean max_epochs={epochs}", advice)
-
-
-class _Plain(ast.NodeTransformer):
-    """A number of steps as it is meant, going by how it is written; `why` says what is not followed."""
-
-    def __init__(self, trained: str, resolve: Callable[[ast.expr], str | None]) -> None:
-        self.trained, self.resolve = trained, resolve
-        self.why: list[str] = []
-
-    def visit_Call(self, node: ast.Call) -> ast.expr:
-        self.generic_visit(node)
-        function, dotted = node.func, self.resolve(node.func)
-        own = dotted is not None and dotted.partition(".")[0] not in NUMERIC
-        if own and isinstance(function, ast.Name) and function.id in ("ceil", "floor"):
-            self.why.append(f"what `{dotted}` rounds to is not seen")
-            return ast.Call(ast.Name("int", ast.Load()), node.args, node.keywords)
-        other = isinstance(function, ast.Attribute) and function.attr in ("val_dataloader", "test_dataloader")
-        if other and isinstance(function, ast.Attribute) and ast.unparse(function.value) == self.trained:
-            self.why.append(f"`{ast.unparse(node)}` is counted, which is not what is trained on")
-            return ast.Call(ast.Attribute(function.value, "train_dataloader", ast.Load()), [], [])
-        return node
 
 
 def _spread(file: PythonFile, facts: Facts) -> Iterator[Match]:
@@ -126,7 +109,7 @@ def _epochs(trainer: Trainers, count: Count) -> str | None:
     leaf = count.first("epochs")
     if count.is_total and leaf and "estimated" not in over:
         return _source(trainer.script.file, leaf.node)
-    whole = count.number >= 1 and count.number == int(count.number)
+    whole = count.number >= 1 and count.number % 1 == 0 and count.cut == 1
     loader = count.first("batches")
     seen = over == ("batches",) and loader is not None and loader.origin == "loader"
     data = seen or (over == ("samples",) and "batch_size" in under)
@@ -157,14 +140,8 @@ def _match(file: PythonFile, facts: Facts, trainer: Trainers, count: Count, epoc
     refusal = _refusal(trainer, count)
     if refusal:
         return manual(file, place, message, f"Not rewritten: {refusal}; give the Trainer max_epochs={epochs} alone")
-    reason = "max_epochs ends at the same place on any number of devices, with accumulation and drop_last as they are."
-    counted = counted_in(count)
-    level = "safe" if counted is not None and is_trained_on(trainer.script, counted) == "same" else "unsafe"
-    if level == "unsafe":
-        what = ast.unparse(counted) if counted is not None else _source(file, _measure(count).node)
-        reason += f" `{what}` is taken to be that of the training, which is not seen."
-    if size := other_size(trainer.script, count):
-        level, reason = "unsafe", f"{reason} Its loader takes `{size}` in a batch, which is not seen to be the same."
+    doubts = " ".join(_doubts(trainer, count))
+    level: Fix = "unsafe" if doubts else "safe"
     known = trainer.given.get("max_epochs")
     same = known is not None and file.source_of(known) == epochs
     if known is not None and not same and literal(known) not in ((True, None), (True, -1)):
@@ -172,10 +149,25 @@ def _match(file: PythonFile, facts: Facts, trainer: Trainers, count: Count, epoc
             file, place, message, "Not rewritten: max_epochs is given too, and what comes first ends training; keep one"
         )
     if any(facts.mentions.get(READS, ())):
-        return _computed(file, trainer, count, epochs, message)
-    dead = dead_after(file, trainer.script.space, [place.value])
+        return _computed(file, trainer, count, epochs, Match(file.span(place), message, level, doubts))
+    dead = dead_after(file, trainer.script.space, [place.value], epochs)
     change = partial(_as_epochs, epochs=None if same else epochs)
-    return Match(file.span(place), message, level, reason + dead.note, edits=(NodeEdit(call, change), *dead.edits))  # type: ignore[arg-type]
+    reason = "max_epochs ends at the same place on any number of devices, with accumulation and drop_last as they are."
+    edits = (NodeEdit(call, change), *dead.edits)
+    return Match(file.span(place), message, level, f"{reason} {doubts}".rstrip() + dead.note, edits=edits)
+
+
+def _doubts(trainer: Trainers, count: Count) -> Iterator[str]:
+    """What is not seen of a number of steps that seems to be that of some epochs."""
+    counted = counted_in(count)
+    if counted is None or is_trained_on(trainer.script, counted) != "same":
+        what = ast.unparse(counted) if counted is not None else _source(trainer.script.file, _measure(count).node)
+        yield f"`{what}` is taken to be that of the training, which is not seen."
+    if size := other_size(trainer.script, count):
+        yield f"Its loader takes `{size}` in a batch, which is not seen to be the same."
+    over, under = count.shape
+    if "batches" in over and "batch_size" in under:
+        yield "The number of batches is divided by the batch size again, which is taken to be a slip."
 
 
 def _measure(count: Count) -> Leaf:
@@ -193,13 +185,14 @@ def _refusal(trainer: Trainers, count: Count) -> str | None:
     leaf = count.first("epochs")
     if leaf and isinstance(trainer.script.constant(leaf.node), float):
         return "the number of epochs is not whole"
-    if leaf and any(isinstance(part, ast.Name) and not trainer.script.sees(part) for part in ast.walk(leaf.node)):
-        return f"`{ast.unparse(leaf.node)}` is another name where the Trainer is built"
     if leaf and isinstance(leaf.node, ast.Name) and len(trainer.script.values(leaf.node.id)) > 1:
         return f"`{leaf.node.id}` is assigned several times"
     if "cases" in count.marks:
         return "a case gives another number of steps, for which max_epochs has to be another too"
     counted, trained = counted_in(count), trainer.script.trained_on()
+    for node in (leaf.node if leaf else None, counted):
+        if node is not None and unseen(trainer.script, node):
+            return f"`{ast.unparse(node)}` is another name where the Trainer is built"
     renewed = (set_anew(trainer.script, node) for node in (counted, leaf.node if leaf else None) if node is not None)
     if anew := next(filter(None, renewed), None):
         return f"`{anew}` is assigned anew behind it"
@@ -214,8 +207,8 @@ def _refusal(trainer: Trainers, count: Count) -> str | None:
     return None
 
 
-def _computed(file: PythonFile, trainer: Trainers, count: Count, epochs: str, message: str) -> Match:
-    """The right number of steps of each device, where something reads `trainer.max_steps`."""
+def _computed(file: PythonFile, trainer: Trainers, count: Count, epochs: str, found: Match) -> Match:
+    """The right steps of each device, where something reads `trainer.max_steps`; as sure as what was found."""
     leaf = count.first("batches")
     loader = leaf.node if leaf and leaf.origin == "loader" else None
     parts = processes(trainer, loader) if loader else None
@@ -223,21 +216,21 @@ def _computed(file: PythonFile, trainer: Trainers, count: Count, epochs: str, me
     if batches is None:
         reason = "Not rewritten: the project reads trainer.max_steps, and how many devices there will be is not known; "
         advice = f"read trainer.estimated_stepping_batches there and give max_epochs={epochs}"
-        return manual(file, trainer.keyword, message, reason + advice)
+        return manual(file, trainer.keyword, found.message, reason + advice)
     accumulate = trainer.given.get("accumulate_grad_batches")
     window = _atom(file.source_of(accumulate)) if accumulate is not None else "1"
     shares = [text for text in (*(parts or ()), window) if text != "1"]
     under = shares[0] if len(shares) == 1 else f"({' * '.join(shares)})"
     text = f"{_atom(epochs)} * {f'math.ceil({batches} / {under})' if shares else _atom(batches)}"
     change = partial(_with_value, text=text)
-    dead = dead_after(file, trainer.script.space, [trainer.keyword.value])
+    dead = dead_after(file, trainer.script.space, [trainer.keyword.value], text)
     reason = (
         f"The steps of {'one' if parts == () else 'each'} device: the windows of an epoch, the last short one with "
-        "them, times epochs. The project reads trainer.max_steps, so it stays."
+        f"them, times epochs. The project reads trainer.max_steps, so it stays. {found.reason}"
     )
     imports = (("math", None),) if "math." in text else ()
     edits = (NodeEdit(trainer.keyword, change),)
-    return Match(file.span(trainer.keyword), message, "safe", reason + dead.note, edits=edits, imports=imports)
+    return replace(found, reason=reason.rstrip() + dead.note, edits=edits, imports=imports)
 
 
 def _atom(text: str) -> str:

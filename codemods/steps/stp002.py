@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -13,7 +12,7 @@ from codemods.finding import Fix
 from codemods.rule import Example, Match, NodeEdit, Rule
 from codemods.source import ClassNode, PythonFile
 from codemods.steps.dead import dead_after
-from codemods.steps.modules import STEPS, assigned, kind_of, manual, parents_of
+from codemods.steps.modules import STEPS, assigned, bare, kind_of, manual, parents_of
 from codemods.steps.onecycle import with_total
 from codemods.steps.optimization import SCHEDULERS, SUSPECT, stepping, times_scheduled
 from codemods.steps.roles import GONE, Leaf
@@ -229,20 +228,11 @@ def _level(file: PythonFile, facts: Facts, place: Place) -> tuple[Fix, str]:
 
 def _given(facts: Facts, leaf: Leaf) -> bool:
     """Whether every Trainer that trains is given this value as its max_epochs, going by how it is written."""
-    wanted = _plain(ast.unparse(leaf.node))
+    wanted = bare(ast.unparse(leaf.node))
     given = [trainer.argument("max_epochs") for trainer in facts.trainers if not trainer.evaluates]
     if not given and wanted == "max_epochs":
         return any(item.indirect_trainers for item in facts.files.values())
-    return bool(given) and all(item is not None and _plain(item.text) == wanted for item in given)
-
-
-def _plain(text: str) -> str:
-    """An attribute chain without the object that holds the settings: `self.hparams.epochs` is `args.epochs`."""
-    parts = re.sub(r"\s+", "", text).split(".")
-    holders = ("self", "args", "hparams", "cfg", "config", "conf", "opt", "opts", "params", "hp")
-    while len(parts) > 1 and parts[0] in holders:
-        parts = parts[1:]
-    return ".".join(parts)
+    return bool(given) and all(item is not None and bare(item.text) == wanted for item in given)
 
 
 def _dead_helpers(file: PythonFile, place: Place) -> list[str]:

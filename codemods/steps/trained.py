@@ -8,11 +8,13 @@ import re
 from dataclasses import replace
 from typing import Any, Literal
 
+from codemods.steps.modules import bare
 from codemods.steps.roles import SEVERAL, Count, Leaf, Role
 from codemods.steps.script import Script, dataset_of
 from codemods.syntax import is_none, own_nodes, results
 
 Seen = Literal["same", "another", "unseen"]
+OURS = re.compile(r"(?<![a-z])train(?!er)")
 OTHER = re.compile(r"(?<![a-z])(val|valid|validation|test|eval|dev)(?![a-z])")
 
 
@@ -43,7 +45,7 @@ def is_trained_on(script: Script, node: ast.expr) -> Seen:
 
 
 def _named(text: str) -> Seen:
-    if "train" in text:
+    if OURS.search(text):
         return "same"
     return "another" if OTHER.search(text) else "unseen"
 
@@ -63,9 +65,10 @@ def with_sizes(script: Script, count: Count, window: Any) -> Count:
         parts = [("batch_size", size), *parts]
     parts = [(role, size) for role, size in parts if type(size) is int and size > 1 and not count.first(role)]
     for length in range(1, len(parts) + 1):
-        if math.isclose(count.number * math.prod(size for _, size in parts[:length]), 1):
+        product = math.prod(size for _, size in parts[:length])
+        if math.isclose(count.cut, product):
             under = [Leaf(role, ast.Constant(size), "named") for role, size in parts[:length]]
-            return replace(count, number=1, under=(*count.under, *under))
+            return replace(count, number=round(count.number * product, 6), cut=1, under=(*count.under, *under))
     return count
 
 
@@ -85,8 +88,13 @@ def other_size(script: Script, count: Count) -> str | None:
     numbers = script.constant(size), script.constant(divisor.node)
     if None not in numbers and numbers[0] == numbers[1]:
         return None
-    names = [{text.rpartition(".")[2] for text in _spellings(script, node)} for node in (size, divisor.node)]
-    return None if names[0] & names[1] else ast.unparse(size)
+    names = [{bare(text) for text in _spellings(script, node)} for node in (size, divisor.node)]
+    return None if names[0] & names[1] and not unseen(script, divisor.node) else ast.unparse(size)
+
+
+def unseen(script: Script, node: ast.expr) -> bool:
+    """Whether a name in an expression means something else where the Trainer is built."""
+    return any(isinstance(part, ast.Name) and not script.sees(part) for part in ast.walk(node))
 
 
 def set_anew(script: Script, node: ast.expr) -> str | None:

@@ -29,7 +29,7 @@ class Trainers:
         """What an expression counts where the Trainer is built."""
         found = self.script.reader().read(self.script.follow(node))
         window = self.script.constant(self.given.get("accumulate_grad_batches"))
-        return with_sizes(self.script, found, window) if found and found.number != 1 else found
+        return with_sizes(self.script, found, window) if found and found.cut != 1 else found
 
 
 def builds_trainer(call: CallNode, file: PythonFile, facts: Facts) -> bool:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from codemods.source import ClassNode, PythonFile
 from codemods.steps.modules import reader_of
+from codemods.steps.plain import Plain
 from codemods.steps.roles import Count, Reader
 from codemods.steps.script import copy_of
 from codemods.steps.totals import BUILDS, TOTALS, Place, places, reaches_scheduler
@@ -54,7 +55,7 @@ def _unread(item: ClassNode, function: Function) -> Iterator[Unread]:
         given = node.value if isinstance(node, ast.Assign | ast.keyword) and _may(node) else None
         if not isinstance(given, ast.BinOp | ast.BoolOp | ast.Call | ast.IfExp):
             continue
-        plain = _Plain({name: value for name, value in inner.items() if value is not None}, reader)
+        plain = Plain(reader, {name: value for name, value in inner.items() if value is not None})
         count = reader.read(plain.visit(copy_of(given)))
         if function.name == "__init__":
             plain.why.append("`__init__` runs before there is a Trainer")
@@ -85,35 +86,3 @@ def _grown(
         if count is not None and count.is_total:
             place = Place(item, function, first[0].value, count, reader)
             yield Unread(place, grown, f"`{name}` is multiplied in place")
-
-
-class _Plain(ast.NodeTransformer):
-    """An expression without what is not followed; `why` says what that was."""
-
-    def __init__(self, inner: Mapping[str, ast.expr], reader: Reader) -> None:
-        self.inner, self.reader = inner, reader
-        self.why: list[str] = []
-
-    def visit_BoolOp(self, node: ast.BoolOp) -> ast.expr:
-        first = node.values[0]
-        if isinstance(node.op, ast.Or) and isinstance(first, ast.Attribute | ast.Name) and len(node.values) == 2:
-            text = ast.unparse(first)
-            if text.rpartition(".")[2] == "max_steps":
-                self.why.append(f"`{text}` comes first where it is set")
-                return self.visit(node.values[1])  # type: ignore[no-any-return]
-        return node
-
-    def visit_Call(self, node: ast.Call) -> ast.expr:
-        if isinstance(node.func, ast.Name) and node.func.id in self.inner and not (node.args or node.keywords):
-            self.why.append(f"`{node.func.id}` is a function inside")
-            return copy_of(self.inner[node.func.id])
-        given = node.args[0] if node.args else None
-        if isinstance(node.func, ast.Name) and node.func.id == "len" and isinstance(given, ast.Subscript):
-            key = given.slice.value if isinstance(given.slice, ast.Constant) else None
-            if isinstance(key, str) and "val" not in key and "test" not in key and self.reader.is_loader(given.value):
-                self.why.append(
-                    f"which of several loaders decides how long an epoch is, `{key}` or another, is not seen"
-                )
-                return ast.Call(node.func, [given.value], [])
-        self.generic_visit(node)
-        return node

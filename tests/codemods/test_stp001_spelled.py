@@ -75,6 +75,7 @@ def test_a_dictionary_that_is_handed_on_is_named(lines: tuple[str, ...]) -> None
     [
         "args.steps if args.steps > 0 else len(train_loader) * epochs",
         "args.steps or len(train_loader) * epochs",
+        "args.max_steps or len(train_loader) * epochs",
         "min(args.steps, len(train_loader) * epochs)",
     ],
 )
