@@ -243,7 +243,7 @@ def _part(
     noise: float = 0.0,
 ) -> Alone:
     judgement = judge(old, new, (), per_batch=per_batch, missing=missing, noise=noise)
-    mine = [problem for problem in problems if problem.rsplit(":", 2)[0] in new.loaded]
+    mine = [problem for problem in problems if problem.partition(":")[0] in new.loaded]
     failure = old.recording.failure if old else None
     if judgement.verdict == "regressed" and mine:
         reason = f"{judgement.reason}; left to do by hand: {mine[0]}"

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from verify.hooks import GONE_PARAMETERS, REMOVED, STEPS, is_hook
-from verify.uses import Call, Hook, Use
+from verify.uses import Call, Hook, Unread, Use
 
 SHOWN = 200
 
@@ -58,6 +58,9 @@ def problems(uses: Iterable[Use], known: Facts) -> tuple[str, ...]:
 
 
 def _judge(use: Use, known: Facts) -> Iterator[str]:
+    if isinstance(use, Unread):
+        yield f"not read, as {use.why}"
+        return
     if isinstance(use, Hook):
         yield from _judge_hook(use, known)
         return

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Iterable, Iterator, Mapping
 
 from packaging.specifiers import SpecifierSet
@@ -11,7 +10,7 @@ from packaging.version import Version
 from verify.baseline import LIGHTNING, named
 from verify.releases import MINORS
 from verify.sources import NAMESPACES, Sources
-from verify.uses import Hook, Use, uses
+from verify.uses import Call, Name, of_file
 
 _UNINSTALLABLE = ("0.10.0", "1.0.8", "1.1.8", "1.2.10", "1.3.8")
 """The last releases of minors that no longer install: pins may still admit them."""
@@ -37,17 +36,14 @@ def older_than(sources: Sources, below: str, pins: Iterable[str], lasted: Mappin
     was the last to have a name that is gone, the name without its namespace."""
     admitted = SpecifierSet(",".join(str(pin.specifier) for pin in named(pins, LIGHTNING) if pin.specifier))
     known = [version for minor in MINORS for version in minor.versions[minor.oldest :] if version in admitted]
-    limits = {_lacking(use.name, lasted) for use in _used(sources) if not isinstance(use, Hook)}
+    limits = {_lacking(use.name, lasted) for use in _used(sources)}
     usable = [limit for limit in limits if limit and any(version < limit for version in known)]
     return str(min((Version(below), *usable)))
 
 
-def _used(sources: Sources) -> Iterator[Use]:
+def _used(sources: Sources) -> Iterator[Name | Call]:
     for path in sources.paths():
-        tree = sources.tree(path)
-        if tree and sources.packages(path) & set(NAMESPACES):
-            with contextlib.suppress(RecursionError):
-                yield from uses(path, tree)
+        yield from (use for use in of_file(sources, path) if isinstance(use, Name | Call))
 
 
 def _lacking(name: str, lasted: Mapping[str, str]) -> Version | None:

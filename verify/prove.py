@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -32,7 +31,7 @@ from verify.requirements import misfit
 from verify.running import board_of, last_line, run_both, run_harness, run_script, run_spec, side, together, version_of
 from verify.sources import NAMESPACES, Sources, imports
 from verify.targets import READ_BY, asked_for, targets
-from verify.uses import Use, asked, uses
+from verify.uses import asked, of_file
 from verify.verdict import Judgement, judge, noise_of
 
 
@@ -281,11 +280,7 @@ def _conforming(after: Sources, bench: Bench) -> Evidence:
 
 def _conform(after: Sources, ready: Ready, bench: Bench) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """What the target does not have: in changed files, and in the others."""
-    found: list[Use] = []
-    for path in after.paths():
-        tree = after.tree(path)
-        if tree and after.packages(path) & set(NAMESPACES):
-            found += _uses(path, tree)
+    found = [use for path in after.paths() for use in of_file(after, path)]
     if not found:
         return (), ()
     facts = conform.facts(_told(asked(found), ready, bench))
@@ -309,10 +304,3 @@ def _told(uses: Mapping[str, list[Any]], ready: Ready, bench: Bench) -> tuple[Ma
         raise Unavailable(f"the target environment cannot be asked for its names: {last_line(outcome)}")
     known.remember(bench.cache, ready.interpreter, told)
     return (*before, *told)
-
-
-def _uses(path: str, tree: ast.Module) -> list[Use]:
-    try:
-        return list(uses(path, tree))
-    except RecursionError:
-        return []

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from verify.sources import NAMESPACES, catches_import
+from verify.sources import NAMESPACES, Sources, catches_import
 
 
 @dataclass(frozen=True)
@@ -47,7 +48,31 @@ class Hook:
     called: bool
 
 
-Use = Name | Call | Hook
+@dataclass(frozen=True)
+class Unread:
+    """A file of which it is not known what it uses, and why."""
+
+    path: str
+    line: int
+    why: str
+
+
+Use = Name | Call | Hook | Unread
+_IMPORTS = re.compile(rb"^[ \t]*(?:from|import)[ \t][^#\n]*\b(?:pytorch_)?lightning\b", re.MULTILINE)
+
+
+def of_file(sources: Sources, path: str) -> list[Use]:
+    """What a file of a tree uses of Lightning; where it imports that and cannot be read, this alone."""
+    tree = sources.tree(path)
+    if tree is None:
+        names = _IMPORTS.search((sources.root / path).read_bytes())
+        return [Unread(path, 1, "it does not parse")] if names else []
+    if not sources.packages(path) & set(NAMESPACES):
+        return []
+    try:
+        return list(uses(path, tree))
+    except RecursionError:
+        return [Unread(path, 1, "it is nested too deep to be followed")]
 
 
 def uses(path: str, tree: ast.Module) -> Iterator[Use]:
@@ -167,6 +192,6 @@ def _hook(path: str, base: str, owner: str, node: ast.FunctionDef, called: bool)
 
 def asked(found: list[Use]) -> dict[str, list[Any]]:
     """What the harness has to look up to judge these uses."""
-    names = {use.base if isinstance(use, Hook) else use.name for use in found}
+    names = {use.base if isinstance(use, Hook) else use.name for use in found if not isinstance(use, Unread)}
     methods = {(use.base, use.name) for use in found if isinstance(use, Hook)}
     return {"names": sorted(names), "methods": [list(pair) for pair in sorted(methods)]}

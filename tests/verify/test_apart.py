@@ -110,9 +110,17 @@ def test_a_module_that_no_longer_trains_is_a_regression(monkeypatch: pytest.Monk
     assert "no such thing" in reason
 
 
-def test_what_is_left_for_a_person_is_no_regression(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "problem",
+    [
+        "model.py:7: Model.training_step(optimizer_idx), the target does not pass it",
+        "model.py:7: Model.training_epoch_end, the target never calls it: use on_train_epoch_end",
+    ],
+)
+def test_what_is_left_for_a_person_is_no_regression(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, problem: str
+) -> None:
     broken = record(False, Failure("TypeError", "optimizer_idx", "model.py:3"))
-    problem = "model.py:7: Model.training_step(optimizer_idx), the target does not pass it"
     verdict, rung, reason = judged(monkeypatch, tmp_path, record(), broken, (problem,))
     assert (verdict, rung) == ("inconclusive", None)
     assert problem in reason

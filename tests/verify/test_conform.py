@@ -12,7 +12,8 @@ import pytest
 
 from verify.conform import Facts, facts, problems
 from verify.record import events
-from verify.uses import Use, asked, uses
+from verify.sources import Sources
+from verify.uses import Use, asked, of_file, uses
 
 PL = "import pytorch_lightning as pl\n"
 MODULE = PL + "class M(pl.LightningModule):\n"
@@ -103,6 +104,26 @@ def test_torchvision_without_its_compiled_part_hides_no_name(tmp_path: Path) -> 
     (package / "__init__.py").write_text("import torch\n\nnms = torch.ops.torchvision.nms.default\n")
     known = told({"names": ["torchvision.nms"], "methods": []}, tmp_path, PYTHONPATH=str(tmp_path))
     assert known.names["torchvision.nms"].missing is None
+
+
+DEEP = PL + "pl.Trainer(gpus=1)\nx = " + " + ".join("y" * 900) + "\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (DEEP, "m.py:1: not read, as it is nested too deep to be followed"),
+        (PL + "pl.Trainer(gpus=1)\nprint 'x'\n", "m.py:1: not read, as it does not parse"),
+        ("if x:\n    import os, lightning.pytorch as pl\nprint 'x'\n", "m.py:1: not read, as it does not parse"),
+        ("# lightning fast\nimport os\nprint 'x'\n", None),
+        ("x = " + " + ".join("y" * 900) + "\n", None),
+    ],
+)
+def test_a_file_that_cannot_be_read_does_not_conform(tmp_path: Path, text: str, said: str | None) -> None:
+    (tmp_path / "m.py").write_text(text)
+    found = of_file(Sources(tmp_path), "m.py")
+    assert asked(found) == {"names": [], "methods": []}
+    assert problems(found, Facts({}, {})) == ((said,) if said else ())
 
 
 def test_very_long_lists_are_cut(known: Facts) -> None:
