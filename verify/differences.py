@@ -67,25 +67,26 @@ def differences(before: Raw, after: Raw, tolerance: float, exact: float, per_bat
 def up_to_failure(before: Raw, after: Raw, tolerance: float) -> Iterator[Difference]:
     """What differs of a run that failed and one that did not, as far as the first one went."""
     old, new = before.recording, after.recording
-    if not adds_up(before, after, tolerance):
-        yield from _first("loss", old.losses, new.losses, tolerance)
+    both = losses_of(before, after)
+    what = "sum of the losses of step" if regrouped(before, after) else "loss"
+    yield from _first(what, [pair[0] for pair in both], [pair[1] for pair in both], tolerance)
     yield from _rates(old, new)
     yield from _unheld(old, new)
+
+
+def regrouped(before: Raw, after: Raw) -> bool:
+    """Whether the optimizer steps that both made have other numbers of backward passes."""
+    old, new = before.recording, after.recording
+    common = min(old.optimizer_steps, new.optimizer_steps)
+    then, now = (list(map(len, _by_step(raw, common)[:common])) for raw in (before, after))
+    return then != now and (old.failure is not None or old.optimizer_steps == new.optimizer_steps)
 
 
 def adds_up(before: Raw, after: Raw, tolerance: float) -> bool:
     """Whether there are other backward passes, and the losses of each optimizer step, and those after the last one,
     come to the same sum: the gradient of a sum is the sum of the gradients. Of a step that a failure cut off, they may
     also be the first ones of that step."""
-    old, new = before.recording, after.recording
-    common = min(old.optimizer_steps, new.optimizer_steps)
-    then, now = (_by_step(raw, common) for raw in (before, after))
-    whole = old.failure is not None or old.optimizer_steps == new.optimizer_steps
-    apart = list(map(len, then[:common])) != list(map(len, now[:common]))
-    cut = not old.fitted and len(then[common]) <= len(now[common])
-    same = [close(sum(a), sum(b), tolerance) for a, b in pairs(then, now)]
-    same[common] |= cut and all(close(a, b, tolerance) for a, b in pairs(then[common], now[common]))
-    return whole and apart and all(same)
+    return regrouped(before, after) and all(close(a, b, tolerance) for a, b in losses_of(before, after))
 
 
 def _by_step(raw: Raw, steps: int) -> list[list[float]]:
@@ -101,7 +102,7 @@ def losses_of(before: Raw, after: Raw) -> list[tuple[float, float]]:
     """The losses of both side by side; where there are other backward passes, their sums at each step. Those of a step
     that a failure cut off are its first ones, where these are nearer than their sum."""
     old, new = before.recording, after.recording
-    if not adds_up(before, after, math.inf):
+    if not regrouped(before, after):
         return list(pairs(old.losses, new.losses))
     common = min(old.optimizer_steps, new.optimizer_steps)
     then, now = (_by_step(raw, common) for raw in (before, after))

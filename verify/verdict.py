@@ -6,7 +6,17 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from verify.differences import UNCOUNTED, Difference, adds_up, differences, losses_of, most, pairs, up_to_failure
+from verify.differences import (
+    UNCOUNTED,
+    Difference,
+    adds_up,
+    differences,
+    losses_of,
+    most,
+    pairs,
+    regrouped,
+    up_to_failure,
+)
 from verify.evidence import Recording, Rung, Verdict
 from verify.record import Raw
 
@@ -119,7 +129,7 @@ def _repaired(
     elif noise > NOISY:
         what = f"{aside}: the losses up to that failure cannot be compared"
     else:
-        sums = "sums of the losses of each step" if adds_up(before, after, math.inf) else "losses"
+        sums = "sums of the losses of each step" if regrouped(before, after) else "losses"
         flaky = f"; {aside}" if noise > exact else ""
         what = f"the {len(both)} {sums} up to that failure are the same within {tolerance:g}{flaky}"
     reason = f"failed before ({told}), trains now; {what}"

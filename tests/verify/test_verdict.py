@@ -213,6 +213,26 @@ def test_global_step_is_not_compared_where_the_baseline_counts_batches() -> None
     assert judge(RAW, raw(global_step=4), (), per_batch=True).verdict == "preserved"
 
 
+@pytest.mark.parametrize(
+    ("then", "passes", "said"),
+    [
+        ((1.0, 2.0, 50.0, 4.0), (0, 0, 0, 1), "sum of the losses of step 1: 3 became 53"),
+        ((1.0, 2.0, 4.0), (0, 1, 2), "sum of the losses of step 1: 3 became 1"),
+        ((1.0, 2.5, 4.0), (0, 0, 1), "loss 2: 2 became 2.5"),
+    ],
+)
+def test_losses_before_a_failure_that_have_another_sum_in_a_step_are_not_called_the_same(
+    then: tuple[float, ...], passes: tuple[int, ...], said: str
+) -> None:
+    """Although each of them is among those of the tree after, in the same place."""
+    old = replace(failed(losses=(1.0, 2.0)), passes=(0, 0))
+    old = replace(old, recording=replace(old.recording, optimizer_steps=1, learning_rates=((0.1,),)))
+    new = replace(raw(losses=then, optimizer_steps=passes[-1] + 1), passes=passes)
+    judgement = judge(old, new, ())
+    assert judgement.verdict == "changed"
+    assert f"with other numbers up to that failure: {said}" in judgement.reason
+
+
 def test_a_failure_that_is_new_is_a_regression() -> None:
     judgement = judge(RAW, failed(), ())
     assert short(judgement) == ("regressed", "conforms")
