@@ -144,7 +144,7 @@ def _kinds_left(page: Page, findings: Sequence[Finding]) -> None:
     ordered = sorted(kinds.items(), key=lambda kind: -len(kind[1]))
     for (code, fix), found in ordered[:_SOME]:
         message, held = Counter(finding.message for finding in found).most_common(1)[0]
-        others = " and the like" if held < len(found) else ""
+        others = ", and others" if held < len(found) else ""
         parts = [(f"{len(found):>4} ", "bold"), (f"{words.one_line(code)} ", "bold red")]
         page.line([*parts, *prose(words.one_line(message)), (f"{others} ", ""), (f"[{fix}]", _LEVELS[fix])], hang=7)
         more = f" and {len(found) - _PLACES} more" if len(found) > _PLACES else ""

@@ -294,7 +294,7 @@ def test_a_run_with_hundreds_left_fits_one_screen() -> None:
 def test_kinds_that_are_left_are_told_by_what_most_of_them_say() -> None:
     findings = [replace(UNSAFE, path=f"{number}.py", message="a" if number < 3 else "b") for number in range(12)]
     text = report(replace(RUN, findings=(*findings, MANUAL)))
-    assert f"  12 LIT101 b and the like [unsafe]\n       {'0.py:8:5, 1.py:8:5, 10.py:8:5'} and 9 more\n" in text
+    assert f"  12 LIT101 b, and others [unsafe]\n       {'0.py:8:5, 1.py:8:5, 10.py:8:5'} and 9 more\n" in text
     assert f"   1 TBP001 {MANUAL.message} [manual]\n       src/model.py:40:9\n" in text
 
 
