@@ -12,18 +12,19 @@ from collections.abc import Callable
 from typing import Any
 
 
-def stay_on_cpu(used: dict[str, None]) -> None:
-    """Let tensors, and with them modules, be put on CUDA where there is none; who asks is added to `used`."""
+def stay_on_cpu(root: str, used: dict[str, None]) -> None:
+    """Let tensors, and with them modules, be put on CUDA where there is none; who of the project at `root` asks
+    is added to `used`."""
     import torch
 
     if torch.cuda.is_available():
         return
     tensor: Any = torch.Tensor
-    tensor.to = _patient(tensor.to, used)
-    tensor.cuda = _patient(tensor.cuda, used, lambda self, *_, **__: self)
+    tensor.to = _patient(tensor.to, root, used)
+    tensor.cuda = _patient(tensor.cuda, root, used, lambda self, *_, **__: self)
 
 
-def _patient(original: Any, used: dict[str, None], instead: Callable[..., Any] | None = None) -> Any:
+def _patient(original: Any, root: str, used: dict[str, None], instead: Callable[..., Any] | None = None) -> Any:
     """A method that does something else where it fails for the want of CUDA."""
 
     @functools.wraps(original)
@@ -34,7 +35,7 @@ def _patient(original: Any, used: dict[str, None], instead: Callable[..., Any] |
             here = [_here(value) for value in args], {name: _here(value) for name, value in kwargs.items()}
             if instead is None and here == (list(args), kwargs):
                 raise
-            used[_asking()] = None
+            used[_asking(root)] = None
             return instead(self) if instead else original(self, *here[0], **here[1])
 
     return method
@@ -48,9 +49,9 @@ def _here(value: Any) -> Any:
     return torch.device("cpu") if name.startswith("cuda") or type(value) is int else value
 
 
-def _asking() -> str:
-    """The module whose code is running, but for torch and this one."""
+def _asking(root: str) -> str:
+    """The innermost module of the project whose code is running."""
     frame: Any = sys._getframe(1)
-    while frame and (name := str(frame.f_globals.get("__name__"))).split(".")[0] in ("torch", __name__.split(".")[0]):
+    while frame and not frame.f_code.co_filename.startswith(root):
         frame = frame.f_back
-    return name if frame else "?"
+    return str(frame.f_globals.get("__name__")) if frame else "?"

@@ -105,7 +105,7 @@ def prepared(spec: dict[str, Any], record: Record) -> Any:
         return None
     sys.meta_path.append(beside("compiled").Compiler(Path.cwd(), Path(spec["scratch"]), COMPILED))
     beside("installed").install(spec.get("own"), Path.cwd(), INSTALLED)
-    beside("devices").stay_on_cpu(MOVED)
+    beside("devices").stay_on_cpu(str(Path.cwd()), MOVED)
     watch = beside("watch").Watch(record, spec)
     beside("short").steady_loaders(spec["seed"])
     watch.patch_torch()

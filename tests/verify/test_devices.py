@@ -61,10 +61,10 @@ def test_other_errors_are_left_and_nothing_is_done_where_there_is_cuda(monkeypat
     used: dict[str, None] = {}
     try:
         monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
-        stay_on_cpu(used)
+        stay_on_cpu("/", used)
         assert tensor.to is to
         monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
-        stay_on_cpu(used)
+        stay_on_cpu("/", used)
         with pytest.raises(RuntimeError):
             torch.rand(2).to("nowhere")
         with pytest.raises(TypeError):
