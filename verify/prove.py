@@ -91,9 +91,9 @@ def _prove(before: Sources, after: Sources, bench: Bench) -> Evidence:
             tell = board_of(bench, entry).side(side("before", pair.before))
             noise = noise_of(old, run_script(before, entry, pair.before, bench, f"again{number}", tell))
             judgement = judge(old, new, problems, per_batch=per_batch, missing=pair.missing, noise=noise)
+        judgement = _with_requirements(judgement, after, request)
         if not touched:
             judgement = _untouched(judgement, entry, problems)
-        judgement = _with_requirements(judgement, after, request)
         judgement = replace(judgement, reason=judgement.reason + _aside(request, old, new))
         tried.append(_with_runs(_evidence(request, judgement), pair, old, new))
         if judgement.verdict == "regressed" or (touched and (new.recording.fitted or (old and old.recording.fitted))):
@@ -152,7 +152,8 @@ def _apart(before: Sources, after: Sources, problems: tuple[str, ...], bench: Be
     found = apart.train(sides, request.changed, problems, missing=pair.missing, per_batch=per_batch)
     if found is None:
         return None
-    evidence = replace(_evidence(request, found.judgement), environments=pair.environments, alone=found.alone)
+    judgement = _with_requirements(found.judgement, after, request)
+    evidence = replace(_evidence(request, judgement), environments=pair.environments, alone=found.alone)
     return replace(evidence, before=found.alone[0].before, after=found.alone[0].after) if found.alone else evidence
 
 

@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tests.verify.trees import tree
+from verify import apart
 from verify.bench import Pair, Request
 from verify.environments import Ready
-from verify.evidence import Environment, Evidence, Failure, Recording, Verdict
+from verify.evidence import Alone, Environment, Evidence, Failure, Recording, Verdict
 from verify.interpreters import Interpreter
 from verify.modules import not_executed, touches
 from verify.prove import prove
 from verify.record import Raw
+from verify.verdict import Judgement
 
 TRAIN = """
 import torch, pytorch_lightning as pl
@@ -65,14 +68,14 @@ def raw(script: str, loaded: Sequence[str], failure: Failure | None = None) -> R
     return Raw(recording, loaded=tuple(loaded))
 
 
-def proven(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, runs: dict[str, tuple[Raw, Raw]]) -> Evidence:
+def proven(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, runs: dict[str, tuple[Raw, Raw]], **more: Any) -> Evidence:
     """What scripts come to that record this before and after, of which `net.py` alone was changed."""
     root = tree(tmp_path / "tree", **{Path(name).stem: TRAIN for name in runs}, net="import pytorch_lightning\n")
     monkeypatch.setattr("verify.prove._environments", lambda *_: Pair(READY, READY, ""))
     monkeypatch.setattr("verify.prove._conform", lambda *_: ((), ()))
     monkeypatch.setattr("verify.prove._apart", lambda *_: None)
     monkeypatch.setattr("verify.prove.run_both", lambda *given: runs[given[2].script])
-    return prove(root, root, replace(REQUEST, changed=("net.py",)), lambda text: None)
+    return prove(root, root, replace(REQUEST, changed=("net.py",), **more), lambda text: None)
 
 
 def test_the_next_script_is_run_where_one_executes_nothing_of_what_was_changed(
@@ -82,6 +85,35 @@ def test_the_next_script_is_run_where_one_executes_nothing_of_what_was_changed(
     evidence = proven(monkeypatch, tmp_path, runs)
     assert (evidence.verdict, evidence.rung) == ("preserved", "same")
     assert evidence.after and evidence.after.script == "b.py"
+
+
+OTHER_PINS: Mapping[str, tuple[str, ...]] = {
+    "before_pins": ("pytorch-lightning>=1.5",), "after_pins": ("pytorch-lightning>=2.0,<2.5",),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("loaded", [["a.py"], ["a.py", "net.py"]])
+def test_a_script_is_held_against_the_requirements(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, loaded: list[str]
+) -> None:
+    one = raw("a.py", loaded)
+    evidence = proven(monkeypatch, tmp_path, {"a.py": (one, one)}, **OTHER_PINS)
+    assert (evidence.verdict, evidence.rung) == ("regressed", None)
+    assert evidence.reason.startswith("`pytorch-lightning<2.5,>=2.0` does not admit 2.6.6; ")
+
+
+def test_modules_alone_are_held_against_the_requirements(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    root = tree(tmp_path / "tree", model=TRAIN.partition("if __name__")[0])
+    one = raw("model.py", ["model.py"]).recording
+    part = Alone("model.py:Model", "", "", (), "preserved", "same", "", None, None, one, one)
+    found = apart.Result(Judgement("preserved", "same", "trained alone"), (part,), ())
+    monkeypatch.setattr("verify.prove._environments", lambda *_: Pair(READY, READY, ""))
+    monkeypatch.setattr("verify.prove._conform", lambda *_: ((), ()))
+    monkeypatch.setattr("verify.apart.train", lambda *_, **__: found)
+    request = replace(REQUEST, changed=("model.py",), **OTHER_PINS)
+    evidence = prove(root, root, request, lambda text: None)
+    assert (evidence.verdict, evidence.rung) == ("regressed", None)
+    assert evidence.reason.startswith("`pytorch-lightning<2.5,>=2.0` does not admit 2.6.6; trained alone")
 
 
 @pytest.mark.parametrize(
