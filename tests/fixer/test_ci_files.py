@@ -14,6 +14,7 @@ from typing import Any
 
 import jsonschema  # type: ignore[import-untyped]
 import pytest
+import tomlkit
 import yaml  # type: ignore[import-untyped]
 
 from fixer import __version__
@@ -174,6 +175,33 @@ def test_init_writes_what_fits(ask: Ask, folder: Path, url: str, path: str, sche
     again = ask("init", folder, "--yes")
     assert Repo(folder).fingerprint() == before
     assert "it is left as it is" in again.out
+
+
+def test_what_strangers_write_is_checked_and_not_run() -> None:
+    starters = ROOT / "fixer" / "starters"
+    github, gitlab = (yaml.safe_load((starters / f"{kind}.yml").read_text()) for kind in ("github", "gitlab"))
+    assert set(github[True]) == {"pull_request", "schedule", "workflow_dispatch"}
+    check, migrate = github["jobs"]["check"], github["jobs"]["migrate"]
+    assert (check["if"], check["permissions"]) == ("github.event_name == 'pull_request'", {"contents": "read"})
+    assert migrate["if"] == "github.event_name != 'pull_request'"
+    assert not [step for step in check["steps"] if "env" in step]
+    for one in (check, migrate):
+        assert one["steps"][0]["with"] == {"persist-credentials": False}
+    assert [rule["if"] for rule in gitlab["fixer-check"]["rules"]] == ['$CI_PIPELINE_SOURCE == "merge_request_event"']
+    assert not [rule for rule in gitlab["fixer-migrate"]["rules"] if "merge_request" in rule["if"]]
+    for lines in ([step.get("run", "") for step in check["steps"]], gitlab["fixer-check"]["script"]):
+        assert [line.split()[1] for line in lines if line.startswith("fixer ")] == ["check"]
+
+
+def test_the_image_is_made_of_what_is_there() -> None:
+    lines = (ROOT / "Dockerfile").read_text()
+    settings = tomlkit.parse((ROOT / "pyproject.toml").read_text()).unwrap()["project"]
+    (extras,) = re.findall(r"src/fixer\[(.*)\]", lines)
+    assert set(extras.split(",")) <= set(settings["optional-dependencies"])
+    assert all((ROOT / name).is_file() for name in re.findall(r"/usr/local/src/fixer/(\S+)", lines))
+    left_out = (ROOT / ".dockerignore").read_text().split()
+    assert not {*settings["license-files"], settings["readme"], "fixer", "codemods", "verify"} & set(left_out)
+    assert list(settings["scripts"]) == ["fixer"] and 'ENTRYPOINT ["fixer"]' in lines
 
 
 GIT = {"vcs": "git", "commit_id": "a" * 40}

@@ -164,6 +164,19 @@ def test_where_all_that_is_left_is_switched_off_it_is_closed_and_said(world: Wor
     assert [one.state for one in world.api.requests] == ["closed", "open"]
 
 
+def test_the_commands_of_a_report_leave_out_what_is_switched_off(world: World) -> None:
+    world.commit(OLD + MOVED)
+    settings = b'[tool.fixer]\nignore = ["PIN"]\n'
+    commit(world.origin, {"pyproject.toml": settings})
+    world.run()
+    world.pull().body = world.pull().body.replace("- [x] LIT101", "- [ ] LIT101")
+    repo = world.clone()
+    said = world.say("--branch", BRANCH, "--output-file", f"markdown:{repo.path / 'report.md'}", repo=repo)
+    assert {item["code"] for item in said.report()["commits"]} == {"LIT001"}
+    told = (repo.path / "report.md").read_text()
+    assert f"\nfixer run . --ignore=PIN,LIT101 --branch={BRANCH} --target 2.6.6\n" in told
+
+
 @pytest.mark.parametrize("other", [["--select", "TBP"], ["--ignore", "LIT"], ["--unsafe-fixes"]])
 def test_a_run_that_was_asked_for_something_else_does_not_close_it(world: World, other: list[str]) -> None:
     world.run()
@@ -252,6 +265,24 @@ def test_a_fork_offers_to_where_it_came_from(world: World, tmp_path: Path) -> No
     assert head(world.origin) == ""
     assert (world.pull().owner, world.pull().head, world.pull().base) == ("other", BRANCH, "main")
     assert world.run("--push", "fork", repo=repo)["messages"][-1].startswith("pull request is up to date")
+
+
+def test_a_detached_head_of_ci_offers_to_the_branch_that_is_built(world: World) -> None:
+    commit(world.origin, {"train.py": OLD + b"# develop\n"}, "develop", "origin/main")
+    built = {
+        "github": {"GITHUB_REF_TYPE": "branch", "GITHUB_REF_NAME": "develop"},
+        "gitlab": {"CI_COMMIT_BRANCH": "develop"},
+    }
+    for variables, base in ((built[world.kind], "develop"), ({}, "main")):
+        repo = world.clone()
+        repo.git("switch", "--quiet", "--detach", "origin/develop")
+        repo.git("branch", "--quiet", "-D", "main")
+        with world.monkeypatch.context() as pipeline:
+            for name, value in variables.items():
+                pipeline.setenv(name, value)
+            world.run(repo=repo)
+        assert world.pull().base == base
+        world.api.requests.clear()
 
 
 def test_where_no_pull_request_can_be(ask: Ask, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
