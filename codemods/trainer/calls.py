@@ -33,9 +33,8 @@ def trainer_calls(file: PythonFile) -> list[CallNode]:
     """The calls of a file that do so, worked out once for all rules."""
     if "trainers" not in file.memo:
         spellings = file.spellings("Trainer")
-        named = (
-            call for call in file.calls_near(spellings) if last_name(call.node.func) in (*spellings, "from_argparse_args")
-        )
+        known = {*spellings, "from_argparse_args"}
+        named = (call for call in file.calls_near(spellings) if last_name(call.node.func) in known)
         file.memo["trainers"] = [call for call in named if builds_trainer(call)] if spellings else []
     found: list[CallNode] = file.memo["trainers"]
     return found

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -45,34 +46,34 @@ UNSET = {
 }
 """What is written for a parameter that may be None, and what None meant."""
 COUNTING = {"tpu_cores", "num_tpu_cores", "ipus", "num_processes", "gpus"}
+OPEN = "it may be None, an error in 2.x, and what else arrives may ask for other devices than the CPU"
 UNUSED = "the same strategy; it no longer looks for unused parameters by itself (find_unused_parameters=True does)"
 
 
 def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
     seen: set[int] = set()
     for call in trainer_calls(file):
-        for item in call.node.keywords:
-            if item.arg in GONE or item.arg in KEPT:
-                end = _end(file, facts, call, item, keywords(call.node))
-                if end is not None:
-                    yield from _match(file, call, item, end)
+        items = [item for item in call.node.keywords if item.arg in GONE or item.arg in KEPT]
+        for item, end in zip(items, _ends(file, facts, call, items, keywords(call.node)), strict=True):
+            if end is not None:
+                yield from _match(file, call, item, end)
     for call, built in receivers(file, facts):
         yield from _handed_over(file, facts, call, seen, built)
     for call in file.calls_near(["super"]):
         if is_super_call(call.node, "__init__") and is_lightnings(file, facts, call):
             for item in call.node.keywords:
-                if end := _unset(file, call, item):
+                if end := _unset(file, call, item, keywords(call.node)):
                     yield from _match(file, call, item, end)
     yield from check_plugins(file, CODE)
 
 
-def _unset(file: PythonFile, call: CallNode, item: ast.keyword) -> End | None:
+def _unset(file: PythonFile, call: CallNode, item: ast.keyword, given: Mapping[str, ast.expr]) -> End | None:
     """What becomes of a parameter, or an option, with the default None that is handed on; None for other values."""
     if item.arg not in UNSET:
         return None
     if not _may_be_none(call, item.value) and default_of(file, call, item.value) != (True, None):
         return None
-    if item.arg == "accelerator" and COUNTING & keywords(call.node).keys():
+    if item.arg == "accelerator" and COUNTING & given.keys():
         return None
     text, reason = UNSET[item.arg]
     return End(
@@ -112,12 +113,15 @@ def _handed_over(file: PythonFile, facts: Facts, call: CallNode, seen: set[int],
     every = handed(file, facts, call)
     names = [*names_of(every), *keywords(call.node)]
     given = {entry.name: entry.value for entry in every if entry.value} | keywords(call.node)
-    for entry in every:
-        if entry.file is not file or entry.name not in (*GONE, *KEPT) or id(entry.place) in seen:
+    mine = [entry for entry in every if entry.name in (*GONE, *KEPT)]
+    read = [entry for entry in mine if is_read_here(file, call, entry)]
+    items = [ast.keyword(entry.name, entry.value) for entry in read if entry.value]
+    ends = {id(entry): end for entry, end in zip(read, _ends(file, facts, call, items, given), strict=True)}
+    for entry in mine:
+        if entry.file is not file or id(entry.place) in seen:
             continue
         seen.add(id(entry.place))
-        read = entry.value if is_read_here(file, call, entry) else None
-        end = None if read is None else _end(file, facts, call, ast.keyword(entry.name, read), given)
+        end = ends.get(id(entry))
         if end is None and entry.name in KEPT:
             continue
         if (why := at_times(entry, every)) and end is not None and end.new is not None:
@@ -154,6 +158,40 @@ def _found(file: PythonFile, entry: Handed, end: End, edit: NodeEdit | None = No
     )
 
 
+def _ends(
+    file: PythonFile, facts: Facts, call: CallNode, items: Sequence[ast.keyword], given: Mapping[str, ast.expr]
+) -> list[End | None]:
+    """What becomes of arguments side by side. Those that only go count for nothing; where two are to become the same
+    argument, or one is to become another that goes, both stay."""
+    idle: set[str | None] = set()
+    ends: list[End | None] = []
+    for _ in range(3):
+        beside = [{word: given[word] for word in given if word == item.arg or word not in idle} for item in items]
+        ends = [_end(file, facts, call, item, others) for item, others in zip(items, beside, strict=True)]
+        found = {item.arg for item, end in zip(items, ends, strict=True) if end and end.new == ()}
+        if found == idle:
+            break
+        idle = found
+    made = Counter(
+        word
+        for name, words in {(item.arg, _words(end)) for item, end in zip(items, ends, strict=True)}
+        for word in words - {name}
+    )
+    for index, (item, end) in enumerate(zip(items, ends, strict=True)):
+        twice = [word for word in sorted(_words(end)) if made[word] > 1]
+        if end and end.new == () and item.arg in made:
+            twice = [item.arg]
+        if end and twice:
+            why = f"another argument is to become `{twice[0]}=` too; write what is meant"
+            ends[index] = End(None, "manual", why, end.row)
+    return ends
+
+
+def _words(end: End | None) -> frozenset[str]:
+    """The arguments that one becomes."""
+    return frozenset(word for word, _ in end.new or ()) if end else frozenset()
+
+
 def _end(
     file: PythonFile, facts: Facts, call: CallNode, item: ast.keyword, given: Mapping[str, ast.expr]
 ) -> End | None:
@@ -165,7 +203,7 @@ def _end(
     if item.arg == "strategy":
         return _strategy(file, facts, call, item.value, given)
     if item.arg == "devices":
-        return _unset(file, call, item) or _devices(file, item.value, given)
+        return _unset(file, call, item, given) or _devices(file, item.value, given)
     return counted(facts, item, given)
 
 
@@ -221,7 +259,7 @@ def _names(node: ast.expr | None) -> frozenset[str | None]:
 
 
 def _on_cpu(file: PythonFile, given: Mapping[str, ast.expr]) -> End:
-    if {"gpus", "accelerator", "devices", "strategy"} & given.keys():
+    if {"gpus", "accelerator", "devices", "strategy", "tpu_cores", "num_tpu_cores", "ipus"} & given.keys():
         return End(None, "manual", 'write accelerator="cpu", devices=..., strategy="ddp_spawn"')
     if "num_processes" in given:
         return End((("accelerator", '"cpu"'), ("strategy", '"ddp_spawn"')), "safe", "it meant processes on the CPU")
@@ -241,8 +279,8 @@ def _accelerator(
         if elsewhere or COUNTING & given.keys():
             return End((), "unsafe", "it left the choice to the other arguments")
         return End((("accelerator", '"cpu"'),), "safe", "None was the CPU, where 2.x takes what it finds", "B16")
-    if unset := _unset(file, call, ast.keyword("accelerator", node)):
-        return unset
+    if unset := _unset(file, call, ast.keyword("accelerator", node), given):
+        return End(None, "manual", OPEN) if elsewhere else unset
     default = default_of(file, call, node)[1]
     if default in {*STRATEGIES, *GONE_STRATEGIES, "ddp_cpu"}:
         return End(
@@ -268,7 +306,7 @@ def _strategy(
 ) -> End | None:
     if _is_single(node, given):
         return End((), "safe", ONE)
-    if unset := _unset(file, call, ast.keyword("strategy", node)):
+    if unset := _unset(file, call, ast.keyword("strategy", node), given):
         return unset
     if isinstance(node, ast.Name):
         values = [named(file, facts, value) for value in bound_to(file, call, node.id)]

@@ -226,8 +226,8 @@ RULE = Rule(
     summary="`trainer.tune()` and the flags that it obeyed become calls of a `Tuner`",
     why=(
         "Lightning 2.0 removed auto_lr_find=, auto_scale_batch_size=, tune() and the tuner attribute (guide rows M174 "
-        "to M176, breakage B15): a TypeError. The flags did nothing but tell tune() what to do, batch size first. Called "
-        "by hand, lr_find left the model's rate alone; a Tuner's own sets it unless told not to."
+        "to M176, breakage B15): a TypeError. The flags did nothing but tell tune() what to do, batch size first. "
+        "Called by hand, lr_find left the model's rate alone; a Tuner's own sets it unless told not to."
     ),
     fix="safe",
     versions="Lightning 0.8 - 1.9 -> 2.0 and later",

@@ -1,0 +1,65 @@
+"""LIT111: arguments that ask for nothing, become the same, or may be None, beside others."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.codemods.support import rewritten, rule, run_rules
+
+HEAD = "from pytorch_lightning import Trainer\n"
+
+
+@pytest.mark.parametrize(
+    ("given", "wanted"),
+    [
+        ("num_processes=2, tpu_cores=None", 'accelerator="cpu", devices=2'),
+        ("num_processes=2, distributed_backend=None", 'accelerator="cpu", devices=2'),
+        ("tpu_cores=8, num_processes=1", 'accelerator="tpu", devices=8'),
+        ("tpu_cores=None, num_processes=1, accelerator=None", 'accelerator="cpu"'),
+    ],
+)
+def test_an_argument_that_asks_for_nothing_counts_for_nothing(given: str, wanted: str) -> None:
+    files = {"train.py": f"{HEAD}Trainer({given})\n"}
+    assert rewritten(files, rule("LIT111"))["train.py"] == f"{HEAD}Trainer({wanted})\n"
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        "num_processes=2, devices=None",
+        "tpu_cores=8, devices=None",
+        "num_processes=2, accelerator=None",
+        "accelerator='ddp', strategy='dp', devices=1",
+    ],
+)
+@pytest.mark.parametrize("form", ["Trainer({})", "Trainer(**dict({}))"])
+def test_an_argument_that_another_would_become_stays_with_it(given: str, form: str) -> None:
+    made = run_rules({"train.py": f"{HEAD}{form.format(given)}\n"}, rule("LIT111"), unsafe=True)
+    assert (made.bugs, made.changes) == ((), ())
+    assert [item.fix for item in made.findings] == ["manual", "manual"]
+
+
+def test_two_arguments_that_would_become_the_same_stay() -> None:
+    text = f"{HEAD}kw = {{}}\nkw['num_processes'] = 2\nTrainer(distributed_backend='ddp_cpu', tpu_cores=8, **kw)\n"
+    made = run_rules({"train.py": text}, rule("LIT111"), unsafe=True)
+    assert made.bugs == ()
+    assert "distributed_backend='ddp_cpu'" in made.final().get("train.py", text.encode()).decode()
+
+
+PARSED = """\
+import argparse
+parser = argparse.ArgumentParser()
+parser.add_argument("--accelerator", default=None)
+parser.add_argument("--gpus", type=int, default=1)
+args = parser.parse_args()
+"""
+
+
+@pytest.mark.parametrize(
+    "trainer",
+    ["Trainer.from_argparse_args(args, accelerator=args.accelerator)", "Trainer(accelerator=args.accelerator, **more)"],
+)
+def test_an_accelerator_that_may_be_none_beside_what_is_not_seen_stays(trainer: str) -> None:
+    [finding] = run_rules({"train.py": f"{HEAD}{PARSED}{trainer}\n"}, rule("LIT111"), unsafe=True).findings
+    assert (finding.fix, finding.applied) == ("manual", False)
+    assert "may be None" in finding.reason
