@@ -124,6 +124,7 @@ def run(asked: Asked, how: RunOptions, progress: Progress) -> Result:
         check_branch(project, branch)
     sources = sources_of(project)
     whole, options = options, delivery.options(options) if delivery else options
+    off = sorted({rule.code for rule in whole.rules} - {rule.code for rule in options.rules})
     with remembering(project.root, options, sources) as memory:
         made = plan(sources, options, _counted(progress), memory)
     unwanted: str | None = None
@@ -141,7 +142,7 @@ def run(asked: Asked, how: RunOptions, progress: Progress) -> Result:
         proof = proof_options(project, how.python, how.timeout, how.readable)
         made, evidence = prove_plan(project, sources, options, made, proof, progress)
     result = replace(_result("run", project, options, sources, made), evidence=evidence)
-    result = replace(result, arguments=asked.arguments(project.scope))
+    result = replace(result, arguments=_arguments(asked, project, off, how.branch))
     result = replace(result, messages=(*result.messages, *filter(None, [unwanted])))
     result = _resolved(result, asked, sources, made, progress)
     if made.changes:
@@ -151,10 +152,16 @@ def run(asked: Asked, how: RunOptions, progress: Progress) -> Result:
             progress(f"pushing to {delivery.remote.name}")
             result = _or_error(delivery.deliver, result, made, rule_texts())
     elif nothing and delivery and not how.dry_run:
-        off = {rule.code for rule in whole.rules} - {rule.code for rule in options.rules}
         left = plan(sources, whole, _counted(progress)).changes if off else ()
         result = _or_error(delivery.conclude, result, off=any(change.code in off for change in left))
     return replace(result, duration_s=time.monotonic() - started)
+
+
+def _arguments(asked: Asked, project: Project, off: Sequence[str], branch: str | None) -> tuple[str, ...]:
+    """The path and the options that lead to the same branch, without what is switched off in its pull request."""
+    ignored = project.config.ignore if asked.ignore is None else asked.ignore
+    given = replace(asked, ignore=(*ignored, *off)) if off else asked
+    return (*given.arguments(project.scope), *([f"--branch={branch}"] if branch else []))
 
 
 def _or_error(go_on: Callable[..., Result], result: Result, *arguments: object, **options: object) -> Result:

@@ -46,7 +46,7 @@ class Result:
     `target` the Lightning release it moves to, `branch` the branch that holds the result (None where there is none),
     `pull_request` the address of the one that offers it, `messages` what the user should know besides (uncommitted
     work left out, nothing to look at), `error` the one message of a command that could not do its work. `duration_s`
-    is wall time in seconds, `arguments` are the path and the options on rules that `run` was given.
+    is wall time in seconds, `arguments` are the path and the options that lead `run` to the same branch.
     """
 
     command: Command

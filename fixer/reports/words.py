@@ -176,7 +176,7 @@ def reproduction(result: Result, *more: str) -> tuple[str, str]:
     itself is asked for besides, and a `--select` in place of its own."""
     from fixer.origin import requirement
 
-    names = [option.partition("=")[0] for option in more]
+    names = [option.partition("=")[0] for option in more if option.startswith("--")]
     asked = [word for word in result.arguments or (".",) if word.partition("=")[0] not in names]
     words = ["fixer", "run", *asked, "--target", result.target, *more]
     return f"pip install {shlex.quote(requirement('verify'))}", shlex.join(map(plain, words))

@@ -153,6 +153,11 @@ def test_base_and_branch_are_chosen(ask: Ask, folder: Path) -> None:
     assert ask("run", folder, "--no-verify", "--branch", "main").code == 0
 
 
+def test_the_commands_of_a_report_name_the_branch(ask: Ask, folder: Path) -> None:
+    told = ask("run", folder, "--no-verify", "--branch", "mine", "--output-format", "markdown").out
+    assert "\nfixer run . --branch=mine --target 2.6.6\ngit diff " in told
+
+
 def test_a_part_of_a_repository(ask: Ask, tmp_path: Path) -> None:
     folder = old_project(tmp_path / "project", {"a/train.py": OLD, "b/train.py": OLD})
     report = ask("run", folder / "a", "--no-verify", "--output-format", "json").report()

@@ -12,7 +12,7 @@ from markdown_it.token import Token
 from fixer.reports import OutputFormat, render
 from fixer.reports.diff import unified
 from fixer.reports.markdown import LIMIT, code, escape, fence
-from fixer.reports.words import comparison
+from fixer.reports.words import comparison, reproduction
 from fixer.result import Commit, FileDiff, Result, Skipped
 from tests.fixer.reports.samples import (
     BROKEN,
@@ -179,3 +179,9 @@ def test_the_same_branch_is_asked_for_with_the_same_options() -> None:
     assert "\nfixer run . --target 2.6.6\n" in report(RUN)
     asked = replace(RUN, arguments=("my code", "--ignore=GRD", "--unsafe-fixes"))
     assert "\nfixer run 'my code' --ignore=GRD --unsafe-fixes --target 2.6.6\n" in report(asked)
+
+
+def test_a_path_that_is_called_like_a_value_of_an_option_is_kept() -> None:
+    asked = replace(RUN, arguments=("reproduced", "--branch=mine"))
+    again = "fixer run reproduced --target 2.6.6 --branch reproduced"
+    assert reproduction(asked, "--branch", "reproduced")[1] == again
