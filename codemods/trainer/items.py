@@ -32,22 +32,33 @@ def unpacked(space: ast.AST, outer: ast.Module, name: str) -> Iterator[ast.expr 
 def parametrized(function: Function, outer: ast.Module, name: str) -> Iterator[ast.expr]:
     """The values that `pytest.mark.parametrize` gives a parameter."""
     for item in function.decorator_list:
-        if not (isinstance(item, ast.Call) and isinstance(item.func, ast.Attribute) and len(item.args) > 1):
+        if not (isinstance(item, ast.Call) and isinstance(item.func, ast.Attribute) and item.func.attr == "parametrize"):
             continue
-        known, names = literal(item.args[0])
-        if item.func.attr != "parametrize" or not known:
-            continue
-        words = [word.strip() for word in names.split(",")] if isinstance(names, str) else list(names)
-        if name in words:
-            for value in _elements(item.args[1], (outer,), 0):
-                yield from _of_case(value, words.index(name), len(words))
+        given = dict(zip(("argnames", "argvalues"), item.args, strict=False))
+        given |= {word.arg: word.value for word in item.keywords if word.arg}
+        names, values = given.get("argnames"), given.get("argvalues")
+        words, single = _words(names)
+        if name in words and values is not None:
+            for value in _elements(values, (outer,), 0):
+                yield from _of_case(value, words.index(name), 0 if single else len(words))
+
+
+def _words(node: ast.expr | None) -> tuple[list[str], bool]:
+    """The names that a parametrized test says, and whether each case is the value of a single one."""
+    names = literal(node)[1] if node is not None else None
+    if isinstance(names, str):
+        words = [word.strip() for word in names.split(",") if word.strip()]
+        return words, len(words) == 1
+    known = isinstance(names, list | tuple) and all(isinstance(word, str) for word in names)
+    return list(names) if known else [], False
 
 
 def _of_case(value: ast.expr, index: int, count: int) -> Iterator[ast.expr]:
-    """What one case of a parametrized test, which may be a `pytest.param(...)`, gives a parameter."""
+    """What one case of a parametrized test, which may be a `pytest.param(...)`, gives one of so many parameters; none
+    where the case itself is the value of the only one."""
     if isinstance(value, ast.Call) and ast.unparse(value.func) in ("pytest.param", "param"):
         yield from value.args[index : index + 1]
-    elif count == 1:
+    elif not count:
         yield value
     elif isinstance(value, ast.Tuple | ast.List) and len(value.elts) == count:
         yield value.elts[index]

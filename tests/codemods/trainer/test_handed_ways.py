@@ -107,6 +107,14 @@ CASES = "import pytest\n@pytest.mark.parametrize({})\ndef test(kw, n):\n    Trai
         ("Trainer(**(kw := {'gpus': 1}))\nprint(kw)\n", [2]),
         (CASES.format("'kw', [{'gpus': 1}, pytest.param({'gpus': 2}, id='two')]"), [3, 3]),
         (CASES.format("('n', 'kw'), [(1, {'gpus': 1}), (2, {})]"), [3]),
+        (CASES.format("('kw',), [({'gpus': 1},)]"), [3]),
+        (CASES.format("'kw,', [({'gpus': 1})]"), [3]),
+        (CASES.format("argnames='kw', argvalues=[{'gpus': 1}]"), [3]),
+        (CASES.format("'n, kw', argvalues=[pytest.param(1, {'gpus': 1})]"), [3]),
+        (CASES.format("3, [{'gpus': 1}]"), []),
+        (CASES.format("[3, None], [{'gpus': 1}]"), []),
+        (CASES.format("{'kw': 3}, [{'gpus': 1}]"), []),
+        (CASES.format("find(), [{'gpus': 1}]"), []),
     ],
 )
 def test_a_dictionary_from_a_loop_or_an_unpacking_is_named(text: str, lines: list[int]) -> None:
