@@ -65,7 +65,7 @@ def train(
         recipes, failed, seen = _search(sides, sides.after, sides.new, files, f"search{number or ''}")
         if seen:
             break
-    if not seen:
+    if not files:
         return None
     pairs = _replay(sides, recipes, "alone")
     known = {_label(recipe) for recipe in recipes}
@@ -285,6 +285,7 @@ def _part(
     )
 
 
+_NONE_THERE = "no class of these files is a LightningModule that takes a training step"
 _WORST: tuple[Verdict, ...] = ("regressed", "changed", "inconclusive", "repaired", "preserved")
 
 
@@ -301,7 +302,7 @@ def _overall(
     )
     more = f"; and {len(parts) - 3} more" if len(parts) > 3 else ""
     if not parts:
-        return Judgement("inconclusive", ground, f"no module could be trained alone: {untried}")
+        return Judgement("inconclusive", ground, f"no module could be trained alone: {untried or _NONE_THERE}")
     said = f"trained alone, on made-up batches: {told}{more}{rest}"
     if not counted:
         return Judgement("inconclusive", ground, f"{said}; none of the changed files was executed")
