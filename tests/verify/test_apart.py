@@ -212,7 +212,8 @@ def test_where_changed_files_have_no_modules_those_that_they_train_are_tried(
     monkeypatch.setattr("verify.apart._search", searched)
     start = lambda *_: (Outcome(0, "", None, 0.0), tmp_path)  # noqa: E731
     sides = Sides(Sources(root), Sources(root), start, start, lambda jobs: [job() for job in jobs], tmp_path, 10)
-    assert train(sides, ("cases.py",), (), missing="", per_batch=False) is None
+    found = train(sides, ("cases.py",), (), missing="", per_batch=False)
+    assert found and not found.alone and found.judgement.reason.endswith("takes a training step")
     assert asked == [("search", ["cases.py"]), ("search1", ["model.py"])]
 
 
