@@ -24,15 +24,17 @@ from codemods.tbptt.module import FLAG, sets_flag
 
 @dataclass(frozen=True)
 class Stage:
-    """One of the three stages: the old hook, the step whose results it gets, and what replaces it."""
+    """One of the three stages: the old hook, the step whose results it gets, and what replaces it. `later` is the name
+    that the hook had in between, where it is the oldest one."""
 
     old: str
     step: str
     row: str
+    later: str = ""
 
     @property
     def new(self) -> str:
-        return f"on_{self.old.replace('training', 'train')}"
+        return f"on_{self.step.removesuffix('_step').replace('training', 'train')}_epoch_end"
 
     @property
     def start(self) -> str:
@@ -68,6 +70,11 @@ STAGES = (
     Stage("validation_epoch_end", "validation_step", "M180"),
     Stage("test_epoch_end", "test_step", "M181"),
 )
+OLDEST = (
+    Stage("validation_end", "validation_step", "", "validation_epoch_end"),
+    Stage("test_end", "test_step", "", "test_epoch_end"),
+)
+"""What two of the hooks were called up to 0.6, and could be until 1.0."""
 
 
 @dataclass(frozen=True)
@@ -93,7 +100,7 @@ class EpochEnd:
 def read_hook(item: ClassNode, stage: Stage) -> EpochEnd | None:
     """The class's old hook of that stage, None where it has none with the old signature."""
     hook = item.methods.get(stage.old)
-    if hook is None:
+    if hook is None or (stage.later and {stage.later, stage.new} & item.methods.keys()):
         return None
     apart = _stands_apart(item, stage, hook)
     idle = {} if apart else _idle(item, hook)

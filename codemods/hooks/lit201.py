@@ -11,7 +11,7 @@ from codemods.facts import MODULE, ClassFact, Facts
 from codemods.family import definitions, family
 from codemods.finding import Fix, Span
 from codemods.hooks.callbacks import shows, watchers
-from codemods.hooks.epoch_end import STAGES, EpochEnd, Stage, read_hook
+from codemods.hooks.epoch_end import OLDEST, STAGES, EpochEnd, Stage, read_hook
 from codemods.hooks.relations import INDEX, Keeping, Shown, file_refusal, keeping, project_refusal
 from codemods.hooks.step_end import PRECISION, mixed, named_lines, shown_ends, spellings
 from codemods.optimizers import plan as optimizers
@@ -19,11 +19,16 @@ from codemods.rule import Example, Match, NodeEdit, Rule
 from codemods.source import ClassNode, PythonFile
 from codemods.syntax import is_super_call
 from codemods.tbptt import plan as tbptt
+from codemods.versions import LIGHTNING, admits_below, is_open
 
 if TYPE_CHECKING:
     import libcst as cst
 
-STAGE_OF = {stage.old: stage for stage in STAGES}
+EVERY = (*STAGES, *OLDEST)
+STAGE_OF = {stage.old: stage for stage in EVERY}
+PLAIN = tuple(stage.old for stage in STAGES)
+"""The names that are Lightning's wherever they are bound."""
+REVIVED = " No release since 1.0 has called it: it does so again."
 
 
 def _present(file: PythonFile) -> bool:
@@ -33,7 +38,7 @@ def _present(file: PythonFile) -> bool:
 
 
 def _collect(file: PythonFile) -> Shown:
-    hooks = [(item, hook) for item in file.classes for stage in STAGES if (hook := read_hook(item, stage))]
+    hooks = [(item, hook) for item in file.classes for stage in EVERY if (hook := read_hook(item, stage))]
     classes = tuple(dict.fromkeys(item.node.name for item, _ in hooks))
     kinds = frozenset((hook.stage.old, hook.reads) for item, hook in hooks if not file_refusal(file, item, hook))
     reading = frozenset(f"{item.qualname}.{hook.stage.old}" for item, hook in hooks if hook.reads)
@@ -66,19 +71,21 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
         return
     for item in file.classes:
         fact = facts.files[file.path].find(item.qualname)
-        hooks = [hook for stage in reversed(STAGES) if (hook := read_hook(item, stage))]
+        hooks = [hook for stage in reversed(EVERY) if (hook := read_hook(item, stage))]
         place = facts, file.path, item.qualname
         if optimizers.keeps_outputs(*place) or tbptt.keeps_outputs(*place):
             hooks = [hook for hook in hooks if not hook.stage.train]
         if not fact or not hooks or not _may_be_module(facts, fact):
             continue
+        if facts.kind(fact) != MODULE:
+            hooks = [hook for hook in hooks if not hook.stage.later]
         plans = [_plan(file, facts, item, fact, hook) for hook in hooks]
         first = next(((hook, why) for hook, why in zip(hooks, plans, strict=True) if isinstance(why, str)), None)
         for hook, plan in zip(hooks, plans, strict=True):
             if first and not isinstance(plan, str):
                 plan = f"{first[0].stage.old} of the same class cannot be ({first[1]})"
             doubt = _mixed(facts, item, hooks, plans) or _late(facts, item, hooks)
-            yield _match(file, item, hook, plan, doubt)
+            yield _match(file, facts, item, hook, plan, doubt)
     for name, node, within in _odd(file) if facts.uses_lightning else ():
         owner = facts.files[file.path].find(within.qualname) if within else None
         if within and not (owner and _may_be_module(facts, owner)):
@@ -93,9 +100,9 @@ def _odd(file: PythonFile) -> Iterator[tuple[str, ast.expr | ast.stmt, ClassNode
         bound = list(_bound_below(item.node.body))
         served = {*item.methods, *(name for name, _ in bound)}
         for name, place in bound:
-            if name in STAGE_OF and STAGE_OF[name].new not in served:
+            if name in PLAIN and STAGE_OF[name].new not in served:
                 yield name, place, item
-    for name in STAGE_OF:
+    for name in PLAIN:
         for attribute in file.attributes(name):
             if isinstance(attribute.ctx, ast.Store):
                 yield name, attribute, None
@@ -147,18 +154,22 @@ def _late(facts: Facts, item: ClassNode, hooks: list[EpochEnd]) -> str | None:
     return None
 
 
-def _match(file: PythonFile, item: ClassNode, hook: EpochEnd, plan: _Plan | str, doubt: str | None) -> Match:
+def _match(
+    file: PythonFile, facts: Facts, item: ClassNode, hook: EpochEnd, plan: _Plan | str, doubt: str | None
+) -> Match:
     stage = hook.stage
     place = file.head(item.methods[stage.old])
     if isinstance(plan, str):
         return _manual(place, stage, plan)
     kept = plan.keeping
+    if stage.later and not _ran(facts):
+        doubt = (doubt or "") + REVIVED
     return Match(
         place,
         _message(stage),
         "unsafe" if doubt else "safe",
         _SAFE[kept.where if kept else "unread"].format(stage=stage) + (doubt or ""),
-        stage.row,
+        stage.row or None,
         edits=(NodeEdit(item.node, lambda node: _written(node, item, hook, plan)),),
         unit=f"{file.path}:{item.qualname}",
         needs="2.0.0" if kept and kept.where == "batch" and not (stage.train or kept.several) else None,
@@ -184,11 +195,18 @@ def _manual(place: Span, stage: Stage, refusal: str) -> Match:
         "manual",
         f"Not rewritten: {refusal}. Keep what each {stage.step} returns in a list on self, read it in "
         f"{stage.new}(self) and clear it there.",
-        stage.row,
+        stage.row or None,
     )
 
 
+def _ran(facts: Facts) -> bool:
+    """Whether a pin admits a Lightning that called the oldest names."""
+    return not is_open(facts, LIGHTNING) and admits_below(facts, LIGHTNING, "1.0")
+
+
 def _message(stage: Stage) -> str:
+    if stage.later:
+        return f"{stage.old} is not called since Lightning 1.0"
     return f"{stage.old} was removed in Lightning 2.0"
 
 
@@ -350,11 +368,18 @@ RULE = Rule(
         "returns and kept references are safe. Where the step is not the class's own, or is not plain, and for "
         "training, the hook behind each batch keeps them: on_train_batch_end gets the dict with the detached loss, "
         "divided by the accumulated batches, that 1.x handed over. Where the step may be given the index of one of "
-        "several dataloaders, there is a list for each, and the hook gets a list of lists if there are several."
+        "several dataloaders, there is a list for each, and the hook gets a list of lists if there are several. "
+        "validation_end and test_end, as two of the hooks were called up to 0.6 and could be until 1.0, become the "
+        "same; where no pin admits a release that called them, this waits for `--unsafe-fixes`."
     ),
     fix="safe",
     versions="written for Lightning < 2.0; the result runs on 1.6 and later",
-    triggers=(*(name.encode() for name in STAGE_OF), b"on_train_epoch_end", b"_step_end("),
+    triggers=(
+        *(name.encode() for name in PLAIN),
+        *definitions([stage.old for stage in OLDEST]),
+        b"on_train_epoch_end",
+        b"_step_end(",
+    ),
     check=_check,
     examples=(
         Example(BEFORE, AFTER),

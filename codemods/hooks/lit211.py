@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from codemods.facts import CALLBACK, ClassFact, Facts
 from codemods.family import definitions, family
 from codemods.finding import Fix
-from codemods.hooks.epoch_end import IN_PLACE, STAGES
+from codemods.hooks.epoch_end import IN_PLACE, OLDEST, STAGES
 from codemods.hooks.step_end import PRECISION, family_refusal, mixed, own_refusal, shown_ends, spellings
 from codemods.hooks.unheard import DATA, DATA_HOOKS, HOOKS, Unheard
 from codemods.rule import Example, Match, NodeEdit, Rule, best_levels
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     import libcst as cst
 IDLE = (f"{ROOT}.data_loader", f"{ROOT}.core.decorators.data_loader")
 """Decorators that did nothing any more, which LIT001 takes out."""
+LATER = {stage.old: {stage.later, stage.new} for stage in OLDEST}
+"""Hooks that LIT201 rewrites, unless the class has them by their later names too."""
 STEP_ENDS = {stage.step_end: stage for stage in STAGES}
 
 
@@ -62,6 +64,8 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
         for name in old:
             hook = (DATA_HOOKS if kind == DATA else HOOKS).get(name)
             if not (fact and hook and kind in hook.kinds) or _called(file, name):
+                continue
+            if name in LATER and not LATER[name] & item.methods.keys():
                 continue
             if name in STEP_ENDS:
                 yield from _step_end(file, facts, fact, item, name, hook)
@@ -136,7 +140,7 @@ def _match(
 
 def _made_beside(item: ClassNode, new: str) -> str | None:
     """The hook of an epoch's outputs whose own rewrite brings the class a hook of that name."""
-    for stage in STAGES:
+    for stage in (*STAGES, *OLDEST):
         starts = () if "__init__" in item.methods else (stage.start,)
         if stage.old in item.methods and new in (stage.new, stage.batch_end, *starts):
             return stage.old

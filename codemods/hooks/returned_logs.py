@@ -7,12 +7,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 
-from codemods.hooks.epoch_end import LOGGED, STAGES
+from codemods.hooks.epoch_end import LOGGED, OLDEST, STAGES
 from codemods.source import ClassNode, PythonFile
 from codemods.syntax import Function, parameters, returns, uses
 
 STEPS = ("training_step", "training_step_end")
-HOOKS = tuple(name for stage in STAGES for name in (stage.old, stage.new))
+HOOKS = tuple(dict.fromkeys(name for stage in (*STAGES, *OLDEST) for name in (stage.old, stage.new)))
 
 
 @dataclass(frozen=True)

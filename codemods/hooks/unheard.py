@@ -139,15 +139,8 @@ HOOKS: dict[str, Unheard] = {
     "validation_step_end": Unheard((MODULE,), "2.0", "M234", _ENDS.format("validation_step")),
     "test_step_end": Unheard((MODULE,), "2.0", "M235", _ENDS.format("test_step")),
     "training_end": Unheard((MODULE,), "1.0", "", "Do in training_step what it does"),
-    "validation_end": Unheard(
-        (MODULE,),
-        "1.0",
-        "",
-        "Keep what validation_step returns in a list on self, and read it in on_validation_epoch_end",
-    ),
-    "test_end": Unheard(
-        (MODULE,), "1.0", "", "Keep what test_step returns in a list on self, and read it in on_test_epoch_end"
-    ),
+    "validation_end": Unheard((MODULE,), "1.0", "", "The class has a later hook for it too: do there what it does"),
+    "test_end": Unheard((MODULE,), "1.0", "", "The class has a later hook for it too: do there what it does"),
     "tng_dataloader": Unheard((MODULE,), "1.0", "", "It has that name since 0.5.", "train_dataloader"),
     "configure_sharded_model": Unheard(
         (MODULE,),

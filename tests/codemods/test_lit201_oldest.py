@@ -1,0 +1,106 @@
+"""LIT201: the names that the hooks had up to 0.6, which 0.9 still called."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import torch
+from lightning.pytorch import Trainer
+from torch.utils.data import DataLoader
+
+from tests.codemods.support import refusals, rule, run_rules
+
+MODEL = """\
+import torch
+from pytorch_lightning import LightningModule
+
+
+class Model(LightningModule):
+    def __init__(self):
+        super().__init__()
+        self.layer = torch.nn.Linear(2, 1)
+        self.seen = []
+
+    def validation_step(self, batch, batch_nb):
+        return {"error": self.layer(batch).mean().detach()}
+
+    def validation_end(self, outputs):
+        self.seen.append(torch.stack([output["error"] for output in outputs]))
+        return {"log": {"error": self.seen[-1].mean()}}
+
+    def test_step(self, batch, batch_nb):
+        return {"size": len(batch)}
+
+    def test_end(self, outputs):
+        self.seen.append([output["size"] for output in outputs])
+"""
+PIN = "pytorch-lightning==0.6.0"
+
+
+def fixed(text: str, *pins: str, unsafe: bool = False) -> str:
+    rules = rule("LIT201"), rule("LIT213")
+    after = run_rules({"a.py": text}, *rules, unsafe=unsafe, pins=pins).final()["a.py"].decode()
+    assert run_rules({"a.py": after}, *rules, unsafe=unsafe, pins=pins).changes == ()
+    return after
+
+
+def test_the_results_reach_the_hook() -> None:
+    names: dict[str, Any] = {}
+    exec(fixed(MODEL, PIN).replace("pytorch_lightning", "lightning.pytorch"), names)
+    model, data = names["Model"](), DataLoader(torch.randn(6, 2), batch_size=4)
+    trainer = Trainer(logger=False, enable_checkpointing=False, enable_progress_bar=False, accelerator="cpu")
+    (shown,) = trainer.validate(model, data, verbose=False)
+    trainer.test(model, data, verbose=False)
+    assert len(model.seen[0]) == 2 and model.seen[1] == [4, 2]
+    assert shown["error"] == pytest.approx(float(model.seen[0].mean()))
+    assert not (model.validation_step_outputs or model.test_step_outputs)
+
+
+@pytest.mark.parametrize(
+    ("pins", "level"),
+    [
+        ((PIN,), "safe"),
+        (("pytorch-lightning==0.9.0",), "safe"),
+        (("pytorch-lightning>=1.2",), "unsafe"),
+        ((), "unsafe"),
+    ],
+)
+def test_where_no_pin_admits_a_release_that_called_them_it_is_brought_back(pins: tuple[str, ...], level: str) -> None:
+    made = run_rules({"a.py": MODEL}, rule("LIT201"), pins=pins)
+    assert {finding.fix for finding in made.findings} == {level}
+    assert all(("since 1.0" in finding.reason) is (level == "unsafe") for finding in made.findings)
+    assert "def on_test_epoch_end(self):" in fixed(MODEL, *pins, unsafe=True)
+
+
+def test_a_class_with_the_later_name_keeps_that_and_the_older_one_is_named() -> None:
+    later = "    def validation_epoch_end(self, outputs):\n        pass\n\n    def test_step"
+    both = MODEL.replace("    def test_step", later)
+    made = run_rules({"a.py": both}, rule("LIT201"), rule("LIT211"), unsafe=True)
+    left = [finding for finding in made.findings if finding.fix == "manual"]
+    assert [finding.code for finding in left] == ["LIT211"] and "later hook" in left[0].reason
+    after = made.final()["a.py"].decode()
+    assert "def validation_end(self, outputs)" in after and "def on_validation_epoch_end(self)" in after
+
+
+def test_one_rule_speaks_of_them() -> None:
+    made = run_rules({"a.py": MODEL}, rule("LIT201"), rule("LIT211"))
+    assert {finding.code for finding in made.findings} == {"LIT201"}
+
+
+def test_what_calls_them_by_name_keeps_them() -> None:
+    text = MODEL + "\n\nprint(Model().test_end([]))\n"
+    assert all("test_end" in reason for reason in refusals({"a.py": text}, "LIT201"))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        MODEL.replace("(LightningModule)", "(torch.nn.Module)"),
+        "import pytorch_lightning\nfrom ours import Case\n\n\nclass Cases(Case):\n    def test_end(self):\n        1\n",
+        MODEL.replace("validation_end", "after_validation").replace("test_end", "after_test"),
+    ],
+)
+def test_no_hooks_of_a_module(text: str) -> None:
+    made = run_rules({"a.py": text}, rule("LIT201"))
+    assert made.findings == () and made.changes == ()
