@@ -125,23 +125,28 @@ def baseline(
         raise Unavailable(f"Lightning {choice.version} ({choice.reason}) installs only with uv: `pip install uv`")
     same = after.interpreter.packages
     own = next((pin for pin in named(pins, ["torch"]) if pin.specifier), None) if own_torch else None
-    if same.get(wanted.lightning) == str(choice.version) and not own:
-        return _ready("baseline", after.interpreter, wanted, choice.reason)
     absent = frozenset() if own else after.absent
     wanted = replace(wanted, packages=wanted.packages - absent)
+    metrics = _own_metrics(wanted, after.interpreter)
+    alike = same.get(wanted.lightning) == str(choice.version) and not own
+    if alike and not metrics:
+        return _ready("baseline", after.interpreter, wanted, choice.reason)
     day = _day(wanted, after.interpreter, installer)
-    torch, metrics = f"torch{own.specifier}" if own else None, _own_metrics(wanted, after.interpreter)
+    torch = f"torch{own.specifier}" if own else None
     plan = replace(baseline_plan(wanted, choice, same, torch, metrics), day=day)
     try:
         found, left = build(plan, after.interpreter, installer, cache, progress)
     except Unavailable:
         if not metrics:
             raise
+        if alike:
+            told = _otherwise([metrics], after.interpreter)
+            return _ready("baseline", after.interpreter, wanted, f"{choice.reason}{told}")
         plan = replace(baseline_plan(wanted, choice, same, torch), day=day)
         found, left = build(plan, after.interpreter, installer, cache, progress)
     mine = f", on the project's own torch ({own.specifier})" if own else ""
     left = (*left, *(f"{name} (as in the target)" for name in sorted(absent)))
-    moved = _otherwise((*plan.base, *plan.extras), found, same)
+    moved = _otherwise((*plan.base, *plan.extras, *([metrics] if metrics else [])), found, same)
     return _ready("baseline", found, wanted, f"{choice.reason}{mine}{_dated(day)}{moved}{_without(left)}")
 
 

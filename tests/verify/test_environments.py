@@ -158,6 +158,36 @@ def test_metrics_of_the_project_are_its_own_where_they_can_be_had(
     assert built == asked
 
 
+@pytest.mark.parametrize("lightning", ["1.9.5", "2.6.6"])
+@pytest.mark.parametrize("installs", [True, False])
+def test_other_metrics_than_the_project_pins_are_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, lightning: str, installs: bool
+) -> None:
+    """Also where Lightning is the same in both trees."""
+
+    def build(plan: Plan, *others: Any) -> tuple[Interpreter, tuple[str, ...]]:
+        own = "torchmetrics<0.8" in plan.base
+        if own and not installs:
+            raise Unavailable("that does not install")
+        metrics = "0.7.3" if own else "1.9.0"
+        return replace(held, packages={**SAME, "pytorch-lightning": lightning, "torchmetrics": metrics}), ()
+
+    monkeypatch.setattr("verify.environments.build", build)
+    held = Interpreter(Path(sys.executable), "3.11.7", {**SAME, "pytorch-lightning": "2.6.6"})
+    installer = Recorded(Path("uv"), (), {}, threading.Event(), CONTAINED, FOLDERS)
+    wanted = Wanted("pytorch-lightning", frozenset({"numpy", "torchmetrics"}), ("torchmetrics<0.8",))
+    after = Ready(held, Environment("target", held.python, (), "why"))
+    ready = baseline(wanted, (f"pytorch-lightning=={lightning}",), None, after, "2.6.6", installer, tmp_path, print)
+    told = (
+        "than in the target: torchmetrics 0.7.3 (1.9.0)"
+        if installs
+        else "than asked for: torchmetrics 1.9.0 (torchmetrics<0.8)"
+    )
+    assert f"; of other versions {told}" in ready.environment.reason
+    assert dict(ready.environment.packages)["pytorch-lightning"] == lightning
+    assert (ready.interpreter is held) is (lightning == "2.6.6" and not installs)
+
+
 def test_what_the_target_could_not_get_is_not_tried_again(tmp_path: Path) -> None:
     installer = Recorded(Path("uv"), (), {}, threading.Event(), CONTAINED, FOLDERS)
     wanted = Wanted("pytorch-lightning", frozenset({"numpy", "cuda-only"}))
