@@ -58,8 +58,8 @@ def entries(sources: Sources, changed: Iterable[str]) -> tuple[Entry, ...]:
         found, key=lambda path: (_rank(sources, path, touched), _in_tests(path), not trains(sources.tree(path)), path)
     )
     said = list(commands(sources.root)) if ranked else []
-    scripts = list(dict.fromkeys(entry for path in ranked for entry in _started(sources, path, said)))
-    return (*scripts[:SCRIPTS], *_tests(sources, touched))
+    scripts = dict.fromkeys(entry for path in ranked[:SCRIPTS] for entry in _started(sources, path, said))
+    return (*scripts, *_tests(sources, touched))
 
 
 def _started(sources: Sources, path: str, said: Sequence[Command]) -> Iterator[Entry]:

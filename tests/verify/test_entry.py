@@ -116,6 +116,14 @@ def test_a_command_on_data_that_is_made_up_comes_first(tmp_path: Path) -> None:
     assert found == [("task=synthetics/recall",), ("task=lra",), ()]
 
 
+def test_arguments_of_one_script_take_no_other_scripts_place(tmp_path: Path) -> None:
+    tree(tmp_path / "p", a=FIT, b=FIT, c=FIT, d=FIT)
+    (tmp_path / "p" / "README.md").write_text("python a.py --epochs 3\npython a.py --data synthetic\n")
+    found = [entry.told for entry in entries(Sources(tmp_path / "p"), ["a.py", "b.py"])]
+    several = ["python a.py --data synthetic", "python a.py --epochs 3", "python a.py"]
+    assert found == [*several, "python b.py", "python c.py"]
+
+
 @pytest.mark.parametrize(
     ("line", "command"),
     [
