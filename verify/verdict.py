@@ -123,7 +123,7 @@ def _repaired(
     if found:
         reason = f"failed before ({told}), trains now, with other numbers up to that failure: {_listed(found)}"
         return Judgement("changed", _rung("trains", problems), reason, off, tolerance)
-    aside = f"two runs of the tree before differ by {noise:.3g} themselves"
+    aside = _themselves(noise)
     if not both:
         what = "no numbers to compare"
     elif noise > NOISY:
@@ -158,7 +158,7 @@ def _compared(
         return Judgement("regressed", ground, reason, furthest, tolerance)
     if flaw:
         return Judgement("regressed", ground, f"`fit` ends in both, but now {flaw}", furthest, tolerance)
-    told = f"two runs of the tree before differ by {noise:.3g} themselves"
+    told = _themselves(noise)
     if noise > NOISY:
         reason = f"both train, but {told}: the numbers cannot be compared"
         return Judgement("inconclusive", _rung("trains", problems), reason, furthest, tolerance)
@@ -178,6 +178,11 @@ def _compared(
     count = f"{losses}, {new.optimizer_steps} optimizer steps and {len(after.weights)} weights"
     reason = f"{count} are the same within {tolerance:g}{_aside(old, new)}"
     return Judgement("preserved", _rung("same", problems), reason, furthest, tolerance)
+
+
+def _themselves(noise: float) -> str:
+    apart = f"differ by {noise:.3g} themselves" if math.isfinite(noise) else "do not end alike"
+    return f"two runs of the tree before {apart}"
 
 
 def _aside(old: Recording, new: Recording) -> str:

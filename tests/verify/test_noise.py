@@ -51,6 +51,15 @@ def test_the_verdict_by_the_noise(after: Raw, noise: float, verdict: str, rung: 
     assert said in judgement.reason
 
 
+@pytest.mark.parametrize("fitted", [True, False])
+def test_runs_that_end_otherwise_differ_by_no_number(fitted: bool) -> None:
+    one = raw(1.0)
+    old = one if fitted else replace(one, recording=replace(one.recording, fitted=False))
+    judgement = judge(old, raw(*LOSSES), (), noise=float("inf"))
+    assert "two runs of the tree before do not end alike: " in judgement.reason
+    assert "inf" not in judgement.reason
+
+
 def test_a_flaky_project_is_run_twice_and_judged_by_itself(tmp_path: Path) -> None:
     plain = "loss = nn.functional.mse_loss(self.head(out), y)"
     flaky = f"{plain} * (1 + __import__('os').urandom(1)[0] / 1e6)"
