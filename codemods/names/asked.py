@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from codemods.facts import Facts
@@ -15,7 +15,9 @@ from codemods.names.statement import why_not
 from codemods.names.table import FABRIC
 from codemods.rule import Match, TextEdit
 from codemods.scopes import Scope
-from codemods.source import PythonFile, TextFile
+from codemods.source import CallNode, PythonFile, TextFile
+from codemods.syntax import uses
+from codemods.trainer.kept import space_of
 
 OLD, NEW = "pytorch_lightning", "lightning.pytorch"
 SPACES = {"pytorch_lightning": OLD, "lightning": NEW}
@@ -196,13 +198,13 @@ def _chains(file: PythonFile, sites: Sites, to: str) -> Iterator[_Place]:
 
 def _strings(file: PythonFile, sites: Sites, to: str) -> Iterator[_Place]:
     """Dotted names in strings; a package alone where a call takes it for one."""
-    given = [
-        call.node.args[0]
+    calls = [
+        call
         for call in file.calls_near(LOADERS)
         if call.node.args and isinstance(call.node.func, ast.Name | ast.Attribute)
         if getattr(call.node.func, "attr", getattr(call.node.func, "id", "")) in LOADERS
     ]
-    loaded = {id(item) for node in given for item in _spelled_out(file, node)}
+    loaded = {id(item) for call in calls for item in _spelled_out(file, call, calls)}
     for node, value in sites.strings:
         new = renamed(value, to) if DOTTED.fullmatch(value) else None
         text = file.source_of(node)
@@ -212,17 +214,30 @@ def _strings(file: PythonFile, sites: Sites, to: str) -> Iterator[_Place]:
         yield _Place(node, (TextEdit(start, start + len(value), new),))
 
 
-def _spelled_out(file: PythonFile, node: ast.expr) -> Iterator[ast.expr]:
-    """What a call is given: an expression, or each item of the list that a loop takes a name through."""
+def _spelled_out(file: PythonFile, call: CallNode, calls: Sequence[CallNode]) -> Iterator[ast.expr]:
+    """What a call is given: an expression, or each item of the list that a loop around it takes a name through, where
+    neither the name nor the list serves anything but such calls."""
+    node = call.node.args[0]
     yield node
-    name = node.id if isinstance(node, ast.Name) else ""
-    for loop in ast.walk(file.tree) if name else ():
-        if isinstance(loop, ast.For | ast.comprehension) and isinstance(loop.target, ast.Name):
-            source = loop.iter
+    served = {id(other.node.args[0]) for other in calls}
+    for loop in ast.walk(space_of(file, call)) if isinstance(node, ast.Name) else ():
+        for target, source in _goes_through(loop):
+            held = [item for item in uses(loop, node.id) if isinstance(item.ctx, ast.Load)]
+            if target != node.id or node not in held or not {id(item) for item in held} <= served:
+                continue
             if isinstance(source, ast.Name) and len(file.assignments_to(source.id)) == 1:
-                source = file.assignments_to(source.id)[0].node.value or source
-            if loop.target.id == name and isinstance(source, ast.List | ast.Tuple | ast.Set):
+                alone = len(uses(file.tree, source.id)) == 2
+                source = file.assignments_to(source.id)[0].node.value or source if alone else source
+            if isinstance(source, ast.List | ast.Tuple | ast.Set):
                 yield from source.elts
+
+
+def _goes_through(node: ast.AST) -> Iterator[tuple[str, ast.expr]]:
+    """The plain names that a loop, or a comprehension, takes through something."""
+    loops = [node] if isinstance(node, ast.For) else getattr(node, "generators", ())
+    for loop in loops:
+        if isinstance(loop.target, ast.Name):
+            yield loop.target.id, loop.iter
 
 
 _IN_TEXT = {

@@ -131,6 +131,21 @@ def test_not_meant(text: str) -> None:
     assert planned({"a.py": text}, "lightning").findings == ()
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "found = {}\nfor name in ['pytorch_lightning']:\n    found[name] = version(name)\n\n\n"
+        "def load(name):\n    return import_module(name)\n",
+        "NAMES = ['pytorch_lightning']\nsizes = [size(name) for name in NAMES]\n"
+        "specs = [find_spec(name) for name in NAMES]\n",
+        "for name in ['pytorch_lightning']:\n    print(import_module(name), version(name))\n",
+        "for name in ['pytorch_lightning']:\n    def load(name):\n        return import_module(name)\n",
+    ],
+)
+def test_names_that_a_loop_has_for_more_stay(text: str) -> None:
+    assert moved({"a.py": text}, "lightning") == {"a.py": text}
+
+
 def test_documents_are_named_once() -> None:
     files = {
         "README.md": "See pytorch-lightning.\n\n    import pytorch_lightning as pl\n    pytorch_lightning.Trainer\n"
