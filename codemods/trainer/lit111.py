@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 
@@ -53,9 +53,8 @@ UNUSED = "the same strategy; it no longer looks for unused parameters by itself 
 def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
     seen: set[int] = set()
     for call in trainer_calls(file):
-        items = [item for item in call.node.keywords if item.arg in GONE or item.arg in KEPT]
-        for item, end in zip(items, _ends(file, facts, call, items, keywords(call.node)), strict=True):
-            if end is not None:
+        for item, end in _ends(file, facts, call).items():
+            if end is not None and isinstance(item, ast.keyword):
                 yield from _match(file, call, item, end)
     for call, built in receivers(file, facts):
         yield from _handed_over(file, facts, call, seen, built)
@@ -112,16 +111,12 @@ def _handed_over(file: PythonFile, facts: Facts, call: CallNode, seen: set[int],
     """The same of what arrives by `**`, where it is set; places in `seen` have been named already."""
     every = handed(file, facts, call)
     names = [*names_of(every), *keywords(call.node)]
-    given = {entry.name: entry.value for entry in every if entry.value} | keywords(call.node)
-    mine = [entry for entry in every if entry.name in (*GONE, *KEPT)]
-    read = [entry for entry in mine if is_read_here(file, call, entry)]
-    items = [ast.keyword(entry.name, entry.value) for entry in read if entry.value]
-    ends = {id(entry): end for entry, end in zip(read, _ends(file, facts, call, items, given), strict=True)}
-    for entry in mine:
-        if entry.file is not file or id(entry.place) in seen:
+    ends = _ends(file, facts, call)
+    for entry in every:
+        if entry.file is not file or entry.name not in (*GONE, *KEPT) or id(entry.place) in seen:
             continue
         seen.add(id(entry.place))
-        end = ends.get(id(entry))
+        end = ends.get(entry)
         if end is None and entry.name in KEPT:
             continue
         if (why := at_times(entry, every)) and end is not None and end.new is not None:
@@ -158,20 +153,27 @@ def _found(file: PythonFile, entry: Handed, end: End, edit: NodeEdit | None = No
     )
 
 
-def _ends(
-    file: PythonFile, facts: Facts, call: CallNode, items: Sequence[ast.keyword], given: Mapping[str, ast.expr]
-) -> list[End | None]:
-    """What becomes of arguments side by side. Those that only go count for nothing; where two are to become the same
-    argument, or one is to become another that goes, both stay."""
+def _ends(file: PythonFile, facts: Facts, call: CallNode) -> dict[ast.keyword | Handed, End | None]:
+    """What becomes of the arguments of a call, and of the keys that it gets by `**` and can read. Those that only go
+    count for nothing beside the others; where two are to become the same argument, or one is to become another that
+    goes, both stay."""
+    every = handed(file, facts, call)
+    given = {entry.name: entry.value for entry in every if entry.value} | keywords(call.node)
+    asked: dict[ast.keyword | Handed, ast.keyword] = {item: item for item in call.node.keywords}
+    for entry in every:
+        if entry.value and is_read_here(file, call, entry):
+            asked[entry] = ast.keyword(entry.name, entry.value)
+    asked = {place: item for place, item in asked.items() if item.arg in (*GONE, *KEPT)}
+    items = [*asked.values()]
     idle: set[str | None] = set()
     ends: list[End | None] = []
     for _ in range(3):
         beside = [{word: given[word] for word in given if word == item.arg or word not in idle} for item in items]
         ends = [_end(file, facts, call, item, others) for item, others in zip(items, beside, strict=True)]
-        found = {item.arg for item, end in zip(items, ends, strict=True) if end and end.new == ()}
-        if found == idle:
+        gone = {item.arg for item, end in zip(items, ends, strict=True) if end and end.new == ()}
+        if gone == idle:
             break
-        idle = found
+        idle = gone
     made = Counter(
         word
         for name, words in {(item.arg, _words(end)) for item, end in zip(items, ends, strict=True)}
@@ -184,7 +186,7 @@ def _ends(
         if end and twice:
             why = f"another argument is to become `{twice[0]}=` too; write what is meant"
             ends[index] = End(None, "manual", why, end.row)
-    return ends
+    return dict(zip(asked, ends, strict=True))
 
 
 def _words(end: End | None) -> frozenset[str]:

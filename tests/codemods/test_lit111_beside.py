@@ -46,6 +46,21 @@ def test_two_arguments_that_would_become_the_same_stay() -> None:
     assert "distributed_backend='ddp_cpu'" in made.final().get("train.py", text.encode()).decode()
 
 
+@pytest.mark.parametrize(
+    "trainer",
+    [
+        "Trainer(accelerator=None, **{'tpu_cores': 8})",
+        "Trainer(num_processes=1, **{'tpu_cores': 8})",
+        "Trainer(num_processes=2, **{'gpus': 1})",
+        "Trainer(tpu_cores=None, **{'num_processes': 2})",
+    ],
+)
+def test_arguments_and_keys_are_seen_beside_each_other(trainer: str) -> None:
+    for unsafe in (False, True):
+        made = run_rules({"train.py": f"{HEAD}{trainer}\n"}, rule("LIT111"), unsafe=unsafe)
+        assert made.bugs == () and made.findings
+
+
 PARSED = """\
 import argparse
 parser = argparse.ArgumentParser()
