@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 
 from codemods.facts import ClassFact, Facts
@@ -13,6 +14,10 @@ LOOPS = (ast.For, ast.While, ast.AsyncFor)
 SUSPECT = b"automatic_optimization"
 SCHEDULERS = ("lr_schedulers", "lr_scheduler_configs")
 """How code comes to the schedulers of a module, or of a Trainer."""
+SCHEDULES = re.compile(r"sched|lr(_|$)|LR|cosine|cycl|decay|anneal|warm", re.IGNORECASE)
+"""What schedulers, and what makes them, are called."""
+WITH_OPTIMIZER = ("configure_optimizers", "optimizer_step", "lr_scheduler_step")
+"""Methods that Lightning calls no more often than the optimizer steps."""
 
 
 def is_manual(item: ClassNode) -> bool:
@@ -71,6 +76,56 @@ def _irregular(step: Function) -> str | None:
         if isinstance(node, ast.If) and any(inner is steps[0] for inner in ast.walk(node)):
             return "the optimizer does not step in every batch"
     return None
+
+
+def stepped_by_hand(facts: Facts, file: PythonFile, item: ClassNode) -> str | None:
+    """Where a class that optimizes automatically, a relative of it or a function of the project steps a scheduler
+    itself, other than with the optimizer; None where nothing is seen to."""
+    classes = list(_relatives(facts, file, item))
+    if any(is_manual(other) for _, other in classes):
+        return None
+    for where, other in classes:
+        schedulers = _schedulers(other)
+        for name, method in other.methods.items():
+            asks = any(isinstance(node, ast.Attribute) and node.attr in SCHEDULERS for node in ast.walk(method))
+            for node in ast.walk(method) if name not in WITH_OPTIMIZER else ():
+                owner = node.func.value if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) else None
+                if owner is None or node.func.attr != "step":  # type: ignore[attr-defined]
+                    continue
+                text = ast.unparse(owner)
+                if (
+                    text in schedulers
+                    or SCHEDULES.search(text.rpartition(".")[2])
+                    or (asks and not _is_optimizer(text))
+                ):
+                    away = "" if where.path == file.path else f"{where.path}, "
+                    return f"{name} steps a scheduler itself ({away}line {node.lineno})"  # type: ignore[attr-defined]
+    return "a function of the project steps the schedulers of a module" if _stepped_elsewhere(facts) else None
+
+
+def _is_optimizer(text: str) -> bool:
+    return text.rpartition(".")[2].startswith("opt")
+
+
+def _relatives(facts: Facts, file: PythonFile, item: ClassNode) -> Iterator[tuple[PythonFile, ClassNode]]:
+    """A class, its bases in the project and the classes below it, each with its file."""
+    yield file, item
+    known = facts.files[file.path].find(item.qualname) if file.path in facts.files else None
+    for fact in [*facts.ancestry(known)[1:], *facts.subclasses(known)] if known else []:
+        where = file if fact.path == file.path else facts.open(fact.path)
+        yield from ((where, other) for other in (where.classes if where else ()) if other.qualname == fact.name)  # type: ignore[misc]
+
+
+def _schedulers(item: ClassNode) -> set[str]:
+    """The attributes that a class keeps its schedulers in."""
+    return {
+        ast.unparse(target)
+        for method in item.methods.values()
+        for node in own_nodes(method)
+        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call)
+        for target in node.targets
+        if isinstance(target, ast.Attribute) and SCHEDULES.search(ast.unparse(node.value.func).rpartition(".")[2])
+    }
 
 
 def times_scheduled(facts: Facts, file: PythonFile, item: ClassNode) -> str | None:

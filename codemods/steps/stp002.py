@@ -14,9 +14,9 @@ from codemods.source import ClassNode, PythonFile
 from codemods.steps.dead import dead_after
 from codemods.steps.modules import STEPS, assigned, bare, kind_of, manual, parents_of
 from codemods.steps.onecycle import with_total
-from codemods.steps.optimization import SCHEDULERS, SUSPECT, stepping, times_scheduled
+from codemods.steps.optimization import SCHEDULERS, SUSPECT, stepped_by_hand, stepping, times_scheduled
 from codemods.steps.roles import GONE, Leaf
-from codemods.steps.totals import Place, divided_again, places, reaches_scheduler
+from codemods.steps.totals import Place, divided_again, places, reaches_scheduler, used_otherwise
 from codemods.steps.unread import unread
 from codemods.syntax import own_nodes
 
@@ -74,6 +74,8 @@ def _of_module(file: PythonFile, facts: Facts, item: ClassNode, found: list[Plac
         times_scheduled(facts, file, item) if why and all(reaches_scheduler(file, place) for place in found) else None
     )
     refusals = [told for place, _ in faulty if (told := _refusal(file, facts, place) or (None if times else why))]
+    if not refusals and not all(map(_knows_windows, found)) and (where := stepped_by_hand(facts, file, item)):
+        refusals = [f'{where}, which counts batches where gradients accumulate; return it with the interval "step"']
     for place, wrong in faulty:
         if refusals:
             yield _match(file, place, "manual", f"Not rewritten: {refusals[0]}; {ADVICE}", wrong)
@@ -220,10 +222,19 @@ def _level(file: PythonFile, facts: Facts, place: Place) -> tuple[Fix, str]:
             "unsafe",
             f"`{text}` is taken for the Trainer's max_epochs, which is not seen; then {STEPS} is what it means.",
         )
-    over, under = place.count.shape
-    if "accumulate" not in under and "estimated" not in over and not reaches_scheduler(file, place):
-        return "unsafe", "Lightning's own count of optimizer steps; where batches are counted, it is not what is meant."
+    if not _knows_windows(place) and (line := used_otherwise(file, place)) is not None:
+        return (
+            "unsafe",
+            f"Lightning's own count of optimizer steps; where batches are counted, as line {line} may do, it is not "
+            "what is meant.",
+        )
     return "safe", "Lightning's own count of the optimizer steps of this training, which is what it means. Needs 1.6."
+
+
+def _knows_windows(place: Place) -> bool:
+    """Whether a count is one of optimizer steps, not of batches, as it is written."""
+    over, under = place.count.shape
+    return "accumulate" in under or "estimated" in over
 
 
 def _given(facts: Facts, leaf: Leaf) -> bool:

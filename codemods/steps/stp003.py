@@ -143,7 +143,12 @@ def _holds_step(node: ast.AST, reader: Reader) -> bool:
     """Whether an expression is made of `global_step`, and not of the accumulation, which would make it batches."""
     inner = [item for item in ast.walk(node) if isinstance(item, ast.Name | ast.Attribute)]
     steps = any(isinstance(item, ast.Attribute) and item.attr == "global_step" for item in inner)
-    return steps and not any(_is_window(reader, item) for item in inner)
+    return steps and not any(_is_accumulation(reader, item) for item in inner)
+
+
+def _is_accumulation(reader: Reader, node: ast.expr) -> bool:
+    count = reader.read(node)
+    return count is not None and count.shape == (("accumulate",), ())
 
 
 def _limits_of_batches(file: PythonFile, function: Function, reader: Reader) -> Iterator[Match]:

@@ -101,15 +101,50 @@ def _cases(node: ast.expr) -> tuple[ast.expr, ...]:
 def _is_set(file: PythonFile, call: CallNode, name: str) -> bool:
     """Whether a name has a value on every way to a call: by the last line that sets it, or one for where it is None."""
     space: Any = space_of(file, call)
-    there = False
-    for line in space.body:
-        if line.lineno >= call.node.lineno:
-            break
-        nones = [any(map(is_none, _cases(value))) for value in assigned(ast.Module([line], [])).get(name, [])]
-        fallback = isinstance(line, ast.If) and ast.unparse(line.test) in (f"{name} is None", f"not {name}")
-        if nones:
-            there = not any(nones) and (there or fallback or isinstance(line, ast.Assign))
-    return there
+    return _set_after(_before(space.body, call.node), name, False)
+
+
+def _before(lines: list[ast.stmt], call: ast.Call) -> list[ast.stmt]:
+    """The statements that run before a call in the block of some statements, or in one of theirs, that it stands in."""
+    for index, line in enumerate(lines):
+        if any(inner is call for inner in ast.walk(line)):
+            blocks = [item.body for name in ("handlers", "cases") for item in getattr(line, name, ())]
+            blocks += [getattr(line, name, []) for name in ("body", "orelse", "finalbody")]
+            inside = (block for block in blocks if any(inner is call for item in block for inner in ast.walk(item)))
+            return [*lines[:index], *_before(next(inside, []), call)]
+    return lines
+
+
+def _set_after(lines: list[ast.stmt], name: str, there: bool) -> bool:
+    """Whether a name has a value behind some statements, of which it had one before or not; so it has where these end
+    what goes on."""
+    for line in lines:
+        there = _set_behind(line, name, there)
+    return there or (bool(lines) and isinstance(lines[-1], ast.Raise | ast.Return | ast.Continue | ast.Break))
+
+
+def _set_behind(line: ast.stmt, name: str, there: bool) -> bool:
+    if isinstance(line, ast.If):
+        fallback = ast.unparse(line.test) in (f"{name} is None", f"not {name}")
+        return _set_after(line.body, name, there and not fallback) and _set_after(line.orelse, name, there or fallback)
+    if isinstance(line, ast.Try):
+        whole = _set_after([*line.body, *line.orelse], name, there)
+        failed = there and not any(any(_nones(item, name)) for item in line.body)
+        handled = all(_set_after(item.body, name, failed) for item in line.handlers)
+        return _set_after(line.finalbody, name, whole and handled)
+    if isinstance(line, ast.With | ast.AsyncWith):
+        return _set_after(line.body, name, there)
+    if isinstance(line, ast.Match):
+        last = line.cases[-1]
+        every = isinstance(last.pattern, ast.MatchAs) and last.pattern.pattern is None and last.guard is None
+        return (every or there) and all(_set_after(case.body, name, there) for case in line.cases)
+    nones = _nones(line, name)
+    return there if not nones else not any(nones) and (there or isinstance(line, ast.Assign | ast.AnnAssign))
+
+
+def _nones(line: ast.stmt, name: str) -> list[bool]:
+    """Of each value that a statement gives a name, whether it is None in some case."""
+    return [any(map(is_none, _cases(value))) for value in assigned(ast.Module([line], [])).get(name, [])]
 
 
 def _argument_defaults_to_none(file: PythonFile, name: str) -> bool:

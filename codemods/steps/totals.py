@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from codemods.source import ClassNode, PythonFile
 from codemods.steps.modules import parents_of, reader_of
 from codemods.steps.onecycle import one_cycles
-from codemods.steps.roles import Count, Reader
+from codemods.steps.optimization import SCHEDULES
+from codemods.steps.roles import ROUNDS, Count, Reader
 from codemods.syntax import Function, own_nodes, returns, self_name
 
 STEP_NAME = re.compile(r"steps?($|_)|iter(ation)?s?$|t_max|t_total", re.IGNORECASE)
@@ -31,7 +32,8 @@ TOTAL_AT = {
     ),
 }
 """At which position schedulers of torch and transformers take all steps."""
-SCHEDULES = re.compile(r"sched|lr(_|$)|LR|cosine|cycl|decay|anneal|warm", re.IGNORECASE)
+COMPUTES = (*ROUNDS, "abs", "dict", "max", "min")
+TELLS = ("print", "debug", "info", "warn", "warning", "rank_zero_info")
 TOTALS = ("num_training_steps", "total_steps", "T_max", "t_total", "total_iters", "first_cycle_steps", "max_iters")
 BUILDS = re.compile(r"configure_optimizers|setup|on_(fit|train)_start|.*(sched|optim|step).*", re.IGNORECASE)
 
@@ -212,9 +214,23 @@ def _uses(file: PythonFile, place: Place, parents: Mapping[ast.AST, ast.AST]) ->
     if place.node is None:
         return [*file.attributes(place.function.name)]
     target = next(iter(_targets(place.node, parents)), None)
+    return [place.node] if target is None else _mentions(file, place, target, parents)
+
+
+def _mentions(file: PythonFile, place: Place, target: ast.expr, parents: Mapping[ast.AST, ast.AST]) -> list[ast.AST]:
+    """The mentions of a name in the method, or of an attribute in the file; not of another class's own."""
     if isinstance(target, ast.Name):
         return [node for node in _nodes(place.function) if isinstance(node, ast.Name) and node.id == target.id]
-    return [*file.attributes(target.attr)] if isinstance(target, ast.Attribute) else [place.node]
+    if not isinstance(target, ast.Attribute):
+        return [target]
+    found = file.attributes(target.attr)
+    apart = set[int]()
+    for item in file.classes:
+        inside = {id(node) for node in ast.walk(item.node)} if item.node is not place.item.node else set()
+        own = [node for node in found if id(node) in inside and getattr(node.value, "id", "") == "self"]
+        if any(isinstance(node.ctx, ast.Store) for node in own):
+            apart |= set(map(id, own))
+    return [node for node in found if id(node) not in apart]
 
 
 def reaches_scheduler(file: PythonFile, place: Place) -> bool:
@@ -223,6 +239,55 @@ def reaches_scheduler(file: PythonFile, place: Place) -> bool:
         return True
     parents = parents_of(file.tree)
     return any(_is_scheduled(use, parents) for use in _uses(file, place, parents))
+
+
+def used_otherwise(file: PythonFile, place: Place) -> int | None:
+    """The line of the first use of the value that neither ends in something that schedules nor only tells it; None
+    where there is none, the place's own where no use does."""
+    if not reaches_scheduler(file, place):
+        return (place.node or place.function).lineno
+    if isinstance(place.node, ast.Call) and any(item.arg == "steps_per_epoch" for item in place.node.keywords):
+        return None
+    parents = parents_of(file.tree)
+    pending, seen = _uses(file, place, parents), set[str]()
+    while pending:
+        use = pending.pop(0)
+        if not isinstance(getattr(use, "ctx", None), ast.Store) and not _is_scheduled(use, parents):
+            targets = _passed_to(use, parents)
+            if targets is None:
+                return use.lineno  # type: ignore[attr-defined,no-any-return]
+            for target in targets:
+                if (text := ast.unparse(target)) not in seen:
+                    seen.add(text)
+                    pending += _mentions(file, place, target, parents)
+    return None
+
+
+def _passed_to(node: ast.AST, parents: Mapping[ast.AST, ast.AST]) -> list[ast.expr] | None:
+    """The names and attributes that get what is made of a value, none where it is only told or compared with a number;
+    None where it goes elsewhere."""
+    outer = parents.get(node)
+    while isinstance(outer, ast.expr | ast.keyword) and not isinstance(outer, ast.Compare):
+        if isinstance(outer, ast.Call) and _last(outer.func) not in COMPUTES:
+            return [] if _last(outer.func) in TELLS else None
+        node, outer = outer, parents.get(outer)
+    if isinstance(outer, ast.Compare):
+        others = [side for side in (outer.left, *outer.comparators) if side is not node]
+        return [] if all(isinstance(side, ast.Constant) for side in others) else None
+    if isinstance(outer, ast.Return):
+        while outer is not None and not isinstance(outer, Function):
+            outer = parents.get(outer)
+        inside = isinstance(outer, Function) and not isinstance(parents.get(outer), ast.ClassDef)
+        return [ast.Name(outer.name, ast.Load())] if inside and isinstance(outer, Function) else None
+    if isinstance(outer, ast.Assert):
+        return []
+    targets = outer.targets if isinstance(outer, ast.Assign) else [getattr(outer, "target", None)]
+    named = [target for target in targets if isinstance(target, ast.Name | ast.Attribute)]
+    return list(named) if len(named) == len(targets) and isinstance(outer, ast.Assign | ast.AnnAssign) else None
+
+
+def _last(node: ast.expr) -> str:
+    return node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", "")
 
 
 def divided_again(file: PythonFile, place: Place) -> int | None:

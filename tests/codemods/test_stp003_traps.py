@@ -17,6 +17,8 @@ from tests.codemods.test_stp003 import EST, HEAD, RAW, TWO, WINDOW, levels, meth
         (f"return self.global_step * {WINDOW} < self.batches",),
         (f"return self.global_step * {WINDOW} < {EST} * {WINDOW}",),
         (f"window = {WINDOW}", f"return self.global_step * window / ({EST} * window)"),
+        (f"return self.global_step * self.hparams.accumulate_grad_batches < {EST} * {WINDOW}",),
+        (f"return self.global_step * self.grad_accum / ({EST} * {WINDOW})",),
         (f"return {EST} // self.trainer.max_epochs",),
         (f"return int({EST} * 0.1)",),
         ("return self.global_step >= self.trainer.max_steps",),

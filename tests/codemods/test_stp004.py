@@ -56,10 +56,24 @@ def test_names_that_are_none_until_something_is_known() -> None:
 
 @pytest.mark.parametrize(
     "set_to",
-    ["limit = 5\nif small:\n    limit = None\n", "limit = None\nif limit is None and small:\n    limit = 5\n"],
+    [
+        "limit = 5\nif small:\n    limit = None\n",
+        "limit = None\nif limit is None and small:\n    limit = 5\n",
+        "limit = None\nif small:\n    limit = 5\nelse:\n    print('all')\n",
+        "limit = 5\nif small:\n    limit = 6\nelse:\n    limit = None\n",
+        "limit = None\ntry:\n    limit = int(text)\nexcept ValueError:\n    print('all')\n",
+        "limit = 5\ntry:\n    limit = None\n    limit = int(text)\nexcept ValueError:\n    print('all')\n",
+        "limit = None\nmatch size:\n    case 1:\n        limit = 5\n",
+        "limit = None if small else 5\nfor item in items:\n    limit = 5\n",
+    ],
 )
 def test_names_that_become_none_or_stay_it(set_to: str) -> None:
     text = f"{set_to}pl.Trainer(max_steps={{}})\n"
+    assert changed(text.format("limit")) == text.format("-1 if limit is None else limit")
+
+
+def test_a_name_that_is_set_behind_the_call() -> None:
+    text = "if __name__ == '__main__':\n    limit = None\n    pl.Trainer(max_steps={})\n    limit = 5\n"
     assert changed(text.format("limit")) == text.format("-1 if limit is None else limit")
 
 
