@@ -36,6 +36,7 @@ class Sources:
     _loads: dict[str, tuple[tuple[Import, tuple[str, ...]], ...]] = field(default_factory=dict)
     _reached: dict[str, tuple[tuple[str, ...], frozenset[str]]] = field(default_factory=dict)
     _known: frozenset[str] = frozenset()
+    _places: frozenset[str] | None = None
 
     def paths(self) -> tuple[str, ...]:
         """The posix paths of all Python files, sorted."""
@@ -69,12 +70,26 @@ class Sources:
                 folder = folder.parent
             roots = [folder]
         else:
-            roots = [folder, PurePosixPath("."), PurePosixPath("src")]
+            roots = [folder, PurePosixPath("."), PurePosixPath("src"), *self._above(folder, found.module.split(".")[0])]
         for root in roots:
             paths = self._below(root, found)
             if paths:
                 return paths
         return ()
+
+    def _above(self, folder: PurePosixPath, name: str) -> list[PurePosixPath]:
+        """The folders above that hold a module of a name and are no packages: a script that lies there finds it."""
+        if self._places is None:
+            files = [PurePosixPath(path) for path in self.paths()]
+            folders = {folder.as_posix() for file in files for folder in file.parents}
+            self._places = frozenset(folders | {file.with_suffix("").as_posix() for file in files})
+        if name in sys.stdlib_module_names:
+            return []
+        return [
+            place
+            for place in folder.parents
+            if (place / name).as_posix() in self._places and (place / "__init__.py").as_posix() not in self._known
+        ]
 
     def _below(self, root: PurePosixPath, found: Import) -> tuple[str, ...]:
         base = root.joinpath(*found.module.split(".")) if found.module else root

@@ -80,6 +80,23 @@ def test_what_a_script_loads_and_needs(tmp_path: Path) -> None:
     assert outside == {"numpy", "yaml", "sklearn"}
 
 
+@pytest.mark.parametrize("packages", [(), ("examples/one",)])
+def test_what_lies_beside_a_script_in_some_folder_above_is_found(tmp_path: Path, packages: tuple[str, ...]) -> None:
+    root = tmp_path / "p"
+    one = root / "examples" / "one"
+    tree(one, train="from parts.net import Net\n", types="", datasets="")
+    tree(one / "parts", net="import parts.inner.deep, types, datasets\n", __init__="")
+    tree(one / "parts" / "inner", deep="import yaml\n", __init__="")
+    for package in packages:
+        (root / package / "__init__.py").write_text("")
+    files, outside = Sources(root).reach("examples/one/train.py")
+    found = {path.removeprefix("examples/one/") for path in files}
+    if packages:
+        assert found == {"train.py", "parts/net.py", "parts/__init__.py"} and outside == {"parts", "datasets"}
+    else:
+        assert {"parts/inner/deep.py", "datasets.py"} < found and "types.py" not in found and outside == {"yaml"}
+
+
 CLI = "from lightning.pytorch.cli import LightningCLI\nLightningCLI(Model)\n"
 HYDRA = "import hydra\nimport pytorch_lightning as pl\n\n@hydra.main()\ndef go(cfg):\n    build(cfg).fit(1)\n"
 TYPER = "import pytorch_lightning as pl\napp = Typer()\n\n@app.command()\ndef go():\n    pl.Trainer().fit(1)\n\napp()\n"
