@@ -230,11 +230,12 @@ def _counted(progress: Progress) -> Callable[[int, int], None]:
 def _result(command: Command, project: Project, options: Options, sources: Sequence[Source], made: Plan) -> Result:
     by_path = {source.path: source for source in sources}
     final = made.final()
+    skipped = [*project.skipped, *(Skipped(path, reason) for path, reason in made.skipped)]
+    unread = [item for item in skipped if project.in_scope(item.path) and not project.config.excludes(item.path)]
     messages = [*project.messages, *(f"bug in a rule, its rewrite was thrown away: {bug}" for bug in made.bugs)]
     if not made.findings and not any(triggered(source, options.rules) for source in sources):
-        file = "file that could be read" if project.skipped else "file"
+        file = "file that could be read" if unread else "file"
         messages.append(f"no {file} holds anything that a rule looks at: nothing to do")
-    skipped = [Skipped(path, reason) for path, reason in made.skipped]
     return Result(
         command=command,
         base=project.base,
@@ -245,7 +246,7 @@ def _result(command: Command, project: Project, options: Options, sources: Seque
             FileDiff(path, unified(path, _text(by_path[path].data) if path in by_path else None, _text(final[path])))
             for path in sorted(final)
         ),
-        skipped=tuple(sorted([*project.skipped, *skipped], key=lambda item: item.path)),
+        skipped=tuple(sorted(unread, key=lambda item: item.path)),
         messages=tuple(messages),
     )
 
