@@ -39,6 +39,8 @@ class Trees:
             return cls(path, base or "HEAD", head, bool(base or head))
         if base or head:
             raise UsageError(f"{revisions[0]}: revisions are named already; leave out --base and --head")
+        if "..." in revisions[0]:
+            raise UsageError(f"{revisions[0]}: give two revisions with two dots between them, as OLD..NEW")
         old, dots, new = revisions[0].partition("..")
         return cls(path, old or "HEAD", new or "HEAD", True) if dots else cls(path, f"{old}~1", old, True)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,6 +27,8 @@ _UNFINISHED = {
     "rebase-apply/applying": "am",
     "rebase-apply": "rebase",
 }
+
+_PARENT = re.compile(r"([^-].*)[~^]1?")
 
 
 @dataclass(frozen=True)
@@ -174,9 +177,9 @@ def _find_commit(repository: Repository, base: str | None) -> str:
         commit = repository.resolve("HEAD^{commit}")
     else:
         commit = None if base.startswith("-") else repository.resolve(f"{base}^{{commit}}")
-    if commit is None and base and base.endswith("~1") and repository.resolve(f"{base[:-2]}^{{commit}}"):
-        there = f"{repository.root}: '{base[:-2]}' has no parent here"
-        raise UsageError(f"{there}; name another base, for `verify` as OLD..NEW")
+    child = _PARENT.fullmatch(base or "")
+    if commit is None and child and repository.resolve(f"{child[1]}^{{commit}}"):
+        raise UsageError(f"{repository.root}: '{child[1]}' has no parent here; name another with --base")
     if commit is None:
         name = "HEAD" if base is None else base
         raise UsageError(f"{repository.root}: no commit is named '{name}'; see `git log --all`, or fetch it")

@@ -181,6 +181,24 @@ def test_files_that_cannot_be_read_are_listed_and_the_others_go_on(ask: Ask, tmp
     assert {name: (folder / name).read_bytes() for name in UNREADABLE} == UNREADABLE
 
 
+def test_of_what_was_not_asked_for_nothing_is_listed(ask: Ask, tmp_path: Path) -> None:
+    bad = OLD + b"("
+    folder = old_project(tmp_path / "project", {"src/train.py": OLD, "old/bad.py": bad, "src/bad.py": bad})
+    for name in ("src/link.py", "old/link.py"):
+        (folder / name).symlink_to("/etc/passwd")
+    commit_all(folder)
+
+    def unread(*command: str | Path) -> list[str]:
+        return [item["path"] for item in ask(*command, "--output-format", "json").report()["skipped"]]
+
+    for command in (["check"], ["run", "--no-verify", "--dry-run"]):
+        assert unread(*command, folder / "src") == ["src/bad.py", "src/link.py"]
+        assert unread(*command, folder / "src/train.py") == []
+        assert unread(*command, folder) == ["old/bad.py", "old/link.py", "src/bad.py", "src/link.py"]
+    (folder / "pyproject.toml").write_text('[tool.fixer]\nexclude = ["old"]\n')
+    assert unread("check", folder) == ["src/bad.py", "src/link.py"]
+
+
 def test_a_manifest_that_cannot_be_read(ask: Ask, tmp_path: Path) -> None:
     files = {"train.py": OLD, "requirements.txt": b"pytorch-lightning==1.8 # \xe9\n", "pyproject.toml": b"[project\n"}
     report = run(ask, old_project(tmp_path / "project", files)).report()
@@ -290,7 +308,11 @@ def test_nothing_differs(ask: Ask, folder: Path) -> None:
         ("run --require best", "'best' is not one of 'conforms', 'trains', 'same'; see `fixer run --help`"),
         ("run --push orgin --no-verify", "no remote is called 'orgin'; add one with `git remote add`"),
         ("verify nothing..HEAD", "no commit is named 'nothing'; see `git log --all`, or fetch it"),
-        ("verify HEAD --conforms", "'HEAD' has no parent here; name another base, for `verify` as OLD..NEW"),
+        ("run --base HEAD~1 --no-verify", "'HEAD' has no parent here; name another with --base"),
+        ("run --base HEAD^ --no-verify", "'HEAD' has no parent here; name another with --base"),
+        ("verify HEAD^..HEAD", "'HEAD' has no parent here; name another with --base"),
+        ("verify HEAD...HEAD", "HEAD...HEAD: give two revisions with two dots between them, as OLD..NEW"),
+        ("verify HEAD --conforms", "'HEAD' has no parent here; name another with --base"),
         ("report nothing", "no run is called 'nothing' in "),
         ("report --html", "Option '--html' requires an argument; see `fixer report --help`"),
         ("report --html nowhere/x.html", "--html nowhere/x.html: there is no folder nowhere; make it first"),

@@ -131,7 +131,7 @@ def test_a_shallow_clone(repo: Repo, tmp_path: Path) -> None:
     shallow = Repo(tmp_path / "shallow")
     assert shallow.git("rev-parse", "--is-shallow-repository") == "true"
     work_through(shallow, tmp_path / "there")
-    assert "'HEAD' has no parent here; name another base" in refused(shallow.path, "HEAD~1")
+    assert "'HEAD' has no parent here; name another with --base" in refused(shallow.path, "HEAD~1")
 
 
 def test_a_broken_head(repo: Repo) -> None:

@@ -107,7 +107,7 @@ def test_settings_and_options_reach_the_proof(
         (["main", "moved"], "main moved: give at most one path that is there and one revision, or two as A..B"),
         (["main..moved", "--base", "main"], "main..moved: revisions are named already"),
         (["main..gone"], "no commit is named 'gone'"),
-        (["main"], "'main' has no parent here; name another base, for `verify` as OLD..NEW"),
+        (["main"], "'main' has no parent here; name another with --base"),
         (["moved..moved"], "nothing differs between moved and moved; name two revisions as OLD..NEW"),
         (["--read", "/nowhere"], "--read /nowhere: there is no such folder"),
     ],
