@@ -8,13 +8,16 @@ from collections.abc import Mapping
 from contextlib import suppress
 from importlib.metadata import PackageNotFoundError, distribution
 from typing import Any
+from urllib.parse import urlsplit
 
 from fixer import __version__
 from fixer.forge import without_user
 
-_REMOTE = re.compile(r"(?:https?|ssh|git)://[^\s\"'`$\\?]+")
-"""No query, which may be a secret."""
-_COMMIT = re.compile(r"[0-9A-Za-z]+")
+_REMOTE = re.compile(r"(?:https?|ssh|git)://[^\s\"'`$\\?#]+")
+"""No query and no fragment, which may hold a secret."""
+_HERE = re.compile(r"(?:.+\.)?localhost|127\.[\d.]+|0\.0\.0\.0|::1")
+_FOLDER = re.compile(r"[\w./-]*")
+_WORD = re.compile(r"[0-9A-Za-z]+")
 
 
 def requirement(extras: str = "") -> str:
@@ -31,16 +34,19 @@ def address() -> str | None:
     """
     with suppress(PackageNotFoundError, OSError, ValueError):
         found = json.loads(distribution("fixer").read_text("direct_url.json") or "null")
-        place = _of(found) if isinstance(found, dict) else None
-        return place if place and _REMOTE.fullmatch(place.partition("+")[2] or place) else None
+        return _of(found) if isinstance(found, dict) else None
     return None
 
 
 def _of(found: Mapping[str, Any]) -> str | None:
-    """The address that a record of it names, as pip takes it. Raises ValueError for one that is no address."""
-    url, folder, vcs = without_user(str(found.get("url"))), found.get("subdirectory"), found.get("vcs_info")
+    """The address that a record of it names, as pip takes it; None for one that does not serve elsewhere, or
+    that may hold a secret. Raises ValueError for one that is no address."""
+    url, folder = without_user(str(found.get("url"))), str(found.get("subdirectory") or "")
+    if not _REMOTE.fullmatch(url) or _HERE.fullmatch(urlsplit(url).hostname or "") or not _FOLDER.fullmatch(folder):
+        return None
+    vcs = found.get("vcs_info")
     part = f"#subdirectory={folder}" if folder else ""
     if not isinstance(vcs, dict):
         return f"{url}{part}"
-    commit = str(vcs.get("commit_id", ""))
-    return f"{vcs.get('vcs')}+{url}@{commit}{part}" if _COMMIT.fullmatch(commit) else None
+    name, commit = str(vcs.get("vcs")), str(vcs.get("commit_id", ""))
+    return f"{name}+{url}@{commit}{part}" if _WORD.fullmatch(name) and _WORD.fullmatch(commit) else None

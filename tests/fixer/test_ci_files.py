@@ -205,13 +205,14 @@ def test_the_image_is_made_of_what_is_there() -> None:
 
 
 GIT = {"vcs": "git", "commit_id": "a" * 40}
+PLAIN = f"fixer[verify,bot]=={__version__}"
 
 
 @pytest.mark.parametrize(
     ("direct", "asked"),
     [
-        (None, f"fixer[verify,bot]=={__version__}"),
-        ({"url": "file:///home/me/fixer", "dir_info": {"editable": True}}, f"fixer[verify,bot]=={__version__}"),
+        (None, PLAIN),
+        ({"url": "file:///home/me/fixer", "dir_info": {"editable": True}}, PLAIN),
         (
             {"url": "https://me:secret@git.example.org/fixer.git", "vcs_info": GIT},
             f"fixer[verify,bot] @ git+https://git.example.org/fixer.git@{'a' * 40}",
@@ -220,15 +221,25 @@ GIT = {"vcs": "git", "commit_id": "a" * 40}
             {"url": "https://files.example.org/fixer-0.1.0-py3-none-any.whl", "archive_info": {}},
             "fixer[verify,bot] @ https://files.example.org/fixer-0.1.0-py3-none-any.whl",
         ),
-        ({"url": 'https://x.org/"; curl x', "archive_info": {}}, f"fixer[verify,bot]=={__version__}"),
+        ({"url": 'https://x.org/"; curl x', "archive_info": {}}, PLAIN),
         (
             {"url": "ssh://git:secret@x.org/many.git", "vcs_info": GIT, "subdirectory": "tools/fixer"},
             f"fixer[verify,bot] @ git+ssh://git@x.org/many.git@{'a' * 40}#subdirectory=tools/fixer",
         ),
-        ({"url": "https://x.org/fixer.zip?token=secret", "archive_info": {}}, f"fixer[verify,bot]=={__version__}"),
-        ({"url": "https://x.org/f.git", "vcs_info": {"vcs": "git"}}, f"fixer[verify,bot]=={__version__}"),
-        ({"url": "https://x.org/f.git", "vcs_info": GIT | {"commit_id": "a; b"}}, f"fixer[verify,bot]=={__version__}"),
-        ({"url": "https://[x.org/fixer.zip", "archive_info": {}}, f"fixer[verify,bot]=={__version__}"),
+        ({"url": "https://x.org/fixer.zip?token=secret", "archive_info": {}}, PLAIN),
+        (
+            {"url": "https://x.org/fixer-0.1.0+local.1-py3-none-any.whl", "archive_info": {}},
+            "fixer[verify,bot] @ https://x.org/fixer-0.1.0+local.1-py3-none-any.whl",
+        ),
+        ({"url": "https://x.org/a.whl#sha256=1&token=secret", "archive_info": {}}, PLAIN),
+        ({"url": "https://x.org/f.git", "vcs_info": GIT, "subdirectory": 'a"; curl x'}, PLAIN),
+        ({"url": "https://x.org/f.git", "vcs_info": GIT, "subdirectory": "a&token=secret"}, PLAIN),
+        ({"url": "http://localhost:8000/f.whl", "archive_info": {}}, PLAIN),
+        ({"url": "http://127.0.0.1/f.git", "vcs_info": GIT}, PLAIN),
+        ({"url": "http://[::1]/f.git", "vcs_info": GIT}, PLAIN),
+        ({"url": "https://x.org/f.git", "vcs_info": {"vcs": "git"}}, PLAIN),
+        ({"url": "https://x.org/f.git", "vcs_info": GIT | {"commit_id": "a; b"}}, PLAIN),
+        ({"url": "https://[x.org/fixer.zip", "archive_info": {}}, PLAIN),
     ],
 )
 def test_the_jobs_install_fixer_from_where_it_came(
