@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 import typer.main
+from markdown_it import MarkdownIt
 
 from codemods.rule import Rule, all_rules
 from fixer.cli import app
@@ -25,6 +26,14 @@ PAGES = [page for pattern in ("*.md", "docs/*.md", "docs/howto/*.md") for page i
 def test_page_of_each_rule_is_up_to_date(rule: Rule) -> None:
     page = ROOT / "docs" / "rules" / f"{rule.code}.md"
     assert page.read_text(encoding="utf-8") == markdown(rule), "run `python docs/make_rules.py`"
+
+
+@pytest.mark.parametrize("rule", all_rules(), ids=lambda rule: rule.code)
+def test_page_of_each_rule_shows_its_examples_whole(rule: Rule) -> None:
+    shown = [token.content for token in MarkdownIt().parse(markdown(rule)) if token.type == "fence"]
+    assert len(shown) == len(rule.examples)
+    left = [example.before for example in rule.examples if example.before == example.after]
+    assert shown[len(shown) - len(left) :] == left
 
 
 def test_no_page_is_left_of_a_rule_that_is_gone() -> None:

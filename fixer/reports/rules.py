@@ -10,6 +10,7 @@ from typing import get_args
 from codemods.finding import Fix
 from codemods.rule import Example, Rule, all_rows, all_rules
 from fixer.errors import UnknownRow, UnknownRule, UsageError
+from fixer.reports.markdown import fence
 
 
 def table(words: Sequence[str] = ()) -> str:
@@ -85,10 +86,10 @@ def _markdown_examples(rule: Rule) -> list[str]:
     parts = ["## Examples"]
     for example in rule.examples:
         if example.before != example.after:
-            parts.append(f"```diff\n{_diff(example)}\n```")
+            parts.append(fence(_diff(example), "diff").rstrip("\n"))
     parts.append("## Left as it is")
     for example in rule.examples:
         if example.before == example.after:
             language = "python" if example.path.endswith(".py") else "text"
-            parts.append(f"```{language}\n{example.before}```")
+            parts.append(fence(example.before, language).rstrip("\n"))
     return parts
