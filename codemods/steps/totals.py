@@ -214,13 +214,13 @@ def _uses(file: PythonFile, place: Place, parents: Mapping[ast.AST, ast.AST]) ->
     if place.node is None:
         return [*file.attributes(place.function.name)]
     target = next(iter(_targets(place.node, parents)), None)
-    return [place.node] if target is None else _mentions(file, place, target, parents)
+    return [place.node] if target is None else _mentions(file, place, place.function, target)
 
 
-def _mentions(file: PythonFile, place: Place, target: ast.expr, parents: Mapping[ast.AST, ast.AST]) -> list[ast.AST]:
-    """The mentions of a name in the method, or of an attribute in the file; not of another class's own."""
+def _mentions(file: PythonFile, place: Place, function: Function, target: ast.expr) -> list[ast.AST]:
+    """The mentions of a name in a method, or of an attribute in the file; not of another class's own."""
     if isinstance(target, ast.Name):
-        return [node for node in _nodes(place.function) if isinstance(node, ast.Name) and node.id == target.id]
+        return [node for node in _nodes(function) if isinstance(node, ast.Name) and node.id == target.id]
     if not isinstance(target, ast.Attribute):
         return [target]
     found = file.attributes(target.attr)
@@ -249,18 +249,27 @@ def used_otherwise(file: PythonFile, place: Place) -> int | None:
     if isinstance(place.node, ast.Call) and any(item.arg == "steps_per_epoch" for item in place.node.keywords):
         return None
     parents = parents_of(file.tree)
-    pending, seen = _uses(file, place, parents), set[str]()
+    pending, seen = _uses(file, place, parents), set[tuple[Function, str]]()
     while pending:
         use = pending.pop(0)
         if not isinstance(getattr(use, "ctx", None), ast.Store) and not _is_scheduled(use, parents):
             targets = _passed_to(use, parents)
             if targets is None:
                 return use.lineno  # type: ignore[attr-defined,no-any-return]
+            function = _method_around(use, parents) or place.function
             for target in targets:
-                if (text := ast.unparse(target)) not in seen:
-                    seen.add(text)
-                    pending += _mentions(file, place, target, parents)
+                if (key := (function, ast.unparse(target))) not in seen:
+                    seen.add(key)
+                    pending += _mentions(file, place, function, target)
     return None
+
+
+def _method_around(node: ast.AST, parents: Mapping[ast.AST, ast.AST]) -> Function | None:
+    """The outermost function that a node stands in."""
+    found, outer = None, parents.get(node)
+    while outer is not None:
+        found, outer = outer if isinstance(outer, Function) else found, parents.get(outer)
+    return found
 
 
 def _passed_to(node: ast.AST, parents: Mapping[ast.AST, ast.AST]) -> list[ast.expr] | None:

@@ -118,6 +118,9 @@ def test_a_total_that_serves_something_else_too_is_unsafe() -> None:
     assert [level for level, _, _ in levels(KEPT + TAKEN)] == ["safe"]
     ((level, _, reason),) = levels(KEPT + TAKEN + BETA)
     assert level == "unsafe" and "line 15" in reason and "where batches are counted" in reason
+    through = BETA.replace("return", "beta =") + "        loss = 1 - beta\n        return loss\n"
+    ((level, _, reason),) = levels(KEPT + TAKEN + through)
+    assert level == "unsafe" and "line 17" in reason
     assert [level for level, _, _ in levels(KEPT.replace(TOTAL, WINDOWS) + TAKEN + BETA)] == ["safe"]
     whole = f"{CLASS}{PROPERTY}        return {TOTAL}\n"
     taken, beta = (text.replace("total_steps", "num_training_steps") for text in (TAKEN, BETA))
