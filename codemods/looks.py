@@ -89,7 +89,7 @@ def check(desk: Desk, item: Item) -> Checked:
         (rule.code, match.unit) for (rule, match, _), quiet in zip(every, silent, strict=True) if match.unit and quiet
     }
     found = tuple(
-        _finding(rule, match, file, options)
+        finding_of(rule, match, file, options)
         for (rule, match, file), quiet in zip(every, silent, strict=True)
         if not quiet
     )
@@ -98,7 +98,7 @@ def check(desk: Desk, item: Item) -> Checked:
     return Checked(found, frozenset(units), frozenset(served))
 
 
-def _finding(rule: Rule, match: Match, file: PythonFile | TextFile, options: Options) -> Finding:
+def finding_of(rule: Rule, match: Match, file: PythonFile | TextFile, options: Options) -> Finding:
     """What is reported of a match; in a notebook its lines are counted in its cell."""
     cell, span = None, match.span
     if isinstance(file, Notebook):

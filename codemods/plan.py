@@ -9,17 +9,16 @@ from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from codemods.facts import Facts
-from codemods.finding import Finding, Span
-from codemods.looks import matches
+from codemods.finding import Finding
+from codemods.looks import finding_of, matches
 from codemods.memory import Memory
 from codemods.notebook import Notebook
 from codemods.rule import Match, NodeEdit, Rule, TextEdit
 from codemods.scan import Options, Progress, Scan, scan
 from codemods.source import PythonFile, Source, TextFile, Unreadable
+from codemods.telling import Unit, told
 from codemods.trees import load
 from codemods.triggers import awake, sees_text
-
-Unit = tuple[str, str]
 
 DEEP = "its code nests too deeply"
 """Why a rewrite is left out that LibCST cannot make; no fault of the rule."""
@@ -53,15 +52,15 @@ class Plan:
 @dataclass
 class _Draft:
     """The state of a plan in the making: current bytes, those of the base tree, changes so far, what was thrown away
-    and why, findings that were not rewritten after all, as they were found when their rule's turn came, and what
-    each rule had to rewrite then."""
+    and why, findings that were not rewritten after all, as they were found when their rule's turn came, and all that
+    each rule found then."""
 
     data: dict[str, bytes]
     base: Mapping[str, bytes]
     changes: list[Change] = field(default_factory=list)
     rejected: dict[Unit, str] = field(default_factory=dict)
     turned: dict[Finding, Match] = field(default_factory=dict)
-    wanted: dict[Unit, Sequence[Match]] = field(default_factory=dict)
+    seen: dict[Unit, list[Finding]] = field(default_factory=dict)
 
     @property
     def changed(self) -> set[Unit]:
@@ -106,13 +105,7 @@ def plan(
             rejected = {**draft.rejected, **unstable}
     left = {(finding.code, finding.path, finding.message, finding.row) for finding in again}
     settled = [_settle(finding, draft, options) for finding in looked.findings]
-    settled += _led_to(settled, draft)
-    findings = tuple(
-        replace(finding, applied=True, fix=answer.fix, reason=f"The repair of {answer.code} answers it.")
-        if (answer := _answer(finding, settled, left) or _forestalled(finding, settled, draft))
-        else finding
-        for finding in settled
-    )
+    findings = told(settled, left, draft.changed, draft.seen)
     bugs = tuple(f"{code} in {path}: {why}" for (code, path), why in sorted(draft.rejected.items()) if why != DEEP)
     return Plan(findings, tuple(draft.changes), looked.skipped, bugs)
 
@@ -166,11 +159,11 @@ def _apply_rule(
     for path in sorted(looked.present):
         source = Source(path, kinds[path], draft.data[path])
         if rule.code in looked.present[path] or (path in changed and _wakes(rule, source)):
-            fresh = _fresh(rule, source, looked.facts, options)
+            file, fresh = _looked_at(rule, source, looked.facts, options)
             wanted[path] = [match for match in fresh if options.applies(match)]
             if path in changed:
                 draft.turned |= _turned(rule, path, fresh, looked, options)
-            draft.wanted[rule.code, path] = wanted[path]
+            draft.seen[rule.code, path] = [finding_of(rule, match, file, options) for match in fresh if file]
     for path in wanted:
         why = draft.rejected.get((rule.code, path))
         torn = {(rule.code, item) for item in _sharing(path, wanted)} - draft.rejected.keys()
@@ -257,11 +250,19 @@ def _wakes(rule: Rule, source: Source) -> bool:
     return isinstance(file, PythonFile) and rule.present(file)
 
 
-def _fresh(rule: Rule, source: Source, facts: Facts, options: Options) -> list[Match]:
+def _looked_at(
+    rule: Rule, source: Source, facts: Facts, options: Options
+) -> tuple[PythonFile | TextFile | None, list[Match]]:
+    """A file as a rule sees it, with what it finds there; nothing where it cannot be read."""
     try:
-        return matches(rule, load(source, sees_text(rule, source)), facts, options)
+        file = load(source, sees_text(rule, source))
+        return file, matches(rule, file, facts, options)
     except Unreadable:
-        return []
+        return None, []
+
+
+def _fresh(rule: Rule, source: Source, facts: Facts, options: Options) -> list[Match]:
+    return _looked_at(rule, source, facts, options)[1]
 
 
 def _rewritten(
@@ -345,57 +346,3 @@ def _look_again(sources: Sequence[Source], draft: _Draft, options: Options, memo
     after += [Source(path, "python", draft.data[path]) for path in made]
     rules = tuple(rule for rule in options.rules if not rule.judges_ignores)
     return scan(after, replace(options, rules=rules, jobs=1), memory=memory)
-
-
-def _answer(
-    finding: Finding, others: Sequence[Finding], left: Container[tuple[str, str, str, str | None]]
-) -> Finding | None:
-    """What another rule repaired at the place of a finding that was left, going by the same row, where its own rule
-    says nothing of the kind about the result."""
-    if finding.applied or not finding.row or (finding.code, finding.path, finding.message, finding.row) in left:
-        return None
-    for other in others:
-        there = (other.path, other.cell, other.row) == (finding.path, finding.cell, finding.row)
-        if other.applied and there and other.code != finding.code and _meet(other.span, finding.span):
-            return other
-    return None
-
-
-def _led_to(findings: Sequence[Finding], draft: _Draft) -> list[Finding]:
-    """What rules rewrote that found nothing in the files as they were, at the places that led to it."""
-    told = {(finding.code, finding.path) for finding in findings if finding.applied}
-    led: dict[tuple[Unit, Span], Finding] = {}
-    for code, path in sorted(draft.changed - told):
-        for match in draft.wanted.get((code, path), ()):
-            found = Finding(code, path, match.span, match.message, match.fix, match.reason, match.row, applied=True)
-            if cause := _nearest(found, findings, draft):
-                reason = f"{match.reason.rstrip('.')}. It is in what {cause.code} made."
-                found = replace(found, span=cause.span, cell=cause.cell, reason=reason)
-            led.setdefault(((code, path), found.span), replace(found, needs=match.needs))
-    return [*led.values()]
-
-
-def _forestalled(finding: Finding, others: Sequence[Finding], draft: _Draft) -> Finding | None:
-    """The repair that left a rule nothing to do in a file in which it had found something to rewrite."""
-    if not finding.applied or (finding.code, finding.path) in draft.changed:
-        return None
-    return _nearest(finding, others, draft)
-
-
-def _nearest(finding: Finding, others: Sequence[Finding], draft: _Draft) -> Finding | None:
-    """The finding of another rule that rewrote the file which stands nearest."""
-    there = [
-        other
-        for other in others
-        if other.applied
-        and other.path == finding.path
-        and other.code != finding.code
-        and (other.code, other.path) in draft.changed
-    ]
-    return min(there, key=lambda other: abs(other.span.line - finding.span.line), default=None)
-
-
-def _meet(one: Span, other: Span) -> bool:
-    """Whether two places share a character."""
-    starts = (one.line, one.column), (other.line, other.column)
-    return max(starts) < min((one.end_line, one.end_column), (other.end_line, other.end_column))

@@ -1,0 +1,148 @@
+"""What is told of findings in the end: which of them another rule's repair answers, and what repairs led to."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Container, Mapping, Sequence
+from dataclasses import replace
+from itertools import zip_longest
+
+from codemods.finding import Finding, Span
+
+Unit = tuple[str, str]
+"""A rule's code and the path of a file."""
+
+
+def told(
+    settled: Sequence[Finding],
+    left: Container[tuple[str, str, str, str | None]],
+    changed: Collection[Unit],
+    seen: Mapping[Unit, Sequence[Finding]],
+) -> tuple[Finding, ...]:
+    """The findings with what became of them. `left` is what a look at the result gives, as code, path, message and row,
+    `changed` says which files each rule changed, `seen` what it found in each when its turn came."""
+    every = [*settled, *_led_to(settled, changed, seen)]
+    files: dict[str, list[Finding]] = {}
+    for finding in every:
+        files.setdefault(finding.path, []).append(finding)
+    repairs = {
+        path: [finding for finding in found if finding.applied and (finding.code, path) in changed]
+        for path, found in files.items()
+    }
+    instead: dict[Finding, Finding] = {}
+    for (code, path), then in seen.items():
+        mine = [finding for finding in files.get(path, ()) if finding.code == code]
+        instead |= _forestalled(mine, then, repairs.get(path, ()))
+    return tuple(
+        _answered(finding, answer)
+        if (answer := _answer(finding, files[finding.path], left))
+        else instead.get(finding, finding)
+        for finding in every
+    )
+
+
+def _answer(
+    finding: Finding, others: Sequence[Finding], left: Container[tuple[str, str, str, str | None]]
+) -> Finding | None:
+    """What another rule repaired at the place of a finding that was left, going by the same row, where its own rule
+    says nothing of the kind about the result."""
+    if finding.applied or not finding.row or (finding.code, finding.path, finding.message, finding.row) in left:
+        return None
+    return _repair_at(finding, [other for other in others if other.row == finding.row and other.applied])
+
+
+def _answered(finding: Finding, answer: Finding) -> Finding:
+    return replace(finding, applied=True, fix=answer.fix, reason=f"The repair of {answer.code} answers it.")
+
+
+def _led_to(
+    findings: Sequence[Finding], changed: Collection[Unit], seen: Mapping[Unit, Sequence[Finding]]
+) -> list[Finding]:
+    """What rules rewrote that found nothing in the files as they were, at the places that led to it."""
+    found_at_first = {(finding.code, finding.path) for finding in findings if finding.applied}
+    led: dict[Finding, None] = {}
+    for unit in sorted({*changed} - found_at_first):
+        for found in seen.get(unit, ()):
+            if found.applied and (cause := _nearest(found, findings, changed)):
+                reason = f"{found.reason.rstrip('.')}. It is in what {cause.code} made."
+                led[replace(found, span=cause.span, cell=cause.cell, reason=reason)] = None
+            elif found.applied:
+                led[found] = None
+    return [*led]
+
+
+def _nearest(finding: Finding, others: Sequence[Finding], changed: Collection[Unit]) -> Finding | None:
+    """The finding of another rule that rewrote the file which stands nearest."""
+    there = [
+        other
+        for other in others
+        if other.applied
+        and other.path == finding.path
+        and other.code != finding.code
+        and (other.code, other.path) in changed
+    ]
+    return min(
+        there,
+        key=lambda other: (other.cell != finding.cell, abs(other.span.line - finding.span.line)),
+        default=None,
+    )
+
+
+def _forestalled(
+    mine: Sequence[Finding], then: Sequence[Finding], repairs: Sequence[Finding]
+) -> dict[Finding, Finding]:
+    """What is told instead of the findings that a rule, when its turn came, found no more to rewrite of in a file: what
+    it said then, else whose repair answers it."""
+    lost = _lost([finding for finding in mine if finding.applied], then, repairs)
+    known = Counter(map(_said, mine))
+    others = []
+    for found in sorted(then, key=lambda found: found.span) if lost else ():
+        known[_said(found)] -= 1
+        if known[_said(found)] < 0:
+            others.append(found)
+    instead: dict[Finding, Finding] = {}
+    for finding, now in zip_longest(lost, others[: len(lost)]):
+        if now:
+            instead[finding] = replace(now, span=finding.span, cell=finding.cell)
+        elif answer := _repair_at(finding, repairs):
+            instead[finding] = _answered(finding, answer)
+        else:
+            by = sorted({repair.code for repair in repairs} - {finding.code})
+            instead[finding] = replace(
+                finding, reason=f"Nothing is left of it in what {', '.join(by) or 'others'} made."
+            )
+    return instead
+
+
+def _lost(applied: Sequence[Finding], then: Sequence[Finding], repairs: Sequence[Finding]) -> list[Finding]:
+    """The findings, of those that were to be rewritten, that a rule has not seen again: of several of a kind those at
+    which another rule rewrote something."""
+    short = Counter(map(_said, applied)) - Counter(_said(found) for found in then if found.applied)
+    lost = []
+    for finding in sorted(applied, key=lambda each: (not _repair_at(each, repairs), each.span)) if short else ():
+        if short[_said(finding)] > 0:
+            short[_said(finding)] -= 1
+            lost.append(finding)
+    return sorted(lost, key=lambda finding: finding.span)
+
+
+def _said(finding: Finding) -> tuple[str, str | None]:
+    return finding.message, finding.row
+
+
+def _repair_at(finding: Finding, others: Sequence[Finding]) -> Finding | None:
+    """The first finding of another rule at the same place of the same file."""
+    return next(
+        (
+            other
+            for other in others
+            if other.code != finding.code and other.cell == finding.cell and _meet(other.span, finding.span)
+        ),
+        None,
+    )
+
+
+def _meet(one: Span, other: Span) -> bool:
+    """Whether two places share a character."""
+    starts = (one.line, one.column), (other.line, other.column)
+    return max(starts) < min((one.end_line, one.end_column), (other.end_line, other.end_column))
