@@ -220,10 +220,11 @@ def _spelled_out(file: PythonFile, call: CallNode, calls: Sequence[CallNode]) ->
     node = call.node.args[0]
     yield node
     served = {id(other.node.args[0]) for other in calls}
-    for loop in ast.walk(space_of(file, call)) if isinstance(node, ast.Name) else ():
+    name = node.id if isinstance(node, ast.Name) else ""
+    for loop in ast.walk(space_of(file, call)) if name else ():
         for target, source in _goes_through(loop):
-            held = [item for item in uses(loop, node.id) if isinstance(item.ctx, ast.Load)]
-            if target != node.id or node not in held or not {id(item) for item in held} <= served:
+            held = [item for item in uses(loop, name) if isinstance(item.ctx, ast.Load)]
+            if target != name or node not in held or not {id(item) for item in held} <= served:
                 continue
             if isinstance(source, ast.Name) and len(file.assignments_to(source.id)) == 1:
                 alone = len(uses(file.tree, source.id)) == 2

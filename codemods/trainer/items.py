@@ -49,8 +49,8 @@ def _words(node: ast.expr | None) -> tuple[list[str], bool]:
     if isinstance(names, str):
         words = [word.strip() for word in names.split(",") if word.strip()]
         return words, len(words) == 1
-    known = isinstance(names, list | tuple) and all(isinstance(word, str) for word in names)
-    return list(names) if known else [], False
+    several = names if isinstance(names, list | tuple) else ()
+    return list(several) if all(isinstance(word, str) for word in several) else [], False
 
 
 def _of_case(value: ast.expr, index: int, count: int) -> Iterator[ast.expr]:

@@ -181,7 +181,7 @@ def _ends(file: PythonFile, facts: Facts, call: CallNode) -> dict[ast.keyword | 
     )
     for index, (item, end) in enumerate(zip(items, ends, strict=True)):
         twice = [word for word in sorted(_words(end)) if made[word] > 1]
-        if end and end.new == () and item.arg in made:
+        if end and end.new == () and item.arg and item.arg in made:
             twice = [item.arg]
         if end and twice:
             why = f"another argument is to become `{twice[0]}=` too; write what is meant"
