@@ -29,7 +29,7 @@ def one_cycles(function: Function, reader: Reader) -> Iterator[tuple[ast.Call, C
         if epochs is None or steps is None or [leaf.origin for leaf in epochs.over] != ["trainer"]:
             continue
         if not steps.over and steps.number > 1 and steps.shape[1] and "batch_size" in steps.shape[1]:
-            steps = replace(steps, over=(Leaf("samples", given["steps_per_epoch"], "named"),), number=1)
+            steps = replace(steps, over=(Leaf("samples", given["steps_per_epoch"], "named"),), number=1, cut=1)
         total = replace(steps, over=(*steps.over, *epochs.over))
         if steps.is_epoch and total.is_total:
             yield node, total

@@ -152,9 +152,10 @@ def test_an_estimate_that_is_divided_and_multiplied() -> None:
     assert after == text.replace("self.trainer.max_epochs * each", EST)
 
 
-def test_one_cycle_with_the_steps_of_an_epoch() -> None:
+@pytest.mark.parametrize("samples", ["45000", "int(0.9 * 50000)"])
+def test_one_cycle_with_the_steps_of_an_epoch(samples: str) -> None:
     text = method(
-        "steps_per_epoch = 45000 // BATCH_SIZE",
+        f"steps_per_epoch = {samples} // BATCH_SIZE",
         "return OneCycleLR(optimizer, 0.1, epochs=self.trainer.max_epochs, steps_per_epoch=steps_per_epoch)",
     )
     after = rewritten({"train.py": text}, RULE)["train.py"]
