@@ -17,6 +17,7 @@ from typing import Any, TypeGuard
 from .alone_batches import BATCH, SIDE, TIME, Place, Spec, at, leaf, leaves, natural, replaced
 
 LARGEST = 4_000_000
+_MUCH = 8
 _LENGTH = re.compile(r"(\w+?)s?_?len(?:s|gths?)?$")
 _SIDES = (28, 64, 96, 128, 224, 256, 16, 299, 384, 512)
 
@@ -135,8 +136,11 @@ def dimensions(count: int, trouble: Trouble, only: int | None = None) -> Iterato
 
 
 def swapped(have: int, want: int, trouble: Trouble, dimension: int | None = None) -> Iterator[Spec]:
-    """Every tensor with a dimension of one size gets the other there."""
-    for place, part in trouble.suspects():
+    """Every tensor with a dimension of one size gets the other there; a much larger one first where it costs least."""
+    suspects = trouble.suspects()
+    if want > _MUCH * have:
+        suspects.sort(key=lambda pair: (not is_float(pair[1]), math.prod(pair[1]["shape"])))
+    for place, part in suspects:
         shape = part["shape"]
         for number in reversed(range(len(shape))):
             if shape[number] == have != want and dimension in (None, number, number - len(shape)):

@@ -244,8 +244,8 @@ def _score(
     step = [line - frame.f_code.co_firstlineno for frame, line in frames if frame.f_code.co_name in names]
     stages = 1 + takes_batch(frames)
     after = 2 * STEP_SCORE if seen.losses else 0
-    own = float(max(step, default=0)) * 100 + (STEP_SCORE / 2 if isinstance(error, Doubtful) else 0)
-    return stages * STEP_SCORE + after + min(own + min(forwards, 99), STEP_SCORE - 1)
+    own = float(max(step, default=0)) * 1000 + (STEP_SCORE / 2 if isinstance(error, Doubtful) else 0)
+    return stages * STEP_SCORE + after + min(own + min(forwards, 999), STEP_SCORE - 1)
 
 
 @contextlib.contextmanager

@@ -279,6 +279,17 @@ def test_a_model_whose_steps_take_too_long_is_made_smaller_where_that_trains(
     assert state.slow is (width == 512)
 
 
+def test_a_much_larger_size_is_tried_first_where_it_costs_least() -> None:
+    keys = {"ids": leaf([4, 12], "int64"), "wide": leaf([4, 50, 12]), "sound": leaf([4, 1, 12])}
+    error = RuntimeError(
+        "The size of tensor a (12) must match the size of tensor b (3072) at non-singleton dimension 2"
+    )
+    spec = {"keys": keys, "kind": "dict"}
+    found = following(Trouble(error, (), spec, make(spec, generator(1)), torch.nn.Linear(3, 1), "/nowhere"))
+    changes = [name for each, _ in found for name in keys if each["keys"][name]["shape"][-1] == 3072]
+    assert changes[:3] == ["sound", "wide", "ids"]
+
+
 class Annotated:
     words: torch.LongTensor
     sounds: torch.FloatTensor
