@@ -19,8 +19,9 @@ import yaml  # type: ignore[import-untyped]
 
 from fixer import __version__
 from tests.fixer.command import NEW, OLD, ROOT, Ask, environment
-from tests.fixer.forges import BRANCH, bare, clone, head
+from tests.fixer.forges import BRANCH, bare, clone, commit, head
 from tests.fixer.git_repos import Repo
+from tests.fixer.world import SECRET, standing
 
 SCHEMAS = "check_jsonschema.builtin_schemas.vendor"
 
@@ -57,10 +58,7 @@ def steps(folder: Path, place: Path, given: dict[str, str]) -> tuple[int, dict[s
     defaults = {name: one.get("default", "") for name, one in action()["inputs"].items()}
     inputs = {**defaults, "token": "", **given}
     place.mkdir()
-    (place / "bin").mkdir()
-    shim = place / "bin" / "fixer"
-    shim.write_text(f'#!/bin/sh\nexec {sys.executable} -m fixer "$@"\n')
-    shim.chmod(0o755)
+    path = with_fixer(place)
     code, outputs, told = 0, "", ""
     for number, step in enumerate(action()["runs"]["steps"]):
         if "if" in step and inputs["install"] != "true":
@@ -72,7 +70,6 @@ def steps(folder: Path, place: Path, given: dict[str, str]) -> tuple[int, dict[s
         script = place / f"step-{number}.sh"
         script.write_text(step["run"])
         more = {name: str(file) for name, file in files.items()} | {"RUNNER_TEMP": str(place)}
-        path = f"{place / 'bin'}{os.pathsep}{os.environ['PATH']}"
         done = subprocess.run(
             ["bash", "--noprofile", "--norc", "-eo", "pipefail", str(script)],
             cwd=folder,
@@ -82,6 +79,15 @@ def steps(folder: Path, place: Path, given: dict[str, str]) -> tuple[int, dict[s
         )
         code, outputs, told = done.returncode, files["GITHUB_OUTPUT"].read_text(), done.stdout + done.stderr
     return code, dict(line.split("=", 1) for line in outputs.splitlines()), told
+
+
+def with_fixer(place: Path) -> str:
+    """A PATH with this fixer on it."""
+    shim = place / "bin" / "fixer"
+    shim.parent.mkdir()
+    shim.write_text(f'#!/bin/sh\nexec {sys.executable} -m fixer "$@"\n')
+    shim.chmod(0o755)
+    return f"{shim.parent}{os.pathsep}{os.environ['PATH']}"
 
 
 def filled(value: str, inputs: dict[str, str]) -> str:
@@ -191,6 +197,29 @@ def test_what_strangers_write_is_checked_and_not_run() -> None:
     assert not [rule for rule in gitlab["fixer-migrate"]["rules"] if "merge_request" in rule["if"]]
     for lines in ([step.get("run", "") for step in check["steps"]], gitlab["fixer-check"]["script"]):
         assert [line.split()[1] for line in lines if line.startswith("fixer ")] == ["check"]
+
+
+def test_the_jobs_for_gitlab_lead_to_a_report_and_a_merge_request(
+    ask: Ask, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    jobs = yaml.safe_load((ROOT / "fixer" / "starters" / "gitlab.yml").read_text())
+    with standing("gitlab", ask, tmp_path, monkeypatch) as world:
+        commit(world.origin, {"pyproject.toml": b"[tool.fixer.verify]\nenabled = false\n"})
+        repo = world.clone()
+        repo.git("switch", "--quiet", "--detach")
+        variables = {"PATH": with_fixer(tmp_path), "GITLAB_TOKEN": SECRET, "CI_COMMIT_BRANCH": "main"}
+        for name, code in (("fixer-check", 1), ("fixer-migrate", 0)):
+            install, *lines = jobs[name]["script"]
+            assert install.startswith("pip install ")
+            command = ["bash", "-eo", "pipefail", "-c", "\n".join(lines)]
+            done = subprocess.run(command, cwd=repo.path, env=environment(variables), capture_output=True, text=True)
+            assert done.returncode == code, done
+        (finding,) = json.loads((repo.path / "gl-code-quality-report.json").read_text())
+        assert finding["check_name"] == "LIT101"
+        assert (world.pull().head, world.pull().base) == (BRANCH, "main")
+        outputs = (repo.path / jobs["fixer-migrate"]["artifacts"]["reports"]["dotenv"]).read_text().splitlines()
+        assert f"pull_request={world.address}/someone/project/-/merge_requests/1" in outputs
+        assert all((repo.path / name).is_file() for name in jobs["fixer-migrate"]["artifacts"]["paths"])
 
 
 def test_the_image_is_made_of_what_is_there() -> None:
