@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from codemods.facts import Facts
-from codemods.names.sites import read_sites
+from codemods.names.sites import Arms, dotted_of, read_sites, serves_both
 from codemods.rule import Example, Match, Rule
 from codemods.source import PythonFile, TextFile
 
+_PARTS = "audio core graph image pointcloud tabular template text video"
+_WHOLE = "DataKeys DataModule FlashCallback InputTransform OutputTransform RunningStage Task Trainer"
 ENDED = {
     "pl_bolts": ("lightning-bolts 0.7.0", ""),
-    "flash": ("lightning-flash 0.8.2", "audio core graph image pointcloud tabular template text video Trainer"),
+    "flash": ("lightning-flash 0.8.2", f"{_PARTS} {_WHOLE}"),
 }
 """The libraries by their package: the last release, and what of theirs an import names, where the package has a name
 that others have too. Both ask for pytorch-lightning<2.0.0."""
@@ -23,28 +25,66 @@ ADVICE = (
 )
 
 
-def ended(file: PythonFile, facts: Facts) -> Iterator[tuple[ast.ImportFrom | ast.Import, str]]:
-    """The imports of such libraries, with the package; those under a `try` or a question have another way to go."""
+def ended(file: PythonFile, facts: Facts) -> Iterator[tuple[ast.ImportFrom | ast.Import | ast.expr, str]]:
+    """The imports of such libraries, with the package; those that are looked after where there is none of it have
+    another way to go."""
     if not any(package in file.text for package in ENDED):
         return
-    for node, _, arms in read_sites(file).imports:
-        for dotted in () if arms else _dotted(node):
-            package, _, rest = dotted.partition(".")
-            members = ENDED[package][1].split() if package in ENDED else []
-            if package in ENDED and not _is_own(facts, package) and (not members or rest.split(".")[0] in members):
+    sites = read_sites(file)
+    reached = {dotted for chain, scope, _ in sites.chains if (dotted := dotted_of(chain, scope))}
+    for node, _, arms in sites.imports:
+        for dotted in () if _is_guarded(node, arms) else _dotted(node, reached):
+            if package := _package(facts, dotted):
                 yield node, package
                 break
+    for call in file.calls_near(["import_module"]):
+        loads = call.scope.resolve(call.node.func) == "importlib.import_module"
+        given = call.node.args[0] if call.node.args and loads else None
+        named = given.value if isinstance(given, ast.Constant) else None
+        if given and isinstance(named, str) and (package := _package(facts, named)):
+            yield given, package
 
 
-def _dotted(node: ast.ImportFrom | ast.Import) -> list[str]:
-    if isinstance(node, ast.Import):
-        return [alias.name for alias in node.names]
-    return [] if node.level else [f"{node.module}.{alias.name}" for alias in node.names]
+def _package(facts: Facts, dotted: str) -> str | None:
+    """Such a library of which something is named."""
+    package, _, rest = dotted.partition(".")
+    members = ENDED[package][1].split() if package in ENDED else []
+    known = package in ENDED and (not members or rest.split(".")[0] in members)
+    return package if known and not _is_own(facts, package) else None
+
+
+def _is_guarded(node: ast.ImportFrom | ast.Import, arms: Arms) -> bool:
+    """Whether an import may fail, another takes its place, or it is asked first whether there is such a library."""
+    caught = any(
+        isinstance(outer, ast.Try) and (part == "handlers" or (part != "finalbody" and _takes_failures(outer)))
+        for outer, part in arms
+    )
+    asked = any(isinstance(outer, ast.If) and _ASKED.search(ast.unparse(outer.test)) for outer, _ in arms)
+    return caught or asked or serves_both(node, arms)
+
+
+def _takes_failures(node: ast.Try) -> bool:
+    """Whether a statement goes on where an import fails."""
+    caught = [name for item in node.handlers for name in (ast.walk(item.type) if item.type else [None])]
+    return any(name is None or getattr(name, "id", "") in _FAILURES for name in caught)
+
+
+_FAILURES = frozenset({"ImportError", "ModuleNotFoundError", "Exception", "BaseException"})
+_ASKED = re.compile(r"version|available|installed|find_spec", re.IGNORECASE)
+
+
+def _dotted(node: ast.ImportFrom | ast.Import, reached: Collection[str]) -> list[str]:
+    """What a statement imports, and what the file reaches through a package that it imports whole."""
+    if isinstance(node, ast.ImportFrom):
+        return [] if node.level else [f"{node.module}.{alias.name}" for alias in node.names]
+    named = [alias.name for alias in node.names]
+    return [*named, *(dotted for dotted in reached if dotted.partition(".")[0] in named)]
 
 
 def _is_own(facts: Facts, package: str) -> bool:
     """Whether the project has a package of that name itself."""
-    return any(f"/{package}/" in f"/{path}" or f"/{path}".endswith(f"/{package}.py") for path in facts.sources)
+    code = [f"/{path}" for path in facts.sources if path.endswith(".py")]
+    return any(f"/{package}/" in path or path.endswith(f"/{package}.py") for path in code)
 
 
 def refusal(package: str) -> str:
@@ -56,12 +96,17 @@ def _check(file: PythonFile | TextFile, facts: Facts) -> Iterator[Match]:
     if isinstance(file, PythonFile):
         for node, package in ended(file, facts):
             yield Match(file.span(node), _message(package), "manual", f"Not rewritten: {refusal(package)}; {ADVICE}.")
-    elif (found := _IN_TEXT.search(file.text)) and not _is_own(facts, "pl_bolts"):
-        reason = f"Not rewritten: {refusal('pl_bolts')}; {ADVICE}."
-        yield Match(file.span(*found.span()), _message("pl_bolts"), "manual", reason)
+        return
+    for found in _IN_TEXT.finditer(file.text):
+        if package := _package(facts, found.group()):
+            reason = f"Not rewritten: {refusal(package)}; {ADVICE}."
+            yield Match(file.span(*found.span()), _message(package), "manual", reason)
+            return
 
 
-_IN_TEXT = re.compile(r"(?<![\w./-])pl_bolts(?:\.\w+)+")
+_IN_TEXT = re.compile(
+    rf"(?<![\w./-])(?:pl_bolts(?:\.\w+)+|flash\.(?:(?:{'|'.join(_PARTS.split())})(?:\.\w+)*\.[A-Z]\w*|[A-Z]\w+))"
+)
 
 
 def _message(package: str) -> str:
@@ -92,7 +137,7 @@ RULE = Rule(
     fix="manual",
     versions="Lightning 2.0 and later",
     triggers=(b"pl_bolts", b"import flash", b"from flash"),
-    text_triggers=(b"pl_bolts.",),
+    text_triggers=(b"pl_bolts.", b"flash."),
     kinds=("python", "yaml", "json", "toml"),
     check=_check,
     examples=(Example(USED, USED), Example(GUARDED, GUARDED), Example(OTHER, OTHER)),

@@ -41,7 +41,7 @@ def said(made: Plan) -> list[tuple[str, int, str, bool, str]]:
 
 
 @pytest.mark.parametrize("changes", [{"message": "it is given something"}, {"row": "M2"}])
-def test_what_a_rule_says_by_other_words_when_its_turn_comes_is_told(changes: dict[str, str]) -> None:
+def test_what_a_rule_says_by_other_words_when_its_turn_comes_is_told(changes: dict[str, Any]) -> None:
     def named(file: Any, facts: Facts) -> Iterator[Match]:
         for match in NAME.check(file, facts):
             yield match if is_bare(match) else replace(match, fix="manual", reason="by hand", edits=(), **changes)
