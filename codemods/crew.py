@@ -6,7 +6,6 @@ import gc
 import os
 import signal
 import traceback
-import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -14,6 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from codemods.desk import Desk
 from codemods.facts import Facts
 from codemods.trees import KEPT_BYTES, Trees
+from codemods.unwarned import ignore_warnings
 
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection
@@ -143,7 +143,7 @@ def _work(desk: Desk, connection: Connection[Any, Any]) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     gc.disable()
-    warnings.filterwarnings("ignore", category=SyntaxWarning)
+    ignore_warnings()
     while True:
         try:
             asked = connection.recv()

@@ -5,7 +5,6 @@ from __future__ import annotations
 import gc
 import os
 import sys
-import warnings
 
 
 def main() -> None:
@@ -15,11 +14,12 @@ def main() -> None:
     sys.path[:] = [entry for entry in sys.path if home == here or os.path.realpath(entry) != here]
     _check_siblings(home)
     gc.set_threshold(200_000)  # modules and syntax trees are many objects and hardly a cycle: look for them seldom
-    warnings.filterwarnings("ignore", category=SyntaxWarning)  # the project's own, of files that are only read
-    warnings.filterwarnings("ignore", "invalid ", DeprecationWarning)  # the same up to Python 3.11
     _open_streams()
     try:
         _end_in_order()
+        from codemods.unwarned import ignore_warnings
+
+        ignore_warnings()
         from fixer.cli import start
 
         code = start(sys.argv[1:])
