@@ -15,7 +15,7 @@ from typer.exceptions import TyperException
 
 from fixer import __version__, about
 from fixer import options as opt
-from fixer.errors import UsageError
+from fixer.errors import UsageError, of_the_system
 from fixer.reports import OutputFormat
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ def start(argv: Sequence[str]) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     except OSError as error:
-        return _failed(argv, f"{error.filename or 'the system'}: {error.strerror or error}; mend that and try again")
+        return _failed(argv, of_the_system(error))
     except Exception as error:
         import traceback
 

@@ -7,6 +7,11 @@ class UsageError(Exception):
     """Something the user gave cannot be worked with; the text says what, where and what to do."""
 
 
+def of_the_system(error: OSError) -> str:
+    """What the system refused, and where, in words."""
+    return f"{error.filename or 'the system'}: {error.strerror or error}; mend that and try again"
+
+
 class UnknownRow(UsageError):
     """A row that no rule has; the message names those of the rule it was asked of, and where that stands, if said."""
 

@@ -19,7 +19,7 @@ from codemods.scan import Options
 from codemods.source import Source
 from codemods.triggers import triggered
 from fixer import __version__
-from fixer.errors import UsageError
+from fixer.errors import UsageError, of_the_system
 from fixer.project import Project, open_commit, open_tree
 from fixer.remembered import remembering
 from fixer.reports.diff import unified
@@ -171,6 +171,8 @@ def _or_error(go_on: Callable[..., Result], result: Result, *arguments: object, 
         return go_on(result, *arguments, **options)
     except UsageError as error:
         return replace(result, error=str(error))
+    except OSError as error:
+        return replace(result, error=of_the_system(error))
 
 
 def exit_code(result: Result, *, require: Rung | None = None, findings_count: bool = False) -> int:

@@ -79,6 +79,19 @@ def test_a_run_whose_branch_cannot_be_made_is_kept(folder: Path, ask: Ask, tmp_p
     assert runs.load(None).error == said.report()["error"]
 
 
+def test_a_run_for_whose_branch_there_is_no_space_is_kept(
+    folder: Path, ask: Ask, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object, **__: object) -> None:
+        raise OSError(28, "No space left on device", "/tmp/fixer-git-x")
+
+    monkeypatch.setattr("fixer.branch.land", full)
+    said = ask("run", folder, "--no-verify", "--output-format=json")
+    assert said.complaint() == "fixer: /tmp/fixer-git-x: No space left on device; mend that and try again"
+    assert [file["path"] for file in said.report()["files"]] == ["train.py"]
+    assert runs.load(None).error == said.report()["error"]
+
+
 def test_a_run_whose_notes_cannot_be_written_names_its_branch(
     folder: Path, ask: Ask, monkeypatch: pytest.MonkeyPatch
 ) -> None:
