@@ -112,20 +112,34 @@ def _is_saved_too(method: Function, node: ast.stmt) -> bool:
 
 
 def _may_change(nodes: Sequence[ast.AST], this: str, value: str) -> bool:
-    """Whether nodes do more with the value that is set than read a part of it, set a part of what is kept, or call what
-    has one of them."""
+    """Whether nodes do more with the value that is set, and with what is kept, than read a part of it: they call what
+    has one of them or a part, set anything but an attribute of the instance, or take one whole."""
+    held = {value, *(node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store))}
     read: set[int] = set()
     for node in nodes:
-        if isinstance(node, ast.Call) and any(_is_name(inner, this) for inner in ast.walk(node)):
-            return True
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and _is_name(node.func.value, value):
-            return True
-        if isinstance(node, ast.Attribute | ast.Subscript):
+        if isinstance(node, ast.Call):
+            if any(_is_name(inner, this) for inner in ast.walk(node)) or _owner(node) in held:
+                return True
+        elif isinstance(node, ast.Attribute | ast.Subscript):
             if isinstance(node.ctx, ast.Load):
                 read.add(id(node.value))
-            elif any(is_self_attribute(inner, "hparams", this) for inner in ast.walk(node.value)):
+            elif not (isinstance(node, ast.Attribute) and _is_name(node.value, this)) or node.attr in _KEPT:
                 return True
-    return any(_is_name(node, value) and id(node) not in read for node in nodes)
+    return any(
+        (_is_name(node, value) or any(is_self_attribute(node, name, this) for name in _KEPT)) and id(node) not in read
+        for node in nodes
+    )
+
+
+def _owner(call: ast.Call) -> str:
+    """The name of what a method is called of, or of what that is a part of."""
+    node = call.func
+    while isinstance(node, ast.Attribute | ast.Subscript):
+        node = node.value
+    return node.id if isinstance(node, ast.Name) and node is not call.func else ""
+
+
+_KEPT = ("hparams", "_hparams")
 
 
 def _is_name(node: ast.AST, name: str) -> bool:

@@ -63,6 +63,27 @@ def test_what_is_saved_already_is_not_saved_twice(lines: str, after: str) -> Non
     assert rewritten({"a.py": HEAD + INIT + lines}, rule("LIT220")) == {"a.py": HEAD + INIT + after}
 
 
+@pytest.mark.parametrize(
+    "between",
+    [
+        "hp = self.hparams\n        hp.lr = 3",
+        "self._hparams['lr'] = 3",
+        "hp = self._hparams",
+        "hparams.layers.append(3)",
+        "hparams['layers'].append(3)",
+        "for item in hparams.layers:\n            item['x'] = 3",
+        "for item in hparams.layers:\n            item.clear()",
+        "opt = hparams.opt\n        opt['lr'] = 3",
+        "opt = hparams.opt\n        opt.lr += 3",
+        "del hparams.opt['lr']",
+    ],
+)
+def test_what_may_have_changed_since_is_saved_again(between: str) -> None:
+    lines = f"{SAVED}        {between}\n"
+    text = HEAD + INIT + lines
+    assert rewritten({"a.py": text + SET}, rule("LIT220")) == {"a.py": text + SAVED}
+
+
 def test_a_datamodule_keeps_them_from_the_logger() -> None:
     text = HEAD.replace("LightningModule", "LightningDataModule") + INIT + "        self.hparams = hparams\n"
     after = rewritten({"a.py": text}, rule("LIT220"))["a.py"]
