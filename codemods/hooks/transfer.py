@@ -29,17 +29,23 @@ def longer(file: PythonFile, facts: Facts, fact: ClassFact, item: ClassNode, nam
     method = item.methods[name]
     given = [*method.args.posonlyargs, *method.args.args]
     names = [argument.arg for argument in (given[1:] if self_name(method) else given)]
-    if method.args.vararg or not names or len(names) > LONGER[name]:
-        return None
     place, message = file.head(method), f"{name} gets `{INDEX}` too since Lightning 1.4"
     called = [node for node in ast.walk(method) if isinstance(node, ast.Call)]
     calls = [node for node in called if is_super_call(node, name)]
+    if method.args.vararg:
+        few = any(not call.keywords and _count(call) <= LONGER[name] for call in calls)
+        why = f"it gives the hook of its base less than it gets. Hand `{INDEX}` on"
+        return Match(place, message, "manual", f"Not rewritten: {why}.") if few else None
+    if not names or len(names) > LONGER[name]:
+        return None
     relative = next((other.name for other in family(facts, fact) if name in other.methods), None)
     why = ""
     if not is_plain(method):
         why = "it is decorated, or takes more than plain arguments"
     elif any(_is_by_name(node.func, name, self_name(method)) for node in called):
         why = "it calls the hook of a class that it names"
+    elif sum(_is_of_base(node, name) for node in ast.walk(method)) > len(calls):
+        why = "it takes the hook of its base without calling it"
     elif len(names) < LONGER[name]:
         why = f"it takes {len(names)} of {LONGER[name]} arguments"
     elif any(isinstance(node, ast.Name) and node.id == INDEX for node in ast.walk(method)):
@@ -52,6 +58,22 @@ def longer(file: PythonFile, facts: Facts, fact: ClassFact, item: ClassNode, nam
     return Match(
         place, message, "safe", "Lightning gives it by position, a TypeError where there is none.", edits=(edit,)
     )
+
+
+def _count(call: ast.Call) -> float:
+    """How many arguments a call gives at most, of `*args[:2]` two."""
+    return sum(_length(item.value) if isinstance(item, ast.Starred) else 1 for item in call.args)
+
+
+def _length(node: ast.expr) -> float:
+    part = node.slice if isinstance(node, ast.Subscript) else None
+    end = part.upper if isinstance(part, ast.Slice) and part.lower is None else None
+    return end.value if isinstance(end, ast.Constant) and isinstance(end.value, int) else float("inf")
+
+
+def _is_of_base(node: ast.AST, hook: str) -> bool:
+    """Whether a node is `super().hook`, called or not."""
+    return isinstance(node, ast.Attribute) and is_super_call(ast.Call(node, [], []), hook)
 
 
 def _is_by_name(function: ast.expr, hook: str, this: str) -> bool:

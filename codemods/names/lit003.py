@@ -98,9 +98,9 @@ def _check(file: PythonFile | TextFile, facts: Facts) -> Iterator[Match]:
             yield Match(file.span(node), _message(package), "manual", f"Not rewritten: {refusal(package)}; {ADVICE}.")
         return
     for found in _IN_TEXT.finditer(file.text):
-        if package := _package(facts, found.group()):
-            reason = f"Not rewritten: {refusal(package)}; {ADVICE}."
-            yield Match(file.span(*found.span()), _message(package), "manual", reason)
+        if named := _package(facts, found.group()):
+            reason = f"Not rewritten: {refusal(named)}; {ADVICE}."
+            yield Match(file.span(*found.span()), _message(named), "manual", reason)
             return
 
 

@@ -241,6 +241,15 @@ def test_hooks_of_a_batch_take_the_index_of_its_loader(base: str) -> None:
         ("device):", "device, **rest):"),
         ("device):", "device, *, dataloader_idx=0):"),
         ("    def", "    @torch.no_grad()\n    def"),
+        (
+            "return batch\n",
+            "move = super().transfer_batch_to_device\n        return [move(b, device) for b in batch]\n",
+        ),
+        (
+            "batch, device):\n        batch = super().transfer_batch_to_device(batch, device)",
+            "*args):\n        batch = super().transfer_batch_to_device(*args[:2])",
+        ),
+        ("batch, device):", "batch, device, *rest):"),
     ],
 )
 def test_hooks_of_a_batch_that_are_not_plain_stay(old: str, new: str) -> None:
@@ -256,6 +265,9 @@ def test_hooks_of_a_batch_that_are_not_plain_stay(old: str, new: str) -> None:
         "(self, b, d, i, **rest)",
         "(self, batch, device, dataloader_idx)",
         "(self, b, d, i=0)",
+        "(self, *args):\n        return super().transfer_batch_to_device(*args)\n    def other(self)",
+        "(self, b, *args):\n        return super().transfer_batch_to_device(b, *args)\n    def other(self)",
+        "(self, *args):\n        return super().transfer_batch_to_device(*args[:3])\n    def other(self)",
     ],
 )
 def test_hooks_of_a_batch_that_take_the_index_stay(arguments: str) -> None:
