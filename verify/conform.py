@@ -124,13 +124,13 @@ def _judge_parameters(hook: Hook, what: str, base: Parameters) -> Iterator[str]:
 
 
 def _judge_counts(hook: Hook, what: str, passed: Sequence[tuple[str, bool]]) -> Iterator[str]:
-    required = _required(hook)
+    required, always = _required(hook), sum(not default for _, default in passed)
     if len(required) > len(passed):
         yield f"{what}({', '.join(required[len(passed) :])}), the target passes {len(passed)} arguments"
-    elif not hook.open and hook.name not in STEPS and len(hook.parameters) < sum(not d for _, d in passed):
+    elif not hook.open and hook.name not in STEPS and len(hook.parameters) < always:
         listed = ", ".join(name for name, _ in passed)
         yield f"{what}, the target passes it ({listed})"
-    elif "dataloader_idx" in required and ("dataloader_idx", True) in passed and "_batch_" in hook.name:
+    elif len(required) > always and ("dataloader_idx", True) in passed and "_batch_" in hook.name:
         yield f"{what}(dataloader_idx), the target passes it only with several loaders: give it the default 0"
 
 

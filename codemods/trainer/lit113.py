@@ -16,6 +16,7 @@ from codemods.trainer.calls import builds_trainer, is_commented, keyword, replac
 from codemods.trainer.guards import guard_of
 from codemods.trainer.kept import calls_of, escapes, is_trainer, kept_in, space_of
 from codemods.trainer.owners import attributes_within, stands_for_trainer
+from codemods.versions import LIGHTNING, admits_below, is_open
 
 if TYPE_CHECKING:
     import libcst as cst
@@ -30,6 +31,10 @@ GONE = "`trainer.tuner` was removed in Lightning 2.0"
 UNSEEN = "it is not seen to be a Trainer's"
 BEFORE_UPDATE = 11
 """How many arguments of lr_find stand before update_attr, in 1.9 as in 2.x."""
+TUNE = b".tune("
+NEVER = (
+    "Since 1.0 only `tune` obeyed it, which no code of the project calls; what others do with the Trainer is unseen."
+)
 SEARCHED = "; newer releases take 5% off what a binary search finds, and end at 8192"
 
 
@@ -38,7 +43,7 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
     for call in file.calls_near(FLAGS):
         flags = [name for name in FLAGS if (item := keyword(call.node, name)) and not _is_off(item.value)]
         if flags and builds_trainer(call) and guard_of(file, call, flags[0]) == "none":
-            yield from _flags(file, call, flags)
+            yield from _flags(file, facts, call, flags)
             flagged = True
     yield from _by_hand(file, facts)
     if not flagged:
@@ -49,13 +54,18 @@ def _is_off(node: ast.expr) -> bool:
     return literal(node) in ((True, None), (True, False))
 
 
-def _flags(file: PythonFile, call: CallNode, flags: list[str]) -> Iterator[Match]:
+def _flags(file: PythonFile, facts: Facts, call: CallNode, flags: list[str]) -> Iterator[Match]:
     planned = _plan(file, call, flags)
+    never = isinstance(planned, str) and _is_never_tuned(facts)
     for name in flags:
         item = keyword(call.node, name)
         assert item
         row, method = FLAGS[name]
         message = f"`{name}=` of Trainer was removed in Lightning 2.0"
+        if never and not is_commented(file, call.node, item, beside=False):
+            edit = NodeEdit(call.node, partial(replaced, name=name, new=()))
+            yield Match(file.span(item), message, "unsafe", NEVER, row, (edit,))
+            continue
         if isinstance(planned, str):
             advice = f"write Tuner(trainer).{method}(model), with Tuner from lightning.pytorch.tuner, before fit"
             yield Match(file.span(item), message, "manual", f"Not rewritten: {planned}; {advice}.", row)
@@ -65,6 +75,19 @@ def _flags(file: PythonFile, call: CallNode, flags: list[str]) -> Iterator[Match
         edits += [NodeEdit(statement, partial(_instead, text=text)) for statement, text in statements]
         reason = f"`tune` is Tuner(trainer).{method} since 2.0."
         yield Match(file.span(item), message, "safe", reason, row, tuple(edits), how.imports)
+
+
+def _is_never_tuned(facts: Facts) -> bool:
+    """Whether the pins keep out the releases whose `fit` obeyed the flags, and no code of the project calls `tune`."""
+    if is_open(facts, LIGHTNING) or admits_below(facts, LIGHTNING, "1.0"):
+        return False
+    for path in facts.mentions.get(TUNE, ()):
+        kind = facts.kinds.get(path)
+        file = facts.open(path) if kind == "python" else None
+        calls = [call.node.func for call in file.calls_near([".tune"])] if file else []
+        if kind == "notebook" or any(isinstance(node, ast.Attribute) and node.attr == "tune" for node in calls):
+            return False
+    return True
 
 
 def _plan(file: PythonFile, call: CallNode, flags: list[str]) -> tuple[list[tuple[ast.Expr, str]], Spelled] | str:
@@ -235,6 +258,7 @@ RULE = Rule(
     check=_check,
     rows=partial(best_levels, (("M174", "safe"), ("M175", "safe"), ("M176", "safe"), ("B15", "safe"))),
     examples=(Example(BEFORE, AFTER), Example(HAND, TUNER), Example(LEFT, LEFT)),
+    mentions=(TUNE,),
     breaks_in="2.0.0",
     needs="2.0.0",
 )

@@ -71,6 +71,29 @@ def test_left_to_a_person(body: str, why: str) -> None:
     assert why in reason and "Tuner(trainer)" in reason
 
 
+MADE = "def make(size):\n    return pl.Trainer(max_epochs=2, auto_scale_batch_size=size, auto_lr_find=True)\n"
+
+
+def test_flags_that_only_tune_obeyed_go_where_nothing_calls_it() -> None:
+    pin = ("pytorch-lightning>=1.2,<2",)
+    made = run_rules({"a.py": HEAD + MADE}, rule("LIT113"), unsafe=True, pins=pin)
+    assert made.final()["a.py"].decode() == HEAD + "def make(size):\n    return pl.Trainer(max_epochs=2)\n"
+    assert {(finding.fix, finding.row) for finding in made.findings} == {("unsafe", "M175"), ("unsafe", "M176")}
+
+
+@pytest.mark.parametrize(
+    ("other", "pins"),
+    [
+        ("from a import make\n\nmake(True).tune(model)\n", ("pytorch-lightning>=1.2",)),
+        ("# .tune(model)\n", ("pytorch-lightning==0.9.0",)),
+        ("# .tune(model)\n", ()),
+    ],
+)
+def test_flags_that_somebody_may_obey_stay(other: str, pins: tuple[str, ...]) -> None:
+    made = run_rules({"a.py": HEAD + MADE, "b.py": other}, rule("LIT113"), unsafe=True, pins=pins)
+    assert made.changes == () and {finding.fix for finding in made.findings if finding.path == "a.py"} == {"manual"}
+
+
 def test_both_flags_are_two_calls() -> None:
     body = "t = pl.Trainer(auto_lr_find=True, auto_scale_batch_size=True)\nt.tune(m)\n"
     reasons = refusals({"a.py": HEAD + body}, "LIT113")

@@ -56,6 +56,7 @@ RIGHT = [
     + "  def on_train_batch_end(self, *args): ...\n  def on_train_epoch_end(self): ...\n  truncated_bptt_steps = 2",
     MODULE
     + "  def tbptt_split_batch(self, b, k): ...\n  def training_step(self, b, i):\n    self.tbptt_split_batch(b, 2)",
+    MODULE + "  def on_validation_batch_end(self, outputs, batch, dataloader_idx, batch_idx=0): ...",
     MODULE + "  def configure_gradient_clipping(self, optimizer, gradient_clip_val, gradient_clip_algorithm): ...",
     MODULE
     + "  def backward(self, loss, *args, **kwargs): ...\n  def setup(self, stage): ...\n  def on_fit_start(self): ...",
