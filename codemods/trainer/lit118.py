@@ -14,9 +14,12 @@ from codemods.trainer.lit110 import advice_for
 from codemods.trainer.table import current, once
 
 _CALL = re.compile(
-    r"(?<![\w.])((?:pl|ptl|L|pytorch_lightning|lightning(?:\.pytorch)?)\.)?Trainer(?:\.from_argparse_args)?\("
+    r"(?<![\w.])((?:pl|ptl|L|pytorch_lightning|lightning(?:\.pytorch)?)\.(?:trainer\.)?)?Trainer(?:\.from_argparse_args)?\("
 )
-_PAST = re.compile(r"change|history|news|release|migrat|upgrad", re.IGNORECASE)
+_PAST = re.compile(
+    r"(?<![a-z])(?:change[-_ ]?log|history|release|migrat(?:ion|ing)|upgrad(?:e|ing))|^(?:changes|news)\.",
+    re.IGNORECASE,
+)
 """Documents of such a name show on purpose what is gone."""
 _STRANGE = re.compile(r"^[ \t>.]*from (?!pytorch_lightning|lightning)\S+ import (?:.*\W)?Trainer\b", re.MULTILINE)
 _OWN = re.compile(rb"^class Trainer\b", re.MULTILINE)
@@ -24,8 +27,10 @@ _NAMED = b"class Trainer"
 _PROMPT = re.compile(r"^[ \t]*(?:>>>|\.\.\.)", re.MULTILINE)
 _SPOKEN = (b"pytorch_lightning", b"lightning.pytorch", b"import lightning", b"from lightning")
 """One of these stands in the code of a project that uses Lightning."""
-_LONG = 4000
-"""So many characters of a call are looked at."""
+_CLOSING = re.compile(r"\)")
+_MORE = re.compile(r",\s*(?:\.\.\.|…)\s*,?\s*\)$")
+_LONG, _BRACKETS = 4000, 40
+"""So many characters, and closing brackets, of a call are looked at."""
 
 
 def _check(file: TextFile, facts: Facts) -> Iterator[Match]:
@@ -38,10 +43,9 @@ def _check(file: TextFile, facts: Facts) -> Iterator[Match]:
     names: dict[str, None] = {}
     spans = []
     for place in _CALL.finditer(file.text):
-        end = _end(file.text, place.end())
-        call = _parsed(file.text[place.start() : end]) if end else None
+        call, end = _call_at(file.text, *place.span())
         gone = [item.arg for item in call.keywords if _is_gone(item)] if call else []
-        if gone and end and (place[1] or not strange):
+        if gone and (place[1] or not strange):
             spans.append(file.span(place.start(), end))
             names |= dict.fromkeys(name for name in gone if name)
             places[spans[-1].line] = None
@@ -74,20 +78,19 @@ def _is_lightnings(facts: Facts, path: str) -> bool:
     return any(item.scope.resolve(base) == TRAINER for item in found for base in item.node.bases)
 
 
-def _end(text: str, start: int) -> int | None:
-    """Where the bracket that opens before `start` closes."""
-    depth = 1
-    for index in range(start, min(start + _LONG, len(text))):
-        depth += {"(": 1, ")": -1}.get(text[index], 0)
-        if not depth:
-            return index + 1
-    return None
+def _call_at(text: str, start: int, inside: int) -> tuple[ast.Call | None, int]:
+    """The call whose name stands at `start`, and where it ends: at the first bracket with which it is Python."""
+    ends = [inside + place.end() for place in _CLOSING.finditer(text[inside : inside + _LONG])]
+    for end in ends[:_BRACKETS]:
+        if call := _parsed(text[start:end]):
+            return call, end
+    return None, start
 
 
 def _parsed(text: str) -> ast.Call | None:
-    """A call as it stands in a document, prompts left out; None where it is no Python."""
+    """A call as it stands in a document, without prompts and dots for more arguments; None where it is no Python."""
     try:
-        node = ast.parse(_PROMPT.sub("", text).replace("\r", ""), mode="eval").body
+        node = ast.parse(_MORE.sub(")", _PROMPT.sub("", text).replace("\r", "")), mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
     return node if isinstance(node, ast.Call) else None

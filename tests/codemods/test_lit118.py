@@ -21,6 +21,11 @@ def told(text: str, model: str = MODEL) -> list[tuple[int, str]]:
         (".. code-block:: python\n\n    pl.Trainer(max_epochs=(1 + 2), gpus=-1).fit(model)\n", 3),
         (">>> trainer = Trainer(gpus=1,\n...     max_epochs=3)\n", 1),
         ("Use `Trainer(gpus=1)` for it.\n", 1),
+        ("Use `Trainer(gpus=1, ...)` for it.\n", 1),
+        ("trainer = Trainer(gpus=1, \n    ...\n)\n", 1),
+        ("Trainer(\n    gpus=2,  # 1) how many\n    max_epochs=3,\n)\n", 1),
+        ("Trainer(gpus=2, logger=[':)'])\n", 1),
+        ("pl.trainer.Trainer(gpus=2)\n", 1),
     ],
 )
 def test_a_document_that_shows_what_is_gone_is_named(text: str, line: int) -> None:
@@ -63,10 +68,18 @@ def test_projects_without_lightning_are_left() -> None:
     assert told("Trainer(gpus=1)\n", "import torch\n") == []
 
 
-@pytest.mark.parametrize("name", ["CHANGELOG.md", "training/HISTORY.md", "docs/release_notes.md", "docs/migration.md"])
+@pytest.mark.parametrize(
+    "name", ["CHANGELOG.md", "training/HISTORY.md", "docs/release_notes.md", "docs/migration.md", "NEWS.md"]
+)
 def test_documents_about_the_past_are_left(name: str) -> None:
     files = {name: "Trainer(gpus=1)\n", "model.py": MODEL}
     assert run_rules(files, rule("LIT118")).findings == ()
+
+
+@pytest.mark.parametrize("name", ["exchange_rates.md", "docs/news_recommendation.md", "change_detection.md"])
+def test_documents_about_other_news_are_not(name: str) -> None:
+    files = {name: "Trainer(gpus=1)\n", "model.py": MODEL}
+    assert len(run_rules(files, rule("LIT118")).findings) == 1
 
 
 @pytest.mark.parametrize(
