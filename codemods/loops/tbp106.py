@@ -57,10 +57,15 @@ def _sums(file: PythonFile, flow: Flow) -> Iterator[Match]:
         ]
         body = flow.statement(around).body  # type: ignore[attr-defined]
         added = [node for node in body if node.lineno < loss.lineno and _adds(node, loss.id)]
-        if len(stores) == len(added) == 1 and event.path[:-1] == around:
+        cut = f"{loss.id}.detach_" in map(ast.unparse, _callees(flow.statement(around)))
+        if len(stores) == len(added) == 1 and event.path[:-1] == around and not cut:
             message = f"`{loss.id}` goes on from chunk to chunk with the history of each"
             why = "its second backward pass fails on the graph of the first, and what was meant is not plain"
             yield left(file.span(added[0]), message, why, SUMMED)
+
+
+def _callees(statement: ast.stmt) -> list[ast.expr]:
+    return [node.func for node in ast.walk(statement) if isinstance(node, ast.Call)]
 
 
 def _adds(node: ast.stmt, name: str) -> bool:

@@ -32,7 +32,7 @@ def unpacked(space: ast.AST, outer: ast.Module, name: str) -> Iterator[ast.expr 
 def parametrized(function: Function, outer: ast.Module, name: str) -> Iterator[ast.expr]:
     """The values that `pytest.mark.parametrize` gives a parameter."""
     for item in function.decorator_list:
-        if not (isinstance(item, ast.Call) and isinstance(item.func, ast.Attribute) and item.func.attr == "parametrize"):
+        if not isinstance(item, ast.Call) or getattr(item.func, "attr", "") != "parametrize":
             continue
         given = dict(zip(("argnames", "argvalues"), item.args, strict=False))
         given |= {word.arg: word.value for word in item.keywords if word.arg}
