@@ -120,11 +120,12 @@ def prepared(spec: dict[str, Any], record: Record) -> Any:
 def alone(spec: dict[str, Any], record: Record) -> int:
     """Search for recipes by which modules train alone, or train by such recipes, each with a record of its own."""
     root = Path.cwd()
-    sys.path[:1] = [str(root / path) for path in spec["paths"]]
     sys.argv = ["train.py"]
+    del sys.path[0]
     watch = prepared(spec, record)
     if watch is None:
         return 3
+    sys.path[:0] = [str(root / path) for path in spec["paths"]]  # not before: a `wandb.py` is not what Lightning means
     tools = beside("alone")
     versions = [sys.modules[name].__version__ for name in spec["namespaces"]]
     bench = tools.Bench(watch, str(root), spec["seed"])

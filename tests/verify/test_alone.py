@@ -348,6 +348,20 @@ def test_what_there_is_no_time_for_is_named(tmp_path: Path) -> None:
     assert told == {"a_model.py": late, "derived.py": late, "z_model.py": late}
 
 
+def test_files_of_the_project_are_not_taken_for_what_lightning_imports(tmp_path: Path) -> None:
+    (tmp_path / "parts").mkdir()
+    (tmp_path / "parts" / "tqdm.py").write_text("from pytorch_lightning import Callback\n")
+    spec = {
+        "mode": "replay", "paths": ["parts", "."], "recipes": [], "namespaces": ["pytorch_lightning"], "seed": 1,
+        "seconds": 100, "record": str(tmp_path / "record.jsonl"), "scratch": str(tmp_path),
+    }  # fmt: skip
+    (tmp_path / "spec.json").write_text(json.dumps(spec))
+    harness = Path(modules.__file__).with_name("harness.py")
+    subprocess.run([sys.executable, "-B", harness, tmp_path / "spec.json"], cwd=tmp_path, capture_output=True)
+    told = [json.loads(line)["event"] for line in (tmp_path / "record.jsonl").read_text().splitlines()]
+    assert told == ["start", "end"]
+
+
 def test_errors_about_inputs_are_told_from_others() -> None:
     assert is_about_inputs("RuntimeError: mat1 and mat2 shapes cannot be multiplied (8x10 and 784x128)")
     assert not is_about_inputs("AttributeError: 'Trainer' object has no attribute 'running_sanity_check'")
