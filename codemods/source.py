@@ -150,6 +150,11 @@ class PythonFile:
         """The module's own names."""
         return bind(self.tree, self.path)
 
+    def scope_within(self, within: Within) -> Scope:
+        """The scope of what stands within some nodes: that of the innermost function or class, else the module's."""
+        opened = self._outline.scopes
+        return next((opened[node] for node in reversed(within) if node in opened), self.scope)
+
     @cached_property
     def _outline(self) -> Outline:
         return Outline(self.scope)

@@ -1,4 +1,4 @@
-"""Names that may stand for Lightning's Trainer: by a default, a choice, a partial, or an attribute of a class."""
+"""Names that may stand for Lightning's Trainer: by a default, a choice, a partial, a loop, an attribute of a class."""
 
 from __future__ import annotations
 
@@ -6,49 +6,120 @@ import ast
 from collections.abc import Iterator
 
 from codemods.facts import TRAINER
+from codemods.scopes import Scope
 from codemods.source import CallNode, PythonFile
+from codemods.syntax import Function
+from codemods.trainer.items import parametrized
 
 PARTIAL = "functools.partial"
+_SEVERAL = ast.Tuple | ast.List | ast.Set | ast.Dict
+_Held = tuple[str, str, ast.AST | None]
+"""How something is held (`name`, `item` of a name, `attribute`), under what name, and in which function."""
 
 
 def may_build(file: PythonFile, call: CallNode) -> str | None:
-    """The name by which a call may build a Trainer, where that is seen and not proved."""
+    """How what a call may build a Trainer of is written, where that is seen and not proved."""
     function = call.node.func
-    if call.scope.resolve(function) or not isinstance(function, ast.Name | ast.Attribute):
+    if call.scope.resolve(function):
         return None
+    kind, owner = "name", function
+    if isinstance(function, ast.IfExp | ast.BoolOp):
+        return file.source_of(function) if _is_one(function, call.scope) else None
+    if isinstance(function, ast.Attribute):
+        return function.attr if ("attribute", function.attr, None) in _holders(file) else None
+    if isinstance(function, ast.Subscript):
+        kind, owner = "item", function.value
+    elif isinstance(function, ast.Call) and isinstance(function.func, ast.Attribute) and function.func.attr == "get":
+        kind, owner = "item", function.func.value
+    if isinstance(owner, _SEVERAL):
+        return file.source_of(function) if kind == "item" and _holds_one(owner, call.scope) else None
+    found = isinstance(owner, ast.Name) and _is_held(file, call, kind, owner.id)
+    return file.source_of(function) if found else None
+
+
+def _is_held(file: PythonFile, call: CallNode, kind: str, name: str) -> bool:
+    """Whether the nearest function around a call that has a name, or the module, may hold a Trainer by it."""
+    functions = [item for item in call.within if isinstance(item, ast.FunctionDef | ast.AsyncFunctionDef)]
+    for function in reversed(functions):
+        around = call.within[: call.within.index(function)]
+        if (kind, name, function) in _holders(file):
+            return True
+        if kind == "name" and any(item.arg == name for item in ast.walk(function.args) if isinstance(item, ast.arg)):
+            scope = file.scope_within(around)
+            return any(_is_one(value, scope) for value in parametrized(function, file.tree, name))
+        if name in file.scope_within((*around, function)).bindings and not _is_shared(function, name):
+            return False
+    return (kind, name, None) in _holders(file)
+
+
+def _is_shared(function: ast.AST, name: str) -> bool:
+    """Whether a function says that a name is the module's."""
+    return any(isinstance(node, ast.Global) and name in node.names for node in ast.walk(function))
+
+
+def _holders(file: PythonFile) -> frozenset[_Held]:
+    """What may hold a Trainer that is not built yet."""
     if "held.trainers" not in file.memo:
-        file.memo["held.trainers"] = frozenset(_holders(file))
-    name = function.attr if isinstance(function, ast.Attribute) else function.id
-    kind = "attribute" if isinstance(function, ast.Attribute) else "name"
-    return name if (kind, name) in file.memo["held.trainers"] else None
+        file.memo["held.trainers"] = frozenset(_found(file))
+    held: frozenset[_Held] = file.memo["held.trainers"]
+    return held
 
 
-def _holders(file: PythonFile) -> Iterator[tuple[str, str]]:
-    """What may hold a Trainer that is not built yet: plain names, parameters among them, and attributes."""
+def _found(file: PythonFile) -> Iterator[_Held]:
     for node, within in file.nodes_near(file.spellings("Trainer")):
-        if isinstance(node, ast.Assign | ast.AnnAssign) and node.value is not None and _is_one(file, node.value):
+        functions = [item for item in within if isinstance(item, ast.FunctionDef | ast.AsyncFunctionDef)]
+        function: Function | None = functions[-1] if functions else None
+        for kind, target in _kept(node, file.scope_within(within[:-1] if isinstance(node, ast.arguments) else within)):
             in_class = bool(within) and isinstance(within[-1], ast.ClassDef)
-            for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
-                if isinstance(target, ast.Attribute):
-                    yield "attribute", target.attr
-                elif isinstance(target, ast.Name):
-                    yield "attribute" if in_class else "name", target.id
-        elif isinstance(node, ast.NamedExpr) and _is_one(file, node.value):
-            yield "name", node.target.id
-        elif isinstance(node, ast.arguments):
-            positional = [*node.posonlyargs, *node.args]
-            given = [*zip(reversed(positional), reversed(node.defaults), strict=False)]
-            for argument, value in (*given, *zip(node.kwonlyargs, node.kw_defaults, strict=True)):
-                if value is not None and _is_one(file, value):
-                    yield "name", argument.arg
+            if isinstance(target, ast.Attribute) and kind == "name":
+                yield "attribute", target.attr, None
+            elif isinstance(target, ast.Name | ast.arg):
+                name = target.id if isinstance(target, ast.Name) else target.arg
+                own = None if function is None or _is_shared(function, name) else function
+                yield ("attribute", name, None) if in_class and kind == "name" else (kind, name, own)
 
 
-def _is_one(file: PythonFile, node: ast.expr) -> bool:
+def _kept(node: ast.AST, scope: Scope) -> Iterator[tuple[str, ast.AST]]:
+    """The targets to which a node may give a Trainer, or several things with one among them."""
+    if isinstance(node, ast.Assign | ast.AnnAssign) and node.value is not None:
+        for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
+            yield from _given(target, node.value, scope)
+    elif isinstance(node, ast.NamedExpr):
+        yield from _given(node.target, node.value, scope)
+    elif isinstance(node, ast.For | ast.comprehension) and isinstance(node.iter, _SEVERAL):
+        for value in node.iter.elts if not isinstance(node.iter, ast.Dict) else node.iter.keys:
+            yield from _given(node.target, value, scope) if value else ()
+    elif isinstance(node, ast.arguments):
+        positional = [*node.posonlyargs, *node.args]
+        given = [*zip(reversed(positional), reversed(node.defaults), strict=False)]
+        for argument, value in (*given, *zip(node.kwonlyargs, node.kw_defaults, strict=True)):
+            if value is not None and _is_one(value, scope):
+                yield "name", argument
+
+
+def _given(target: ast.expr, value: ast.expr, scope: Scope) -> Iterator[tuple[str, ast.AST]]:
+    """What of a target a value may make a Trainer, or several things with one among them."""
+    if isinstance(target, ast.Tuple | ast.List):
+        parts = value.elts if isinstance(value, ast.Tuple | ast.List) else []
+        for inner, part in zip(target.elts, parts, strict=False):
+            yield from _given(inner, part, scope)
+    elif _is_one(value, scope):
+        yield "name", target
+    elif isinstance(value, _SEVERAL) and _holds_one(value, scope):
+        yield "item", target
+
+
+def _holds_one(node: _SEVERAL, scope: Scope) -> bool:
+    values = node.values if isinstance(node, ast.Dict) else node.elts
+    return any(_is_one(value, scope) for value in values)
+
+
+def _is_one(node: ast.expr, scope: Scope) -> bool:
     """Whether an expression is, or may be, the class itself, or a partial of it."""
     if isinstance(node, ast.IfExp):
-        return _is_one(file, node.body) or _is_one(file, node.orelse)
+        return _is_one(node.body, scope) or _is_one(node.orelse, scope)
     if isinstance(node, ast.BoolOp):
-        return any(_is_one(file, value) for value in node.values)
+        return any(_is_one(value, scope) for value in node.values)
     if isinstance(node, ast.Call):
-        return file.scope.resolve(node.func) == PARTIAL and bool(node.args) and _is_one(file, node.args[0])
-    return isinstance(node, ast.Name | ast.Attribute) and file.scope.resolve(node) == TRAINER
+        return scope.resolve(node.func) == PARTIAL and bool(node.args) and _is_one(node.args[0], scope)
+    return isinstance(node, ast.Name | ast.Attribute) and scope.resolve(node) == TRAINER
