@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
+from codemods.facts import CALLBACK, Facts
 from codemods.hooks.epoch_end import STAGES, Stage
 from codemods.source import ClassNode, PythonFile
-from codemods.syntax import Function, parameters
+from codemods.syntax import Function, is_plain, mentions, parameters
 
 EVERYTHING = "*"
 METRICS = frozenset({"callback_metrics", "logged_metrics"})
@@ -46,21 +47,53 @@ LOGS = frozenset({"log", "log_dict"})
 @dataclass(frozen=True)
 class Watcher:
     """A callback's new hook: where it stands, and the names that it asks the module and the Trainer for, with
-    EVERYTHING where it hands one of them on."""
+    EVERYTHING where it hands one of them on. `moves` says that nothing in its class keeps it from being called a little
+    later, as `on_*_end`."""
 
     hook: str
     place: str
     asks: frozenset[str]
+    owner: str = ""
+    moves: bool = False
 
 
 def watchers(file: PythonFile) -> tuple[Watcher, ...]:
     """The new hooks that the classes of a file define as callbacks do, with (trainer, module)."""
-    return tuple(
-        Watcher(stage.new, file.path, frozenset(_Asked(item).of(hook, *parameters(hook)[:2])))
-        for item in file.classes
-        for stage in STAGES
-        if (hook := item.methods.get(stage.new)) and len(parameters(hook)) > 1
+    found = []
+    for item in file.classes:
+        for stage in STAGES:
+            hook = item.methods.get(stage.new)
+            if hook is not None and len(parameters(hook)) > 1:
+                asks = frozenset(_Asked(item).of(hook, *parameters(hook)[:2]))
+                moves = not stage.train and _can_wait(file, item, hook, asks)
+                found.append(Watcher(stage.new, file.path, asks, item.qualname, moves))
+    return tuple(found)
+
+
+def later(hook: str) -> str:
+    """The hook that comes behind those of the epoch, the module's too: `on_validation_end`."""
+    return hook.replace("_epoch_end", "_end")
+
+
+def _can_wait(file: PythonFile, item: ClassNode, hook: Function, asks: frozenset[str]) -> bool:
+    """Whether a hook may be called when the epoch is over, after what other callbacks do then: it logs nothing by the
+    module, which must not be then, sets nothing that they may read, and nobody calls it but Lightning."""
+    named = file.attributes(hook.name) or mentions(file.tree, hook.name)
+    alone = later(hook.name) not in item.methods and is_plain(hook) and len(parameters(hook)) == 2
+    written = any(
+        isinstance(node, ast.Attribute | ast.Subscript)
+        and not isinstance(node.ctx, ast.Load)
+        and ast.unparse(node).partition(".")[0].partition("[")[0] in parameters(hook)
+        for node in ast.walk(hook)
     )
+    return alone and not named and not written and not asks & {EVERYTHING, *LOGS, *METRICS}
+
+
+def moving(facts: Facts, watcher: Watcher) -> bool:
+    """Whether a callback's hook can be called when the epoch is over, whatever the project makes of its class."""
+    fact = facts.files[watcher.place].find(watcher.owner) if watcher.moves and watcher.place in facts.files else None
+    related = fact is None or len(facts.ancestry(fact)) > 1 or any(True for _ in facts.subclasses(fact))
+    return fact is not None and not related and facts.kind(fact) == CALLBACK
 
 
 @dataclass
@@ -156,3 +189,22 @@ def _attributes(item: ClassNode, method: str) -> set[str]:
                 if node.attr in item.methods:
                     pending.append(node.attr)
     return found
+
+
+def late(facts: Facts, item: ClassNode, stages: Sequence[Stage]) -> str | None:
+    """What is said of a progress bar of the project that shows what an old hook logs."""
+    for path, shown in sorted(facts.collected("LIT201").items()):
+        for stage in stages:
+            if any(shows(item, stage, watcher) for watcher in shown.callbacks):
+                when = f"{stage.new}, which 2.x calls before the module's own"
+                return f" A callback in {path} shows what it logs: in {when}, that is what the epoch before logged."
+    return None
+
+
+def behind(facts: Facts, item: ClassNode, stages: Sequence[Stage]) -> str | None:
+    """What is said of callbacks that read what an old hook leaves, and are called behind it from now on."""
+    for path, shown in sorted(facts.collected("LIT201").items()):
+        for watcher in shown.callbacks:
+            if any(noticed(item, stage, watcher) for stage in stages) and moving(facts, watcher):
+                return f" A callback in {path} reads what it leaves: {later(watcher.hook)} comes behind it."
+    return None

@@ -5,12 +5,13 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from codemods.facts import MODULE, ClassFact, Facts
 from codemods.family import definitions, family
 from codemods.finding import Fix, Span
-from codemods.hooks.callbacks import shows, watchers
+from codemods.hooks.callbacks import Watcher, behind, late, later, moving, noticed, watchers
 from codemods.hooks.epoch_end import OLDEST, STAGES, EpochEnd, Stage, read_hook
 from codemods.hooks.relations import INDEX, Keeping, Shown, file_refusal, keeping, project_refusal
 from codemods.hooks.step_end import PRECISION, mixed, named_lines, shown_ends, spellings
@@ -33,7 +34,9 @@ REVIVED = " No release since 1.0 has called it: it does so again."
 
 def _present(file: PythonFile) -> bool:
     return any(name in file.text for name in STAGE_OF) and (
-        any(name in item.methods for item in file.classes for name in STAGE_OF) or any(True for _ in _odd(file))
+        any(name in item.methods for item in file.classes for name in STAGE_OF)
+        or any(True for _ in _odd(file))
+        or any(watcher.moves for watcher in watchers(file))
     )
 
 
@@ -71,26 +74,36 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
         return
     for item in file.classes:
         fact = facts.files[file.path].find(item.qualname)
-        hooks = [hook for stage in reversed(EVERY) if (hook := read_hook(item, stage))]
-        place = facts, file.path, item.qualname
-        if optimizers.keeps_outputs(*place) or tbptt.keeps_outputs(*place):
-            hooks = [hook for hook in hooks if not hook.stage.train]
-        if not fact or not hooks or not _may_be_module(facts, fact):
+        hooks = _hooks(file, facts, item, fact) if fact else []
+        if not fact or not hooks:
             continue
-        if facts.kind(fact) != MODULE:
-            hooks = [hook for hook in hooks if not hook.stage.later]
         plans = [_plan(file, facts, item, fact, hook) for hook in hooks]
         first = next(((hook, why) for hook, why in zip(hooks, plans, strict=True) if isinstance(why, str)), None)
+        stages = [hook.stage for hook in hooks]
         for hook, plan in zip(hooks, plans, strict=True):
             if first and not isinstance(plan, str):
                 plan = f"{first[0].stage.old} of the same class cannot be ({first[1]})"
-            doubt = _mixed(facts, item, hooks, plans) or _late(facts, item, hooks)
+            doubt = _mixed(facts, item, hooks, plans) or late(facts, item, stages) or behind(facts, item, stages)
             yield _match(file, facts, item, hook, plan, doubt)
+    yield from _moved(file, facts)
     for name, node, within in _odd(file) if facts.uses_lightning else ():
         owner = facts.files[file.path].find(within.qualname) if within else None
         if within and not (owner and _may_be_module(facts, owner)):
             continue
         yield _manual(file.span(node), STAGE_OF[name], f"{name} is not a plain method in the body of its class")
+
+
+def _hooks(file: PythonFile, facts: Facts, item: ClassNode, fact: ClassFact) -> list[EpochEnd]:
+    """The old hooks of a class that no other rule rewrites, the last stage first."""
+    if not _may_be_module(facts, fact):
+        return []
+    hooks = [hook for stage in reversed(EVERY) if (hook := read_hook(item, stage))]
+    place = facts, file.path, item.qualname
+    if optimizers.keeps_outputs(*place) or tbptt.keeps_outputs(*place):
+        hooks = [hook for hook in hooks if not hook.stage.train]
+    if facts.kind(fact) != MODULE:
+        hooks = [hook for hook in hooks if not hook.stage.later]
+    return hooks
 
 
 def _odd(file: PythonFile) -> Iterator[tuple[str, ast.expr | ast.stmt, ClassNode | None]]:
@@ -143,15 +156,37 @@ def _mixed(facts: Facts, item: ClassNode, hooks: list[EpochEnd], plans: list[_Pl
     return None
 
 
-def _late(facts: Facts, item: ClassNode, hooks: list[EpochEnd]) -> str | None:
-    """What is said of a progress bar of the project that shows what a hook logs."""
+def _moved(file: PythonFile, facts: Facts) -> Iterator[Match]:
+    """The hooks of callbacks that read what an old hook of a module leaves, and can be called behind the new one."""
+    for watcher in watchers(file):
+        stage = next(stage for stage in STAGES if stage.new == watcher.hook)
+        if not moving(facts, watcher) or not _is_watched(facts, stage, watcher):
+            continue
+        item = next(item for item in file.classes if item.qualname == watcher.owner)
+        method, new = item.methods[watcher.hook], later(watcher.hook)
+        reason = f"What it asks the module for is ready in {new}, as it was here behind {stage.old}."
+        message = f"{watcher.hook} of a callback comes before the module's own since Lightning 2.0"
+        edit = NodeEdit(method, partial(_called, name=new))
+        yield Match(
+            file.head(method), message, "unsafe", reason, stage.row, (edit,), unit=f"{file.path}:{item.qualname}"
+        )
+
+
+def _is_watched(facts: Facts, stage: Stage, watcher: Watcher) -> bool:
+    """Whether a callback reads what an old hook leaves that is rewritten."""
     for path, shown in sorted(facts.collected("LIT201").items()):
-        for hook in hooks:
-            if any(shows(item, hook.stage, watcher) for watcher in shown.callbacks):
-                stage = hook.stage
-                when = f"{stage.new}, which 2.x calls before the module's own"
-                return f" A callback in {path} shows what it logs: in {when}, that is what the epoch before logged."
-    return None
+        file = facts.open(path) if any(name == stage.old for name, _ in shown.hooks) else None
+        for item in file.classes if file else ():
+            fact = facts.files[path].find(item.qualname)
+            if file and fact and stage.old in item.methods and noticed(item, stage, watcher):
+                hooks = _hooks(file, facts, item, fact)
+                if hooks and not any(isinstance(_plan(file, facts, item, fact, hook), str) for hook in hooks):
+                    return True
+    return False
+
+
+def _called(node: cst.FunctionDef, *, name: str) -> cst.FunctionDef:
+    return node.with_changes(name=node.name.with_changes(value=name))
 
 
 def _match(

@@ -8,7 +8,7 @@ from typing import Literal
 
 from codemods.facts import MODULE, ClassFact, Facts
 from codemods.family import clash, family, short_name
-from codemods.hooks.callbacks import Watcher, noticed
+from codemods.hooks.callbacks import Watcher, moving, noticed
 from codemods.hooks.epoch_end import (
     EpochEnd,
     Stage,
@@ -133,10 +133,10 @@ def _overridden(file: PythonFile, facts: Facts, item: ClassNode, fact: ClassFact
 def _noticed(facts: Facts, item: ClassNode, stage: Stage) -> str | None:
     for path, shown in sorted(facts.collected("LIT201").items()):
         for watcher in shown.callbacks:
-            if why := noticed(item, stage, watcher):
+            if (why := noticed(item, stage, watcher)) and not moving(facts, watcher):
                 return (
                     f"a callback in {path} has {stage.new} and {why}: 1.x called it after {stage.old}, 2.x calls it "
-                    "before the module's own"
+                    "before the module's own, which may have to do what the callback does"
                 )
     return None
 

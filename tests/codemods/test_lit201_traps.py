@@ -102,25 +102,71 @@ def test_callback_that_asks_for_nothing_of_the_hook_does_not_matter(asked: str) 
     assert "on_validation_epoch_end" in rewritten(files, LIT)["model.py"]
 
 
-NOSY = {
+READING = {
     "what the hook sets": "pl_module.best",
     "what a method of the hook sets": "pl_module.worst",
-    "the module itself": "show(pl_module)",
-    "by name": "getattr(pl_module, self.name)",
     "through the Trainer": "trainer.lightning_module.best",
     "what a method of the module reads": "pl_module.report()",
     "in another method of the callback": "self.of(pl_module)",
 }
+NOSY = {
+    "the module itself": "show(pl_module)",
+    "by name": "getattr(pl_module, self.name)",
+    "what others may monitor": "pl_module.best, trainer.callback_metrics",
+    "what it logs itself": "pl_module.log('best', pl_module.best)",
+}
 
 
-@pytest.mark.parametrize("asked", NOSY.values(), ids=NOSY.keys())
-def test_callback_that_sees_what_the_hook_does_forbids_it(asked: str) -> None:
+def watched(asked: str) -> dict[str, str]:
     text = BEFORE.replace("self.log(", "self.best = self.add(").rstrip() + (
         "\n\n    def add(self, value):\n        self.worst = value\n\n    def report(self):\n        return self.best\n"
     )
     callback = CALLBACK.replace("trainer.callback_metrics", asked)
     callback += "\n    def of(self, module):\n        return module.best\n"
-    assert "calls it before" in refusals({"model.py": text, "show.py": callback}, "LIT201")[0]
+    return {"model.py": text, "show.py": callback}
+
+
+@pytest.mark.parametrize("asked", READING.values(), ids=READING.keys())
+def test_callback_that_reads_what_the_hook_does_is_called_behind_it(asked: str) -> None:
+    files = watched(asked)
+    made = run_rules(files, LIT)
+    assert made.changes == () and {finding.fix for finding in made.findings} == {"unsafe"}
+    after = rewritten(files, LIT, unsafe=True)
+    assert after["show.py"] == files["show.py"].replace("on_validation_epoch_end", "on_validation_end")
+    assert "def on_validation_epoch_end(self):" in after["model.py"]
+    assert rewritten(after, LIT, unsafe=True) == after
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("    def of(", "    def on_validation_end(self, trainer, module):\n        ...\n\n    def of("),
+        ("        print(", "        super().on_validation_epoch_end(trainer, pl_module)\n        print("),
+        ("        print(", "        pl_module.seen = 1\n        print("),
+        ("    def of(", "    def again(self):\n        self.on_validation_epoch_end(None, None)\n\n    def of("),
+        ("(Callback)", "(Base)"),
+        ("class Show", "class Other(Callback):\n    pass\n\n\nclass More(Other):\n    pass\n\n\nclass Show(More)#"),
+    ],
+)
+def test_callback_that_cannot_wait_forbids_it(old: str, new: str) -> None:
+    files = watched("pl_module.best")
+    show = files["show.py"].replace(old, new, 1)
+    if "#" in new:
+        show = show.replace("#(Callback):", ":")
+    assert show != files["show.py"]
+    assert "calls it before" in refusals({**files, "show.py": show}, "LIT201")[0]
+
+
+def test_callback_stays_where_the_module_does() -> None:
+    files = watched("pl_module.best")
+    named = files["model.py"] + "\n\nprint(Model.validation_epoch_end)\n"
+    made = run_rules({**files, "model.py": named}, LIT, unsafe=True)
+    assert made.changes == () and {finding.path for finding in made.findings} == {"model.py"}
+
+
+@pytest.mark.parametrize("asked", NOSY.values(), ids=NOSY.keys())
+def test_callback_that_sees_what_the_hook_does_forbids_it(asked: str) -> None:
+    assert "calls it before" in refusals(watched(asked), "LIT201")[0]
 
 
 def test_callback_that_1_x_called_after_the_hook_forbids_it() -> None:
