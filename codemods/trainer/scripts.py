@@ -261,8 +261,8 @@ def _lost(file: PythonFile, sites: Sequence[Site]) -> str | None:
         if site.adds:
             continue
         if (change := configured(file, site.call)) is not None:
-            if change.why:
-                return change.why
+            if own or change.why:
+                return change.why or f"the script has an option --{min(own)} of its own, which 1.x gave to Trainer"
             continue
         if any(item.arg is None for item in site.call.node.keywords):
             return "more arguments come by `**`, where those of 1.x may stand"
@@ -295,6 +295,8 @@ def _unkept(file: PythonFile, sites: Sequence[Site], kept: Collection[str]) -> s
     for option, successors in SUCCESSORS.items():
         if option in kept and any(successors & keywords(site.call.node).keys() for site in built):
             return f"what takes the place of --{option} is given beside it, so that the option would be read nowhere"
+    if "distributed_backend" in kept and any(configured(file, site.call) for site in built):
+        return "the script speaks of the option distributed_backend, and its options come from a dictionary"
     if kept and not all(isinstance(site.given, ast.Name | ast.Attribute) for site in built):
         return f"the script speaks of the option {min(kept)}, and what was parsed has no name"
     adding = [site for site in sites if site.adds]

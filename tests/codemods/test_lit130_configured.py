@@ -116,6 +116,8 @@ def test_the_old_key_of_a_backend() -> None:
     [
         ('"ddp"', '"dp"', "names by accelerator is not seen"),
         ('"ddp"', "backend", "names by accelerator is not seen"),
+        ("    opt =", "    parser.add_argument('--gpus')\n    opt =", "an option --gpus of its own"),
+        ("    opt =", "    print('--distributed_backend')\n    opt =", "speaks of the option distributed_backend"),
         ("    more = dict()", "    print(opt.accelerator)\n    more = dict()", "spoken of elsewhere"),
         ("    more = dict()", '    config["strategy"] = "ddp"\n    more = dict()', "by several keys"),
         (
