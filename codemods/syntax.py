@@ -98,16 +98,16 @@ def self_assignments(function: Function, attribute: str) -> list[ast.Assign | as
     """The statements `self.attribute = value` of a method itself."""
     found: list[ast.Assign | ast.AnnAssign] = []
     for node in own_nodes(function):
-        targets = (
-            node.targets
-            if isinstance(node, ast.Assign)
-            else [node.target]
-            if isinstance(node, ast.AnnAssign) and node.value
-            else []
-        )
-        if any(is_self_attribute(target, attribute, self_name(function)) for target in targets):
+        if any(is_self_attribute(target, attribute, self_name(function)) for target in targets_of(node)):
             found.append(node)  # type: ignore[arg-type]
     return found
+
+
+def targets_of(node: ast.AST) -> list[ast.expr]:
+    """What a statement that assigns a value assigns it to; nothing for other nodes."""
+    if isinstance(node, ast.Assign):
+        return node.targets
+    return [node.target] if isinstance(node, ast.AnnAssign) and node.value is not None else []
 
 
 def is_self_attribute(node: ast.AST, attribute: str, name: str = "self") -> bool:

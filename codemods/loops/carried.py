@@ -8,10 +8,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-from codemods.loops.classes import targets_of
 from codemods.loops.flow import Flow, Path
 from codemods.source import ClassNode, PythonFile
-from codemods.syntax import Function, own_nodes, results, self_assignments, self_name
+from codemods.syntax import Function, own_nodes, results, self_assignments, self_name, targets_of
 
 Shape = Literal["tensor", "pair", "nested", ""]
 RECURRENT = {

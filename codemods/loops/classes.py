@@ -13,7 +13,7 @@ from codemods.family import family
 from codemods.loops.flow import EVENTS, Flow, calls_on_self, read_flow
 from codemods.scopes import bind
 from codemods.source import ClassNode, PythonFile
-from codemods.syntax import is_self_attribute, own_nodes, self_name, super_init_index
+from codemods.syntax import is_self_attribute, own_nodes, self_name, super_init_index, targets_of
 
 FLAG = "automatic_optimization"
 NAMES = ("optimizer", "opt", "optim")
@@ -181,13 +181,6 @@ def _flag(item: ClassNode) -> Flagged:
     if "off" in flags and set(flags) <= {"off", "lost"}:
         return "off"
     return "" if not flags else "lost" if set(flags) == {"lost"} else "unclear"
-
-
-def targets_of(node: ast.AST) -> list[ast.expr]:
-    """What an assignment with a value assigns to."""
-    if isinstance(node, ast.Assign):
-        return node.targets
-    return [node.target] if isinstance(node, ast.AnnAssign) and node.value is not None else []
 
 
 def _is_false(node: ast.stmt) -> bool:

@@ -7,10 +7,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from codemods.loops.carried import CUT, RECURRENT, Place, Shape, built, shape_of
-from codemods.loops.classes import targets_of
 from codemods.loops.flow import calls_on_self
 from codemods.source import ClassNode, PythonFile
-from codemods.syntax import Function, is_none, is_self_attribute, own_nodes, self_name
+from codemods.syntax import Function, is_none, is_self_attribute, own_nodes, self_name, targets_of
 
 SETS_UP = frozenset(
     {

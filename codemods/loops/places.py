@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 from codemods.facts import CALLBACK
 from codemods.finding import Span
-from codemods.loops.classes import Loop, targets_of
+from codemods.loops.classes import Loop
 from codemods.loops.flow import Event, Flow, Path
 from codemods.manual.configured import Configured, read_configured
 from codemods.manual.optimizers import NotPlain
 from codemods.rule import Match, NodeEdit
 from codemods.source import PythonFile
-from codemods.syntax import Function, own_nodes
+from codemods.syntax import Function, own_nodes, targets_of
 
 if TYPE_CHECKING:
     from codemods.loops.steps import Step

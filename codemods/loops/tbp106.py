@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from codemods.backward.windows import loss_of
 from codemods.facts import Facts
 from codemods.loops.carried import CUT, Carried, find_carried
-from codemods.loops.classes import TRIGGERS, Loop, collect, loops, present, targets_of
+from codemods.loops.classes import TRIGGERS, Loop, collect, loops, present
 from codemods.loops.flow import Event, Flow, Path
 from codemods.loops.intent import ASKED, is_meant
 from codemods.loops.places import class_text, edit, left
@@ -18,7 +18,7 @@ from codemods.loops.steps import Change, Put, Step
 from codemods.loops.tbp105 import TRUNCATES
 from codemods.rule import Example, Match, Rule
 from codemods.source import PythonFile
-from codemods.syntax import Function, is_self_attribute, may_return_none, results, self_name, taken_name
+from codemods.syntax import Function, is_self_attribute, may_return_none, results, self_name, taken_name, targets_of
 
 if TYPE_CHECKING:
     import libcst as cst

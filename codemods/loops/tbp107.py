@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 
 from codemods.facts import Facts
 from codemods.loops.carried import RECURRENT, built
-from codemods.loops.classes import TRIGGERS, Loop, collect, loops, present, targets_of
+from codemods.loops.classes import TRIGGERS, Loop, collect, loops, present
 from codemods.loops.flow import Flow
 from codemods.loops.intent import ASKED, is_meant
 from codemods.rule import Example, Match, NodeEdit, Rule
 from codemods.source import PythonFile
-from codemods.syntax import is_self_attribute, mentions, own_nodes, self_assignments, self_name
+from codemods.syntax import is_self_attribute, mentions, own_nodes, self_assignments, self_name, targets_of
 
 if TYPE_CHECKING:
     import libcst as cst

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from codemods.facts import Facts, literal
 from codemods.rule import NodeEdit
 from codemods.source import CallNode, PythonFile
-from codemods.syntax import Function, own_nodes
+from codemods.syntax import Function, own_nodes, targets_of
 from codemods.trainer.calls import clean_break, is_commented, replaced
 from codemods.trainer.fields import has_a_line, is_spoken, with_fields
 from codemods.trainer.handed import UNSEEN, Handed
@@ -88,7 +88,7 @@ def _made(line: ast.stmt, name: str) -> ast.expr | None:
     """The dictionary that a statement assigns to a name."""
     if not isinstance(line, ast.Assign | ast.AnnAssign) or not isinstance(line.value, ast.Dict | ast.Call):
         return None
-    targets = line.targets if isinstance(line, ast.Assign) else [line.target]
+    targets = targets_of(line)
     plain = len(targets) == 1 and isinstance(targets[0], ast.Name) and targets[0].id == name
     return line.value if plain else None
 

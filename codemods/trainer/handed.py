@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 
 from codemods.facts import Facts, literal
 from codemods.source import CallNode, ClassNode, PythonFile
-from codemods.syntax import Function, returns
+from codemods.syntax import Function, returns, targets_of
 from codemods.trainer.guards import asks_version
 from codemods.trainer.items import parametrized, unpacked
 from codemods.trainer.shapes import (
@@ -273,13 +273,12 @@ def _of_default(facts: Facts, owner: Shape, name: str, way: Way, depth: int) -> 
     """The keys of what the body of a class binds a name to."""
     file, item = owner
     for statement in item.node.body:
-        if isinstance(statement, ast.Assign | ast.AnnAssign) and isinstance(statement.value, ast.Dict | ast.Call):
-            targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
-            if any(isinstance(target, ast.Name) and target.id == name for target in targets):
-                found = list(
-                    _keys(At(file, (), item.scope, item), facts, statement.value, way.but(alone=False), depth + 1)
-                )
-                yield from found if any(key.name != UNSEEN for key in found) else ()
+        named = any(isinstance(target, ast.Name) and target.id == name for target in targets_of(statement))
+        value = statement.value if isinstance(statement, ast.Assign | ast.AnnAssign) and named else None
+        if isinstance(value, ast.Dict | ast.Call):
+            inside = At(file, (), item.scope, item)
+            found = list(_keys(inside, facts, value, way.but(alone=False), depth + 1))
+            yield from found if any(key.name != UNSEEN for key in found) else ()
 
 
 def _of_shape(at: At, facts: Facts, node: ast.Name | ast.Attribute, way: Way) -> Iterator[Handed]:
@@ -342,7 +341,7 @@ def _is_of_a_class(at: At, facts: Facts, space: ast.AST, text: str) -> bool:
     return any(
         isinstance(node, ast.Assign | ast.AnnAssign)
         and isinstance(node.value, ast.Call)
-        and any(ast.unparse(item) == text for item in (node.targets if isinstance(node, ast.Assign) else [node.target]))
+        and any(ast.unparse(item) == text for item in targets_of(node))
         and shape_of(at, facts, node.value) is not None
         for node in ast.walk(space)
     )

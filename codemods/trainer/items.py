@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator, Sequence
 
 from codemods.facts import literal
-from codemods.syntax import Function
+from codemods.syntax import Function, targets_of
 
 Loop = ast.For | ast.AsyncFor | ast.comprehension
 _SEVERAL = (ast.List, ast.Tuple, ast.Set)
@@ -104,10 +104,7 @@ def _assigned(spaces: Sequence[ast.AST], name: str) -> list[ast.expr]:
             for node in ast.walk(space)
             if isinstance(node, ast.Assign | ast.AnnAssign)
             and node.value is not None
-            and any(
-                isinstance(target, ast.Name) and target.id == name
-                for target in (node.targets if isinstance(node, ast.Assign) else [node.target])
-            )
+            and any(isinstance(target, ast.Name) and target.id == name for target in targets_of(node))
         ]
         if found:
             return found

@@ -7,6 +7,7 @@ import ast
 from codemods.facts import TRAINER, Facts
 from codemods.scopes import ROOT, Scope, canonical
 from codemods.source import CallNode, PythonFile
+from codemods.syntax import targets_of
 from codemods.trainer.calls import builds_trainer
 
 Space = ast.FunctionDef | ast.AsyncFunctionDef | ast.Module
@@ -120,9 +121,8 @@ def assigned_to(file: PythonFile, text: str) -> list[ast.expr]:
     if "assigned.texts" not in file.memo:
         values: dict[str, list[ast.expr]] = {}
         for item in file.assignments:
-            targets = item.node.targets if isinstance(item.node, ast.Assign) else [item.node.target]
             if (value := item.node.value) is not None:
-                for name in {ast.unparse(target) for target in targets}:
+                for name in {ast.unparse(target) for target in targets_of(item.node)}:
                     values.setdefault(name, []).append(value)
         file.memo["assigned.texts"] = values
     found: list[ast.expr] = file.memo["assigned.texts"].get(text, [])

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from codemods.facts import TRAINER
 from codemods.scopes import Scope
 from codemods.source import CallNode, PythonFile
-from codemods.syntax import Function
+from codemods.syntax import Function, targets_of
 from codemods.trainer.items import parametrized
 
 PARTIAL = "functools.partial"
@@ -82,7 +82,7 @@ def _found(file: PythonFile) -> Iterator[_Held]:
 def _kept(node: ast.AST, scope: Scope) -> Iterator[tuple[str, ast.AST]]:
     """The targets to which a node may give a Trainer, or several things with one among them."""
     if isinstance(node, ast.Assign | ast.AnnAssign) and node.value is not None:
-        for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
+        for target in targets_of(node):
             yield from _given(target, node.value, scope)
     elif isinstance(node, ast.NamedExpr):
         yield from _given(node.target, node.value, scope)

@@ -50,8 +50,10 @@ def default_of(file: PythonFile, call: CallNode, node: ast.expr) -> tuple[bool, 
     if not isinstance(node, ast.Attribute) or kind_of_option(file, call, node, (read_options(file),)) is None:
         return False, None
     found = [item.node for item in file.calls_near(["add_argument"]) if _dest(item.node) == node.attr]
-    given = {item.arg: item.value for item in found[0].keywords} if len(found) == 1 else {"action": node}
-    if {"action", "required"} & given.keys() or not _is_optional(found[0]):
+    if len(found) != 1 or not _is_optional(found[0]):
+        return False, None
+    given = {item.arg: item.value for item in found[0].keywords}
+    if {"action", "required"} & given.keys():
         return False, None
     return literal(given["default"]) if "default" in given else (True, None)
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from codemods.facts import CALLBACK, MODULE, TRAINER, ClassFact, Facts
 from codemods.scopes import ROOT, Scope
 from codemods.source import PythonFile
-from codemods.syntax import Function, self_name
+from codemods.syntax import Function, self_name, targets_of
 from codemods.trainer.calls import builds_trainer
 from codemods.trainer.kept import assigned_to, is_given, reads_lightning
 
@@ -74,7 +74,7 @@ def _built(file: PythonFile) -> frozenset[str]:
             ast.unparse(target)
             for item in (file.assignments if built else ())
             if item.node.value in built
-            for target in (item.node.targets if isinstance(item.node, ast.Assign) else [item.node.target])
+            for target in targets_of(item.node)
         )
     found: frozenset[str] = file.memo["trainers.kept"]
     return found

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from codemods.facts import Facts
 from codemods.scopes import Scope
 from codemods.source import CallNode, ClassNode, PythonFile
-from codemods.syntax import Function, self_name
+from codemods.syntax import Function, self_name, targets_of
 
 Definition = tuple[PythonFile, Function | ast.ClassDef]
 Shape = tuple[PythonFile, ClassNode]
@@ -130,8 +130,7 @@ def _of_attribute(facts: Facts, holder: Shape, name: str, depth: int) -> Shape |
         for node in ast.walk(function):
             if not isinstance(node, ast.Assign | ast.AnnAssign):
                 continue
-            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
-            if any(ast.unparse(target) == f"{self_name(function)}.{name}" for target in targets):
+            if any(ast.unparse(target) == f"{self_name(function)}.{name}" for target in targets_of(node)):
                 return shape_of(inside, facts, node.value, depth + 1)
     return None
 
@@ -169,5 +168,4 @@ def stores_in(space: ast.AST, kind: type[ast.Name | ast.Attribute]) -> Iterator[
 def targets_in(space: ast.AST) -> Iterator[ast.expr]:
     """The targets of the statements that bind anew."""
     for node in ast.walk(space):
-        if isinstance(node, ast.Assign | ast.AnnAssign):
-            yield from node.targets if isinstance(node, ast.Assign) else [node.target]
+        yield from targets_of(node)

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from codemods.facts import literal
 from codemods.nodes import every_node
 from codemods.source import CallNode, PythonFile
+from codemods.syntax import targets_of
 from codemods.trainer.options import Options, kind_of_option
 
 COUNTS = ("torch.cuda.device_count", "lightning.pytorch.accelerators.find_usable_cuda_devices")
@@ -120,7 +121,7 @@ def bound_to(file: PythonFile, call: CallNode, name: str) -> list[ast.expr]:
             for node, _ in file.nodes_near([name], space)
             if isinstance(node, ast.Assign | ast.AnnAssign)
             and node.value is not None
-            and any(target in stores for target in (node.targets if isinstance(node, ast.Assign) else [node.target]))
+            and any(target in stores for target in targets_of(node))
         ]
         return values if len(stores) == len(values) else []
     return []
