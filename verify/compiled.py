@@ -68,7 +68,8 @@ def compile_one(name: str, source: str, folder: str) -> None:
     if importlib.util.find_spec("numpy"):
         numpy: Any = importlib.import_module("numpy")
         headers.append(numpy.get_include())
-    asked = tools.Extension(name, [source], include_dirs=headers)
+    quick = [] if sys.platform == "win32" else ["-O1"]
+    asked = tools.Extension(name, [source], include_dirs=headers, extra_compile_args=quick)
     made = build.cythonize([asked], build_dir=f"{folder}/c", quiet=True)
     command = tools.Distribution({"name": name, "ext_modules": made}).get_command_obj("build_ext")
     command.build_lib, command.build_temp = f"{folder}/lib", f"{folder}/c"
