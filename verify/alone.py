@@ -44,7 +44,7 @@ from .alone_tries import (
     is_lightning,
     takes_batch,
 )
-from .alone_weights import blank, wanted
+from .alone_weights import blank, unreached, wanted
 
 T = TypeVar("T")
 CHILDREN = 24
@@ -178,12 +178,14 @@ def _search_one(
 def _climb(
     bench: Bench, cls: type, hints: Hints, trainer: dict[str, Any], seconds: float
 ) -> tuple[State | None, int, Attempt | None]:
-    """The first state that trains, how many were tried, and the attempt that came furthest."""
+    """The first state that trains, how many were tried, and the attempt that came furthest: the first that wanted what
+    no server gave, where no module was built at all."""
     end = time.monotonic() + seconds
     queue: list[tuple[float, int, State, str]] = []
     known: set[str] = set()
     order = 0
     best: Attempt | None = None
+    wanting: Attempt | None = None
     doubted: State | None = None
     said, since = "", 0
     built: tuple[str, Any] | None = None
@@ -224,6 +226,8 @@ def _climb(
             best = tried
         if isinstance(tried.error, Doubtful) and doubted is None:
             doubted, since = replace(state, batch=tried.spec), max(since, STUCK - DOUBT)
+        if wanting is None and unreached(tried.error):
+            wanting = tried
         since = since + 1 if text == said or tried.score < best.score else 0
         said = text
         if since > STUCK:
@@ -234,7 +238,7 @@ def _climb(
         state = replace(state, batch=tried.spec)
         for child, back in _quietly(_children(bench, cls, state, tried, hints)):
             push(score - back, child, text)
-    return doubted, tries, best
+    return doubted, tries, wanting if wanting and best and best.module is None else best
 
 
 def _text(tried: Attempt) -> str:

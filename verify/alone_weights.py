@@ -13,6 +13,9 @@ from collections.abc import Iterator
 from types import FrameType
 from typing import Any
 
+_UNREACHED = frozenset({
+    "ConnectError", "ConnectionError", "LocalEntryNotFoundError", "OfflineModeIsEnabled", "URLError", "gaierror",
+})  # fmt: skip
 _READERS = (os.path.join("torch", "serialization.py"), os.path.join("torch", "hub.py"))  # noqa: PTH118
 
 
@@ -32,6 +35,12 @@ class Blank(dict[str, Any]):
 def wanted(error: BaseException | None, frames: tuple[tuple[FrameType, int], ...]) -> bool:
     """Whether an error is of weights that are not there: a file that is not found, an address that is not reached."""
     return isinstance(error, OSError) and any(frame.f_code.co_filename.endswith(_READERS) for frame, _ in frames)
+
+
+def unreached(error: BaseException | None) -> bool:
+    """Whether an error is of a server that does not answer: what a hub would have given is not here."""
+    kinds = {base.__name__ for base in type(error).__mro__}
+    return bool(kinds & _UNREACHED) or (isinstance(error, OSError) and "couldn't connect to" in str(error))
 
 
 @contextlib.contextmanager

@@ -115,6 +115,7 @@ def test_arguments_come_from_the_project_its_types_and_its_errors(
     [
         ("Trained", "optimizer got an empty parameter list at built.py:"),
         ("Reads", "No such file or directory: 'made-up' at built.py:"),
+        ("Fetches", "ConnectionError: hub does not answer at built.py:"),
         ("NeverSteps", "`fit` ends, but there was no finite loss"),
         ("Using", "surely_not_installed.part has no loss here, or is not installed, and it is used at needing.py:"),
     ],
