@@ -102,7 +102,9 @@ def _forestalled(
             others.append(found)
     instead: dict[Finding, Finding] = {}
     for finding, now in zip_longest(lost, others[: len(lost)]):
-        if now:
+        if now and now.applied:
+            instead[finding] = replace(finding, fix=now.fix, reason=now.reason)
+        elif now:
             instead[finding] = replace(now, span=finding.span, cell=finding.cell)
         elif answer := _repair_at(finding, repairs):
             instead[finding] = _answered(finding, answer)

@@ -52,6 +52,17 @@ def test_what_a_rule_says_by_other_words_when_its_turn_comes_is_told(changes: di
     assert (found.message, found.row) == (changes.get("message", "m"), changes.get("row"))
 
 
+def test_what_a_rule_rewrites_under_another_name_is_told_of_the_first() -> None:
+    def named(file: Any, facts: Facts) -> Iterator[Match]:
+        for match in NAME.check(file, facts):
+            yield match if is_bare(match) else replace(match, fix="unsafe", message="target of two", reason="probably")
+
+    made = run_rules({"a.py": "target()\n"}, *bare(FILL), replace(NAME, check=named), unsafe=True)
+    assert made.final() == {"a.py": b"done\n"}
+    assert said(made) == [("AAA001", 1, "safe", True, "r"), ("BBB001", 1, "unsafe", True, "probably")]
+    assert {item.message for item in made.findings} == {"m"}
+
+
 def test_a_finding_is_answered_by_itself_where_its_rule_rewrote_others() -> None:
     def first(file: Any, facts: Facts) -> Iterator[Match]:
         yield from (match for match in FILL.check(file, facts) if is_bare(match) and match.span.line == 1)
