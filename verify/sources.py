@@ -165,9 +165,17 @@ def imports(tree: ast.Module) -> Iterator[Import]:
 
 def _guarded(tree: ast.Module) -> Iterator[list[ast.AST]]:
     for node in ast.walk(tree):
-        if isinstance(node, ast.Try) and any(catches_import(handler) for handler in node.handlers):
+        if isinstance(node, ast.Try) and any(catches_import(each) and not _gives_up(each) for each in node.handlers):
             parts = [*node.body, *node.handlers]
             yield [inner for part in parts for inner in ast.walk(part)]
+
+
+def _gives_up(handler: ast.ExceptHandler) -> bool:
+    """Whether a handler ends in an error or the end of the program: what failed is needed all the same."""
+    last = handler.body[-1]
+    called = last.value.func if isinstance(last, ast.Expr) and isinstance(last.value, ast.Call) else None
+    name = called.attr if isinstance(called, ast.Attribute) else getattr(called, "id", "")
+    return isinstance(last, ast.Raise) or name in ("exit", "_exit", "quit")
 
 
 def catches_import(handler: ast.ExceptHandler) -> bool:

@@ -97,6 +97,21 @@ def test_what_lies_beside_a_script_in_some_folder_above_is_found(tmp_path: Path,
         assert {"parts/inner/deep.py", "datasets.py"} < found and "types.py" not in found and outside == {"yaml"}
 
 
+@pytest.mark.parametrize(
+    ("handler", "needed"),
+    [
+        ("except ImportError:\n    yaml = None\n", False),
+        ("except:\n    print('no yaml')\n", False),
+        ("except:\n    print('no yaml')\n    sys.exit(-1)\n", True),
+        ("except ImportError:\n    exit()\n", True),
+        ("except ImportError as error:\n    raise RuntimeError('no yaml') from error\n", True),
+    ],
+)
+def test_an_import_without_which_a_file_gives_up_is_needed(tmp_path: Path, handler: str, needed: bool) -> None:
+    tree(tmp_path / "p", train=f"import sys\ntry:\n    import yaml\n{handler}")
+    assert Sources(tmp_path / "p").reach("train.py")[1] == ({"yaml"} if needed else set())
+
+
 CLI = "from lightning.pytorch.cli import LightningCLI\nLightningCLI(Model)\n"
 HYDRA = "import hydra\nimport pytorch_lightning as pl\n\n@hydra.main()\ndef go(cfg):\n    build(cfg).fit(1)\n"
 TYPER = "import pytorch_lightning as pl\napp = Typer()\n\n@app.command()\ndef go():\n    pl.Trainer().fit(1)\n\napp()\n"
