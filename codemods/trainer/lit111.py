@@ -17,7 +17,7 @@ from codemods.trainer.counted import End, counted
 from codemods.trainer.dictionaries import NO_OTHER, ONE_PLACE, at_times, exchange, in_one_place, is_read_here, names_of
 from codemods.trainer.gpus import read_gpus
 from codemods.trainer.guards import guard_of
-from codemods.trainer.handed import Handed, handed
+from codemods.trainer.handed import UNSEEN, Handed, handed
 from codemods.trainer.options import default_of
 from codemods.trainer.own import is_lightnings, receivers
 from codemods.trainer.plugins import CLASSES, check_plugins
@@ -282,7 +282,8 @@ def _accelerator(
             return End((), "unsafe", "it left the choice to the other arguments")
         return End((("accelerator", '"cpu"'),), "safe", "None was the CPU, where 2.x takes what it finds", "B16")
     if unset := _unset(file, call, ast.keyword("accelerator", node), given):
-        return End(None, "manual", OPEN) if elsewhere else unset
+        unseen = any(entry.name == UNSEEN for entry in handed(file, facts, call))
+        return End(None, "manual", OPEN) if unseen or call.scope.resolve(call.node.func) == FROM_ARGS else unset
     default = default_of(file, call, node)[1]
     if default in {*STRATEGIES, *GONE_STRATEGIES, "ddp_cpu"}:
         return End(

@@ -78,3 +78,9 @@ def test_an_accelerator_that_may_be_none_beside_what_is_not_seen_stays(trainer: 
     [finding] = run_rules({"train.py": f"{HEAD}{PARSED}{trainer}\n"}, rule("LIT111"), unsafe=True).findings
     assert (finding.fix, finding.applied) == ("manual", False)
     assert "may be None" in finding.reason
+
+
+def test_an_accelerator_that_may_be_none_in_a_dictionary_that_is_seen_goes() -> None:
+    text = f"{HEAD}def go(acc=None):\n    kw = {{'accelerator': acc, 'max_epochs': 1}}\n    return Trainer(**kw)\n"
+    after = rewritten({"train.py": text}, rule("LIT111"))["train.py"]
+    assert after == text.replace("'accelerator': acc", "'accelerator': acc or \"cpu\"")
