@@ -7,7 +7,6 @@ a run as soon as they are built, and projects start some by themselves.
 from __future__ import annotations
 
 import importlib.abc
-import importlib.util
 import os
 import sys
 from collections.abc import Sequence
@@ -22,17 +21,21 @@ class Silence(importlib.abc.MetaPathFinder):
     """Finds wandb as the finders behind it do, and has it start disabled runs whatever it is asked for."""
 
     def find_spec(self, name: str, path: Sequence[str] | None, target: ModuleType | None = None) -> ModuleSpec | None:
-        """Nothing but wandb, once."""
-        if name != _NAME or self not in sys.meta_path:
+        """Nothing but wandb, until it was executed: libraries ask whether it is there before they import it."""
+        if name != _NAME:
             return None
-        sys.meta_path.remove(self)
-        spec = importlib.util.find_spec(name)
+        others = [other for other in sys.meta_path if other is not self and hasattr(other, "find_spec")]
+        found = (other.find_spec(name, path, target) for other in others)
+        spec = next(filter(None, found), None)
         if spec is not None and spec.loader is not None:
             loader: Any = spec.loader
             execute = loader.exec_module
 
             def exec_module(module: ModuleType) -> None:
+                loader.exec_module = execute
                 execute(module)
+                if self in sys.meta_path:
+                    sys.meta_path.remove(self)
                 _disable(module)
 
             loader.exec_module = exec_module

@@ -9,11 +9,12 @@ from pathlib import Path
 from verify import modules
 
 PROGRAM = """
-import os, sys
+import importlib.util, os, sys
 sys.path[:0] = sys.argv[1:]
 import trackers
 before = list(sys.meta_path)
 trackers.silence()
+assert importlib.util.find_spec("wandb") and importlib.util.find_spec("wandb")
 import wandb
 import wandb.errors
 print(wandb.init("train", mode="online", project="p"), os.environ["WANDB_MODE"], sys.meta_path == before)
