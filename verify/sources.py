@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import contextlib
 import re
 import sys
 from collections.abc import Iterable, Iterator
@@ -13,7 +12,18 @@ from pathlib import Path, PurePosixPath
 NAMESPACES = ("pytorch_lightning", "lightning")
 _SKIPPED = frozenset({"node_modules", "site-packages", "build", "dist", "__pycache__", "venv", "env"})
 _LIMIT = 2_000_000
-_CYTHON = re.compile(rb"^[ \t]*(?:import[ \t]+([A-Za-z_]\w*)|from[ \t]+([A-Za-z_]\w*)[\w.]*[ \t]+import)", re.MULTILINE)
+_QUOTED = re.compile(
+    r'"""(?:\\.|.)*?(?:"""|\Z)|\'\'\'(?:\\.|.)*?(?:\'\'\'|\Z)|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'|#[^\n]*',
+    re.DOTALL,
+)
+_AS = r"[A-Za-z_][\w.]*(?:[ \t]+as[ \t]+\w+)?"
+_CYTHON = re.compile(
+    rf"^[ \t]*(?:c?import[ \t]+({_AS}(?:[ \t]*,[ \t]*{_AS})*)"
+    rf"|from[ \t]+([A-Za-z_]\w*)[\w.]*[ \t]+c?import[ \t]+(?:\*|\(.*|{_AS}(?:[ \t]*,[ \t]*{_AS})*))[ \t]*$",
+    re.MULTILINE,
+)
+_OF_CYTHON = re.compile(r"cython|libc|libcpp|cpython|posix|openmp|stdlib|stdio|python(_\w+)?")
+"""What Cython brings with it, now or before its version 3."""
 
 
 @dataclass(frozen=True)
@@ -41,12 +51,12 @@ class Sources:
     def paths(self) -> tuple[str, ...]:
         """The posix paths of all Python files, sorted."""
         if self._paths is None:
-            self._paths = tuple(sorted(self._found()))
+            self._paths = tuple(sorted(self._found("*.py")))
             self._known = frozenset(self._paths)
         return self._paths
 
-    def _found(self) -> Iterator[str]:
-        for path in self.root.rglob("*.py"):
+    def _found(self, pattern: str) -> Iterator[str]:
+        for path in self.root.rglob(pattern):
             relative = path.relative_to(self.root)
             hidden = any(part.startswith(".") or part in _SKIPPED for part in relative.parts[:-1])
             if not hidden and path.is_file() and not path.is_symlink():
@@ -114,18 +124,22 @@ class Sources:
 
     def compiled(self, paths: Iterable[str]) -> frozenset[str]:
         """The outside packages that Cython files need which these files import; Cython is one of them."""
-        built: dict[str, list[Path]] = {}
-        for source in self.root.rglob("*.pyx"):
-            built.setdefault(source.stem, []).append(source)
+        built: dict[str, list[str]] = {}
+        for source in self._found("*.pyx"):
+            built.setdefault(PurePosixPath(source).stem, []).append(source)
         loaded = [one for path in paths for one, _ in self.loads(path)] if built else []
         names = {name for one in loaded for name in (one.module.rpartition(".")[2], *one.names)}
-        sources = [source for name in names & set(built) for source in built[name] if not source.is_symlink()]
-        outside = {"Cython"} if sources else set()
+        sources = [source for name in names & set(built) for source in built[name]]
+        if not sources:
+            return frozenset()
+        own = {
+            part for end in ("pyx", "pxd") for path in self._found(f"*.{end}")
+            for part in PurePosixPath(path).with_suffix("").parts
+        }  # fmt: skip
+        outside = {"Cython"}
         for source in sources:
-            with contextlib.suppress(OSError):
-                found = _CYTHON.findall(source.read_bytes()[:_LIMIT])
-                asked = {(whole or taken).decode() for whole, taken in found}
-                outside |= {name for name in asked if not self.local("_.py", Import(name, 0, (), False))}
+            asked = _cython_imports(self.root / source) - own
+            outside |= {name for name in asked if not self.local("_.py", Import(name, 0, (), False))}
         return frozenset(outside - sys.stdlib_module_names)
 
     def _reach(self, script: str) -> tuple[tuple[str, ...], frozenset[str]]:
@@ -149,6 +163,18 @@ def _parse(path: Path) -> ast.Module | None:
         return ast.parse(data) if len(data) <= _LIMIT else None
     except (OSError, SyntaxError, ValueError, RecursionError, MemoryError):
         return None
+
+
+def _cython_imports(path: Path) -> frozenset[str]:
+    """The top-level packages that a Cython file imports or cimports, but those that Cython brings with it."""
+    try:
+        text = path.read_bytes()[:_LIMIT].decode("utf-8", "replace")
+    except OSError:
+        return frozenset()
+    lines = re.sub(r"\\\r?\n", " ", _QUOTED.sub(lambda found: "" if found[0][0] == "#" else "''", text))
+    found = _CYTHON.findall(re.sub(r";|\r\n?", "\n", lines))
+    names = {one.split()[0].split(".")[0] for whole, taken in found for one in (whole or taken).split(",")}
+    return frozenset(name for name in names if not _OF_CYTHON.fullmatch(name))
 
 
 def imports(tree: ast.Module) -> Iterator[Import]:

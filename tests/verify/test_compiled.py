@@ -132,3 +132,30 @@ def test_what_cython_files_need_is_known_where_they_are_imported(tmp_path: Path)
     assert sources.compiled(["train.py"]) == {"Cython", "scipy", "torch"}
     assert sources.compiled(["pkg/align/__init__.py"]) == {"Cython"}
     assert sources.compiled(["pkg/__init__.py"]) == frozenset()
+
+
+@pytest.mark.parametrize(
+    ("text", "needed"),
+    [
+        ('"""Fast.\n\nimport data from disk\nfrom the import of it\n"""\n# import more\nimport scipy\n', {"scipy"}),
+        ("def f():\n    '''\n    import words\n    '''\n    quoted = '\"\"\"'\n    import scipy\n", {"scipy"}),
+        ("import numpy as np, scipy.linalg, \\\n    torch  # for speed\n", {"numpy", "scipy", "torch"}),
+        ("import numpy as np; import scipy\n", {"numpy", "scipy"}),
+        ("cimport numpy as np\nfrom scipy.linalg.cython_blas cimport (\n    dgemm\n)\n", {"numpy", "scipy"}),
+        ("cimport cython, openmp\nfrom libcpp.vector cimport vector\nfrom cpython cimport array\n", set()),
+        ("from stdlib cimport malloc\ncimport python_dict\nfrom posix.time cimport timespec\n", set()),
+        ("cimport shared, fast\nfrom pkg.fast cimport twice\nfrom . cimport other\n", set()),
+        ("import data from disk\nimport the whole of it\nfrom all import \n", set()),
+    ],
+)
+def test_what_a_cython_file_needs_is_what_it_imports_and_not_what_it_says(
+    tmp_path: Path, text: str, needed: set[str]
+) -> None:
+    (tmp_path / "pkg").mkdir()
+    (tmp_path / "pkg" / "fast.pyx").write_text(text)
+    (tmp_path / "pkg" / "shared.pxd").write_text("")
+    installed = tmp_path / "venv" / "scipy"
+    installed.mkdir(parents=True)
+    (installed / "linalg.pxd").write_text("")
+    (tmp_path / "train.py").write_text("from pkg import fast\n")
+    assert Sources(tmp_path).compiled(["train.py"]) == {"Cython", *needed}
