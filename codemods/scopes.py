@@ -76,8 +76,9 @@ class Scope:
         taken = {name for node in ast.walk(self.node) for name in _taken(node)}
         found = {}
         for name, value in self._aliases.items():
-            root = value.value if isinstance(value, ast.Attribute) else value
-            if isinstance(root, ast.Name) and root.id not in self._aliases and bound[name] == 1 and name not in taken:
+            root: Any = value.value if isinstance(value, ast.Attribute) else value
+            plain = isinstance(root, ast.Name) and self.bindings.get(root.id) != frozenset({OPAQUE})
+            if plain and bound[name] == 1 and name not in taken:
                 base = self.lookup(root.id)
                 dotted = f"{base}.{value.attr}" if base and isinstance(value, ast.Attribute) else base
                 if dotted and canonical(dotted).removeprefix(f"{ROOT}.") in _ALIASED:

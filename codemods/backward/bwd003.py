@@ -110,10 +110,24 @@ def _ends_elsewhere(item: ClassNode, method: Function) -> str:
         if isinstance(node, ast.Attribute) and node.attr in ("is_last_batch", "num_training_batches"):
             return f"`{node.attr}` is asked for in line {node.lineno}"
     for name in _LAST & item.methods.keys():
-        attributes = {node.attr: node for node in ast.walk(item.methods[name]) if isinstance(node, ast.Attribute)}
+        attributes = _reached(item, name)
         if {"optimizers", "step"} <= attributes.keys():
             return f"`{name}` may make a step in line {attributes['step'].lineno}"
     return ""
+
+
+def _reached(item: ClassNode, hook: str) -> dict[str, ast.Attribute]:
+    """The attributes that a method, and those of its class that it may call, speak of."""
+    found: dict[str, ast.Attribute] = {}
+    pending, followed = [hook], {hook}
+    while pending:
+        for node in ast.walk(item.methods[pending.pop()]):
+            if isinstance(node, ast.Attribute):
+                found[node.attr] = node
+                if node.attr in item.methods and node.attr not in followed:
+                    followed.add(node.attr)
+                    pending.append(node.attr)
+    return found
 
 
 def _names(window: Window, name: str) -> bool:

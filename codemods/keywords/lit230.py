@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     import libcst as cst
 
 MONITORS = ("EarlyStopping", "ModelCheckpoint")
+UNWATCHED = "It kept the best by val_loss; without `monitor=` the newest is kept now: name what it watches."
 NO_PERIOD = (
     "Below 1 it saved at every check before 1.0, and nothing from 1.0 on: the former is taken to be meant, which is "
     "what happens at each validation without it."
@@ -132,6 +133,8 @@ def _match(
     if row.level == "flag" and isinstance(value, bool) and row.becomes not in given:
         new = ((row.becomes, "1" if value else "-1"),)
         edit = NodeEdit(call.node, partial(replaced, name=str(keyword.arg), new=new))
+        if value and "monitor" not in given:
+            return Match(file.span(keyword), message, "unsafe", UNWATCHED, row.row, (edit,))
         reason = f"It kept {'the best alone' if value else 'every one'}."
         return Match(file.span(keyword), message, "safe", reason, row.row, (edit,))
     below = known and row.becomes == "every_n_epochs" and isinstance(value, int) and value < 1

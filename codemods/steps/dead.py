@@ -51,7 +51,7 @@ def dead_after(file: PythonFile, space: ast.AST, gone: Sequence[ast.AST], writte
     away = {id(node) for item in gone for node in ast.walk(item)}
     statements: list[ast.Assign] = []
     names: list[str] = []
-    kept = {node.id for node in ast.walk(ast.parse(written, mode="eval")) if isinstance(node, ast.Name)}
+    kept = {node.id for node in ast.walk(ast.parse(f"({written}\n)", mode="eval")) if isinstance(node, ast.Name)}
     todo = sorted({node.id for item in gone for node in ast.walk(item) if isinstance(node, ast.Name)})
     while todo:
         name = todo.pop(0)

@@ -117,8 +117,9 @@ def _epochs(trainer: Trainers, count: Count) -> str | None:
 
 
 def _source(file: PythonFile, node: ast.expr) -> str:
-    """The text of an expression, which may be one that was put together."""
-    return file.source_of(node) if any(inner is node for inner in ast.walk(file.tree)) else ast.unparse(node)
+    """The text of an expression, which may be one that was put together, on one line."""
+    text = file.source_of(node) if any(inner is node for inner in ast.walk(file.tree)) else "\n"
+    return ast.unparse(node) if "\n" in text else text
 
 
 def _is_right(trainer: Trainers, count: Count) -> bool:

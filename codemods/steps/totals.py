@@ -276,13 +276,16 @@ def _passed_to(node: ast.AST, parents: Mapping[ast.AST, ast.AST]) -> list[ast.ex
     """The names and attributes that get what is made of a value, none where it is only told or compared with a number;
     None where it goes elsewhere."""
     outer = parents.get(node)
+    mixed = False
     while isinstance(outer, ast.expr | ast.keyword) and not isinstance(outer, ast.Compare):
         if isinstance(outer, ast.Call) and _last(outer.func) not in COMPUTES:
             return [] if _last(outer.func) in TELLS else None
+        if isinstance(outer, ast.BinOp):
+            mixed = mixed or not isinstance(outer.left if outer.right is node else outer.right, ast.Constant)
         node, outer = outer, parents.get(outer)
     if isinstance(outer, ast.Compare):
         others = [side for side in (outer.left, *outer.comparators) if side is not node]
-        return [] if all(isinstance(side, ast.Constant) for side in others) else None
+        return [] if not mixed and all(isinstance(side, ast.Constant) for side in others) else None
     if isinstance(outer, ast.Return):
         while outer is not None and not isinstance(outer, Function):
             outer = parents.get(outer)

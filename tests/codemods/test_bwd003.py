@@ -300,6 +300,12 @@ def test_a_loss_that_is_computed_line_by_line_is_followed_to_an_end() -> None:
         ),
         (
             "            optimizer.zero_grad()\n",
+            "            optimizer.zero_grad()\n\n    def finish(self):\n        self.optimizers().step()\n\n"
+            "    def on_train_epoch_end(self):\n        self.finish()\n",
+            "`on_train_epoch_end` may make a step in line 21",
+        ),
+        (
+            "            optimizer.zero_grad()\n",
             "            optimizer.zero_grad()\n        elif self.trainer.is_last_batch:\n"
             "            optimizer.zero_grad()\n",
             "`is_last_batch` is asked for in line 19",

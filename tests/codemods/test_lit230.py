@@ -112,5 +112,7 @@ def test_what_kept_the_best_alone_says_how_many(value: str, kept: str) -> None:
     assert after == text.format(f"save_top_k={kept}")
     built = eval(after.splitlines()[2].removeprefix("save = "), {"ModelCheckpoint": ModelCheckpoint})
     assert built.save_top_k == int(kept)
+    unwatched = run_rules({"a.py": before.replace("monitor='a', ", "")}, rule("LIT230")).findings
+    assert [item.fix for item in unwatched] == ["unsafe" if kept == "1" else "safe"]
     for other in ("save_best_only=best", f"save_best_only={value}, save_top_k=3"):
         assert "save_top_k=" in refusals({"a.py": text.format(other)}, "LIT230")[0]

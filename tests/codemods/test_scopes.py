@@ -79,6 +79,20 @@ def test_a_module_below_it_is_moved(head: str, base: str) -> None:
     assert after.startswith(head)
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        'pl = pytest.importorskip("pytorch_lightning")\nBase = pl.LightningModule\n',
+        "def f(pl):\n    Base = pl.Trainer\n    return Base(gpus=1)\n",
+        "for pl in both:\n    Base = pl.Callback\n",
+    ],
+)
+def test_what_is_taken_from_what_is_not_known_is_not_known(text: str) -> None:
+    file = PythonFile.parse(Source("a.py", "python", text.encode()))
+    assert [call.scope.lookup("Base") for call in file.calls_near(("Base", "importorskip"))] in ([], [None])
+    assert looked_up(text, "Base") is None
+
+
 def test_a_trainer_beside_a_stand_in_is_moved() -> None:
     text = "try:\n    from lightning import Trainer\nexcept ImportError:\n    Trainer = None\n\nt = Trainer(gpus=1)\n"
     after = rewritten({"m.py": text}, rule("LIT101"))["m.py"]

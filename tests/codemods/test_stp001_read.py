@@ -92,6 +92,11 @@ def test_an_item_of_several_numbers_of_epochs_is_no_list_of_them() -> None:
     assert rewritten({"train.py": keyed}, RULE)["train.py"] == program("max_epochs=epochs['main']")
 
 
+def test_epochs_that_are_spelled_over_several_lines_are_written_on_one() -> None:
+    text = program("max_steps=(\n        args\n        .epochs * len(train_loader)\n    )")
+    assert rewritten({"train.py": text}, RULE)["train.py"] == program("max_epochs=args.epochs")
+
+
 @pytest.mark.parametrize("steps", ["(len(train_loader) * epochs)[0]", "len(train_loader) * (epochs * accumulate)[0]"])
 def test_an_item_of_a_product_is_nothing(steps: str) -> None:
     assert levels(program(f"max_steps={steps}")) == []

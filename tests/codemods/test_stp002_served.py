@@ -149,6 +149,8 @@ def test_what_ends_in_a_scheduler_or_is_told_is_safe(lines: tuple[str, ...]) -> 
     [
         ("self.ramp = Ramp(total_steps)", "return get_schedule(total_steps)"),
         ("if self.seen > total_steps:", "    return None", "return get_schedule(total_steps)"),
+        ("if total_steps - self.seen < 100:", "    return None", "return get_schedule(total_steps)"),
+        ("if self.seen % int(total_steps * 0.1) == 0:", "    return None", "return get_schedule(total_steps)"),
         ("self.half = total_steps // 2", "return get_schedule(total_steps)", "", "self.log('half', self.half)"),
     ],
 )
