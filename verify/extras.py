@@ -14,6 +14,7 @@ from packaging.utils import canonicalize_name
 
 from verify.baseline import requirement
 from verify.distributions import distribution
+from verify.manifests import required_in
 from verify.sources import Sources
 
 if sys.version_info >= (3, 11):
@@ -52,11 +53,14 @@ def _at_once(tree: ast.Module) -> Iterator[str]:
 
 
 def _extras(root: Path) -> frozenset[str]:
-    """The distributions that the project's files ask for under some extra, and never without one."""
-    needed, further = set[str](), set[str]()
+    """The distributions that the project's files ask for under some extra, and never without one; none where
+    `pyproject.toml` leaves it to a program or a file what the project requires."""
+    needed, further = set(_names(required_in(root))), set[str]()
     for read in (_pyproject, _setup_cfg):
         with contextlib.suppress(OSError, ValueError, configparser.Error):
             first, more = read(root)
+            if first is None:
+                return frozenset()
             needed |= set(_names(first))
             further |= set(_names(more))
     return frozenset(further - needed)
@@ -68,19 +72,23 @@ def _names(lines: Iterable[object]) -> Iterator[str]:
             yield canonicalize_name(found.name)
 
 
-def _pyproject(root: Path) -> tuple[list[object], list[object]]:
+def _pyproject(root: Path) -> tuple[list[object] | None, list[object]]:
+    """What the project requires, None where another place says it, and what its extras name."""
     data: Any = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))
     project = data.get("project")
     if not isinstance(project, Mapping):
         return [], []
     needed, extras = project.get("dependencies"), project.get("optional-dependencies")
+    dynamic = project.get("dynamic")
+    if isinstance(dynamic, list) and "dependencies" in dynamic:
+        return None, []
     lists = list(extras.values()) if isinstance(extras, Mapping) else []
     return needed if isinstance(needed, list) else [], [line for one in lists if isinstance(one, list) for line in one]
 
 
 def _setup_cfg(root: Path) -> tuple[list[object], list[object]]:
+    """What the extras name; what the project requires there is read with its other files."""
     parser = configparser.ConfigParser(interpolation=None)
     parser.read_string((root / "setup.cfg").read_text(encoding="utf-8"))
     extras = parser["options.extras_require"] if parser.has_section("options.extras_require") else {}
-    needed = parser.get("options", "install_requires", fallback="").splitlines()
-    return list(needed), [line for text in extras.values() for line in text.splitlines()]
+    return [], [line for text in extras.values() for line in text.splitlines()]

@@ -48,6 +48,11 @@ def pins_in(root: Path) -> tuple[str, ...]:
     return tuple(dict.fromkeys(line for line in _lines(root) if _is_requirement(line)))
 
 
+def required_in(root: Path) -> tuple[str, ...]:
+    """The lines of the files at the top of a tree that name no extras: of all but `pyproject.toml`."""
+    return tuple(_lines(root, "pyproject.toml"))
+
+
 def own_distribution(root: Path) -> tuple[str, str] | None:
     """The name and the version that the files at the top of a tree give to its own distribution: version 0 where it is
     told by a program alone. None where it has no name."""
@@ -83,9 +88,9 @@ def _is_requirement(line: str) -> bool:
     return False
 
 
-def _lines(root: Path) -> Iterator[str]:
+def _lines(root: Path, without: str = "") -> Iterator[str]:
     for pattern, read in _READ:
-        for path in sorted(root.glob(pattern)):
+        for path in sorted(root.glob(pattern)) if pattern != without else ():
             with contextlib.suppress(OSError, ValueError, SyntaxError, RecursionError, configparser.Error):
                 if path.is_file() and not path.is_symlink() and path.stat().st_size <= _SIZE:
                     found = (line.strip() for line in read(path.read_text(encoding="utf-8")))

@@ -56,8 +56,28 @@ def test_what_the_script_itself_imports_is_not(tmp_path: Path) -> None:
     assert not spared(Sources(tmp_path / "p"), ["run.py"], ["run.py"])
 
 
-@pytest.mark.parametrize("text", ["[project", "project = 3", "[project]\noptional-dependencies = 'no'\n"])
+@pytest.mark.parametrize("text", ["[project", "project = 3", "[project]\noptional-dependencies = 'no'\ndynamic = 3\n"])
 def test_manifests_that_hold_something_else_spare_nothing(tmp_path: Path, text: str) -> None:
     tree(tmp_path / "p", run="", lib=INSIDE)
     (tmp_path / "p" / "pyproject.toml").write_text(text)
     assert not spared(Sources(tmp_path / "p"), ["run.py"], ["run.py", "lib.py"])
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "left"),
+    [
+        ("requirements.txt", "seaborn==0.13  # plots\n", {"Bio"}),
+        ("requirements/base.txt", "Biopython>=1\n", {"seaborn"}),
+        ("setup.py", "from setuptools import setup\nneeds = ['seaborn']\nsetup(install_requires=needs)\n", {"Bio"}),
+        ("environment.yml", "dependencies:\n  - pip:\n    - seaborn\n", {"Bio"}),
+        ("setup.cfg", "[options]\ninstall_requires =\n    seaborn\n", {"Bio"}),
+        ("pyproject.toml", PYPROJECT.replace("dependencies", "dynamic = ['dependencies']\nold", 1), set()),
+    ],
+)
+def test_what_another_file_requires_is_not(tmp_path: Path, name: str, text: str, left: set[str]) -> None:
+    tree(tmp_path / "p", run="import lib\n", lib=INSIDE)
+    (tmp_path / "p" / "pyproject.toml").write_text(PYPROJECT)
+    assert spared(Sources(tmp_path / "p"), ["run.py"], ["run.py", "lib.py"]) == {"seaborn", "Bio"}
+    (tmp_path / "p" / name).parent.mkdir(exist_ok=True)
+    (tmp_path / "p" / name).write_text(text)
+    assert spared(Sources(tmp_path / "p"), ["run.py"], ["run.py", "lib.py"]) == left
