@@ -137,7 +137,7 @@ def _configured(sources: Sources) -> Entry | None:
         args = tuple(str(arg) for arg in table.get("args", []))
         variables = tuple(sorted((str(name), str(value)) for name, value in table.get("env", {}).items()))
         first = tuple(_words(str(line)) for line in table.get("setup", []))
-    except (OSError, ValueError, AttributeError, TypeError):
+    except (OSError, ValueError, AttributeError, TypeError, RecursionError):
         return None
     module = None
     if isinstance(command, str):

@@ -57,7 +57,7 @@ def _extras(root: Path) -> frozenset[str]:
     `pyproject.toml` leaves it to a program or a file what the project requires."""
     needed, further = set(_names(required_in(root))), set[str]()
     for read in (_pyproject, _setup_cfg):
-        with contextlib.suppress(OSError, ValueError, configparser.Error):
+        with contextlib.suppress(OSError, ValueError, RecursionError, configparser.Error):
             first, more = read(root)
             if first is None:
                 return frozenset()

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from tests.verify.trees import tree
+from verify.entry import entries
 from verify.extras import spared
 from verify.sources import Sources
 
@@ -81,3 +82,11 @@ def test_what_another_file_requires_is_not(tmp_path: Path, name: str, text: str,
     (tmp_path / "p" / name).parent.mkdir(exist_ok=True)
     (tmp_path / "p" / name).write_text(text)
     assert spared(Sources(tmp_path / "p"), ["run.py"], ["run.py", "lib.py"]) == left
+
+
+def test_a_manifest_that_is_nested_too_deep_is_as_if_it_were_not_there(tmp_path: Path) -> None:
+    sources = Sources(tree(tmp_path / "p", run="import lib\n", lib=INSIDE))
+    (tmp_path / "p" / "pyproject.toml").write_text(f"x = {'[' * 20000}{']' * 20000}\n")
+    (tmp_path / "p" / "setup.cfg").write_text(SETUP_CFG)
+    assert spared(sources, ["run.py"], ["run.py", "lib.py"]) == {"seaborn", "Bio"}
+    assert entries(sources, []) == ()
