@@ -168,7 +168,10 @@ def _ends(file: PythonFile, facts: Facts, call: CallNode) -> dict[ast.keyword | 
     idle: set[str | None] = set()
     ends: list[End | None] = []
     for _ in range(3):
-        beside = [{word: given[word] for word in given if word == item.arg or word not in idle} for item in items]
+        beside = [
+            {word: given[word] for word in given if word == item.arg or word not in idle | _none_beside(item, given)}
+            for item in items
+        ]
         ends = [_end(file, facts, call, item, others) for item, others in zip(items, beside, strict=True)]
         gone = {item.arg for item, end in zip(items, ends, strict=True) if end and end.new == ()}
         if gone == idle:
@@ -187,6 +190,12 @@ def _ends(file: PythonFile, facts: Facts, call: CallNode) -> dict[ast.keyword | 
             why = f"another argument is to become `{twice[0]}=` too; write what is meant"
             ends[index] = End(None, "manual", why, end.row)
     return dict(zip(asked, ends, strict=True))
+
+
+def _none_beside(item: ast.keyword, given: Mapping[str, ast.expr]) -> set[str]:
+    """`gpus`, where it is None and asked for nothing; an accelerator that is None beside it is LIT101's."""
+    open_too = item.arg == "accelerator" and literal(item.value) == (True, None)
+    return {"gpus"} if "gpus" in given and literal(given["gpus"]) == (True, None) and not open_too else set()
 
 
 def _words(end: End | None) -> frozenset[str]:
@@ -298,6 +307,8 @@ def _accelerator(
         return End(None, "manual", strategy.why or 'write accelerator="cpu" and strategy=', strategy.row)
     if {"strategy", "distributed_backend"} & given.keys():
         return End(None, "manual", "another argument names the strategy too; keep one of them as strategy=")
+    if COUNTING & given.keys():
+        return End(None, "manual", "it names the strategy and another argument counts devices; write strategy= for it")
     if elsewhere or "devices" in given:
         return End((("strategy", strategy.text),), "unsafe", f"{UNUSED}; 2.x takes the accelerators that it finds")
     new = (("accelerator", '"cpu"'), ("strategy", strategy.text))

@@ -61,6 +61,30 @@ def test_arguments_and_keys_are_seen_beside_each_other(trainer: str) -> None:
         assert made.bugs == () and made.findings
 
 
+@pytest.mark.parametrize("rules", [("LIT111",), ("LIT101", "LIT111")])
+@pytest.mark.parametrize("gpus", ["", "gpus=None, "])
+@pytest.mark.parametrize("count", ["num_processes=4", "tpu_cores=8"])
+def test_a_strategy_named_by_the_accelerator_stays_beside_what_counts_devices(
+    rules: tuple[str, ...], gpus: str, count: str
+) -> None:
+    text = f"{HEAD}Trainer({gpus}accelerator='ddp', {count})\n"
+    for unsafe in (False, True):
+        made = run_rules({"train.py": text}, *map(rule, rules), unsafe=unsafe)
+        assert made.bugs == ()
+        after = text.replace(gpus, "") if "LIT101" in rules else text
+        assert made.final().get("train.py", text.encode()).decode() == after
+        left = [item.reason for item in made.findings if item.code == "LIT111"]
+        assert len(left) == 2 and not any("other devices are given" in reason for reason in left)
+
+
+def test_gpus_that_are_none_are_no_other_devices() -> None:
+    text = f"{HEAD}Trainer(gpus=None, num_processes=4)\n"
+    both = rule("LIT101"), rule("LIT111")
+    assert rewritten({"train.py": text}, *both)["train.py"] == f'{HEAD}Trainer(accelerator="cpu", devices=4)\n'
+    made = run_rules({"train.py": text}, rule("LIT111"))
+    assert [item.fix for item in made.findings] == ["safe"] and made.bugs == ()
+
+
 PARSED = """\
 import argparse
 parser = argparse.ArgumentParser()
