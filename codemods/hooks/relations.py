@@ -10,6 +10,8 @@ from codemods.facts import MODULE, ClassFact, Facts
 from codemods.family import clash, family, short_name
 from codemods.hooks.callbacks import Watcher, moving, noticed
 from codemods.hooks.epoch_end import (
+    OLDEST,
+    STAGES,
     EpochEnd,
     Stage,
     keeping_refusal,
@@ -115,7 +117,13 @@ def _overridden(file: PythonFile, facts: Facts, item: ClassNode, fact: ClassFact
     above = {*facts.ancestry(fact)[1:]}
     below = {*facts.subclasses(fact)}
     calls_base = any(is_super_call(node, stage.old) for node in ast.walk(item.methods[stage.old]))
+    twins = {other.old for other in (*STAGES, *OLDEST) if other.step == stage.step} - {stage.old}
     for other in family(facts, fact):
+        if older := sorted(twins & other.methods):
+            return (
+                f"{other.name} ({other.path}), a relative of the class, defines {older[0]}, and both would become "
+                f"{stage.new}"
+            )
         if stage.old not in other.methods:
             continue
         told = f"{other.name} ({other.path}), a relative of the class, defines {stage.old}"

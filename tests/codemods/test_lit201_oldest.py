@@ -83,6 +83,40 @@ def test_a_class_with_the_later_name_keeps_that_and_the_older_one_is_named() -> 
     assert "def validation_end(self, outputs)" in after and "def on_validation_epoch_end(self)" in after
 
 
+OLDER = """\
+import pytorch_lightning as pl
+
+
+class Base(pl.LightningModule):
+    def validation_end(self, outputs):
+        self.done = True
+
+
+"""
+NEWER = """\
+class Model(Base):
+    def validation_epoch_end(self, outputs):
+        self.size = len(outputs)
+"""
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        {"a.py": OLDER + NEWER},
+        {"a.py": OLDER.replace("_end", "_epoch_end") + NEWER.replace("_epoch_end", "_end")},
+        {"base.py": OLDER, "a.py": f"from base import Base\n\n\n{NEWER}"},
+    ],
+)
+def test_a_relative_with_the_other_name_keeps_it_too(files: dict[str, str]) -> None:
+    made = run_rules(files, rule("LIT201"), pins=(PIN,), unsafe=True)
+    assert made.bugs == () and made.changes == ()
+    assert [item.fix for item in made.findings] == ["manual", "manual"]
+    told = " ".join(item.reason for item in made.findings)
+    assert "a relative of the class, defines validation_end" in told
+    assert "a relative of the class, defines validation_epoch_end" in told
+
+
 def test_one_rule_speaks_of_them() -> None:
     made = run_rules({"a.py": MODEL}, rule("LIT201"), rule("LIT211"))
     assert {finding.code for finding in made.findings} == {"LIT201"}
