@@ -11,7 +11,7 @@ from pathlib import Path, PurePosixPath
 
 NAMESPACES = ("pytorch_lightning", "lightning")
 _SKIPPED = frozenset({"node_modules", "site-packages", "build", "dist", "__pycache__", "venv", "env"})
-_LIMIT = 2_000_000
+LIMIT = 2_000_000
 _QUOTED = re.compile(
     r'"""(?:\\.|.)*?(?:"""|\Z)|\'\'\'(?:\\.|.)*?(?:\'\'\'|\Z)|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'|#[^\n]*',
     re.DOTALL,
@@ -160,7 +160,7 @@ class Sources:
 def _parse(path: Path) -> ast.Module | None:
     try:
         data = path.read_bytes()
-        return ast.parse(data) if len(data) <= _LIMIT else None
+        return ast.parse(data) if len(data) <= LIMIT else None
     except (OSError, SyntaxError, ValueError, RecursionError, MemoryError):
         return None
 
@@ -168,7 +168,7 @@ def _parse(path: Path) -> ast.Module | None:
 def _cython_imports(path: Path) -> frozenset[str]:
     """The top-level packages that a Cython file imports or cimports, but those that Cython brings with it."""
     try:
-        text = path.read_bytes()[:_LIMIT].decode("utf-8", "replace")
+        text = path.read_bytes()[:LIMIT].decode("utf-8", "replace")
     except OSError:
         return frozenset()
     lines = re.sub(r"\\\r?\n", " ", _QUOTED.sub(lambda found: "" if found[0][0] == "#" else "''", text))

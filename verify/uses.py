@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from verify.sources import NAMESPACES, Sources, catches_import
+from verify.sources import LIMIT, NAMESPACES, Sources, catches_import
 
 
 @dataclass(frozen=True)
@@ -65,8 +65,9 @@ def of_file(sources: Sources, path: str) -> list[Use]:
     """What a file of a tree uses of Lightning; where it imports that and cannot be read, this alone."""
     tree = sources.tree(path)
     if tree is None:
-        names = _IMPORTS.search((sources.root / path).read_bytes())
-        return [Unread(path, 1, "it does not parse")] if names else []
+        data = (sources.root / path).read_bytes()
+        why = "it does not parse" if len(data) <= LIMIT else f"it is larger than {LIMIT // 10**6} MB"
+        return [Unread(path, 1, why)] if _IMPORTS.search(data) else []
     if not sources.packages(path) & set(NAMESPACES):
         return []
     try:

@@ -116,6 +116,7 @@ DEEP = PL + "pl.Trainer(gpus=1)\nx = " + " + ".join("y" * 900) + "\n"
         (DEEP, "m.py:1: not read, as it is nested too deep to be followed"),
         (PL + "pl.Trainer(gpus=1)\nprint 'x'\n", "m.py:1: not read, as it does not parse"),
         ("if x:\n    import os, lightning.pytorch as pl\nprint 'x'\n", "m.py:1: not read, as it does not parse"),
+        (PL + "x = 1\n" * 333_400, "m.py:1: not read, as it is larger than 2 MB"),
         ("# lightning fast\nimport os\nprint 'x'\n", None),
         ("x = " + " + ".join("y" * 900) + "\n", None),
     ],
