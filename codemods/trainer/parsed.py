@@ -19,6 +19,8 @@ COMMON = ("args", "hparams", "opt", "opts", "hp", "params")
 CHECKPOINT = "checkpoint_callback"
 NAMES = frozenset({*STRATEGIES, *GONE, "ddp_cpu"})
 """What `accelerator=` of 1.x took that named a strategy."""
+HARDWARE = frozenset({"gpu", "cuda", "auto", "cpu", "tpu", "hpu", "mps"})
+"""What it takes in 2.x."""
 BY_DEFAULT = "the script names a strategy by the default of --accelerator"
 
 
@@ -114,11 +116,16 @@ def _in_list(file: PythonFile, node: ast.expr) -> list[TextEdit]:
 def accelerator(file: PythonFile, bases: Collection[str], own: Collection[str]) -> Change:
     """A default of `--accelerator` that names a strategy, and what is compared with one: `strategy` has it now."""
     defaults = [default for call in default_calls(file) for default in _defaults(file, call)]
-    asked = [node for node in on_parsed(file, "accelerator", bases) if isinstance(node.ctx, ast.Load)]
+    spoken = on_parsed(file, "accelerator", bases)
+    asked = [node for node in spoken if isinstance(node.ctx, ast.Load)]
     given = [default for default in defaults if default.name == "accelerator"]
+    named = any(is_strategy(value) for default in given for value in _values(file, default))
+    hardware = {id(node) for node in _sets_hardware(file)}
+    for node in spoken:
+        if not isinstance(node.ctx, ast.Load) and (named or id(node) not in hardware):
+            return Change(why=f"the script sets {ast.unparse(node)} in line {node.lineno}, which may name a strategy")
     both = "strategy" in own or any(default.name == "strategy" for default in defaults)
     if both or "accelerator" in own or on_parsed(file, "strategy", bases):
-        named = any(is_strategy(value) for default in given for value in _values(file, default))
         return Change(why=BY_DEFAULT if named else "")
     compared = {id(node) for node in _compared(file)}
     edits = [_renamed(file, node) for node in asked if id(node) in compared]
@@ -138,6 +145,14 @@ def accelerator(file: PythonFile, bases: Collection[str], own: Collection[str]) 
         edits.append(TextEdit(default.start, default.start + len("accelerator"), "strategy"))
         moved = True
     return Change(tuple(edits), moved=moved)
+
+
+def _sets_hardware(file: PythonFile) -> Iterator[ast.expr]:
+    """What is set to the name of an accelerator of 2.x."""
+    for item in file.assignments:
+        value = item.node.value
+        if isinstance(item.node, ast.Assign) and isinstance(value, ast.Constant) and value.value in HARDWARE:
+            yield from item.node.targets
 
 
 def _renamed(file: PythonFile, node: ast.Attribute) -> TextEdit:

@@ -116,6 +116,14 @@ def test_either_of_two_trainers_resumes() -> None:
         (script("accelerator='ddp', strategy=None"), "names a strategy by the default"),
         (script("accelerator='ddp'", "print(args.strategy)"), "names a strategy by the default"),
         (script("accelerator='ddp'", "print(args.accelerator)"), "names a strategy by the default"),
+        (
+            script("accelerator='ddp', gpus=2", "if args.gpus == 1:\n        args.accelerator = None"),
+            "sets args.accelerator",
+        ),
+        (script(sets="args.accelerator = 'dp'"), "sets args.accelerator in line 12"),
+        (script(sets="args.accelerator = 'gpu' if args.devices else None"), "sets args.accelerator"),
+        (script("accelerator='ddp'", "args.accelerator = 'gpu'"), "sets args.accelerator"),
+        (script(sets="del args.accelerator"), "sets args.accelerator"),
         (script(sets="args.checkpoint_callback = made(args)"), "is not seen"),
         (script(sets="setup(args.checkpoint_callback)"), "is not followed"),
         (script(sets=f"{CHECKPOINT}\n    args.callbacks = [other]"), "callbacks of its own"),
@@ -132,6 +140,12 @@ def test_left_whole(before: str, why: str) -> None:
 def test_a_file_that_is_handed_what_was_parsed_may_ask_for_the_accelerator() -> None:
     files = {"a.py": script("accelerator='ddp'"), "b.py": "def many(args):\n    return args.accelerator == 'ddp'\n"}
     assert "b.py asks for the accelerator" in refusals(files, "LIT130")[0]
+
+
+def test_hardware_that_a_script_sets_stays() -> None:
+    main = MAIN.replace("args.accelerator in ('ddp', 'ddp_cpu')", "args.accelerator == 'cpu'")
+    trainer, own = run(script(sets="args.accelerator = 'cpu'", main=main), "--devices 1")
+    assert type(trainer.accelerator).__name__ == "CPUAccelerator" and own
 
 
 def test_what_is_compared_with_hardware_stays() -> None:
