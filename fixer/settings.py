@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -22,6 +23,7 @@ from fixer.project import Project
 NEWEST = "2.6.6"
 OLDEST = "2.0.0"
 MALICIOUS = ("2.6.2", "2.6.3")
+_SHORT = re.compile(r"[vV]?\d+(\.\d+)?", re.ASCII)
 _NAMED = (b"lightning", b"Lightning", b"torch")
 
 
@@ -119,21 +121,21 @@ def checked_target(text: str, place: str = "--target") -> str:
         raise UsageError(f"{place} {text}: not a version; give one such as {NEWEST}") from None
     from verify.releases import MINORS, minor_of
 
-    if len(version.release) < 3 and not version.is_prerelease:
-        every = (known for minor in MINORS for known in minor.versions)
+    every = [known for minor in MINORS for known in minor.versions]
+    if _SHORT.fullmatch(text.strip()):
         named = (known for known in every if known.release[: len(version.release)] == version.release)
         version = max(named, default=version)
-    if str(version) in MALICIOUS:
+    if version in map(Version, MALICIOUS):
         raise UsageError(f"{place} {text}: a malicious release (GHSA-w37p-236h-pfx3); give {NEWEST}")
     if not Version(OLDEST) <= version <= Version(NEWEST):
         raise UsageError(f"{place} {text}: fixer moves to releases from {OLDEST} to {NEWEST}")
     if version.is_prerelease:
         raise UsageError(f"{place} {text}: no final release; give {NEWEST}")
     minor = minor_of(version)
-    if minor is None or version.micro > minor.newest:
+    if minor is None or version not in every:
         newest = f"the newest of {minor.name} is {minor.version(minor.newest)}" if minor else f"give {NEWEST}"
         raise UsageError(f"{place} {text}: there is no such release; {newest}")
-    return str(version)
+    return str(minor.version(version.micro))
 
 
 def checked_namespace(text: str | None, place: str = "--namespace") -> str:
