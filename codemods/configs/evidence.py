@@ -46,8 +46,8 @@ class Read:
 @dataclass(frozen=True)
 class Known:
     """What one file says: the sections that it hands to Trainer, those that Hydra builds something of, whether it
-    runs LightningCLI or has Trainer declare its options, the keys it reads, and which of Trainer's old arguments it
-    declares as options itself, or will."""
+    runs LightningCLI or has Trainer declare its options, the keys it reads, and which of Trainer's old arguments, or
+    `accelerator`, it declares as options itself, or will."""
 
     given: frozenset[str]
     built: frozenset[str]
@@ -79,7 +79,7 @@ def _evidence(file: PythonFile) -> Known | None:
             given.update(name for node in handed for name in sections(file, node))
         elif dotted in _INSTANTIATE and call.node.args:
             built.update(sections(file, call.node.args[0]))
-    takes = (kept_options(file) | own_options(file)) & REMOVED if options else frozenset()
+    takes = (kept_options(file) | own_options(file)) & {*REMOVED, "accelerator"} if options else frozenset()
     known = Known(frozenset(given), frozenset(built), _runs_cli(file), options, tuple(_reads(file)), frozenset(takes))
     return known if known.given or known.built or known.cli or known.options or known.reads else None
 

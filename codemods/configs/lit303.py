@@ -15,10 +15,13 @@ from codemods.facts import Facts
 from codemods.rule import Example, Match, Rule, TextEdit
 from codemods.source import TextFile
 from codemods.trainer.commands import SCRIPT, commands
+from codemods.trainer.strategies import GONE, STRATEGIES
 
 CODE = "LIT303"
 _WORDS = "|".join(sorted(REMOVED, key=len, reverse=True))
 _FLAG = re.compile(rf"(?<![\w-])--(?P<key>{_WORDS})(?:(?:=|[ \t]+)(?P<value>[^\s\\]+))?(?=[\s\\`\"']|$)")
+_NAMES = "|".join((*STRATEGIES, *GONE, "ddp_cpu"))
+_BACKEND = re.compile(rf"(?<![\w-])--accelerator(?:=|[ \t]+)[\"']?(?P<value>{_NAMES})(?![\w-])")
 _ANY = re.compile(r"(?<![\w./-])(?:--|\+\+?)?(?P<section>\w+)\.(?P<key>\w+)(?:=|[ \t]+)(?P<value>[^\s\\`]+)")
 _DOTTED = re.compile(
     rf"(?<![\w./-])(?P<lead>--|\+\+?)?(?P<section>\w+)\.(?P<key>{_WORDS})(?P<gap>=|[ \t]+)(?P<value>[^\s\\`]+)"
@@ -39,7 +42,7 @@ def _check(file: TextFile, facts: Facts) -> Iterator[Match]:
 
 
 def _flags(file: TextFile, project: Project, path: str, start: int, command: str, after: int) -> Iterator[Match]:
-    """Options that a script took because Trainer declared them, and takes no more."""
+    """Options that a script took because Trainer declared them, and takes no more, or as hardware alone."""
     for flag in _FLAG.finditer(command, after):
         key = flag["key"]
         if key in project.known[path].takes:
@@ -49,6 +52,14 @@ def _flags(file: TextFile, project: Project, path: str, start: int, command: str
         reason += f": {_words(verdict)}." if verdict and verdict.new else "."
         span = file.span(start + flag.start(), start + flag.end())
         yield Match(span, f"`--{key}`: Trainer has no such argument any more", "manual", reason, None)
+    if "accelerator" in project.known[path].takes:
+        return
+    for flag in _BACKEND.finditer(command, after):
+        value = flag["value"]
+        advice = "write --accelerator cpu --strategy ddp" if value == "ddp_cpu" else f"write --strategy {value}"
+        reason = f"Not rewritten: --accelerator is the hardware now; {GONE[value][1] if value in GONE else advice}."
+        span = file.span(start + flag.start(), start + flag.end())
+        yield Match(span, f"`--accelerator {value}` names a strategy", "manual", reason, None)
 
 
 def _words(verdict: Verdict) -> str:
@@ -152,12 +163,19 @@ RULE = Rule(
     why=(
         "A command that gives `--trainer.gpus 2` to LightningCLI or `trainer.gpus=2` to Hydra fails once Trainer has "
         "no such argument, and so does `--gpus 2` for a script whose options Trainer declared. The first two are "
-        "rewritten by the rules for calls; what a script with argparse takes is its own, and a finding says so. "
+        "rewritten by the rules for calls; what a script with argparse takes is its own, and a finding says so, "
+        "as it does where `--accelerator` names a strategy. "
         "`docker run --gpus` and options of other programs are not meant."
     ),
     fix="safe",
     versions="Lightning 1.x -> 2.0 and later",
-    triggers=(*(word.encode() for word in sorted(REMOVED)), b"Trainer", b"LightningCLI", b"instantiate"),
+    triggers=(
+        *(word.encode() for word in sorted(REMOVED)),
+        b"--accelerator",
+        b"Trainer",
+        b"LightningCLI",
+        b"instantiate",
+    ),
     check=_check,
     collect=read_evidence,
     collect_text=seen,

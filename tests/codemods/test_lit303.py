@@ -117,6 +117,31 @@ def test_options_that_the_script_keeps_or_declares_are_not_named(script: str, fo
     assert [item.message.partition("`: ")[0].lstrip("`") for item in made.findings] == found
 
 
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ("--gpus 2 --accelerator dp", "DataParallel is gone"),
+        ('--accelerator="ddp_spawn"', "write --strategy ddp_spawn"),
+        ("--accelerator ddp_cpu", "write --accelerator cpu --strategy ddp"),
+        ("--accelerator gpu", ""),
+        ("--accelerator ddp_like", ""),
+    ],
+)
+def test_an_accelerator_that_names_a_strategy_is_reported_on_the_command(given: str, said: str) -> None:
+    script = SCRIPT.replace("args =", "parser.set_defaults(accelerator='ddp', gpus=2)\nargs =")
+    made = run_rules({"train.py": script, "README.md": f"Run `python train.py {given}`.\n"}, rule("LIT303"))
+    assert [item.path for item in made.findings if item.fix == "manual" and said in item.reason] == [
+        "README.md"
+    ] * bool(said)
+    assert not made.changes
+
+
+def test_an_accelerator_that_the_script_declares_is_its_own() -> None:
+    script = SCRIPT.replace("args =", "parser.add_argument('--accelerator')\nargs =")
+    files = {"train.py": script, "run.sh": "python train.py --accelerator dp\n"}
+    assert run_rules(files, rule("LIT303")).findings == ()
+
+
 def test_an_older_target_counts_cores_as_it_did() -> None:
     text = "_target_: pytorch_lightning.Trainer\ntpu_cores: [1]\nmax_epochs: 1\n"
     for target, core in (("2.6.6", 0), ("2.0.9", 1)):
