@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
@@ -42,6 +43,13 @@ NEUTRAL = frozenset(
     }
 )
 LOGS = frozenset({"log", "log_dict"})
+LOGGERS = frozenset({"experiment", "logger", "loggers"})
+READS = frozenset(
+    {"cpu", "detach", "format", "get", "item", "items", "keys", "mean", "numpy", "size", "sum", "tolist", "values"}
+)
+"""Methods of dictionaries, tensors and texts that change nothing."""
+WAITING = tuple(stage.new.encode() for stage in STAGES if not stage.train)
+"""The hooks of callbacks that may be called later, which other files may speak of."""
 
 
 @dataclass(frozen=True)
@@ -80,20 +88,60 @@ def _can_wait(file: PythonFile, item: ClassNode, hook: Function, asks: frozenset
     module, which must not be then, sets nothing that they may read, and nobody calls it but Lightning."""
     named = file.attributes(hook.name) or mentions(file.tree, hook.name)
     alone = later(hook.name) not in item.methods and is_plain(hook) and len(parameters(hook)) == 2
-    written = any(
-        isinstance(node, ast.Attribute | ast.Subscript)
-        and not isinstance(node.ctx, ast.Load)
-        and ast.unparse(node).partition(".")[0].partition("[")[0] in parameters(hook)
-        for node in ast.walk(hook)
-    )
+    written = _writes(item, hook, set())
     return alone and not named and not written and not asks & {EVERYTHING, *LOGS, *METRICS}
+
+
+def _writes(item: ClassNode, method: Function, seen: set[str]) -> bool:
+    """Whether a method may change something of what it is given: by a store, or by a method of an attribute of it that
+    is not known to read. So may the methods of the class that it calls."""
+    if method.name in seen:
+        return False
+    seen.add(method.name)
+    given = {*parameters(method)}
+    for node in ast.walk(method):
+        if isinstance(node, ast.Assign) and _root(node.value) in given:
+            given |= {target.id for target in node.targets if isinstance(target, ast.Name)}
+        elif isinstance(node, ast.For) and _root(node.iter) in given and isinstance(node.target, ast.Name):
+            given.add(node.target.id)
+    for node in ast.walk(method):
+        if isinstance(node, ast.Attribute | ast.Subscript) and not isinstance(node.ctx, ast.Load):
+            if _root(node) in given:
+                return True
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+            followed = item.methods.get(node.func.attr) if _on_self(node) else None
+            if followed and _writes(item, followed, seen):
+                return True
+            within = {part.attr for part in ast.walk(node.func.value) if isinstance(part, ast.Attribute)}
+            direct = isinstance(node.func.value, ast.Name) and node.func.value.id in parameters(method)
+            if _root(node.func) in given and not direct and node.func.attr not in READS and not within & LOGGERS:
+                return True
+    return False
+
+
+def _root(node: ast.expr) -> str | None:
+    """The name that a chain of attributes and items begins with."""
+    while isinstance(node, ast.Attribute | ast.Subscript):
+        node = node.value
+    return node.id if isinstance(node, ast.Name) else None
+
+
+def _is_called_elsewhere(facts: Facts, watcher: Watcher) -> bool:
+    """Whether another file of code speaks of a hook, other than to call that of a base class."""
+    name = watcher.hook.encode()
+    spoken = re.compile(rb"(?<!super\(\))\.%b\b|[\"']%b\\?[\"']" % (name, name))
+    return any(
+        facts.sources[path].kind in ("python", "notebook") and spoken.search(facts.sources[path].data)
+        for path in facts.mentions.get(name, frozenset()) - {watcher.place}
+    )
 
 
 def moving(facts: Facts, watcher: Watcher) -> bool:
     """Whether a callback's hook can be called when the epoch is over, whatever the project makes of its class."""
     fact = facts.files[watcher.place].find(watcher.owner) if watcher.moves and watcher.place in facts.files else None
     related = fact is None or len(facts.ancestry(fact)) > 1 or any(True for _ in facts.subclasses(fact))
-    return fact is not None and not related and facts.kind(fact) == CALLBACK
+    alone = fact is not None and not related and facts.kind(fact) == CALLBACK
+    return alone and not _is_called_elsewhere(facts, watcher)
 
 
 @dataclass

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from codemods.facts import MODULE, ClassFact, Facts
 from codemods.family import definitions, family
 from codemods.finding import Fix, Span
-from codemods.hooks.callbacks import Watcher, behind, late, later, moving, noticed, watchers
+from codemods.hooks.callbacks import WAITING, Watcher, behind, late, later, moving, noticed, watchers
 from codemods.hooks.epoch_end import OLDEST, STAGES, EpochEnd, Stage, read_hook
 from codemods.hooks.relations import INDEX, Keeping, Shown, file_refusal, keeping, project_refusal
 from codemods.hooks.step_end import PRECISION, mixed, named_lines, shown_ends, spellings
@@ -430,5 +430,5 @@ RULE = Rule(
     present=_present,
     references=("https://github.com/Lightning-AI/pytorch-lightning/pull/16520",),
     rows=_rows,
-    mentions=PRECISION,
+    mentions=(*PRECISION, *WAITING),
 )

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from tests.codemods.support import rewritten, rule
+import pytest
+
+from tests.codemods.support import refusals, rewritten, rule
 from tests.training import same
 
 SCRIPT = """\
@@ -55,3 +57,49 @@ def test_it_reads_what_it_read() -> None:
     assert old.failure is None and new.failure is None, (old.failure, new.failure)
     assert new.returned == old.returned
     assert len(old.returned) == 3 and len(set(old.returned)) == 2
+
+
+READ = "self.seen.append(pl_module.best)"
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        f"{READ}; pl_module.kept.clear()",
+        f"{READ}; kept = pl_module.kept; kept[0].pop()",
+        f"{READ}\n        for kept in pl_module.kept:\n            kept.size = 1",
+        f"{READ}; self.clear(pl_module)\n\n    def clear(self, module):\n        module.kept.clear()",
+    ],
+)
+def test_one_that_may_change_what_others_read_does_not_move(body: str) -> None:
+    assert "calls it before" in refusals({"train.py": SCRIPT.replace(READ, body)}, "LIT201")[0]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        f"{READ}; pl_module.logger.experiment.add_text('best', '')",
+        "self.seen.append(pl_module.best.item())",
+        "self.seen.append(pl_module.kept.get('best', pl_module.best))",
+    ],
+)
+def test_one_that_reads_or_writes_to_a_logger_moves(body: str) -> None:
+    after = rewritten({"train.py": SCRIPT.replace(READ, body)}, rule("LIT201"), unsafe=True)["train.py"]
+    assert "def on_validation_end(self, trainer, pl_module):" in after
+
+
+CALLS = "from train import Show\n\n\ndef test_show():\n    Show().on_validation_epoch_end(None, None)\n"
+
+
+@pytest.mark.parametrize("calls", [CALLS, CALLS.replace(".on_", ", 'on_").replace("(None", "', (None")])
+def test_one_that_another_file_calls_does_not_move(calls: str) -> None:
+    assert "calls it before" in refusals({"train.py": SCRIPT, "test_show.py": calls}, "LIT201")[0]
+
+
+def test_what_another_class_calls_of_its_base_is_not_a_callback() -> None:
+    other = (
+        "from train import Show\n\n\nclass Other:\n    def on_validation_epoch_end(self):\n"
+        "        super().on_validation_epoch_end()\n"
+    )
+    files = {"train.py": SCRIPT, "other.py": other, "notes.md": "Show.on_validation_epoch_end is called by Trainer\n"}
+    assert "def on_validation_end(self, trainer" in rewritten(files, rule("LIT201"), unsafe=True)["train.py"]
