@@ -66,7 +66,7 @@ def checkpoint(file: PythonFile, built: Sequence[ast.Call], bases: Collection[st
     stores = on_parsed(file, CHECKPOINT, bases)
     targets = {id(item.node.targets[0]): item for item in file.assignments if isinstance(item.node, ast.Assign)}
     edits: list[TextEdit] = []
-    listed = False
+    listed = truth = False
     for node in stores:
         item = targets.get(id(node))
         if item is None or not isinstance(item.node, ast.Assign) or len(item.node.targets) > 1:
@@ -74,12 +74,15 @@ def checkpoint(file: PythonFile, built: Sequence[ast.Call], bases: Collection[st
         end = file.offsets(node)[1]
         known, value = literal(item.node.value)
         if known and isinstance(value, bool):
+            truth = True
             edits.append(TextEdit(end - len(CHECKPOINT), end, "enable_checkpointing"))
         elif _is_checkpoint(file, item.node.value):
             listed = True
             edits += [TextEdit(end - len(CHECKPOINT), end, "callbacks"), *_in_list(file, item.node.value)]
         else:
             return Change(why=f"what {ast.unparse(node)} is in line {node.lineno} is not seen")
+    if listed and truth:
+        return Change(why="the script sets checkpoint_callback to either a callback or a truth value")
     if listed and (on_parsed(file, "callbacks", bases) or "--callbacks" in file.text):
         return Change(why="the script sets callbacks of its own beside checkpoint_callback")
     for call in built if listed else ():

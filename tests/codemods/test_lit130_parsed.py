@@ -126,6 +126,7 @@ def test_either_of_two_trainers_resumes() -> None:
         (script(sets="del args.accelerator"), "sets args.accelerator"),
         (script(sets="args.checkpoint_callback = made(args)"), "is not seen"),
         (script(sets="setup(args.checkpoint_callback)"), "is not followed"),
+        (script(sets=f"{CHECKPOINT}\n    if args.fast_dev_run:\n        args.checkpoint_callback = False"), "either"),
         (script(sets=f"{CHECKPOINT}\n    args.callbacks = [other]"), "callbacks of its own"),
         (script(sets=CHECKPOINT, main=MAIN.replace("logger=", "callbacks=own, logger=")), "would take the place"),
         (HEAD + PARSER.replace("DEFAULTS", "").replace("SET", CHECKPOINT), "in another file"),
