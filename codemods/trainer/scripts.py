@@ -245,7 +245,9 @@ def _lost(file: PythonFile, sites: Sequence[Site]) -> str | None:
     if CHECKPOINT in speaks and on_parsed(file, CHECKPOINT, parsed_names(file)):
         if why := checkpoint_of(file, sites).why:
             return why
-        speaks.remove(CHECKPOINT)
+        default = any(item.arg == CHECKPOINT for call in default_calls(file) for item in call.node.keywords)
+        if not default and not re.search(rf"['\"](?:--)?{CHECKPOINT}\b", file.text):
+            speaks.remove(CHECKPOINT)
     if speaks:
         return f"the script speaks of the option {speaks[0]}, which went with Trainer's argument"
     own = own_options(file) & gone
