@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 from verify import modules
@@ -87,9 +87,10 @@ def train(
     if any(part.verdict == "changed" for part in parts):
         noise = _noise(sides, [pair for pair, part in zip(pairs, parts, strict=True) if part.verdict == "changed"])
         parts = tuple(_part(*pair, problems, missing, per_batch, noise.get(_label(pair[0]), 0.0)) for pair in pairs)
-    counted = [part for part, (_, _, new) in zip(parts, pairs, strict=True) if modules.touches(changed, new.loaded)]
-    loaded = {path for _, _, new in pairs for path in new.loaded}
-    aside = modules.not_executed(changed, loaded, "these modules")
+    root = sides.after.root
+    counted = [part for part, (_, _, new) in zip(parts, pairs, strict=True) if modules.touches(root, changed, new.held)]
+    held = {path for _, _, new in pairs for path in new.held}
+    aside = modules.not_executed(root, changed, held, "these modules")
     judgement = _overall(parts, counted, failed, problems)
     return Result(replace(judgement, reason=judgement.reason + aside), parts, failed)
 
@@ -199,9 +200,31 @@ def _told(tree: Sources, recipes: Sequence[Recipe], folder: Path, outcome: Outco
         label = f"{recipe['path']}: {recipe['cls']}, trained alone"
         raw = _read(folder / f"{number}.jsonl", label, outcome, recipe)
         known = earlier.difference(tree.reach(recipe["path"])[0])
-        found.append(replace(raw, loaded=tuple(path for path in raw.loaded if path not in known)))
+        loaded = tuple(path for path in raw.loaded if path not in known)
+        opened, lent, moved = (
+            tuple(text for text in texts if not _of_others(text, known, loaded))
+            for texts in (raw.opened, raw.lent, raw.moved)
+        )
+        found.append(replace(raw, loaded=loaded, opened=opened, lent=lent, moved=moved))
         earlier |= set(raw.loaded)
     return found
+
+
+def _of_others(text: str, known: Iterable[str], loaded: Iterable[str]) -> bool:
+    """Whether what a module asked for, `numpy.float to util`, belongs to files of other trainings alone."""
+    parts = text.rpartition(" to ")[2].split(".")
+    for end in range(len(parts), 0, -1):
+        name = ".".join(parts[:end])
+        if any(_is_called(path, name) for path in loaded):
+            return False
+        if any(_is_called(path, name) for path in known):
+            return True
+    return False
+
+
+def _is_called(path: str, name: str) -> bool:
+    dotted = ".".join(PurePosixPath(path).with_suffix("").parts).removesuffix(".__init__")
+    return dotted == name or dotted.endswith(f".{name}")
 
 
 def _start_replay(

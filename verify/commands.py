@@ -29,6 +29,12 @@ class Command:
     args: tuple[str, ...]
 
 
+def starts_python(text: str) -> bool:
+    """Whether a shell text starts a Python file or a module."""
+    found = (_START.search(line) for line in text.splitlines())
+    return any(match is not None and not match["rest"].startswith("-m pip") for match in found)
+
+
 def commands(root: Path) -> Iterator[Command]:
     """The command lines that start Python files, in the order of the files that hold them."""
     seen: set[Path] = set()

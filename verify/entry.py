@@ -14,7 +14,7 @@ from typing import Any
 
 from verify.arguments import cli_config, filled
 from verify.commands import Command, commands, usable
-from verify.modules import PACKAGING
+from verify.modules import touches
 from verify.sources import Sources, imports
 from verify.starts import asks_for_fit, calls_fit, hands_to_cli, names_trainer, starts, trains
 
@@ -84,10 +84,9 @@ def _started(sources: Sources, path: str, said: Sequence[Command]) -> Iterator[E
 def _tests(sources: Sources, changed: frozenset[str]) -> list[Entry]:
     """The test files that load changed files and call `fit`, and those that call what of the project does; of each the
     smallest first. Requirements alone change what any of them does."""
-    touched = {path for path in changed if path.endswith(".py") and path not in PACKAGING}
     near = [
         path for path in sources.paths()
-        if is_test(path) and not trains(sources.tree(path)) and (not touched or touched & set(sources.reach(path)[0]))
+        if is_test(path) and not trains(sources.tree(path)) and touches(sources.root, changed, sources.reach(path)[0])
     ]  # fmt: skip
     near.sort(key=lambda path: ((sources.root / path).stat().st_size, path))
     own = [path for path in near if (tree := sources.tree(path)) and names_trainer(tree) and calls_fit(ast.walk(tree))]

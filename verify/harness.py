@@ -28,6 +28,8 @@ INSTALLED: dict[str, None] = {}
 """What the project asked for of its own distribution."""
 MOVED: dict[str, None] = {}
 """Who asked for CUDA, where there is none."""
+OPENED: dict[str, None] = {}
+"""Which configurations of the project were opened, and for whom."""
 
 
 class Record:
@@ -106,6 +108,7 @@ def prepared(spec: dict[str, Any], record: Record) -> Any:
     sys.meta_path.append(beside("compiled").Compiler(Path.cwd(), Path(spec["scratch"]), COMPILED))
     beside("installed").install(spec.get("own"), Path.cwd(), INSTALLED)
     beside("devices").stay_on_cpu(str(Path.cwd()), MOVED)
+    beside("opened").tell_opened(str(Path.cwd()), OPENED)
     watch = beside("watch").Watch(record, spec)
     beside("short").steady_loaders(spec["seed"])
     watch.patch_torch()
@@ -191,12 +194,9 @@ def execute(spec: dict[str, Any], root: Path, script: Path, record: Record) -> i
 
 
 def given() -> dict[str, list[str]]:
-    """What the project had besides its files and packages, since this was last asked."""
-    kinds = {"lent": LENT, "compiled": COMPILED, "installed": INSTALLED, "moved": MOVED}
-    told = {name: list(held) for name, held in kinds.items()}
-    for held in kinds.values():
-        held.clear()
-    return told
+    """What the project had so far besides its files of code and its packages."""
+    kinds = {"lent": LENT, "compiled": COMPILED, "installed": INSTALLED, "moved": MOVED, "opened": OPENED}
+    return {name: list(held) for name, held in kinds.items()}
 
 
 def loaded(root: Path, script: Path) -> list[str]:

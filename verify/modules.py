@@ -4,19 +4,25 @@ from __future__ import annotations
 
 import ast
 import itertools
+import re
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 from typing import Any
 
+from verify.commands import starts_python
 from verify.hints import Hints, hints
 from verify.sources import NAMESPACES, Sources, imports
 
 FILES = 6
 NAMED = 5
 _CODE = (".py", ".ipynb")
+_READ = (".yaml", ".yml", ".json")
 PACKAGING = ("setup.py",)
 """What says requirements alone: where nothing else changed, any module may train otherwise."""
+_INSTALLS = re.compile(r"(?m)^dependencies:\s*(?:#.*)?$")
+"""What a YAML file of an environment has."""
+_CI = re.compile(r"(?:.*/)?(?:\.|azure-pipelines|appveyor\.yml|cloudbuild\.yaml|conda-lock\.)")
 CARRIED = ("gradient_clip_val", "gradient_clip_algorithm", "accumulate_grad_batches")
 """Arguments of the Trainer that decide how a module trains: those that rewrites carry into it."""
 
@@ -161,19 +167,31 @@ def _defines_step(node: ast.ClassDef) -> bool:
     return "training_step" in names
 
 
-def touches(changed: Iterable[str], loaded: Collection[str]) -> bool:
-    """Whether what was executed holds anything that was changed: requirements alone change it all."""
-    code = {path for path in changed if path.endswith(_CODE) and path not in PACKAGING}
-    return not code or not code.isdisjoint(loaded)
+def touches(root: Path, changed: Iterable[str], held: Collection[str]) -> bool:
+    """Whether what was executed or read holds anything that was changed: requirements alone change it all."""
+    found = {path for path in changed if path not in PACKAGING and (path.endswith(_CODE) or _configures(root, path))}
+    return not found or not found.isdisjoint(held)
 
 
-def not_executed(changed: Iterable[str], loaded: Collection[str], by: str) -> str:
+def not_executed(root: Path, changed: Iterable[str], held: Collection[str], by: str) -> str:
     """Which changed files a run says nothing about, in words."""
-    left = [path for path in changed if path.endswith(_CODE) and path not in loaded]
-    if not left or not loaded:
+    left = [path for path in changed if path not in held and (path.endswith(_CODE) or _configures(root, path))]
+    if not left or not held:
         return ""
+    how = "executed" if all(path.endswith(_CODE) for path in left) else "executed or read"
     more = f" and {len(left) - NAMED} more" if len(left) > NAMED else ""
-    return f"; changed but not executed by {by}: {', '.join(left[:NAMED])}{more}"
+    return f"; changed but not {how} by {by}: {', '.join(left[:NAMED])}{more}"
+
+
+def _configures(root: Path, path: str) -> bool:
+    """Whether a file says how something is trained, rather than what is installed or what a service is to do."""
+    if _CI.match(path) or not path.endswith((*_READ, ".sh")):
+        return False
+    try:
+        text = (root / path).read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return True
+    return starts_python(text) if path.endswith(".sh") else not _INSTALLS.search(text)
 
 
 def carried(sources: Sources) -> dict[str, Any]:

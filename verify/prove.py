@@ -85,7 +85,7 @@ def _prove(before: Sources, after: Sources, bench: Bench) -> Evidence:
         old, new = run_both(before, after, entry, pair, bench, number)
         per_batch = pair.before is not None and version_of(pair.before) < Version("1.6")
         judgement = judge(old, new, problems, per_batch=per_batch, missing=pair.missing)
-        touched = touches(request.changed, new.loaded or [entry.script])
+        touched = touches(after.root, request.changed, new.held or [entry.script])
         if judgement.verdict == "changed" and touched and old and pair.before:
             bench.progress(f"running {entry.script} of the tree before again, to see how much it differs from itself")
             tell = board_of(bench, entry).side(side("before", pair.before))
@@ -94,7 +94,7 @@ def _prove(before: Sources, after: Sources, bench: Bench) -> Evidence:
         judgement = _with_requirements(judgement, after, request)
         if not touched:
             judgement = _untouched(judgement, entry, problems)
-        judgement = replace(judgement, reason=judgement.reason + _aside(request, old, new))
+        judgement = replace(judgement, reason=judgement.reason + _aside(after, request, old, new))
         tried.append(_with_runs(_evidence(request, judgement), pair, old, new))
         if judgement.verdict == "regressed" or (touched and (new.recording.fitted or (old and old.recording.fitted))):
             return replace(tried[-1], problems=problems, left=left)
@@ -176,10 +176,11 @@ def _with_requirements(judgement: Judgement, after: Sources, request: Request) -
     return replace(judgement, verdict="regressed", rung=None, reason=f"{told}; {judgement.reason}")
 
 
-def _aside(request: Request, old: Raw | None, new: Raw) -> str:
+def _aside(after: Sources, request: Request, old: Raw | None, new: Raw) -> str:
     """What the runs of a script say nothing about, and what they had besides."""
     more = besides(old, new)
-    return not_executed(request.changed, new.loaded, new.recording.script) + (f"; {more}" if more else "")
+    left = not_executed(after.root, request.changed, new.held, new.recording.script)
+    return left + (f"; {more}" if more else "")
 
 
 def _with_runs(evidence: Evidence, pair: Pair, old: Raw | None, new: Raw) -> Evidence:

@@ -38,7 +38,8 @@ class Raw:
 
     `passes` is, for each loss, how many optimizer steps had been made when it went backward. `unusable` says why
     Lightning itself could not be loaded; `ended` why we ended the run; `loaded` which files of the project were
-    executed; `lent` what of an older numpy or Python was lent, and to whom; `compiled` which of its Cython files were;
+    executed; `opened` which of its configurations were read, and for which module; `lent` what of an older numpy or
+    Python was lent, and to whom; `compiled` which of its Cython files were;
     `installed` which distribution of its own it asked for, `moved` which modules asked for CUDA where there is none.
     """
 
@@ -48,11 +49,17 @@ class Raw:
     unusable: str | None = None
     ended: str | None = None
     loaded: tuple[str, ...] = ()
+    opened: tuple[str, ...] = ()
     lent: tuple[str, ...] = ()
     compiled: tuple[str, ...] = ()
     installed: tuple[str, ...] = ()
     moved: tuple[str, ...] = ()
     output: str = ""
+
+    @property
+    def held(self) -> tuple[str, ...]:
+        """The files of the project that were executed or read."""
+        return (*self.loaded, *(text.rpartition(" to ")[0] for text in self.opened))
 
 
 def read(path: Path, script: str) -> Raw:
@@ -94,7 +101,9 @@ def _read(path: Path, script: str) -> Raw:
             raw = replace(raw, unusable=f"{event['type']}: {event['message']}")
         elif kind == "loaded":
             lent, built, known, moved = (tuple(map(str, event.get(name, ()))) for name in _GIVEN)
-            raw = replace(raw, loaded=tuple(event["files"]), lent=lent, compiled=built, installed=known, moved=moved)
+            opened = tuple(map(str, event.get("opened", ())))
+            raw = replace(raw, loaded=tuple(event["files"]), opened=opened)
+            raw = replace(raw, lent=lent, compiled=built, installed=known, moved=moved)
     last = fits[-1] if fits else {}
     weights = tuple(Weight(name, norm, tuple(values)) for name, norm, values in _of_each(fits, "weights"))
     schedulers = [scheduler for fit in fits for scheduler in fit.get("schedulers", ())]

@@ -257,7 +257,14 @@ def test_what_was_lent_is_in_the_evidence(monkeypatch: pytest.MonkeyPatch, tmp_p
     (alone,) = result(monkeypatch, tmp_path, old, new).alone
     said = "lent, as an older numpy or Python has it: numpy.float to model, numpy.Inf to model"
     assert said in alone.notes
-    assert said in _aside(REQUEST, old, new)
+    assert said in _aside(Sources(tmp_path / "tree"), REQUEST, old, new)
+
+
+GIVEN: dict[str, Any] = {
+    "lent": ("numpy.float to a", "numpy.Inf to shared", "numpy.bool to outside"),
+    "moved": ("a", "shared"),
+    "opened": ("a.yaml to a", "s.yaml to shared"),
+}
 
 
 def test_what_another_module_executed_is_not_what_this_one_did(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -269,7 +276,7 @@ def test_what_another_module_executed_is_not_what_this_one_did(monkeypatch: pyte
 
     def recorded(path: Path, _: str) -> Raw:
         raw = broken if (path.parent.name, path.stem) == ("alone-after", "1") else record()
-        return replace(raw, loaded=loaded[path.stem])
+        return replace(raw, loaded=loaded[path.stem], **GIVEN)
 
     recipes = [{**RECIPE, "path": f"{name}.py", "cls": "Model", "paths": []} for name in "ab"]
     monkeypatch.setattr("verify.apart._search", lambda *_: (recipes, (), True))
@@ -282,3 +289,7 @@ def test_what_another_module_executed_is_not_what_this_one_did(monkeypatch: pyte
     (_, _, first), (_, old, new) = _replay(sides, recipes, "alone")
     assert first.loaded == ("a.py", "named.py", "shared.py")
     assert old and old.loaded == new.loaded == ("b.py", "late.py", "shared.py")
+    assert first.lent == ("numpy.float to a", "numpy.Inf to shared", "numpy.bool to outside")
+    assert new.lent == ("numpy.Inf to shared", "numpy.bool to outside")
+    assert (first.moved, first.opened) == (("a", "shared"), ("a.yaml to a", "s.yaml to shared"))
+    assert (new.moved, new.held[len(new.loaded) :]) == (("shared",), ("s.yaml",))

@@ -216,7 +216,10 @@ def test_tests_of_what_trains_elsewhere_are_not(tmp_path: Path) -> None:
     assert not entries(Sources(tmp_path / "p"), ["lib.py"])
 
 
-@pytest.mark.parametrize(("changed", "found"), [(["pyproject.toml"], ["test_lib.py"]), (["other.py"], [])])
+@pytest.mark.parametrize(
+    ("changed", "found"),
+    [(["pyproject.toml"], ["test_lib.py"]), (["other.py"], []), (["a.ipynb"], []), (["conf/x.yaml"], [])],
+)
 def test_requirements_alone_change_what_every_test_does(tmp_path: Path, changed: list[str], found: list[str]) -> None:
     tree(tmp_path / "p", lib=LIBRARY, other="", test_lib=CALLS.format("train(1)"))
     assert [entry.script for entry in entries(Sources(tmp_path / "p"), changed)] == found

@@ -96,8 +96,8 @@ def test_code_of_today_is_lent_nothing() -> None:
 
 
 ALONE = """
-import numpy as np, pytorch_lightning as pl, torch
-{asks}
+import pytorch_lightning as pl, torch
+from util import x
 
 class Model(pl.LightningModule):
     def __init__(self):
@@ -112,15 +112,16 @@ class Model(pl.LightningModule):
 """
 
 
-def test_what_was_lent_to_one_module_is_not_told_of_the_next(tmp_path: Path) -> None:
+def test_what_was_lent_while_a_file_was_imported_is_told_of_each_module_that_may_use_it(tmp_path: Path) -> None:
     recipe = {
         "cls": "Model", "arguments": {}, "batch": {"shape": [4, 4], "dtype": "float32", "high": 2, "name": ""},
         "skipped": [], "datamodule": False, "attributes": {}, "validates": False, "weights": False, "full": None,
         "slow": False, "trainer": {},
     }  # fmt: skip
-    for name, asks in (("asking", "x = np.float(1)"), ("plain", "")):
-        (tmp_path / f"{name}.py").write_text(ALONE.format(asks=asks))
-    records = {name: tmp_path / f"{name}.jsonl" for name in ("asking", "plain")}
+    for name in ("one", "other"):
+        (tmp_path / f"{name}.py").write_text(ALONE)
+    (tmp_path / "util.py").write_text("import numpy as np\nx = np.float(1)\n")
+    records = {name: tmp_path / f"{name}.jsonl" for name in ("one", "other")}
     recipes = [{**recipe, "path": f"{name}.py", "names": [name], "record": str(path)} for name, path in records.items()]
     spec = {
         "mode": "replay", "paths": ["."], "namespaces": ["pytorch_lightning"], "seed": 1, "seconds": 100,
@@ -133,4 +134,4 @@ def test_what_was_lent_to_one_module_is_not_told_of_the_next(tmp_path: Path) -> 
     told = {name: [json.loads(line) for line in path.read_text().splitlines()] for name, path in records.items()}
     assert all("fitted" in {event["event"] for event in events} for events in told.values())
     lent = {name: [event["lent"] for event in events if event["event"] == "loaded"] for name, events in told.items()}
-    assert lent == {"asking": [["numpy.float to asking"]], "plain": [[]]}
+    assert lent == {"one": [["numpy.float to util"]], "other": [["numpy.float to util"]]}

@@ -133,9 +133,54 @@ def test_only_a_regression_needs_nothing_that_was_executed(
     assert (evidence.verdict, evidence.rung) == (verdict, "conforms")
 
 
-def test_a_notebook_is_code_that_no_script_executes() -> None:
-    assert not touches(["requirements.txt", "a.ipynb"], ["train.py"])
-    assert touches(["a.ipynb", "train.py"], ["train.py"])
-    assert "a.ipynb" in not_executed(["a.ipynb", "train.py"], ["train.py"], "train.py")
-    assert touches(["requirements.txt", "setup.py"], ["train.py"])
-    assert not touches(["setup.py", "other.py"], ["train.py"])
+def test_a_notebook_is_code_that_no_script_executes(tmp_path: Path) -> None:
+    assert not touches(tmp_path, ["requirements.txt", "a.ipynb"], ["train.py"])
+    assert touches(tmp_path, ["a.ipynb", "train.py"], ["train.py"])
+    assert "a.ipynb" in not_executed(tmp_path, ["a.ipynb", "train.py"], ["train.py"], "train.py")
+    assert touches(tmp_path, ["requirements.txt", "setup.py"], ["train.py"])
+    assert not touches(tmp_path, ["setup.py", "other.py"], ["train.py"])
+
+
+CONFIGURATIONS = {
+    "conf/big.yaml": "trainer:\n  devices: 2\n",
+    "params.json": "{}",
+    "run.sh": "pip install lightning\npython train.py --devices 2\n",
+}
+INSTALLING = {
+    "env/gpu.yml": "name: x\ndependencies:\n  - pytorch-lightning>=2\n",
+    "install.sh": "python -m pip install lightning\n",
+    ".github/workflows/ci.yml": "jobs: {}\n",
+}
+
+
+def test_a_configuration_counts_where_it_was_read(tmp_path: Path) -> None:
+    for name, text in (CONFIGURATIONS | INSTALLING).items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+    for name in CONFIGURATIONS:
+        assert not touches(tmp_path, [name, "requirements.txt"], ["train.py"])
+        assert touches(tmp_path, [name], ["train.py", name])
+        told = not_executed(tmp_path, [name, "train.py"], ["train.py"], "train.py")
+        assert told == f"; changed but not executed or read by train.py: {name}"
+    assert touches(tmp_path, [*INSTALLING, "requirements.txt"], ["train.py"])
+    assert not not_executed(tmp_path, INSTALLING, ["train.py"], "train.py")
+
+
+def test_a_script_reads_one_configuration_and_proves_nothing_of_another(tmp_path: Path) -> None:
+    script = TRAIN.replace(
+        "    data =", "    import pathlib\n    pathlib.Path('conf/small.yaml').read_text()\n    data ="
+    )
+    for side in ("before", "after"):
+        root = tree(tmp_path / side, train=script)
+        (root / "conf").mkdir()
+        for name in ("small", "big"):
+            (root / "conf" / f"{name}.yaml").write_text(f"trainer: {side}\n")
+
+    def proof(*changed: str) -> Evidence:
+        return prove(tmp_path / "before", tmp_path / "after", replace(REQUEST, changed=changed), lambda text: None)
+
+    both, unread = proof("conf/big.yaml", "conf/small.yaml"), proof("conf/big.yaml")
+    assert (both.verdict, both.rung) == ("preserved", "same"), both.reason
+    assert both.reason.endswith("; changed but not executed or read by train.py: conf/big.yaml")
+    assert (unread.verdict, unread.rung) == ("inconclusive", "conforms"), unread.reason
+    assert unread.reason.startswith("train.py executed nothing of what was changed: ")
