@@ -100,7 +100,7 @@ def _prove(before: Sources, after: Sources, bench: Bench) -> Evidence:
             return replace(tried[-1], problems=problems, left=left)
     alone = _apart(before, after, problems, bench)
     nothing = replace(_evidence(request, _nothing(problems)), environments=pair.environments)
-    first = min(tried, key=_misused, default=nothing)
+    first = min(tried, key=_how_far, default=nothing)
     result = _with_alone(alone, first) if alone else first
     if result.verdict == "inconclusive":
         result = replace(result, reason=result.reason + advice(result.reason, after.root))
@@ -116,10 +116,11 @@ def _untouched(judgement: Judgement, entry: Entry, problems: tuple[str, ...]) ->
     return replace(judgement, verdict="inconclusive", rung=None if problems else "conforms", reason=reason)
 
 
-def _misused(evidence: Evidence) -> bool:
-    """Whether a script did not take its arguments: another one got further."""
-    failure = evidence.after.failure if evidence.after else None
-    return failure is not None and failure.type == "SystemExit"
+def _how_far(evidence: Evidence) -> int:
+    """How little of a training a script got to: the end, some of it, or not past its arguments."""
+    if evidence.after is None or evidence.after.fitted:
+        return 0
+    return 2 if evidence.after.failure and evidence.after.failure.type == "SystemExit" else 1
 
 
 def _said_before(entry: Entry, bench: Bench) -> str:

@@ -184,3 +184,11 @@ def test_a_script_reads_one_configuration_and_proves_nothing_of_another(tmp_path
     assert both.reason.endswith("; changed but not executed or read by train.py: conf/big.yaml")
     assert (unread.verdict, unread.rung) == ("inconclusive", "conforms"), unread.reason
     assert unread.reason.startswith("train.py executed nothing of what was changed: ")
+
+
+def test_the_script_that_trains_is_told_before_one_that_fails(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """What it executes was not changed: that no script got to `fit` would not be so."""
+    bad, good = raw("a.py", ["a.py"], Failure("FileNotFoundError", "data", "a.py:1")), raw("b.py", ["b.py"])
+    evidence = proven(monkeypatch, tmp_path, {"a.py": (bad, bad), "b.py": (good, good)})
+    assert evidence.after and evidence.after.script == "b.py"
+    assert evidence.reason.startswith("b.py executed nothing of what was changed: ")
