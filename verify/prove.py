@@ -134,11 +134,11 @@ def _said_before(entry: Entry, bench: Bench) -> str:
 def _apart(before: Sources, after: Sources, problems: tuple[str, ...], bench: Bench) -> Evidence | None:
     """What training modules alone comes to; None where there is none to train."""
     request = bench.request
-    files = modules.chosen(before, after, request.changed) or modules.reached(after, request.changed)
-    if not files:
+    first, then = modules.chosen(before, after, request.changed), modules.reached(after, request.changed)
+    if not first and not then:
         return None
-    pair = _environments(before, after, [file.path for file in files], bench)
-    bench.progress(f"training modules alone: {', '.join(file.path for file in files[:NAMED])}")
+    pair = _environments(before, after, [file.path for file in (*first, *then)], bench)
+    bench.progress(f"training modules alone: {', '.join(file.path for file in (first or then)[:NAMED])}")
 
     def start(role: str, ready: Ready) -> apart.Start:
         def started(name: str, sources: Sources, spec: Mapping[str, object]) -> tuple[Outcome, Path]:

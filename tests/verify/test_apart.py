@@ -10,10 +10,11 @@ from typing import Any
 
 import pytest
 
+from tests.verify.test_touched import READY
 from tests.verify.trees import tree
 from verify import modules
 from verify.apart import Result, Sides, _replay, train
-from verify.bench import Request
+from verify.bench import Bench, Pair, Request
 from verify.evidence import Failure, Recording
 from verify.process import Outcome
 from verify.prove import _aside, prove
@@ -215,6 +216,25 @@ def test_where_changed_files_have_no_modules_those_that_they_train_are_tried(
     found = train(sides, ("cases.py",), (), missing="", per_batch=False)
     assert found and not found.alone and found.judgement.reason.endswith("takes a training step")
     assert asked == [("search", ["cases.py"]), ("search1", ["model.py"])]
+
+
+def test_what_is_installed_serves_the_modules_that_are_tried_next(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    root = tree(
+        tmp_path / "p", model=HEAD + BODY, cases="import unittest\nfrom model import Model\nclass T(unittest.X): ...\n"
+    )
+    asked: list[list[str]] = []
+
+    def environments(_: Sources, __: Sources, scripts: list[str], bench: Bench) -> Pair:
+        asked.append(scripts)
+        return Pair(None, READY, "", "none")
+
+    monkeypatch.setattr("verify.prove._environments", environments)
+    monkeypatch.setattr("verify.prove._conform", lambda *_: ((), ()))
+    monkeypatch.setattr("verify.apart.train", lambda *_, **__: None)
+    prove(root, root, replace(REQUEST, changed=("cases.py",)), lambda text: None)
+    assert asked[-1] == ["cases.py", "model.py"]
 
 
 def test_changed_files_that_no_module_executed_are_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
