@@ -38,6 +38,12 @@ class Token:
         user = _USERS.get(self.name, "x-access-token")
         return f"Authorization: Basic {base64.b64encode(f'{user}:{self.value}'.encode()).decode()}"
 
+    def checked(self, told: str) -> Token:
+        """The token itself, which came from what is told. Raises UsageError for a value that is no token."""
+        if not _SHOWABLE.fullmatch(self.value):
+            raise UsageError(f"{told} holds a blank, a line end or another character that no token has")
+        return self
+
 
 @dataclass(frozen=True)
 class Tokens:
@@ -49,9 +55,7 @@ class Tokens:
         """The token for servers of a kind. Raises UsageError for a value that is no token."""
         by_name = {token.name: token for token in self.held}
         found = next((by_name[name] for name in NAMES[kind] if name in by_name), None)
-        if found and not _SHOWABLE.fullmatch(found.value):
-            raise UsageError(f"{found.name} holds a blank, a line end or another character that no token has")
-        return found
+        return found and found.checked(found.name)
 
     def and_of(self, token: Token) -> Tokens:
         """With one more token, which did not come from the environment."""
@@ -63,11 +67,35 @@ class Tokens:
         try:
             yield
         except Exception as error:
-            told: BaseException | None = error
-            while told:
-                told.args = tuple(self.hidden(part) if isinstance(part, str) else part for part in told.args)
-                told = told.__cause__ or told.__context__
+            queue: list[BaseException | None] = [error]
+            seen = set[int]()
+            while queue:
+                if (told := queue.pop()) and id(told) not in seen:
+                    seen.add(id(told))
+                    queue += [told.__cause__, told.__context__]
+                    self._hide(told)
             raise
+
+    def _hide(self, error: BaseException) -> None:
+        """Takes the tokens out of one error: its arguments, and what it has besides."""
+        error.args = tuple(map(self._without, error.args))
+        of_system = ("strerror", "filename", "filename2") if isinstance(error, OSError) else ()
+        for name in (*vars(error), *of_system):
+            held = getattr(error, name, None)
+            if (shown := self._without(held)) is not held:
+                with suppress(AttributeError, TypeError):
+                    setattr(error, name, shown)
+
+    def _without(self, value: object) -> object:
+        """A value without what it shows of a token: the very same where it shows none."""
+        text = value if isinstance(value, str) else repr(value)
+        if (hidden := self.hidden(text)) == text:
+            return value
+        if isinstance(value, dict):
+            return {self._without(key): self._without(each) for key, each in value.items()}
+        if isinstance(value, list | tuple):
+            return [self._without(each) for each in value]
+        return hidden
 
     def hidden(self, text: str) -> str:
         """A message of another program without what it may hold of a token, or of a name in an address."""

@@ -267,6 +267,6 @@ def _of_program(place: Place) -> Token:
     if shutil.which(command[0]):
         done = subprocess.run(command, capture_output=True, text=True, timeout=60, stdin=subprocess.DEVNULL)
         if done.returncode == 0 and done.stdout.strip():
-            return Token(NAMES[place.kind][0], done.stdout.strip())
+            return Token(NAMES[place.kind][0], done.stdout.strip()).checked(f"the token of `{command[0]}`")
     names = " or ".join(NAMES[place.kind])
     raise UsageError(f"--pr needs a token for {host}; set {names}, or sign in with `{command[0]} auth login`")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import traceback
 from dataclasses import replace
 from pathlib import Path
 
@@ -152,6 +153,52 @@ def test_tokens_are_taken_out_and_hidden(monkeypatch: pytest.MonkeyPatch) -> Non
     said = f"https://me:pass@example.org one-secret two-secret {encoded}"
     assert tokens.hidden(said) == "https://example.org *** *** ***"
     assert Tokens().hidden("plain") == "plain"
+
+
+class Answered(Exception):
+    """An error that shows what it holds beside its arguments, as those of libraries do."""
+
+    def __init__(self, data: object) -> None:
+        super().__init__("no")
+        self.data = data
+
+    def __str__(self) -> str:
+        return f"answered {self.data}"
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        ValueError("bad one-secret"),
+        ValueError({"message": ["bad one-secret"]}, b"one-secret", OSError("one-secret")),
+        OSError(5, "bad one-secret", "/one-secret", None, "/to/one-secret"),
+        Answered({"one-secret": ("one-secret", 3)}),
+    ],
+)
+def test_whatever_shows_a_token_in_an_error_is_hidden(error: Exception) -> None:
+    tokens = Tokens((Token("GH_TOKEN", "one-secret"),))
+    with pytest.raises(type(error)) as seen, tokens.hiding():
+        try:
+            raise KeyError(tokens.held[0].value)
+        except KeyError as first:
+            raise error from first
+    told = "".join(traceback.format_exception(seen.value))
+    assert seen.value is error and told.count("***") > 1
+    assert "one-secret" not in told
+
+
+def test_what_an_error_holds_besides_a_token_stays_as_it_is() -> None:
+    error = Answered({"message": "bad one-secret", "errors": [{"code": 3}]})
+    with pytest.raises(Answered), Tokens((Token("GH_TOKEN", "one-secret"),)).hiding():
+        raise error
+    assert error.data == {"message": "bad ***", "errors": [{"code": 3}]}
+
+
+def test_errors_that_lead_in_a_circle_are_told() -> None:
+    with pytest.raises(ValueError, match=r"^\*\*\*$"), Tokens((Token("GH_TOKEN", "one-secret"),)).hiding():
+        error, other = ValueError("one-secret"), KeyError("one-secret")
+        error.__cause__, other.__cause__ = other, error
+        raise error
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux shows the environment of a process in /proc")

@@ -294,3 +294,18 @@ def test_where_no_pull_request_can_be(ask: Ask, tmp_path: Path, monkeypatch: pyt
         "--pr needs a token for github.com; set GH_TOKEN or GITHUB_TOKEN, or sign in with `gh auth login`"
         in ask("run", repo.path, "--no-verify", "--pr").complaint()
     )
+
+
+def test_what_gh_says_is_no_token_where_no_server_would_take_it(
+    ask: Ask, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    repo = clone(bare(tmp_path / "forge" / "project.git"), tmp_path / "here")
+    repo.git("remote", "set-url", "origin", "https://github.com/someone/project.git")
+    program = tmp_path / "bin" / "gh"
+    program.parent.mkdir()
+    program.write_text("#!/bin/sh\necho gho_secret of you\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{program.parent}{os.pathsep}{os.environ['PATH']}")
+    said = ask("run", repo.path, "--no-verify", "--pr")
+    assert "the token of `gh` holds a blank, a line end or another character that no token has" in said.complaint()
+    assert "gho_secret" not in said.out + said.err
