@@ -159,7 +159,7 @@ def _more(file: PythonFile, name: str) -> Configured | None:
 
 
 def _listed(file: PythonFile, key: Key, after: Key | None = None) -> list[TextEdit]:
-    """The edits that put a checkpoint callback into the callbacks, before those that a later line of the same block
+    """The edits that put a checkpoint callback into the callbacks, before the list that a later line of the same block
     sets; none where that is not seen."""
     first, value = key.statement, key.value
     if first is None or not isinstance(value, ast.Call) or len(first.targets) > 1:
@@ -176,7 +176,13 @@ def _listed(file: PythonFile, key: Key, after: Key | None = None) -> list[TextEd
     second = after.statement
     blocks = [getattr(node, part, None) for node in ast.walk(file.tree) for part in ("body", "orelse")]
     together = any(isinstance(block, list) and first in block and second in block for block in blocks)
-    if second is None or len(second.targets) > 1 or second.lineno < first.lineno or not together:
+    if (
+        second is None
+        or not isinstance(second.value, ast.List | ast.ListComp)
+        or len(second.targets) > 1
+        or second.lineno < first.lineno
+        or not together
+    ):
         return []
     behind = file.offsets(second.targets[0])[1]
     equal = file.text.index("=", behind)

@@ -127,6 +127,11 @@ def test_the_old_key_of_a_backend() -> None:
         ),
         ("    more = dict()", "    more = dict(read)", "more arguments come by `**`"),
         ("SET", 'more["weights_summary"] = None', "speaks of the option weights_summary"),
+        (
+            'more["callbacks"] = [pl.callbacks.Timer()]',
+            'more["checkpoint_callback"] = pl.callbacks.ModelCheckpoint()\n    more["callbacks"] = extra(read)',
+            "speaks of the option checkpoint_callback",
+        ),
         ("SET", "fill(more)", "more arguments come by `**`"),
         ("SET", 'more["checkpoint_callback"] = True', "speaks of the option checkpoint_callback"),
         ("SET", 'if read:\n        more["checkpoint_callback"] = make()', "speaks of the option checkpoint_callback"),
