@@ -67,7 +67,11 @@ class Remote:
             return "see `git remote -v`, and your rights there"
         if self.shown:
             return f"the token in {self.shown} is not accepted there: is it still valid, and may it see the repository?"
-        return f"set {' or '.join(NAMES[self.place.kind])}, or give git a credential for it"
+        names = NAMES[self.place.kind]
+        held = next((token.name for token in self.tokens.held if token.name in names), "")
+        if held:
+            return f"{held} is shown to {self.place.server} alone, and this address is not there: see `git remote -v`"
+        return f"set {' or '.join(names)}, or give git a credential for it"
 
 
 @dataclass(frozen=True)

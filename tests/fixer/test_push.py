@@ -268,6 +268,22 @@ def test_over_http_the_token_is_shown_to_the_server_alone(
         assert {shown for _, shown in asked} == {"Basic b2xk"}
 
 
+def test_a_token_that_is_not_shown_at_an_address_is_not_asked_for(
+    ask: Ask, origin: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with served(tmp_path / "forge", "Basic b2xk") as (address, asked):
+        repo = clone(origin, tmp_path / "here")
+        repo.git("remote", "set-url", "origin", f"{address}/someone/project.git")
+        monkeypatch.setenv("GITHUB_SERVER_URL", address.replace("http:", "https:"))
+        said = ask("run", repo.path, "--no-verify", "--push", "origin")
+        assert "set GH_TOKEN or GITHUB_TOKEN, or give git a credential" in said.complaint()
+        monkeypatch.setenv("GITHUB_TOKEN", SECRET)
+        said = ask("run", repo.path, "--no-verify", "--push", "origin")
+        own = address.replace("http:", "https:")
+        assert f"GITHUB_TOKEN is shown to {own} alone, and this address is not there" in said.complaint()
+        assert {shown for _, shown in asked} == {""} and SECRET not in said.err
+
+
 @pytest.mark.parametrize(
     ("url", "place"),
     [
