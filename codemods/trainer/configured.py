@@ -73,6 +73,9 @@ def _read(file: PythonFile, call: CallNode, name: str) -> Configured:
     gone = once() - current() - {*BACKENDS, *STAYING}
     if lost := sorted(key.name for key in keys if key.name in gone):
         return Configured(why=f"its options come from {name}, which the script asks for {lost[0]}")
+    if other := sorted(_spoken(file, call, keys) - once() - current()):
+        why = f"its options come from {name}, which the script asks for {other[0]}"
+        return Configured(why=f"{why}: 1.x left out what Trainer did not take")
     named = _backends(file, name, keys)
     spread = [item.value for item in call.node.keywords if item.arg is None]
     more = _more(file, spread[0].id) if len(spread) == 1 and isinstance(spread[0], ast.Name) else None
@@ -87,6 +90,13 @@ def _read(file: PythonFile, call: CallNode, name: str) -> Configured:
         keys=frozenset(key.name for key in keys if key.name in STAYING),
         accounted=frozenset().union(*(part.accounted for part in parts)),
     )
+
+
+def _spoken(file: PythonFile, call: CallNode, keys: list[Key]) -> set[str]:
+    """The keys of a dictionary that a file spells, those that it asks the Namespace for too."""
+    given = call.node.args[0].id if isinstance(call.node.args[0], ast.Name) else ""
+    near = [node for node, _ in file.nodes_near([given]) if isinstance(node, ast.Attribute)]
+    return {key.name for key in keys} | {node.attr for node in near if _is(node.value, given)}
 
 
 def _keys(file: PythonFile, name: str) -> Iterator[Key]:

@@ -158,6 +158,7 @@ def _rewritten(file: PythonFile, facts: Facts, sites: Sequence[Site], kept: Coll
             reason += "; what --accelerator named is an option --strategy now"
         if made and not site.adds:
             reason += "; Trainer refuses, by its name, each option of 1.x that a configuration gives besides"
+            reason += ", and each that was never its own, which 1.x left out"
         if site.trainer and not site.adds and "resume_from_checkpoint" in kept and evaluates_after(file, site):
             reason += "; until 1.4 a test without a fit before it loaded that checkpoint too"
         unit = f"{file.path}:argparse"
@@ -269,8 +270,8 @@ RULE = Rule(
         "1.x for devices where the script or the project's commands speak of them. Several scripts that import from "
         "one package share a module of it; a script alone gets the functions itself. Without an option for it 1.x "
         "trained on the CPU, which stays the default. A Trainer of a dictionary of options, which a configuration "
-        "fills, is given all of them, so that it names those of 1.x that are not seen here; that waits for "
-        "`--unsafe-fixes`."
+        "fills, is given all of them, so that it names those of 1.x that are not seen here, and those that were never "
+        "its own, which 1.x left out; that waits for `--unsafe-fixes`."
     ),
     fix="safe",
     versions="Lightning 0.8 - 1.9 -> 2.0 and later",
