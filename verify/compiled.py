@@ -1,4 +1,5 @@
-"""Compiles the Cython modules of a project when they are imported: its own build would have put them there.
+"""Compiles the Cython modules of a project when they are imported: its own build would have put them there, by settings
+of its `setup.py` that are not known here.
 
 Runs in the target's interpreter, beside the harness, where the project is shut in. The project's `setup.py` is not
 executed. Both trees get the same; what is compiled lies outside of the tree.
@@ -22,10 +23,11 @@ _SAID = 300
 
 class Compiler(importlib.abc.MetaPathFinder):
     """Finds, behind all other finders, modules of which a project has the Cython source. `used` gets the paths of the
-    sources that were compiled, and `scratch` is where that is done."""
+    sources that were compiled, or were to be, and `scratch` is where that is done."""
 
     def __init__(self, root: Path, scratch: Path, used: dict[str, None]) -> None:
         self.root, self.scratch, self.used = root, scratch / "compiled", used
+        self.failed: dict[str, str] = {}
 
     def find_spec(self, name: str, path: Sequence[str] | None, target: ModuleType | None = None) -> ModuleSpec | None:
         """The compiled module of a `.pyx` file by its name, or the folder that a build would put it into."""
@@ -49,13 +51,17 @@ class Compiler(importlib.abc.MetaPathFinder):
         if importlib.util.find_spec("Cython") is None:
             return None
         told = source.absolute().relative_to(self.root).as_posix()
+        if told in self.failed:
+            raise ImportError(self.failed[told], name=name)
         folder = self.scratch / name
         command = [sys.executable, "-I", __file__, name, str(source.absolute()), str(folder)]
         done = subprocess.run(command, cwd=source.parent, capture_output=True, text=True, check=False)
         built = [path for end in EXTENSION_SUFFIXES for path in folder.glob(f"lib/**/*{end}")]
         if done.returncode or not built:
             lines = [line.strip() for line in (done.stderr or done.stdout).splitlines() if line.strip()]
-            raise ImportError(f"{told} could not be compiled here: {' '.join(lines[-2:])[:_SAID]}", name=name)
+            self.used[f"{told} (which failed)"] = None
+            self.failed[told] = f"{told} could not be compiled here: {' '.join(lines[-2:])[:_SAID]}"
+            raise ImportError(self.failed[told], name=name)
         self.used[told] = None
         return built[0]
 

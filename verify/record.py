@@ -16,7 +16,7 @@ LIMIT = 2**28
 NAMED = 5
 _GIVEN = {
     "lent": "lent, as an older numpy or Python has it",
-    "compiled": "compiled here, as the project's own build would",
+    "compiled": "compiled here, without the settings of its setup.py",
     "installed": "taken for installed, as the project asks for its own version",
     "moved": "left on the CPU, as CUDA was asked for and is not here, by",
 }
@@ -39,7 +39,7 @@ class Raw:
     `passes` is, for each loss, how many optimizer steps had been made when it went backward. `unusable` says why
     Lightning itself could not be loaded; `ended` why we ended the run; `loaded` which files of the project were
     executed; `opened` which of its configurations were read, and for which module; `lent` what of an older numpy or
-    Python was lent, and to whom; `compiled` which of its Cython files were;
+    Python was lent, and to whom; `compiled` which of its Cython files were, or failed to be;
     `installed` which distribution of its own it asked for, `moved` which modules asked for CUDA where there is none.
     """
 

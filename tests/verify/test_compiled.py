@@ -107,24 +107,41 @@ def test_a_module_is_compiled_where_it_is_imported_and_in_the_folder_that_its_bu
     raw = read(_run(root, tmp_path, CYTHON), "train.py")
     assert raw.recording.failure is None and raw.recording.fitted
     assert raw.compiled == ("pkg/fast.pyx", "pkg/align/core.pyx")
-    assert besides(None, raw) == "compiled here, as the project's own build would: pkg/fast.pyx, pkg/align/core.pyx"
+    assert besides(None, raw) == "compiled here, without the settings of its setup.py: pkg/fast.pyx, pkg/align/core.pyx"
 
 
 @pytest.mark.parametrize(
-    ("cython", "source", "said"),
+    ("cython", "source", "said", "told"),
     [
-        (None, "", "No module named 'pkg.fast'"),
-        (CYTHON, "syntax error", "pkg/fast.pyx could not be compiled here: "),
+        (None, "", "No module named 'pkg.fast'", ()),
+        (CYTHON, "syntax error", "pkg/fast.pyx could not be compiled here: ", ("pkg/fast.pyx (which failed)",)),
     ],
 )
 def test_what_is_not_compiled_fails_as_an_import_does(
-    tmp_path: Path, cython: str | None, source: str, said: str
+    tmp_path: Path, cython: str | None, source: str, said: str, told: tuple[str, ...]
 ) -> None:
     root = _project(tmp_path / "tree")
     (root / "pkg" / "fast.pyx").write_text(source)
     raw = read(_run(root, tmp_path, cython), "train.py")
     assert raw.recording.failure is not None and said in raw.recording.failure.message
-    assert raw.compiled == ()
+    assert raw.compiled == told
+
+
+def test_what_fails_to_compile_is_told_and_not_tried_again(tmp_path: Path) -> None:
+    root = _project(tmp_path / "tree")
+    (root / "pkg" / "fast.pyx").write_text("syntax error")
+    again = (
+        "try:\n    from pkg.fast import twice\nexcept ImportError as error:\n    twice, said = lambda x: x + x, error\n"
+    )
+    train = TRAINED.replace("from pkg.fast import twice\n", f"{again}first = said\n{again}")
+    (root / "train.py").write_text(f"{train}assert str(first) == str(said) and first is not said\n")
+    counting = CYTHON.replace(
+        '        if "syntax', '        open(one.sources[0] + ".tries", "a").write("x")\n        if "syntax'
+    )
+    raw = read(_run(root, tmp_path, counting), "train.py")
+    assert raw.recording.failure is None and raw.recording.fitted
+    assert raw.compiled == ("pkg/fast.pyx (which failed)", "pkg/align/core.pyx")
+    assert (root / "pkg" / "fast.pyx.tries").read_text() == "x"
 
 
 def test_what_cython_files_need_is_known_where_they_are_imported(tmp_path: Path) -> None:
