@@ -32,6 +32,9 @@ REASON = (
 ADVICE = "use TensorBoardLogger, or another of lightning.pytorch.loggers"
 
 
+HANDED = "the class is handed on from here, and what it is built of is not seen"
+
+
 @dataclass(frozen=True)
 class Use:
     """A place that names the class, and the edits after which it names the other one; `why` it cannot."""
@@ -39,7 +42,6 @@ class Use:
     node: ast.alias | ast.expr
     edits: tuple[TextEdit, ...] = ()
     why: str = ""
-    builds: bool = False
 
 
 def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
@@ -66,7 +68,7 @@ def _refusal(file: PythonFile, facts: Facts, sites: Sites, uses: Sequence[Use]) 
         return "the name stands for something else at times"
     if any(value == OLD for _, value in sites.strings) or is_handed_on(file, facts, OLD):
         return "it is taken by its name from here"
-    for path in sorted(facts.mentions.get(b".experiment.", ())) if any(use.builds for use in uses) else ():
+    for path in sorted(facts.mentions.get(b".experiment.", ())):
         source = facts.sources[path]
         text = source.data.decode(errors="replace") if source.kind == "python" else ""
         if found := OWN.search(text) if "wandb" not in text else None:
@@ -124,20 +126,43 @@ def _used(file: PythonFile, node: ast.expr, edits: tuple[TextEdit, ...], parents
     parent = parents.get(id(node))
     if isinstance(parent, ast.ClassDef):
         return Use(node, why="a class derives from it")
+    if isinstance(parent, ast.Attribute):
+        return Use(node, why="an attribute of the class is read")
     if not (isinstance(parent, ast.Call) and parent.func is node):
-        known = not isinstance(parent, ast.Attribute)
-        return Use(node, edits, "" if known else "an attribute of the class is read")
+        return Use(node, edits, "" if _is_asked(node, parents) else HANDED)
     if len(parent.args) > 2 or any(isinstance(item, ast.Starred) for item in parent.args):
-        return Use(node, why="its arguments go by their position", builds=True)
+        return Use(node, why="its arguments go by their position")
     for item in parent.keywords:
         if item.arg not in SHARED and not (item.arg in IDLE and _is_idle(item.arg, item.value)):
             what = f"`{item.arg}={file.source_of(item.value)}`" if item.arg else "`**`"
-            return Use(node, why=f"{what} may ask for what {NEW} does not do", builds=True)
+            return Use(node, why=f"{what} may ask for what {NEW} does not do")
     dropped = _dropped(file, parent)
     if dropped is None:
-        return Use(node, why="a comment stands between its arguments", builds=True)
+        return Use(node, why="a comment stands between its arguments")
     given = {item.arg for item in parent.keywords}
-    return Use(node, (*edits, *dropped, *_named(file, parent, given)), builds=True)
+    return Use(node, (*edits, *dropped, *_named(file, parent, given)))
+
+
+def _is_asked(node: ast.AST, parents: dict[int, ast.AST]) -> bool:
+    """Whether a place only asks what the class is, as a type test, an annotation, a comparison and the key of a
+    dictionary do, or binds its name."""
+    if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
+        return True
+    parent = parents.get(id(node))
+    while isinstance(parent, ast.Tuple | ast.List | ast.Subscript | ast.BinOp | ast.BoolOp | ast.UnaryOp):
+        node, parent = parent, parents.get(id(parent))
+    match parent:
+        case ast.arg(annotation=place) | ast.AnnAssign(annotation=place):
+            return place is node
+        case ast.FunctionDef(returns=place) | ast.AsyncFunctionDef(returns=place):
+            return place is node
+        case ast.If(test=place) | ast.IfExp(test=place) | ast.Assert(test=place):
+            return place is node
+        case ast.Call(func=ast.Name(id="isinstance" | "issubclass"), args=[_, place]):
+            return place is node
+        case ast.Dict(keys=keys):
+            return any(key is node for key in keys)
+    return isinstance(parent, ast.Compare)
 
 
 def _is_idle(name: str, value: ast.expr) -> bool:
@@ -174,7 +199,8 @@ def _named(file: PythonFile, call: ast.Call, given: set[str | None]) -> list[Tex
     if not kept:
         return []
     at = file.offsets(kept[0])[1]
-    before = file.text[file.text.rfind("\n", 0, at) + 1 : file.offsets(kept[0])[0]]
+    start = file.offsets(kept[0])[0]
+    before = file.text[file.text.rfind("\n", 0, start) + 1 : start]
     alone = not before.strip() and "\n" in file.source_of(call)
     newline = "\r\n" if "\r\n" in file.text else "\n"
     separator = f",{newline}{before}" if alone else ", "
@@ -192,14 +218,14 @@ def _spelled(file: PythonFile, node: ast.Constant, value: str, parents: dict[int
     keys = [*others, *(key for item in inner for key in item.keys)]
     names = {literal(key)[1] if key is not None else None for key in keys}
     if not own or not isinstance(around, ast.Dict) or len(inner) > 1 or names - SHARED:
-        return Use(node, why="what it is built of is not seen", builds=True)
+        return Use(node, why="what it is built of is not seen")
     if "name" not in names:
-        return Use(node, why='its name, "default" so far, is not given', builds=True)
+        return Use(node, why='its name, "default" so far, is not given')
     parts = split(value)
     if text.count(value) != 1 or parts is None:
-        return Use(node, why="the string is written in parts", builds=True)
+        return Use(node, why="the string is written in parts")
     start = file.offsets(node)[0] + text.index(value)
-    return Use(node, (TextEdit(start, start + len(value), spelled(f"pl.loggers.{NEW}", parts[0])),), builds=True)
+    return Use(node, (TextEdit(start, start + len(value), spelled(f"pl.loggers.{NEW}", parts[0])),))
 
 
 BEFORE = """\

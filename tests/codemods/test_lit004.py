@@ -45,6 +45,34 @@ def test_each_argument_has_its_line() -> None:
     assert 'TensorBoardLogger(\n    save_dir="logs",\n    name="default",\n    version=0,  # the one\n)\n' in after
 
 
+@pytest.mark.parametrize(
+    ("given", "kept"),
+    [
+        ('save_dir=join("a", (\n    "b")), version=3', 'save_dir=join("a", (\n    "b")), name="default", version=3'),
+        (
+            '\n    join(\n        "a"\n    ),\n    version=3,\n',
+            '\n    join(\n        "a"\n    ),\n    name="default",\n    version=3,\n',
+        ),
+    ],
+)
+def test_a_name_stands_as_the_argument_before_it_begins(given: str, kept: str) -> None:
+    assert text(f"{HEAD}logger = TestTubeLogger({given})\n").endswith(f"logger = TensorBoardLogger({kept})\n")
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "known = type(logger) is TestTubeLogger\n",
+        "def show(logger: TestTubeLogger | None) -> list[TestTubeLogger]:\n    return [logger]\n",
+        "logger: Optional[TestTubeLogger] = None\n",
+        "logger = TestTubeLogger('logs', 'a') if TestTubeLogger else None\n",
+        "assert not issubclass(kind, (list, TestTubeLogger))\n",
+    ],
+)
+def test_a_question_of_the_class_is_one_of_the_other(code: str) -> None:
+    assert text(HEAD + code) == (HEAD + code).replace("TestTube", "TensorBoard")
+
+
 @pytest.mark.parametrize("module", ["loggers", "logging", "loggers.test_tube", "logging.test_tube"])
 def test_it_is_imported_from_wherever_it_was(module: str) -> None:
     before = f"from pytorch_lightning.{module} import TestTubeLogger as Log\n\nshow = {{Log: 1}}\n"
@@ -72,11 +100,16 @@ def test_places_that_ask_for_the_class() -> None:
         ("class Log(TestTubeLogger):\n    pass\n", "a class derives from it"),
         ("logger = TestTubeLogger('logs')\nlogger.experiment.tag({'a': 1})\n", "experiment.tag("),
         (
-            "from pytorch_lightning.loggers import TensorBoardLogger\n\nboth = TestTubeLogger, TensorBoardLogger\n",
+            "from pytorch_lightning.loggers import TensorBoardLogger\n\nways = {TestTubeLogger: TensorBoardLogger}\n",
             "too",
         ),
-        ("if quick:\n    TestTubeLogger = None\nlogger = TestTubeLogger\n", "something else at times"),
+        ("if quick:\n    TestTubeLogger = make\nlogger = TestTubeLogger('logs')\n", "something else at times"),
         ("logger = TestTubeLogger('logs')\nname = 'TestTubeLogger'\n", "by its name"),
+        ("def build(kind=TestTubeLogger, **more):\n    return kind(debug=True, **more)\n", "handed on"),
+        ("build = partial(TestTubeLogger, debug=True)\n", "handed on"),
+        ("known = {'test': TestTubeLogger}\n", "handed on"),
+        ("kind = TestTubeLogger\nlogger = kind('logs')\n", "handed on"),
+        ("known = isinstance(logger, TestTubeLogger)\nlogger.experiment.log({'a': 1})\n", "experiment.log("),
         ("logger = TestTubeLogger(\n    'logs',\n    # no tag\n    debug=False,\n)\n", "a comment stands"),
     ],
 )
