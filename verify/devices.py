@@ -1,4 +1,5 @@
-"""Leaves on the CPU what code asks to be put on CUDA, where there is none: many scripts write the device out.
+"""Leaves on the CPU what `.to()` and `.cuda()` would put on CUDA, where there is none: many scripts write the device
+out. What is created there fails as ever.
 
 Runs in the target's interpreter, beside the harness. Both trees get the same; only calls that would fail are answered
 otherwise.
