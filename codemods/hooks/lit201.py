@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING, Any
 
 from codemods.facts import MODULE, ClassFact, Facts
 from codemods.family import definitions, family
-from codemods.finding import Fix, Span
+from codemods.finding import Span
 from codemods.hooks.callbacks import WAITING, Watcher, behind, late, later, moving, noticed, watchers
 from codemods.hooks.epoch_end import OLDEST, STAGES, EpochEnd, Stage, read_hook
+from codemods.hooks.odd import EVERY, PLAIN, STAGE_OF, odd
 from codemods.hooks.relations import INDEX, Keeping, Shown, file_refusal, keeping, project_refusal
 from codemods.hooks.step_end import PRECISION, mixed, named_lines, shown_ends, spellings
 from codemods.optimizers import plan as optimizers
-from codemods.rule import Example, Match, NodeEdit, Rule
+from codemods.rule import Example, Match, NodeEdit, Rule, best_levels
 from codemods.source import ClassNode, PythonFile
 from codemods.syntax import is_super_call
 from codemods.tbptt import plan as tbptt
@@ -25,17 +26,13 @@ from codemods.versions import LIGHTNING, admits_below, is_open
 if TYPE_CHECKING:
     import libcst as cst
 
-EVERY = (*STAGES, *OLDEST)
-STAGE_OF = {stage.old: stage for stage in EVERY}
-PLAIN = tuple(stage.old for stage in STAGES)
-"""The names that are Lightning's wherever they are bound."""
 REVIVED = " No release since 1.0 has called it: it does so again."
 
 
 def _present(file: PythonFile) -> bool:
     return any(name in file.text for name in STAGE_OF) and (
         any(name in item.methods for item in file.classes for name in STAGE_OF)
-        or any(True for _ in _odd(file))
+        or any(True for _ in odd(file))
         or any(watcher.moves for watcher in watchers(file))
     )
 
@@ -86,7 +83,7 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
             doubt = _mixed(facts, item, hooks, plans) or late(facts, item, stages) or behind(facts, item, stages)
             yield _match(file, facts, item, hook, plan, doubt)
     yield from _moved(file, facts)
-    for name, node, within in _odd(file) if facts.uses_lightning else ():
+    for name, node, within in odd(file) if facts.uses_lightning else ():
         owner = facts.files[file.path].find(within.qualname) if within else None
         if within and not (owner and _may_be_module(facts, owner)):
             continue
@@ -104,37 +101,6 @@ def _hooks(file: PythonFile, facts: Facts, item: ClassNode, fact: ClassFact) -> 
     if facts.kind(fact) != MODULE:
         hooks = [hook for hook in hooks if not hook.stage.later]
     return hooks
-
-
-def _odd(file: PythonFile) -> Iterator[tuple[str, ast.expr | ast.stmt, ClassNode | None]]:
-    """Where an old hook is made without a plain `def`: assigned in a class or from outside, or defined in a
-    branch of a class that does not have the new hook as well."""
-    for item in file.classes:
-        bound = list(_bound_below(item.node.body))
-        served = {*item.methods, *(name for name, _ in bound)}
-        for name, place in bound:
-            if name in PLAIN and STAGE_OF[name].new not in served:
-                yield name, place, item
-    for name in PLAIN:
-        for attribute in file.attributes(name):
-            if isinstance(attribute.ctx, ast.Store):
-                yield name, attribute, None
-
-
-def _bound_below(nodes: list[ast.stmt]) -> Iterator[tuple[str, ast.expr | ast.stmt]]:
-    """The names that statements of a class bind without being a definition themselves."""
-    for node in nodes:
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-            continue
-        stack: list[ast.AST] = [node]
-        while stack:
-            inner = stack.pop()
-            if isinstance(inner, ast.FunctionDef | ast.AsyncFunctionDef):
-                yield inner.name, inner
-            elif isinstance(inner, ast.Name) and isinstance(inner.ctx, ast.Store):
-                yield inner.id, inner
-            elif not isinstance(inner, ast.ClassDef | ast.Lambda):
-                stack.extend(ast.iter_child_nodes(inner))
 
 
 def _may_be_module(facts: Facts, fact: ClassFact) -> bool:
@@ -281,10 +247,6 @@ def _written(node: cst.ClassDef, item: ClassNode, hook: EpochEnd, plan: _Plan) -
     return cleared(node, item, hook) if plan.clears else keep_results(node, item, hook, plan.keeping)
 
 
-def _rows() -> tuple[tuple[str, Fix], ...]:
-    return tuple((stage.row, "safe") for stage in STAGES)
-
-
 BEFORE = """\
 import torch
 from pytorch_lightning import LightningModule
@@ -429,6 +391,6 @@ RULE = Rule(
     context=_context,
     present=_present,
     references=("https://github.com/Lightning-AI/pytorch-lightning/pull/16520",),
-    rows=_rows,
+    rows=partial(best_levels, tuple((stage.row, "safe") for stage in STAGES)),
     mentions=(*PRECISION, *WAITING),
 )
