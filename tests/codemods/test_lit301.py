@@ -37,6 +37,7 @@ def made(text: str, path: str = "conf/trainer/a.yaml", **files: str) -> str:
         ("'gpus': 2", "'accelerator': gpu\n'devices': 2"),
         ("gpus:\n  - 0\n  - 1", "accelerator: gpu\ndevices:\n  - 0\n  - 1"),
         ("accelerator: null\ngpus: null", "accelerator: cpu"),
+        ("gpus: null\naccelerator: ddp", "accelerator: cpu\nstrategy: ddp"),
         ("checkpoint_callback: false", "enable_checkpointing: false"),
         ("checkpoint_callback:   True # keep", "enable_checkpointing:   True # keep"),
         ("progress_bar_refresh_rate: 0", "enable_progress_bar: false"),

@@ -45,7 +45,6 @@ def test_other_mappings_are_left_alone(files: dict[str, str]) -> None:
         ("truncated_bptt_steps: 4", "the module has to cut"),
         ("track_grad_norm: 2", "grad_norm"),
         ("max_nb_epochs: 3\nmax_epochs: 4", "`max_epochs=` is given too"),
-        ("gpus: null\naccelerator: ddp", "has to change with it"),
     ],
 )
 def test_what_is_left_says_why(text: str, reason: str) -> None:
