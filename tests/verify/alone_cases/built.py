@@ -90,12 +90,12 @@ class Reads(Trained):
 class Fetches(Trained):
     """Cannot be had without a server, whatever it is given: another argument only fails later."""
 
-    def __init__(self, width=8, depth=3):
+    def __init__(self, width=8, layers=3):
         super().__init__()
-        if width * depth == 24:
+        if width * layers == 24:
             raise ConnectionError("hub does not answer")
         heads = [nn.Linear(2, 2)] * 3
-        assert depth == len(heads) + 100, "depth must be what it never is"
+        assert layers == len(heads) + 100, "layers must be what it never is"
 
 
 class NeverSteps(Trained):
