@@ -109,8 +109,8 @@ def option_edits(file: PythonFile, site: Site, kept: Collection[str]) -> list[Te
     return [TextEdit(end, end, "".join(f"{newline}{indent}{lines[name]}" for name in sorted(kept)))]
 
 
-def checkpoint_edits(file: PythonFile, site: Site, kept: Collection[str]) -> list[TextEdit]:
-    """The checkpoint, which fit takes now; so does what runs in its place, for which 1.x loaded it until 1.4."""
+def checkpoint_edits(file: PythonFile, site: Site, kept: Collection[str], instead: bool) -> list[TextEdit]:
+    """The checkpoint, which fit takes now; so does what runs `instead` of it, for which 1.x loaded it until 1.4."""
     if "resume_from_checkpoint" not in kept:
         return []
     args, fits = _parsed(file, site), fits_of(file, site) or []
@@ -118,18 +118,18 @@ def checkpoint_edits(file: PythonFile, site: Site, kept: Collection[str]) -> lis
     if configured(file, site.call):
         path = f'getattr({args}, "resume_from_checkpoint", None)'
     edits = []
-    for call in [*fits, *_instead(file, fits)]:
+    for call in [*fits, *(_instead(file, fits) if instead else [])]:
         given: list[ast.expr | ast.keyword] = [*call.node.args, *call.node.keywords]
         at = max(file.offsets(item)[1] for item in given)
         edits.append(TextEdit(at, at, f", ckpt_path={path}"))
     return edits
 
 
-def evaluates_after(file: PythonFile, site: Site) -> bool:
-    """Whether a Trainer evaluates a model other than in the place of `fit`, or of no checkpoint."""
+def evaluates_untold(file: PythonFile, site: Site, instead: bool) -> bool:
+    """Whether a Trainer evaluates a model that is given no checkpoint, as what runs `instead` of fit is."""
     fits = fits_of(file, site) or []
-    instead = _instead(file, fits)
-    return any(call not in instead for fit in fits for call in _evaluating(file, fit) if not _is_told(call))
+    told = _instead(file, fits) if instead else []
+    return any(call not in told for fit in fits for call in _evaluating(file, fit) if not _is_told(call))
 
 
 def _evaluating(file: PythonFile, fit: CallNode) -> list[CallNode]:

@@ -15,7 +15,7 @@ from codemods.trainer.builders import (
     HARDWARE,
     call_edits,
     checkpoint_edits,
-    evaluates_after,
+    evaluates_untold,
     hardware,
     option_edits,
     renamed_defaults,
@@ -39,6 +39,7 @@ from codemods.trainer.scripts import (
     refusal,
     spoken,
 )
+from codemods.versions import LIGHTNING, admits_from
 
 CODE = "LIT130"
 GONE = {
@@ -145,11 +146,12 @@ def _rewritten(file: PythonFile, facts: Facts, sites: Sequence[Site], kept: Coll
         shared += [*checkpoint_of(file, sites).edits, *accelerator_of(file).edits]
     shared += [edit for change in made for edit in change.edits]
     listed = checkpoint_of(file, sites).listed
+    loaded = not admits_from(facts, LIGHTNING, "1.5", "2.0")
     for index, site in enumerate(sites):
         extra = _extra(file, facts, sites, site, kept)
         edits = [*call_edits(file, site, extra, listed), *(shared if index == 0 else [])]
         if site.trainer:
-            edits += option_edits(file, site, kept) if site.adds else checkpoint_edits(file, site, kept)
+            edits += option_edits(file, site, kept) if site.adds else checkpoint_edits(file, site, kept, loaded)
         where = f"of {home.path}" if home else "beside it"
         reason = f"A function {where} does what the method did, with the arguments that Trainer takes now; {CLI}"
         if any(item.startswith("accelerator=") for item in extra):
@@ -159,7 +161,7 @@ def _rewritten(file: PythonFile, facts: Facts, sites: Sequence[Site], kept: Coll
         if made and not site.adds:
             reason += "; Trainer refuses, by its name, each option of 1.x that a configuration gives besides"
             reason += ", and each that was never its own, which 1.x left out"
-        if site.trainer and not site.adds and "resume_from_checkpoint" in kept and evaluates_after(file, site):
+        if site.trainer and not site.adds and "resume_from_checkpoint" in kept and evaluates_untold(file, site, loaded):
             reason += "; until 1.4 a test without a fit before it loaded that checkpoint too"
         unit = f"{file.path}:argparse"
         creates = ((home.path, helpers.module_text()),) if home and home.path not in facts.kinds else ()

@@ -162,9 +162,10 @@ def test_what_runs_in_the_place_of_fit_gets_the_checkpoint_too(run_by: str, told
         "    args = parser.parse_args()\n"
         f"    print(args.resume_from_checkpoint)\n    trainer = Trainer.from_argparse_args(args)\n    {run_by}\n"
     )
-    made = run_rules({"a.py": before}, rule("LIT130"))
-    after = made.final()["a.py"].decode()
-    assert "trainer.fit(model, ckpt_path=args.resume_from_checkpoint)" in after
-    assert ("trainer.test(model, ckpt_path=args.resume_from_checkpoint)" in after) is told
-    loud = "until 1.4 a test without a fit" in made.findings[1].reason
-    assert loud is ("trainer.test(model)" in run_by and not told)
+    for pin, old in (("==1.4.9", True), ("==1.6.4", False), (">=1.4", False)):
+        made = run_rules({"a.py": before}, rule("LIT130"), pins=(f"pytorch-lightning{pin}",))
+        after = made.final()["a.py"].decode()
+        assert "trainer.fit(model, ckpt_path=args.resume_from_checkpoint)" in after
+        assert ("trainer.test(model, ckpt_path=args.resume_from_checkpoint)" in after) is (told and old)
+        loud = "until 1.4 a test without a fit" in made.findings[1].reason
+        assert loud is ("trainer.test(model)" in run_by and not (told and old))
