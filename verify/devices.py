@@ -8,9 +8,10 @@ otherwise.
 from __future__ import annotations
 
 import functools
-import sys
 from collections.abc import Callable
 from typing import Any
+
+from .asking import asking
 
 
 def stay_on_cpu(root: str, used: dict[str, None]) -> None:
@@ -36,7 +37,7 @@ def _patient(original: Any, root: str, used: dict[str, None], instead: Callable[
             here = [_here(value) for value in args], {name: _here(value) for name, value in kwargs.items()}
             if instead is None and here == (list(args), kwargs):
                 raise
-            used[_asking(root)] = None
+            used[asking(root)] = None
             return instead(self) if instead else original(self, *here[0], **here[1])
 
     return method
@@ -48,11 +49,3 @@ def _here(value: Any) -> Any:
 
     name = value if isinstance(value, str) else value.type if isinstance(value, torch.device) else ""
     return torch.device("cpu") if name.startswith("cuda") or type(value) is int else value
-
-
-def _asking(root: str) -> str:
-    """The innermost module of the project whose code is running."""
-    frame: Any = sys._getframe(1)
-    while frame and not frame.f_code.co_filename.startswith(root):
-        frame = frame.f_back
-    return str(frame.f_globals.get("__name__")) if frame else "?"

@@ -10,6 +10,8 @@ import os
 import sys
 from typing import Any
 
+from .asking import asking
+
 ENDS = (".yaml", ".yml", ".json", ".sh")
 
 
@@ -24,13 +26,6 @@ def tell_opened(root: str, used: dict[str, None]) -> None:
         with contextlib.suppress(OSError, ValueError):
             path = os.path.realpath(args[0])
             if path.startswith(f"{real}{os.sep}") and os.path.isfile(path):  # noqa: PTH113
-                used[f"{os.path.relpath(path, real).replace(os.sep, '/')} to {_asking(root)}"] = None
+                used[f"{os.path.relpath(path, real).replace(os.sep, '/')} to {asking(root)}"] = None
 
     sys.addaudithook(told)
-
-
-def _asking(root: str) -> str:
-    frame: Any = sys._getframe(2)
-    while frame and not frame.f_code.co_filename.startswith(root):
-        frame = frame.f_back
-    return str(frame.f_globals.get("__name__")) if frame else "?"

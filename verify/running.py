@@ -32,8 +32,8 @@ EPOCHS = 2
 RECORD = "record.jsonl"
 _HARNESS = Path(__file__).with_name("harness.py")
 _BESIDE = (
-    "compiled.py", "devices.py", "facts.py", "gradients.py", "installed.py", "lent.py", "measures.py", "opened.py",
-    "short.py", "trackers.py", "watch.py",
+    "asking.py", "compiled.py", "devices.py", "facts.py", "gradients.py", "installed.py", "lent.py", "measures.py",
+    "opened.py", "short.py", "trackers.py", "watch.py",
 )  # fmt: skip
 _LEFT_OUT = shutil.ignore_patterns(".git", "__pycache__", ".venv", "venv", "node_modules")
 
