@@ -16,7 +16,8 @@ from fixer.project import Project, export, written_on
 from fixer.settings import pins_of
 from verify.bench import TIMEOUT_S, Request
 from verify.eras import oldest
-from verify.evidence import Evidence
+from verify.evidence import Evidence, Rung
+from verify.modules import touches
 from verify.process import scratch
 from verify.prove import prove
 
@@ -200,13 +201,16 @@ class _Trials:
         if len(self._seen) >= TRIALS and frozenset(_with_dependents(self.case, set(codes))) not in self._seen:
             return False
         evidence = self.without(codes)[2]
-        return all(item.verdict not in ("regressed", "inconclusive") or _both_train(item) for item in evidence)
+        if any(item.verdict == "regressed" for item in evidence):
+            return False
+        return any(item.verdict != "inconclusive" for item in evidence) or all(map(_both_train, evidence))
 
 
 def _both_train(item: Evidence) -> bool:
-    """Whether a script trains in both trees, although what it says of the changes is not known."""
-    runs = () if item.verdict == "regressed" or item.alone else (item.before, item.after)
-    return bool(runs) and all(run is not None and run.fitted for run in runs)
+    """Whether a script, or each module alone, trains in both trees, although what it says of the changes is not
+    known."""
+    runs = [run for part in item.alone or (item,) for run in (part.before, part.after)]
+    return all(run is not None and run.fitted for run in runs)
 
 
 def _pointed_at(made: Plan, regressed: Sequence[Evidence]) -> set[str]:
@@ -257,7 +261,19 @@ def _prove(case: _Case, made: Plan, name: str) -> tuple[Evidence, ...]:
     pins = pins_of([replace(source, data=final.get(source.path, source.data)) for source in case.sources])
     whole = prove(case.before, after, _request(case, made, pins), case.progress)
     found = groups(made, case.options)
-    return tuple(replace(whole, group=group, codes=codes) for group, codes in found.items())
+    return tuple(_of_group(replace(whole, group=group, codes=codes), made, after) for group, codes in found.items())
+
+
+def _of_group(whole: Evidence, made: Plan, after: Path) -> Evidence:
+    """What the two trees say of one group: nothing where nothing of what it changed was executed or read."""
+    executed = set(made.final()).difference(whole.unexecuted)
+    changed = {change.path for change in made.changes if change.code in whole.codes}
+    told = whole.verdict == "inconclusive" and whole.rung in (None, "conforms")
+    if told or whole.verdict == "regressed" or not whole.unexecuted or touches(after, sorted(changed), executed):
+        return whole
+    reason = f"nothing was executed of what {', '.join(whole.codes)} changed: {whole.reason}"
+    rung: Rung | None = None if whole.rung is None else "conforms"
+    return replace(whole, verdict="inconclusive", rung=rung, reason=reason, max_difference=None, tolerance=None)
 
 
 def _request(case: _Case, made: Plan, after_pins: tuple[str, ...]) -> Request:

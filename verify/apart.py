@@ -45,11 +45,13 @@ class Sides:
 
 @dataclass(frozen=True)
 class Result:
-    """What training alone came to: a judgement over all modules, each module, and what could not be trained and why."""
+    """What training alone came to: a judgement over all modules, each module, what could not be trained and why, and
+    the changed files that none of the modules which the judgement rests on executed."""
 
     judgement: Judgement
     alone: tuple[Alone, ...]
     failed: tuple[str, ...]
+    unexecuted: tuple[str, ...] = ()
 
 
 def train(
@@ -92,7 +94,10 @@ def train(
     held = {path for _, _, new in pairs for path in new.held}
     aside = modules.not_executed(root, changed, held, "these modules")
     judgement = _overall(parts, counted, failed, problems)
-    return Result(replace(judgement, reason=judgement.reason + aside), parts, failed)
+    judged = {id(part) for part in _judged(counted)}
+    rests = {path for part, (_, _, new) in zip(parts, pairs, strict=True) if id(part) in judged for path in new.held}
+    unexecuted = modules.unexecuted(root, changed, rests)
+    return Result(replace(judgement, reason=judgement.reason + aside), parts, failed, unexecuted)
 
 
 def _noise(sides: Sides, pairs: Sequence[tuple[Recipe, Raw | None, Raw]]) -> dict[str, float]:
@@ -312,6 +317,11 @@ _NONE_THERE = "no class of these files is a LightningModule that takes a trainin
 _WORST: tuple[Verdict, ...] = ("regressed", "changed", "inconclusive", "repaired", "preserved")
 
 
+def _judged(counted: Sequence[Alone]) -> list[Alone]:
+    """The modules that a judgement over all of them rests on."""
+    return [part for part in counted if part.verdict != "inconclusive"] or list(counted)
+
+
 def _overall(
     parts: Sequence[Alone], counted: Sequence[Alone], failed: Sequence[str], problems: Sequence[str]
 ) -> Judgement:
@@ -329,7 +339,7 @@ def _overall(
     said = f"trained alone, on made-up batches: {told}{more}{rest}"
     if not counted:
         return Judgement("inconclusive", ground, f"{said}; none of the changed files was executed")
-    judged = [part for part in counted if part.verdict != "inconclusive"] or list(counted)
+    judged = _judged(counted)
     verdict = min((part.verdict for part in judged), key=_WORST.index)
     off = [part.max_difference for part in judged if part.max_difference is not None]
     rung = ground

@@ -154,7 +154,8 @@ class Evidence:
     names, arguments and hooks in the changed files that the target does not have; `left` the same for files
     that were not changed. `alone` has the modules that were trained by themselves where no script gets to `fit`;
     `before` and `after` are then those of the first of them. `max_difference` is the largest absolute difference
-    over losses, learning rates and final weights, None where nothing could be compared.
+    over losses, learning rates and final weights, None where nothing could be compared. `unexecuted` has the changed
+    files that what the verdict rests on neither executed nor read.
     """
 
     group: str
@@ -170,3 +171,4 @@ class Evidence:
     problems: tuple[str, ...] = ()
     left: tuple[str, ...] = ()
     alone: tuple[Alone, ...] = ()
+    unexecuted: tuple[str, ...] = ()

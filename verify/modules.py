@@ -173,9 +173,14 @@ def touches(root: Path, changed: Iterable[str], held: Collection[str]) -> bool:
     return not found or not found.isdisjoint(held)
 
 
+def unexecuted(root: Path, changed: Iterable[str], held: Collection[str]) -> tuple[str, ...]:
+    """Which changed files, of code or of configurations, a run says nothing about."""
+    return tuple(path for path in changed if path not in held and (path.endswith(_CODE) or _configures(root, path)))
+
+
 def not_executed(root: Path, changed: Iterable[str], held: Collection[str], by: str) -> str:
     """Which changed files a run says nothing about, in words."""
-    left = [path for path in changed if path not in held and (path.endswith(_CODE) or _configures(root, path))]
+    left = unexecuted(root, changed, held)
     if not left or not held:
         return ""
     how = "executed" if all(path.endswith(_CODE) for path in left) else "executed or read"

@@ -95,7 +95,8 @@ def _prove(before: Sources, after: Sources, bench: Bench) -> Evidence:
         if not touched:
             judgement = _untouched(judgement, entry, problems)
         judgement = replace(judgement, reason=judgement.reason + _aside(after, request, old, new))
-        tried.append(_with_runs(_evidence(request, judgement), pair, old, new))
+        left_out = modules.unexecuted(after.root, request.changed, new.held)
+        tried.append(replace(_with_runs(_evidence(request, judgement), pair, old, new), unexecuted=left_out))
         if judgement.verdict == "regressed" or (touched and (new.recording.fitted or (old and old.recording.fitted))):
             return replace(tried[-1], problems=problems, left=left)
     alone = _apart(before, after, problems, bench)
@@ -155,6 +156,7 @@ def _apart(before: Sources, after: Sources, problems: tuple[str, ...], bench: Be
         return None
     judgement = _with_requirements(found.judgement, after, request)
     evidence = replace(_evidence(request, judgement), environments=pair.environments, alone=found.alone)
+    evidence = replace(evidence, unexecuted=found.unexecuted)
     return replace(evidence, before=found.alone[0].before, after=found.alone[0].after) if found.alone else evidence
 
 
@@ -163,7 +165,8 @@ def _with_alone(alone: Evidence, script: Evidence) -> Evidence:
     the script did and modules alone say no more."""
     fitted = script.after is not None and script.after.fitted
     if not alone.alone or (fitted and alone.verdict == "inconclusive"):
-        return replace(script, rung=alone.rung, reason=f"{script.reason}; {alone.reason}")
+        reason = f"{script.reason}; {alone.reason}"
+        return replace(script, rung=alone.rung, reason=reason, unexecuted=alone.unexecuted)
     aside = "" if fitted else "no script got to `fit`: "
     return replace(alone, reason=f"{alone.reason}; {aside}{script.reason}")
 

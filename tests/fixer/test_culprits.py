@@ -20,7 +20,7 @@ from fixer.proof import TRIALS, ProofOptions, narrow, prove_plan
 from fixer.settings import Asked, options_for, sources_of
 from tests.fixer.command import old_project
 from verify.bench import Request
-from verify.evidence import Evidence, Recording, Verdict
+from verify.evidence import Alone, Evidence, Recording, Verdict
 
 TRAINED = Recording("train.py", True, None, (1.0,), (), ((0.1,),), 1, 1, 1, (), (), "cpu", "32", 1.0)
 MANY = tuple(f"code{number:02}" for number in range(32))
@@ -92,6 +92,34 @@ def test_the_culprits_are_taken_out_and_the_rest_lands(
     assert {finding.code for finding in kept.findings if not finding.applied} == codes
     assert all("it broke" in finding.reason for finding in kept.findings if finding.code in codes)
     assert len(proofs) <= TRIALS + 1
+
+
+@pytest.mark.parametrize("alone", [False, True])
+def test_a_group_of_which_nothing_was_executed_is_not_proven_by_the_others(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, alone: bool
+) -> None:
+    """Nor does it keep the others from landing where a third one regresses."""
+    files = {"train.py": b"print(old_0)\nprint(old_2)\n", "other.py": b"print(old_1)\n"}
+    project = open_commit(old_project(tmp_path / "project", files), None)
+    rules = (rename(0, "new_0"), rename(1, "new_1"), rename(2, "broken_2"))
+    options = replace(options_for(Asked(project.root), project), rules=rules)
+    made = plan(sources_of(project), options)
+    parts = (Alone("train.py:M", "", "", (), "preserved", "same", "", 0.0, 1e-6, TRAINED, TRAINED),) if alone else ()
+
+    def judged(before: Path, after: Path, request: Request, progress: object) -> Evidence:
+        failed = "broken" in (after / "train.py").read_text()
+        now = replace(TRAINED, fitted=not failed)
+        good = Evidence("", (), "same", "preserved", "all is well", (), TRAINED, now, 0.0, 1e-6, alone=parts)
+        left = tuple(path for path in request.changed if path == "other.py")
+        return replace(good, verdict="regressed" if failed else "preserved", unexecuted=left)
+
+    monkeypatch.setattr(proof, "prove", judged)
+    kept, evidence = prove_plan(project, sources_of(project), options, made, ProofOptions(), lambda text: None)
+    assert {change.code for change in kept.changes} == {"BAD000", "BAD001"}
+    told = {item.codes: (item.verdict, item.rung, item.max_difference) for item in evidence}
+    assert told[("BAD000",)] == ("preserved", "same", 0.0)
+    assert told[("BAD001",)] == ("inconclusive", "conforms", None)
+    assert evidence[-1].reason == "nothing was executed of what BAD001 changed: all is well"
 
 
 def test_where_nothing_helps_nothing_lands(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

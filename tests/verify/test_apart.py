@@ -153,6 +153,23 @@ def test_a_module_that_loads_nothing_changed_raises_no_rung(monkeypatch: pytest.
     assert "none of the changed files was executed" in reason
 
 
+def test_what_a_module_executed_that_tells_nothing_counts_as_not_executed(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    good, bad = record(), replace(record(False, Failure("ValueError", "x", None)), loaded=("other.py",))
+    sources = Sources(tree(tmp_path / "tree", model=HEAD + BODY, other=HEAD + BODY))
+    recipes = [{**RECIPE, "path": f"{name}.py", "cls": "Model"} for name in ("model", "other")]
+    monkeypatch.setattr("verify.apart._search", lambda *_: (recipes, (), True))
+    runs = [(recipes[0], good, good), (recipes[1], bad, bad)]
+    monkeypatch.setattr("verify.apart._replay", lambda *_: runs)
+    start = lambda *_: (Outcome(0, "", None, 0.0), tmp_path)  # noqa: E731
+    sides = Sides(sources, sources, None, start, lambda jobs: [job() for job in jobs], tmp_path, 10)
+    found = train(sides, ("model.py", "other.py"), (), missing="", per_batch=False)
+    assert found is not None
+    assert [part.verdict for part in found.alone] == ["preserved", "inconclusive"]
+    assert (found.judgement.verdict, found.unexecuted) == ("preserved", ("other.py",))
+
+
 RECIPE = {
     "event": "recipe", "path": "model.py", "tries": 1, "arguments": {}, "batch": {}, "stubs": [], "skipped": [],
     "absent": [], "datamodule": False, "attributes": {}, "note": "",

@@ -58,6 +58,7 @@ def test_a_script_that_executes_nothing_of_what_was_changed_proves_nothing(tmp_p
     assert (evidence.verdict, evidence.rung) == ("inconclusive", "conforms"), evidence.reason
     assert evidence.reason.startswith("train.py executed nothing of what was changed: ")
     assert "changed but not executed by train.py: _ops.py" in evidence.reason
+    assert evidence.unexecuted == ("_ops.py",)
     assert "name a command that does" in evidence.reason
 
 
@@ -85,6 +86,7 @@ def test_the_next_script_is_run_where_one_executes_nothing_of_what_was_changed(
     evidence = proven(monkeypatch, tmp_path, runs)
     assert (evidence.verdict, evidence.rung) == ("preserved", "same")
     assert evidence.after and evidence.after.script == "b.py"
+    assert evidence.unexecuted == ()
 
 
 OTHER_PINS: Mapping[str, tuple[str, ...]] = {
@@ -182,6 +184,7 @@ def test_a_script_reads_one_configuration_and_proves_nothing_of_another(tmp_path
     both, unread = proof("conf/big.yaml", "conf/small.yaml"), proof("conf/big.yaml")
     assert (both.verdict, both.rung) == ("preserved", "same"), both.reason
     assert both.reason.endswith("; changed but not executed or read by train.py: conf/big.yaml")
+    assert both.unexecuted == ("conf/big.yaml",)
     assert (unread.verdict, unread.rung) == ("inconclusive", "conforms"), unread.reason
     assert unread.reason.startswith("train.py executed nothing of what was changed: ")
 
