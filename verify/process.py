@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import collections
 import contextlib
 import os
 import secrets
@@ -74,7 +73,7 @@ def run(
         stderr=subprocess.STDOUT,
         start_new_session=True,
     )
-    tail: collections.deque[bytes] = collections.deque(maxlen=_TAIL // 4096)
+    tail = bytearray()
     reader = threading.Thread(target=_drain, args=(child.stdout, tail), daemon=True)
     reader.start()
     family = Family(child.pid, mark)
@@ -85,16 +84,17 @@ def run(
     reader.join(timeout=5)
     if stop.is_set():
         raise Stopped
-    text = b"".join(tail).decode("utf-8", "replace")
+    text = bytes(tail).decode("utf-8", "replace")
     return Outcome(child.returncode, text, ended, time.monotonic() - started)
 
 
-def _drain(stream: IO[bytes] | None, tail: collections.deque[bytes]) -> None:
+def _drain(stream: IO[bytes] | None, tail: bytearray) -> None:
     if stream is None:
         return
     with contextlib.suppress(OSError, ValueError), stream:
         while chunk := os.read(stream.fileno(), 4096):
-            tail.append(chunk)
+            tail += chunk
+            del tail[:-_TAIL]
 
 
 def _watch(

@@ -63,6 +63,11 @@ def test_processes_are_bounded(tmp_path: Path) -> None:
     assert outcome.ended == "it started more than 8 processes"
 
 
+def test_what_is_written_in_small_pieces_is_kept(tmp_path: Path) -> None:
+    outcome = python(tmp_path, "import time\nfor i in range(100): print(i, flush=True); time.sleep(0.001)")
+    assert outcome.output.split() == [str(number) for number in range(100)]
+
+
 def test_only_the_end_of_much_output_is_kept(tmp_path: Path) -> None:
     outcome = python(tmp_path, "print('x' * 50_000_000); print('last')")
     assert outcome.status == 0
