@@ -13,10 +13,10 @@ Pair = tuple[str, str | None]
 
 
 def replaced(file: TextFile, section: Mapping, entry: Entry, new: Sequence[Pair]) -> tuple[TextEdit, ...]:
-    """Other keys in the place of an entry: the last takes over its line, with what stands beside it, the others come
-    before it. A value is the Python text of a literal, or None for the value as it stands."""
+    """Other keys in the place of an entry: one takes over its line, with what stands beside it, the others come
+    before it. A value is the Python text of a literal, or None, for one key at most, for the value as it stands."""
     start, end = entry.key_at
-    *before, (key, value) = new
+    *before, (key, value) = sorted(new, key=lambda pair: pair[1] is None)
     edits = [TextEdit(start, end, _key(file, entry, key))]
     if value is not None:
         edits.append(valued(file, entry, value))
@@ -27,7 +27,7 @@ def replaced(file: TextFile, section: Mapping, entry: Entry, new: Sequence[Pair]
         gap = _newline(file) + "".join(" " if letter == "-" else letter for letter in indent)
         comma = "," if section.flow else ""
         parts = [
-            f"{_key(file, entry, name)}{_colon(file)}{written(ast.literal_eval(text or 'None'), file.kind, file.text)}"
+            f"{_key(file, entry, name)}{_colon(file)}{written(ast.literal_eval(str(text)), file.kind, file.text)}"
             f"{comma}{gap if alone else ' '}"
             for name, text in before
         ]

@@ -38,6 +38,8 @@ def made(text: str, path: str = "conf/trainer/a.yaml", **files: str) -> str:
         ("gpus:\n  - 0\n  - 1", "accelerator: gpu\ndevices:\n  - 0\n  - 1"),
         ("accelerator: null\ngpus: null", "accelerator: cpu"),
         ("gpus: null\naccelerator: ddp", "accelerator: cpu\nstrategy: ddp"),
+        ("gpus: -1  # all\naccelerator: ddp", "strategy: ddp\ndevices: -1  # all\naccelerator: gpu"),
+        ("gpus:\n  - 0\n  - 1\naccelerator: ddp", "strategy: ddp\ndevices:\n  - 0\n  - 1\naccelerator: gpu"),
         ("checkpoint_callback: false", "enable_checkpointing: false"),
         ("checkpoint_callback:   True # keep", "enable_checkpointing:   True # keep"),
         ("progress_bar_refresh_rate: 0", "enable_progress_bar: false"),
