@@ -77,7 +77,7 @@ def _evidence(file: PythonFile) -> Known | None:
             handed = [item.value for item in call.node.keywords if item.arg is None]
             handed += call.node.args[:1] if dotted == _FROM_ARGS else []
             given.update(name for node in handed for name in sections(file, node))
-        elif dotted in _INSTANTIATE and call.node.args:
+        elif call.node.args and (dotted in _INSTANTIATE or _word(call.node.func) == "instantiate"):
             built.update(sections(file, call.node.args[0]))
     takes = (kept_options(file) | own_options(file)) & {*REMOVED, "accelerator"} if options else frozenset()
     known = Known(frozenset(given), frozenset(built), _runs_cli(file), options, tuple(_reads(file)), frozenset(takes))
@@ -190,6 +190,11 @@ def _place(file: PythonFile, node: ast.Attribute | ast.Subscript | ast.Call) -> 
         start, end = file.offsets(node.slice)
         return start + 1, end - 1
     return None
+
+
+def _word(node: ast.expr) -> str | None:
+    """What is called, by its last name: a project's own `instantiate` hands on to Hydra's."""
+    return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else None
 
 
 def _name(node: ast.expr) -> str | None:

@@ -10,7 +10,7 @@ from dataclasses import replace
 from codemods.configs.evidence import REMOVED, Known, is_trainer, read_evidence
 from codemods.configs.keys import NOTED, Verdict, verdicts
 from codemods.configs.mappings import Entry, Malformed
-from codemods.configs.owners import LIGHTNING, Owned, Owner, Project, Told, owned, seen, speaks_of
+from codemods.configs.owners import LIGHTNING, READ, Owned, Owner, Project, Told, owned, seen, speaks_of
 from codemods.configs.splice import dropped, has_comment, replaced, valued
 from codemods.facts import Facts
 from codemods.finding import Fix
@@ -63,9 +63,11 @@ def _check(file: PythonFile | TextFile, facts: Facts) -> Iterator[Match]:
 
 
 def _context(collected: Mapping[str, Known | Told]) -> tuple[bytes, ...]:
-    """The classes that configurations name: the files that hold one lead to what it is."""
-    targets = {item.target for told in collected.values() if isinstance(told, Told) for item in told.items}
-    return tuple(sorted(target.rpartition(".")[2].encode() for target in targets if target and not is_trainer(target)))
+    """The classes that configurations name: the files that hold one lead to what it is. And how the code may read
+    those arguments that Trainer takes to this day."""
+    items = [item for told in collected.values() if isinstance(told, Told) for item in told.items]
+    targets = {item.target.rpartition(".")[2] for item in items if item.target and not is_trainer(item.target)}
+    return tuple(sorted({*(name.encode() for name in targets), *(READ if items else ())}))
 
 
 def _unread(file: TextFile, project: Project, why: str) -> Iterator[Match]:
@@ -128,13 +130,13 @@ def _settled(file: TextFile, project: Project, item: Owned, owner: Owner, verdic
         return _left(verdict, f"an alias or a merge key brings the mapping to other places; {advice}")
     if key in project.interpolated:
         return _left(verdict, f"{project.interpolated[key]} interpolates it; {advice}")
-    touched = [key, *(word for word, _ in verdict.values)]
+    follows = _all_renamed(project, name, key) or _all_switched(project, name, key)
+    touched = [*([] if follows else [key]), *(word for word, _ in verdict.values)]
+    idle = key in REMOVED and item.section.get(key) in (None, 0, False)
     reads = [found for word in touched for found in project.reads(name, word)]
-    if reads and not (_all_renamed(project, name, key) or _all_switched(project, name, key)):
-        idle = key in REMOVED and item.section.get(key) in (None, 0, False)
-        bad = next(((path, read) for path, read in reads if not (read.harmless and idle)), None)
-        if bad:
-            return _left(verdict, f"{bad[0]}:{bad[1].span.line} reads or sets it; {advice}, and change both")
+    if bad := next(((path, read) for path, read in reads if not (read.harmless and idle)), None):
+        what = "it" if bad[1].key == key else f"`{bad[1].key}`"
+        return _left(verdict, f"{bad[0]}:{bad[1].span.line} reads or sets {what}; {advice}, and change both")
     level: Fix = "unsafe" if owner.loose and verdict.level == "safe" else verdict.level
     reason = verdict.reason + (" The section holds keys that Trainer never took." if owner.loose else "")
     new = verdict.new

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from codemods.configs.evidence import REMOVED, Known, Read, is_trainer
+from codemods.configs.evidence import CHANGED, REMOVED, Known, Read, is_trainer, read_evidence
 from codemods.configs.mappings import Entry, Malformed, read_mappings
 from codemods.configs.mappings import Mapping as Section
 from codemods.facts import TRAINER, Facts
@@ -22,6 +22,8 @@ COMMON = frozenset({
 })  # fmt: skip
 """Arguments of Trainer whose names other programs use as well."""
 OWN = ("defaults",)
+READ = tuple(form.format(key).encode() for key in CHANGED for form in ('"{}"', "'{}'", ".{}"))
+"""How the code may read an argument that Trainer still takes."""
 LIGHTNING = (b"pytorch_lightning", b"lightning.pytorch", b"import lightning")
 """What a file that uses Lightning holds."""
 _GLOBAL = re.compile(r"^#\s*@package\s+_global_", re.MULTILINE)
@@ -196,11 +198,19 @@ class Project:
     def _values(self, name: str) -> Iterable[tuple[str, Mapping[str, Any]]]:
         return [(path, item.keys) for path, items in self.texts.items() for item in items if item.name == name]
 
+    @cached_property
+    def _every(self) -> dict[str, Known]:
+        """What all files say, with those that hold no trigger and may read an argument which Trainer still takes."""
+        holders = {path for text in READ for path in self.facts.mentions.get(text, ())} - self.known.keys()
+        opened = ((path, self.facts.open(path)) for path in holders)
+        found = {path: known for path, file in opened if file and (known := read_evidence(file))}
+        return {**self.known, **found}
+
     def reads(self, name: str, key: str) -> list[tuple[str, Read]]:
         """The places of the code that read or set a key of a section."""
         return [
             (path, read)
-            for path, known in sorted(self.known.items())
+            for path, known in sorted(self._every.items())
             for read in known.reads
             if read.key == key and speaks_of(read.base, name)
         ]

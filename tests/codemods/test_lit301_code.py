@@ -85,3 +85,23 @@ def test_a_key_that_is_asked_for_through_a_name_goes_where_it_is_empty() -> None
     assert [finding.path for finding in made.findings if finding.fix == "manual"] == ["m.py"]
     again = code.replace("if path", "path = path or other\nif path")
     assert run_rules({"m.py": again, "conf/trainer/a.yaml": text}, rule("LIT301")).changes == ()
+
+
+def test_code_elsewhere_that_reads_the_strategy_keeps_it_where_it_is() -> None:
+    files = {
+        "m.py": "from pytorch_lightning import Trainer\n\nTrainer(**config.training.options)\n",
+        "parts.py": 'def sharded(config):\n    return config.training.options.get("accelerator") == "ddp"\n',
+        "conf/training/a.yaml": "options:\n  gpus: -1\n  accelerator: ddp\n  max_epochs: 4\n",
+    }
+    made = run_rules(files, rule("LIT301"))
+    assert made.changes == ()
+    assert any("parts.py:2 reads or sets `accelerator`" in finding.reason for finding in made.findings)
+    free = {**files, "parts.py": files["parts.py"].replace("accelerator", "backend")}
+    assert "devices: -1" in rewritten(free, rule("LIT301"))["conf/training/a.yaml"]
+
+
+def test_a_group_that_code_of_its_own_builds() -> None:
+    code = "import hydra\n\n\nclass Maker:\n    def make(self, cfg):\n        return self.instantiate(cfg['trainer'])\n"
+    after = rewritten({"m.py": code, "n.py": "gpus = cfg['gpus']\n", **GROUP}, rule("LIT301"))
+    assert after["conf/trainer/default.yaml"] == f"{TARGET}accelerator: cpu\ndevices: 1\nmax_epochs: 3\n"
+    assert "accelerator: gpu\ndevices: 4\n" in after["conf/trainer/big.yaml"]
