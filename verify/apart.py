@@ -14,7 +14,7 @@ from verify.modules import Chosen
 from verify.process import Outcome, memory
 from verify.record import Raw, besides, events, read
 from verify.sources import NAMESPACES, Sources
-from verify.verdict import Judgement, judge, noise_of
+from verify.verdict import BY_ONE_RUN, Judgement, confirmed, judge, noise_of
 
 SHARE = 0.6
 """How much of a tree's time is spent on looking for arguments and batches."""
@@ -89,6 +89,7 @@ def train(
     if any(part.verdict == "changed" for part in parts):
         noise = _noise(sides, [pair for pair, part in zip(pairs, parts, strict=True) if part.verdict == "changed"])
         parts = tuple(_part(*pair, problems, missing, per_batch, noise.get(_label(pair[0]), 0.0)) for pair in pairs)
+    parts = _confirmed(sides, pairs, parts)
     root = sides.after.root
     counted = [part for part, (_, _, new) in zip(parts, pairs, strict=True) if modules.touches(root, changed, new.held)]
     held = {path for _, _, new in pairs for path in new.held}
@@ -109,6 +110,22 @@ def _noise(sides: Sides, pairs: Sequence[tuple[Recipe, Raw | None, Raw]]) -> dic
         for (recipe, old, _), (_, _, second) in zip(pairs, again, strict=True)
         if old is not None
     }
+
+
+def _confirmed(
+    sides: Sides, pairs: Sequence[tuple[Recipe, Raw | None, Raw]], parts: Sequence[Alone]
+) -> tuple[Alone, ...]:
+    """The modules, those whose verdict rests on how a training ended after a second one of each tree."""
+    unsure = [pair for pair, part in zip(pairs, parts, strict=True) if part.verdict in BY_ONE_RUN]
+    found = {_label(one[0]): one for one in (_replay(sides, [pair[0] for pair in unsure], "twice") if unsure else [])}
+    told = []
+    for (recipe, old, new), part in zip(pairs, parts, strict=True):
+        _, second, third = found.get(_label(recipe), (recipe, old, new))
+        now = Judgement(part.verdict, part.rung, part.reason)
+        if old is not None and second is not None:
+            now = confirmed(now, (old, second), (new, third))
+        told.append(replace(part, verdict=now.verdict, reason=now.reason))
+    return tuple(told)
 
 
 def _label(recipe: Mapping[str, Any]) -> str:

@@ -32,7 +32,7 @@ from verify.running import board_of, last_line, run_both, run_harness, run_scrip
 from verify.sources import NAMESPACES, Sources, imports
 from verify.targets import READ_BY, asked_for, targets
 from verify.uses import asked, of_file
-from verify.verdict import Judgement, judge, noise_of
+from verify.verdict import BY_ONE_RUN, Judgement, confirmed, judge, noise_of
 
 
 def prove(before: Path, after: Path, request: Request, progress: Callable[[str], None]) -> Evidence:
@@ -82,7 +82,7 @@ def _prove(before: Sources, after: Sources, bench: Bench) -> Evidence:
         bench.progress(_said_before(entry, bench))
         if not (before.root / entry.script).is_file():
             pair = replace(pair, before=None, missing=f"{entry.script} is not in the tree before")
-        old, new = run_both(before, after, entry, pair, bench, number)
+        old, new = run_both(before, after, entry, pair, bench, f"{number}")
         per_batch = pair.before is not None and version_of(pair.before) < Version("1.6")
         judgement = judge(old, new, problems, per_batch=per_batch, missing=pair.missing)
         touched = touches(after.root, request.changed, new.held or [entry.script])
@@ -91,6 +91,10 @@ def _prove(before: Sources, after: Sources, bench: Bench) -> Evidence:
             tell = board_of(bench, entry).side(side("before", pair.before))
             noise = noise_of(old, run_script(before, entry, pair.before, bench, f"again{number}", tell))
             judgement = judge(old, new, problems, per_batch=per_batch, missing=pair.missing, noise=noise)
+        elif judgement.verdict in BY_ONE_RUN and old:
+            bench.progress(f"running {entry.script} of both trees again, to see whether they end alike")
+            second, third = run_both(before, after, entry, pair, bench, f"{number}-again")
+            judgement = confirmed(judgement, (old, second or old), (new, third))
         judgement = _with_requirements(judgement, after, request)
         if not touched:
             judgement = _untouched(judgement, entry, problems)

@@ -44,14 +44,14 @@ def version_of(ready: Ready) -> Version:
 
 
 def run_both(
-    before: Sources, after: Sources, entry: Entry, pair: Pair, bench: Bench, number: int
+    before: Sources, after: Sources, entry: Entry, pair: Pair, bench: Bench, name: str
 ) -> tuple[Raw | None, Raw]:
     board = board_of(bench, entry)
     new = board.side(side("after", pair.after))
-    jobs: list[Callable[[], Raw]] = [lambda: run_script(after, entry, pair.after, bench, f"after{number}", new)]
+    jobs: list[Callable[[], Raw]] = [lambda: run_script(after, entry, pair.after, bench, f"after{name}", new)]
     if (base := pair.before) is not None:
         old = board.side(side("before", base))
-        jobs.append(lambda: run_script(before, entry, base, bench, f"before{number}", old))
+        jobs.append(lambda: run_script(before, entry, base, bench, f"before{name}", old))
     results = together(jobs, bench.stop)
     return (results[1] if len(results) > 1 else None), results[0]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from verify.differences import (
     UNCOUNTED,
@@ -24,6 +24,8 @@ FULL = 1e-6
 REDUCED = 1e-2
 NOISY = 0.1
 MARGIN = 3
+BY_ONE_RUN: tuple[Verdict, ...] = ("regressed", "repaired")
+"""Verdicts that rest on how a run ended, which may be chance: both trees are run again."""
 
 
 @dataclass(frozen=True)
@@ -80,7 +82,26 @@ def noise_of(first: Raw, second: Raw) -> float:
         both += [(left.norm, right.norm), *pairs(left.values, right.values)]
     metrics = dict(new.metrics)
     both += [(value, metrics[name]) for name, value in old.metrics if name in metrics and name not in UNCOUNTED]
-    return max((abs(a - b) / max(1.0, abs(a), abs(b)) for a, b in both if a == a and b == b), default=0.0)
+    if any(math.isfinite(a) != math.isfinite(b) for a, b in both):
+        return math.inf
+    known = [(a, b) for a, b in both if math.isfinite(a)]
+    return max((abs(a - b) / max(1.0, abs(a), abs(b)) for a, b in known), default=0.0)
+
+
+def confirmed(judgement: Judgement, old: tuple[Raw, Raw], new: tuple[Raw, Raw]) -> Judgement:
+    """The verdict after a second run of each tree: where one does not end as it did, one run tells nothing."""
+    for tree, (first, second) in (("the tree before", old), ("the patched tree", new)):
+        if _ending(first.recording) != _ending(second.recording):
+            reason = f"two runs of {tree} do not end alike; in the first, {judgement.reason}"
+            return replace(judgement, verdict="inconclusive", reason=reason)
+    return judgement
+
+
+def _ending(recording: Recording) -> tuple[bool, bool, bool, bool, frozenset[str]]:
+    """What of a run decides between a repair and a regression."""
+    finite = all(map(math.isfinite, recording.losses))
+    failed, stepped = recording.failure is not None, bool(recording.optimizer_steps)
+    return recording.fitted, failed, stepped, finite, frozenset(recording.unreached)
 
 
 def _rung(rung: Rung, problems: Sequence[str]) -> Rung | None:

@@ -146,6 +146,24 @@ def test_a_module_that_differs_from_itself_is_not_said_to_have_changed(
     assert "two runs of the tree before differ" in reason
 
 
+@pytest.mark.parametrize("alike", [True, False])
+def test_a_module_that_fails_in_one_of_two_trainings_is_no_regression(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, alike: bool
+) -> None:
+    good, bad = record(), record(False, Failure("ValueError", "x", "model.py:3"))
+    sources = Sources(tree(tmp_path / "tree", model=HEAD + BODY))
+    recipes = [{**RECIPE, "cls": "Model"}]
+    monkeypatch.setattr("verify.apart._search", lambda *_: (recipes, (), True))
+    trained = {"alone": (good, bad), "twice": (good, bad) if alike else (good, good)}
+    monkeypatch.setattr("verify.apart._replay", lambda _, found, name: [(one, *trained[name]) for one in found])
+    start = lambda *_: (Outcome(0, "", None, 0.0), tmp_path)  # noqa: E731
+    sides = Sides(sources, sources, None, start, lambda jobs: [job() for job in jobs], tmp_path, 10)
+    found = train(sides, ("model.py",), (), missing="", per_batch=False)
+    assert found is not None
+    assert found.judgement.verdict == ("regressed" if alike else "inconclusive")
+    assert ("two runs of the patched tree do not end alike" in found.judgement.reason) == (not alike)
+
+
 def test_a_module_that_loads_nothing_changed_raises_no_rung(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     other = replace(record(), loaded=("other.py",))
     verdict, rung, reason = judged(monkeypatch, tmp_path, other, other)
@@ -308,12 +326,12 @@ def test_what_another_module_executed_is_not_what_this_one_did(monkeypatch: pyte
     """One process trains them all: what is left by hand in a file that it does not load excuses no module."""
     files = {"a": "import shared\n" + HEAD + BODY, "b": "import shared\n" + HEAD + BODY, "shared": "x = 1\n"}
     sources = Sources(tree(tmp_path / "tree", **files))
-    loaded = {"0": ("a.py", "named.py", "shared.py"), "1": ("a.py", "b.py", "late.py", "named.py", "shared.py")}
+    loaded = {"a": ("a.py", "named.py", "shared.py"), "b": ("a.py", "b.py", "late.py", "named.py", "shared.py")}
     broken = record(False, Failure("TypeError", "no such argument", "b.py:3"))
 
-    def recorded(path: Path, _: str) -> Raw:
-        raw = broken if (path.parent.name, path.stem) == ("alone-after", "1") else record()
-        return replace(raw, loaded=loaded[path.stem], **GIVEN)
+    def recorded(path: Path, label: str) -> Raw:
+        raw = broken if path.parent.name.endswith("-after") and label[0] == "b" else record()
+        return replace(raw, loaded=loaded[label[0]], **GIVEN)
 
     recipes = [{**RECIPE, "path": f"{name}.py", "cls": "Model", "paths": []} for name in "ab"]
     monkeypatch.setattr("verify.apart._search", lambda *_: (recipes, (), True))

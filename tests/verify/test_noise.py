@@ -28,6 +28,8 @@ def test_the_noise_of_equal_runs_is_nothing_and_of_others_the_largest_difference
     assert noise_of(raw(*LOSSES), raw(1.0, 0.5, 0.26)) == pytest.approx(0.01)
     assert noise_of(raw(*LOSSES), raw(*LOSSES, weight=2.4)) == pytest.approx(0.4 / 2.4)
     assert noise_of(raw(*LOSSES), raw(1.0, 0.5)) == float("inf")
+    assert noise_of(raw(*LOSSES), raw(1.0, 0.5, float("nan"))) == float("inf")
+    assert noise_of(raw(1.0, float("nan")), raw(1.0, float("nan"))) == 0
     gone = raw(*LOSSES)
     assert noise_of(gone, replace(gone, recording=replace(gone.recording, fitted=False))) == float("inf")
 

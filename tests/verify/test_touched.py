@@ -69,13 +69,20 @@ def raw(script: str, loaded: Sequence[str], failure: Failure | None = None) -> R
     return Raw(recording, loaded=tuple(loaded))
 
 
-def proven(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, runs: dict[str, tuple[Raw, Raw]], **more: Any) -> Evidence:
-    """What scripts come to that record this before and after, of which `net.py` alone was changed."""
+Runs = dict[str, tuple[Raw, Raw]]
+
+
+def proven(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, runs: Runs, again: Runs | None = None, **more: Any
+) -> Evidence:
+    """What scripts come to that record this before and after, of which `net.py` alone was changed, and this where they
+    are run again."""
     root = tree(tmp_path / "tree", **{Path(name).stem: TRAIN for name in runs}, net="import pytorch_lightning\n")
     monkeypatch.setattr("verify.prove._environments", lambda *_: Pair(READY, READY, ""))
     monkeypatch.setattr("verify.prove._conform", lambda *_: ((), ()))
     monkeypatch.setattr("verify.prove._apart", lambda *_: None)
-    monkeypatch.setattr("verify.prove.run_both", lambda *given: runs[given[2].script])
+    both = {"0": runs, "1": runs, "0-again": again or runs}
+    monkeypatch.setattr("verify.prove.run_both", lambda *given: both[given[5]][given[2].script])
     return prove(root, root, replace(REQUEST, changed=("net.py",), **more), lambda text: None)
 
 
@@ -133,6 +140,23 @@ def test_only_a_regression_needs_nothing_that_was_executed(
     """A changed file that cannot be loaded is not among those that were."""
     evidence = proven(monkeypatch, tmp_path, {"a.py": (raw("a.py", ["a.py"]), raw("a.py", loaded, failure))})
     assert (evidence.verdict, evidence.rung) == (verdict, "conforms")
+
+
+BOOM = Failure("RuntimeError", "boom", "a.py:3")
+
+
+@pytest.mark.parametrize("second", ["alike", "before", "after"])
+@pytest.mark.parametrize("verdict", ["regressed", "repaired"])
+def test_what_fails_in_one_of_two_runs_is_neither_a_regression_nor_a_repair(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, verdict: Verdict, second: str
+) -> None:
+    good, bad = raw("a.py", ["a.py", "net.py"]), raw("a.py", ["a.py", "net.py"], BOOM)
+    old, new = (good, bad) if verdict == "regressed" else (bad, good)
+    again = (new if second == "before" else old, old if second == "after" else new)
+    evidence = proven(monkeypatch, tmp_path, {"a.py": (old, new)}, {"a.py": again})
+    assert evidence.verdict == (verdict if second == "alike" else "inconclusive")
+    tree = {"before": "the tree before", "after": "the patched tree"}.get(second)
+    assert evidence.reason.startswith(f"two runs of {tree} do not end alike; in the first, ") == (second != "alike")
 
 
 def test_a_notebook_is_code_that_no_script_executes(tmp_path: Path) -> None:
