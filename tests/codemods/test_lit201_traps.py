@@ -307,3 +307,19 @@ def test_a_service_that_speaks_of_a_precision_is_about_no_training() -> None:
     made = run_rules(trainer, rule("LIT201"), rule("LIT211"), unsafe=True)
     assert "return self.training_step_end({'loss': self(batch)})" in made.final()["a.py"].decode()
     assert {finding.fix for finding in made.findings} == {"unsafe"}
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "outputs = [one for group in outputs for one in group]\n        print([one['error'] for one in outputs])",
+        "for one in outputs:\n            for one in one:\n                print(one['error'])",
+    ],
+    ids=["bound anew", "one name for both"],
+)
+def test_a_hook_that_flattens_its_outputs_gets_a_list_for_each_dataloader(body: str) -> None:
+    step = "def validation_step(self, batch, batch_idx, dataloader_idx)"
+    text = BEFORE.replace("def validation_step(self, batch, batch_idx)", step)
+    head, _, _ = text.rpartition("self.log(")
+    after = rewritten({"model.py": f"{head}{body}\n"}, LIT)["model.py"]
+    assert "self.validation_step_outputs[dataloader_idx].append(output)" in after
