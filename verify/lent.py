@@ -6,6 +6,7 @@ of torch or of Lightning is lent: the rewritten code has to do without those. An
 
 from __future__ import annotations
 
+import collections.abc
 import contextlib
 import dataclasses
 import functools
@@ -36,7 +37,8 @@ Arguments = namedtuple("Arguments", "args varargs keywords defaults")
 
 
 def lend(used: dict[str, None]) -> None:
-    """Give numpy and `inspect` their old names, and let dataclasses take the defaults that they took before 3.11.
+    """Give numpy, `collections` and `inspect` their old names, and let dataclasses take the defaults that they took
+    before 3.11.
 
     What is asked for then is added to `used`, with the module that asks: `numpy.float to train`.
     """
@@ -44,6 +46,7 @@ def lend(used: dict[str, None]) -> None:
         import numpy
 
         _lend_names(numpy, used)
+    _lend_classes(used)
     if not hasattr(inspect, "getargspec"):
         made: Any = inspect
 
@@ -82,6 +85,20 @@ def _lend_names(numpy: Any, used: dict[str, None]) -> None:
         return _BUILTINS[name] if name in _BUILTINS else vars(numpy)[_RENAMED[name]]
 
     numpy.__getattr__ = lent
+
+
+def _lend_classes(used: dict[str, None]) -> None:
+    """Answer for the abstract classes that `collections` itself held up to Python 3.9: Lightning before 1.6 names one
+    where it splits a batch."""
+    made: Any = collections
+
+    def lent(name: str) -> Any:
+        if name not in collections.abc.__all__ or name == "Buffer":
+            raise AttributeError(f"module 'collections' has no attribute {name!r}", name=name, obj=collections)
+        used[f"collections.{name} to {_asking()}"] = None
+        return getattr(collections.abc, name)
+
+    made.__getattr__ = lent
 
 
 def _lend_defaults(used: dict[str, None]) -> None:

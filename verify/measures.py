@@ -138,7 +138,8 @@ def planned(trainer: Any, asked: dict[str, Any], steps: int) -> dict[str, int | 
 
     `steps` optimizer steps were made here. What cannot be known is None.
     """
-    run = trainer.fit_loop.epoch_loop.total_batch_idx + 1
+    loop = trainer.fit_loop.epoch_loop
+    run = loop.total_batch_idx + (0 if "total_batch_idx" in vars(loop) else 1)  # 1.4 counts what is done
     batches = _batches(trainer, asked.get("limit_train_batches"))
     accumulate = asked.get("accumulate_grad_batches") or 1
     most = asked.get("max_steps")

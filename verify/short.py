@@ -47,6 +47,9 @@ def smoke(given: dict[str, Any], names: frozenset[str], spec: dict[str, Any], pa
     wanted |= {"weights_summary": None} if "enable_model_summary" not in names else {}
     for name in ("limit_train_batches", "limit_val_batches", "max_epochs"):
         wanted[name] = least(given.get(name), spec[name])
+    for name in ("overfit_batches", "fast_dev_run"):
+        if type(given.get(name)) is not bool and given.get(name):
+            wanted[name] = least(given[name], spec["limit_train_batches"])
     wanted["num_sanity_val_steps"] = least(given.get("num_sanity_val_steps"), 2)
     if given.get("logger", True):
         wanted["logger"] = quiet_logger(package)

@@ -24,6 +24,8 @@ from .gradients import Gradients
 
 VALUES_EACH = 2000
 VALUES_ALL = 200_000
+RUNNING = ((".strategies", "Strategy"), (".accelerators", "Accelerator"))
+"""What makes training steps and backward passes: up to 1.5 the accelerator does."""
 
 
 class Watch:
@@ -98,10 +100,12 @@ class Watch:
         for name in ("validate", "test", "predict"):
             if hasattr(trainer, name):
                 setattr(trainer, name, short.without_checkpoint(getattr(trainer, name)))
-        with contextlib.suppress(ImportError, AttributeError):
-            strategy = importlib.import_module(package.__name__ + ".strategies").Strategy
-            self.patch_backward(strategy)
-            self.patch_step(strategy)
+        for place, name in RUNNING:
+            with contextlib.suppress(ImportError, AttributeError):
+                strategy = getattr(importlib.import_module(package.__name__ + place), name)
+                self.patch_backward(strategy)
+                self.patch_step(strategy)
+                break
 
     def patch_init(self, trainer: Any, package: ModuleType) -> None:
         original = trainer.__init__

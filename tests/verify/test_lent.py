@@ -10,6 +10,7 @@ from pathlib import Path
 from verify import modules
 
 OF_THEN = """
+import collections
 import dataclasses
 import inspect
 import numpy as np
@@ -32,6 +33,8 @@ class Module(pl.LightningModule):
         super().__init__()
         assert np.float is float and np.Inf == np.infty and np.product([2, 3]) == 6
         assert inspect.getargspec(lambda first, second=2: 0) == (["first", "second"], None, None, (2,))
+        assert isinstance([], collections.Sequence) and not hasattr(collections, "no_such_name")
+        from collections import Iterable
         self.net = torch.nn.Linear(Options().inner.width, np.int(1))
 
     def training_step(self, batch, batch_idx):
@@ -66,7 +69,8 @@ def test_names_and_defaults_of_older_pythons_and_numpys_are_there(tmp_path: Path
     given = next(event["lent"] for event in events if event["event"] == "loaded")
     assert given == [
         "an unhashable default to __main__.Options.inner", "numpy.float to __main__", "numpy.infty to __main__",
-        "numpy.product to __main__", "inspect.getargspec to __main__", "numpy.int to __main__",
+        "numpy.product to __main__", "inspect.getargspec to __main__", "collections.Sequence to __main__",
+        "collections.Iterable to __main__", "numpy.int to __main__",
     ]  # fmt: skip
 
 

@@ -34,3 +34,20 @@ def test_lists_of_a_configuration_are_lists_to_the_trainer() -> None:
     found = smoke(given, names, spec, ModuleType("none"))
     assert found == {"callbacks": [stopping], "logger": False, "max_epochs": 2}
     assert smoke({"callbacks": stopping, "logger": None}, names, spec, ModuleType("none"))["callbacks"] == [stopping]
+
+
+def test_no_argument_makes_a_training_longer() -> None:
+    names = ("limit_train_batches", "limit_val_batches", "max_epochs", "overfit_batches", "fast_dev_run")
+    spec = {"scratch": ".", "limit_train_batches": 8, "limit_val_batches": 2, "max_epochs": 2}
+
+    def shortened(**given: Any) -> list[Any]:
+        found = smoke(given, frozenset({*names, "num_sanity_val_steps"}), spec, ModuleType("none"))
+        assert found["num_sanity_val_steps"] == 2
+        return [found.get(name) for name in names]
+
+    assert shortened(num_sanity_val_steps=-1) == [8, 2, 2, None, None]
+    assert shortened(limit_train_batches=1.0, limit_val_batches=50, max_epochs=-1) == [8, 2, 2, None, None]
+    assert shortened(limit_train_batches=3, limit_val_batches=0, max_epochs=1) == [3, 0, 1, None, None]
+    assert shortened(overfit_batches=100, fast_dev_run=20) == [8, 2, 2, 8, 8]
+    assert shortened(overfit_batches=0.5, fast_dev_run=True) == [8, 2, 2, 8, True]
+    assert shortened(overfit_batches=0.0, fast_dev_run=3) == [8, 2, 2, 0.0, 3]
