@@ -58,6 +58,7 @@ OPERATORS = (
 )
 _REMEDIES = (
     (r"module 'numpy' has no attribute '(?:complex|float|int|bool|object|str|long|unicode|typeDict)'", "numpy<1.24"),
+    (r"numpy\.exceptions", "numpy>=1.25,<2"),
     (r"NumPy 2\.0|NumPy 1\.x|_ARRAY_API|numpy\.dtype size changed|numpy\.core", "numpy<2"),
     (r"'pkg_resources'", "setuptools<82"),
 )
