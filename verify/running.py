@@ -6,7 +6,7 @@ import json
 import os
 import shutil
 import threading
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Container, Iterable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
@@ -23,6 +23,7 @@ from verify.manifests import own_distribution
 from verify.process import Limits, Outcome, memory, run, scrubbed
 from verify.record import Raw, read
 from verify.sources import NAMESPACES, Sources
+from verify.targets import READ_BY, targets
 
 T = TypeVar("T")
 SEED = 42
@@ -74,7 +75,7 @@ def run_script(sources: Sources, entry: Entry, ready: Ready, bench: Bench, name:
         "module": entry.module,
         "variables": dict(entry.variables),
         "setup": entry.setup,
-        "namespaces": _namespaces(sources, entry.script),
+        "namespaces": namespaces(sources, entry.script, ready.interpreter.packages),
     }
     outcome, record = run_spec(sources, spec, ready, bench, name, tell)
     return _closed(read(record, entry.script), outcome)
@@ -98,12 +99,17 @@ def run_spec(
         return run_harness(name, {**short, **spec}, ready, tree, bench)
 
 
-def _namespaces(sources: Sources, script: str) -> list[str]:
-    """The Lightning packages that a script and what it loads import."""
-    found: set[str] = set()
-    for path in sources.reach(script)[0]:
-        found |= sources.packages(path) & set(NAMESPACES)
-    return sorted("lightning.pytorch" if name == "lightning" else name for name in found)
+def namespaces(sources: Sources, script: str, installed: Container[str]) -> list[str]:
+    """The Lightning packages that a script and what it loads import, and those that configurations name which are read
+    then; of a script that says nothing of what it loads, those of the whole tree."""
+    files, outside = sources.reach(script)
+    found = {name for path in files for name in sources.packages(path)}
+    found |= targets(sources, [script])[1] if outside & READ_BY else set()
+    if not found & set(NAMESPACES):
+        found = {name for path in sources.paths() for name in sources.packages(path)}
+    named = [name for name in NAMESPACES if name in found]
+    there = [name for name in named if name.replace("_", "-") in installed]
+    return sorted("lightning.pytorch" if name == "lightning" else name for name in there or named)
 
 
 def _closed(raw: Raw, outcome: Outcome) -> Raw:
