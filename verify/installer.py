@@ -6,16 +6,18 @@ starts: so all of it is shut in, with the network on where something is fetched.
 
 from __future__ import annotations
 
-import ast
+import configparser
+import contextlib
 import os
 import shutil
-import subprocess
 import sys
 import threading
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import unquote
+
+from platformdirs import site_config_dir, user_config_dir
 
 from verify.containment import Containment, contain
 from verify.netrc import entries_for
@@ -45,6 +47,7 @@ _THEIRS = frozenset({
 })  # fmt: skip
 """Where the network is, and what compilers are told."""
 _TO_BUILD = ("CMAKE_", "NVCC_")
+_PATHS = ("find-links", "cert", "client-cert")
 _LISTS = {"find-links": "--find-links", "extra-index-url": "--extra-index-url", "trusted-host": "--allow-insecure-host"}
 
 
@@ -209,29 +212,47 @@ def _places(told: Iterable[str]) -> list[str]:
 
 
 def pip_settings() -> dict[str, str]:
-    """What pip is configured with, by option; the environment wins over files."""
-    try:
-        command = [sys.executable, "-m", "pip", "config", "list"]
-        listed = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False).stdout
-    except (OSError, subprocess.TimeoutExpired) as error:
-        listed = f"# {error}"
-    settings = parse_settings(listed)
-    given = {name: value for name, value in os.environ.items() if name.startswith("PIP_") and value}
-    return {**settings, **{name[4:].lower().replace("_", "-"): value for name, value in given.items()}}
+    """What pip is configured with, by option: `install.x` wins over `global.x`, the environment over files. The files
+    are read here, since fixer may run where no pip is, as below `uv tool`."""
+    found: dict[str, dict[str, str]] = {"global": {}, "install": {}}
+    for place in _pip_files():
+        parser = configparser.RawConfigParser()
+        with contextlib.suppress(OSError, configparser.Error):
+            parser.read_string(place.read_text(encoding="utf-8", errors="replace"))
+        for section in found.keys() & set(parser.sections()):
+            found[section] |= {_option(name): value for name, value in parser.items(section) if value}
+    given = {_option(name[4:]): value for name, value in os.environ.items() if name.startswith("PIP_") and value}
+    settings = {**found["global"], **found["install"], **given}
+    return {name: _absolute(value) if name in _PATHS else value for name, value in settings.items()}
 
 
-def parse_settings(listed: str) -> dict[str, str]:
-    """The lines of `pip config list` by option: `install.x` wins over `global.x`, the environment over both."""
-    found: dict[str, dict[str, str]] = {"global": {}, "install": {}, ":env:": {}}
-    for line in listed.splitlines():
-        key, _, value = line.partition("=")
-        section, _, option = key.rpartition(".")
-        if section in found and value:
-            try:
-                found[section][option] = str(ast.literal_eval(value))
-            except (ValueError, SyntaxError):
-                continue
-    return {**found["global"], **found["install"], **found[":env:"]}
+def _option(name: str) -> str:
+    return name.lower().replace("_", "-").removeprefix("--")
+
+
+def _absolute(value: str) -> str:
+    """Words of which some are paths from the folder that we are in, or the user's home: installers run elsewhere."""
+    places = {word: Path(os.path.expanduser(word)) for word in value.split()}  # noqa: PTH111 - `~x` may be nobody's
+    return " ".join(str(place.absolute()) if place.exists() else word for word, place in places.items())
+
+
+def _pip_files() -> list[Path]:
+    """The files that pip reads, the one that wins last: those of the machine, of the user, of this interpreter, and
+    the one that `PIP_CONFIG_FILE` names, which takes the place of the user's."""
+    named = os.environ.get("PIP_CONFIG_FILE")
+    if named == os.devnull:
+        return []
+    file = "pip.ini" if sys.platform == "win32" else "pip.conf"
+    user = Path(user_config_dir("pip", appauthor=False, roaming=True))
+    machine = site_config_dir("pip", appauthor=False, multipath=True).split(os.pathsep)
+    if sys.platform == "darwin":
+        user = user if user.is_dir() else Path("~/.config/pip").expanduser()
+    elif sys.platform != "win32":
+        machine.append("/etc")
+    homes = [Path("~").expanduser() / ("pip" if sys.platform == "win32" else ".pip"), user]
+    own = [] if named and Path(named).exists() else homes
+    places = [Path(place) / file for place in [*machine, *map(str, own), sys.prefix]]
+    return [*places, *([Path(named)] if named else [])]
 
 
 def uv_flags(settings: Mapping[str, str]) -> tuple[str, ...]:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import ast
 import io
 import json
+import os
+import subprocess
 import sys
 import tarfile
 import threading
@@ -14,19 +17,21 @@ import pytest
 
 from verify.building import Plan, build
 from verify.containment import contain
-from verify.installer import STORE, Installer, find, parse_settings, uv_flags
+from verify.installer import STORE, Installer, find, pip_settings
 from verify.interpreters import inspect
 from verify.netrc import entries_for
 from verify.resolve import resolve
 
-LISTED = r"""
-global.cert='/etc/cert.pem'
-global.extra-index-url='https://one/simple\nhttps://two/simple'
-global.index-url='https://main/simple'
-install.index-url='https://install/simple'
-:env:.find-links='/wheels /more'
-broken line
-global.no-index=
+CONFIGURED = """[global]
+cert = /etc/cert.pem
+extra-index-url =
+    https://one/simple
+    https://two/simple
+index_url = https://main/simple
+[install]
+index-url = https://install/simple
+[list]
+index-url = https://list/simple
 """
 SECRET = "a-token-of-the-user"
 BACKEND = """
@@ -203,19 +208,70 @@ def test_an_installer_sees_the_users_passwords_for_its_own_servers_alone(place: 
     assert entries_for(["/wheels", "http://[", "180"]) == ""
 
 
-def test_settings_of_pip_are_read_with_its_precedence() -> None:
-    settings = parse_settings(LISTED)
+@pytest.fixture
+def configured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The user's home, with settings of pip in it."""
+    for name in [name for name in os.environ if name.startswith("PIP_")]:
+        monkeypatch.delenv(name)
+    for name, folder in (("HOME", ""), ("XDG_CONFIG_HOME", "config"), ("XDG_CONFIG_DIRS", "machine")):
+        monkeypatch.setenv(name, str(tmp_path / folder))
+    for place, text in (("config", CONFIGURED), (".pip", "[global]\nproxy = http://old\ncert = /old.pem\n")):
+        (tmp_path / place / "pip").mkdir(parents=True)
+        (tmp_path / place / ("pip" if place == "config" else "") / "pip.conf").write_text(text)
+    return tmp_path
+
+
+def test_settings_of_pip_are_read_with_its_precedence(configured: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    settings = pip_settings()
     assert settings["index-url"] == "https://install/simple"
-    assert settings["cert"] == "/etc/cert.pem"
-    assert "no-index" not in settings
+    assert (settings["cert"], settings["proxy"]) == ("/etc/cert.pem", "http://old")
+    monkeypatch.setenv("PIP_INDEX_URL", "https://environment/simple")
+    assert pip_settings()["index-url"] == "https://environment/simple"
+    monkeypatch.setenv("PIP_CONFIG_FILE", os.devnull)
+    assert "cert" not in pip_settings()
 
 
-def test_uv_is_handed_pips_settings() -> None:
-    flags = " ".join(uv_flags(parse_settings(LISTED)))
+@pytest.mark.parametrize("named", ["", "named", "missing"])
+def test_the_settings_are_those_that_pip_itself_finds(
+    configured: Path, monkeypatch: pytest.MonkeyPatch, named: str
+) -> None:
+    (configured / "machine/pip").mkdir(parents=True)
+    (configured / "machine/pip/pip.conf").write_text("[global]\ntimeout = 7\nproxy = http://machine\n")
+    (configured / "named").write_text("[global]\n--retries = 3\nindex-url = https://named/simple\n")
+    if named:
+        monkeypatch.setenv("PIP_CONFIG_FILE", str(configured / named))
+    listed = subprocess.run([sys.executable, "-m", "pip", "config", "list"], capture_output=True, text=True, check=True)
+    found: dict[str, str] = {}
+    for section in ("global", "install", ":env:"):
+        lines = [line.partition("=") for line in listed.stdout.splitlines() if line.startswith(f"{section}.")]
+        found |= {name.removeprefix(f"{section}."): ast.literal_eval(value) for name, _, value in lines}
+    assert found and pip_settings() == found
+
+
+def test_places_are_told_as_the_user_means_them(configured: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (configured / "wheels").mkdir()
+    monkeypatch.chdir(configured)
+    monkeypatch.setenv("PIP_FIND_LINKS", "wheels ~/wheels ./none https://more/wheels")
+    there = str(configured / "wheels")
+    assert pip_settings()["find-links"] == f"{there} {there} ./none https://more/wheels"
+
+
+def test_uv_is_handed_pips_settings(configured: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PIP_FIND_LINKS", "/wheels /more")
+    monkeypatch.setenv("PIP_TRUSTED_HOST", "inner")
+    for name in ("HTTPS_PROXY", "HTTP_PROXY", "SSL_CERT_FILE"):
+        monkeypatch.delenv(name, raising=False)
+    found = find(threading.Event())
+    flags = " ".join(found.flags)
     assert "--index-strategy unsafe-best-match" in flags
     assert "--default-index https://install/simple" in flags
     assert "--find-links /wheels --find-links /more" in flags
     assert "--extra-index-url https://one/simple --extra-index-url https://two/simple" in flags
+    assert "--allow-insecure-host inner" in flags
+    assert "--no-index" not in flags
+    assert found.environment["HTTPS_PROXY"] == found.environment["HTTP_PROXY"] == "http://old"
+    assert found.environment["SSL_CERT_FILE"] == "/etc/cert.pem"
+    assert found.environment["PIP_INDEX_URL"] == "https://install/simple"
 
 
 def test_the_environment_of_pip_reaches_the_installer(monkeypatch: pytest.MonkeyPatch) -> None:
