@@ -85,7 +85,8 @@ def target(
     cache: Path,
     progress: Callable[[str], None],
 ) -> Ready:
-    """The environment for the tree after: a given interpreter, the one we run in, or one built for it."""
+    """The environment for the tree after: a given interpreter, the one we run in, or one built for it; where that
+    cannot be, the one we run in as far as it goes."""
     if given is not None:
         _check_given(given, wanted, release)
         told = _otherwise(_extras(wanted, {}), given)
@@ -99,7 +100,15 @@ def target(
     base = (f"torch=={torch}", *_lightning(wanted.lightning, release), "setuptools<82")
     day = _day(wanted, here, installer)
     plan = Plan(base, (), _extras(wanted, {}), day)
-    found, left = build(plan, here, installer, cache, progress)
+    try:
+        found, left = build(plan, here, installer, cache, progress)
+    except Unavailable as error:
+        if not _serves(here, replace(wanted, packages=frozenset()), release):
+            raise
+        absent = _absent(wanted, here)
+        told = f"{error}{_otherwise(plan.extras, here)}{_without(tuple(sorted(absent)))}"
+        reason = f"the interpreter that fixer runs in, as no other is to be had: {told}"
+        return replace(_ready("target", here, wanted, reason), absent=absent)
     told = f"{_dated(day)}{_otherwise((*base, *plan.extras), found)}{_without(left)}"
     ready = _ready("target", found, wanted, f"Lightning {release} on torch {torch}{told}")
     return replace(ready, absent=_absent(wanted, found))

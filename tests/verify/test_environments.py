@@ -4,6 +4,7 @@ import json
 import os
 import sys
 import threading
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import date
 from pathlib import Path
@@ -74,6 +75,26 @@ def test_what_fixer_runs_in_serves_as_target(tmp_path: Path) -> None:
     ready = target(wanted, "2.6.6", None, find(threading.Event()), tmp_path, lambda text: None)
     assert ready.interpreter.path == Path(sys.executable)
     assert dict(ready.environment.packages)["pytorch-lightning"] == "2.6.6"
+
+
+class Dark(Recorded):
+    """An installer without a network."""
+
+    def install(self, folder: Path, requirements: Sequence[str], overrides: Sequence[str] = ()) -> str | None:
+        return "no address was found"
+
+
+def test_without_a_network_the_proof_goes_on_with_what_is_here(tmp_path: Path) -> None:
+    installer = Dark(Path("uv"), (), {}, threading.Event(), CONTAINED, FOLDERS)
+    wanted = Wanted("pytorch-lightning", frozenset({"numpy", "no-such-package"}))
+    ready = target(wanted, "2.6.6", None, installer, tmp_path, lambda text: None)
+    assert (ready.interpreter.path, ready.absent) == (Path(sys.executable), frozenset({"no-such-package"}))
+    assert "as no other is to be had: pytorch-lightning==2.6.6 cannot be installed: no address" in (
+        ready.environment.reason
+    )
+    assert ready.environment.reason.endswith("beside this torch: no-such-package")
+    with pytest.raises(Unavailable, match=r"2\.5\.6 cannot be installed: no address was found"):
+        target(wanted, "2.5.6", None, installer, tmp_path, lambda text: None)
 
 
 def test_an_interpreter_that_settings_name_is_asked_shut_in(tmp_path: Path) -> None:
