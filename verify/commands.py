@@ -9,12 +9,16 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 _FILES = (
-    "README*", "*.md", "Makefile", "tox.ini", "*.sh", "scripts/*.sh", "bin/*.sh", "*/*.sh", "*/README*", "docs/*.md",
-    "docs/*.rst", ".github/workflows/*.yml", ".github/workflows/*.yaml", ".circleci/config.yml",
+    "README*", "*.md", "Makefile", "makefile", "tox.ini", "*.sh", "scripts/*.sh", "bin/*.sh", "*/*.sh", "*/README*",
+    "docs/*.md", "docs/*.rst", ".github/workflows/*.yml", ".github/workflows/*.yaml", ".circleci/config.yml",
+    ".gitlab-ci.yml", ".travis.yml", "azure-pipelines.yml",
 )  # fmt: skip
 _SIZE = 400_000
 _MOST = 200
-_START = re.compile(r"(?:^|[\s;&|`$(])(?:[\w./-]*/)?(?:python[\d.]*|torchrun|accelerate launch)\s+(?P<rest>\S.*)")
+_START = re.compile(
+    r"(?:^|[\s;&|`$(@!\"'])(?:(?:[\w./-]*/)?(?:python[\d.]*|torchrun|accelerate launch|uv run(?=\s+\S+\.py\b))"
+    r"|\$[({]?PYTHON\d?[)}]?)\s+(?P<rest>\S.*)"
+)
 _OPEN = re.compile(r"[<>{}$*]|\.\.\.|…|path/to|/path|[A-Z]_TO_|your|YOUR|/home/|/data/|/mnt/")
 _OUTPUT = re.compile(r"out|save|log|exp|result|name|dir|root")
 _ENDS = re.compile(r"\.(ya?ml|json|jsonl|csv|tsv|txt|h5|hdf5|pkl|pt|pth|ckpt|npy|npz|zip|wav|flac|png|jpg)$")
@@ -64,6 +68,8 @@ def parsed(rest: str) -> Command | None:
         return None
     while words and words[0] in ("-u", "-O", "-W", "ignore", "-B"):
         words.pop(0)
+    while words and words[0].startswith("--"):  # of what launches, such as `torchrun --nproc_per_node 2`
+        words = words[2:] if words[1:] and words[1].isdigit() else words[1:]
     if not words or any(_OPEN.search(word) for word in words):
         return None
     if words[0] == "-m" and len(words) > 1 and re.fullmatch(r"[A-Za-z_][\w.]*", words[1]):

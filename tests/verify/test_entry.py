@@ -165,11 +165,38 @@ def test_arguments_of_one_script_take_no_other_scripts_place(tmp_path: Path) -> 
         ("train.py --data $DATA", None),
         ("train.py --data path/to/data", None),
         ("-c 'print(1)'", None),
+        ("--nproc_per_node=2 --nnodes 1 --standalone train.py -x 1", Command("train.py", None, ("-x", "1"))),
+        ("--config_file x.yaml train.py", None),
         ("setup.py 'unclosed", None),
     ],
 )
 def test_command_lines_are_read_as_a_shell_does(line: str, command: Command | None) -> None:
     assert parsed(line) == command
+
+
+@pytest.mark.parametrize(
+    ("file", "text"),
+    [
+        ("README.rst", "   $ python train.py --x 1\n"),
+        ("docs/use.md", "!python train.py --x 1\n"),
+        ("Makefile", "train: data\n\t@python train.py --x 1\n"),
+        ("Makefile", "train:\n\t$(PYTHON) train.py --x 1 > log\n"),
+        ("scripts/run.sh", "CUDA_VISIBLE_DEVICES=0 srun python3 train.py --x 1 &\n"),
+        ("run.sh", "uv run train.py --x 1\n"),
+        ("run.sh", "uv run python train.py --x 1\n"),
+        ("multi/run.sh", "torchrun --nproc_per_node 2 train.py --x 1\n"),
+        ("tox.ini", "commands = python train.py --x 1\n"),
+        (".github/workflows/ci.yml", '      - run: "python train.py --x 1"\n'),
+        (".github/workflows/ci.yaml", "      - run: |\n          cd src && python train.py --x 1\n"),
+        (".circleci/config.yml", "      - run: python train.py --x 1\n"),
+        (".gitlab-ci.yml", "  script:\n    - python train.py --x 1\n"),
+    ],
+)
+def test_command_lines_come_from_every_kind_of_file(tmp_path: Path, file: str, text: str) -> None:
+    tree(tmp_path / "p", train=FIT)
+    (tmp_path / "p" / file).parent.mkdir(parents=True, exist_ok=True)
+    (tmp_path / "p" / file).write_text(text)
+    assert [entry.args for entry in entries(Sources(tmp_path / "p"), [])] == [("--x", "1"), ()]
 
 
 def test_a_configured_command_comes_with_variables_and_what_runs_first(tmp_path: Path) -> None:
