@@ -40,8 +40,9 @@ def _tells(value: ast.expr) -> bool:
 
 def _looks(file: PythonFile, call: CallNode, item: ast.keyword, old: bool) -> ast.expr | None:
     """What names a strategy of 1.x that looked for them, there or in the one value of a variable."""
-    value = bound_once(file, call, item.value.id) if isinstance(item.value, ast.Name) else None
-    for node in ast.walk(value or item.value):
+    value = (bound_once(file, call, item.value.id) if isinstance(item.value, ast.Name) else None) or item.value
+    old = old or any(isinstance(node, ast.Constant) and node.value is None for node in ast.walk(value))
+    for node in ast.walk(value):
         counts = item.arg in NAMING and (old or item.arg != "strategy")
         if counts and isinstance(node, ast.Constant) and node.value in LOOKED:
             return item.value

@@ -24,6 +24,7 @@ def test_what_is_advised_is_there() -> None:
         "Trainer(gpus=2, strategy='ddp')",
         "Trainer(accelerator='ddp')",
         "Trainer(distributed_backend='ddp' if n > 1 else None)",
+        "Trainer(accelerator='gpu', devices=n, strategy='ddp' if n > 1 else None)",
         "backend = 'ddp' if n > 1 else None\nTrainer(distributed_backend=backend)",
         "Trainer(plugins=DDPPlugin())",
         "Trainer.from_argparse_args(args, distributed_backend='ddp')",
