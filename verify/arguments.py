@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from verify.commands import Command
-from verify.sources import Sources
+from verify.sources import Sources, imports
 
 _CONFIG = re.compile(r"(^|_)(config|configs|cfg|conf|hparams|hyperparams|settings|yaml)(_|$)")
 _OUTPUT = re.compile(r"(^|_)(out|output|save|log|logs|result|results|work)(_|$)")
@@ -42,11 +42,13 @@ def filled(sources: Sources, path: str, said: Sequence[Command]) -> tuple[str, .
 
 
 def required(sources: Sources, path: str) -> list[Required]:
-    """What argparse, click, absl and fire ask for in a script, positional arguments first."""
+    """What argparse, click, absl, fire and typer ask for in a script, positional arguments first."""
     tree = sources.tree(path)
     if tree is None:
         return []
     found = [each for node in ast.walk(tree) if isinstance(node, ast.Call) for each in _asked(node, tree)]
+    if any(each.module.split(".")[0] == "typer" for each in imports(tree)):
+        found += _of_typer(tree)
     return sorted(dict.fromkeys(found), key=lambda each: each.option is not None)
 
 
@@ -80,6 +82,56 @@ def _of_function(tree: ast.Module, name: str) -> Iterator[Required]:
                 yield Required(f"--{arg.arg}", _plain(arg.arg), _kind(arg.annotation))
 
 
+def _of_typer(tree: ast.Module) -> Iterator[Required]:
+    """What the one command of a script is to be given: where there are several, it is not known which trains."""
+    calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call) and node.args]
+    run = {arg.id for call in calls if _last(call.func) == "run" and isinstance(arg := call.args[0], ast.Name)}
+    found = [
+        node for node in tree.body if isinstance(node, ast.FunctionDef)
+        and (node.name in run or any(_last(getattr(mark, "func", mark)) == "command" for mark in node.decorator_list))
+    ]  # fmt: skip
+    for node in found if len(found) == 1 else ():
+        given = node.args
+        bare: list[ast.expr | None] = [None] * (len(given.args) - len(given.defaults))
+        defaults = [*bare, *given.defaults, *given.kw_defaults]
+        for parameter, default in zip([*given.args, *given.kwonlyargs], defaults, strict=True):
+            yield from _of_parameter(parameter, default)
+
+
+def _of_parameter(arg: ast.arg, default: ast.expr | None) -> Iterator[Required]:
+    """What typer asks for a parameter, which `Option` or `Argument` describe, as its default or in `Annotated`."""
+    note: ast.expr | None = arg.annotation
+    told = default
+    if isinstance(note, ast.Subscript) and _last(note.value) == "Annotated" and isinstance(note.slice, ast.Tuple):
+        told = next((each for each in note.slice.elts[1:] if _described(each)), None)
+        note = note.slice.elts[0]
+    if default is not None and not (told is default and _described(told) and _is_left_open(told)):
+        return
+    name = arg.arg.replace("_", "-")
+    words = [each.value for each in told.args if isinstance(each, ast.Constant)] if isinstance(told, ast.Call) else []
+    longs = [word for word in words if isinstance(word, str) and word.startswith("--")]
+    option = next(iter(longs), f"--{name}") if told is not None and _described(told) == "Option" else None
+    yield Required(option, _plain(arg.arg), _kind(note))
+
+
+def _described(node: ast.expr | None) -> str:
+    """`Option` or `Argument`, where a parameter is described so."""
+    name = _last(node.func) if isinstance(node, ast.Call) else ""
+    return name if name in ("Option", "Argument") else ""
+
+
+def _is_left_open(node: ast.expr) -> bool:
+    """Whether a description gives no default."""
+    if not isinstance(node, ast.Call):
+        return False
+    named = (each.value for each in node.keywords if each.arg == "default")
+    return all(_constant(value) is ... for value in (*node.args[:1], *named))
+
+
+def _last(node: ast.expr) -> str:
+    return node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", "")
+
+
 def _constant(node: ast.expr | None) -> object:
     return node.value if isinstance(node, ast.Constant) else None
 
@@ -110,7 +162,7 @@ def _value(asked: Required, root: Path, script: str, said: Sequence[Command]) ->
         return _config(root, script, said)
     if asked.kind in ("int", "float"):
         return "1"
-    if asked.kind in ("", "str") and _OUTPUT.search(asked.name):
+    if asked.kind in ("", "str", "Path") and _OUTPUT.search(asked.name):
         return "fixer-output"
     return "fixer" if asked.kind in ("", "str") and _NAME.search(asked.name) else None
 

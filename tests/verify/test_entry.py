@@ -278,6 +278,13 @@ CLICK = """import click
 def main(depth, rate, out_dir): ...
 """
 FIRE = "import fire\ndef main(config, steps: int, rate=0.1): ...\nfire.Fire(main)\n"
+TYPED = (
+    "import typer\nfrom typing import Annotated\napp = typer.Typer()\n@app.command()\n"
+    "def main(config: Path, steps: int, depth: Annotated[int, typer.Option()], rate: float = 0.1,\n"
+    "         run_name: str = typer.Option(..., '-n', '--name'), out_dir: Path = typer.Option(...),\n"
+    "         free: str = typer.Option('x'), last: str = typer.Argument(None)): ...\napp()\n"
+)
+TYPER_ARGS = ("configs/b.yaml", "1", "--depth", "1", "--name", "fixer", "--out-dir", "fixer-output")
 ABSL = "from absl import flags\nflags.DEFINE_string('config', None, '')\nflags.mark_flag_as_required('config')\n"
 
 
@@ -288,6 +295,10 @@ ABSL = "from absl import flags\nflags.DEFINE_string('config', None, '')\nflags.m
         (CLICK, ("fixer-output", "--depth", "18")),
         (FIRE, ("--config", "configs/b.yaml", "--steps", "1")),
         (ABSL, ("--config", "configs/b.yaml")),
+        (TYPED, TYPER_ARGS),
+        (TYPED.replace("@app.command()\n", "").replace("app()", "typer.run(main)"), TYPER_ARGS),
+        (TYPED.replace("config: Path", "data: Path"), ()),
+        (TYPED.replace("app()\n", "@app.command()\ndef other(): ...\napp()\n"), ()),
         ("import argparse\nargparse.ArgumentParser().add_argument('--data', required=True)\n", ()),
         ("print('nothing')\n", ()),
     ],
