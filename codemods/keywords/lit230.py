@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import ast
-import csv
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from functools import cache, partial
-from pathlib import Path
+from functools import partial
 from typing import TYPE_CHECKING
 
 from codemods.facts import MODULE, Facts, literal
 from codemods.finding import Fix
+from codemods.keywords.configured import configured
 from codemods.keywords.filepath import parted
+from codemods.keywords.table import MONITORS, Keyword, keywords, of_modules, owner_of
 from codemods.rule import Example, Match, NodeEdit, Rule, best_levels
-from codemods.scopes import ROOT
-from codemods.source import CallNode, PythonFile
+from codemods.source import CallNode, PythonFile, TextFile
 from codemods.syntax import self_name
 from codemods.trainer.calls import replaced
 from codemods.trainer.guards import guard_of
@@ -23,7 +21,6 @@ from codemods.trainer.guards import guard_of
 if TYPE_CHECKING:
     import libcst as cst
 
-MONITORS = ("EarlyStopping", "ModelCheckpoint")
 UNWATCHED = "It kept the best by val_loss; without `monitor=` the newest is kept now: name what it watches."
 NO_PERIOD = (
     "Below 1 it saved at every check before 1.0, and nothing from 1.0 on: the former is taken to be meant, which is "
@@ -31,43 +28,10 @@ NO_PERIOD = (
 )
 
 
-@dataclass(frozen=True)
-class Keyword:
-    """A row of `keywords.csv`: what the keyword `becomes` (as a number, 1 or -1, where it is a `flag`), or that it goes
-    (`drop`, `empty` where it says nothing), is a `path` to be parted, or is left to a person."""
-
-    since: str
-    row: str | None
-    becomes: str
-    level: str
-    advice: str
-
-
-@cache
-def keywords() -> Mapping[tuple[str, str], Keyword]:
-    """The rows by owner (the last name of a class or function, or `self.log`) and keyword."""
-    with (Path(__file__).parent / "keywords.csv").open(encoding="utf-8", newline="") as file:
-        return {
-            (row["owner"], row["keyword"]): Keyword(
-                row["since"], row["row"] or None, row["becomes"], row["level"], row["advice"]
-            )
-            for row in csv.DictReader(file)
-        }
-
-
-@cache
-def _owners() -> Mapping[str, str]:
-    """Every owner by its last name and the package it is in: `ModelCheckpoint` of `callbacks`."""
-    return {owner.rpartition(".")[2]: owner for owner, _ in keywords() if not owner.startswith("self.")}
-
-
-@cache
-def _of_modules() -> frozenset[str]:
-    """The owners that are methods of a module: `self.log`."""
-    return frozenset(owner for owner, _ in keywords() if owner.startswith("self."))
-
-
-def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
+def _check(file: PythonFile | TextFile, facts: Facts) -> Iterator[Match]:
+    if isinstance(file, TextFile):
+        yield from configured(file)
+        return
     words = {keyword for _, keyword in keywords() if keyword in file.text} | set(MONITORS)
     for call in file.calls_near(words):
         owner = _owner(file, facts, call)
@@ -88,14 +52,9 @@ def _owner(file: PythonFile, facts: Facts, call: CallNode) -> str | None:
     if isinstance(function, ast.Attribute) and isinstance(function.value, ast.Name):
         method = next((item for item in call.within if isinstance(item, ast.FunctionDef)), None)
         named = f"self.{function.attr}"
-        if method and function.value.id == self_name(method) and named in _of_modules():
+        if method and function.value.id == self_name(method) and named in of_modules():
             return named if _in_module(file, facts, call) else None
-    dotted = call.scope.resolve(function) or ""
-    if not dotted.startswith(f"{ROOT}."):
-        return None
-    short = dotted[len(ROOT) + 1 :]
-    owner = "callbacks.EarlyStopping" if short.endswith(".EarlyStopping") else _owners().get(short.rpartition(".")[2])
-    return owner if owner and owner.split(".")[0] == short.split(".")[0] else None
+    return owner_of(call.scope.resolve(function) or "")
 
 
 def _in_module(file: PythonFile, facts: Facts, call: CallNode) -> bool:
@@ -253,7 +212,8 @@ RULE = Rule(
     why=(
         "Lightning renamed or removed some sixty keyword arguments outside the Trainer between 1.0 and 2.0; each is a "
         "TypeError when the object is built (guide rows M003-M005, M010, M021, M022, M025, M026, M053, M059, M061, "
-        "M096-M103, M112, M113)."
+        "M096-M103, M112, M113). Where a configuration that names the class hands one on, it is a finding: other files "
+        "and the command line may set the same."
     ),
     fix="safe",
     versions="written for Lightning < 2.0",
@@ -276,7 +236,9 @@ RULE = Rule(
         b"tbptt_pad_token",
         b"all_gather(",
     ),
+    text_triggers=(b"pytorch_lightning.", b"lightning.pytorch."),
     check=_check,
+    kinds=("python", "yaml", "json", "toml"),
     examples=(Example(BEFORE, AFTER), Example(OTHER, OTHER)),
     breaks_in="2.0.0",
     needs="1.6.0",

@@ -11,7 +11,7 @@ import pytest
 from lightning.pytorch import LightningModule
 from lightning.pytorch.callbacks import EarlyStopping, ModelCheckpoint
 
-from codemods.keywords.lit230 import keywords
+from codemods.keywords.table import keywords
 from tests.codemods.support import refusals, rewritten, rule, run_rules
 
 RENAMED_PACKAGES = {"profiler": "profilers"}
@@ -116,3 +116,38 @@ def test_what_kept_the_best_alone_says_how_many(value: str, kept: str) -> None:
     assert [item.fix for item in unwatched] == ["unsafe" if kept == "1" else "safe"]
     for other in ("save_best_only=best", f"save_best_only={value}, save_top_k=3"):
         assert "save_top_k=" in refusals({"a.py": text.format(other)}, "LIT230")[0]
+
+
+HYDRA = """\
+model_checkpoint:
+  _target_: pytorch_lightning.callbacks.ModelCheckpoint
+  monitor: val/loss
+  period: 2
+  prefix: best
+other:
+  _target_: somewhere.ModelCheckpoint
+  period: 2
+early_stopping:
+  _target_: pytorch_lightning.callbacks.EarlyStopping
+  monitor: val/loss
+  mode: auto
+"""
+COMMAND_LINE = """\
+callbacks:
+  - class_path: pytorch_lightning.callbacks.ModelCheckpoint
+    init_args:
+      every_n_val_epochs: 3
+"""
+
+
+def test_what_a_configuration_hands_on_is_named() -> None:
+    made = run_rules({"conf/a.yaml": HYDRA, "b.yaml": COMMAND_LINE}, rule("LIT230"))
+    found = {(finding.path, finding.span.line): finding for finding in made.findings}
+    assert set(found) == {("b.yaml", 4), ("conf/a.yaml", 4), ("conf/a.yaml", 5), ("conf/a.yaml", 12)}
+    assert {finding.fix for finding in made.findings} == {"manual"} and not made.changes
+    assert "write every_n_epochs" in found["conf/a.yaml", 4].reason
+    assert "put it into filename=" in found["conf/a.yaml", 5].reason
+
+
+def test_a_configuration_that_cannot_be_read_stays() -> None:
+    assert not run_rules({"a.yaml": HYDRA + "  - : : {\n"}, rule("LIT230")).findings
