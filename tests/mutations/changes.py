@@ -108,7 +108,7 @@ PROJECTS = (
                "        self.norms.append("),
         Change("epochs halved", "max_epochs=2", "max_epochs=1"),
     )),
-    Project("TBP", "undetached", (
+    Project("TBP loops", "undetached", (
         Change("other sign of the loss", "self.manual_backward(loss)", "self.manual_backward(-loss)"),
         Change("no step", STEP, ""),
         Change("chunks one longer", ".split(2, dim=1)", ".split(3, dim=1)"),
@@ -202,7 +202,7 @@ PROJECTS = (
         Change("switched on", "enabled=False", "enabled=True",
                unseen="on a machine without a GPU that autocast does nothing"),
     )),
-    Project("AMP", "half_chunks", (
+    Project("TBP", "half_chunks", (
         Change("cache not cleared",
                "            torch.clear_autocast_cache()  # the next forward must see the new weights\n", "",
                unseen="the regions of Lightning 2.6.6 itself do not cache, those of others do"),
@@ -210,7 +210,7 @@ PROJECTS = (
         Change("full precision", 'precision="bf16"', "precision=32"),
         Change("chunks one longer", "self.truncated_bptt_steps = 2", "self.truncated_bptt_steps = 3"),
     )),
-    Project("AMP", "half_parts", (
+    Project("BWD", "half_parts", (
         Change("stale weights: cache not cleared", "                torch.clear_autocast_cache()\n", ""),
         Change("stale weights: cache cleared behind the loop", "                torch.clear_autocast_cache()\n",
                "        torch.clear_autocast_cache()\n"),
@@ -337,7 +337,7 @@ PROJECTS = (
         Change("put into evaluation mode", "self.body.train()", "self.body.eval()"),
         Change("frozen", "self.body.train()", "self.body.requires_grad_(False)"),
     )),
-    Project("LIT hooks", "own_hparams", (
+    Project("LIT modules", "own_hparams", (
         Change("set as before", "self.save_hyperparameters(hparams)", "self.hparams = hparams"),
         Change("not kept", "        self.save_hyperparameters(hparams)\n", ""),
     )),
@@ -377,6 +377,46 @@ PROJECTS = (
     Project("IGN", "ignored_elsewhere", ()),
     Project("PIN", "older_trainer", (
         Change("the pin as it was", "==2.6.6", "==1.9.5", "requirements.txt"),
+    )),
+    Project("TBP", "chunks_flag_of_the_trainer", (
+        Change("the flag left to the Trainer", "Trainer(max_epochs=2", "Trainer(max_epochs=2, truncated_bptt_steps=3"),
+    )),
+    Project("TBP loops", "one_chunk", (
+        Change("the state begun anew behind the loss", "hiddens = hiddens.detach()", "hiddens = None",
+               unseen="sequences are no longer than a chunk: no state is ever used again"),
+    )),
+    Project("BWD", "stepped_weights", (
+        Change("the critic cut off too", "self.critic(fake.detach())", "self.critic(fake.detach()).detach()"),
+        Change("the graph as before", "fake.detach()", "fake"),
+    )),
+    Project("LIT hooks", "batch_moved", (
+        Change("the old arguments", "device, dataloader_idx=0", "device"),
+    )),
+    Project("LIT modules", "asked_for_precision", (
+        Change("asked of the module as before", 'self.trainer.precision == "32-true"', "self.precision == 32"),
+        Change("compared with a number", '"32-true"', "32"),
+        Change("another precision", '"32-true"', '"16-mixed"'),
+    )),
+    Project("LIT keywords", "older_keyword", (
+        Change("the keyword as before", "reduce_fx=", "sync_dist_op="),
+        Change("other sign of the loss", "return loss", "return -loss"),
+        Change("no loss", "return loss", "return None"),
+    )),
+    Project("LIT variables", "not_read_ahead", (
+        Change("the line behind gone too", 'RATE = float(os.environ.get("RATE_OF_THE_TEST", "0.1"))\n', ""),
+        Change("the import gone too", "import os\n\n", ""),
+        Change("the value of another variable lost", 'float(os.environ.get("RATE_OF_THE_TEST", "0.1"))', "1.0"),
+    )),
+    Project("LIT variables", "read_ahead", (
+        Change("the import gone too", "import os\n\n", ""),
+    )),
+    Project("LIT extensions", "own_bar", (
+        Change("one place as before", "return self.train_progress_bar", "return self.main_progress_bar"),
+        Change("another bar", "return self.train_progress_bar", "return self.val_progress_bar"),
+        Change("counted twice", "n += 1", "n += 2"),
+    )),
+    Project("LIT extensions", "own_plugin", (
+        Change("the name as before", "self.main_params", "self.master_params"),
     )),
     Project("PIN", "data_elsewhere", ()),
 )  # fmt: skip
