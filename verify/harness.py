@@ -93,7 +93,7 @@ def train(spec: dict[str, Any], record: Record) -> int:
             record("failure", type="SetupFailed", message=told, place=None)
             return 1
     watch = prepared(spec, record)
-    return 3 if watch is None else execute(spec, root, script, record)
+    return 3 if watch is None else execute(spec, root, script, watch)
 
 
 def prepared(spec: dict[str, Any], record: Record) -> Any:
@@ -145,7 +145,7 @@ def alone(spec: dict[str, Any], record: Record) -> int:
         except BaseException as error:
             own("failure", type=type(error).__name__, message=str(error)[:4000], place=place(error, root))
             traceback.print_exc()
-        own("loaded", files=loaded(root, root / recipe["path"]), **given())
+        own("loaded", files=loaded(root, root / recipe["path"]), warnings=watch.warnings(), **given())
         own("end")
     record("end")
     return 0
@@ -185,12 +185,12 @@ def installed(name: str) -> str | None:
     return None
 
 
-def execute(spec: dict[str, Any], root: Path, script: Path, record: Record) -> int:
-    """Run the script as `__main__` and record how it ended, and which files of the project it loaded."""
+def execute(spec: dict[str, Any], root: Path, script: Path, watch: Any) -> int:
+    """Run the script as `__main__` and record how it ended, which files of the project it loaded, and warnings."""
     try:
-        return run_script(spec, root, script, record)
+        return run_script(spec, root, script, watch.record)
     finally:
-        record("loaded", files=loaded(root, script), **given())
+        watch.record("loaded", files=loaded(root, script), warnings=watch.warnings(), **given())
 
 
 def given() -> dict[str, list[str]]:

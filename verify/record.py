@@ -80,6 +80,7 @@ def _read(path: Path, script: str) -> Raw:
     logged: dict[str, list[float]] = {}
     fits: list[dict[str, Any]] = []
     flow: dict[str, Any] = {}
+    warned: tuple[str, ...] = ()
     raw = Raw(_empty(script))
     failure: Failure | None = None
     for event in events(path):
@@ -102,6 +103,7 @@ def _read(path: Path, script: str) -> Raw:
         elif kind == "loaded":
             lent, built, known, moved = (tuple(map(str, event.get(name, ()))) for name in _GIVEN)
             opened = tuple(map(str, event.get("opened", ())))
+            warned = tuple(map(str, event.get("warnings", ())))
             raw = replace(raw, loaded=tuple(event["files"]), opened=opened)
             raw = replace(raw, lent=lent, compiled=built, installed=known, moved=moved)
     last = fits[-1] if fits else {}
@@ -133,7 +135,7 @@ def _read(path: Path, script: str) -> Raw:
         digest=last.get("digest"),
         peak_memory=last.get("peak_memory"),
         step_seconds=_median([float(step["at"]) for step in steps if "at" in step]),
-        warnings=tuple(last.get("warnings", ())),
+        warnings=warned,
     )
     return replace(raw, recording=recording, weights=weights, passes=tuple(passes))
 

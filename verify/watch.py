@@ -146,6 +146,10 @@ class Watch:
 
         warnings.showwarning = show
 
+    def warnings(self) -> list[str]:
+        """What was warned of so far."""
+        return measures.short(iter(self.warned))
+
     def patch_fit(self, trainer: Any) -> None:
         original = trainer.fit
 
@@ -232,7 +236,6 @@ class Watch:
             "peak_memory": measures.memory,
             "schedulers": lambda: measures.schedulers(trainer),
             "planned": lambda: measures.planned(trainer, self.asked, self.steps),
-            "warnings": lambda: measures.short(iter(self.warned)),
         }
         found = {}
         for name, look in looks.items():

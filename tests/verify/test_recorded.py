@@ -63,6 +63,7 @@ data = torch.utils.data.DataLoader(torch.utils.data.TensorDataset(torch.rand(20,
 trainer = pl.Trainer(max_epochs=5, precision="bf16-mixed", check_val_every_n_epoch=5, overfit_batches=10)
 assert trainer.checkpoint_callback is None and type(trainer.logger).__name__ == "DummyLogger"
 trainer.fit(Model(), data, data)
+warnings.warn("of what follows")
 raise RuntimeError("after the training")
 """
 
@@ -124,7 +125,8 @@ def test_weights_memory_time_and_warnings_are_told(seen: Recording) -> None:
     assert [name for name, norm in seen.weights if norm > 0][:2] == ["given.weight", "given.bias"]
     assert seen.peak_memory and seen.peak_memory > 2**20
     assert seen.step_seconds and 0 < seen.step_seconds < 100
-    assert "UserWarning: mind the gap" in seen.warnings
+    assert [text for text in seen.warnings if "mind" in text] == ["UserWarning: mind the gap"]
+    assert seen.warnings[-1] == "UserWarning: of what follows"
 
 
 def test_all_that_is_written_is_documented(record: Path) -> None:
