@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
@@ -11,6 +12,7 @@ from codemods.plan import Plan, plan
 from codemods.scan import Options
 from codemods.source import Source
 from fixer.errors import UsageError
+from fixer.gitio import find_repository, git_is_installed
 from fixer.groups import changed_codes, groups
 from fixer.project import Project, export, written_on
 from fixer.settings import pins_of
@@ -40,7 +42,8 @@ class ProofOptions:
 def proof_options(
     project: Project, python: Path | None, timeout: float | None, readable: tuple[Path, ...]
 ) -> ProofOptions:
-    """What the user asked for, laid over the project's settings. Raises UsageError for a script that is not there."""
+    """What the user asked for, laid over the project's settings. Raises UsageError for a script that is not there, and
+    for an interpreter that is a file of the repository: it would be run where nothing of the project is to be."""
     config = project.config.verify
     script = PurePosixPath(config.script or "")
     if script.suffix == ".py" and script not in {PurePosixPath(source.path) for source in project.sources}:
@@ -49,16 +52,33 @@ def proof_options(
             "committed, or take the setting out"
         )
 
-    def named(place: str | None) -> Path | None:
-        return project.root / Path(place).expanduser() if place else None
+    def named(setting: str, place: str | None) -> Path | None:
+        found = project.root / Path(place).expanduser() if place else None
+        if found and _is_tracked(project, found):
+            raise UsageError(
+                f"pyproject.toml: [tool.fixer.verify] {setting}: '{place}' is a file of the repository, and is not "
+                "run; name an interpreter of yours"
+            )
+        return found
 
     return ProofOptions(
-        python.absolute() if python else named(config.target_python),
+        python.absolute() if python else named("target-python", config.target_python),
         timeout or config.timeout,
-        named(config.baseline_python),
+        named("baseline-python", config.baseline_python),
         config.torch == "project",
         tuple(place.resolve() for place in readable),
     )
+
+
+def _is_tracked(project: Project, place: Path) -> bool:
+    """Whether the repository holds a file, a link on the way to it, or the submodule that it lies in."""
+    repository = find_repository(project.root) if git_is_installed() else None
+    if repository is None:
+        return False
+    tracked = {os.fsdecode(name) for name in repository.git("ls-files", "--cached", "-z").split(b"\0") if name}
+    root = repository.root
+    ways = [path.relative_to(root) for path in (place.absolute(), place.resolve()) if path.is_relative_to(root)]
+    return any(part.as_posix() in tracked for way in ways for part in (way, *way.parents))
 
 
 def request(

@@ -116,6 +116,24 @@ def test_what_cannot_be_compared_is_named(ask: Ask, folder: Path, words: list[st
     assert said in ask("verify", *words).complaint()
 
 
+@pytest.mark.parametrize("setting", ["target-python", "baseline-python"])
+@pytest.mark.parametrize("named", ["python", "./bin/../python", "link", "folder/python", "sub/python"])
+def test_an_interpreter_of_the_repository_is_not_run(ask: Ask, folder: Path, setting: str, named: str) -> None:
+    """Not even to ask what it is, where names alone are looked at and the settings switch the proof off."""
+    (folder / "python").write_text("#!/bin/sh\ntouch ran\n")
+    (folder / "python").chmod(0o755)
+    (folder / "link").symlink_to("python")
+    (folder / "folder").symlink_to(".")
+    (folder / "bin").mkdir()
+    sub = old_project(folder / "sub", {"python": b"#!/bin/sh\n"})
+    commit_all(folder)
+    assert git(folder, "ls-files", "--stage", "sub").startswith("160000"), sub
+    settings = f'[tool.fixer.verify]\nenabled = false\n{setting} = "{named}"\n'
+    (folder / "pyproject.toml").write_text(settings)
+    told = ask("verify", "--conforms").complaint()
+    assert f"{setting}: '{named}' is a file of the repository, and is not run" in told
+
+
 def test_switched_off_means_off(ask: Ask, folder: Path, asked: list[tuple[str, str, Request]]) -> None:
     (folder / "pyproject.toml").write_text("[tool.fixer.verify]\nenabled = false\n")
     assert "verify.enabled is false in pyproject.toml" in ask("verify").complaint()
