@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from verify.process import Limits
+from verify.process import TASKS_EACH, Limits
 
 Level = Literal["full", "network", "limits", "none"]
 
@@ -26,7 +26,6 @@ _SAID: dict[Level, str] = {
     "none": "run with the network on, without limits and not kept from files and processes of yours, since this system "
     "has no way for us",
 }
-_TASKS_EACH = 16
 
 
 @dataclass(frozen=True)
@@ -63,7 +62,7 @@ class Containment:
             "level": "limits" if online and self.level == "network" else self.level,
             "online": online,
             "limits": _limits(limits),
-            "tasks": limits.processes * _TASKS_EACH,
+            "tasks": limits.processes * TASKS_EACH,
             "writable": [str(own), *map(str, writable)],
             "readable": [place for place in dict.fromkeys(readable) if Path(place).is_absolute() and place != "/"],
             "private": str(private),

@@ -23,6 +23,8 @@ _KEPT = ("PATH", "LANG", "LANGUAGE", "TZ", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH
 _KEPT_PREFIXES = ("LC_", "CUDA_", "NVIDIA_", "ROCR_", "HIP_")
 _TAIL = 64 * 1024
 _SPARE = 2**30
+TASKS_EACH = 16
+"""How many threads there may be for each process that there may be."""
 
 
 class Stopped(Exception):
@@ -111,6 +113,8 @@ def _watch(
         members = family.look()
         if len(members) > limits.processes:
             return f"it started more than {limits.processes} processes"
+        if family.threads > limits.processes * TASKS_EACH:
+            return f"it started more than {limits.processes * TASKS_EACH} threads"
         if sum(map(_resident, members)) > limits.memory:
             return f"it used more than {limits.memory / 2**30:.1f} GiB of memory"
         if room and (full := room.full()):
@@ -164,21 +168,24 @@ class Family:
     def __init__(self, root: int, mark: str) -> None:
         self.root = root
         self.mark = mark
+        self.threads = 0
         self._known: dict[int, bytes] = {}
 
     def look(self) -> set[int]:
-        """The living members."""
+        """The living members; `threads` is then how many all of them have."""
         parents: dict[int, int] = {}
         born: dict[int, bytes] = {}
+        threads: dict[int, int] = {}
         for pid in _processes():
             with contextlib.suppress(OSError, ValueError, IndexError):
                 state, parent, *more = _read(f"/proc/{pid}/stat").rpartition(b")")[2].split()
                 if state not in b"ZX":
-                    parents[pid], born[pid] = int(parent), more[17]
+                    parents[pid], threads[pid], born[pid] = int(parent), int(more[15]), more[17]
         members = {pid for pid, when in self._known.items() if born.get(pid) == when} | {self.root} & born.keys()
         while more_members := {pid for pid, parent in parents.items() if parent in members} - members:
             members |= more_members
         self._known = {pid: born[pid] for pid in members}
+        self.threads = sum(threads[pid] for pid in members)
         return members
 
 

@@ -70,6 +70,66 @@ def test_a_fork_bomb_is_ended_with_all_its_processes(tmp_path: Path, level: Leve
     assert still(tmp_path / "own/tree/beat")
 
 
+def test_threads_are_bounded_also_where_the_kernel_does_not_count_them(tmp_path: Path, level: Level) -> None:
+    """It counts none of root's; where it counts them, no more can be started."""
+    code = """
+import threading, time
+threading.stack_size(64 * 1024)
+try:
+    while True: threading.Thread(target=time.sleep, args=(60,), daemon=True).start()
+except RuntimeError as error:
+    raise SystemExit(str(error))
+"""
+    outcome = attack(tmp_path, level, code, Limits(20, 2**33, processes=4))
+    assert outcome.ended == "it started more than 64 threads" or "can't start new thread" in outcome.output
+
+
+def test_each_process_has_its_limits(tmp_path: Path, level: Level) -> None:
+    """It cannot raise them again, where it is not what a root of the whole system starts."""
+    code = """
+import resource
+raised = []
+for name in ("CPU", "FSIZE", "NOFILE", "CORE", "NPROC"):
+    number = getattr(resource, "RLIMIT_" + name)
+    soft, hard = resource.getrlimit(number)
+    print(name, soft == hard, hard)
+    try: resource.setrlimit(number, (soft, hard + 1)); raised.append(name)
+    except (OSError, ValueError): pass
+print(raised)
+files = []
+try:
+    while True: files.append(open("/dev/null"))
+except OSError as error: print(len(files) < 4096, error.strerror)
+"""
+    limits = Limits(7, 2**31, processes=5, disk=3 * 2**20)
+    *told, tasks, raised, files = attack(tmp_path, level, code, limits).output.splitlines()
+    seconds = 7 * (os.cpu_count() or 1) + 10
+    assert told == [f"CPU True {seconds}", f"FSIZE True {3 * 2**20}", "NOFILE True 4096", "CORE True 0"]
+    assert tasks.startswith("NPROC True ")
+    assert raised == "[]" or level == "limits"
+    assert files == "True Too many open files"
+
+
+def test_it_has_folders_of_its_own(tmp_path: Path, level: Level, monkeypatch: pytest.MonkeyPatch) -> None:
+    """For what it keeps at home, in caches and settings, and for a while."""
+    places = ("HOME", "TMPDIR", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "TORCH_HOME", "HF_HOME")
+    for name in (*places, "XDG_STATE_HOME", "XDG_RUNTIME_DIR", "PIP_CACHE_DIR"):
+        monkeypatch.setenv(name, str(tmp_path / "users"))
+    code = f"""
+import os, pathlib, tempfile
+for place in [*map(os.environ.get, {places!r}), tempfile.gettempdir()]:
+    pathlib.Path(place, "kept").parent.mkdir(parents=True, exist_ok=True)
+    pathlib.Path(place, "kept").write_text("x")
+    print(place)
+print("users" in str(os.environ))
+"""
+    *told, users = attack(tmp_path, level, code).output.splitlines()
+    assert len(told) == len(places) + 1
+    assert all(Path(place).is_relative_to(tmp_path / "own") for place in told)
+    assert all((Path(place) / "kept").is_file() for place in told)
+    assert (users, (tmp_path / "users").exists()) == ("False", False)
+
+
 def test_who_leaves_group_session_and_environment_is_ended(tmp_path: Path, level: Level) -> None:
     code = f"""
 import os, sys, time
