@@ -12,6 +12,7 @@ from verify.sources import Sources
 from verify.starts import trains
 from verify.targets import asked_for, targets
 
+IN_MAIN = "from pytorch_lightning import Trainer\ndef main():\n    Trainer().fit(None)\n"
 FIT = "from pytorch_lightning import Trainer\nTrainer().fit(None)\n"
 
 
@@ -24,6 +25,9 @@ FIT = "from pytorch_lightning import Trainer\nTrainer().fit(None)\n"
         "from lightning import pytorch as pl\nclass Run:\n    def go(self):\n        pl.Trainer().fit(1)\nRun().go()\n",
         "import lightning as L\ntrainer = L.Trainer()\nwith open('x'):\n    trainer.fit(1)\n",
         "import pytorch_lightning\npytorch_lightning.Trainer.from_argparse_args(1).fit(2)\n",
+        f"{IN_MAIN}fire.Fire(main)\n",
+        f"{IN_MAIN}if __name__ == '__main__':\n    app.run(main)\n",
+        IN_MAIN.replace("def main", "@click.command()\n@click.option(1)\ndef main"),
     ],
 )
 def test_scripts_that_train(text: str) -> None:

@@ -1,9 +1,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+import pytest
+import torch
+
+from verify.process import scrubbed
 from verify.short import smoke
 
 
@@ -51,3 +56,21 @@ def test_no_argument_makes_a_training_longer() -> None:
     assert shortened(overfit_batches=100, fast_dev_run=20) == [8, 2, 2, 8, 8]
     assert shortened(overfit_batches=0.5, fast_dev_run=True) == [8, 2, 2, 8, True]
     assert shortened(overfit_batches=0.0, fast_dev_run=3) == [8, 2, 2, 0.0, 3]
+
+
+@pytest.mark.parametrize(("there", "new", "old"), [(True, "gpu", {"gpus": 1}), (False, "cpu", {})])
+def test_one_gpu_is_used_where_there_is_one(
+    monkeypatch: pytest.MonkeyPatch, there: bool, new: str, old: dict[str, int]
+) -> None:
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: there)
+    spec = {"scratch": ".", "limit_train_batches": 8, "limit_val_batches": 2, "max_epochs": 2}
+    given = {"accelerator": "ddp", "devices": 4, "gpus": 4, "num_nodes": 2, "strategy": "ddp", "precision": 16}
+    found = smoke(given, frozenset(given), spec, ModuleType("none"))
+    assert found == {"accelerator": new, "devices": 1, "precision": 16}
+    given = {"gpus": 4, "distributed_backend": "ddp"}
+    assert smoke(given, frozenset(given), spec, ModuleType("none")) == old
+
+
+def test_the_user_may_hide_the_gpu_for_a_second_opinion(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "")
+    assert scrubbed(tmp_path, 1)["CUDA_VISIBLE_DEVICES"] == ""
