@@ -24,6 +24,7 @@ _FILES = 400
 _DEPTH, _PARTS = 60, 100_000
 _SKIPPED = frozenset({".git", ".github", "node_modules", "site-packages", ".venv", "venv", "docs", "doc"})
 _REACHED = ("_target_", "class_path", "target", "class", "name", "type")
+_OF_LOADING = ("checkpoint_path", "map_location", "hparams_file", "strict", "weights_only")
 _GIVEN = ("init_args", "params", "args", "kwargs", "hparams")
 
 
@@ -167,24 +168,22 @@ def _call(node: ast.Call, held: Scope, sources: Sources, found: Hints) -> None:
     if called in ("add_argument", "option", "Option", "add_arg"):
         _option(node, constants, found)
         return
+    keywords, positional = node.keywords, node.args
     if called == "load_from_checkpoint" and isinstance(node.func, ast.Attribute):
         called = getattr(node.func.value, "id", getattr(node.func.value, "attr", ""))
-    given = {
-        keyword.arg: value
-        for keyword in node.keywords
-        if keyword.arg and (value := _value(keyword.value, constants)) is not NONE
-    }
-    names = _parameters(sources, called) if node.args and called[:1].isupper() else []
+        keywords, positional = [each for each in keywords if each.arg not in _OF_LOADING], []
+    named = [(each.arg, each.value) for each in keywords if each.arg]
+    given = {name: value for name, kept in named if (value := _value(kept, constants)) is not NONE}
+    names = _parameters(sources, called) if positional and called[:1].isupper() else []
     given |= {
         name: value
-        for name, argument in zip(names, node.args, strict=False)
+        for name, argument in zip(names, positional, strict=False)
         if (value := _value(argument, constants)) is not NONE
     }
     for name, value in given.items():
         found.add(name, value)
     if called[:1].isupper():
-        pairs = [(keyword.arg, keyword.value) for keyword in node.keywords if keyword.arg]
-        more = {name: meant(value, held) for name, value in [*zip(names, node.args, strict=False), *pairs]}
+        more = {name: meant(value, held) for name, value in [*zip(names, positional, strict=False), *named]}
         found.call(called, {**{name: value for name, value in more.items() if value is not NONE}, **given})
         found.call(called, given)
 

@@ -35,3 +35,14 @@ def test_fields_of_classes_are_values_by_name(tmp_path: Path) -> None:
     values = hints(Sources(tmp_path), "model.py").values
     values.pop("default")
     assert values == {"kind": ["cosine"], "widths": [[1, 2]], "rate": [0.1]}
+
+
+def test_what_a_checkpoint_is_loaded_with_are_arguments_and_its_place_is_none(tmp_path: Path) -> None:
+    (tmp_path / "net.py").write_text("class Net(Base):\n    def __init__(self, size, rate=0.1, **more): ...\n")
+    (tmp_path / "test.py").write_text(
+        "net.Net.load_from_checkpoint('best.ckpt', 'cpu', size=9, strict=False)\n"
+        "Net.load_from_checkpoint(checkpoint_path='last.ckpt', map_location='cpu', rate=0.5)\n"
+    )
+    found = hints(Sources(tmp_path), "net.py")
+    assert sorted(found.calls["Net"], key=str) == [{"rate": 0.5}, {"size": 9}]
+    assert found.values["size"] == [9]
