@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -130,7 +131,9 @@ def _how_far(evidence: Evidence) -> int:
 
 def _said_before(entry: Entry, bench: Bench) -> str:
     """What will be run, and how."""
-    return f"running `{entry.told}`, each tree for at most {bench.request.timeout:g} s; it is {bench.contained.said}"
+    lines = [*(shlex.join(["python", *words]) for words in entry.setup), entry.told]
+    told = ", then ".join(f"`{line}`" for line in lines)
+    return f"running {told}, each tree for at most {bench.request.timeout:g} s; it is {bench.contained.said}"
 
 
 # -- modules alone
@@ -143,7 +146,9 @@ def _apart(before: Sources, after: Sources, problems: tuple[str, ...], bench: Be
     if not first and not then:
         return None
     pair = _environments(before, after, [file.path for file in (*first, *then)], bench)
-    bench.progress(f"training modules alone: {', '.join(file.path for file in (first or then)[:NAMED])}")
+    files = ", ".join(file.path for file in (first or then)[:NAMED])
+    limit = f"each tree for at most {request.timeout:g} s at a time"
+    bench.progress(f"training modules alone: {files}, {limit}; they are {bench.contained.said}")
 
     def start(role: str, ready: Ready) -> apart.Start:
         def started(name: str, sources: Sources, spec: Mapping[str, object]) -> tuple[Outcome, Path]:

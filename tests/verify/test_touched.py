@@ -159,6 +159,27 @@ def test_what_fails_in_one_of_two_runs_is_neither_a_regression_nor_a_repair(
     assert evidence.reason.startswith(f"two runs of {tree} do not end alike; in the first, ") == (second != "alike")
 
 
+def test_what_is_run_is_said_before(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """What is to be run first, too, and how far it is shut in."""
+    root = tree(tmp_path / "tree", a=TRAIN, make=TRAIN)
+    (root / "pyproject.toml").write_text(
+        '[tool.fixer.verify]\nscript = "a.py"\nargs = ["--rate", "a b"]\nsetup = ["python make.py x", "-m make"]\n'
+    )
+    said: list[str] = []
+    one = raw("a.py", [])
+    pair = Pair(READY, READY, "")
+    monkeypatch.setattr("verify.prove._environments", lambda *_: pair)
+    monkeypatch.setattr("verify.prove._conform", lambda *_: ((), ()))
+    monkeypatch.setattr("verify.prove.run_both", lambda *_: said.append("RUN A SCRIPT") or (one, one))
+    monkeypatch.setattr("verify.apart.train", lambda *_, **__: said.append("RUN MODULES"))
+    prove(root, root, replace(REQUEST, changed=("make.py",), timeout=7), said.append)
+    script, ran, alone, trained = said[-4:]
+    assert (ran, trained) == ("RUN A SCRIPT", "RUN MODULES")
+    assert script.startswith("running `python make.py x`, then `python -m make`, then `python a.py --rate 'a b'`, ")
+    assert alone.startswith("training modules alone: make.py, ")
+    assert all("each tree for at most 7 s" in line and " run with" in line for line in (script, alone))
+
+
 def test_a_notebook_is_code_that_no_script_executes(tmp_path: Path) -> None:
     assert not touches(tmp_path, ["requirements.txt", "a.ipynb"], ["train.py"])
     assert touches(tmp_path, ["a.ipynb", "train.py"], ["train.py"])
