@@ -241,6 +241,15 @@ def takes_index(step: Function) -> bool:
     return bool(len(parameters(step)) > 2 or arguments.vararg or arguments.kwarg or arguments.kwonlyargs)
 
 
+def names_index(step: Function) -> bool:
+    """Whether the parameter of an evaluation step behind the batch and its number is, by its name and default, the
+    index of a dataloader: nothing else tells it from one of the class's own."""
+    names, defaults = parameters(step), step.args.defaults
+    if len(names) != 3 or not ("loader" in names[2] or names[2].endswith(("idx", "index"))):
+        return len(names) < 3
+    return not defaults or (isinstance(defaults[-1], ast.Constant) and type(defaults[-1].value) in (int, type(None)))
+
+
 def reads_flat(hook: Function) -> bool:
     """Whether a hook takes each of its outputs for a dict, which a list of lists never served."""
     given = parameters(hook)[:1]

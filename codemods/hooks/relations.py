@@ -16,13 +16,22 @@ from codemods.hooks.epoch_end import (
     Stage,
     keeping_refusal,
     makes_in_init,
+    names_index,
     own_calls,
     plain_step,
     reads_flat,
     takes_index,
 )
 from codemods.hooks.results import never_none
-from codemods.hooks.step_end import always_gives, family_refusal, named_lines, own_refusal, spellings, used_elsewhere
+from codemods.hooks.step_end import (
+    always_gives,
+    asked_of_another,
+    family_refusal,
+    named_lines,
+    own_refusal,
+    spellings,
+    used_elsewhere,
+)
 from codemods.source import ClassNode, PythonFile
 from codemods.syntax import is_super_call, may_return_none, mentions, parameters, results
 
@@ -93,8 +102,9 @@ def project_refusal(file: PythonFile, facts: Facts, item: ClassNode, fact: Class
 def _spoken_of(file: PythonFile, facts: Facts, fact: ClassFact, stage: Stage) -> str | None:
     """Another file that names the class and the hook, other than in a comment or in documentation."""
     shown = facts.collected("LIT201")
-    told = used_elsewhere(facts, fact, (stage.old,))
-    if told is None:
+    if told := asked_of_another(facts, fact, stage.old):
+        return told
+    if (told := used_elsewhere(facts, fact, (stage.old,))) is None:
         return None
     naming = facts.mentions.get(short_name(fact).encode(), frozenset()) - {file.path}
     related = {other.path for other in family(facts, fact)}
@@ -160,11 +170,16 @@ def keeping(file: PythonFile, facts: Facts, item: ClassNode, fact: ClassFact, ho
         return Keeping("nowhere")
     if ended and (why := _end_refusal(file, facts, item, fact, stage)):
         return why
-    named = bool(named_lines(file, stage.step)) or used_elsewhere(facts, fact, (stage.step,)) is not None
+    named = bool(
+        named_lines(file, stage.step)
+        or used_elsewhere(facts, fact, (stage.step,))
+        or asked_of_another(facts, fact, stage.step)
+    )
     apart = ended and stage.step not in item.methods
     shared = any(stage.old in other.methods for other in relatives)
-    inside = step is not None and not (stage.train or overridden or named or shared)
     several = not stage.train and _several(file, facts, item, relatives, hook)
+    inside = step is not None and not (stage.train or overridden or named or shared)
+    inside = inside and (not several or step is None or names_index(step))
     above = any(stage.old in other.methods for other in facts.ancestry(fact)[1:])
     start = several or above or not makes_in_init(item)
     watched = {*([] if inside else [stage.batch_end]), *([stage.start] if start else [])}

@@ -29,6 +29,23 @@ def used_elsewhere(facts: Facts, fact: ClassFact, names: tuple[str, ...]) -> str
     return None
 
 
+def asked_of_another(facts: Facts, fact: ClassFact, name: str) -> str | None:
+    """A method that another file asks of something which may be any module, as the middle of a sentence: of neither
+    `self`, `super()` nor a class by its name."""
+    for path in sorted(facts.mentions.get(f".{name}".encode(), frozenset()) - {fact.path}):
+        file = facts.open(path)
+        if file and any(not _is_told(file, facts, node.value) for node in file.attributes(name)):
+            return f"{name} is used by name in {path}"
+    return None
+
+
+def _is_told(file: PythonFile, facts: Facts, node: ast.expr) -> bool:
+    if isinstance(node, ast.Call):
+        return isinstance(node.func, ast.Name) and node.func.id == "super"
+    dotted = file.scope.resolve(node)
+    return (isinstance(node, ast.Name) and node.id == "self") or bool(dotted and facts.find_class(dotted, file.path))
+
+
 def named_lines(file: PythonFile, name: str) -> list[int]:
     """The lines of a file that speak of a method without defining it."""
     if name not in file.text:

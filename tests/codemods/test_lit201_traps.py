@@ -323,3 +323,38 @@ def test_a_hook_that_flattens_its_outputs_gets_a_list_for_each_dataloader(body: 
     head, _, _ = text.rpartition("self.log(")
     after = rewritten({"model.py": f"{head}{body}\n"}, LIT)["model.py"]
     assert "self.validation_step_outputs[dataloader_idx].append(output)" in after
+
+
+@pytest.mark.parametrize("parameter", ["stage='val'", "outer=None", "log=True", "kind"])
+def test_a_parameter_that_is_no_index_of_a_dataloader_is_not_taken_for_one(parameter: str) -> None:
+    step = f"def validation_step(self, batch, batch_idx, {parameter})"
+    text = BEFORE.replace("def validation_step(self, batch, batch_idx)", step)
+    after = rewritten({"model.py": text.replace("output[", "outputs[0][")}, LIT)["model.py"]
+    assert "self.validation_step_outputs[dataloader_idx].append(outputs)" in after
+    assert after.count(".append(") == 1 and "[[] for _ in self.trainer.num_val_batches]" in after
+
+
+OUTER = """\
+from pytorch_lightning import LightningModule
+
+
+class Outer(LightningModule):
+    def __init__(self, inner):
+        super().__init__()
+        self.inner = inner
+
+    def validation_step(self, batch, batch_idx):
+        return self.inner.STEP(batch, batch_idx)
+"""
+
+
+def test_a_step_that_another_module_calls_of_what_it_was_given_keeps_nothing_itself() -> None:
+    after = rewritten({"model.py": BEFORE, "outer.py": OUTER.replace("STEP", "validation_step")}, LIT)["model.py"]
+    assert "    def on_validation_batch_end(self, outputs, batch, batch_idx):\n" in after
+    assert "        return {" in after
+
+
+def test_a_hook_that_another_module_calls_of_what_it_was_given_stays() -> None:
+    files = {"model.py": BEFORE, "outer.py": OUTER.replace("STEP", "validation_epoch_end")}
+    made = run_rules(files, LIT)
+    assert not made.changes and "used by name in outer.py" in made.findings[0].reason
