@@ -1,12 +1,17 @@
-"""Which Lightning is watched while a script runs."""
+"""What is around a script while it runs: which Lightning is watched, and what runs first."""
 
 from __future__ import annotations
 
+import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from tests.verify.trees import tree
+from verify import running
+from verify.record import read
 from verify.running import namespaces
 from verify.sources import Sources
 
@@ -34,3 +39,29 @@ def test_whatever_lightning_a_script_gets_at_is_watched(
     root = tree(tmp_path / "p", **files)
     (root / "conf.yaml").write_text(f"trainer:\n  _target_: {config}\n")
     assert namespaces(Sources(root), "run.py", installed) == found
+
+
+@pytest.mark.parametrize(("number", "failure"), [(0, None), (3, "SetupFailed")])
+def test_what_is_to_run_first_runs_with_the_variables_that_are_set(
+    tmp_path: Path, number: int, failure: str | None
+) -> None:
+    train = "import os, sys\nassert os.environ['WORD'] == open('made').read() == 'x' and sys.argv[1:] == ['--y']\n"
+    make = f"import os, sys\nopen(sys.argv[1], 'w').write(os.environ['WORD'])\nsys.exit({number})\n"
+    root = tree(tmp_path / "p", make=make)
+    (root / "pkg").mkdir()
+    (root / "pkg" / "train.py").write_text(train)
+    spec = {
+        "mode": "train", "script": "pkg/train.py", "args": ["--y"], "module": "pkg.train", "namespaces": [], "seed": 1,
+        "seconds": 100, "variables": {"WORD": "x"}, "setup": [["make.py", "made"]], "scratch": str(tmp_path),
+        "record": str(tmp_path / "record.jsonl"),
+    }  # fmt: skip
+    (tmp_path / "spec.json").write_text(json.dumps(spec))
+    harness = Path(running.__file__).with_name("harness.py")
+    subprocess.run([sys.executable, harness, tmp_path / "spec.json"], cwd=root, capture_output=True, check=False)
+    told = read(tmp_path / "record.jsonl", "pkg/train.py")
+    assert (told.recording.failure and told.recording.failure.type) == failure
+    assert ("pkg/train.py" in told.loaded) is (failure is None)
+    if failure:
+        assert told.recording.failure and told.recording.failure.message == (
+            "`python make.py made`, which is to be run first, ends with 3"
+        )
