@@ -166,3 +166,23 @@ def test_what_an_installer_blames_is_taken_out_and_the_rest_installed_at_once(tm
         ["gone-too", "numpy==1", "pinned"],
         ["gone"],
     ]
+
+
+class Noting(Installer):
+    """Notes where what is fetched for an environment is kept."""
+
+    def fetch(
+        self, command: Sequence[str], place: Path, overrides: Sequence[str] = (), seconds: float = 60.0
+    ) -> str | None:
+        code = "import os, sys; sys.exit(os.environ['UV_CACHE_DIR'] + ' ' + os.environ['PIP_CACHE_DIR'])"
+        return super().fetch([sys.executable, "-c", code], place, overrides, seconds)
+
+
+@pytest.mark.parametrize("uv", [True, False])
+def test_what_was_fetched_for_one_environment_serves_the_next(tmp_path: Path, uv: bool) -> None:
+    found = find(threading.Event())
+    tools = Noting(**{**vars(found), "uv": Path(sys.executable) if uv else None})
+    store = tmp_path / STORE
+    store.mkdir()
+    told = {tools.install(store / name, ["six"]) for name in ("one", "two")}
+    assert told == {f"{store / 'uv'} {store / 'pip'}"}
