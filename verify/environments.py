@@ -230,13 +230,25 @@ def _lightning(name: str, release: str) -> tuple[str, ...]:
 
 def _extras(wanted: Wanted, same: Mapping[str, str]) -> tuple[str, ...]:
     """The other distributions: as in the other environment, else as pinned, else any."""
-    pinned = {canonicalize_name(pin.name): str(pin) for pin in map(requirement, wanted.pins) if pin and pin.specifier}
+    pinned = {canonicalize_name(pin.name): pin for pin in map(requirement, wanted.pins) if pin and _holds(pin)}
     lines = []
     for name in sorted(wanted.packages):
-        plain = canonicalize_name(Requirement(name).name)
-        known = plain in same and not Requirement(name).url
-        lines.append(f"{name}=={same[plain]}" if known else pinned.get(plain, name))
+        asked = Requirement(name)
+        plain = canonicalize_name(asked.name)
+        if plain in same and not asked.url:
+            lines.append(f"{name}=={same[plain]}")
+        elif plain in pinned and not asked.url:
+            pin = pinned[plain]
+            extras = ",".join(sorted(asked.extras | pin.extras))
+            lines.append(f"{pin.name}{f'[{extras}]' if extras else ''}{pin.specifier}")
+        else:
+            lines.append(name)
     return tuple(lines)
+
+
+def _holds(pin: Requirement) -> bool:
+    """Whether a pin says which version to take on this Python: what is imported is installed on any."""
+    return bool(pin.specifier) and (pin.marker is None or pin.marker.evaluate({"extra": ""}))
 
 
 def _absent(wanted: Wanted, found: Interpreter) -> frozenset[str]:

@@ -209,6 +209,24 @@ def test_other_metrics_than_the_project_pins_are_told(
     assert (ready.interpreter is held) is (lightning == "2.6.6" and not installs)
 
 
+@pytest.mark.parametrize(
+    ("pins", "asked"),
+    [
+        (("rich>=9,<12",), "rich<12,>=9"),
+        (("rich==9; python_version < '3.8'",), "rich"),
+        (("rich==12; python_version >= '3.8'", "rich==9; python_version < '3.8'"), "rich==12"),
+        (("rich[jupyter]==9",), "rich[jupyter]==9"),
+        (("rich==9; extra == 'more'",), "rich"),
+    ],
+)
+def test_a_pin_counts_where_it_holds_and_what_is_imported_is_installed_anyway(
+    pins: tuple[str, ...], asked: str
+) -> None:
+    wanted = Wanted("pytorch-lightning", frozenset({"jsonargparse[signatures]", "rich"}), (*pins, "jsonargparse==4.20"))
+    plan = baseline_plan(wanted, Choice(Version("1.9.5"), "why"), {}, None)
+    assert plan.extras == ("jsonargparse[signatures]==4.20", asked)
+
+
 def test_what_the_target_could_not_get_is_not_tried_again(tmp_path: Path) -> None:
     installer = Recorded(Path("uv"), (), {}, threading.Event(), CONTAINED, FOLDERS)
     wanted = Wanted("pytorch-lightning", frozenset({"numpy", "cuda-only"}))
