@@ -174,7 +174,9 @@ def _reason(asked: Devices, arguments: Mapping[str, ast.expr], planned: Rewrite)
     if "accelerator" in arguments and literal(arguments["accelerator"])[1] == "dp":
         return f"{reason}; {ONE}"
     if any(name == "strategy" for name, _ in planned.instead):
-        reason += "; strategy= names what accelerator= did; it no longer looks for unused parameters by itself"
+        reason += "; strategy= names what accelerator= did"
+        if "plugins" not in arguments:
+            reason += "; it no longer looks for unused parameters by itself"
     elif asked.several and not {"strategy", "distributed_backend", "plugins"} & set(arguments):
         reason += '; several devices start by "ddp" since 2.0 (1.x: strategy="ddp_spawn")'
     return f"{asked.why}; {reason}" if asked.why else reason

@@ -170,6 +170,8 @@ def test_strategy_is_named_where_it_changes() -> None:
     assert "ddp_spawn" in reason("Trainer(gpus=2)")
     assert "ddp_spawn" not in reason("Trainer(gpus=1)")
     assert "ddp_spawn" not in reason("Trainer(gpus=2, strategy='ddp')")
+    assert "unused parameters" in reason("Trainer(gpus=2, accelerator='ddp')")
+    assert "unused parameters" not in reason("Trainer(gpus=2, accelerator='ddp', plugins=DDPPlugin())")
 
 
 LITERALS = st.one_of(
