@@ -25,6 +25,7 @@ from verify.prove import prove
 
 Progress = Callable[[str], None]
 TRIALS = 16
+SHOWN = 3
 
 
 @dataclass(frozen=True)
@@ -149,9 +150,9 @@ def prove_plan(
         case = _Case(project, sources, options, how, before, folder, progress)
         evidence = _prove(case, made, "after")
         regressed = [item for item in evidence if item.verdict == "regressed"]
-        if not regressed:
-            return made, evidence
-        return _without_culprits(case, made, evidence, regressed)
+        if regressed:
+            made, evidence = _without_culprits(case, made, evidence, regressed)
+        return made, _explained(case, made, evidence)
 
 
 def _without_culprits(
@@ -160,7 +161,7 @@ def _without_culprits(
     """What is left without the codes that regress, proven again; nothing where that cannot be found."""
     last = {rule.code for rule in case.options.rules if rule.last}
     suspects = tuple(code for code in dict.fromkeys(c for item in regressed for c in item.codes) if code not in last)
-    trials = _Trials(case, made)
+    trials = _Trials(case, made, "the patched tree fails")
     pointed = tuple(code for code in suspects if code in _pointed_at(made, regressed))
     few = next((codes for codes in (pointed, suspects) if codes and trials.works(frozenset(codes))), None)
     if few is None:
@@ -173,6 +174,36 @@ def _without_culprits(
         replace(item, codes=codes) for item in regressed if (codes := tuple(c for c in item.codes if c in culprits))
     )
     return _with_findings(made, kept, culprits, regressed), dropped + again
+
+
+def _explained(case: _Case, made: Plan, evidence: tuple[Evidence, ...]) -> tuple[Evidence, ...]:
+    """The evidence, other numbers with the findings of the codes without which there are none."""
+    changed = [item for item in evidence if item.verdict == "changed"]
+    codes, known = _changing(case, made, tuple(dict.fromkeys(code for item in changed for code in item.codes)))
+    found = [finding for finding in made.findings if finding.applied and finding.code in codes]
+    if not found:
+        return evidence
+    told = f"; it is one of {', '.join(codes)}, of which none can be left out by itself"
+    if known:
+        shown = "; ".join(f"{each.code} at {each.path}:{each.span.line}, {each.message}" for each in found[:SHOWN])
+        told = f"; explained by {shown}" + (f"; and {len(found) - SHOWN} more" if found[SHOWN:] else "")
+    return tuple(replace(item, reason=item.reason + told) if item in changed else item for item in evidence)
+
+
+def _changing(case: _Case, made: Plan, codes: tuple[str, ...]) -> tuple[tuple[str, ...], bool]:
+    """The codes without which the numbers are the same, and whether they are known one by one: those that the move to
+    the target needs cannot be left out. None where it cannot be told."""
+    rules = {rule.code: rule for rule in case.options.rules}
+    able = tuple(code for code in codes if not rules[code].last)
+    free = tuple(code for code in able if not rules[code].breaks_in)
+    if len(able) < 2 or not free:
+        return able, len(able) < 2
+    kept = tuple(rule for rule in case.options.rules if rule.code in changed_codes(made))
+    trials = _Trials(replace(case, options=replace(case.options, rules=kept)), made, "the numbers differ")
+    if trials.same(frozenset(free)):
+        return narrow(free, trials.same), True
+    differ = any(item.verdict == "changed" for item in trials.without(frozenset(free))[2])
+    return tuple(code for code in able if code not in free) if differ else (), False
 
 
 def narrow(suspects: Sequence[str], works: Callable[[frozenset[str]], bool]) -> tuple[str, ...]:
@@ -200,30 +231,42 @@ def _narrowed(
 class _Trials:
     """The plan without some codes, proven; each set of codes once, and no more of them than is worth the time."""
 
-    def __init__(self, case: _Case, made: Plan) -> None:
+    def __init__(self, case: _Case, made: Plan, why: str) -> None:
         self.case = case
         self.made = made
+        self.why = why
         self._seen: dict[frozenset[str], tuple[set[str], Plan, tuple[Evidence, ...]]] = {}
 
     def without(self, codes: frozenset[str]) -> tuple[set[str], Plan, tuple[Evidence, ...]]:
         """What had to go with these codes, what is left, and its evidence: none where nothing is left."""
         gone = frozenset(_with_dependents(self.case, set(codes)))
         if gone not in self._seen:
-            self.case.progress(f"the patched tree fails; trying it without {', '.join(sorted(gone))}")
+            self.case.progress(f"{self.why}; trying it without {', '.join(sorted(gone))}")
             kept = _plan_without(self.case, set(gone))
-            again = _prove(self.case, kept, f"without-{len(self._seen)}") if kept.changes else ()
+            number = sum(1 for _ in self.case.folder.iterdir())
+            again = _prove(self.case, kept, f"without-{number}") if kept.changes else ()
             self._seen[gone] = set(gone), kept, again
         return self._seen[gone]
 
     def works(self, codes: frozenset[str]) -> bool:
         """Whether nothing regresses without these codes; once there were too many trials, the answer to new ones
         is no."""
-        if len(self._seen) >= TRIALS and frozenset(_with_dependents(self.case, set(codes))) not in self._seen:
+        if self._enough(codes):
             return False
         evidence = self.without(codes)[2]
         if any(item.verdict == "regressed" for item in evidence):
             return False
         return any(item.verdict != "inconclusive" for item in evidence) or all(map(_both_train, evidence))
+
+    def same(self, codes: frozenset[str]) -> bool:
+        """Whether no number differs without these codes, which nobody knows once there were too many trials."""
+        if self._enough(codes):
+            return False
+        verdicts = {item.verdict for item in self.without(codes)[2]}
+        return not verdicts or (not verdicts & {"changed", "regressed"} and bool(verdicts & {"preserved", "repaired"}))
+
+    def _enough(self, codes: frozenset[str]) -> bool:
+        return len(self._seen) >= TRIALS and frozenset(_with_dependents(self.case, set(codes))) not in self._seen
 
 
 def _both_train(item: Evidence) -> bool:
@@ -237,9 +280,10 @@ def _pointed_at(made: Plan, regressed: Sequence[Evidence]) -> set[str]:
     """The codes that wrote a line at which a patched tree failed."""
     final = made.final()
     codes = set()
-    for item in regressed:
-        failure = item.after.failure if item.after else None
-        path, _, number = (failure.place or "").rpartition(":") if failure else ("", "", "")
+    runs = [item.after for item in regressed]
+    runs += [part.after for item in regressed for part in item.alone if part.verdict == "regressed"]
+    for run in runs:
+        path, _, number = (run.failure.place or "").rpartition(":") if run and run.failure else ("", "", "")
         line = final.get(path, b"").splitlines()[int(number) - 1 : int(number)] if number.isdigit() else []
         codes |= {
             change.code

@@ -20,7 +20,7 @@ from fixer.proof import TRIALS, ProofOptions, narrow, prove_plan
 from fixer.settings import Asked, options_for, sources_of
 from tests.fixer.command import old_project
 from verify.bench import Request
-from verify.evidence import Alone, Evidence, Recording, Verdict
+from verify.evidence import Alone, Evidence, Failure, Recording, Verdict
 
 TRAINED = Recording("train.py", True, None, (1.0,), (), ((0.1,),), 1, 1, 1, (), (), "cpu", "32", 1.0)
 MANY = tuple(f"code{number:02}" for number in range(32))
@@ -120,6 +120,85 @@ def test_a_group_of_which_nothing_was_executed_is_not_proven_by_the_others(
     assert told[("BAD000",)] == ("preserved", "same", 0.0)
     assert told[("BAD001",)] == ("inconclusive", "conforms", None)
     assert evidence[-1].reason == "nothing was executed of what BAD001 changed: all is well"
+
+
+def test_what_depends_on_a_culprit_goes_with_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    lines = b"".join(b"print(old_%d)\n" % number for number in range(4))
+    project = open_commit(old_project(tmp_path / "project", {"train.py": lines}), None)
+    rules = [rename(number, f"{'broken' if number == 0 else 'new'}_{number}") for number in range(4)]
+    rules[2], rules[3] = replace(rules[2], requires=("BAD000",)), replace(rules[3], requires=("BAD002",))
+    options = replace(options_for(Asked(project.root), project), rules=tuple(rules))
+    made = plan(sources_of(project), options)
+
+    def judged(before: Path, after: Path, request: Request, progress: object) -> Evidence:
+        failed = "broken" in (after / "train.py").read_text()
+        return Evidence("", (), None, "regressed" if failed else "preserved", "it broke")
+
+    monkeypatch.setattr(proof, "prove", judged)
+    kept, _ = prove_plan(project, sources_of(project), options, made, ProofOptions(), lambda text: None)
+    assert {change.code for change in kept.changes} == {"BAD001"}
+    assert {finding.code for finding in kept.findings if not finding.applied} == {"BAD000", "BAD002", "BAD003"}
+
+
+@pytest.mark.parametrize("alone", [False, True])
+def test_where_the_trace_points_is_tried_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, alone: bool) -> None:
+    """Also that of a module which is not the first of those that were trained alone."""
+    lines = b"".join(b"print(old_%d)\n" % number for number in range(12))
+    project = open_commit(old_project(tmp_path / "project", {"train.py": lines}), None)
+    rules = tuple(rename(number, f"{'broken' if number == 7 else 'new'}_{number}") for number in range(12))
+    options = replace(options_for(Asked(project.root), project), rules=rules)
+    made = plan(sources_of(project), options)
+    proofs: list[str] = []
+    ended = replace(TRAINED, fitted=False, failure=Failure("NameError", "broken_7", "train.py:8"))
+    good = Alone("a.py:A", "", "", (), "preserved", "same", "", 0.0, 1e-6, TRAINED, TRAINED)
+    bad = replace(good, module="train.py:M", verdict="regressed", after=ended)
+
+    def judged(before: Path, after: Path, request: Request, progress: object) -> Evidence:
+        proofs.append((after / "train.py").read_text())
+        if "broken" not in proofs[-1]:
+            return Evidence("", (), "same", "preserved", "all is well")
+        wrong = Evidence("", (), None, "regressed", "it broke")
+        return replace(wrong, alone=(good, bad), after=TRAINED) if alone else replace(wrong, after=ended)
+
+    monkeypatch.setattr(proof, "prove", judged)
+    kept, _ = prove_plan(project, sources_of(project), options, made, ProofOptions(), lambda text: None)
+    assert {change.code for change in kept.changes} == {rule.code for rule in rules} - {"BAD007"}
+    assert len(proofs) == 2
+
+
+@pytest.mark.parametrize(
+    ("odd", "moving", "said"),
+    [
+        ({1}, set(), "BAD001 at train.py:2, `old_1`"),
+        ({0, 2}, {3}, "BAD000 at train.py:1, `old_0`; BAD002 at train.py:3, `old_2`"),
+        ({1}, {0, 1}, "it is one of BAD000, BAD001, of which none can be left out by itself"),
+        ({1}, {0, 1, 2, 3}, "it is one of BAD000, BAD001, BAD002, BAD003, of which none can be left out by itself"),
+    ],
+)
+def test_other_numbers_are_explained_by_what_they_are_not_there_without(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, odd: set[int], moving: set[int], said: str
+) -> None:
+    lines = b"".join(b"print(old_%d)\n" % number for number in range(5))
+    project = open_commit(old_project(tmp_path / "project", {"train.py": lines}), None)
+    rules = [rename(number, f"{'odd' if number in odd else 'new'}_{number}") for number in range(4)]
+    rules = [replace(rule, breaks_in="2.0.0" if number in moving else None) for number, rule in enumerate(rules)]
+    options = replace(options_for(Asked(project.root), project), rules=(*rules, rename(4, "broken_4")))
+    made = plan(sources_of(project), options)
+    looked: list[str] = []
+
+    def judged(before: Path, after: Path, request: Request, progress: object) -> Evidence:
+        text = (after / "train.py").read_text()
+        looked.append(text)
+        verdict: Verdict = "regressed" if "broken" in text else "changed" if "odd" in text else "preserved"
+        return Evidence("", (), "trains", verdict, "so it is")
+
+    monkeypatch.setattr(proof, "prove", judged)
+    kept, evidence = prove_plan(project, sources_of(project), options, made, ProofOptions(), lambda text: None)
+    assert {change.code for change in kept.changes} == {rule.code for rule in rules}
+    reasons = {item.reason.partition("so it is; ")[2].removeprefix("explained by ") for item in evidence[1:]}
+    assert {item.verdict for item in evidence[1:]} == {"changed"}
+    assert reasons == {said}
+    assert len(looked) <= TRIALS
 
 
 def test_where_nothing_helps_nothing_lands(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

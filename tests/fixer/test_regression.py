@@ -97,3 +97,4 @@ def test_a_codemod_that_changes_the_numbers_is_said_to(ask: Ask, demo: Path, mon
     assert set(verdicts(report).values()) == {"changed"}
     assert (report["branch"], len(report["commits"])) == (BRANCH, 5)
     assert "learning rate" in report["evidence"][0]["reason"]
+    assert "; explained by BAD001 at train.py:" in report["evidence"][0]["reason"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -10,6 +11,7 @@ import pytest
 from fixer import comparison
 from tests.fixer.command import NEW, OLD, Ask, old_project
 from tests.support import commit_all, git
+from tests.verify.test_touched import TRAIN
 from verify.bench import Request
 from verify.evidence import Evidence
 
@@ -139,6 +141,20 @@ def test_switched_off_means_off(ask: Ask, folder: Path, asked: list[tuple[str, s
     assert "verify.enabled is false in pyproject.toml" in ask("verify").complaint()
     assert asked == []
     assert ask("verify", "--conforms").code == 0
+
+
+def test_a_migration_by_hand_is_proven_as_one_by_rules_is(ask: Ask, tmp_path: Path, own_home: None) -> None:
+    """Also where a file of it is not known to git yet."""
+    made = old_project(tmp_path / "project", {"train.py": TRAIN.replace("lr=0.1", "lr=RATE", 1).encode()})
+    (made / "train.py").write_text("from rates import RATE\n" + TRAIN.replace("lr=0.1", "lr=RATE", 1))
+    python = f'"{sys.executable}"'
+    (made / "pyproject.toml").write_text(f"[tool.fixer.verify]\ntarget-python = {python}\nbaseline-python = {python}\n")
+    (made / "rates.py").write_text("RATE = 0.1\n")
+    said = ask("verify", made, "--output-format", "json", "--require", "trains")
+    (evidence,) = said.report()["evidence"]
+    assert (evidence["verdict"], evidence["rung"], evidence["codes"]) == ("repaired", "trains", []), evidence["reason"]
+    assert "NameError" in evidence["reason"] and "trains now" in evidence["reason"]
+    assert (said.code, evidence["after"]["optimizer_steps"]) == (0, 4)
 
 
 def test_conformity_alone_needs_no_difference_and_runs_nothing(ask: Ask, tmp_path: Path, own_home: None) -> None:
