@@ -13,6 +13,7 @@ from verify.evidence import Alone, Failure, Rung, Verdict
 from verify.modules import Chosen
 from verify.process import Outcome, memory
 from verify.record import Raw, besides, events, read
+from verify.running import OUTPUT
 from verify.sources import NAMESPACES, Sources
 from verify.verdict import BY_ONE_RUN, Judgement, confirmed, judge, noise_of
 
@@ -268,14 +269,14 @@ def _start_replay(
 
 def _read(path: Path, label: str, outcome: Outcome, recipe: Recipe) -> Raw:
     raw = read(path, label)
-    recording = raw.recording
+    recording = replace(raw.recording, output=outcome.output[-OUTPUT:])
     if not recording.fitted and recording.failure is None:
         how, ended = outcome.ended or f"the process ended with status {outcome.status}", outcome.ended
         if not path.is_file():
             how = ended = f"not begun, as {how} before"
         recording = replace(recording, failure=Failure("ProcessEnded", how, None))
         raw = replace(raw, ended=ended)
-    return replace(raw, recording=recording, output=outcome.output)
+    return replace(raw, recording=recording)
 
 
 def _part(

@@ -93,7 +93,7 @@ class Recording:
     `nodes` that it asks for, and how many epochs lie between validations (`every`). `unheld` names the trainable
     parameters that no optimizer holds. Where a script calls `fit` more than once, `metrics` and `weights` hold those of
     each call, the earlier ones as `fit 1: name`. `digest` is of all weights and buffers at the end, `peak_memory` in
-    bytes, `step_seconds` the usual time from step to step.
+    bytes, `step_seconds` the usual time from step to step. `output` is the end of what the process wrote.
     """
 
     script: str
@@ -123,6 +123,7 @@ class Recording:
     peak_memory: int | None = None
     step_seconds: float | None = None
     warnings: tuple[str, ...] = ()
+    output: str = ""
 
 
 @dataclass(frozen=True)

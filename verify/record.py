@@ -54,7 +54,6 @@ class Raw:
     compiled: tuple[str, ...] = ()
     installed: tuple[str, ...] = ()
     moved: tuple[str, ...] = ()
-    output: str = ""
 
     @property
     def held(self) -> tuple[str, ...]:

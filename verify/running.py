@@ -31,6 +31,8 @@ TRAIN_BATCHES = 8
 VAL_BATCHES = 2
 EPOCHS = 2
 RECORD = "record.jsonl"
+OUTPUT = 8 * 1024
+"""How many of the last characters that a program writes are kept."""
 _HARNESS = Path(__file__).with_name("harness.py")
 _BESIDE = (
     "asking.py", "compiled.py", "devices.py", "facts.py", "gradients.py", "installed.py", "lent.py", "measures.py",
@@ -114,16 +116,14 @@ def namespaces(sources: Sources, script: str, installed: Container[str]) -> list
 
 def _closed(raw: Raw, outcome: Outcome) -> Raw:
     """A run together with how its process ended."""
-    recording = replace(raw.recording, seconds=round(outcome.seconds, 3))
+    recording = replace(raw.recording, seconds=round(outcome.seconds, 3), output=outcome.output[-OUTPUT:])
     failure = recording.failure
     if failure is None and outcome.ended is None and outcome.status != 0:
         how = f"signal {-outcome.status}" if outcome.status < 0 else f"exit status {outcome.status}"
         failure = Failure("ProcessEnded", f"the process ended with {how}: {last_line(outcome)}", None)
     elif failure is not None and failure.type == "SystemExit" and failure.message.isdigit():
         failure = replace(failure, message=f"exit status {failure.message}: {last_line(outcome)}")
-    return replace(
-        raw, recording=replace(recording, failure=failure), ended=outcome.ended or raw.ended, output=outcome.output
-    )
+    return replace(raw, recording=replace(recording, failure=failure), ended=outcome.ended or raw.ended)
 
 
 def last_line(outcome: Outcome) -> str:

@@ -160,6 +160,7 @@ def _recording(recording: Recording | None) -> Json | None:
         "peak_memory": recording.peak_memory,
         "step_seconds": _number(recording.step_seconds),
         "warnings": list(recording.warnings),
+        "output": recording.output,
     }
 
 

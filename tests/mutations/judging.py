@@ -97,7 +97,7 @@ def _read(answer: Mapping[str, Any]) -> Raw:
         raw = read(path, "train.py")
     if "record" in answer:
         return raw
-    return Raw(raw.recording, ended=f"it ran longer than {SECONDS:g} seconds", output=answer["output"])
+    return Raw(raw.recording, ended=f"it ran longer than {SECONDS:g} seconds")
 
 
 def _namespaces(files: Files) -> set[str]:

@@ -16,6 +16,7 @@ from verify.bench import Request
 from verify.evidence import Evidence
 from verify.process import PREFIX
 from verify.prove import prove
+from verify.running import OUTPUT
 
 REQUEST = Request("tbptt", ("TBP001",), ("train.py",), "2.6.6", "2.0.0", ("pytorch-lightning>=1.5",), (), timeout=120)
 NOISE = """
@@ -106,10 +107,12 @@ def test_scripts_that_hang_are_inconclusive_and_ended(tmp_path: Path) -> None:
 
 
 def test_a_script_that_leaves_without_a_word_is_inconclusive(tmp_path: Path) -> None:
-    gone = HEAD + "import os\nos._exit(7)\npl.Trainer().fit()\n"
+    gone = HEAD + "import os\nprint('x' * 10_000 + 'goodbye', flush=True)\nos._exit(7)\npl.Trainer().fit()\n"
     evidence = run(tmp_path, gone, gone)
     assert (evidence.verdict, evidence.rung) == ("inconclusive", "conforms")
     assert "exit status 7" in evidence.reason
+    for seen in (evidence.before, evidence.after):
+        assert seen and len(seen.output) == OUTPUT and seen.output.endswith("xgoodbye\n")
 
 
 def test_no_script_is_inconclusive_but_the_names_are_looked_up(tmp_path: Path) -> None:
