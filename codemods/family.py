@@ -1,11 +1,13 @@
-"""The classes whose methods may meet those of one class in the same instance."""
+"""The classes whose methods may meet those of one class in the same instance, and who else asks for its methods."""
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterable
 
 from codemods.facts import ClassFact, Facts
 from codemods.scopes import ROOT
+from codemods.source import PythonFile
 
 
 def family(facts: Facts, item: ClassFact) -> tuple[ClassFact, ...]:
@@ -26,6 +28,23 @@ def _family(facts: Facts, item: ClassFact) -> tuple[ClassFact, ...]:
 def short_name(item: ClassFact) -> str:
     """The name as a class statement gives it, without those of the classes around it."""
     return item.name.rpartition(".")[2]
+
+
+def asked_of_another(facts: Facts, fact: ClassFact, name: str, known: frozenset[str] = frozenset()) -> str | None:
+    """A method that another file, other than those `known`, asks of something which may be any module, as the middle of
+    a sentence: of neither `self`, `super()` nor a class by its name."""
+    for path in sorted(facts.mentions.get(f".{name}".encode(), frozenset()) - {fact.path, *known}):
+        file = facts.open(path)
+        if file and any(not _is_told(file, facts, node.value) for node in file.attributes(name)):
+            return f"{name} is used by name in {path}"
+    return None
+
+
+def _is_told(file: PythonFile, facts: Facts, node: ast.expr) -> bool:
+    if isinstance(node, ast.Call):
+        return isinstance(node.func, ast.Name) and node.func.id == "super"
+    dotted = file.scope.resolve(node)
+    return (isinstance(node, ast.Name) and node.id == "self") or bool(dotted and facts.find_class(dotted, file.path))
 
 
 def _perhaps_below(facts: Facts, item: ClassFact) -> list[ClassFact]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from codemods.facts import MODULE, ClassFact, Facts
-from codemods.family import clash, family, short_name
+from codemods.family import asked_of_another, clash, family, short_name
 from codemods.hooks.callbacks import Watcher, moving, noticed
 from codemods.hooks.epoch_end import (
     OLDEST,
@@ -25,7 +25,6 @@ from codemods.hooks.epoch_end import (
 from codemods.hooks.results import never_none
 from codemods.hooks.step_end import (
     always_gives,
-    asked_of_another,
     family_refusal,
     named_lines,
     own_refusal,

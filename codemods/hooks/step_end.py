@@ -6,7 +6,7 @@ import ast
 import re
 
 from codemods.facts import ClassFact, Facts
-from codemods.family import family, short_name
+from codemods.family import asked_of_another, family, short_name
 from codemods.hooks.epoch_end import Stage, plain_step
 from codemods.source import ClassNode, PythonFile
 from codemods.syntax import is_plain, may_return_none, mentions, parameters, results, self_name
@@ -27,23 +27,6 @@ def used_elsewhere(facts: Facts, fact: ClassFact, names: tuple[str, ...]) -> str
             if callers:
                 return f"{name} is used by name in {min(callers)}"
     return None
-
-
-def asked_of_another(facts: Facts, fact: ClassFact, name: str) -> str | None:
-    """A method that another file asks of something which may be any module, as the middle of a sentence: of neither
-    `self`, `super()` nor a class by its name."""
-    for path in sorted(facts.mentions.get(f".{name}".encode(), frozenset()) - {fact.path}):
-        file = facts.open(path)
-        if file and any(not _is_told(file, facts, node.value) for node in file.attributes(name)):
-            return f"{name} is used by name in {path}"
-    return None
-
-
-def _is_told(file: PythonFile, facts: Facts, node: ast.expr) -> bool:
-    if isinstance(node, ast.Call):
-        return isinstance(node.func, ast.Name) and node.func.id == "super"
-    dotted = file.scope.resolve(node)
-    return (isinstance(node, ast.Name) and node.id == "self") or bool(dotted and facts.find_class(dotted, file.path))
 
 
 def named_lines(file: PythonFile, name: str) -> list[int]:
@@ -123,4 +106,5 @@ def family_refusal(facts: Facts, fact: ClassFact, stage: Stage, given: frozenset
             return f"{stage.step_end} of {other.name} ({other.path}), a relative of the class, may return None"
         if stage.step in other.methods and stage.step_end not in other.methods and other not in above:
             return f"{other.name} ({other.path}), a relative of the class, has a {stage.step} without {stage.step_end}"
-    return used_elsewhere(facts, fact, (stage.step, stage.step_end))
+    told = (asked_of_another(facts, fact, name) for name in (stage.step, stage.step_end))
+    return used_elsewhere(facts, fact, (stage.step, stage.step_end)) or next(filter(None, told), None)

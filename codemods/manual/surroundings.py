@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from codemods.facts import CALLBACK, MODULE, ClassFact, Facts
-from codemods.family import clash, family
+from codemods.family import asked_of_another, clash, family
 from codemods.manual.trainers import naming
 
 LR_FIND = b"lr_find"
@@ -77,6 +77,8 @@ def surroundings(
     callers = naming(facts, fact) & facts.mentions.get(b".training_step", frozenset()) - {fact.path, *known}
     if callers:
         return f"training_step is called by name in {min(callers)}"
+    if told := asked_of_another(facts, fact, "training_step", known):
+        return told
     for word, why in unfit.items():
         paths = facts.mentions.get(word, frozenset())
         if paths:

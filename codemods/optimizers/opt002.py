@@ -8,6 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from codemods.facts import MODULE, Facts
+from codemods.family import asked_of_another
 from codemods.manual.trainers import naming
 from codemods.optimizers.module import INDEX, STEP, candidates
 from codemods.optimizers.opt001 import collect, context
@@ -63,6 +64,8 @@ def _callers(facts: Facts, verdict: Verdict) -> Iterator[str]:
     calling = facts.mentions.get(b".training_step", frozenset()) - {verdict.item.path}
     if fact and naming(facts, fact) & calling:
         yield f"training_step is called by name in {min(naming(facts, fact) & calling)}, perhaps with the index"
+    elif fact and (told := asked_of_another(facts, fact, STEP)):
+        yield f"{told}, perhaps with the index"
 
 
 def _without_index(node: cst.FunctionDef) -> cst.FunctionDef:
