@@ -50,7 +50,7 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
             for item in call.node.keywords:
                 if end := unset(file, call, item, keywords(call.node)):
                     yield from _match(file, call, item, end)
-    yield from check_plugins(file, CODE)
+    yield from check_plugins(file, facts, CODE)
 
 
 def _match(file: PythonFile, call: CallNode, item: ast.keyword, end: End) -> Iterator[Match]:

@@ -8,13 +8,15 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from codemods.facts import literal
+from codemods.facts import Facts, literal
 from codemods.rule import Match, NodeEdit
 from codemods.scopes import ROOT, absolute, canonical
 from codemods.source import CallNode, PythonFile
 from codemods.syntax import taken_name
 from codemods.trainer.callbacks import namespace_of
 from codemods.trainer.calls import FROM_ARGS, builds_trainer, keyword, keywords, with_keyword
+from codemods.trainer.dictionaries import names_of
+from codemods.trainer.handed import handed
 from codemods.trainer.strategies import is_strategy
 
 if TYPE_CHECKING:
@@ -43,6 +45,8 @@ HOMES = ("plugins", "plugins.training_type", "plugins.training_type.ddp", "plugi
          "plugins.training_type.deepspeed", "strategies", "strategies.ddp_spawn")  # fmt: skip
 FULL = {f"{ROOT}.{home}.{name}": name for home in HOMES for name in CLASSES}
 RANKS = ("num_nodes", "sync_batchnorm")
+NAMING = ("strategy", "distributed_backend", "accelerator")
+"""The arguments of Trainer that may name a strategy."""
 
 
 @dataclass(frozen=True)
@@ -60,7 +64,7 @@ class Use:
         return self.where is not None and isinstance(self.where.value, ast.IfExp)
 
 
-def check_plugins(file: PythonFile, code: str) -> Iterator[Match]:
+def check_plugins(file: PythonFile, facts: Facts, code: str) -> Iterator[Match]:
     """The imports and calls of the classes, rewritten together or not at all."""
     if not any(name in file.text for name in CLASSES):
         return
@@ -68,7 +72,7 @@ def check_plugins(file: PythonFile, code: str) -> Iterator[Match]:
     uses = list(_uses(file))
     if not imports and not uses:
         return
-    why = _refusal(file, imports, uses)
+    why = _refusal(file, facts, imports, uses)
     unit = f"{file.path}:{code}"
     for node in imports:
         yield from _import(file, node, why, unit)
@@ -105,7 +109,7 @@ def _held(value: ast.expr) -> list[ast.expr]:
     return value.elts if isinstance(value, ast.List | ast.Tuple) else [value]
 
 
-def _refusal(file: PythonFile, imports: list[ast.ImportFrom], uses: list[Use]) -> str | None:
+def _refusal(file: PythonFile, facts: Facts, imports: list[ast.ImportFrom], uses: list[Use]) -> str | None:
     """Why the classes of a file are left as they are."""
     bound = {alias.asname or alias.name for node in imports for alias in _names(node, file.path)}
     called = {id(use.call.node.func) for use in uses}
@@ -121,7 +125,7 @@ def _refusal(file: PythonFile, imports: list[ast.ImportFrom], uses: list[Use]) -
     if any(node not in file.tree.body for node in imports):
         return "its import stands in a block"
     for use in uses:
-        why = _refused_use(file, use)
+        why = _refused_use(file, facts, use)
         if why:
             return why
     wanted = tuple((f"{namespace_of(file)}.strategies", CLASSES[use.name].name) for use in uses)
@@ -129,13 +133,13 @@ def _refusal(file: PythonFile, imports: list[ast.ImportFrom], uses: list[Use]) -
     return f"the file uses the name {taken} for something else" if taken else None
 
 
-def _refused_use(file: PythonFile, use: Use) -> str | None:
+def _refused_use(file: PythonFile, facts: Facts, use: Use) -> str | None:
     if use.where is None or use.trainer is None:
         return "it is not seen to go to a Trainer"
     given = keywords(use.trainer.node)
     if use.where.arg == "plugins":
         strategy = given.get("strategy")
-        others = [given[word] for word in ("strategy", "distributed_backend", "accelerator") if word in given]
+        others = [given[word] for word in NAMING if word in given]
         if use.chosen and any(is_strategy(other) for other in others):
             return "another argument names the strategy too; keep one of them as strategy="
         if strategy is not None and (use.chosen or not isinstance(literal(strategy)[1], str)):
@@ -144,6 +148,8 @@ def _refused_use(file: PythonFile, use: Use) -> str | None:
             isinstance(item, ast.Starred) for item in use.where.value.elts
         ):
             return "the plugins are put together from several lists"
+        if not {*NAMING, "**"}.isdisjoint(names_of(handed(file, facts, use.trainer))):
+            return "what `**` brings may name the strategy too: give both as one strategy="
     if use.call.node.args or any(item.arg is None for item in use.call.node.keywords):
         return "its arguments are not all named"
     if use.chosen and set(RANKS) & keywords(use.call.node).keys():

@@ -248,11 +248,18 @@ def test_plugins(before: str, wanted: str) -> None:
         ("Trainer(plugins=DDPPlugin() if a else None, strategy=other)\n", "given too"),
         ("Trainer(plugins=DDPPlugin(num_nodes=2) if a else None)\n", "arguments of Trainer alone"),
         ("Trainer(plugins=DDPPlugin() if a else other)\n", "not seen to go to a Trainer"),
+        ("Trainer(**config.trainer, plugins=[DDPPlugin()])\n", "may name the strategy too"),
+        ("given = {'accelerator': 'ddp'}\nTrainer(**given, plugins=[DDPPlugin()])\n", "may name the strategy too"),
     ],
 )
 def test_plugins_left_whole(text: str, why: str) -> None:
     reasons = refusals({"a.py": PLUGIN + text}, "LIT111")
     assert reasons and all(why in reason for reason in reasons)
+
+
+def test_a_plugin_beside_a_dictionary_that_names_no_strategy_becomes_one() -> None:
+    text = f"{PLUGIN}given = {{'max_epochs': 3}}\nTrainer(**given, plugins=[DDPPlugin()])\n"
+    assert "Trainer(**given, strategy=DDPStrategy())" in rewritten({"a.py": text}, rule("LIT111"))["a.py"]
 
 
 def test_a_chosen_plugin_beside_a_strategy_is_left() -> None:
