@@ -179,17 +179,24 @@ def _compared(
         return Judgement("regressed", ground, reason, furthest, tolerance)
     if flaw:
         return Judgement("regressed", ground, f"`fit` ends in both, but now {flaw}", furthest, tolerance)
+    trains = _rung("trains", problems) if new.optimizer_steps else ground
     told = _themselves(noise)
     if noise > NOISY:
         reason = f"both train, but {told}: the numbers cannot be compared"
-        return Judgement("inconclusive", _rung("trains", problems), reason, furthest, tolerance)
+        return Judgement("inconclusive", trains, reason, furthest, tolerance)
     if found:
         aside = f"; {told}" if flaky else ""
         reason = f"both train, with other numbers: {_listed(found)}{aside}"
-        return Judgement("changed", _rung("trains", problems), reason, furthest, tolerance)
+        return Judgement("changed", trains, reason, furthest, tolerance)
+    if not new.optimizer_steps:
+        reason = f"`fit` ends in both with {len(new.losses)} losses alike, but no optimizer steps in either"
+        return Judgement("inconclusive", trains, reason, furthest, tolerance)
+    if old.failure and new.failure and old.failure.type != new.failure.type:
+        reason = f"both train alike, but after `fit` they fail otherwise: before {_end(before)}; after {_end(after)}"
+        return Judgement("inconclusive", trains, reason, furthest, tolerance)
     if flaky:
         reason = f"{told}, and the patched tree is not further from it than {tolerance:.3g}{_aside(old, new)}"
-        return Judgement("preserved", _rung("trains", problems), reason, furthest, tolerance)
+        return Judgement("preserved", trains, reason, furthest, tolerance)
     sums = adds_up(before, after, tolerance)
     losses = (
         f"{len(old.losses)} losses became {len(new.losses)}, whose sums at each step"

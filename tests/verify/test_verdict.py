@@ -254,6 +254,27 @@ def test_the_same_failure_after_fit_is_said_and_no_regression() -> None:
     assert "after `fit` both scripts fail" in judgement.reason
 
 
+def test_another_failure_after_fit_is_not_passing() -> None:
+    other = replace(BOOM, type="AttributeError")
+    judgement = judge(raw(failure=BOOM), raw(failure=other), ())
+    assert short(judgement) == ("inconclusive", "trains")
+    assert (
+        "after `fit` they fail otherwise: before ValueError: boom at train.py:3; after AttributeError"
+        in judgement.reason
+    )
+    assert judge(raw(failure=BOOM), raw(), ()).verdict == "preserved"
+
+
+@pytest.mark.parametrize("losses", [(), (1.0,)])
+def test_a_training_without_a_step_in_either_tree_trains_nothing(losses: tuple[float, ...]) -> None:
+    still = raw(optimizer_steps=0, learning_rates=(), losses=losses)
+    judgement = judge(still, still, ())
+    assert short(judgement) == ("inconclusive", "conforms")
+    assert "no optimizer steps in either" in judgement.reason
+    other = judge(still, raw(optimizer_steps=0, learning_rates=(), losses=losses, metrics=(("val_loss", 0.4),)), ())
+    assert short(other) == ("changed", "conforms")
+
+
 @pytest.mark.parametrize(
     ("before", "after", "said"),
     [
