@@ -45,11 +45,12 @@ class Read:
 
 @dataclass(frozen=True)
 class Known:
-    """What one file says: the sections that it hands to Trainer, those that Hydra builds something of, whether it
-    runs LightningCLI or has Trainer declare its options, the keys it reads, and which of Trainer's old arguments, or
-    `accelerator`, it declares as options itself, or will."""
+    """What one file says: the sections that it hands to Trainer, with what the call gives `beside` each, those that
+    Hydra builds something of, whether it runs LightningCLI or has Trainer declare its options, the keys it reads, and
+    which of Trainer's old arguments, or `accelerator`, it declares as options itself, or will."""
 
     given: frozenset[str]
+    beside: frozenset[tuple[str, str]]
     built: frozenset[str]
     cli: bool
     options: bool
@@ -68,6 +69,7 @@ def read_evidence(file: PythonFile) -> Known | None:
 def _evidence(file: PythonFile) -> Known | None:
     options = False
     given: set[str] = set()
+    beside: set[tuple[str, str]] = set()
     built: set[str] = set()
     hydra = ("instantiate", "call") if "hydra" in file.text else ()
     for call in file.calls_near(("Trainer", "add_argparse_args", "from_argparse_args", *hydra)):
@@ -76,11 +78,14 @@ def _evidence(file: PythonFile) -> Known | None:
         if dotted in (TRAINER, _FROM_ARGS):
             handed = [item.value for item in call.node.keywords if item.arg is None]
             handed += call.node.args[:1] if dotted == _FROM_ARGS else []
-            given.update(name for node in handed for name in sections(file, node))
+            names = {name for node in handed for name in sections(file, node)}
+            given |= names
+            beside |= {(name, item.arg) for name in names for item in call.node.keywords if item.arg}
         elif call.node.args and (dotted in _INSTANTIATE or _word(call.node.func) == "instantiate"):
             built.update(sections(file, call.node.args[0]))
     takes = (kept_options(file) | own_options(file)) & {*REMOVED, "accelerator"} if options else frozenset()
-    known = Known(frozenset(given), frozenset(built), _runs_cli(file), options, tuple(_reads(file)), frozenset(takes))
+    sets = frozenset(given), frozenset(beside), frozenset(built)
+    known = Known(*sets, _runs_cli(file), options, tuple(_reads(file)), frozenset(takes))
     return known if known.given or known.built or known.cli or known.options or known.reads else None
 
 

@@ -141,6 +141,8 @@ def _settled(file: TextFile, project: Project, item: Owned, owner: Owner, verdic
     reason = verdict.reason + (" The section holds keys that Trainer never took." if owner.loose else "")
     new = verdict.new
     new = _explicit(project, file.path, item, replace(verdict, new=new))
+    if twice := next((word for word, _ in new if word != key and (name, word) in project.beside), None):
+        return _left(verdict, f"`{twice}=` is given beside it in code; {advice}, in one of the two")
     if not new and has_comment(file, next(entry for entry in item.arguments if entry.key == key)):
         level, reason = "unsafe", f"{reason} The comment beside it goes as well."
     return replace(verdict, level=level, reason=reason, new=new)

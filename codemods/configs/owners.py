@@ -135,6 +135,11 @@ class Project:
         return frozenset(name for known in self.known.values() for name in known.given)
 
     @cached_property
+    def beside(self) -> frozenset[tuple[str, str]]:
+        """What the code gives to Trainer beside a section."""
+        return frozenset(pair for known in self.known.values() for pair in known.beside)
+
+    @cached_property
     def _targets(self) -> frozenset[str]:
         """The sections that name Trainer as their class somewhere."""
         return frozenset(item.name for items in self.texts.values() for item in items if is_trainer(item.target))

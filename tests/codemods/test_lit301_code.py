@@ -105,3 +105,11 @@ def test_a_group_that_code_of_its_own_builds() -> None:
     after = rewritten({"m.py": code, "n.py": "gpus = cfg['gpus']\n", **GROUP}, rule("LIT301"))
     assert after["conf/trainer/default.yaml"] == f"{TARGET}accelerator: cpu\ndevices: 1\nmax_epochs: 3\n"
     assert "accelerator: gpu\ndevices: 4\n" in after["conf/trainer/big.yaml"]
+
+
+def test_what_the_call_gives_beside_the_section_is_not_written_into_it() -> None:
+    code = "from pytorch_lightning import Trainer\n\nTrainer(accelerator='gpu', **config.trainer)\n"
+    text = "trainer:\n  gpus: 2\n  max_epochs: 4\n  replace_sampler_ddp: false\n"
+    made = run_rules({"m.py": code, "a.yaml": text}, rule("LIT301"))
+    assert made.final()["a.yaml"].decode() == text.replace("replace_sampler_ddp", "use_distributed_sampler")
+    assert any("beside it in code" in finding.reason for finding in made.findings)
