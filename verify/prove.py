@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 import threading
 from collections.abc import Callable, Mapping, Sequence
@@ -86,6 +87,7 @@ def _prove(before: Sources, after: Sources, bench: Bench) -> Evidence:
         old, new = run_both(before, after, entry, pair, bench, f"{number}")
         per_batch = pair.before is not None and version_of(pair.before) < Version("1.6")
         judgement = judge(old, new, problems, per_batch=per_batch, missing=pair.missing)
+        judgement = _unprovided(judgement, before, new)
         touched = touches(after.root, request.changed, new.held or [entry.script])
         if judgement.verdict == "changed" and touched and old and pair.before:
             bench.progress(f"running {entry.script} of the tree before again, to see how much it differs from itself")
@@ -111,6 +113,22 @@ def _prove(before: Sources, after: Sources, bench: Bench) -> Evidence:
     if result.verdict == "inconclusive":
         result = replace(result, reason=result.reason + advice(result.reason, after.root))
     return replace(result, problems=problems, left=left)
+
+
+_LACKING = re.compile(r"No module named '(\w+)'")
+
+
+def _unprovided(judgement: Judgement, before: Sources, new: Raw) -> Judgement:
+    """A package that the tree before imports too and that is not there is lacking in the environment, not in the
+    patched tree."""
+    failure = new.recording.failure
+    found = _LACKING.fullmatch(failure.message) if failure and failure.type == "ModuleNotFoundError" else None
+    if judgement.verdict != "regressed" or not found or found[1] in NAMESPACES:
+        return judgement
+    if not any(found[1] in before.packages(path) for path in before.paths()):
+        return judgement
+    reason = f"{found[1]}, which the tree before imports too, is not there in the target: {judgement.reason}"
+    return replace(judgement, verdict="inconclusive", reason=reason)
 
 
 def _untouched(judgement: Judgement, entry: Entry, problems: tuple[str, ...]) -> Judgement:

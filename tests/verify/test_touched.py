@@ -159,6 +159,21 @@ def test_what_fails_in_one_of_two_runs_is_neither_a_regression_nor_a_repair(
     assert evidence.reason.startswith(f"two runs of {tree} do not end alike; in the first, ") == (second != "alike")
 
 
+@pytest.mark.parametrize(
+    ("name", "verdict"),
+    [("torch", "inconclusive"), ("apex", "regressed"), ("torch.old", "regressed"), ("pytorch_lightning", "regressed")],
+)
+def test_a_package_that_the_environment_lacks_is_no_regression(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, name: str, verdict: Verdict
+) -> None:
+    """Of the tree before, which imports torch, not apex."""
+    gone = Failure("ModuleNotFoundError", f"No module named '{name}'", "a.py:2")
+    runs = {"a.py": (raw("a.py", ["a.py", "net.py"]), raw("a.py", ["a.py"], gone))}
+    evidence = proven(monkeypatch, tmp_path, runs)
+    assert evidence.verdict == verdict, evidence.reason
+    assert ("torch, which the tree before imports too, is not there" in evidence.reason) == (name == "torch")
+
+
 def test_what_is_run_is_said_before(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """What is to be run first, too, and how far it is shut in."""
     root = tree(tmp_path / "tree", a=TRAIN, make=TRAIN)
