@@ -27,7 +27,11 @@ TORCH = "2.13.0"
 _BASE = ("torch", "pytorch-lightning", "lightning", "setuptools")
 _NAMED = 5
 _OURS = ("fixer", "codemods", "verify", "lightning-fabric")
-_LOGGERS = {
+_OPTIONAL = {
+    "LightningCLI": ("jsonargparse[signatures]",),
+    "MLFlowLogger": ("mlflow",),
+    "RichModelSummary": ("rich",),
+    "RichProgressBar": ("rich",),
     "TensorBoardLogger": ("tensorboard", "tensorboardx"),
     "WandbLogger": ("wandb",),
 }
@@ -56,7 +60,7 @@ class Wanted:
 def needs(
     packages: Iterable[str], names: Iterable[str], pins: Iterable[str] = (), addresses: Sequence[Address] = ()
 ) -> frozenset[str]:
-    """The distributions, besides torch and Lightning, for imported packages and the loggers among `names`.
+    """The distributions, besides torch and Lightning, for imported packages and what `names` of Lightning need.
 
     What the project takes from an address is taken from there: what has the name of one, and where nothing has, what
     has words of it. A name that projects give their own files is taken from an index only where a pin has it.
@@ -73,8 +77,8 @@ def needs(
             found.add(f"{name} @ {address.url}")
         elif name in pinned or package.lower() not in AMBIGUOUS:
             found.add(name)
-    loggers = {extra for name in names for extra in _LOGGERS.get(name, ())}
-    return frozenset(found | loggers | {"numpy"})
+    optional = {extra for name in names for extra in _OPTIONAL.get(name, ())}
+    return frozenset(found | optional | {"numpy"})
 
 
 def target(

@@ -32,6 +32,7 @@ def test_imports_become_distributions() -> None:
         "scikit-learn", "opencv-python-headless", "pyyaml", "pillow", "my-package", "numpy",
         "tensorboard", "tensorboardx",
     }  # fmt: skip
+    assert needs((), {"LightningCLI", "RichProgressBar"}) == {"jsonargparse[signatures]", "rich", "numpy"}
     assert needs({"_C", "_ext", "name_", "größe", "timm"}, ()) == {"timm", "numpy"}
     assert needs({"torchnlp", "open_clip", "absl"}, ()) == {"pytorch-nlp", "open-clip-torch", "absl-py", "numpy"}
     assert needs({"pyro", "tree", "gin"}, ()) == {"pyro-ppl", "dm-tree", "gin-config", "numpy"}
