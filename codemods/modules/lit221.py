@@ -49,7 +49,13 @@ MISSING = {
     "get_progress_bar_dict": Missing("1.7", "M067", "get_metrics of the progress bar has it"),
     "running_stage": Missing("1.3", None, "self.trainer.state.stage has it"),
     "get_tqdm_dict": Missing("1.0", None, "get_metrics of the progress bar has it"),
+    **{
+        f"{stage}_dataloader": Missing("1.6", None, f"self.trainer.datamodule.{stage}_dataloader() makes them")
+        for stage in ("train", "val", "test", "predict")
+    },
 }
+LOADERS = "_dataloader"
+"""What the module has to this day, and Lightning put the loaders of `fit` and of a datamodule in the place of."""
 PRECISIONS = {16: "16-mixed", "16": "16-mixed", "bf16": "bf16-mixed", 32: "32-true", "32": "32-true", 64: "64-true"}
 
 
@@ -61,6 +67,8 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
         for item in file.classes if places else ():
             fact = facts.files[file.path].find(item.qualname) if file.path in facts.files else None
             if fact is None or facts.kind(fact) != MODULE or _own(item, name) or _inherited(facts, file, item, name):
+                continue
+            if name.endswith(LOADERS) and facts.mentions.get(f".{name} = ".encode()):
                 continue
             for node in _inside(item, places):
                 yield _match(file, item, node, name, missing)
@@ -80,6 +88,7 @@ def _inherited(facts: Facts, file: PythonFile, item: ClassNode, name: str) -> bo
     fact = facts.files[file.path].find(item.qualname)
     relatives = family(facts, fact) if fact else ()
     setting = {path for text in _settings(name) for path in facts.mentions.get(text, frozenset())}
+    setting = set() if name.endswith(LOADERS) else setting
     return any(name in other.methods or other.path in setting for other in relatives)
 
 
@@ -99,6 +108,8 @@ def _inside(item: ClassNode, places: list[ast.Attribute]) -> list[ast.Attribute]
 
 def _match(file: PythonFile, item: ClassNode, node: ast.Attribute, name: str, missing: Missing) -> Match:
     message = f"self.{name} is gone since Lightning {missing.since}"
+    if name.endswith(LOADERS):
+        message = f"self.{name} is the class's own alone since Lightning {missing.since}, and it has none"
     this = file.source_of(node.value)
     edits: tuple[TextEdit, ...] = ()
     if missing.new:
@@ -167,7 +178,8 @@ RULE = Rule(
         "What a LightningModule told of its Trainer was taken away between 1.1 and 2.0 (guide rows M002, M009, M012, "
         "M043, M053, M054, M066, M067, M135, M184, M295): each is an AttributeError where it is read. The Trainer "
         "spells precisions `16-mixed`, `bf16-mixed`, `32-true` and `64-true` since 2.0, so that a comparison with 16 "
-        "would be False without a word."
+        "would be False without a word. The loaders that fit got, or its datamodule, were put on the module before 1.6 "
+        "(pull request 9764)."
     ),
     fix="safe",
     versions="written for Lightning < 2.0",

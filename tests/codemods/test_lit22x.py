@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 from lightning.pytorch import LightningDataModule, LightningModule, Trainer
+from lightning.pytorch.utilities.exceptions import MisconfigurationException
 
-from codemods.modules.lit221 import MISSING, PRECISIONS
+from codemods.modules.lit221 import LOADERS, MISSING, PRECISIONS
 from tests.codemods.support import refusals, rewritten, rule, run_rules
 
 HEAD = "import torch\nfrom lightning.pytorch import LightningModule\n\n\nclass Model(LightningModule):\n"
@@ -109,7 +110,7 @@ def test_hparams_left_to_a_person(text: str, said: str) -> None:
 
 
 def test_attributes_are_gone_in_the_newest_release() -> None:
-    assert [name for name in MISSING if hasattr(LightningModule, name)] == []
+    assert all(name.endswith(LOADERS) for name in MISSING if hasattr(LightningModule, name))
 
 
 @pytest.mark.parametrize("given", ["bf16", 32, 64])
@@ -148,3 +149,34 @@ def test_a_base_class_in_another_file_may_set_the_attribute() -> None:
 def test_other_uses_of_the_precision_are_findings() -> None:
     [reason] = refusals({"a.py": HEAD + "    def forward(self):\n        return str(self.precision)\n"}, "LIT221")
     assert "16-mixed" in reason
+
+
+ASKING = HEAD + "    def configure_optimizers(self):\n        self.count = len(self.train_dataloader().dataset)\n"
+DATA = (
+    "from lightning.pytorch import LightningDataModule\n\n\nclass Data(LightningDataModule):\n"
+    "    def train_dataloader(self):\n        return 1\n"
+)
+
+
+def test_loaders_that_1x_put_on_the_module_are_named() -> None:
+    child = "\n\nclass Child(Model):\n    pass\n"
+    [finding] = run_rules({"a.py": ASKING + child + DATA.partition("\n")[2]}, rule("LIT221")).findings
+    assert finding.fix == "manual" and "self.trainer.datamodule.train_dataloader()" in finding.reason
+    with pytest.raises(MisconfigurationException):
+        LightningModule().train_dataloader()
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        {"a.py": ASKING + "\n    def train_dataloader(self):\n        return 1\n"},
+        {"a.py": ASKING, "run.py": "from a import Model\n\nmodel = Model()\nmodel.train_dataloader = data.loader\n"},
+        {
+            "a.py": ASKING.replace("lightning.pytorch import LightningModule", "b import Base as LightningModule"),
+            "b.py": DATA.replace("LightningDataModule", "LightningModule").replace("Data", "Base"),
+        },
+    ],
+    ids=["of its own", "put on it", "inherited"],
+)
+def test_loaders_of_the_module_are_its_own(files: dict[str, str]) -> None:
+    assert run_rules(files, rule("LIT221")).findings == ()
