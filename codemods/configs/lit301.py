@@ -14,6 +14,7 @@ from codemods.configs.owners import LIGHTNING, READ, Owned, Owner, Project, Told
 from codemods.configs.splice import dropped, has_comment, replaced, valued
 from codemods.facts import Facts
 from codemods.finding import Fix
+from codemods.nodes import every_node
 from codemods.rule import Example, Match, Rule, TextEdit
 from codemods.source import PythonFile, TextFile
 from codemods.trainer.table import rows
@@ -40,6 +41,7 @@ HARDWARE = frozenset({
 SHOWN = frozenset({"process_position", "progress_bar_refresh_rate", "weights_summary"})
 """Arguments that say what is shown on the screen."""
 QUOTES = "'\""
+OVERRIDE = re.compile(rf"[\"'](?:\+\+?)?(?P<section>\w+)\.(?P<key>{'|'.join(sorted(REMOVED, key=len, reverse=True))})=")
 TRIGGERS = tuple(sorted(word.encode() for word in REMOVED))
 
 
@@ -47,6 +49,7 @@ def _check(file: PythonFile | TextFile, facts: Facts) -> Iterator[Match]:
     project = Project(facts, CODE)
     if isinstance(file, PythonFile):
         yield from _reads(file, project)
+        yield from _overrides(file, project)
         return
     try:
         found = list(owned(file))
@@ -303,9 +306,24 @@ def _reads(file: PythonFile, project: Project) -> Iterator[Match]:
             yield Match(read.span, message, "manual", reason)
 
 
+def _overrides(file: PythonFile, project: Project) -> Iterator[Match]:
+    """The strings of the code that set a removed key of a section for Hydra, as a test's command line does."""
+    if not OVERRIDE.search(file.text):
+        return
+    for node in every_node(file.tree):
+        if not isinstance(node, ast.Constant) or not isinstance(node.value, str):
+            continue
+        found = OVERRIDE.match(f"'{node.value}")
+        if found and found["section"] in project.sections:
+            message = f"`{found['section']}.{found['key']}`: Trainer has no such argument any more"
+            reason = "Not rewritten: give what takes its place, as strings of their own."
+            yield Match(file.span(node), message, "manual", reason)
+
+
 def _present(file: PythonFile) -> bool:
     known = read_evidence(file)
-    return bool(known and any(read.key in REMOVED for read in known.reads))
+    read = known and any(read.key in REMOVED for read in known.reads)
+    return bool(read or OVERRIDE.search(file.text))
 
 
 _HEAD = "_target_: pytorch_lightning.Trainer\n\n"

@@ -113,3 +113,10 @@ def test_what_the_call_gives_beside_the_section_is_not_written_into_it() -> None
     made = run_rules({"m.py": code, "a.yaml": text}, rule("LIT301"))
     assert made.final()["a.yaml"].decode() == text.replace("replace_sampler_ddp", "use_distributed_sampler")
     assert any("beside it in code" in finding.reason for finding in made.findings)
+
+
+def test_an_override_in_a_string_is_named() -> None:
+    code = "def test_fast():\n    run(['train.py', 'trainer.max_epochs=1', '++trainer.gpus=1', 'other.gpus=1'])\n"
+    made = run_rules({"m.py": SWITCH, "tests/test_run.py": code, **GROUP}, rule("LIT301"))
+    [finding] = [finding for finding in made.findings if finding.path == "tests/test_run.py"]
+    assert finding.fix == "manual" and "`trainer.gpus`" in finding.message and finding.span.line == 2
