@@ -103,11 +103,20 @@ def read_hook(item: ClassNode, stage: Stage) -> EpochEnd | None:
     if hook is None or (stage.later and {stage.later, stage.new} & item.methods.keys()):
         return None
     apart = _stands_apart(item, stage, hook)
+    if apart and _is_idle(hook):
+        return EpochEnd(item.qualname, stage, _refusal(item, stage, hook), True, apart, frozenset({stage.old}))
     idle = {} if apart else _idle(item, hook)
     reads = apart or _reads(stage, hook)
     if not reads or _reads(stage, hook, idle):
         idle = {}
     return EpochEnd(item.qualname, stage, _refusal(item, stage, hook), reads, apart, frozenset(idle.values()))
+
+
+def _is_idle(hook: Function) -> bool:
+    """Whether a method takes the outputs and nothing else, and does not look at them."""
+    given = parameters(hook)
+    plain = is_plain(hook) and len(given) == 1
+    return plain and not any(True for name in (*given, *SEES_LOCALS) for _ in uses(hook, name))
 
 
 def _idle(item: ClassNode, hook: Function) -> dict[int, str]:

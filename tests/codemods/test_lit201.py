@@ -206,6 +206,34 @@ def test_outputs_that_a_method_is_handed_and_does_not_read_are_not_kept() -> Non
     assert "on_train_batch_end" not in named["a.py"]
 
 
+CALLED = """\
+from pytorch_lightning import LightningModule
+
+
+class Model(LightningModule):
+    def validation_step(self, batch, batch_idx, dataloader_idx):
+        return self(batch)
+
+    def validation_epoch_end(self, outputs):
+        self.log("epochs", self.count)
+
+    def test_epoch_end(self, outputs):
+        return self.validation_epoch_end(outputs)
+"""
+
+
+def test_outputs_that_a_hook_does_not_read_are_not_kept_where_another_calls_it() -> None:
+    after = rewritten({"a.py": CALLED}, rule("LIT201"))["a.py"]
+    assert "        outputs = []\n        self._validation_epoch_end(outputs)\n" in after
+    assert "        outputs = []\n        return self._validation_epoch_end(outputs)\n" in after
+    assert "step_outputs" not in after
+    for old, new in (
+        ("self.count", "len(outputs)"),
+        ("self.count)", "1)\n        super().validation_epoch_end(outputs)"),
+    ):
+        assert "self.validation_step_outputs" in rewritten({"a.py": CALLED.replace(old, new)}, rule("LIT201"))["a.py"]
+
+
 @pytest.mark.parametrize(
     ("old", "new"),
     [
