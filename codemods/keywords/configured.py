@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from codemods.configs.mappings import Malformed, Mapping, read_mappings
 from codemods.configs.owners import RECORDS
-from codemods.keywords.table import MONITORS, Keyword, keywords, owner_of
+from codemods.keywords.table import MONITORS, keywords, owner_of, wish
 from codemods.rule import Match
 from codemods.scopes import canonical
 from codemods.source import TextFile
@@ -39,14 +39,8 @@ def _entries(file: TextFile, item: Mapping, owner: str) -> Iterator[Match]:
         row = keywords().get((owner, entry.key))
         span = file.span(*entry.key_at)
         if row:
-            reason = f"Not rewritten: {_wish(row)}, here and wherever it is set as well."
+            reason = f"Not rewritten: {wish(row)}, here and wherever it is set as well."
             yield Match(span, f"`{entry.key}` is gone since Lightning {row.since}", "manual", reason, row.row)
         elif entry.key == "mode" and entry.value == "auto" and owner.rpartition(".")[2] in MONITORS:
             reason = "Not rewritten: write max for what should grow, else min."
             yield Match(span, "`mode: auto` is gone since Lightning 1.3", "manual", reason)
-
-
-def _wish(row: Keyword) -> str:
-    if row.level == "drop":
-        return "delete it"
-    return row.advice or f"write {row.becomes} in its place"

@@ -11,7 +11,7 @@ from codemods.facts import MODULE, Facts, literal
 from codemods.finding import Fix
 from codemods.keywords.configured import configured
 from codemods.keywords.filepath import parted
-from codemods.keywords.table import MONITORS, Keyword, keywords, of_modules, owner_of
+from codemods.keywords.table import MONITORS, Keyword, keywords, of_modules, owner_of, wish
 from codemods.rule import Example, Match, NodeEdit, Rule, best_levels
 from codemods.source import CallNode, PythonFile, TextFile
 from codemods.syntax import self_name
@@ -43,7 +43,7 @@ def _check(file: PythonFile | TextFile, facts: Facts) -> Iterator[Match]:
             guard = guard_of(file, call, name, call.scope.resolve(call.node.func) or "") if row else "both"
             if row and guard != "both":
                 yield _match(file, call, keyword, row, given, guard == "unclear")
-        if owner.rpartition(".")[2] in MONITORS:
+        if owner.rpartition(".")[2] in MONITORS and not _is_partial(call):
             yield from _monitored(file, call.node, owner, given)
 
 
@@ -54,7 +54,12 @@ def _owner(file: PythonFile, facts: Facts, call: CallNode) -> str | None:
         named = f"self.{function.attr}"
         if method and function.value.id == self_name(method) and named in of_modules():
             return named if _in_module(file, facts, call) else None
-    return owner_of(call.scope.resolve(function) or "")
+    dotted = call.scope.resolve(function) or ""
+    return owner_of((call.scope.resolve(call.node.args[0]) or "") if _is_partial(call) else dotted)
+
+
+def _is_partial(call: CallNode) -> bool:
+    return call.scope.resolve(call.node.func) == "functools.partial" and bool(call.node.args)
 
 
 def _in_module(file: PythonFile, facts: Facts, call: CallNode) -> bool:
@@ -75,6 +80,9 @@ def _match(
     message = f"`{keyword.arg}=` is gone since Lightning {row.since}"
     if guarded:
         reason = "Not rewritten: it stands under a version check; if the newest release never gets here, leave it."
+        return Match(file.span(keyword), message, "manual", reason, row.row)
+    if _is_partial(call):
+        reason = f"Not rewritten: {wish(row)}, here and wherever what it makes is called with it."
         return Match(file.span(keyword), message, "manual", reason, row.row)
     drop = (NodeEdit(call.node, partial(_without, name=str(keyword.arg))),)
     if row.level == "drop":

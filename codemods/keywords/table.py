@@ -56,3 +56,10 @@ def owner_of(dotted: str) -> str | None:
     short = dotted[len(ROOT) + 1 :]
     owner = "callbacks.EarlyStopping" if short.endswith(".EarlyStopping") else _owners().get(short.rpartition(".")[2])
     return owner if owner and owner.split(".")[0] == short.split(".")[0] else None
+
+
+def wish(row: Keyword) -> str:
+    """What a person should do about a keyword."""
+    if row.level == "drop":
+        return "delete it"
+    return row.advice or f"write {row.becomes} in its place"

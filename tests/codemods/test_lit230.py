@@ -151,3 +151,13 @@ def test_what_a_configuration_hands_on_is_named() -> None:
 
 def test_a_configuration_that_cannot_be_read_stays() -> None:
     assert not run_rules({"a.yaml": HYDRA + "  - : : {\n"}, rule("LIT230")).findings
+
+
+def test_a_partial_is_named_and_left() -> None:
+    text = (
+        "from functools import partial\nfrom pytorch_lightning.callbacks import EarlyStopping, ModelCheckpoint\n\n"
+        "make = partial(ModelCheckpoint, period=1)\nstop = partial(EarlyStopping, mode='auto')\n"
+    )
+    made = run_rules({"a.py": text}, rule("LIT230"))
+    assert not made.changes and [finding.span.line for finding in made.findings] == [4]
+    assert "every_n_epochs" in made.findings[0].reason
