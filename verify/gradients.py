@@ -6,6 +6,7 @@ Copied beside the harness and loaded by path: standard library and torch alone.
 from __future__ import annotations
 
 import contextlib
+import functools
 import sys
 import weakref
 from collections.abc import Callable, Iterable, Iterator
@@ -18,6 +19,8 @@ WATCHED = 4
 SITES = 200
 AUTOMATIC = "training_step"
 NODES = 20_000
+FIRST_MODES = (1, 13)
+"""The first torch in which a mode needs no other one."""
 _SILENT = frozenset(
     {"grad", "shape", "dtype", "device", "grad_fn", "is_leaf", "requires_grad", "register_hook", "size", "dim",
      "backward", "_backward_hooks", "__repr__", "__format__", "layout", "names", "is_cuda", "zero_", "copy_",
@@ -77,15 +80,21 @@ class Gradients:
         for parameter in module.parameters():
             if parameter.requires_grad and id(parameter) not in self.hooked:
                 self.hooked.add(id(parameter))
-                parameter.register_post_accumulate_grad_hook(self.arrived)
+                if hasattr(parameter, "register_post_accumulate_grad_hook"):
+                    parameter.register_post_accumulate_grad_hook(self.arrived)
+                else:
+                    parameter.register_hook(functools.partial(self._arriving, parameter))
 
     def arrived(self, parameter: Any) -> None:
         """A gradient was added to a parameter."""
+        self._arriving(parameter, parameter.grad)
+
+    def _arriving(self, parameter: Any, gradient: Any) -> None:
         seen = self.seen.setdefault(id(parameter), Seen())
         seen.reached += 1
         if self.loss not in seen.losses:
             seen.losses.append(self.loss)
-        self._look(seen, parameter.grad)
+        self._look(seen, gradient)
 
     def stepped(self, optimizer: Any) -> None:
         """An optimizer is about to step: gradients may have come by ways that no hook sees."""
@@ -264,11 +273,10 @@ def _mode(seen: Callable[[Any, Iterable[Any], Any], None]) -> Any:
 
 def _can_be_watched(module: Any) -> bool:
     """Whether no part of a module is compiled: a compiler would see the watching too."""
-    try:
-        import torch.overrides
-    except ImportError:
-        return False
-    return hasattr(torch.overrides, "TorchFunctionMode") and not any(
+    import torch
+
+    version = tuple(int(part) for part in torch.__version__.split(".")[:2])
+    return version >= FIRST_MODES and not any(
         type(part).__name__ in ("OptimizedModule", "RecursiveScriptModule")
         or getattr(part, "_compiled_call_impl", None)
         for part in module.modules()

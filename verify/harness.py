@@ -20,6 +20,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+OLDEST = (3, 10)
 LENT: dict[str, None] = {}
 """What was lent to whom."""
 COMPILED: dict[str, None] = {}
@@ -97,14 +98,23 @@ def train(spec: dict[str, Any], record: Record) -> int:
 
 
 def prepared(spec: dict[str, Any], record: Record) -> Any:
-    """Put everything in place around torch and Lightning; None where Lightning does not load, which is recorded."""
+    """Put everything in place around torch and Lightning; None where that cannot be, which is recorded."""
     try:
-        beside("trackers").silence()
-        beside("lent").lend(LENT)
-        packages = lightning_packages(spec["namespaces"])
+        watch = in_place(spec, record)
     except BaseException as error:
         record("unusable", type=type(error).__name__, message=str(error)[:2000])
         return None
+    record("start", versions=[sys.modules[name].__version__ for name in spec["namespaces"]])
+    return watch
+
+
+def in_place(spec: dict[str, Any], record: Record) -> Any:
+    """What watches torch and Lightning from here on."""
+    if sys.version_info < OLDEST:
+        raise RuntimeError(f"a proof runs on Python {OLDEST[0]}.{OLDEST[1]} or newer")
+    beside("trackers").silence()
+    beside("lent").lend(LENT)
+    packages = lightning_packages(spec["namespaces"])
     sys.meta_path.append(beside("compiled").Compiler(Path.cwd(), Path(spec["scratch"]), COMPILED))
     beside("installed").install(spec.get("own"), Path.cwd(), INSTALLED)
     beside("devices").stay_on_cpu(str(Path.cwd()), MOVED)
@@ -116,7 +126,6 @@ def prepared(spec: dict[str, Any], record: Record) -> Any:
     for package in packages:
         watch.patch_lightning(package)
     watch.seed()
-    record("start", versions=[package.__version__ for package in packages])
     return watch
 
 
@@ -160,7 +169,8 @@ def lightning_packages(names: list[str]) -> list[ModuleType]:
 
         schedulers: Any = torch.optim.lr_scheduler
         numbers: Any = numpy
-        numbers.Inf, schedulers._LRScheduler = numpy.inf, schedulers.LRScheduler
+        numbers.Inf = numpy.inf
+        schedulers._LRScheduler = getattr(schedulers, "LRScheduler", None) or schedulers._LRScheduler
     lend_operators()
     return [importlib.import_module(name) for name in names]
 

@@ -39,11 +39,14 @@ def autocast() -> str | None:
     """The type that operations are cast to at this moment; None where they are not."""
     import torch
 
-    for device in ("cuda", "cpu"):
-        with contextlib.suppress(TypeError, RuntimeError, AttributeError):
-            if torch.is_autocast_enabled(device):
-                return str(torch.get_autocast_dtype(device)).removeprefix("torch.")
-    return None
+    kind: Any = None
+    for device in ("cpu", "cuda"):
+        try:
+            kind = torch.get_autocast_dtype(device) if torch.is_autocast_enabled(device) else kind
+        except TypeError:  # before torch 2.4
+            kind = torch.get_autocast_cpu_dtype() if torch.is_autocast_cpu_enabled() else None
+            kind = torch.get_autocast_gpu_dtype() if torch.is_autocast_enabled() else kind
+    return None if kind is None else str(kind).removeprefix("torch.")
 
 
 def batch(trainer: Any) -> tuple[int, int]:

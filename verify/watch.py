@@ -61,7 +61,6 @@ class Watch:
     def patch_torch(self) -> None:
         """Record plain backward passes and optimizer steps."""
         import torch
-        from torch.optim.optimizer import register_optimizer_step_post_hook, register_optimizer_step_pre_hook
 
         tensors: Any = torch.Tensor
         backward = tensors.backward
@@ -88,8 +87,7 @@ class Watch:
             self.record("step", rates=rates, norm=measures.norm(optimizer), at=round(time.monotonic() - self.began, 4))
 
         tensors.backward = recorded
-        register_optimizer_step_pre_hook(before)
-        register_optimizer_step_post_hook(after)
+        around_steps(before, after)
 
     def patch_lightning(self, package: ModuleType) -> None:
         """Put the smoke arguments and the recording around the Trainer and the backward of a package."""
@@ -242,6 +240,40 @@ class Watch:
             with contextlib.suppress(Exception):
                 found[name] = look()
         return found
+
+
+def around_steps(before: Callable[..., None], after: Callable[..., None]) -> None:
+    """Call these around each step of any optimizer."""
+    import torch
+
+    with contextlib.suppress(ImportError):
+        from torch.optim.optimizer import register_optimizer_step_post_hook, register_optimizer_step_pre_hook
+
+        register_optimizer_step_pre_hook(before)
+        register_optimizer_step_post_hook(after)
+        return
+    optimizer: Any = torch.optim.Optimizer
+    build = optimizer.__init__
+
+    @functools.wraps(build)
+    def init(this: Any, *args: Any, **kwargs: Any) -> None:
+        build(this, *args, **kwargs)
+        kind = type(this)
+        if not hasattr(kind.step, "is_watched"):
+            kind.step = watched(kind.step)
+
+    def watched(step: Any) -> Any:
+        @functools.wraps(step)
+        def call(this: Any, *args: Any, **kwargs: Any) -> Any:
+            before(this, args, kwargs)
+            result = step(this, *args, **kwargs)
+            after(this, args, kwargs)
+            return result
+
+        call.is_watched = True  # type: ignore[attr-defined]
+        return call
+
+    optimizer.__init__ = init
 
 
 def scalar(value: Any) -> float | None:
