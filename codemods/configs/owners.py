@@ -51,7 +51,8 @@ class Owned:
     @property
     def arguments(self) -> tuple[Entry, ...]:
         """The entries that are arguments."""
-        return tuple(item for item in self.section.entries if not item.key.startswith("_") and item.key not in OWN)
+        entries = (item for item in self.section.entries if not item.key.startswith("_") and item.key not in OWN)
+        return tuple(item for item in entries if not is_trainer(item.value))
 
 
 RECORDS = ("hparams.yaml",)
@@ -68,10 +69,17 @@ def owned(file: TextFile) -> Iterator[Owned]:
     for item in found:
         above = by_path.get(item.path[:-1]) if item.path[-1:] == ("init_args",) else None
         target = item.get("_target_") if above is None else above.get("class_path")
-        target = target if isinstance(target, str) else None
+        target = target if isinstance(target, str) else _named(item) if above is None else None
         if is_trainer(target) or any(entry.key in takes for entry in item.entries):
             path = item.path[:-1] if above else item.path
             yield Owned(item, _name(file, path), target)
+
+
+def _named(item: Section) -> str | None:
+    """Trainer, where one of a mapping's values names it, under whatever key, and all others are its arguments."""
+    names = [entry for entry in item.entries if is_trainer(entry.value)]
+    keys = {entry.key for entry in item.entries if entry not in names}
+    return str(names[0].value) if len(names) == 1 and keys <= once() else None
 
 
 def _name(file: TextFile, path: tuple[str, ...]) -> str:

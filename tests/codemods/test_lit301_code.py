@@ -120,3 +120,13 @@ def test_an_override_in_a_string_is_named() -> None:
     made = run_rules({"m.py": SWITCH, "tests/test_run.py": code, **GROUP}, rule("LIT301"))
     [finding] = [finding for finding in made.findings if finding.path == "tests/test_run.py"]
     assert finding.fix == "manual" and "`trainer.gpus`" in finding.message and finding.span.line == 2
+
+
+def test_a_section_that_names_trainer_by_another_key_is_one() -> None:
+    code = "import pytorch_lightning\nfrom helpers import object_from_dict\n\nobject_from_dict(hparams['trainer'])\n"
+    text = "trainer:\n  type: pytorch_lightning.Trainer\n  gpus: 4\n  max_epochs: 3\n"
+    made = run_rules({"m.py": code, "a.yaml": text}, rule("LIT301"))
+    assert made.final()["a.yaml"].decode() == text.replace("gpus: 4", "accelerator: gpu\n  devices: 4")
+    mixed = text + "  lr: 0.1\n  width: 3\n"
+    made = run_rules({"m.py": code, "a.yaml": mixed}, rule("LIT301"))
+    assert not made.changes and {finding.fix for finding in made.findings} == {"manual"}
