@@ -15,6 +15,7 @@ from verify.process import TASKS_EACH, Limits
 
 Level = Literal["full", "network", "limits", "none"]
 
+_PROC = Path("/proc/self")
 _JAIL = Path(__file__).with_name("jail.py")
 _LEVELS: tuple[Level, ...] = ("full", "network", "limits")
 _SAID: dict[Level, str] = {
@@ -39,6 +40,8 @@ class Containment:
     def said(self) -> str:
         """What is true of every program that is run so, for the evidence."""
         more = f", and {', '.join(map(str, self.readable))}" if self.readable and self.level == "full" else ""
+        if self.level == "limits" and not _PROC.exists():
+            more = "; what all its processes use together is not bounded, since this system does not list them"
         return _SAID[self.level] + more
 
     def command(

@@ -34,6 +34,8 @@ SYSTEM = (
 )  # fmt: skip
 DEVICES = ("null", "zero", "full", "random", "urandom", "kfd", "dri", "dxg", "nvidia*", "accel*")
 REFUSED = 125
+PROC = Path("/proc/self")
+"""Where there is none, a program stays in our group: it is the only way in which all that it started is found."""
 
 _NEWNS, _NEWIPC, _NEWUSER, _NEWPID, _NEWNET = 0x20000, 0x8000000, 0x10000000, 0x20000000, 0x40000000
 _RDONLY, _NOSUID, _NODEV, _BIND, _REC, _PRIVATE, _DETACH = 1, 2, 4, 4096, 16384, 1 << 18, 2
@@ -131,7 +133,8 @@ def start(libc: Any, spec: dict[str, Any], command: list[str]) -> int:
     control(libc, _NO_NEW_PRIVILEGES, 1)
     for number in (signal.SIGTERM, signal.SIGPIPE, signal.SIGXFSZ):
         signal.signal(number, signal.SIG_DFL)
-    os.setpgid(0, 0)
+    if PROC.exists():
+        os.setpgid(0, 0)
     os.execvpe(command[0], command, os.environ)
 
 

@@ -176,6 +176,33 @@ open("beat", "a").write("x")
     assert still(tmp_path / "own/tree/beat")
 
 
+def test_where_no_processes_are_listed_the_group_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As on a Mac, where nothing ends a program with its starter either."""
+    monkeypatch.setattr("verify.process._processes", list)
+    monkeypatch.chdir(tmp_path)
+    code = """
+import os, signal, time
+signal.signal(signal.SIGTERM, signal.SIG_IGN)
+os.fork()
+for _ in range(1000):
+    open("beat", "a").write("x")
+    time.sleep(0.02)
+"""
+    command = Containment("limits").command([sys.executable, "-I", "-c", code], tmp_path, (), ROOMY)
+    jail = command[command.index("-S") + 1]
+    plain = (
+        f"import sys, pathlib; sys.path.insert(0, {str(Path(jail).parent)!r}); import jail; sys.path.pop(0)\n"
+        "jail.PROC, jail.control = pathlib.Path('/nowhere'), lambda *_: None\n"
+        "sys.exit(jail.main(sys.argv[1], sys.argv[2:]))"
+    )
+    shut_in = [sys.executable, "-I", "-S", "-c", plain, *command[command.index(jail) + 1 :]]
+    monkeypatch.setattr("verify.containment._PROC", tmp_path / "nowhere")
+    assert "what all its processes use together is not bounded" in Containment("limits").said
+    outcome = run(shut_in, tmp_path, scrubbed(tmp_path, 1), Limits(1.5, 2**31), threading.Event())
+    assert outcome.ended == "it ran longer than 1.5 seconds"
+    assert still(tmp_path / "beat")
+
+
 def test_who_is_told_to_end_may_say_goodbye(tmp_path: Path, level: Level) -> None:
     code = "import signal, sys, time\nsignal.signal(signal.SIGTERM, lambda *_: sys.exit('goodbye'))\n"
     outcome = attack(tmp_path, level, f"{code}{TOO_MUCH}\ntime.sleep(60)", SMALL_DISK)
