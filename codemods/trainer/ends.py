@@ -28,10 +28,12 @@ UNUSED = "the same strategy; it no longer looks for unused parameters by itself 
 
 
 def unset(file: PythonFile, call: CallNode, item: ast.keyword, given: Mapping[str, ast.expr]) -> End | None:
-    """What becomes of a parameter, or an option, with the default None that is handed on; None for other values."""
+    """What becomes of a parameter, or an option, with the default None that is handed on, and of a strategy that a
+    mapping may lack; None for other values."""
     if item.arg not in UNSET:
         return None
-    if not _may_be_none(call, item.value) and default_of(file, call, item.value) != (True, None):
+    asked = item.arg == "strategy" and _is_asked(item.value)
+    if not asked and not _may_be_none(call, item.value) and default_of(file, call, item.value) != (True, None):
         return None
     if item.arg == "accelerator" and COUNTING & given.keys():
         return None
@@ -39,7 +41,7 @@ def unset(file: PythonFile, call: CallNode, item: ast.keyword, given: Mapping[st
     return End(
         ((item.arg, text.format(file.source_of(item.value))),),
         "safe",
-        f"None, its default, is an error in 2.x; {reason}",
+        f"None{', where the key is missing,' if asked else ', its default,'} is an error in 2.x; {reason}",
         "B16",
     )
 
@@ -196,6 +198,13 @@ def _may_be_none(call: CallNode, node: ast.expr) -> bool:
         {item.arg: value for item, value in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True) if value}
     )
     return node.id in defaults and literal(defaults[node.id]) == (True, None)
+
+
+def _is_asked(node: ast.expr) -> bool:
+    """Whether an expression is `mapping.get(key)`."""
+    if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)):
+        return False
+    return node.func.attr == "get" and len(node.args) == 1 and not node.keywords
 
 
 def _devices(file: PythonFile, node: ast.expr, given: Mapping[str, ast.expr]) -> End | None:

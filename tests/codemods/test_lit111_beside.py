@@ -108,3 +108,11 @@ def test_an_accelerator_that_may_be_none_in_a_dictionary_that_is_seen_goes() -> 
     text = f"{HEAD}def go(acc=None):\n    kw = {{'accelerator': acc, 'max_epochs': 1}}\n    return Trainer(**kw)\n"
     after = rewritten({"train.py": text}, rule("LIT111"))["train.py"]
     assert after == text.replace("'accelerator': acc", "'accelerator': acc or \"cpu\"")
+
+
+def test_a_strategy_that_a_mapping_may_lack_is_chosen_freely() -> None:
+    text = 'from pytorch_lightning import Trainer\n\nTrainer(devices=2, strategy=config["training"].get("backend"))\n'
+    after = rewritten({"a.py": text}, rule("LIT111"))["a.py"]
+    assert after == text.replace('.get("backend")', '.get("backend") or "auto"')
+    for other in ('.get("backend", "ddp")', '["backend"]'):
+        assert not run_rules({"a.py": text.replace('.get("backend")', other)}, rule("LIT111")).changes
