@@ -8,8 +8,9 @@ from collections.abc import Iterator
 from codemods.facts import MODULE, Facts
 from codemods.finding import Fix
 from codemods.rule import Example, Match, Rule, TextEdit
+from codemods.scopes import Scope
 from codemods.source import CallNode, PythonFile
-from codemods.syntax import self_name
+from codemods.syntax import is_self_attribute, self_name, targets_of
 from codemods.versions import reaches
 
 LOAD = "load_from_checkpoint"
@@ -26,22 +27,24 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
 
 def _loaded(file: PythonFile, facts: Facts, call: CallNode, function: ast.Attribute) -> Iterator[Match]:
     value = function.value
-    if not isinstance(value, ast.Name):
-        return
     method = next((item for item in reversed(call.within) if isinstance(item, ast.FunctionDef)), None)
-    if method and _plain_method(method) and value.id == self_name(method) and _in_module(file, facts, call):
-        written = f"type({value.id})"
+    own = self_name(method) if method and _plain_method(method) and _in_module(file, facts, call) else None
+    if own and isinstance(value, ast.Name) and value.id == own:
+        written: str | None = f"type({value.id})"
+    elif isinstance(value, ast.Name):
+        written = _class_of(file, facts, call, value.id)
     else:
-        built = _class_of(file, facts, call, value.id)
-        if built is None:
-            return
-        written = built
+        written = _class_of_attribute(file, facts, call, value)
+    if written is None:
+        return
+    unused = any(item.value is call.node for item in file.statements if isinstance(item, ast.Expr))
+    reason = "It never touched the instance: the class makes a new one"
     start, end = file.offsets(value)
     yield Match(
         file.span(call.node),
         f"{LOAD} on an instance fails since Lightning 2.1",
         "safe",
-        "It never touched the instance: the class makes a new one.",
+        f"{reason}, which nothing takes up here: what it loads is lost, as it was." if unused else f"{reason}.",
         "G18432",
         (TextEdit(start, end, written),),
         needs="1.0.0",
@@ -54,25 +57,70 @@ def _plain_method(method: ast.FunctionDef) -> bool:
 
 def _class_of(file: PythonFile, facts: Facts, call: CallNode, name: str) -> str | None:
     """The text of the class that the only assignment to a name in the call's own scope calls, but for one of what
-    the call itself gives."""
+    the call itself gives; where several make modules, or a parameter is said to be one, the type of the name."""
     space = next((item for item in reversed(call.within) if not isinstance(item, ast.ClassDef)), file.tree)
     loaded = [item.node for item in file.assignments_to(name) if item.node.value is call.node]
     again = {id(node) for item in loaded for node in ast.walk(item)}
-    stores = [
-        node
+    stores = {
+        id(node)
         for node in ast.walk(space)
         if isinstance(node, ast.Name) and node.id == name and type(node.ctx) is ast.Store and id(node) not in again
-    ]
-    values = [
-        item.node.value
+    }
+    made = [
+        made
         for item in file.assignments_to(name)
-        if any(target in stores for target in ast.walk(item.node)) and isinstance(item.node.value, ast.Call)
+        if any(id(target) in stores for target in targets_of(item.node))
+        and (made := _modules_made(file, facts, call.scope, item.node.value))
     ]
-    if len(stores) != 1 or len(values) != 1:
+    if len(made) != len(stores):
         return None
-    dotted = call.scope.resolve(values[0].func)
+    if len(made) == 1 and len(made[0]) == 1:
+        return file.source_of(made[0][0].func)
+    return f"type({name})" if made or _is_annotated(facts, file, call.scope, space, name) else None
+
+
+def _class_of_attribute(file: PythonFile, facts: Facts, call: CallNode, value: ast.expr) -> str | None:
+    """The type of an attribute that its class sets to modules alone."""
+    owner = next((item for item in reversed(call.within) if isinstance(item, ast.ClassDef)), None)
+    if owner is None or not isinstance(value, ast.Attribute) or not is_self_attribute(value, value.attr):
+        return None
+    stores = [
+        node
+        for node in ast.walk(file.tree)
+        if isinstance(node, ast.Attribute) and node.attr == value.attr and type(node.ctx) is not ast.Load
+    ]
+    made = [
+        node
+        for node in ast.walk(owner)
+        if any(is_self_attribute(target, value.attr) for target in targets_of(node))
+        and _modules_made(file, facts, call.scope, getattr(node, "value", None))
+    ]
+    return f"type({file.source_of(value)})" if made and len(made) == len(stores) else None
+
+
+def _modules_made(file: PythonFile, facts: Facts, scope: Scope, value: ast.expr | None) -> list[ast.Call]:
+    """The calls that make modules of the project, one for each way of a value; none where one may be something else."""
+    if isinstance(value, ast.IfExp):
+        ways = [_modules_made(file, facts, scope, arm) for arm in (value.body, value.orelse)]
+        return [call for way in ways for call in way] if all(ways) else []
+    if not isinstance(value, ast.Call):
+        return []
+    return [value] if _is_module(facts, file, scope, value.func) else []
+
+
+def _is_annotated(facts: Facts, file: PythonFile, scope: Scope, space: ast.AST, name: str) -> bool:
+    """Whether a name is a parameter that is said to be a module."""
+    if not isinstance(space, ast.FunctionDef | ast.AsyncFunctionDef):
+        return False
+    every = [*space.args.posonlyargs, *space.args.args, *space.args.kwonlyargs]
+    said = next((item.annotation for item in every if item.arg == name), None)
+    return said is not None and (scope.resolve(said) == MODULE or _is_module(facts, file, scope, said))
+
+
+def _is_module(facts: Facts, file: PythonFile, scope: Scope, name: ast.expr) -> bool:
+    dotted = scope.resolve(name)
     item = facts.find_class(dotted, file.path) if dotted else None
-    return file.source_of(values[0].func) if item and facts.kind(item) == MODULE else None
+    return item is not None and facts.kind(item) == MODULE
 
 
 def _in_module(file: PythonFile, facts: Facts, call: CallNode) -> bool:

@@ -70,3 +70,51 @@ def test_a_name_that_is_bound_to_what_it_loads_is_its_class_until_then() -> None
     assert rewritten({"a.py": text}, rule("LIT222"))["a.py"] == after
     once_more = text.replace("    return", "    model = 3\n    return")
     assert rewritten({"a.py": once_more}, rule("LIT222"))["a.py"] == once_more
+
+
+MODELS = """\
+from pytorch_lightning import LightningModule
+
+
+class Model(LightningModule):
+    pass
+
+
+class Other(LightningModule):
+    pass
+
+
+"""
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "def main(path, small):\n    if small:\n        it = Model()\n    else:\n        it = Other()\n"
+        "    return HERE\n",
+        "def main(path, small):\n    it = Model() if small else Other()\n    return HERE\n",
+        "def main(path, it: LightningModule):\n    return HERE\n",
+        "def main(path, it: Other):\n    return HERE\n",
+    ],
+    ids=["branches", "conditional", "annotated", "annotated with a class of the project"],
+)
+def test_one_of_several_classes_is_asked_for(text: str) -> None:
+    before, after = (MODELS + text.replace("HERE", f"{it}.load_from_checkpoint(path)") for it in ("it", "type(it)"))
+    assert rewritten({"a.py": before}, rule("LIT222"))["a.py"] == after
+    for old, new in (("Other()", "build()"), ("it: LightningModule", "it: type[Model]"), ("it: Other", "it")):
+        if old in text:
+            doubted = before.replace(old, new)
+            assert rewritten({"a.py": doubted}, rule("LIT222"))["a.py"] == doubted
+
+
+def test_an_attribute_that_holds_modules_alone_is_asked_for_its_class() -> None:
+    text = MODELS + (
+        "class Runner:\n    def __init__(self):\n        self.model = Model()\n\n"
+        "    def load(self, path):\n        self.model.load_from_checkpoint(path)\n"
+    )
+    after = text.replace("self.model.load", "type(self.model).load")
+    assert rewritten({"a.py": text}, rule("LIT222"))["a.py"] == after
+    (found,) = run_rules({"a.py": text}, rule("LIT222")).findings
+    assert "what it loads is lost" in found.reason
+    for more in ("\n    def set(self, model):\n        self.model = model\n", "\n\nRunner().model = Model\n"):
+        assert rewritten({"a.py": text + more}, rule("LIT222"))["a.py"] == text + more
