@@ -8,9 +8,10 @@ from collections.abc import Iterator
 
 from codemods.facts import ClassFact, Facts
 from codemods.source import ClassNode, PythonFile
-from codemods.syntax import Function, is_self_attribute, own_nodes, self_name
+from codemods.syntax import Function, is_self_attribute, own_nodes, self_name, uses
 
 LOOPS = (ast.For, ast.While, ast.AsyncFor)
+INDEX = "optimizer_idx"
 SUSPECT = b"automatic_optimization"
 SCHEDULERS = ("lr_schedulers", "lr_scheduler_configs")
 """How code comes to the schedulers of a module, or of a Trainer."""
@@ -59,7 +60,11 @@ def _may_be_manual(facts: Facts, fact: ClassFact) -> bool:
 
 
 def _optimizer_index(step: Function) -> bool:
-    return any(argument.arg == "optimizer_idx" for argument in step.args.args)
+    """Whether a step is told which optimizer it is for, other than by a default that it never reads."""
+    names = [argument.arg for argument in step.args.args]
+    if INDEX not in names:
+        return False
+    return names.index(INDEX) < len(names) - len(step.args.defaults) or bool(uses(step, INDEX))
 
 
 def _irregular(step: Function) -> str | None:

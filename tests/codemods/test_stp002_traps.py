@@ -122,6 +122,11 @@ def test_several_optimizers_of_1x() -> None:
     assert "several optimizers" in refusal(HEAD + PROPERTY + LIMITED + step)
 
 
+def test_an_optimizer_index_that_nobody_reads_tells_of_no_second_optimizer() -> None:
+    step = "\n    def training_step(self, batch, batch_idx, optimizer_idx=0):\n        return self(batch).mean()\n"
+    assert [level for level, _, _ in levels(HEAD + PROPERTY + LIMITED + step)] == ["safe"]
+
+
 def test_a_subclass_that_optimizes_by_hand() -> None:
     other = "from train import Model\n\n\nclass Gan(Model):\n    def __init__(self):\n        super().__init__()\n"
     other += "        self.automatic_optimization = False\n"
