@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from codemods.facts import MODULE, Facts
 from codemods.finding import Fix
@@ -14,6 +14,36 @@ from codemods.syntax import is_self_attribute, self_name, targets_of
 from codemods.versions import reaches
 
 LOAD = "load_from_checkpoint"
+TERMS = (ast.Name, ast.Attribute)
+
+
+def _collect(file: PythonFile) -> tuple[str, ...] | None:
+    """The names of what makes the values that a checkpoint is loaded by, and of what they are said to be."""
+    loaded = {
+        value.id if isinstance(value, ast.Name) else value.attr
+        for call in file.calls_near((LOAD,))
+        if isinstance(call.node.func, ast.Attribute) and call.node.func.attr == LOAD
+        if isinstance(value := call.node.func.value, TERMS)
+    }
+    found: set[str] = set()
+    for node in ast.walk(file.tree) if loaded else ():
+        if isinstance(node, ast.arg) and node.arg in loaded and node.annotation:
+            found |= _last_names(node.annotation)
+        elif loaded & {getattr(target, "attr", getattr(target, "id", None)) for target in targets_of(node)}:
+            found |= _last_names(getattr(node, "value", node))
+    return tuple(sorted(found)) or None
+
+
+def _last_names(value: ast.AST) -> set[str]:
+    """The last part of what is called or named, by either way of a conditional expression."""
+    if isinstance(value, ast.IfExp):
+        return _last_names(value.body) | _last_names(value.orelse)
+    named = value.func if isinstance(value, ast.Call) else value
+    return {named.attr if isinstance(named, ast.Attribute) else named.id} if isinstance(named, TERMS) else set()
+
+
+def _context(collected: Mapping[str, tuple[str, ...]]) -> tuple[bytes, ...]:
+    return tuple(f"class {name}".encode() for names in collected.values() for name in names)
 
 
 def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
@@ -180,6 +210,8 @@ RULE = Rule(
     versions="written for Lightning < 2.1",
     triggers=(LOAD.encode(), b"self.log("),
     check=_check,
+    collect=_collect,
+    context=_context,
     examples=(Example(BEFORE, AFTER), Example(RIGHT, RIGHT)),
     breaks_in="2.1.0",
     needs="1.0.0",

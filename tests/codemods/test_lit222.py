@@ -118,3 +118,9 @@ def test_an_attribute_that_holds_modules_alone_is_asked_for_its_class() -> None:
     assert "what it loads is lost" in found.reason
     for more in ("\n    def set(self, model):\n        self.model = model\n", "\n\nRunner().model = Model\n"):
         assert rewritten({"a.py": text + more}, rule("LIT222"))["a.py"] == text + more
+
+
+def test_a_class_of_another_file_is_looked_for() -> None:
+    text = "from models import Model\n\nmodel = Model()\nmodel.load_from_checkpoint('a')\n"
+    files = {"run.py": text, "models.py": MODELS}
+    assert "Model.load_from" in rewritten(files, rule("LIT222"))["run.py"]
