@@ -47,6 +47,8 @@ _THEIRS = frozenset({
 })  # fmt: skip
 """Where the network is, and what compilers are told."""
 _TO_BUILD = ("CMAKE_", "NVCC_")
+_HOW = frozenset({"dry-run", "no-deps", "prefix", "python", "require-hashes", "root", "target", "user"})
+"""What users ask for when they install for themselves: other places, and less or more than was named."""
 _PATHS = ("find-links", "cert", "client-cert")
 _LISTS = {"find-links": "--find-links", "extra-index-url": "--extra-index-url", "trusted-host": "--allow-insecure-host"}
 
@@ -171,7 +173,7 @@ def find(stop: threading.Event, contained: Containment | None = None) -> Install
     """What this machine installs with, shut in as far as the system lets us where nothing else is said."""
     beside = Path(sys.executable).with_name("uv.exe" if sys.platform == "win32" else "uv")
     found = shutil.which("uv") or (str(beside) if beside.is_file() else None)
-    settings = pip_settings()
+    settings = {option: value for option, value in pip_settings().items() if option not in _HOW}
     environment = {name: value for name, value in os.environ.items() if _is_theirs(name)}
     environment |= {f"PIP_{option.replace('-', '_').upper()}": value for option, value in settings.items()}
     environment |= {"PIP_CONFIG_FILE": os.devnull, "GIT_TERMINAL_PROMPT": "0"}
@@ -193,7 +195,9 @@ def find(stop: threading.Event, contained: Containment | None = None) -> Install
 
 def _is_theirs(name: str) -> bool:
     """Whether a variable is the installers' business: what they install may run code as it is built."""
-    settings = name.startswith(("PIP_", "UV_")) and not name.startswith("UV_PUBLISH") and "TOKEN" not in name
+    tool, _, option = name.partition("_")
+    settings = tool in ("PIP", "UV") and not name.startswith("UV_PUBLISH") and "TOKEN" not in name
+    settings = settings and _option(option) not in _HOW
     return settings or name.upper() in _THEIRS or name.startswith(_TO_BUILD)
 
 

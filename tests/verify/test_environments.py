@@ -244,6 +244,15 @@ def test_what_the_target_could_not_get_is_not_tried_again(tmp_path: Path) -> Non
         assert ("cuda-only (as in the target)" in ready.environment.reason) is not asked
 
 
+def test_releases_that_pip_refuses_need_uv(tmp_path: Path) -> None:
+    installer = Recorded(None, (), {}, threading.Event(), CONTAINED, FOLDERS)
+    held = inspect(Path(sys.executable))
+    after = Ready(held, Environment("target", held.python, (), "why"))
+    wanted = Wanted("pytorch-lightning", frozenset({"numpy"}))
+    with pytest.raises(Unavailable, match=r"Lightning 1\.6\.5 .* installs only with uv: `pip install uv`"):
+        baseline(wanted, ("pytorch-lightning==1.6.5",), None, after, "2.6.6", installer, tmp_path, print)
+
+
 def test_packages_that_differ_from_what_was_asked_for_or_from_the_target_are_told(tmp_path: Path) -> None:
     installer = Recorded(Path("uv"), (), {}, threading.Event(), CONTAINED, FOLDERS)
     held = inspect(Path(sys.executable))

@@ -248,6 +248,17 @@ def test_the_settings_are_those_that_pip_itself_finds(
     assert found and pip_settings() == found
 
 
+def test_what_users_ask_for_when_they_install_for_themselves_is_left(
+    configured: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (configured / "config/pip/pip.conf").write_text("[install]\nuser = true\ntimeout = 7\n")
+    given = {"PIP_TARGET": "t", "PIP_DRY_RUN": "1", "UV_REQUIRE_HASHES": "1", "UV_PYTHON": "3.13", "UV_INDEX": "mine"}
+    for name, value in given.items():
+        monkeypatch.setenv(name, value)
+    found = find(threading.Event()).environment
+    assert {name for name in (*given, "PIP_USER", "PIP_TIMEOUT") if name in found} == {"UV_INDEX", "PIP_TIMEOUT"}
+
+
 def test_places_are_told_as_the_user_means_them(configured: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (configured / "wheels").mkdir()
     monkeypatch.chdir(configured)
