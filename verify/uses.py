@@ -58,6 +58,11 @@ class Unread:
 
 
 Use = Name | Call | Hook | Unread
+_VERSIONS = frozenset({
+    "__version__", "Version", "LooseVersion", "StrictVersion", "parse_version", "compare_version", "RequirementCache",
+    "get_distribution",
+})  # fmt: skip
+_PACKAGES = frozenset({"pl", "ptl", "lightning", "pytorch", "torch", "torchmetrics"})
 _IMPORTS = re.compile(rb"^[ \t]*(?:from|import)[ \t][^#\n]*\b(?:pytorch_)?lightning\b", re.MULTILINE)
 
 
@@ -100,7 +105,7 @@ class _Reader(ast.NodeVisitor):
             self.generic_visit(node)
 
     def visit_If(self, node: ast.If) -> None:
-        if "version" not in ast.dump(node.test).lower():
+        if not _asks_for_version(node.test):
             self.generic_visit(node)
 
     def visit_Import(self, node: ast.Import) -> None:
@@ -147,6 +152,18 @@ class _Reader(ast.NodeVisitor):
             keywords = tuple(keyword.arg for keyword in node.keywords if keyword.arg)
             self.found.append(Call(self.path, node.lineno, name, keywords, bool(node.args)))
         self.generic_visit(node)
+
+
+def _asks_for_version(test: ast.expr) -> bool:
+    """Whether a condition looks at the release of a package, and not at a version of the project's own things."""
+    for node in ast.walk(test):
+        name = node.id if isinstance(node, ast.Name) else node.attr if isinstance(node, ast.Attribute) else ""
+        words = set(name.lower().strip("_").split("_"))
+        called = isinstance(node, ast.Call) and getattr(node.func, "attr", "") == "version"
+        plain = called or (isinstance(node, ast.Name) and words == {"version"})
+        if name in _VERSIONS or plain or ("version" in words and words & _PACKAGES):
+            return True
+    return False
 
 
 def dotted(node: ast.expr, aliases: dict[str, str]) -> str | None:

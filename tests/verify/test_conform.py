@@ -19,6 +19,8 @@ PL = "import pytorch_lightning as pl\n"
 MODULE = PL + "class M(pl.LightningModule):\n"
 WRONG = {
     PL + "pl.Trainer(gpus=1, max_epochs=2)": "Trainer(gpus=...), the target has no such argument",
+    PL + "if args.version == 2:\n  pl.Trainer(gpus=1)": "Trainer(gpus=...), the target has no such argument",
+    PL + "if model_version == 'inversion':\n  pl.Trainer(gpus=1)": "Trainer(gpus=...), the target has no such argument",
     PL + "pl.Trainer(None)": "positional arguments",
     PL + "pl.Trainer.add_argparse_args(p)": "has no add_argparse_args",
     PL + "t = pl.Trainer()\nt.tune(m)": "has no tune",
@@ -49,6 +51,10 @@ RIGHT = [
     PL + "t = pl.Trainer(max_epochs=1, accelerator='auto')\nt.fit(m, train_dataloaders=d)\nt.logger.anything()\nt.any",
     "try:\n  from pytorch_lightning.metrics import A\nexcept ImportError:\n  from torchmetrics import A\nA(x=1)",
     PL + "if pl.__version__ < '2':\n  pl.Trainer(gpus=1)",
+    PL + "if LIGHTNING_VERSION < (2,):\n  pl.Trainer(gpus=1)\nelif version.parse(found) < v2:\n  pl.Trainer(gpus=1)",
+    PL + "if metadata.version('pytorch-lightning') < '2':\n  pl.Trainer(gpus=1)",
+    PL + "if get_distribution('lightning').version < '2':\n  pl.Trainer(gpus=1)",
+    PL + "if Version(version('lightning')) < Version('2'):\n  pl.Trainer(gpus=1)",
     MODULE + "  def training_step(self, batch, batch_idx): ...\n  def validation_step(self, batch, *args): ...",
     MODULE + "  def validation_step(self, batch, batch_idx, optimizer_idx=0): ...",
     MODULE + "  def training_step(self, batch): ...\n  def forward(self, a, b, c): ...\n  def mine(self, x, y): ...",
