@@ -31,7 +31,7 @@ from verify.process import Outcome, scratch
 from verify.record import Raw, besides, events
 from verify.requirements import misfit
 from verify.running import board_of, last_line, run_both, run_harness, run_script, run_spec, side, together, version_of
-from verify.sources import NAMESPACES, Sources, imports
+from verify.sources import NAMESPACES, Sources, words
 from verify.targets import READ_BY, asked_for, targets
 from verify.uses import asked, of_file
 from verify.verdict import BY_ONE_RUN, Judgement, confirmed, judge, noise_of
@@ -281,7 +281,7 @@ def _wanted(sources: Sources, scripts: Sequence[str], pins: tuple[str, ...]) -> 
         reached += [sources.reach(path) for path in files]
         outside |= asked_for(packages, held).union(*(found for _, found in reached))
     trees = [tree for files, _ in reached for path in files if (tree := sources.tree(path))]
-    names = {name for tree in trees for found in imports(tree) for name in found.names}
+    names = {name for tree in trees for name in words(tree)}
     lightning = "lightning" if "lightning" in outside else "pytorch-lightning"
     if not outside & set(NAMESPACES):
         lightning = "lightning" if named(pins, ["lightning"]) else "pytorch-lightning"

@@ -189,6 +189,12 @@ def imports(tree: ast.Module) -> Iterator[Import]:
             yield Import(node.module or "", node.level, names, id(node) in guarded)
 
 
+def words(tree: ast.Module) -> set[str]:
+    """The names that a module imports from others, or takes of something: `WandbLogger` of `pl.loggers.WandbLogger`."""
+    taken = {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
+    return taken | {name for found in imports(tree) for name in found.names}
+
+
 def _guarded(tree: ast.Module) -> Iterator[list[ast.AST]]:
     for node in ast.walk(tree):
         if isinstance(node, ast.Try) and any(catches_import(each) and not _gives_up(each) for each in node.handlers):

@@ -8,7 +8,7 @@ import pytest
 from tests.verify.trees import tree
 from verify.commands import Command, parsed
 from verify.entry import Entry, conftests, entries
-from verify.sources import Sources
+from verify.sources import Sources, words
 from verify.starts import trains
 from verify.targets import asked_for, targets
 
@@ -366,3 +366,10 @@ def test_what_configurations_name_is_found(tmp_path: Path) -> None:
     assert targets(Sources(tmp_path / "p"), ["src/data/run.py"])[1] == {"timm"}
     assert asked_for({"timm", "aim", "yaml"}, ["timm>=0.5", "PyYAML"]) == {"timm", "yaml"}
     assert asked_for({"timm"}, []) == {"timm"}
+
+
+def test_the_words_of_a_module_are_what_it_imports_and_what_it_takes_of_something() -> None:
+    tree = ast.parse(
+        "import pytorch_lightning as pl\nfrom a import B as C\nlogger = pl.loggers.WandbLogger(name=x.y)\n"
+    )
+    assert words(tree) == {"B", "WandbLogger", "loggers", "y"}
