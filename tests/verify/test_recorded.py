@@ -21,6 +21,7 @@ from verify.watch import Watch
 
 ROOT = Path(verify.__file__).parent
 PROGRAM = """
+import os
 import warnings
 import lightning.pytorch as pl
 import torch
@@ -36,6 +37,7 @@ class Model(pl.LightningModule):
         self.free = nn.Parameter(torch.zeros(1))
 
     def training_step(self, batch, batch_idx):
+        assert torch.are_deterministic_algorithms_enabled() and not torch.backends.cudnn.benchmark
         hidden = torch.zeros(1, 4)
         for x in batch[0].split(2, 1):
             hidden = torch.tanh(self.given(x).sum(1) + self.held(hidden))
@@ -59,10 +61,19 @@ class Model(pl.LightningModule):
         return [optimizer], [torch.optim.lr_scheduler.StepLR(optimizer, 2, gamma=0.5)]
 
 
-data = torch.utils.data.DataLoader(torch.utils.data.TensorDataset(torch.rand(20, 6, 2)), batch_size=2)
-trainer = pl.Trainer(max_epochs=5, precision="bf16-mixed", check_val_every_n_epoch=5, overfit_batches=10)
+def in_a_worker(number):
+    raise RuntimeError("a worker is started")
+
+
+held = torch.utils.data.TensorDataset(torch.rand(20, 6, 2))
+data = torch.utils.data.DataLoader(held, 2, num_workers=1, worker_init_fn=in_a_worker, persistent_workers=True)
+trainer = pl.Trainer(
+    max_epochs=5, precision="bf16-mixed", check_val_every_n_epoch=5, overfit_batches=10, benchmark=True,
+    callbacks=[pl.callbacks.ModelCheckpoint("here")], logger=pl.loggers.CSVLogger("there"),
+)
 assert trainer.checkpoint_callback is None and type(trainer.logger).__name__ == "DummyLogger"
 trainer.fit(Model(), data, data)
+assert os.listdir() == ["train.py"], os.listdir()
 warnings.warn("of what follows")
 raise RuntimeError("after the training")
 """
@@ -71,7 +82,8 @@ raise RuntimeError("after the training")
 @pytest.fixture(scope="module")
 def record(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("recorded")
-    (folder / "train.py").write_text(PROGRAM)
+    (folder / "tree").mkdir()
+    (folder / "tree" / "train.py").write_text(PROGRAM)
     spec = {
         "mode": "train", "script": "train.py", "args": [], "module": None, "namespaces": ["lightning.pytorch"],
         "seed": 1, "seconds": 100, "limit_train_batches": 4, "limit_val_batches": 1, "max_epochs": 2,
@@ -79,7 +91,7 @@ def record(tmp_path_factory: pytest.TempPathFactory) -> Path:
     }  # fmt: skip
     (folder / "spec.json").write_text(json.dumps(spec))
     command = [sys.executable, str(ROOT / "harness.py"), str(folder / "spec.json")]
-    subprocess.run(command, cwd=folder, capture_output=True, timeout=200, check=False)
+    subprocess.run(command, cwd=folder / "tree", capture_output=True, timeout=200, check=False)
     return folder / "record.jsonl"
 
 
@@ -89,7 +101,7 @@ def seen(record: Path) -> Recording:
 
 
 def test_losses_metrics_and_steps_are_counted_and_few(seen: Recording) -> None:
-    assert seen.failure == Failure("RuntimeError", "after the training", f"train.py:{_line('raise RuntimeError')}")
+    assert seen.failure == Failure("RuntimeError", "after the training", f"train.py:{_line('after the')}")
     assert (seen.fitted, len(seen.losses), seen.optimizer_steps, seen.global_step, seen.epochs) == (True, 24, 8, 8, 2)
     logged = dict(seen.logged)
     assert logged["of_chunk"] == seen.losses
