@@ -12,6 +12,7 @@ from fixer import comparison
 from tests.fixer.command import NEW, OLD, Ask, old_project
 from tests.support import commit_all, git
 from tests.verify.test_touched import TRAIN
+from verify import prove
 from verify.bench import Request
 from verify.evidence import Evidence
 
@@ -141,6 +142,22 @@ def test_switched_off_means_off(ask: Ask, folder: Path, asked: list[tuple[str, s
     assert "verify.enabled is false in pyproject.toml" in ask("verify").complaint()
     assert asked == []
     assert ask("verify", "--conforms").code == 0
+
+
+def test_the_names_of_many_files_are_asked_for_at_once(
+    ask: Ask, tmp_path: Path, own_home: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One process answers for a thousand files, whatever they use: that is what makes it a matter of seconds."""
+    files = {f"p{n % 20}/m{n}.py": MODULE.replace(b"gpus=1", b"arg%d=1" % n) for n in range(1000)}
+    made = old_project(tmp_path / "project", files)
+    started: list[str] = []
+    once = prove.run_harness
+    monkeypatch.setattr(prove, "run_harness", lambda *given: started.append(given[0]) or once(*given))
+    monkeypatch.setattr(prove, "run_both", None)
+    said = ask("verify", made, "--conforms", "--python", sys.executable, "--output-format", "json")
+    problems = said.report()["evidence"][0]["problems"]
+    assert (len(problems), problems[-1]) == (201, "and 1800 more")
+    assert len(started) <= 1
 
 
 def test_a_migration_by_hand_is_proven_as_one_by_rules_is(ask: Ask, tmp_path: Path, own_home: None) -> None:
