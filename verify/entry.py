@@ -158,9 +158,11 @@ def _configured(sources: Sources) -> Entry | None:
 
 
 def _words(line: str) -> tuple[str, ...]:
-    """A command line without the `python` at its beginning."""
+    """A command line without the `python` at its beginning, and what only says how that writes."""
     words = shlex.split(line)
-    return tuple(words[1:] if words[:1] and PurePosixPath(words[0]).name.startswith("python") else words)
+    if words[:1] and PurePosixPath(words[0]).name.startswith("python"):
+        words = list(itertools.dropwhile(lambda word: word in ("-u", "-B"), words[1:]))
+    return tuple(words)
 
 
 def _file_of(sources: Sources, module: str) -> str:

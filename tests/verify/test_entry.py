@@ -206,7 +206,7 @@ def test_command_lines_come_from_every_kind_of_file(tmp_path: Path, file: str, t
 def test_a_configured_command_comes_with_variables_and_what_runs_first(tmp_path: Path) -> None:
     tree(tmp_path / "p" / "pkg", train=FIT, __init__="")
     (tmp_path / "p" / "pyproject.toml").write_text(
-        '[tool.fixer.verify]\ncommand = "python -m pkg.train --steps 3"\nenv = {DATA = "here"}\n'
+        '[tool.fixer.verify]\ncommand = "python -u -m pkg.train --steps 3"\nenv = {DATA = "here"}\n'
         'setup = ["python make.py data"]\n'
     )
     (found,) = entries(Sources(tmp_path / "p"), [])
