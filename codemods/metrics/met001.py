@@ -20,7 +20,7 @@ from codemods.pins.compat import minor_of
 from codemods.pins.specifier import admits_from
 from codemods.rule import Example, Match, Rule, TextEdit, best_levels
 from codemods.source import CallNode, PythonFile
-from codemods.syntax import is_self_attribute, self_name
+from codemods.syntax import is_self_attribute, is_super_call, self_name
 from codemods.versions import LIGHTNING
 from codemods.versions import admits_from as pins_admit_from
 
@@ -56,7 +56,7 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
             if match and match.fix == "safe" and summed and not (metric[1] or _spelled_new(call)):
                 match = replace(match, fix="unsafe", reason=f"{match.reason[:-1]}; {SUMMED}.")
         else:
-            match = _without_step(file, call) if is_of_torchmetrics(dotted) else None
+            match = _without_step(file, call) if is_of_torchmetrics(dotted) else _handed_up(file, call)
         if match:
             found.append((call, match))
     yield from _together(found)
@@ -275,6 +275,19 @@ def _without_step(file: PythonFile, call: CallNode) -> Match | None:
     reason = "It only said whether a call hands back the value of its batch, which it always does now."
     edit = TextEdit(*given.extent, text)
     return Match(file.span(call.node), message, "safe", reason, ROW, (edit,), unit=_unit(file, call))
+
+
+def _handed_up(file: PythonFile, call: CallNode) -> Match | None:
+    """`compute_on_step=` that a metric of the project gives its base."""
+    if not is_super_call(call.node, "__init__"):
+        return None
+    keyword = next((item for item in call.node.keywords if item.arg == "compute_on_step"), None)
+    owner = next((item for item in reversed(call.within) if isinstance(item, ast.ClassDef)), None)
+    bases = [item.scope.resolve(base) for item in file.classes if item.node is owner for base in item.node.bases]
+    if keyword is None or not any(is_of_torchmetrics(base or "") for base in bases):
+        return None
+    message = "`compute_on_step=` is gone since torchmetrics 0.11"
+    return Match(file.span(keyword), message, "manual", "Not rewritten: take it out.", ROW)
 
 
 BEFORE = """\

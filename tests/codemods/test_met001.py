@@ -332,3 +332,16 @@ def test_a_metric_of_before_1_0_gave_the_sum_over_processes(pin: str, level: str
     plan = run_rules({"a.py": text}, rule("MET001"), pins=(f"pytorch-lightning=={pin}",))
     assert [finding.fix for finding in plan.findings] == [level]
     assert ("division by their number" in plan.findings[0].reason) == (level == "unsafe")
+
+
+@pytest.mark.parametrize("where", ["from torchmetrics import Metric", "from pytorch_lightning.metrics import Metric"])
+def test_a_metric_of_the_project_that_hands_up_a_dead_argument_is_named(where: str) -> None:
+    text = (
+        f"{where}\n\n\nclass Mine(Metric):\n    def __init__(self):\n        super().__init__(compute_on_step=False)\n"
+    )
+    [finding] = run_rules({"a.py": text}, rule("MET001")).findings
+    assert finding.fix == "manual" and "`compute_on_step=`" in finding.message
+    with pytest.raises(ValueError, match="compute_on_step"):
+        torchmetrics.SumMetric(compute_on_step=False)
+    other = text.replace("(Metric)", "(object)")
+    assert not run_rules({"a.py": other}, rule("MET001")).findings
