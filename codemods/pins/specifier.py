@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import Literal
 
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
@@ -110,6 +111,7 @@ def _from_poetry(clause: Clause) -> str:
     return f">={clause.version},<{_dotted(upper)}"
 
 
+@cache
 def admits(text: str, version: str, language: Language = "pep440") -> bool:
     """Whether a release satisfies a specifier."""
     return pep440(text, language).contains(version, prereleases=True)
