@@ -40,7 +40,7 @@ def report(
 ) -> int:
     """Show again what a run found, changed and proved."""
     from fixer import runs
-    from fixer.console import save, show
+    from fixer.console import aside, save, show
 
     if listed:
         typer.echo(runs.listed(), nl=False)
@@ -51,6 +51,8 @@ def report(
         save(result, [(OutputFormat.html, place)])
     else:
         show(result, output_format, verbose=verbose)
+    if kept := runs.recordings(run):
+        aside(f"recorded: {kept}")
     return 0
 
 

@@ -142,17 +142,19 @@ def run(
 ) -> int:
     """Repair a repository on a new branch, and prove the result. The proof runs the project's code before and after."""
     from fixer import pipeline
+    from verify.process import scratch
 
     asked, readable, rung, python = look.asked(check_pins=check_pins), proof.folders(), proof.rung, proof.interpreter()
-    how = pipeline.RunOptions(
-        base, branch, force, dry_run, not no_verify, python, proof.timeout, rung, readable, push, pr
-    )
-    return _report(
-        lambda progress: pipeline.run(asked, how, progress),
-        lambda result: pipeline.exit_code(result, require=rung, findings_count=exit_non_zero_on_findings),
-        shown,
-        keep=True,
-    )
+    with scratch() as records:
+        how = pipeline.RunOptions(
+            base, branch, force, dry_run, not no_verify, python, proof.timeout, rung, readable, push, pr, records
+        )
+        return _report(
+            lambda progress: pipeline.run(asked, how, progress),
+            lambda result: pipeline.exit_code(result, require=rung, findings_count=exit_non_zero_on_findings),
+            shown,
+            keep=records,
+        )
 
 
 @app.command()
@@ -229,15 +231,17 @@ def verify(
     """Run two trees, and say whether they train the same. Each runs in the versions that it pins."""
     from fixer import pipeline
     from fixer.comparison import Trees, compare
+    from verify.process import scratch
 
     rung = proof.rung or ("conforms" if conforms else None)
     trees, readable, python = Trees.named(what or [], base, head), proof.folders(), proof.interpreter()
-    return _report(
-        lambda progress: compare(trees, conforms, target, python, proof.timeout, readable, progress),
-        lambda result: pipeline.exit_code(result, require=rung),
-        shown,
-        keep=True,
-    )
+    with scratch() as records:
+        return _report(
+            lambda progress: compare(trees, conforms, target, python, proof.timeout, readable, progress, records),
+            lambda result: pipeline.exit_code(result, require=rung),
+            shown,
+            keep=records,
+        )
 
 
 @app.command()
@@ -246,8 +250,12 @@ def demo(shown: opt.Shown, no_verify: opt.NoVerify = False) -> int:
     """Go the whole way on a small broken project. It lies in a temporary repository."""
     from fixer import pipeline
     from fixer.demo import run_demo
+    from verify.process import scratch
 
-    return _report(lambda progress: run_demo(not no_verify, progress), pipeline.exit_code, shown, keep=True)
+    with scratch() as records:
+        return _report(
+            lambda progress: run_demo(not no_verify, progress, records), pipeline.exit_code, shown, keep=records
+        )
 
 
 def _report(
@@ -255,9 +263,10 @@ def _report(
     code: Callable[[Result], int],
     shown: opt.Shown,
     *,
-    keep: bool = False,
+    keep: Path | None = None,
     statistics: bool = False,
 ) -> int:
+    """Does the work and tells of it. With `keep`, where its recordings are, it is kept for `fixer report`."""
     from fixer.console import complain, progress, remember, save, show
 
     files = shown.files()
@@ -267,7 +276,7 @@ def _report(
         complain(result.error)
     with ExitStack() as whatever_fails:
         if keep:
-            whatever_fails.callback(remember, result, shown.quiet)
+            whatever_fails.callback(remember, result, keep, shown.quiet)
         whatever_fails.callback(save, result, files)
         show(result, shown.output_format, verbose=shown.verbose, quiet=shown.quiet, statistics=statistics)
     return code(result)

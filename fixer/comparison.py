@@ -53,9 +53,10 @@ def compare(
     timeout: float | None,
     readable: tuple[Path, ...],
     progress: Progress,
+    records: Path | None = None,
 ) -> Result:
     """The evidence on one tree against another. With `conforms` nothing of them is run, and without a revision the
-    whole work tree is looked at.
+    whole work tree is looked at. What is recorded is kept in `records`.
 
     Raises UsageError outside a repository, for an unknown revision, where no file differs, or where the settings
     switch the proof off.
@@ -80,7 +81,7 @@ def compare(
             export(before, folder / "before", {})
             export(after, folder / "after", {})
         asked = request(
-            proof_options(after, python, timeout, readable),
+            proof_options(after, python, timeout, readable, records),
             group="work tree" if before is after else f"{trees.base}..{trees.head or 'work tree'}",
             codes=(),
             changed=changed,

@@ -40,12 +40,13 @@ def save(result: Result, files: Sequence[tuple[OutputFormat, Path]]) -> None:
         path.write_bytes(_bytes(render(result, format, rules, Style(verbose=True))))
 
 
-def remember(result: Result, quiet: bool) -> None:
-    """Keeps a result for `fixer report` and says where; a folder that cannot be written is no reason to fail."""
+def remember(result: Result, records: Path, quiet: bool) -> None:
+    """Keeps a result with its recordings for `fixer report` and says where; a folder that cannot be written is no
+    reason to fail."""
     from fixer.runs import keep
 
     try:
-        name = keep(result)
+        name = keep(result, records)
     except OSError as error:
         complain(f"the run is not kept for `fixer report`: {error.filename}: {error.strerror}")
     else:
@@ -59,6 +60,11 @@ def _bytes(text: str) -> bytes:
         return text.encode("utf-8", "surrogateescape")
     except UnicodeEncodeError:
         return text.encode("utf-8", "replace")
+
+
+def aside(message: str) -> None:
+    """Writes what is no part of a report to standard error, on one line."""
+    sys.stderr.write(f"{one_line(message)}\n")
 
 
 def complain(message: str) -> None:

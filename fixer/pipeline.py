@@ -47,6 +47,7 @@ class RunOptions:
     readable: tuple[Path, ...] = ()
     push: str | None = None
     pr: bool = False
+    records: Path | None = None
 
 
 @dataclass(frozen=True)
@@ -139,7 +140,7 @@ def run(asked: Asked, how: RunOptions, progress: Progress) -> Result:
     if made.changes and verified:
         if not force:
             check_content(project, branch, steps_of(made, options), __version__)
-        proof = proof_options(project, how.python, how.timeout, how.readable)
+        proof = proof_options(project, how.python, how.timeout, how.readable, how.records)
         made, evidence = prove_plan(project, sources, options, made, proof, progress)
     result = replace(_result("run", project, options, sources, made), evidence=evidence)
     result = replace(result, arguments=_arguments(asked, project, off, how.branch))

@@ -31,17 +31,23 @@ SHOWN = 3
 @dataclass(frozen=True)
 class ProofOptions:
     """The interpreters for target and baseline (None: fixer finds or builds one), seconds for each tree that runs,
-    whether the baseline is on the project's own torch, and folders outside the project that it may read."""
+    whether the baseline is on the project's own torch, folders outside the project that it may read, and one to keep
+    what is recorded in."""
 
     python: Path | None = None
     timeout: float | None = None
     baseline_python: Path | None = None
     own_torch: bool = False
     readable: tuple[Path, ...] = ()
+    records: Path | None = None
 
 
 def proof_options(
-    project: Project, python: Path | None, timeout: float | None, readable: tuple[Path, ...]
+    project: Project,
+    python: Path | None,
+    timeout: float | None,
+    readable: tuple[Path, ...],
+    records: Path | None = None,
 ) -> ProofOptions:
     """What the user asked for, laid over the project's settings. Raises UsageError for a script that is not there, and
     for an interpreter that is a file of the repository: it would be run where nothing of the project is to be."""
@@ -68,6 +74,7 @@ def proof_options(
         named("baseline-python", config.baseline_python),
         config.torch == "project",
         tuple(place.resolve() for place in readable),
+        records,
     )
 
 
@@ -111,6 +118,7 @@ def request(
         readable=how.readable,
         conforms_only=conforms_only,
         written=written,
+        records=how.records,
         lasted={name.removeprefix("pl."): entry.last for name, entry in gone().items() if name.startswith("pl.")},
     )
 

@@ -12,6 +12,7 @@ from verify.containment import Containment
 from verify.environments import Ready, Wanted
 from verify.evidence import Environment
 from verify.interpreters import Interpreter, inspect_named
+from verify.recorded import Started
 
 TIMEOUT_S = 600.0
 
@@ -27,7 +28,8 @@ class Request:
     pins. `timeout` is in seconds for each executed tree. `cache` is where environments are kept. `readable` are
     folders outside the trees that the project may read, as far as reading is bounded at all. `conforms_only` runs
     nothing of the project. `written` is the ISO day on which the code was last written, None where that is not known.
-    `lasted` says which release was the last to have a name that is gone, the name without its namespace.
+    `lasted` says which release was the last to have a name that is gone, the name without its namespace. `records` is
+    a folder to keep what both trees recorded in, None to keep nothing.
     """
 
     group: str
@@ -46,6 +48,7 @@ class Request:
     conforms_only: bool = False
     written: str | None = None
     lasted: Mapping[str, str] = field(default_factory=dict)
+    records: Path | None = None
 
 
 @dataclass(frozen=True)
@@ -58,6 +61,7 @@ class Bench:
     stop: threading.Event
     progress: Callable[[str], None]
     pairs: list[tuple[Wanted, Wanted, Pair]] = field(default_factory=list)
+    started: list[Started] = field(default_factory=list)
 
     @property
     def cache(self) -> Path:

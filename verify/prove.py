@@ -29,6 +29,7 @@ from verify.manifests import addresses_in, pins_in
 from verify.modules import NAMED, not_executed, touches
 from verify.process import Outcome, scratch
 from verify.record import Raw, besides, events
+from verify.recorded import keep
 from verify.requirements import misfit
 from verify.running import board_of, last_line, run_both, run_harness, run_script, run_spec, side, together, version_of
 from verify.sources import NAMESPACES, Sources, words
@@ -54,6 +55,8 @@ def prove(before: Path, after: Path, request: Request, progress: Callable[[str],
             return _evidence(request, Judgement("inconclusive", None, f"the trees cannot be run here: {error}"))
         finally:
             stop.set()
+            if request.records:
+                keep(request.records, request.codes, bench.started)
 
 
 def _evidence(request: Request, judgement: Judgement) -> Evidence:

@@ -22,6 +22,7 @@ from verify.follow import Board, Tell, following
 from verify.manifests import own_distribution
 from verify.process import Limits, Outcome, memory, run, scrubbed
 from verify.record import Raw, read
+from verify.recorded import Started
 from verify.sources import NAMESPACES, Sources
 from verify.targets import READ_BY, targets
 
@@ -97,6 +98,8 @@ def run_spec(
         "max_epochs": EPOCHS,
         "own": own_distribution(sources.root),
     }
+    before = ready.environment.role == "baseline"
+    bench.started.append(Started("before" if before else "after", spec, bench.folder / name / RECORD))
     with following(spec, bench.folder / name / RECORD, tell):
         return run_harness(name, {**short, **spec}, ready, tree, bench)
 

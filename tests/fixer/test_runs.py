@@ -18,6 +18,7 @@ from fixer.errors import UsageError
 from fixer.result import Result
 from tests.fixer.command import Ask, Said, environment
 from tests.fixer.reports.samples import CHECK, RESULTS, RUN
+from verify.recorded import Started, keep
 
 
 @pytest.fixture(autouse=True)
@@ -40,6 +41,32 @@ def test_the_newest_is_shown_first_and_the_oldest_go(monkeypatch: pytest.MonkeyP
     assert runs.runs() == names[:1:-1]
     runs.keep(CHECK)
     assert runs.load(None) == CHECK
+
+
+def test_recordings_are_kept_with_a_run_and_go_with_it(
+    own_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ask: Ask
+) -> None:
+    records = tmp_path / "records"
+    (tmp_path / "record.jsonl").write_text('{"event": "start"}\n')
+    keep(records, (), [Started("after", {"mode": "train", "script": "a.py"}, tmp_path / "record.jsonl")])
+    bare, name = runs.keep(RUN), runs.keep(RUN, records)
+    place = own_folder / name / "records"
+    assert (place / "after-a.py.jsonl").read_text() == '{"event": "start"}\n'
+    shown = ask("report", name, "--output-format", "json")
+    assert shown.err == f"recorded: 1 recordings in {place}, index.jsonl says what each is\n"
+    assert (shown.report()["command"], ask("report", bare, "--output-format", "json").err) == ("run", "")
+    (place / "index.jsonl").write_text("{")
+    assert ask("report").err == f"recorded: in {place}; what each file is cannot be read\n"
+    monkeypatch.setattr(runs, "KEPT", 1)
+    runs.keep(CHECK)
+    assert not place.exists()
+
+
+def test_a_run_whose_recordings_cannot_be_kept_leaves_nothing(own_folder: Path, tmp_path: Path) -> None:
+    (tmp_path / "records" / "a.jsonl").mkdir(parents=True)
+    with pytest.raises(IsADirectoryError):
+        runs.keep(RUN, tmp_path / "records")
+    assert list(own_folder.iterdir()) == []
 
 
 def test_a_run_is_found_by_how_its_name_begins(own_folder: Path) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -172,6 +174,12 @@ def test_a_migration_by_hand_is_proven_as_one_by_rules_is(ask: Ask, tmp_path: Pa
     assert (evidence["verdict"], evidence["rung"], evidence["codes"]) == ("repaired", "trains", []), evidence["reason"]
     assert "NameError" in evidence["reason"] and "trains now" in evidence["reason"]
     assert (said.code, evidence["after"]["optimizer_steps"]) == (0, 4)
+    (kept,) = re.findall(r"recorded: \d recordings in (\S+), index.jsonl says what each is\n", ask("report").err)
+    after = [json.loads(line) for line in (Path(kept) / "after-train.py.jsonl").read_text().splitlines()]
+    assert [event["value"] for event in after if event["event"] == "loss"] == evidence["after"]["losses"]
+    before = [json.loads(line) for line in (Path(kept) / "before-train.py.jsonl").read_text().splitlines()]
+    assert [event["type"] for event in before if event["event"] == "failure"] == ["NameError"]
+    assert git(made, "status", "--short", "--ignored") == "M train.py\n?? pyproject.toml\n?? rates.py"
 
 
 def test_conformity_alone_needs_no_difference_and_runs_nothing(ask: Ask, tmp_path: Path, own_home: None) -> None:
