@@ -15,7 +15,7 @@ from verify.process import Outcome, memory
 from verify.record import Raw, besides, events, read
 from verify.running import OUTPUT
 from verify.sources import NAMESPACES, Sources
-from verify.verdict import BY_ONE_RUN, Judgement, confirmed, judge, noise_of
+from verify.verdict import BY_ONE_RUN, Judgement, confirmed, judge, noise_of, steady
 
 SHARE = 0.6
 """How much of a tree's time is spent on looking for arguments and batches."""
@@ -88,8 +88,10 @@ def train(
         failed = tuple(text for text in failed if not any(text.startswith(f"{label}:") for label in labels))
     parts = tuple(_part(*pair, problems, missing, per_batch) for pair in pairs)
     if any(part.verdict == "changed" for part in parts):
-        noise = _noise(sides, [pair for pair, part in zip(pairs, parts, strict=True) if part.verdict == "changed"])
-        parts = tuple(_part(*pair, problems, missing, per_batch, noise.get(_label(pair[0]), 0.0)) for pair in pairs)
+        again_before = _before_again(
+            sides, [pair for pair, part in zip(pairs, parts, strict=True) if part.verdict == "changed"]
+        )
+        parts = tuple(_part(*pair, problems, missing, per_batch, again_before.get(_label(pair[0]))) for pair in pairs)
     parts = _confirmed(sides, pairs, parts)
     root = sides.after.root
     counted = [part for part, (_, _, new) in zip(parts, pairs, strict=True) if modules.touches(root, changed, new.held)]
@@ -102,15 +104,11 @@ def train(
     return Result(replace(judgement, reason=judgement.reason + aside), parts, failed, unexecuted)
 
 
-def _noise(sides: Sides, pairs: Sequence[tuple[Recipe, Raw | None, Raw]]) -> dict[str, float]:
-    """How far the trainings of the tree before are from themselves, by module."""
+def _before_again(sides: Sides, pairs: Sequence[tuple[Recipe, Raw | None, Raw]]) -> dict[str, Raw]:
+    """Second trainings of the tree before, by module: they say how far it is from itself."""
     again = _replay(replace(sides, new=sides.old or sides.new, after=sides.before, old=None), [one[0] for one in pairs],
                     "again")  # fmt: skip
-    return {
-        _label(recipe): noise_of(old, second)
-        for (recipe, old, _), (_, _, second) in zip(pairs, again, strict=True)
-        if old is not None
-    }
+    return {_label(recipe): second for recipe, _, second in again}
 
 
 def _confirmed(
@@ -286,9 +284,13 @@ def _part(
     problems: Sequence[str],
     missing: str,
     per_batch: bool,
-    noise: float = 0.0,
+    second: Raw | None = None,
 ) -> Alone:
-    judgement = judge(old, new, (), per_batch=per_batch, missing=missing, noise=noise)
+    noise, kept, aside = 0.0, old, ""
+    if old and second:
+        noise, (kept, aside) = noise_of(old, second), steady(old, second)
+    judgement = judge(kept, new, (), per_batch=per_batch, missing=missing, noise=noise)
+    judgement = replace(judgement, reason=judgement.reason + aside)
     mine = [problem for problem in problems if problem.partition(":")[0] in new.loaded]
     failure = old.recording.failure if old else None
     if judgement.verdict == "regressed" and mine:

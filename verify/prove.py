@@ -35,7 +35,7 @@ from verify.running import board_of, last_line, run_both, run_harness, run_scrip
 from verify.sources import NAMESPACES, Sources, words
 from verify.targets import READ_BY, asked_for, targets
 from verify.uses import asked, of_file
-from verify.verdict import BY_ONE_RUN, Judgement, confirmed, judge, noise_of
+from verify.verdict import BY_ONE_RUN, Judgement, confirmed, judge, noise_of, steady
 
 
 def prove(before: Path, after: Path, request: Request, progress: Callable[[str], None]) -> Evidence:
@@ -95,12 +95,14 @@ def _prove(before: Sources, after: Sources, bench: Bench) -> Evidence:
         if judgement.verdict == "changed" and touched and old and pair.before:
             bench.progress(f"running {entry.script} of the tree before again, to see how much it differs from itself")
             tell = board_of(bench, entry).side(side("before", pair.before))
-            noise = noise_of(old, run_script(before, entry, pair.before, bench, f"again{number}", tell))
-            judgement = judge(old, new, problems, per_batch=per_batch, missing=pair.missing, noise=noise)
+            second = run_script(before, entry, pair.before, bench, f"again{number}", tell)
+            noise, (kept, aside) = noise_of(old, second), steady(old, second)
+            judgement = judge(kept, new, problems, per_batch=per_batch, missing=pair.missing, noise=noise)
+            judgement = replace(judgement, reason=judgement.reason + aside)
         elif judgement.verdict in BY_ONE_RUN and old:
             bench.progress(f"running {entry.script} of both trees again, to see whether they end alike")
-            second, third = run_both(before, after, entry, pair, bench, f"{number}-again")
-            judgement = confirmed(judgement, (old, second or old), (new, third))
+            other, third = run_both(before, after, entry, pair, bench, f"{number}-again")
+            judgement = confirmed(judgement, (old, other or old), (new, third))
         judgement = _with_requirements(judgement, after, request)
         if not touched:
             judgement = _untouched(judgement, entry, problems)

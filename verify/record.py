@@ -14,6 +14,8 @@ from verify.evidence import Failure, Gradient, Lost, Recording, Scheduler
 
 LIMIT = 2**28
 NAMED = 5
+HANDED = "logger: "
+"""What stands before the name of a metric that the project handed straight to a logger."""
 _GIVEN = {
     "lent": "lent, as an older numpy or Python has it",
     "compiled": "compiled here, without the settings of its setup.py",
@@ -91,6 +93,8 @@ def _read(path: Path, script: str) -> Raw:
             steps.append(event)
         elif kind == "logged":
             logged.setdefault(str(event["name"]), []).append(float(event["value"]))
+        elif kind == "handed":
+            logged.setdefault(f"{HANDED}{event['name']}", []).append(float(event["value"]))
         elif kind == "fitted":
             fits.append(event)
         elif kind == "gradients":

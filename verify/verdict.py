@@ -10,6 +10,7 @@ from verify.differences import (
     UNCOUNTED,
     Difference,
     adds_up,
+    close,
     differences,
     losses_of,
     most,
@@ -18,7 +19,7 @@ from verify.differences import (
     up_to_failure,
 )
 from verify.evidence import Recording, Rung, Verdict
-from verify.record import Raw
+from verify.record import HANDED, NAMED, Raw
 
 FULL = 1e-6
 REDUCED = 1e-2
@@ -86,6 +87,24 @@ def noise_of(first: Raw, second: Raw) -> float:
         return math.inf
     known = [(a, b) for a, b in both if math.isfinite(a)]
     return max((abs(a - b) / max(1.0, abs(a), abs(b)) for a, b in known), default=0.0)
+
+
+def steady(first: Raw, second: Raw) -> tuple[Raw, str]:
+    """A first run without what the project handed straight to a logger and differs in the second one by more than the
+    rest does, such as times; and what that is, in words."""
+    again = dict(second.recording.logged)
+    room = max(noise_of(first, second), tolerance_of(first.recording, second.recording))
+
+    def repeats(name: str, values: Sequence[float]) -> bool:
+        found = again.get(name, ())
+        return len(found) == len(values) and all(close(a, b, room) for a, b in pairs(values, found))
+
+    logged = first.recording.logged
+    gone = [name for name, values in logged if name.startswith(HANDED) and not repeats(name, values)]
+    kept = tuple((name, values) for name, values in logged if name not in gone)
+    told = f"; not compared, as it differs from run to run: {', '.join(gone[:NAMED])}" if gone else ""
+    told += f" and {len(gone) - NAMED} more" if gone[NAMED:] else ""
+    return replace(first, recording=replace(first.recording, logged=kept)), told
 
 
 def confirmed(judgement: Judgement, old: tuple[Raw, Raw], new: tuple[Raw, Raw]) -> Judgement:

@@ -19,7 +19,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from . import measures, short
+from . import handed, measures, short
 from .gradients import Gradients
 
 VALUES_EACH = 2000
@@ -94,6 +94,7 @@ class Watch:
         trainer: Any = package.Trainer
         self.patch_init(trainer, package)
         self.patch_log(package.LightningModule)
+        handed.watch_loggers(package, str(Path.cwd()), self.handed)
         self.patch_fit(trainer)
         for name in ("validate", "test", "predict"):
             if hasattr(trainer, name):
@@ -132,6 +133,15 @@ class Watch:
             return original(this, name, value, *args, **kwargs)
 
         module.log = log
+
+    def handed(self, name: str, value: Any) -> None:
+        """The project hands a value to a logger."""
+        import torch
+
+        with torch._C.DisableTorchFunction():
+            number = scalar(value)
+        if number is not None:
+            self.record("handed", name=name, value=number)
 
     def patch_warnings(self) -> None:
         """Keep what is warned of."""

@@ -11,7 +11,7 @@ from tests.verify.test_prove import run
 from tests.verify.trees import NEW, OLD
 from verify.evidence import Recording
 from verify.record import Raw, Weight
-from verify.verdict import judge, noise_of
+from verify.verdict import judge, noise_of, steady
 
 LOSSES = (1.0, 0.5, 0.25)
 
@@ -68,3 +68,33 @@ def test_a_flaky_project_is_run_twice_and_judged_by_itself(tmp_path: Path) -> No
     evidence = run(tmp_path, OLD.replace(plain, flaky), NEW.replace(plain, flaky))
     assert (evidence.verdict, evidence.rung) == ("preserved", "trains"), evidence
     assert "two runs of the tree before differ by" in evidence.reason
+
+
+def logs(**logged: tuple[float, ...]) -> Raw:
+    one = raw(*LOSSES)
+    named = tuple((name.replace("_", ": "), values) for name, values in logged.items())
+    return replace(one, recording=replace(one.recording, logged=named))
+
+
+def test_what_is_handed_to_a_logger_is_compared_where_it_is_steady() -> None:
+    old = logs(logger_seconds=(0.1, 250.0), logger_lost=(1.0,), logger_count=(1.0, 2.0), plain=(1.0,))
+    kept, told = steady(old, logs(logger_seconds=(0.1, 900.0), logger_count=(1.0, 2.0), plain=(2.0,)))
+    assert [name for name, _ in kept.recording.logged] == ["logger: count", "plain"]
+    assert told == "; not compared, as it differs from run to run: logger: seconds, logger: lost"
+    assert steady(old, old) == (old, "")
+    new = logs(logger_seconds=(0.2, 100.0), logger_lost=(3.0,), logger_count=(1.0, 2.0), plain=(1.0,))
+    assert (judge(old, new, ()).verdict, judge(kept, new, ()).verdict) == ("changed", "preserved")
+    other = judge(kept, logs(logger_count=(1.0, 3.0)), ())
+    assert (other.verdict, "logger: count, logged for time 2: 2 became 3" in other.reason) == ("changed", True)
+
+
+def test_times_that_go_to_a_logger_make_no_other_numbers(tmp_path: Path) -> None:
+    plain = "loss = nn.functional.mse_loss(self.head(out), y)"
+    timed = (
+        f"{plain}; self.logger.experiment.add_scalar('moment', __import__('time').time_ns() % 10**9, 1)"
+        "; self.logger.log_metrics({'steady': loss})"
+    )
+    evidence = run(tmp_path, OLD.replace(plain, timed), NEW.replace(plain, timed))
+    assert (evidence.verdict, evidence.rung) == ("preserved", "same"), evidence.reason
+    assert evidence.reason.endswith("; not compared, as it differs from run to run: logger: moment")
+    assert evidence.before and dict(evidence.before.logged)["logger: steady"] == evidence.before.losses

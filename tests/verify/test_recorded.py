@@ -45,6 +45,11 @@ class Model(pl.LightningModule):
             self.manual_backward(loss, retain_graph=True)
             self.log("of_chunk", loss)
             self.log_dict({"first": loss, "second": 2.0})
+        self.logger.log_metrics({"handed": loss, "text": "no number"}, step=self.global_step)
+        self.logger.experiment.add_scalar("scalar", scalar_value=loss, global_step=1)
+        self.logger.experiment.add_scalars("many", {"a": 1, "b": loss.item()}, 1)
+        self.loggers[0].experiment.log({"of_wandb": torch.ones(1)}, 3)
+        self.logger.experiment.add_image("image", None)
         optimizer = self.optimizers()
         nn.utils.clip_grad_norm_(self.parameters(), 0.01)
         optimizer.step()
@@ -106,9 +111,12 @@ def test_losses_metrics_and_steps_are_counted_and_few(seen: Recording) -> None:
     logged = dict(seen.logged)
     assert logged["of_chunk"] == seen.losses
     assert {name: len(values) for name, values in logged.items()} == {
-        "first": 24, "second": 24, "of_chunk": 24, "val": 10,
+        "first": 24, "second": 24, "of_chunk": 24, "val": 10, "logger: handed": 8, "logger: scalar": 8,
+        "logger: many/a": 8, "logger: many/b": 8, "logger: of_wandb": 8,
     }  # fmt: skip
-    assert dict(seen.metrics).keys() == logged.keys()
+    assert logged["logger: handed"] == logged["logger: scalar"] == logged["logger: many/b"] == seen.losses[2::3]
+    assert (logged["logger: many/a"], logged["logger: of_wandb"]) == ((1.0,) * 8, (1.0,) * 8)
+    assert dict(seen.metrics).keys() == {"first", "second", "of_chunk", "val"}
     assert [rate for (rate,) in seen.learning_rates[:5]] == pytest.approx([0.1, 0.1, 0.05, 0.05, 0.025])
     assert [(one.name, one.steps) for one in seen.schedulers] == [("StepLR", 8)]
     assert seen.schedulers[0].rates == pytest.approx([0.1 / 16])
@@ -146,7 +154,18 @@ def test_all_that_is_written_is_documented(record: Path) -> None:
     rows = re.findall(r"^\| `(\w+)` \| (.*) \|$", text, re.MULTILINE)
     documented = {event: set(re.findall(r"`(\w+)`", told)) for event, told in rows}
     found = {event["event"]: event.keys() - {"event"} for event in events(record)}
-    assert {"start", "batch", "loss", "step", "logged", "gradients", "fitted", "failure", "loaded"} == found.keys()
+    assert {
+        "start",
+        "batch",
+        "loss",
+        "step",
+        "logged",
+        "handed",
+        "gradients",
+        "fitted",
+        "failure",
+        "loaded",
+    } == found.keys()
     assert {event: keys - documented[event] for event, keys in found.items() if keys - documented[event]} == {}
 
 
