@@ -27,6 +27,7 @@ from . import alone_errors as errors
 from . import alone_sizes as sizes
 from . import alone_values
 from .alone_arguments import Hints
+from .alone_data import Offers
 from .alone_stubs import PackageMissing, Stubs
 from .alone_tries import (
     STEP_SCORE,
@@ -121,6 +122,7 @@ def search(bench: Bench, spec: dict[str, Any], record: Callable[..., None]) -> N
             continue
         found = list(modules_of(module))
         order = {name: place for place, name in enumerate(file["classes"])}
+        offers = Offers(bench, load, file["data"])
         found.sort(key=lambda cls: order.get(cls.__name__, len(order)))
         for place, cls in enumerate(found):
             if time.monotonic() > end:
@@ -131,7 +133,7 @@ def search(bench: Bench, spec: dict[str, Any], record: Callable[..., None]) -> N
             values = file["hints"]
             calls = tuple(values["calls"].get(cls.__name__, ()))
             hints = Hints(values["values"], calls, tuple(values.get("groups", ())))
-            _search_one(bench, file, cls, hints, spec["trainer"], seconds, record)
+            _search_one(bench, file, cls, hints, spec["trainer"], seconds, record, offers)
 
 
 def _search_one(
@@ -142,9 +144,11 @@ def _search_one(
     trainer: dict[str, Any],
     seconds: float,
     record: Callable[..., None],
+    offers: Offers,
 ) -> None:
     bench.absent.clear()
-    state, tries, best = _climb(bench, cls, hints, trainer, seconds)
+    offers.begin(seconds)
+    state, tries, best = _climb(bench, cls, hints, trainer, seconds, offers)
     about = {"path": file["path"], "cls": cls.__name__, "tries": tries}
     if state is None:
         why = _said(best.error, bench.root) if best and best.error else _NO_TIME
@@ -162,7 +166,7 @@ def _search_one(
         "told": {
             "arguments": alone_values.told(state.arguments),
             "attributes": alone_values.told(state.attributes),
-            "batch": batches.told(state.batch or {"items": []}),
+            "batch": batches.told(state.batch or {"items": []}) + offers.told(state.shaped, state.batch),
             "smaller": ", ".join(sizes.reduced(state.full or {}, state.arguments)),
         },
     }
@@ -176,7 +180,12 @@ def _search_one(
 
 
 def _climb(
-    bench: Bench, cls: type, hints: Hints, trainer: dict[str, Any], seconds: float
+    bench: Bench,
+    cls: type,
+    hints: Hints,
+    trainer: dict[str, Any],
+    seconds: float,
+    offers: Offers | None = None,
 ) -> tuple[State | None, int, Attempt | None]:
     """The first state that trains, how many were tried, and the attempt that came furthest: the first that wanted what
     no server gave, where no module was built at all."""
@@ -188,6 +197,9 @@ def _climb(
     wanting: Attempt | None = None
     doubted: State | None = None
     said, since = "", 0
+    offered: set[str] = set()
+    waiting: deque[State] = deque()
+    others: list[State]
     built: tuple[str, Any] | None = None
 
     def push(score: float, state: State, text: str) -> None:
@@ -200,11 +212,19 @@ def _climb(
     slow = False
     begin = deque(State(given) for given in arguments.starts(cls, hints))
     tries = 0
-    while (begin or queue) and tries < TRIES and time.monotonic() < end:
+    while (waiting or begin or queue) and tries < TRIES and time.monotonic() < end:
         is_start = begin and (not queue or (not slow and end - time.monotonic() > seconds * (1 - STARTS)))
-        state, before = (begin.popleft(), "") if is_start else heapq.heappop(queue)[2:]
+        is_start = is_start and not waiting
+        state, before = (
+            (waiting.popleft(), "") if waiting else (begin.popleft(), "") if is_start else heapq.heappop(queue)[2:]
+        )
         if is_start and state.key in known:
             continue
+        plain, others = state, []
+        if offers and state.batch is None and state.key not in offered:
+            plain = replace(state, shaped="")
+            offered.add(plain.key)
+            state, *others = [*offers.states(cls, plain), plain]
         known.add(state.key)
         tries += 1
         held = json.dumps(state.arguments, sort_keys=True, default=str)
@@ -221,6 +241,11 @@ def _climb(
             tried = replace(tried, error=TooSlow(f"the training takes about {took:.0f} seconds"), score=4 * STEP_SCORE)
             queue, begin = [], deque()
         slow = slow or isinstance(tried.error, TooSlow | TooLarge)
+        if tried.module is not None:
+            waiting.extend(others)
+        elif others:
+            known.add(plain.key)
+            state, tried = plain, replace(tried, spec=None)
         text = _text(tried)
         if best is None or (tried.score > best.score and (not state.weights or tried.score >= 2 * STEP_SCORE)):
             best = tried
@@ -300,7 +325,7 @@ def _children(bench: Bench, cls: type, state: State, tried: Attempt, hints: Hint
     yield from itertools.islice(inside if first else other, CHILDREN)
     for pair in sizes.sides(state.arguments, hints.values):
         yield replace(state, batch=batches.sized(state.batch, pair)), 0
-    yield from ((replace(state, batch=found), 0) for found in list(batches.guesses(tried.module))[1:])
+    yield from ((replace(state, batch=found, shaped=""), 0) for found in list(batches.guesses(tried.module))[1:])
 
 
 def _line(pair: tuple[FrameType, int]) -> str:

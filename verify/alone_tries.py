@@ -43,7 +43,8 @@ class State:
     the project's script would have set, and whether the module is validated too: left out at first, since a step on
     made-up batches is enough to find them, but a schedule may watch what is logged there. `weights` lets weights be
     random that the module would load from where they are not. `full` are the arguments that were too large or too slow
-    here, None where these are no smaller ones; `slow` says that its training takes much of the time that there is."""
+    here, None where these are no smaller ones; `slow` says that its training takes much of the time that there is.
+    `shaped` says what of the project gave the shapes of the batch."""
 
     arguments: dict[str, Any]
     batch: dict[str, Any] | None = None
@@ -54,6 +55,7 @@ class State:
     weights: bool = False
     full: dict[str, Any] | None = None
     slow: bool = False
+    shaped: str = ""
 
     @property
     def key(self) -> str:

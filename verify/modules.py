@@ -5,12 +5,13 @@ from __future__ import annotations
 import ast
 import itertools
 import re
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any
 
 from verify.commands import starts_python
+from verify.datasets import nearest
 from verify.hints import Hints, hints
 from verify.sources import NAMESPACES, Sources, imports
 
@@ -142,6 +143,22 @@ def described(sources: Sources, found: Chosen) -> Mapping[str, Any]:
         "classes": found.classes,
         "hints": {"values": said.values, "calls": calls, "groups": said.groups},
         "steps": _steps(sources, found),
+        "data": [_data(sources, said, *one) for one in nearest(sources, found.path)],
+    }
+
+
+def _data(
+    sources: Sources, said: Hints, path: str, datamodules: Sequence[str], datasets: Sequence[str]
+) -> Mapping[str, Any]:
+    """A file whose classes may give batches, as the harness takes it."""
+    calls = {name: said.calls[name] for name in (*datamodules, *datasets) if name in said.calls}
+    tree = sources.tree(path)
+    return {
+        "names": _chosen(sources, sources, path).names,
+        "modules": datamodules,
+        "sets": datasets,
+        "hints": {"values": said.values, "calls": calls, "groups": said.groups},
+        "text": ast.unparse(tree) if tree else "",
     }
 
 

@@ -120,7 +120,7 @@ def test_what_was_lent_while_a_file_was_imported_is_told_of_each_module_that_may
     recipe = {
         "cls": "Model", "arguments": {}, "batch": {"shape": [4, 4], "dtype": "float32", "high": 2, "name": ""},
         "skipped": [], "datamodule": False, "attributes": {}, "validates": False, "weights": False, "full": None,
-        "slow": False, "trainer": {},
+        "slow": False, "shaped": "", "trainer": {},
     }  # fmt: skip
     for name in ("one", "other"):
         (tmp_path / f"{name}.py").write_text(ALONE)
