@@ -11,19 +11,16 @@ from codemods.finding import Finding, Span
 
 Unit = tuple[str, str]
 """A rule's code and the path of a file."""
-Key = tuple[str, str, str, str | None]
-"""What a rule says of a file: its code, the path, the message and the row."""
 
 
 def told(
     settled: Sequence[Finding],
-    left: Collection[Key],
+    left: Container[tuple[str, str, str, str | None]],
     changed: Collection[Unit],
-    rejected: Container[Unit],
     seen: Mapping[Unit, Sequence[Finding]],
 ) -> tuple[Finding, ...]:
-    """The findings with what became of them. `left` is what a look at the result gives, `changed` says which files each
-    rule changed, `rejected` of which its rewrite was thrown away, `seen` what it found in each when its turn came."""
+    """The findings with what became of them. `left` is what a look at the result gives, as code, path, message and row,
+    `changed` says which files each rule changed, `seen` what it found in each when its turn came."""
     every = [*settled, *_led_to(settled, changed, seen)]
     files: dict[str, list[Finding]] = {}
     for finding in every:
@@ -36,42 +33,22 @@ def told(
     for (code, path), then in seen.items():
         mine = [finding for finding in files.get(path, ()) if finding.code == code]
         instead |= _forestalled(mine, then, repairs.get(path, ()))
-    known = set(map(_key, every))
-    unsure = {key[:2] for key in left if key not in known}
-
-    def became(finding: Finding) -> Finding:
-        if finding.applied or _key(finding) in left:
-            return instead.get(finding, finding)
-        if answer := _answer(finding, files[finding.path]):
-            return _answered(finding, answer)
-        unit = finding.code, finding.path
-        if unit not in unsure and unit not in rejected and (by := _remover(finding, repairs[finding.path])):
-            return replace(finding, applied=True, fix=by.fix, reason=f"Nothing is left of it in what {by.code} made.")
-        return instead.get(finding, finding)
-
-    return tuple(map(became, every))
+    return tuple(
+        _answered(finding, answer)
+        if (answer := _answer(finding, files[finding.path], left))
+        else instead.get(finding, finding)
+        for finding in every
+    )
 
 
-def _key(finding: Finding) -> Key:
-    return finding.code, finding.path, finding.message, finding.row
-
-
-def _answer(finding: Finding, others: Sequence[Finding]) -> Finding | None:
-    """What another rule repaired at the place of a finding that was left, going by the same row."""
-    if not finding.row:
+def _answer(
+    finding: Finding, others: Sequence[Finding], left: Container[tuple[str, str, str, str | None]]
+) -> Finding | None:
+    """What another rule repaired at the place of a finding that was left, going by the same row, where its own rule
+    says nothing of the kind about the result."""
+    if finding.applied or not finding.row or (finding.code, finding.path, finding.message, finding.row) in left:
         return None
     return _repair_at(finding, [other for other in others if other.row == finding.row and other.applied])
-
-
-def _remover(finding: Finding, repairs: Sequence[Finding]) -> Finding | None:
-    """The repair by another rule after which a finding's own rule says no more of its kind: the one at its place, else
-    the nearest."""
-    others = [repair for repair in repairs if repair.code != finding.code]
-    return _repair_at(finding, others) or min(others, key=lambda other: _distance(other, finding), default=None)
-
-
-def _distance(one: Finding, other: Finding) -> tuple[bool, int]:
-    return one.cell != other.cell, abs(one.span.line - other.span.line)
 
 
 def _answered(finding: Finding, answer: Finding) -> Finding:
@@ -104,7 +81,11 @@ def _nearest(finding: Finding, others: Sequence[Finding], changed: Collection[Un
         and other.code != finding.code
         and (other.code, other.path) in changed
     ]
-    return min(there, key=lambda other: _distance(other, finding), default=None)
+    return min(
+        there,
+        key=lambda other: (other.cell != finding.cell, abs(other.span.line - finding.span.line)),
+        default=None,
+    )
 
 
 def _forestalled(

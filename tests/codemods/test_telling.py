@@ -108,28 +108,7 @@ def test_all_that_a_repair_led_to_is_told_at_its_cell() -> None:
     seen = {("BBB001", "a.ipynb"): [found("BBB001", 2, "one", 3), found("BBB001", 3, "two", 3)]}
     first = found("AAA001", 2, "m", 3)
     changed = {("AAA001", "a.ipynb"), ("BBB001", "a.ipynb")}
-    every = told([first], (), changed, (), seen)
+    every = told([first], (), changed, seen)
     assert [(item.message, item.span, item.cell) for item in every] == [(m, first.span, 3) for m in ("m", "one", "two")]
-    alone = told([], (), changed, (), seen)
+    alone = told([], (), changed, seen)
     assert [(item.message, item.cell) for item in alone] == [("one", 3), ("two", 3)]
-
-
-def test_what_was_left_by_hand_and_another_repair_took_away_is_answered() -> None:
-    def by_hand(file: Any, facts: Facts) -> Iterator[Match]:
-        for match in NAME.check(file, facts):
-            yield replace(match, fix="manual", reason="by hand", edits=())
-
-    gone = replace(FILL, check=breaking(lambda node: cst.Name("gone"), "AAA001").check)
-    kept = replace(NAME, check=by_hand)
-    made = run_rules({"a.py": "target()\n"}, gone, kept)
-    assert said(made)[1:] == [("BBB001", 1, "safe", True, "Nothing is left of it in what AAA001 made.")]
-    others = run_rules({"a.py": "target()\n"}, *bare(FILL), kept)
-    assert said(others)[1:] == [("BBB001", 1, "manual", False, "by hand")]
-
-    def renamed(file: Any, facts: Facts) -> Iterator[Match]:
-        yield from by_hand(file, facts)
-        if b"gone" in file.text.encode():
-            yield Match(Span(1, 1, 1, 2), "another", "manual", "by hand")
-
-    unsure = run_rules({"a.py": "target()\n"}, gone, replace(kept, check=renamed, triggers=(b"target", b"gone")))
-    assert said(unsure)[1:] == [("BBB001", 1, "manual", False, "by hand")]
