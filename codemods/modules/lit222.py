@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 
 from codemods.facts import MODULE, Facts
 from codemods.finding import Fix
@@ -55,28 +56,40 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
             yield from _logged(file, facts, call)
 
 
+@dataclass(frozen=True)
+class Asked:
+    """What stands for the class of an instance; `why` says what speaks against a rewrite, or what it takes for sure."""
+
+    text: str
+    fix: Fix = "safe"
+    why: str = ""
+
+
 def _loaded(file: PythonFile, facts: Facts, call: CallNode, function: ast.Attribute) -> Iterator[Match]:
     value = function.value
     method = next((item for item in reversed(call.within) if isinstance(item, ast.FunctionDef)), None)
     own = self_name(method) if method and _plain_method(method) and _in_module(file, facts, call) else None
     if own and isinstance(value, ast.Name) and value.id == own:
-        written: str | None = f"type({value.id})"
+        asked: Asked | None = Asked(f"type({own})")
     elif isinstance(value, ast.Name):
-        written = _class_of(file, facts, call, value.id)
+        asked = _of_name(file, facts, call, value.id)
     else:
-        written = _class_of_attribute(file, facts, call, value)
-    if written is None:
+        asked = _of_attribute(file, facts, call, value)
+    if asked is None:
         return
     unused = any(item.value is call.node for item in file.statements if isinstance(item, ast.Expr))
-    reason = "It never touched the instance: the class makes a new one"
-    start, end = file.offsets(value)
+    lost = ", which nothing takes up here: what it loads is lost, as it was" if unused else ""
+    reason = f"It never touched the instance: the class makes a new one{lost}{asked.why}."
+    if asked.fix == "manual":
+        reason = f"Not rewritten: {asked.why}; where it is an instance, write {asked.text}.{LOAD}(...)."
+    edit = TextEdit(*file.offsets(value), asked.text)
     yield Match(
         file.span(call.node),
         f"{LOAD} on an instance fails since Lightning 2.1",
-        "safe",
-        f"{reason}, which nothing takes up here: what it loads is lost, as it was." if unused else f"{reason}.",
+        asked.fix,
+        reason,
         "G18432",
-        (TextEdit(start, end, written),),
+        () if asked.fix == "manual" else (edit,),
         needs="1.0.0",
     )
 
@@ -85,9 +98,9 @@ def _plain_method(method: ast.FunctionDef) -> bool:
     return not any(ast.unparse(node) in ("classmethod", "staticmethod") for node in method.decorator_list)
 
 
-def _class_of(file: PythonFile, facts: Facts, call: CallNode, name: str) -> str | None:
-    """The text of the class that the only assignment to a name in the call's own scope calls, but for one of what
-    the call itself gives; where several make modules, or a parameter is said to be one, the type of the name."""
+def _of_name(file: PythonFile, facts: Facts, call: CallNode, name: str) -> Asked | None:
+    """The class that the only assignment to a name in the call's own scope calls, but for one of what the call itself
+    gives; the type of the name where several make modules; of a parameter, that is for a person."""
     space = next((item for item in reversed(call.within) if not isinstance(item, ast.ClassDef)), file.tree)
     loaded = [item.node for item in file.assignments_to(name) if item.node.value is call.node]
     again = {id(node) for item in loaded for node in ast.walk(item)}
@@ -102,15 +115,17 @@ def _class_of(file: PythonFile, facts: Facts, call: CallNode, name: str) -> str 
         if any(id(target) in stores for target in targets_of(item.node))
         and (made := _modules_made(file, facts, call.scope, item.node.value))
     ]
-    if len(made) != len(stores):
+    given = _parameter(space, name)
+    if given and (made or _names_module(facts, file, call.scope, given.annotation)):
+        return Asked(f"type({name})", "manual", f"`{name}` is given, and may be a class")
+    if given or not made or len(made) != len(stores):
         return None
-    if len(made) == 1 and len(made[0]) == 1:
-        return file.source_of(made[0][0].func)
-    return f"type({name})" if made or _is_annotated(facts, file, call.scope, space, name) else None
+    only = len(made) == 1 and len(made[0]) == 1
+    return Asked(file.source_of(made[0][0].func) if only else f"type({name})")
 
 
-def _class_of_attribute(file: PythonFile, facts: Facts, call: CallNode, value: ast.expr) -> str | None:
-    """The type of an attribute that its class sets to modules alone."""
+def _of_attribute(file: PythonFile, facts: Facts, call: CallNode, value: ast.expr) -> Asked | None:
+    """The type of an attribute that its file sets to modules alone."""
     owner = next((item for item in reversed(call.within) if isinstance(item, ast.ClassDef)), None)
     if owner is None or not isinstance(value, ast.Attribute) or not is_self_attribute(value, value.attr):
         return None
@@ -125,7 +140,9 @@ def _class_of_attribute(file: PythonFile, facts: Facts, call: CallNode, value: a
         if any(is_self_attribute(target, value.attr) for target in targets_of(node))
         and _modules_made(file, facts, call.scope, getattr(node, "value", None))
     ]
-    return f"type({file.source_of(value)})" if made and len(made) == len(stores) else None
+    if not made or len(made) != len(stores):
+        return None
+    return Asked(f"type({file.source_of(value)})", "unsafe", "; no other file is taken to set the attribute to a class")
 
 
 def _modules_made(file: PythonFile, facts: Facts, scope: Scope, value: ast.expr | None) -> list[ast.Call]:
@@ -138,13 +155,18 @@ def _modules_made(file: PythonFile, facts: Facts, scope: Scope, value: ast.expr 
     return [value] if _is_module(facts, file, scope, value.func) else []
 
 
-def _is_annotated(facts: Facts, file: PythonFile, scope: Scope, space: ast.AST, name: str) -> bool:
-    """Whether a name is a parameter that is said to be a module."""
+def _parameter(space: ast.AST, name: str) -> ast.arg | None:
+    """The parameter of that name of a function."""
     if not isinstance(space, ast.FunctionDef | ast.AsyncFunctionDef):
-        return False
+        return None
     every = [*space.args.posonlyargs, *space.args.args, *space.args.kwonlyargs]
-    said = next((item.annotation for item in every if item.arg == name), None)
-    return said is not None and (scope.resolve(said) == MODULE or _is_module(facts, file, scope, said))
+    return next((item for item in every if item.arg == name), None)
+
+
+def _names_module(facts: Facts, file: PythonFile, scope: Scope, annotation: ast.expr | None) -> bool:
+    if annotation is None:
+        return False
+    return scope.resolve(annotation) == MODULE or _is_module(facts, file, scope, annotation)
 
 
 def _is_module(facts: Facts, file: PythonFile, scope: Scope, name: ast.expr) -> bool:

@@ -93,18 +93,32 @@ class Other(LightningModule):
         "def main(path, small):\n    if small:\n        it = Model()\n    else:\n        it = Other()\n"
         "    return HERE\n",
         "def main(path, small):\n    it = Model() if small else Other()\n    return HERE\n",
-        "def main(path, it: LightningModule):\n    return HERE\n",
-        "def main(path, it: Other):\n    return HERE\n",
     ],
-    ids=["branches", "conditional", "annotated", "annotated with a class of the project"],
+    ids=["branches", "conditional"],
 )
 def test_one_of_several_classes_is_asked_for(text: str) -> None:
     before, after = (MODELS + text.replace("HERE", f"{it}.load_from_checkpoint(path)") for it in ("it", "type(it)"))
     assert rewritten({"a.py": before}, rule("LIT222"))["a.py"] == after
-    for old, new in (("Other()", "build()"), ("it: LightningModule", "it: type[Model]"), ("it: Other", "it")):
+    doubted = before.replace("Other()", "build()")
+    assert rewritten({"a.py": doubted}, rule("LIT222"))["a.py"] == doubted
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "def main(path, it: LightningModule):\n    return HERE\n",
+        "def main(path, it: Other):\n    return HERE\n",
+        "def main(path, it=None):\n    if it is None:\n        it = Model()\n    return HERE\n",
+    ],
+    ids=["annotated", "annotated with a class of the project", "with a default"],
+)
+def test_a_parameter_may_be_a_class(text: str) -> None:
+    text = MODELS + text.replace("HERE", "it.load_from_checkpoint(path)")
+    (reason,) = refusals({"a.py": text}, "LIT222")
+    assert "`it` is given, and may be a class" in reason
+    for old, new in (("it: LightningModule", "it: type[Model]"), ("it: Other", "it")):
         if old in text:
-            doubted = before.replace(old, new)
-            assert rewritten({"a.py": doubted}, rule("LIT222"))["a.py"] == doubted
+            assert run_rules({"a.py": text.replace(old, new)}, rule("LIT222")).findings == ()
 
 
 def test_an_attribute_that_holds_modules_alone_is_asked_for_its_class() -> None:
@@ -113,11 +127,11 @@ def test_an_attribute_that_holds_modules_alone_is_asked_for_its_class() -> None:
         "    def load(self, path):\n        self.model.load_from_checkpoint(path)\n"
     )
     after = text.replace("self.model.load", "type(self.model).load")
-    assert rewritten({"a.py": text}, rule("LIT222"))["a.py"] == after
+    assert run_rules({"a.py": text}, rule("LIT222"), unsafe=True).final()["a.py"].decode() == after
     (found,) = run_rules({"a.py": text}, rule("LIT222")).findings
-    assert "what it loads is lost" in found.reason
+    assert found.fix == "unsafe" and "what it loads is lost" in found.reason
     for more in ("\n    def set(self, model):\n        self.model = model\n", "\n\nRunner().model = Model\n"):
-        assert rewritten({"a.py": text + more}, rule("LIT222"))["a.py"] == text + more
+        assert run_rules({"a.py": text + more}, rule("LIT222")).findings == ()
 
 
 def test_a_class_of_another_file_is_looked_for() -> None:
