@@ -185,7 +185,7 @@ def _climb(
     hints: Hints,
     trainer: dict[str, Any],
     seconds: float,
-    offers: Offers | None = None,
+    offers: Offers,
 ) -> tuple[State | None, int, Attempt | None]:
     """The first state that trains, how many were tried, and the attempt that came furthest: the first that wanted what
     no server gave, where no module was built at all."""
@@ -213,15 +213,14 @@ def _climb(
     begin = deque(State(given) for given in arguments.starts(cls, hints))
     tries = 0
     while (waiting or begin or queue) and tries < TRIES and time.monotonic() < end:
-        is_start = begin and (not queue or (not slow and end - time.monotonic() > seconds * (1 - STARTS)))
-        is_start = is_start and not waiting
-        state, before = (
-            (waiting.popleft(), "") if waiting else (begin.popleft(), "") if is_start else heapq.heappop(queue)[2:]
-        )
+        early = not queue or (not slow and end - time.monotonic() > seconds * (1 - STARTS))
+        is_start = bool(begin) and early and not waiting
+        chosen = waiting or (begin if is_start else None)
+        state, before = (chosen.popleft(), "") if chosen else heapq.heappop(queue)[2:]
         if is_start and state.key in known:
             continue
         plain, others = state, []
-        if offers and state.batch is None and state.key not in offered:
+        if state.batch is None and state.key not in offered:
             plain = replace(state, shaped="")
             offered.add(plain.key)
             state, *others = [*offers.states(cls, plain), plain]

@@ -8,6 +8,7 @@ import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pytest
@@ -20,6 +21,7 @@ from verify.alone import _children, _climb
 from verify.alone_arguments import Hints
 from verify.alone_batches import guesses, leaf, make, told
 from verify.alone_changes import Trouble
+from verify.alone_data import Offers
 from verify.alone_errors import following, is_about_inputs
 from verify.alone_sizes import reduced, smaller
 from verify.alone_tries import (
@@ -274,7 +276,8 @@ def test_a_model_whose_steps_take_too_long_is_made_smaller_where_that_trains(
     monkeypatch.setattr("verify.alone.attempt", attempt)
     hints = Hints({}, ({"width": 512},))
     cls = type("Wide", (), {"__init__": lambda self, width: None})
-    state, _, _ = _climb(Bench(None, ".", 1), cls, hints, {}, 100)
+    bench = Bench(None, ".", 1)
+    state, _, _ = _climb(bench, cls, hints, {}, 100, Offers(bench, lambda *_: ModuleType("none"), ()))
     assert state is not None and state.arguments == {"width": width}
     assert state.full == ({"width": 512} if width == 32 else None)
     assert state.slow is (width == 512)
