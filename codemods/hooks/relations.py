@@ -23,14 +23,7 @@ from codemods.hooks.epoch_end import (
     takes_index,
 )
 from codemods.hooks.results import never_none
-from codemods.hooks.step_end import (
-    always_gives,
-    family_refusal,
-    named_lines,
-    own_refusal,
-    spellings,
-    used_elsewhere,
-)
+from codemods.hooks.step_end import always_gives, family_refusal, named_lines, own_refusal, spellings, used_elsewhere
 from codemods.source import ClassNode, PythonFile
 from codemods.syntax import is_super_call, may_return_none, mentions, parameters, results
 
