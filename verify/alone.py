@@ -57,7 +57,8 @@ DOUBT = 20
 BATCHES, EPOCHS = 8, 2
 """As many as a proof trains."""
 MISSING = 12
-_EVALUATES = "validation_step"
+_EVALUATE = {"validates": "validation_step", "tests": "test_step"}
+"""What of a state says that a module is evaluated, and the step that does it."""
 _NO_TIME = "there was no time to try it"
 
 
@@ -154,12 +155,10 @@ def _search_one(
         why = _said(best.error, bench.root) if best and best.error else _NO_TIME
         record("unfound", **about, why=f"no arguments and batches were found in {tries} tries; the furthest: {why}")
         return
-    validates = state.validates or not is_lightning(_owner(cls, _EVALUATES))
     recipe = {
         **about,
         **state.described,
         "names": file["names"],
-        "validates": validates,
         "absent": list(bench.absent) if state.weights else [],
         "trainer": trainer,
         "stubs": list(bench.stubs.names),
@@ -170,13 +169,23 @@ def _search_one(
             "smaller": ", ".join(sizes.reduced(state.full or {}, state.arguments)),
         },
     }
-    note = ""
-    if validates and not state.validates:
-        whole = attempt(bench, cls, replace(state, validates=True), None, trainer)
-        if whole.error is not None:
-            recipe["validates"] = False
-            note = f"{_EVALUATES} fails on these batches ({_said(whole.error, bench.root)}), so it was left out"
-    record("recipe", **recipe, note=note)
+    state, left = _evaluated(bench, cls, state, trainer)
+    record("recipe", **{**recipe, **state.described}, left=left)
+
+
+def _evaluated(bench: Bench, cls: type, state: State, trainer: dict[str, Any]) -> tuple[State, dict[str, str]]:
+    """A state that trains, with the evaluation that its class defines and that works too, and why another does not."""
+    left = {}
+    for name, step in _EVALUATE.items():
+        if getattr(state, name) or is_lightning(_owner(cls, step)):
+            continue
+        more = State.of({**state.described, name: True})
+        tried = attempt(bench, cls, more, None, trainer)
+        if tried.error is None:
+            state = more
+        else:
+            left[name] = _said(tried.error, bench.root)
+    return state, left
 
 
 def _climb(
@@ -351,7 +360,21 @@ def replay(bench: Bench, recipe: dict[str, Any]) -> None:
     with blank(bench.absent if state.weights else None):
         built = constructed(bench, module, state.arguments)
         made = [batches.make(recipe["batch"], generator(bench.seed + number)) for number in range(BATCHES)]
-        fit(built, made, state, dict(recipe["trainer"]))
+        runner, loader = fit(built, made, state, dict(recipe["trainer"]))
+        for name in recipe["left"]:
+            _try_evaluation(bench, name, runner, built, loader)
+
+
+def _try_evaluation(bench: Bench, name: str, runner: Any, module: Any, loader: Any) -> None:
+    """Record whether what fails in the other tree works here: nothing else of it counts."""
+    own, bench.watch.record = bench.watch.record, lambda event, **values: None
+    try:
+        (runner.test if name == "tests" else runner.validate)(module, loader)
+    except Exception:
+        return
+    finally:
+        bench.watch.record = own
+    own("evaluated", name=name)
 
 
 __all__ = ["Bench", "replay", "search"]

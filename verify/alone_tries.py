@@ -40,11 +40,11 @@ TAKE_BATCHES = ("training_step", "on_train_batch_start", "on_before_batch_transf
 @dataclass(frozen=True)
 class State:
     """What is tried: arguments, a batch (None: the module's first guess), hooks that are left out, attributes that
-    the project's script would have set, and whether the module is validated too: left out at first, since a step on
-    made-up batches is enough to find them, but a schedule may watch what is logged there. `weights` lets weights be
-    random that the module would load from where they are not. `full` are the arguments that were too large or too slow
-    here, None where these are no smaller ones; `slow` says that its training takes much of the time that there is.
-    `shaped` says what of the project gave the shapes of the batch."""
+    the project's script would have set, and whether the module is validated and tested too: left out at first, since
+    a step on made-up batches is enough to find them, but a schedule may watch what is logged there. `weights` lets
+    weights be random that the module would load from where they are not. `full` are the arguments that were too large
+    or too slow here, None where these are no smaller ones; `slow` says that its training takes much of the time that
+    there is. `shaped` says what of the project gave the shapes of the batch."""
 
     arguments: dict[str, Any]
     batch: dict[str, Any] | None = None
@@ -52,6 +52,7 @@ class State:
     datamodule: bool = False
     attributes: dict[str, Any] = field(default_factory=dict)
     validates: bool = False
+    tests: bool = False
     weights: bool = False
     full: dict[str, Any] | None = None
     slow: bool = False
@@ -296,8 +297,8 @@ class Handed(list[Any]):
         return found
 
 
-def fit(module: Any, made: list[Any], state: State, trainer: dict[str, Any]) -> None:
-    """Train a module on some batches, with a loader that hands them out as they are."""
+def fit(module: Any, made: list[Any], state: State, trainer: dict[str, Any]) -> tuple[Any, Any]:
+    """Train a module on some batches; the Trainer, and the loader that hands them out as they are."""
     from torch.utils.data import DataLoader
 
     for name in state.skipped:
@@ -316,6 +317,9 @@ def fit(module: Any, made: list[Any], state: State, trainer: dict[str, Any]) -> 
         runner.fit(module, loader, evaluation)
     else:
         runner.fit(module, loader)
+    if state.tests:
+        runner.test(module, loader)
+    return runner, loader
 
 
 def _package(module: Any) -> ModuleType:

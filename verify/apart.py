@@ -10,6 +10,7 @@ from typing import Any
 from verify import modules
 from verify.alone_errors import is_about_inputs
 from verify.evidence import Alone, Failure, Rung, Verdict
+from verify.idle import Executed, executed
 from verify.modules import Chosen
 from verify.process import Outcome, memory
 from verify.record import Raw, besides, events, read
@@ -27,8 +28,10 @@ Start = Callable[[str, Sources, Mapping[str, object]], tuple[Outcome, Path]]
 """Runs the harness with a specification on a copy of a tree, in that tree's environment, under a name."""
 Together = Callable[[Sequence[Callable[[], tuple[Outcome, Path]]]], list[tuple[Outcome, Path]]]
 Recipe = dict[str, Any]
-_TEXTS, _LISTS = ("path", "cls", "note"), ("stubs", "absent", "skipped")
-_NEEDED = frozenset({*_TEXTS, *_LISTS, "tries", "arguments", "batch", "attributes", "datamodule"})
+_TEXTS, _LISTS = ("path", "cls"), ("stubs", "absent", "skipped")
+_STEPS = {"validates": "validation_step", "tests": "test_step"}
+"""What a recipe can leave out, and the step that this is."""
+_NEEDED = frozenset({*_TEXTS, *_LISTS, "tries", "arguments", "batch", "attributes", "datamodule", "left"})
 
 
 @dataclass(frozen=True)
@@ -86,6 +89,7 @@ def train(
         labels = {_label(recipe) for recipe, _, _ in better}
         pairs = [one for one in pairs if _label(one[0]) not in labels] + better
         failed = tuple(text for text in failed if not any(text.startswith(f"{label}:") for label in labels))
+    pairs = _with_evaluation(sides, pairs)
     parts = tuple(_part(*pair, problems, missing, per_batch) for pair in pairs)
     if any(part.verdict == "changed" for part in parts):
         again_before = _before_again(
@@ -94,14 +98,34 @@ def train(
         parts = tuple(_part(*pair, problems, missing, per_batch, again_before.get(_label(pair[0]))) for pair in pairs)
     parts = _confirmed(sides, pairs, parts)
     root = sides.after.root
-    counted = [part for part, (_, _, new) in zip(parts, pairs, strict=True) if modules.touches(root, changed, new.held)]
-    held = {path for _, _, new in pairs for path in new.held}
-    aside = modules.not_executed(root, changed, held, "these modules")
+    runs = list(zip(parts, [new for _, _, new in pairs], strict=True))
+
+    def ran(*news: Raw) -> Executed:
+        return executed(sides.before, sides.after, changed, news)
+
+    counted = [part for part, new in runs if modules.touches(root, changed, ran(new).held)]
+    whole = ran(*(new for _, new in runs))
+    aside = modules.not_executed(root, changed, whole.held, "these modules") + whole.told
     judgement = _overall(parts, counted, failed, problems)
     judged = {id(part) for part in _judged(counted)}
-    rests = {path for part, (_, _, new) in zip(parts, pairs, strict=True) if id(part) in judged for path in new.held}
+    rests = ran(*(new for part, new in runs if id(part) in judged)).held
     unexecuted = modules.unexecuted(root, changed, rests)
     return Result(replace(judgement, reason=judgement.reason + aside), parts, failed, unexecuted)
+
+
+def _with_evaluation(
+    sides: Sides, pairs: Sequence[tuple[Recipe, Raw | None, Raw]]
+) -> list[tuple[Recipe, Raw | None, Raw]]:
+    """The trainings, those again with an evaluation that works in the tree before alone: unless made-up batches are
+    what the tree after does not take."""
+    more = []
+    for recipe, old, _ in pairs:
+        works = [name for name in (old.evaluated if old else ()) if not is_about_inputs(recipe["left"].get(name, ""))]
+        if works:
+            left = {name: why for name, why in recipe["left"].items() if name not in works}
+            more.append({**recipe, **dict.fromkeys(works, True), "left": left})
+    found = {_label(one[0]): one for one in _replay(sides, more, "evaluated")}
+    return [found.get(_label(pair[0]), pair) for pair in pairs]
 
 
 def _before_again(sides: Sides, pairs: Sequence[tuple[Recipe, Raw | None, Raw]]) -> dict[str, Raw]:
@@ -193,6 +217,8 @@ def _is_recipe(event: Mapping[str, Any]) -> bool:
         and isinstance(told, dict)
         and all(isinstance(told.get(name), str) for name in ("arguments", "attributes", "batch", "smaller"))
         and all(isinstance(each, list) and all(isinstance(one, str) for one in each) for each in lists)
+        and isinstance(left := event["left"], dict)
+        and all(name in _STEPS and isinstance(why, str) for name, why in left.items())
     )
 
 
@@ -258,7 +284,12 @@ def _start_replay(
         "paths": recipes[0]["paths"],
         "namespaces": _namespaces(tree, [recipe["path"] for recipe in recipes]),
         "recipes": [
-            {**recipe, "trainer": trainer, "record": str(sides.folder / name / f"{number}.jsonl")}
+            {
+                **recipe,
+                "left": list(recipe["left"]) if tree is sides.before else [],
+                "trainer": trainer,
+                "record": str(sides.folder / name / f"{number}.jsonl"),
+            }
             for number, recipe in enumerate(recipes)
         ],
     }
@@ -316,8 +347,8 @@ def _part(
         notes.append(f"a smaller model, as it is too large or too slow here: {recipe['told']['smaller']}")
     if more := besides(old, new):
         notes.append(more)
-    if recipe["note"]:
-        notes.append(recipe["note"])
+    for name, why in recipe["left"].items():
+        notes.append(f"{_STEPS[name]} fails on these batches ({why}), so it was left out")
     return Alone(
         module=_label(recipe),
         arguments=recipe["told"]["arguments"],

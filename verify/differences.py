@@ -61,7 +61,8 @@ def differences(before: Raw, after: Raw, tolerance: float, exact: float, per_bat
     yield from _casts(old, new)
     yield from _weights(before.weights, after.weights, tolerance)
     yield from _metrics(dict(old.metrics), dict(new.metrics), tolerance)
-    yield from _logged(dict(old.logged), dict(new.logged), tolerance)
+    cut = old.failure is not None and new.failure is None
+    yield from _logged(dict(old.logged), dict(new.logged), tolerance, cut=cut)
 
 
 def up_to_failure(before: Raw, after: Raw, tolerance: float) -> Iterator[Difference]:
@@ -242,10 +243,11 @@ def _metrics(old: Mapping[str, float], new: Mapping[str, float], tolerance: floa
 
 
 def _logged(
-    old: Mapping[str, Sequence[float]], new: Mapping[str, Sequence[float]], tolerance: float
+    old: Mapping[str, Sequence[float]], new: Mapping[str, Sequence[float]], tolerance: float, *, cut: bool
 ) -> Iterator[Difference]:
-    """What was logged on the way, of what both log."""
+    """What was logged on the way, of what both log; a tree whose run was `cut` off by a failure has less of it."""
     for name in old:
         if name in new and name not in UNCOUNTED:
-            yield from _counts(f"times that {name} is logged", len(old[name]), len(new[name]))
+            if not cut:
+                yield from _counts(f"times that {name} is logged", len(old[name]), len(new[name]))
             yield from _first(f"{name}, logged for time", old[name], new[name], tolerance)

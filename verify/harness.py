@@ -29,6 +29,8 @@ INSTALLED: dict[str, None] = {}
 """What the project asked for of its own distribution."""
 MOVED: dict[str, None] = {}
 """Who asked for CUDA, where there is none."""
+CALLED: list[Any] = []
+"""What sees which functions of the project are called, once it is in place."""
 OPENED: dict[str, None] = {}
 """Which configurations of the project were opened, and for whom."""
 
@@ -126,6 +128,8 @@ def in_place(spec: dict[str, Any], record: Record) -> Any:
     for package in packages:
         watch.patch_lightning(package)
     watch.seed()
+    CALLED.append(beside("calls").Calls(str(Path.cwd())))
+    CALLED[-1].begin()
     return watch
 
 
@@ -148,6 +152,7 @@ def alone(spec: dict[str, Any], record: Record) -> int:
     for recipe in spec["recipes"]:
         own = Record(recipe["record"])
         watch.begin(own)
+        CALLED[-1].begin()
         own("start", versions=versions)
         try:
             tools.replay(bench, recipe)
@@ -203,10 +208,10 @@ def execute(spec: dict[str, Any], root: Path, script: Path, watch: Any) -> int:
         watch.record("loaded", files=loaded(root, script), warnings=watch.warnings(), **given())
 
 
-def given() -> dict[str, list[str]]:
-    """What the project had so far besides its files of code and its packages."""
+def given() -> dict[str, list[str] | None]:
+    """What the project had so far besides its files of code and its packages, and which functions of it were called."""
     kinds = {"lent": LENT, "compiled": COMPILED, "installed": INSTALLED, "moved": MOVED, "opened": OPENED}
-    return {name: list(held) for name, held in kinds.items()}
+    return {**{name: list(held) for name, held in kinds.items()}, "calls": CALLED[-1].report()}
 
 
 def loaded(root: Path, script: Path) -> list[str]:

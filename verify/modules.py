@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import itertools
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -109,20 +109,22 @@ def _classes(before: Sources, after: Sources, path: str) -> tuple[str, ...]:
 
 def _by_name(tree: ast.Module | None) -> dict[str, str]:
     nodes = [node for node in tree.body if isinstance(node, ast.ClassDef)] if tree else []
-    return {node.name: _code(node) for node in nodes}
+    return {node.name: code_of(node) for node in nodes}
 
 
 _END = object()
 
 
-def _code(node: ast.AST) -> str:
-    """What a piece of code is but for its places; a long sum is nested too deep for ast.dump."""
+def code_of(node: ast.AST, without: Callable[[object], bool] = lambda part: False) -> str:
+    """What a piece of code is but for its places, and for parts of it; a long sum is nested too deep for ast.dump."""
     found: list[str] = []
     left: list[object] = [node]
     while left:
         value = left.pop()
         if value is _END:
             found.append(")")
+        elif value is not node and without(value):
+            continue
         elif isinstance(value, ast.AST | list):
             found.append(f"{type(value).__name__}(")
             inner = value if isinstance(value, list) else [each for _, each in ast.iter_fields(value)]

@@ -23,6 +23,7 @@ from verify.eras import older_than
 from verify.evidence import Evidence
 from verify.extras import spared
 from verify.follow import Board
+from verify.idle import Executed, executed
 from verify.installer import Installer
 from verify.interpreters import Unavailable
 from verify.manifests import addresses_in, pins_in
@@ -91,7 +92,8 @@ def _prove(before: Sources, after: Sources, bench: Bench) -> Evidence:
         per_batch = pair.before is not None and version_of(pair.before) < Version("1.6")
         judgement = judge(old, new, problems, per_batch=per_batch, missing=pair.missing)
         judgement = _unprovided(judgement, before, new)
-        touched = touches(after.root, request.changed, new.held or [entry.script])
+        ran = executed(before, after, request.changed, [new])
+        touched = touches(after.root, request.changed, ran.held if new.held else [entry.script])
         if judgement.verdict == "changed" and touched and old and pair.before:
             bench.progress(f"running {entry.script} of the tree before again, to see how much it differs from itself")
             tell = board_of(bench, entry).side(side("before", pair.before))
@@ -106,8 +108,8 @@ def _prove(before: Sources, after: Sources, bench: Bench) -> Evidence:
         judgement = _with_requirements(judgement, after, request)
         if not touched:
             judgement = _untouched(judgement, entry, problems)
-        judgement = replace(judgement, reason=judgement.reason + _aside(after, request, old, new))
-        left_out = modules.unexecuted(after.root, request.changed, new.held)
+        judgement = replace(judgement, reason=judgement.reason + _aside(after, request, ran, old, new))
+        left_out = modules.unexecuted(after.root, request.changed, ran.held)
         tried.append(replace(_with_runs(_evidence(request, judgement), pair, old, new), unexecuted=left_out))
         if judgement.verdict == "regressed" or (touched and (new.recording.fitted or (old and old.recording.fitted))):
             return replace(tried[-1], problems=problems, left=left)
@@ -212,10 +214,10 @@ def _with_requirements(judgement: Judgement, after: Sources, request: Request) -
     return replace(judgement, verdict="regressed", rung=None, reason=f"{told}; {judgement.reason}")
 
 
-def _aside(after: Sources, request: Request, old: Raw | None, new: Raw) -> str:
+def _aside(after: Sources, request: Request, ran: Executed, old: Raw | None, new: Raw) -> str:
     """What the runs of a script say nothing about, and what they had besides."""
     more = besides(old, new)
-    left = not_executed(after.root, request.changed, new.held, new.recording.script)
+    left = not_executed(after.root, request.changed, ran.held, new.recording.script) + ran.told
     return left + (f"; {more}" if more else "")
 
 

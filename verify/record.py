@@ -43,6 +43,8 @@ class Raw:
     executed; `opened` which of its configurations were read, and for which module; `lent` what of an older numpy or
     Python was lent, and to whom; `compiled` which of its Cython files were, or failed to be;
     `installed` which distribution of its own it asked for, `moved` which modules asked for CUDA where there is none.
+    `calls` are the functions of the project that were called, as `path:line`, None where that is not known;
+    `evaluated` is what of an evaluation works that fails in the other tree.
     """
 
     recording: Recording
@@ -56,6 +58,8 @@ class Raw:
     compiled: tuple[str, ...] = ()
     installed: tuple[str, ...] = ()
     moved: tuple[str, ...] = ()
+    calls: tuple[str, ...] | None = None
+    evaluated: tuple[str, ...] = ()
 
     @property
     def held(self) -> tuple[str, ...]:
@@ -97,6 +101,8 @@ def _read(path: Path, script: str) -> Raw:
             logged.setdefault(f"{HANDED}{event['name']}", []).append(float(event["value"]))
         elif kind == "fitted":
             fits.append(event)
+        elif kind == "evaluated":
+            raw = replace(raw, evaluated=(*raw.evaluated, str(event["name"])))
         elif kind == "gradients":
             flow = event
         elif kind == "failure":
@@ -109,6 +115,8 @@ def _read(path: Path, script: str) -> Raw:
             warned = tuple(map(str, event.get("warnings", ())))
             raw = replace(raw, loaded=tuple(event["files"]), opened=opened)
             raw = replace(raw, lent=lent, compiled=built, installed=known, moved=moved)
+            if (calls := event.get("calls")) is not None:
+                raw = replace(raw, calls=tuple(map(str, calls)))
     last = fits[-1] if fits else {}
     weights = tuple(Weight(name, norm, tuple(values)) for name, norm, values in _of_each(fits, "weights"))
     schedulers = [scheduler for fit in fits for scheduler in fit.get("schedulers", ())]

@@ -36,8 +36,8 @@ OUTPUT = 8 * 1024
 """How many of the last characters that a program writes are kept."""
 _HARNESS = Path(__file__).with_name("harness.py")
 _BESIDE = (
-    "asking.py", "compiled.py", "devices.py", "facts.py", "gradients.py", "handed.py", "installed.py", "lent.py",
-    "measures.py", "opened.py", "short.py", "trackers.py", "watch.py",
+    "asking.py", "calls.py", "compiled.py", "devices.py", "facts.py", "gradients.py", "handed.py", "installed.py",
+    "lent.py", "measures.py", "opened.py", "short.py", "trackers.py", "watch.py",
 )  # fmt: skip
 _LEFT_OUT = shutil.ignore_patterns(".git", "__pycache__", ".venv", "venv", "node_modules")
 

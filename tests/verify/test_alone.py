@@ -136,7 +136,7 @@ def test_all_that_the_project_says_of_arguments_is_tried_before_one_of_them_is_f
 
 def test_a_schedule_that_watches_the_validation_gets_one(searched: dict[str, Any]) -> None:
     assert searched["Smoked"]["validates"] is True
-    assert searched["Smoked"]["note"] == ""
+    assert searched["Smoked"]["left"] == {}
 
 
 def test_weights_that_are_not_here_stay_random_and_are_named(searched: dict[str, Any]) -> None:

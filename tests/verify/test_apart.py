@@ -89,7 +89,7 @@ def result(
     sources = Sources(tree(tmp_path / "tree", model=HEAD + BODY))
     recipe = {
         "event": "recipe", "path": "model.py", "cls": "Model", "tries": 1, "arguments": {}, "batch": {}, "stubs": [],
-        "skipped": [], "absent": [], "datamodule": False, "attributes": {}, "note": "",
+        "skipped": [], "absent": [], "datamodule": False, "attributes": {}, "left": {},
         "told": {"arguments": "", "batch": "b", "smaller": "", **(told or {})},
     }  # fmt: skip
     monkeypatch.setattr("verify.apart._search", lambda *_: ([recipe], (), True))
@@ -190,7 +190,7 @@ def test_what_a_module_executed_that_tells_nothing_counts_as_not_executed(
 
 RECIPE = {
     "event": "recipe", "path": "model.py", "tries": 1, "arguments": {}, "batch": {}, "stubs": [], "skipped": [],
-    "absent": [], "datamodule": False, "attributes": {}, "note": "",
+    "absent": [], "datamodule": False, "attributes": {}, "left": {},
     "told": {"arguments": "", "batch": "b", "attributes": "", "smaller": ""},
 }  # fmt: skip
 

@@ -119,8 +119,8 @@ class Model(pl.LightningModule):
 def test_what_was_lent_while_a_file_was_imported_is_told_of_each_module_that_may_use_it(tmp_path: Path) -> None:
     recipe = {
         "cls": "Model", "arguments": {}, "batch": {"shape": [4, 4], "dtype": "float32", "high": 2, "name": ""},
-        "skipped": [], "datamodule": False, "attributes": {}, "validates": False, "weights": False, "full": None,
-        "slow": False, "shaped": "", "trainer": {},
+        "skipped": [], "datamodule": False, "attributes": {}, "validates": False, "tests": False, "left": [],
+        "weights": False, "full": None, "slow": False, "shaped": "", "trainer": {},
     }  # fmt: skip
     for name in ("one", "other"):
         (tmp_path / f"{name}.py").write_text(ALONE)
