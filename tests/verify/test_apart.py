@@ -16,6 +16,7 @@ from verify import modules
 from verify.apart import Result, Sides, _replay, train
 from verify.bench import Bench, Pair, Request
 from verify.evidence import Failure, Recording
+from verify.idle import Executed
 from verify.process import Outcome
 from verify.prove import _aside, prove
 from verify.record import Raw
@@ -312,7 +313,8 @@ def test_what_was_lent_is_in_the_evidence(monkeypatch: pytest.MonkeyPatch, tmp_p
     (alone,) = result(monkeypatch, tmp_path, old, new).alone
     said = "lent, as an older numpy or Python has it: numpy.float to model, numpy.Inf to model"
     assert said in alone.notes
-    assert said in _aside(Sources(tmp_path / "tree"), REQUEST, old, new)
+    ran = Executed(frozenset(new.held), ())
+    assert said in _aside(Sources(tmp_path / "tree"), REQUEST, ran, old, new)
 
 
 GIVEN: dict[str, Any] = {
