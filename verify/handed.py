@@ -1,18 +1,20 @@
 """What the project hands straight to a logger, past `log` of its module.
 
 Runs in the target's interpreter, beside the harness. The loggers are Lightning's own that do nothing, which
-`short.quiet_logger` gives to each Trainer.
+`short.quiet_logger` gives to each Trainer, and what trackers.py watches.
 """
 
 from __future__ import annotations
 
 import contextlib
+import functools
 import importlib
 import sys
 from collections.abc import Callable, Mapping
 from types import ModuleType
 from typing import Any
 
+Tell = Callable[[str, Any], None]
 PLACES = (".loggers.logger", ".loggers.base")
 _METHODS = {
     "log": ("data",),
@@ -24,7 +26,7 @@ _METHODS = {
 the numbers."""
 
 
-def watch_loggers(package: ModuleType, root: str, tell: Callable[[str, Any], None]) -> None:
+def watch_loggers(package: ModuleType, root: str, tell: Tell) -> None:
     """Tell names and values that the project at `root` hands to a logger. What Lightning itself hands on was recorded
     as it was logged, and when it does so depends on the release."""
     for name in PLACES:
@@ -36,7 +38,7 @@ def watch_loggers(package: ModuleType, root: str, tell: Callable[[str, Any], Non
             return
 
 
-def _told(method: str, root: str, tell: Callable[[str, Any], None]) -> Callable[..., None]:
+def _told(method: str, root: str, tell: Tell) -> Callable[..., None]:
     """A method that tells what it is given, and does nothing else."""
 
     def call(this: Any, *args: Any, **kwargs: Any) -> None:
@@ -49,6 +51,18 @@ def _told(method: str, root: str, tell: Callable[[str, Any], None]) -> Callable[
                     tell(f"{front}{name}", value)
             elif tag:
                 tell(str(tag[0]), values)
+
+    return call
+
+
+def telling(original: Callable[..., Any], method: str, root: str, tell: Tell) -> Callable[..., Any]:
+    """A method that tells what the project gives it, and does what it did."""
+    told = _told(method, root, tell)
+
+    @functools.wraps(original)
+    def call(this: Any, *args: Any, **kwargs: Any) -> Any:
+        told(this, *args, **kwargs)
+        return original(this, *args, **kwargs)
 
     return call
 

@@ -114,7 +114,8 @@ def in_place(spec: dict[str, Any], record: Record) -> Any:
     """What watches torch and Lightning from here on."""
     if sys.version_info < OLDEST:
         raise RuntimeError(f"a proof runs on Python {OLDEST[0]}.{OLDEST[1]} or newer")
-    beside("trackers").silence()
+    watch: Any
+    beside("trackers").watch_trackers(str(Path.cwd()), lambda name, value: watch.handed(name, value))
     beside("lent").lend(LENT)
     packages = lightning_packages(spec["namespaces"])
     sys.meta_path.append(beside("compiled").Compiler(Path.cwd(), Path(spec["scratch"]), COMPILED))

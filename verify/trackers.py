@@ -1,7 +1,8 @@
-"""Keeps wandb from starting a run that would go over the network: a proof needs none of its logs.
+"""Keeps wandb from starting a run that would go over the network, and tells what a project hands to a tracker of its
+own.
 
 Runs in the target's interpreter, beside the harness. Lightning's own loggers are left out by the Trainer; some start
-a run as soon as they are built, and projects start some by themselves.
+a run of wandb as soon as they are built, and projects start runs and writers by themselves.
 """
 
 from __future__ import annotations
@@ -9,20 +10,27 @@ from __future__ import annotations
 import importlib.abc
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from importlib.machinery import ModuleSpec
-from types import ModuleType
+from types import MethodType, ModuleType
 from typing import Any
 
-_NAME = "wandb"
+from .handed import Tell, telling
+
+_WANDB = "wandb"
+_WRITERS = ("torch.utils.tensorboard.writer", "tensorboardX.writer")
 
 
-class Silence(importlib.abc.MetaPathFinder):
-    """Finds wandb as the finders behind it do, and has it start disabled runs whatever it is asked for."""
+class Changed(importlib.abc.MetaPathFinder):
+    """Finds one module as the finders behind it do, and changes it once it was executed: libraries ask whether it is
+    there before they import it."""
+
+    def __init__(self, name: str, change: Callable[[Any], None]) -> None:
+        self.name, self.change = name, change
 
     def find_spec(self, name: str, path: Sequence[str] | None, target: ModuleType | None = None) -> ModuleSpec | None:
-        """Nothing but wandb, until it was executed: libraries ask whether it is there before they import it."""
-        if name != _NAME:
+        """Nothing but that module."""
+        if name != self.name:
             return None
         others = [other for other in sys.meta_path if other is not self and hasattr(other, "find_spec")]
         found = (other.find_spec(name, path, target) for other in others)
@@ -36,20 +44,34 @@ class Silence(importlib.abc.MetaPathFinder):
                 execute(module)
                 if self in sys.meta_path:
                     sys.meta_path.remove(self)
-                _disable(module)
+                self.change(module)
 
             loader.exec_module = exec_module
         return spec
 
 
-def silence() -> None:
-    """Have it so for what is imported from now on."""
+def watch_trackers(root: str, tell: Tell) -> None:
+    """Have it so for what is imported from now on: runs of wandb are disabled, and the numbers that the project at
+    `root` hands to them, and to writers of TensorBoard, are told."""
     os.environ["WANDB_MODE"] = "disabled"
-    if _NAME not in sys.modules:
-        sys.meta_path.insert(0, Silence())
 
+    def disable(module: Any) -> None:
+        if (original := getattr(module, "init", None)) is None:
+            return
 
-def _disable(module: Any) -> None:
-    original = getattr(module, "init", None)
-    if original is not None:
-        module.init = lambda *args, **kwargs: original(*args, **{**kwargs, "mode": "disabled"})
+        def init(*args: Any, **kwargs: Any) -> Any:
+            run: Any = original(*args, **{**kwargs, "mode": "disabled"})
+            if log := getattr(type(run), "log", None):
+                run.log = module.log = MethodType(telling(log, "log", root, tell), run)
+            return run
+
+        module.init = init
+
+    def watch_writer(module: Any) -> None:
+        for method in ("add_scalar", "add_scalars"):
+            if original := getattr(module.SummaryWriter, method, None):
+                setattr(module.SummaryWriter, method, telling(original, method, root, tell))
+
+    for name, change in {_WANDB: disable, **dict.fromkeys(_WRITERS, watch_writer)}.items():
+        if name not in sys.modules:
+            sys.meta_path.insert(0, Changed(name, change))

@@ -1,30 +1,77 @@
-"""Runs of wandb that a project starts."""
+"""Runs of wandb that a project starts, and what it hands to them and to writers of TensorBoard."""
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from pathlib import Path
 
 from verify import modules
+from verify.record import read
 
+WANDB = """
+class Run:
+    def __init__(self, args, kwargs):
+        self.made, self.kept = (args, kwargs), []
+    def log(self, data, step=None):
+        self.kept.append(data)
+
+def init(*args, **kwargs):
+    return Run(args, kwargs)
+
+def log(data):
+    raise RuntimeError("no run was started")
+"""
+WRITER = """
+class SummaryWriter:
+    def __init__(self):
+        self.kept = []
+    def add_scalar(self, tag, scalar_value, global_step=None):
+        self.kept.append(tag)
+    def add_scalars(self, main_tag, tag_scalar_dict, global_step=None):
+        for name, value in tag_scalar_dict.items():
+            self.add_scalar(main_tag + name, value)
+"""
 PROGRAM = """
 import importlib.util, os, sys
-sys.path[:0] = sys.argv[1:]
-import trackers
-before = list(sys.meta_path)
-trackers.silence()
+import torch
 assert importlib.util.find_spec("wandb") and importlib.util.find_spec("wandb")
+before = len(sys.meta_path)
 import wandb
 import wandb.errors
-print(wandb.init("train", mode="online", project="p"), os.environ["WANDB_MODE"], sys.meta_path == before)
+assert len(sys.meta_path) == before - 1 and os.environ["WANDB_MODE"] == "disabled"
+run = wandb.init("train", mode="online", project="p")
+assert run.made == (("train",), {"mode": "disabled", "project": "p"})
+wandb.log({"loss": torch.tensor(2.0), "text": "none"})
+run.log({"loss": 1}, step=3)
+assert run.kept == [{"loss": torch.tensor(2.0), "text": "none"}, {"loss": 1}]
+from tensorboardX.writer import SummaryWriter
+writer = SummaryWriter()
+writer.add_scalar("one", 0.5, 1)
+writer.add_scalars("all", {"a": 1, "b": 2})
+assert writer.kept == ["one", "alla", "allb"]
 """
 
 
-def test_every_run_of_wandb_is_a_disabled_one(tmp_path: Path) -> None:
-    (tmp_path / "wandb").mkdir()
-    (tmp_path / "wandb" / "__init__.py").write_text("def init(*args, **kwargs):\n    return args, kwargs\n")
-    (tmp_path / "wandb" / "errors.py").write_text("")
-    command = [sys.executable, "-c", PROGRAM, str(Path(modules.__file__).parent), str(tmp_path)]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "(('train',), {'mode': 'disabled', 'project': 'p'}) disabled True"
+def test_runs_of_wandb_are_disabled_and_what_trackers_get_is_recorded(tmp_path: Path) -> None:
+    """A writer that calls itself is no call of the project."""
+    for package, files in {"wandb": {"__init__": WANDB, "errors": ""},
+                           "tensorboardX": {"__init__": "", "writer": WRITER}}.items():  # fmt: skip
+        (tmp_path / "site" / package).mkdir(parents=True)
+        for name, text in files.items():
+            (tmp_path / "site" / package / f"{name}.py").write_text(text)
+    (tmp_path / "project").mkdir()
+    (tmp_path / "project" / "t.py").write_text(f"import sys\nsys.path.append({str(tmp_path / 'site')!r})\n{PROGRAM}")
+    record = tmp_path / "record.jsonl"
+    spec = {
+        "mode": "train", "script": "t.py", "args": [], "module": None, "namespaces": ["lightning.pytorch"], "seed": 1,
+        "seconds": 100, "record": str(record), "scratch": str(tmp_path),
+    }  # fmt: skip
+    (tmp_path / "spec.json").write_text(json.dumps(spec))
+    command = [sys.executable, str(Path(modules.__file__).with_name("harness.py")), str(tmp_path / "spec.json")]
+    done = subprocess.run(command, cwd=tmp_path / "project", timeout=120, check=False, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert read(record, "t.py").recording.logged == (
+        ("logger: all/a", (1.0,)), ("logger: all/b", (2.0,)), ("logger: loss", (2.0, 1.0)), ("logger: one", (0.5,)),
+    )  # fmt: skip
