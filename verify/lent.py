@@ -46,16 +46,22 @@ def lend(used: dict[str, None]) -> None:
         import numpy
 
         _lend_names(numpy, used)
+    lend_python(used)
+
+
+def lend_python(used: dict[str, None]) -> None:
+    """The same, without numpy's names."""
     _lend_classes(used)
-    if not hasattr(inspect, "getargspec"):
-        made: Any = inspect
-
-        def getargspec(function: Any) -> Arguments:
-            used[f"inspect.getargspec to {_asking()}"] = None
-            return Arguments(*inspect.getfullargspec(function)[:4])
-
-        made.getargspec = getargspec
     _lend_defaults(used)
+    if hasattr(inspect, "getargspec"):
+        return
+    made: Any = inspect
+
+    def getargspec(function: Any) -> Arguments:
+        used[f"inspect.getargspec to {_asking()}"] = None
+        return Arguments(*inspect.getfullargspec(function)[:4])
+
+    made.getargspec = getargspec
 
 
 def _asking() -> str:

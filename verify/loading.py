@@ -32,7 +32,7 @@ for name, owners in importlib.metadata.packages_distributions().items():
         brings.setdefault(plain(owner), []).append(name)
 for line in lent:
     try:
-        exec(line)
+        exec(line, {"__name__": "lent"})
     except Exception:
         pass
 for dist, names in asked.items():
@@ -56,6 +56,8 @@ OPERATORS = (
     "import torch; nms = '(Tensor dets, Tensor scores, float iou_threshold) -> Tensor';"
     "[torch.library.define(f'torchvision::{name}', nms) for name in ('nms', 'qnms')]"
 )
+_PYTHON = Path(__file__).with_name("lent.py").read_text(encoding="utf-8") + "\nlend_python({})"
+"""What Python itself had: no other version of a package that asks for it may be there."""
 _REMEDIES = (
     (r"module 'numpy' has no attribute '(?:complex|float|int|bool|object|str|long|unicode|typeDict)'", "numpy<1.24"),
     (r"numpy\.exceptions", "numpy>=1.25,<2"),
@@ -126,7 +128,8 @@ def unloadable(folder: Path, installer: Installer, names: Iterable[str], lightni
 
     What the harness lends to old packages is lent here too.
     """
-    lent = [_OLD_NAMES] if lightning.partition("==")[2].startswith(_FORGETFUL) else []
+    lent = [_PYTHON]
+    lent += [_OLD_NAMES] if lightning.partition("==")[2].startswith(_FORGETFUL) else []
     if not list(folder.glob("[Ll]ib*/**/torchvision/_C*")):
         lent.append(OPERATORS)
     found: dict[str, str] = {}

@@ -5,9 +5,13 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
+from tests.verify.installers import CONTAINED, Recorded
 from verify import modules
+from verify.installer import Installer
+from verify.loading import unloadable
 
 OF_THEN = """
 import collections
@@ -139,3 +143,32 @@ def test_what_was_lent_while_a_file_was_imported_is_told_of_each_module_that_may
     assert all("fitted" in {event["event"] for event in events} for events in told.values())
     lent = {name: [event["lent"] for event in events if event["event"] == "loaded"] for name, events in told.items()}
     assert lent == {"one": [["numpy.float to util"]], "other": [["numpy.float to util"]]}
+
+
+OLD = """
+import collections, inspect
+from collections import Mapping
+assert isinstance([], collections.Sequence) and inspect.getargspec(print_it := lambda a: a).args == ["a"]
+"""
+
+
+class Here(Recorded):
+    """An environment of this interpreter, with what lies in a folder installed too."""
+
+    def says(self, folder: Path, code: str, *args: str) -> str:
+        path = {"PYTHONPATH": str(folder)}
+        command = [sys.executable, "-c", code, *args]
+        return subprocess.run(command, env=path, cwd=folder, capture_output=True, text=True, check=False).stdout
+
+
+def test_packages_of_an_older_python_load_as_they_do_beside_the_harness(tmp_path: Path) -> None:
+    for name, text in (("old_one", OLD), ("broken_one", OLD + "from collections import Nothing\n")):
+        (tmp_path / f"{name}.py").write_text(text)
+        folder = tmp_path / f"{name}-1.0.dist-info"
+        folder.mkdir()
+        (folder / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n")
+        (folder / "RECORD").write_text(f"{name}.py,,\n")
+        (folder / "top_level.txt").write_text(f"{name}\n")
+    installer: Installer = Here(None, (), {}, threading.Event(), CONTAINED, ())
+    found = unloadable(tmp_path, installer, ["old-one", "broken-one"], "pytorch-lightning==2.6.6")
+    assert list(found) == ["broken-one"] and "Nothing" in found["broken-one"]
