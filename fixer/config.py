@@ -20,7 +20,8 @@ class VerifyConfig:
     `script` with `args`, or a `command`, is what is run; `env` are variables that it sees, and `setup` are Python
     command lines that are run before it.
     The interpreters are paths from the project's root. `torch` is "project" for a baseline on the torch that the
-    project pins, "target" for one on the torch of the target.
+    project pins, "target" for one on the torch of the target. `accelerator` is "cpu" where no other is to be used,
+    and `devices` how many train a script together.
     """
 
     enabled: bool = True
@@ -33,6 +34,8 @@ class VerifyConfig:
     baseline_python: str | None = None
     target_python: str | None = None
     torch: str = "target"
+    accelerator: str = "auto"
+    devices: int = 1
 
 
 @dataclass(frozen=True)
@@ -132,7 +135,7 @@ def _config(table: _Table) -> Config:
 
 def _verify(table: _Table) -> VerifyConfig:
     table.allow("enabled", "script", "args", "command", "env", "setup", "timeout", "baseline-python", "target-python",
-                "torch")  # fmt: skip
+                "torch", "accelerator", "devices")  # fmt: skip
     variables = _Table(table.values.get("env", {}), table.place.replace("]", ".env]"))
     return VerifyConfig(
         enabled=table.boolean("enabled", VerifyConfig().enabled),
@@ -145,6 +148,8 @@ def _verify(table: _Table) -> VerifyConfig:
         baseline_python=table.string("baseline-python"),
         target_python=table.string("target-python"),
         torch=table.choice("torch", ("target", "project")),
+        accelerator=table.choice("accelerator", ("auto", "cpu")),
+        devices=table.count("devices", VerifyConfig().devices),
     )
 
 
@@ -186,6 +191,12 @@ class _Table:
         value = self.values.get(key, default)
         if not isinstance(value, bool):
             raise self._wrong(key, "true or false")
+        return value
+
+    def count(self, key: str, default: int) -> int:
+        value = self.values.get(key, default)
+        if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+            raise self._wrong(key, "a whole number from 1 on")
         return value
 
     def seconds(self, key: str) -> float | None:

@@ -31,8 +31,8 @@ SHOWN = 3
 @dataclass(frozen=True)
 class ProofOptions:
     """The interpreters for target and baseline (None: fixer finds or builds one), seconds for each tree that runs,
-    whether the baseline is on the project's own torch, folders outside the project that it may read, and one to keep
-    what is recorded in."""
+    whether the baseline is on the project's own torch, folders outside the project that it may read, one to keep what
+    is recorded in, and what a tree trains on."""
 
     python: Path | None = None
     timeout: float | None = None
@@ -40,6 +40,8 @@ class ProofOptions:
     own_torch: bool = False
     readable: tuple[Path, ...] = ()
     records: Path | None = None
+    accelerator: str = "auto"
+    devices: int = 1
 
 
 def proof_options(
@@ -75,6 +77,8 @@ def proof_options(
         config.torch == "project",
         tuple(place.resolve() for place in readable),
         records,
+        config.accelerator,
+        config.devices,
     )
 
 
@@ -119,6 +123,8 @@ def request(
         conforms_only=conforms_only,
         written=written,
         records=how.records,
+        accelerator=how.accelerator,
+        devices=how.devices,
         lasted={name.removeprefix("pl."): entry.last for name, entry in gone().items() if name.startswith("pl.")},
     )
 

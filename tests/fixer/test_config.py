@@ -23,6 +23,8 @@ timeout = 90
 baseline-python = "../old/bin/python"
 target-python = "/new/bin/python"
 torch = "project"
+accelerator = "cpu"
+devices = 2
 
 [tool.fixer.pull-request]
 title = ".fixer/title"
@@ -45,6 +47,8 @@ def test_every_key_is_read() -> None:
             baseline_python="../old/bin/python",
             target_python="/new/bin/python",
             torch="project",
+            accelerator="cpu",
+            devices=2,
         ),
         pull_request=PullRequestConfig(".fixer/title", ".fixer/body.md"),
     )
@@ -83,6 +87,10 @@ def test_without_settings_the_defaults_hold(text: str) -> None:
         ("verify.timeout = true", "[tool.fixer.verify] timeout must be a number of seconds above 0, not true"),
         ("verify.timeout = 0", "[tool.fixer.verify] timeout must be a number of seconds above 0, not 0"),
         ("verify.timeout = nan", "timeout must be a number of seconds above 0"),
+        ("verify.accelerator = 'gpu'", '[tool.fixer.verify] accelerator must be "auto" or "cpu", not \'gpu\''),
+        ("verify.devices = 0", "[tool.fixer.verify] devices must be a whole number from 1 on, not 0"),
+        ("verify.devices = true", "[tool.fixer.verify] devices must be a whole number from 1 on, not true"),
+        ("verify.devices = 1.5", "[tool.fixer.verify] devices must be a whole number from 1 on, not 1.5"),
         ("verify.script = 2020-01-01", "[tool.fixer.verify] script must be a string, not date"),
         ("select = [", "pyproject.toml: not valid TOML"),
         ("select = []\nselect = []", "pyproject.toml: not valid TOML"),

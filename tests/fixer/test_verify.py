@@ -95,7 +95,7 @@ def test_settings_and_options_reach_the_proof(
     ask: Ask, folder: Path, asked: list[tuple[str, str, Request]], tmp_path: Path
 ) -> None:
     settings = '[tool.fixer.verify]\nbaseline-python = "old/python"\ntarget-python = "/new/python"\ntorch = "project"\n'
-    (folder / "pyproject.toml").write_text(settings + "timeout = 7\n")
+    (folder / "pyproject.toml").write_text(settings + 'timeout = 7\naccelerator = "cpu"\ndevices = 2\n')
     (folder / "mine").mkdir()
     (folder / "mine" / "python").touch()
     ask("verify", "--read", tmp_path)
@@ -103,6 +103,7 @@ def test_settings_and_options_reach_the_proof(
     (_, _, first), (_, _, second) = asked
     assert (first.baseline_python, first.python) == (folder / "old/python", Path("/new/python"))
     assert (first.own_torch, first.readable, first.timeout) == (True, (tmp_path,), 7)
+    assert (first.accelerator, first.devices) == ("cpu", 2)
     assert (second.python, second.timeout) == (folder / "mine/python", 9)
 
 
