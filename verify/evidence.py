@@ -92,8 +92,9 @@ class Recording:
     `max_steps` and optimizer `steps` of the whole training, by the project's own limits and loader, the `devices` and
     `nodes` that it asks for, and how many epochs lie between validations (`every`). `unheld` names the trainable
     parameters that no optimizer holds. Where a script calls `fit` more than once, `metrics` and `weights` hold those of
-    each call, the earlier ones as `fit 1: name`. `digest` is of all weights and buffers at the end, `peak_memory` in
-    bytes, `step_seconds` the usual time from step to step. `output` is the end of what the process wrote.
+    each call, the earlier ones as `fit 1: name`. `devices` is how many trained together: what is here is what the first
+    of them saw. `digest` is of all weights and buffers at the end, `peak_memory` in bytes, `step_seconds` the usual
+    time from step to step. `output` is the end of what the process wrote.
     """
 
     script: str
@@ -110,6 +111,7 @@ class Recording:
     device: str | None
     precision: str | None
     seconds: float
+    devices: int | None = None
     gradients: tuple[Gradient, ...] = ()
     lost: tuple[Lost, ...] = ()
     logged: tuple[tuple[str, tuple[float, ...]], ...] = ()

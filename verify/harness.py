@@ -15,6 +15,7 @@ import os
 import runpy
 import subprocess
 import sys
+import time
 import traceback
 from pathlib import Path
 from types import ModuleType
@@ -47,10 +48,10 @@ class Record:
         self._stream.flush()
 
 
-def main(spec_path: str) -> int:
-    """Do what the specification asks for."""
+def main(spec_path: str, rank: int | None = None) -> int:
+    """Do what the specification asks for; where several train a script together, as one of them."""
     spec = json.loads(Path(spec_path).read_text(encoding="utf-8"))
-    record = Record(spec["record"])
+    record = Record(beside("ranks").place_of(spec["record"], rank))
     limit(spec)
     if spec["mode"] == "facts":
         sys.path.pop(0)
@@ -60,7 +61,13 @@ def main(spec_path: str) -> int:
         beside("facts").facts(spec["uses"], record)
         record("end")
         return 0
-    return alone(spec, record) if spec["mode"] in ("search", "replay") else train(spec, record)
+    if spec["mode"] in ("search", "replay"):
+        return alone(spec, record)
+    if rank is None and not set_up(spec, record):
+        return 1
+    if rank is None and spec.get("devices", 1) > 1:
+        return int(beside("ranks").train([sys.executable, __file__, spec_path], spec, record))
+    return train(spec, record)
 
 
 def limit(spec: dict[str, Any]) -> None:
@@ -81,6 +88,18 @@ def limit(spec: dict[str, Any]) -> None:
 # -- training
 
 
+def set_up(spec: dict[str, Any], record: Record) -> bool:
+    """Set the variables that the script is to see, and run what is to be run before it; whether that went well."""
+    os.environ.update({"HYDRA_FULL_ERROR": "1", **spec.get("variables", {})})
+    for words in spec.get("setup", ()):
+        done = subprocess.run([sys.executable, *words], check=False)
+        if done.returncode:
+            told = f"`python {' '.join(words)}`, which is to be run first, ends with {done.returncode}"
+            record("failure", type="SetupFailed", message=told, place=None)
+            return False
+    return True
+
+
 def train(spec: dict[str, Any], record: Record) -> int:
     """Run the script with a Trainer that does little and tells what it does."""
     root = Path.cwd()
@@ -88,15 +107,13 @@ def train(spec: dict[str, Any], record: Record) -> int:
     sys.path[0] = str(script.parent)
     sys.path[1:1] = [str(root), str(root / "src")]
     sys.argv = [str(script), *spec["args"]]
-    os.environ.update({"HYDRA_FULL_ERROR": "1", **spec.get("variables", {})})
-    for words in spec.get("setup", ()):
-        done = subprocess.run([sys.executable, *words], check=False)
-        if done.returncode:
-            told = f"`python {' '.join(words)}`, which is to be run first, ends with {done.returncode}"
-            record("failure", type="SetupFailed", message=told, place=None)
-            return 1
     watch = prepared(spec, record)
-    return 3 if watch is None else execute(spec, root, script, watch)
+    if watch is None:
+        return 3
+    if told := beside("placement").lacking(watch.spec):
+        record("failure", type="TooFewDevices", message=told, place=None)
+        return 1
+    return execute(spec, root, script, watch)
 
 
 def prepared(spec: dict[str, Any], record: Record) -> Any:
@@ -120,10 +137,12 @@ def in_place(spec: dict[str, Any], record: Record) -> Any:
     packages = lightning_packages(spec["namespaces"])
     sys.meta_path.append(beside("compiled").Compiler(Path.cwd(), Path(spec["scratch"]), COMPILED))
     beside("installed").install(spec.get("own"), Path.cwd(), INSTALLED)
-    beside("devices").stay_on_cpu(str(Path.cwd()), MOVED)
+    device = beside("placement").found(spec.get("accelerators", ["cuda"]))
+    beside("devices").without_cuda(str(Path.cwd()), device, MOVED)
     beside("opened").tell_opened(str(Path.cwd()), OPENED)
-    watch = beside("watch").Watch(record, spec)
+    watch = beside("watch").Watch(record, {**spec, "device": device})
     beside("short").steady_loaders(spec["seed"])
+    beside("short").steady_shares()
     watch.patch_torch()
     watch.patch_warnings()
     for package in packages:
@@ -158,8 +177,7 @@ def alone(spec: dict[str, Any], record: Record) -> int:
         try:
             tools.replay(bench, recipe)
         except BaseException as error:
-            own("failure", type=type(error).__name__, message=str(error)[:4000], place=place(error, root))
-            traceback.print_exc()
+            failed(error, root, own)
         own("loaded", files=loaded(root, root / recipe["path"]), warnings=watch.warnings(), **given())
         own("end")
     record("end")
@@ -234,14 +252,20 @@ def run_script(spec: dict[str, Any], root: Path, script: Path, record: Record) -
             runpy.run_path(str(script), run_name="__main__")
     except SystemExit as stop:
         if stop.code not in (None, 0):
-            record("failure", type="SystemExit", message=str(stop.code), place=None)
+            record("failure", type="SystemExit", message=str(stop.code), place=None, when=time.time())
             return 1
     except BaseException as error:
-        record("failure", type=type(error).__name__, message=str(error)[:4000], place=place(error, root))
-        traceback.print_exc()
+        failed(error, root, record)
         return 1
     record("end")
     return 0
+
+
+def failed(error: BaseException, root: Path, record: Record) -> None:
+    """Record an exception that ended a training."""
+    message, where = str(error)[:4000], place(error, root)
+    record("failure", type=type(error).__name__, message=message, place=where, when=time.time())
+    traceback.print_exc()
 
 
 def place(error: BaseException, root: Path) -> str | None:
@@ -263,4 +287,4 @@ def beside(name: str) -> Any:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1]))
+    sys.exit(main(sys.argv[1], int(sys.argv[2]) if sys.argv[2:] else None))

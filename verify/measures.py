@@ -40,12 +40,14 @@ def autocast() -> str | None:
     import torch
 
     kind: Any = None
-    for device in ("cpu", "cuda"):
+    for device in ("cpu", "cuda", "mps"):
         try:
             kind = torch.get_autocast_dtype(device) if torch.is_autocast_enabled(device) else kind
         except TypeError:  # before torch 2.4
             kind = torch.get_autocast_cpu_dtype() if torch.is_autocast_cpu_enabled() else None
             kind = torch.get_autocast_gpu_dtype() if torch.is_autocast_enabled() else kind
+        except RuntimeError:  # a torch that casts nothing on this device
+            continue
     return None if kind is None else str(kind).removeprefix("torch.")
 
 

@@ -290,6 +290,7 @@ def scrubbed(home: Path, cores: int) -> dict[str, str]:
         "MPLBACKEND": "Agg", "WANDB_MODE": "disabled", "TOKENIZERS_PARALLELISM": "false",
         "PYTHONDONTWRITEBYTECODE": "1", "PYTHONHASHSEED": "0", "PYTHONNOUSERSITE": "1", "PYTHONUTF8": "1",
         "CUBLAS_WORKSPACE_CONFIG": ":4096:8", "OMP_NUM_THREADS": str(cores), "USER": "fixer", "LOGNAME": "fixer",
+        "PYTORCH_ENABLE_MPS_FALLBACK": "1",
     }  # fmt: skip
     return {**kept(), **{name: str(home / folder) for name, folder in places.items()}, **settings}
 

@@ -32,7 +32,18 @@ from verify.process import Outcome, scratch
 from verify.record import Raw, besides, events
 from verify.recorded import keep
 from verify.requirements import misfit
-from verify.running import board_of, last_line, run_both, run_harness, run_script, run_spec, side, together, version_of
+from verify.running import (
+    accelerators,
+    board_of,
+    last_line,
+    run_both,
+    run_harness,
+    run_script,
+    run_spec,
+    side,
+    together,
+    version_of,
+)
 from verify.sources import NAMESPACES, Sources, words
 from verify.targets import READ_BY, asked_for, targets
 from verify.uses import asked, of_file
@@ -97,7 +108,8 @@ def _prove(before: Sources, after: Sources, bench: Bench) -> Evidence:
         if judgement.verdict == "changed" and touched and old and pair.before:
             bench.progress(f"running {entry.script} of the tree before again, to see how much it differs from itself")
             tell = board_of(bench, entry).side(side("before", pair.before))
-            second = run_script(before, entry, pair.before, bench, f"again{number}", tell)
+            may = accelerators(request, pair)
+            second = run_script(before, entry, pair.before, may, bench, f"again{number}", tell)
             noise, (kept, aside) = noise_of(old, second), steady(old, second)
             judgement = judge(kept, new, problems, per_batch=per_batch, missing=pair.missing, noise=noise)
             judgement = replace(judgement, reason=judgement.reason + aside)
@@ -158,6 +170,7 @@ def _said_before(entry: Entry, bench: Bench) -> str:
     """What will be run, and how."""
     lines = [*(shlex.join(["python", *words]) for words in entry.setup), entry.told]
     told = ", then ".join(f"`{line}`" for line in lines)
+    told += f" on {bench.request.devices} devices" if bench.request.devices > 1 else ""
     return f"running {told}, each tree for at most {bench.request.timeout:g} s; it is {bench.contained.said}"
 
 
@@ -177,10 +190,11 @@ def _apart(before: Sources, after: Sources, problems: tuple[str, ...], bench: Be
 
     def start(role: str, ready: Ready) -> apart.Start:
         def started(name: str, sources: Sources, spec: Mapping[str, object]) -> tuple[Outcome, Path]:
-            return run_spec(sources, spec, ready, bench, name, board.side(side(role, ready)))
+            return run_spec(sources, {**spec, "accelerators": may}, ready, bench, name, board.side(side(role, ready)))
 
         return started
 
+    may = accelerators(request, pair)
     board = Board(bench.progress, "modules alone")
     old, new = start("before", pair.before) if pair.before else None, start("after", pair.after)
     sides = apart.Sides(before, after, old, new, lambda jobs: together(jobs, bench.stop), bench.folder, request.timeout)
@@ -189,6 +203,8 @@ def _apart(before: Sources, after: Sources, problems: tuple[str, ...], bench: Be
     if found is None:
         return None
     judgement = _with_requirements(found.judgement, after, request)
+    if request.devices > 1 and found.alone:
+        judgement = replace(judgement, reason=f"{judgement.reason}; on one device, as modules alone always are")
     evidence = replace(_evidence(request, judgement), environments=pair.environments, alone=found.alone)
     evidence = replace(evidence, unexecuted=found.unexecuted)
     return replace(evidence, before=found.alone[0].before, after=found.alone[0].after) if found.alone else evidence
@@ -216,7 +232,8 @@ def _with_requirements(judgement: Judgement, after: Sources, request: Request) -
 
 def _aside(after: Sources, request: Request, ran: Executed, old: Raw | None, new: Raw) -> str:
     """What the runs of a script say nothing about, and what they had besides."""
-    more = besides(old, new)
+    count = new.recording.devices or 1
+    more = "; ".join(filter(None, (f"trained on {count} devices" if count > 1 else "", besides(old, new))))
     left = not_executed(after.root, request.changed, ran.held, new.recording.script) + ran.told
     return left + (f"; {more}" if more else "")
 

@@ -20,7 +20,7 @@ _GIVEN = {
     "lent": "lent, as an older numpy or Python has it",
     "compiled": "compiled here, without the settings of its setup.py",
     "installed": "taken for installed, as the project asks for its own version",
-    "moved": "left on the CPU, as CUDA was asked for and is not here, by",
+    "moved": "not put on CUDA, which was asked for and is not here, by",
 }
 """What a run may be given besides the project's files and packages, by its name in the record."""
 
@@ -133,6 +133,7 @@ def _read(path: Path, script: str) -> Raw:
         unreached=tuple(last.get("unreached", ())),
         weights=tuple((weight.name, weight.norm) for weight in weights),
         device=last.get("device"),
+        devices=last.get("devices"),
         precision=last.get("precision"),
         gradients=tuple(Gradient(**{**row, "losses": tuple(row["losses"])}) for row in flow.get("parameters", ())),
         lost=tuple(Lost(loss, cut) for loss, cut in flow.get("lost", ())),

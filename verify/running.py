@@ -6,7 +6,7 @@ import json
 import os
 import shutil
 import threading
-from collections.abc import Callable, Container, Iterable, Mapping
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
@@ -14,7 +14,7 @@ from typing import TypeVar
 
 from packaging.version import Version
 
-from verify.bench import Bench, Pair
+from verify.bench import Bench, Pair, Request
 from verify.entry import Entry
 from verify.environments import Ready
 from verify.evidence import Failure
@@ -32,12 +32,13 @@ TRAIN_BATCHES = 8
 VAL_BATCHES = 2
 EPOCHS = 2
 RECORD = "record.jsonl"
+_MPS = Version("1.7")
 OUTPUT = 8 * 1024
 """How many of the last characters that a program writes are kept."""
 _HARNESS = Path(__file__).with_name("harness.py")
 _BESIDE = (
     "asking.py", "calls.py", "compiled.py", "devices.py", "facts.py", "gradients.py", "handed.py", "installed.py",
-    "lent.py", "measures.py", "opened.py", "short.py", "trackers.py", "watch.py",
+    "lent.py", "measures.py", "opened.py", "placement.py", "ranks.py", "short.py", "trackers.py", "watch.py",
 )  # fmt: skip
 _LEFT_OUT = shutil.ignore_patterns(".git", "__pycache__", ".venv", "venv", "node_modules")
 
@@ -47,15 +48,25 @@ def version_of(ready: Ready) -> Version:
     return Version(held.get("pytorch-lightning") or held.get("lightning") or "0")
 
 
+def accelerators(request: Request, pair: Pair) -> tuple[str, ...]:
+    """The kinds of devices besides the CPU that both trees may train on, the best first. MPS is one device, which
+    Lightning knows since 1.7."""
+    if request.accelerator == "cpu":
+        return ()
+    known = all(version_of(ready) >= _MPS for ready in (pair.before, pair.after) if ready)
+    return ("cuda", "mps") if known and request.devices == 1 else ("cuda",)
+
+
 def run_both(
     before: Sources, after: Sources, entry: Entry, pair: Pair, bench: Bench, name: str
 ) -> tuple[Raw | None, Raw]:
     board = board_of(bench, entry)
     new = board.side(side("after", pair.after))
-    jobs: list[Callable[[], Raw]] = [lambda: run_script(after, entry, pair.after, bench, f"after{name}", new)]
+    may = accelerators(bench.request, pair)
+    jobs: list[Callable[[], Raw]] = [lambda: run_script(after, entry, pair.after, may, bench, f"after{name}", new)]
     if (base := pair.before) is not None:
         old = board.side(side("before", base))
-        jobs.append(lambda: run_script(before, entry, base, bench, f"before{name}", old))
+        jobs.append(lambda: run_script(before, entry, base, may, bench, f"before{name}", old))
     results = together(jobs, bench.stop)
     return (results[1] if len(results) > 1 else None), results[0]
 
@@ -69,8 +80,10 @@ def side(role: str, ready: Ready) -> str:
     return f"{role}, on Lightning {version_of(ready)}"
 
 
-def run_script(sources: Sources, entry: Entry, ready: Ready, bench: Bench, name: str, tell: Tell) -> Raw:
-    """Run one script in a copy of its tree."""
+def run_script(
+    sources: Sources, entry: Entry, ready: Ready, may: Sequence[str], bench: Bench, name: str, tell: Tell
+) -> Raw:
+    """Run one script in a copy of its tree; `may` are the accelerators that it may train on."""
     spec = {
         "mode": "train",
         "script": entry.script,
@@ -78,6 +91,8 @@ def run_script(sources: Sources, entry: Entry, ready: Ready, bench: Bench, name:
         "module": entry.module,
         "variables": dict(entry.variables),
         "setup": entry.setup,
+        "accelerators": may,
+        "devices": bench.request.devices,
         "namespaces": namespaces(sources, entry.script, ready.interpreter.packages),
     }
     outcome, record = run_spec(sources, spec, ready, bench, name, tell)
@@ -147,7 +162,8 @@ def run_harness(
         shutil.copyfile(part, script.with_name(part.name))
     full = {**spec, "record": str(record), "scratch": str(home / "scratch")}
     (home / "spec.json").write_text(json.dumps(full), encoding="utf-8")
-    environment = scrubbed(home, max(1, (os.cpu_count() or 2) // 2))
+    environment = scrubbed(home, max(1, (os.cpu_count() or 2) // 2 // bench.request.devices))
+    environment |= {"CUDA_VISIBLE_DEVICES": ""} if bench.request.accelerator == "cpu" else {}
     limits = Limits(bench.request.timeout, int(memory() * 0.4))
     command = [str(ready.interpreter.path), str(script), str(home / "spec.json")]
     shut_in = bench.contained.command(command, home, ready.interpreter.folders, limits)

@@ -14,6 +14,8 @@ from collections.abc import Callable, Iterable, Iterator
 from types import ModuleType
 from typing import Any
 
+from .placement import placed
+
 PLACEMENT = (
     "gpus", "tpu_cores", "ipus", "num_processes", "num_nodes", "accelerator", "devices", "strategy",
     "distributed_backend", "auto_select_gpus", "auto_scale_batch_size", "auto_lr_find", "sync_batchnorm",
@@ -32,16 +34,9 @@ DROPPED = frozenset({"Checkpoint", "ModelCheckpoint", "ProgressBar", "ProgressBa
 
 
 def smoke(given: dict[str, Any], names: frozenset[str], spec: dict[str, Any], package: ModuleType) -> dict[str, Any]:
-    """The Trainer's arguments for a short run on one device; what this version does not know stays to fail."""
-    import torch
-
-    gpu = torch.cuda.is_available()
+    """The Trainer's arguments for a short run; what this version does not know stays to fail."""
     kept = {name: value for name, value in given.items() if name not in names or name not in PLACEMENT + UNWANTED}
     wanted: dict[str, Any] = {**QUIET, "default_root_dir": spec["scratch"]}
-    if "devices" in names:
-        wanted |= {"accelerator": "gpu" if gpu else "cpu", "devices": 1}
-    elif gpu:
-        wanted["gpus"] = 1
     wanted |= {"checkpoint_callback": False} if "enable_checkpointing" not in names else {}
     wanted |= {"progress_bar_refresh_rate": 0} if "enable_progress_bar" not in names else {}
     wanted |= {"weights_summary": None} if "enable_model_summary" not in names else {}
@@ -60,7 +55,10 @@ def smoke(given: dict[str, Any], names: frozenset[str], spec: dict[str, Any], pa
         if kept.get(name) is not None:
             values = kept[name] if isinstance(kept[name], Iterable) else [kept[name]]
             kept[name] = [value for value in values if keep(value)]
-    return kept
+    where = placed(given, names, spec)
+    if "plugins" in where:
+        where["plugins"] += kept.get("plugins") or []
+    return kept | where
 
 
 def least(value: Any, limit: int) -> int:
@@ -148,3 +146,21 @@ def steady_loaders(seed: int) -> None:
 
     DataLoader.__init__ = init  # type: ignore[method-assign]
     base.__init__, base.__next__ = begin, following
+
+
+def steady_shares() -> None:
+    """Let ranks share a shuffled epoch in one order: 1.7 to 1.9 shuffle anew what the loader's own sampler has shuffled
+    already."""
+    from torch.utils.data import DistributedSampler, RandomSampler, SequentialSampler
+
+    build = DistributedSampler.__init__
+
+    @functools.wraps(build)
+    def init(self: Any, dataset: Any, *args: Any, **kwargs: Any) -> None:
+        build(self, dataset, *args, **kwargs)
+        wrapped: Any = getattr(dataset, "_sampler", None)
+        plain = type(wrapped) is RandomSampler and not wrapped.replacement and len(wrapped) == len(wrapped.data_source)
+        if self.shuffle and plain:
+            dataset._sampler = SequentialSampler(wrapped.data_source)
+
+    DistributedSampler.__init__ = init  # type: ignore[method-assign]

@@ -24,8 +24,8 @@ from .gradients import Gradients
 
 VALUES_EACH = 2000
 VALUES_ALL = 200_000
-RUNNING = ((".strategies", "Strategy"), (".accelerators", "Accelerator"))
-"""What makes training steps and backward passes: up to 1.5 the accelerator does."""
+RUNNING = ((".strategies", ("Strategy", "DDPStrategy")), (".accelerators", ("Accelerator",)))
+"""What makes training steps and backward passes: up to 1.5 the accelerator does, up to 1.9 DDP its own steps."""
 
 
 class Watch:
@@ -99,11 +99,12 @@ class Watch:
         for name in ("validate", "test", "predict"):
             if hasattr(trainer, name):
                 setattr(trainer, name, short.without_checkpoint(getattr(trainer, name)))
-        for place, name in RUNNING:
+        for place, names in RUNNING:
             with contextlib.suppress(ImportError, AttributeError):
-                strategy = getattr(importlib.import_module(package.__name__ + place), name)
-                self.patch_backward(strategy)
-                self.patch_step(strategy)
+                first, *others = [getattr(importlib.import_module(package.__name__ + place), name) for name in names]
+                self.patch_backward(first)
+                for strategy in (first, *(other for other in others if "training_step" in vars(other))):
+                    self.patch_step(strategy)
                 break
 
     def patch_init(self, trainer: Any, package: ModuleType) -> None:
@@ -219,6 +220,7 @@ class Watch:
             "weights": [[name, *sample(p, each)] for name, p in named],
             "unreached": unreached,
             "device": str(getattr(module, "device", "")),
+            "devices": int(trainer.world_size),
             "precision": str(getattr(trainer, "precision", "")),
             **self.further(trainer),
         }
@@ -299,7 +301,7 @@ def sample(parameter: Any, count: int) -> tuple[float, list[float]]:
     import torch
 
     try:
-        flat = parameter.detach().flatten().double().cpu()
+        flat = parameter.detach().flatten().cpu().double()
         at = torch.linspace(0, max(0, flat.numel() - 1), min(count, flat.numel())).long()
         return float(flat.norm()), flat[at].tolist()
     except (RuntimeError, ValueError, TypeError):

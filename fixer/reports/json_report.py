@@ -142,6 +142,7 @@ def _recording(recording: Recording | None) -> Json | None:
         "unreached": list(recording.unreached),
         "weights": {name: _number(value) for name, value in recording.weights},
         "device": recording.device,
+        "devices": recording.devices,
         "precision": recording.precision,
         "seconds": _number(recording.seconds),
         "gradients": [asdict(gradient) for gradient in recording.gradients],

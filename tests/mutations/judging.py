@@ -54,10 +54,11 @@ def baseline(files: Files, release: str = BASELINE) -> tuple[Raw, Raw]:
     return recorded(files, release), recorded(files, release)
 
 
-def recorded(files: Files, release: str) -> Raw:
+def recorded(files: Files, release: str, devices: int = 1) -> Raw:
     """What the harness writes about `train.py` of these files on a release of Lightning."""
     names = sorted("lightning.pytorch" if name == "lightning" else name for name in _namespaces(files))
     spec = {**SHORT, "mode": "train", "script": "train.py", "args": [], "module": None, "namespaces": names}
+    spec["devices"] = devices
     return _read(_asked(files, release, spec))
 
 

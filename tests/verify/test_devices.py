@@ -1,4 +1,4 @@
-"""What asks for CUDA by name where there is none."""
+"""What is trained on, and what asks for CUDA by name where there is none."""
 
 from __future__ import annotations
 
@@ -12,8 +12,14 @@ import pytest
 import torch
 
 from verify import modules
-from verify.devices import stay_on_cpu
+from verify.bench import Request
+from verify.devices import without_cuda
+from verify.environments import Ready
+from verify.evidence import Environment
+from verify.interpreters import Interpreter
+from verify.placement import found, lacking, placed
 from verify.record import besides, read
+from verify.running import Pair, accelerators
 
 TRAINED = """
 import lightning as L
@@ -52,7 +58,7 @@ def test_what_asks_for_cuda_trains_on_the_cpu_where_there_is_none(tmp_path: Path
     raw = read(record, "train.py")
     assert raw.recording.failure is None and raw.recording.fitted and raw.recording.device == "cpu"
     assert raw.moved == ("__main__",)
-    assert besides(raw) == "left on the CPU, as CUDA was asked for and is not here, by: __main__"
+    assert besides(raw) == "not put on CUDA, which was asked for and is not here, by: __main__"
 
 
 def test_other_errors_are_left_and_nothing_is_done_where_there_is_cuda(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -61,10 +67,10 @@ def test_other_errors_are_left_and_nothing_is_done_where_there_is_cuda(monkeypat
     used: dict[str, None] = {}
     try:
         monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
-        stay_on_cpu("/", used)
+        without_cuda("/", "cpu", used)
         assert tensor.to is to
         monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
-        stay_on_cpu("/", used)
+        without_cuda("/", "cpu", used)
         with pytest.raises(RuntimeError):
             torch.rand(2).to("nowhere")
         with pytest.raises(TypeError):
@@ -72,3 +78,119 @@ def test_other_errors_are_left_and_nothing_is_done_where_there_is_cuda(monkeypat
         assert used == {}
     finally:
         tensor.to, tensor.cuda = to, cuda
+
+
+def test_what_is_put_on_cuda_goes_to_the_device_at_hand(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The meta device stands for MPS."""
+    tensor: Any = torch.Tensor
+    to, cuda = tensor.to, tensor.cuda
+    used: dict[str, None] = {}
+    try:
+        monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+        without_cuda("/", "meta", used)
+        moved = [torch.rand(2).cuda(), torch.rand(2).to("cuda:0"), torch.rand(2).to(torch.device("cuda"), torch.half)]
+        moved += torch.nn.Linear(2, 2).cuda().parameters()
+        assert [each.device.type for each in moved] == ["meta"] * 5
+        assert torch.rand(2).to("cpu").device.type == "cpu"
+        assert used
+    finally:
+        tensor.to, tensor.cuda = to, cuda
+
+
+@pytest.mark.parametrize(
+    ("cuda", "mps", "chosen"),
+    [
+        (True, False, ["cuda", "cuda", "cpu"]),
+        (True, True, ["cuda", "cuda", "cpu"]),
+        (False, True, ["mps", "cpu", "cpu"]),
+        (False, False, ["cpu"] * 3),
+    ],
+)
+def test_the_best_that_is_here_and_both_trees_know_is_taken(
+    monkeypatch: pytest.MonkeyPatch, cuda: bool, mps: bool, chosen: list[str]
+) -> None:
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: cuda)
+    monkeypatch.setattr(torch.backends.mps, "is_available", lambda: mps)
+    assert [found(allowed) for allowed in (("cuda", "mps"), ("cuda",), ())] == chosen
+    monkeypatch.setattr(torch.backends, "mps", None)
+    assert found(("cuda", "mps")) == ("cuda" if cuda else "cpu")
+
+
+@pytest.mark.parametrize(
+    ("old", "accelerator", "devices", "allowed"),
+    [
+        ("1.9.5", "auto", 1, ("cuda", "mps")),
+        ("1.7.0", "auto", 1, ("cuda", "mps")),
+        ("1.6.5", "auto", 1, ("cuda",)),
+        (None, "auto", 1, ("cuda", "mps")),
+        ("1.9.5", "auto", 2, ("cuda",)),
+        ("1.9.5", "cpu", 1, ()),
+        ("1.9.5", "cpu", 2, ()),
+    ],
+)
+def test_both_trees_may_train_on_the_same(
+    old: str | None, accelerator: str, devices: int, allowed: tuple[str, ...]
+) -> None:
+    def ready(version: str) -> Ready:
+        held = Interpreter(Path("python"), "3.11", {"pytorch-lightning": version})
+        return Ready(held, Environment("target", "3.11", (), ""))
+
+    request = Request("g", (), (), "2.6.6", None, (), (), accelerator=accelerator, devices=devices)
+    assert accelerators(request, Pair(ready(old) if old else None, ready("2.6.6"), "")) == allowed
+
+
+def test_too_few_gpus_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 1)
+    told = lacking({"device": "cuda", "devices": 2})
+    assert told and told.startswith("1 of 2 GPUs are here: ") and 'accelerator = "cpu"' in told
+    assert [lacking(spec) for spec in ({"device": "cuda"}, {"device": "cpu", "devices": 2})] == [None, None]
+
+
+NAMES = frozenset({"accelerator", "devices", "strategy", "sync_batchnorm"})
+
+
+@pytest.mark.parametrize(
+    ("given", "strategy"),
+    [
+        ({}, "ddp"),
+        ({"strategy": "ddp"}, "ddp"),
+        ({"strategy": "ddp_spawn"}, "ddp"),
+        ({"strategy": "ddp_notebook_find_unused_parameters_true"}, "ddp_find_unused_parameters_true"),
+        ({"strategy": "ddp_find_unused_parameters_false"}, "ddp_find_unused_parameters_false"),
+        ({"accelerator": "ddp_cpu"}, "ddp"),
+        ({"plugins": "ddp_find_unused_parameters_false", "strategy": None}, "ddp_find_unused_parameters_false"),
+        ({"plugins": [object(), "ddp_sharded"]}, "ddp"),
+        ({"strategy": "ddp2"}, "ddp"),
+        ({"strategy": "ddp_sharded_spawn"}, "ddp"),
+        ({"strategy": "fsdp"}, "ddp"),
+        ({"strategy": object()}, "ddp"),
+    ],
+)
+def test_several_devices_train_by_the_strategy_of_the_project_where_it_is_ddp(
+    given: dict[str, Any], strategy: str
+) -> None:
+    spec = {"device": "cpu", "devices": 2}
+    assert placed(given, NAMES, spec) == {"accelerator": "cpu", "devices": 2, "strategy": strategy}
+    assert placed(given, NAMES, {"device": "mps"}) == {"accelerator": "mps", "devices": 1}
+    assert placed(given, NAMES - {"strategy"}, spec)["plugins"] == [strategy]
+
+
+def test_a_strategy_that_is_an_object_keeps_all_but_how_its_processes_start() -> None:
+    from lightning.pytorch.plugins.environments import LightningEnvironment
+    from lightning.pytorch.strategies import DDPStrategy, DeepSpeedStrategy, FSDPStrategy
+
+    class Own(DDPStrategy): ...
+
+    own = Own(cluster_environment=LightningEnvironment(), process_group_backend="nccl", start_method="spawn",
+              find_unused_parameters=True)  # fmt: skip
+    assert placed({"strategy": own}, NAMES, {"device": "cpu", "devices": 2})["strategy"] is own
+    assert (own.cluster_environment, own.process_group_backend, own._start_method) == (None, None, "popen")
+    assert own._ddp_kwargs == {"find_unused_parameters": True}
+    for other in (FSDPStrategy(), DeepSpeedStrategy.__new__(DeepSpeedStrategy)):
+        assert placed({"strategy": other}, NAMES, {"device": "cpu", "devices": 2})["strategy"] == "ddp"
+
+
+def test_batch_norm_is_synchronised_where_it_can_be() -> None:
+    given = {"sync_batchnorm": True}
+    assert placed(given, NAMES, {"device": "cuda", "devices": 2})["sync_batchnorm"] is True
+    assert "sync_batchnorm" not in placed(given, NAMES, {"device": "cpu", "devices": 2})

@@ -6,7 +6,6 @@ from types import ModuleType
 from typing import Any
 
 import pytest
-import torch
 
 from verify.process import scrubbed
 from verify.short import smoke
@@ -33,7 +32,7 @@ class ModelCheckpoint: ...
 
 def test_lists_of_a_configuration_are_lists_to_the_trainer() -> None:
     names = frozenset({"callbacks", "logger", "max_epochs"})
-    spec = {"scratch": ".", "limit_train_batches": 8, "limit_val_batches": 2, "max_epochs": 2}
+    spec = {"device": "cpu", "scratch": ".", "limit_train_batches": 8, "limit_val_batches": 2, "max_epochs": 2}
     stopping = EarlyStopping()
     given = {"callbacks": Listed(stopping, ModelCheckpoint()), "logger": Listed()}
     found = smoke(given, names, spec, ModuleType("none"))
@@ -43,7 +42,7 @@ def test_lists_of_a_configuration_are_lists_to_the_trainer() -> None:
 
 def test_no_argument_makes_a_training_longer() -> None:
     names = ("limit_train_batches", "limit_val_batches", "max_epochs", "overfit_batches", "fast_dev_run")
-    spec = {"scratch": ".", "limit_train_batches": 8, "limit_val_batches": 2, "max_epochs": 2}
+    spec = {"device": "cpu", "scratch": ".", "limit_train_batches": 8, "limit_val_batches": 2, "max_epochs": 2}
 
     def shortened(**given: Any) -> list[Any]:
         found = smoke(given, frozenset({*names, "num_sanity_val_steps"}), spec, ModuleType("none"))
@@ -58,12 +57,9 @@ def test_no_argument_makes_a_training_longer() -> None:
     assert shortened(overfit_batches=0.0, fast_dev_run=3) == [8, 2, 2, 0.0, 3]
 
 
-@pytest.mark.parametrize(("there", "new", "old"), [(True, "gpu", {"gpus": 1}), (False, "cpu", {})])
-def test_one_gpu_is_used_where_there_is_one(
-    monkeypatch: pytest.MonkeyPatch, there: bool, new: str, old: dict[str, int]
-) -> None:
-    monkeypatch.setattr(torch.cuda, "is_available", lambda: there)
-    spec = {"scratch": ".", "limit_train_batches": 8, "limit_val_batches": 2, "max_epochs": 2}
+@pytest.mark.parametrize(("device", "new", "old"), [("cuda", "gpu", {"gpus": 1}), ("cpu", "cpu", {})])
+def test_one_gpu_is_used_where_there_is_one(device: str, new: str, old: dict[str, int]) -> None:
+    spec = {"device": device, "scratch": ".", "limit_train_batches": 8, "limit_val_batches": 2, "max_epochs": 2}
     given = {"accelerator": "ddp", "devices": 4, "gpus": 4, "num_nodes": 2, "strategy": "ddp", "precision": 16}
     found = smoke(given, frozenset(given), spec, ModuleType("none"))
     assert found == {"accelerator": new, "devices": 1, "precision": 16}

@@ -198,6 +198,7 @@ RECORDINGS = st.builds(
     unreached=st.lists(HARD_TEXT, max_size=2).map(tuple),
     weights=st.lists(st.tuples(HARD_TEXT, _FLOATS), max_size=3).map(tuple),
     device=st.none() | HARD_TEXT,
+    devices=st.none() | _COUNTS,
     precision=st.none() | HARD_TEXT,
     seconds=_FLOATS,
     logged=st.lists(st.tuples(HARD_TEXT, st.lists(_FLOATS, max_size=2).map(tuple)), max_size=2).map(tuple),

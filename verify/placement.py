@@ -1,0 +1,77 @@
+"""What a training runs on: the accelerator that is here, on how many devices, and by which strategy.
+
+Runs in the target's interpreter, beside the harness.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+TRAINERS = {"cuda": "gpu", "mps": "mps", "cpu": "cpu"}
+"""How a Trainer is asked for a device."""
+PLAIN = "ddp"
+DDP = frozenset({"DDPStrategy", "DDPPlugin"})
+LAUNCHES = re.compile(r"_(spawn|fork|notebook|cpu)(?=_|$)")
+"""What says of a strategy only how its processes come to be: ours are there when the script begins."""
+SHARDS = re.compile(r"ddp2|sharded")
+OURS: dict[str, Any] = {"_start_method": "popen", "_process_group_backend": None, "cluster_environment": None}
+"""What an object says of how processes come to be and find each other."""
+
+
+def found(allowed: Iterable[str]) -> str:
+    """The first of these kinds of devices that is here, else the CPU."""
+    import torch
+
+    metal = getattr(torch.backends, "mps", None)
+    here = {"cuda": torch.cuda.is_available(), "mps": metal is not None and metal.is_available()}
+    return next((name for name in allowed if here[name]), "cpu")
+
+
+def lacking(spec: dict[str, Any]) -> str | None:
+    """Why there are too few devices here; None where there are enough."""
+    import torch
+
+    wanted = spec.get("devices", 1)
+    if spec["device"] != "cuda" or torch.cuda.device_count() >= wanted:
+        return None
+    here = f"{torch.cuda.device_count()} of {wanted} GPUs are here"
+    return f'{here}: set `accelerator = "cpu"`, or fewer `devices`, under [tool.fixer.verify] in pyproject.toml'
+
+
+def placed(given: dict[str, Any], names: frozenset[str], spec: dict[str, Any]) -> dict[str, Any]:
+    """The arguments that say where a Trainer works, for what the proof was asked for."""
+    kind, devices = spec["device"], spec.get("devices", 1)
+    if "devices" not in names:
+        return {"gpus": devices} if kind == "cuda" else {}
+    arguments: dict[str, Any] = {"accelerator": TRAINERS[kind], "devices": devices}
+    if devices == 1:
+        return arguments
+    own = next(filter(None, map(_ddp, _asked(given))), PLAIN)
+    arguments |= {"strategy": own} if "strategy" in names else {"plugins": [own]}
+    if kind == "cuda" and given.get("sync_batchnorm"):
+        arguments["sync_batchnorm"] = True
+    return arguments
+
+
+def _asked(given: dict[str, Any]) -> Iterator[Any]:
+    """What may name a strategy, in the spelling of any release."""
+    for name in ("strategy", "accelerator", "distributed_backend"):
+        yield given.get(name)
+    plugins = given.get("plugins")
+    yield from plugins if isinstance(plugins, (list, tuple)) else [plugins]
+
+
+def _ddp(asked: Any) -> Any:
+    """A strategy that trains a copy on each device, as the project asks for it; None where it is of another kind."""
+    if isinstance(asked, str):
+        name = LAUNCHES.sub("", asked)
+        return name if name.startswith(PLAIN) and not SHARDS.search(name) else None
+    kinds = (kind for kind in type(asked).__mro__ if kind.__module__.startswith(("pytorch_lightning", "lightning")))
+    if next((kind.__name__ for kind in kinds), None) not in DDP:
+        return None
+    for name, value in OURS.items():
+        if hasattr(asked, name):
+            setattr(asked, name, value)
+    return asked
