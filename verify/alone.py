@@ -16,8 +16,8 @@ import re
 import time
 import traceback
 from collections import deque
-from collections.abc import Callable, Iterator
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from types import FrameType, ModuleType
 from typing import Any, TypeVar
 
@@ -28,6 +28,7 @@ from . import alone_sizes as sizes
 from . import alone_values
 from .alone_arguments import Hints
 from .alone_data import Offers
+from .alone_shapes import Shape, is_recorded
 from .alone_stubs import PackageMissing, Stubs
 from .alone_tries import (
     STEP_SCORE,
@@ -48,12 +49,16 @@ from .alone_tries import (
 from .alone_weights import blank, unreached, wanted
 
 T = TypeVar("T")
+Waiting = tuple[float, int, State, str]
+"""A state in the queue of a search, after how far it may lead, and with what was said before it."""
 CHILDREN = 24
 TRIES = 240
 STUCK = 80
 STARTS = 0.4
 """How much of a module's time goes to what the project says of its arguments, before the best of it is followed."""
 DOUBT = 20
+EXTRA = 24
+"""How many tries batches of recorded shapes get beyond `TRIES`."""
 BATCHES, EPOCHS = 8, 2
 """As many as a proof trains."""
 MISSING = 12
@@ -123,7 +128,7 @@ def search(bench: Bench, spec: dict[str, Any], record: Callable[..., None]) -> N
             continue
         found = list(modules_of(module))
         order = {name: place for place, name in enumerate(file["classes"])}
-        offers = Offers(bench, load, file["data"])
+        offers = Offers(bench, load, file["data"], file["shapes"])
         found.sort(key=lambda cls: order.get(cls.__name__, len(order)))
         for place, cls in enumerate(found):
             if time.monotonic() > end:
@@ -188,6 +193,40 @@ def _evaluated(bench: Bench, cls: type, state: State, trainer: dict[str, Any]) -
     return state, left
 
 
+@dataclass
+class _Pace:
+    """Whether a search gets further: the furthest that it `reached`, and for how many tries it did not. What the tries
+    of recorded `shapes` are is `extra`: they say nothing of that."""
+
+    shapes: Sequence[Shape]
+    extra: int = 0
+    said: str = ""
+    since: int = 0
+    reached: float = 0.0
+    is_rid: bool = False
+
+    def recorded(self) -> Sequence[Shape]:
+        """The shapes to begin with."""
+        return self.shapes if self.extra < EXTRA else ()
+
+    def note(self, text: str, score: float, is_further: bool) -> None:
+        self.reached = max(self.reached, score) if is_further else self.reached
+        self.since = self.since + 1 if text == self.said or score < self.reached else 0
+        self.said = text
+
+    def hurry(self) -> None:
+        self.since = max(self.since, STUCK - DOUBT)
+
+    def rid(self, queue: list[Waiting]) -> list[Waiting] | None:
+        """The queue of a search that is stuck without what recorded shapes led to; None where they led to nothing."""
+        kept = [one for one in queue if not is_recorded(one[2].shaped)]
+        if len(kept) == len(queue):
+            return None
+        heapq.heapify(kept)
+        self.shapes, self.is_rid, self.since, self.reached = (), True, 0, 0.0
+        return kept
+
+
 def _climb(
     bench: Bench,
     cls: type,
@@ -199,13 +238,13 @@ def _climb(
     """The first state that trains, how many were tried, and the attempt that came furthest: the first that wanted what
     no server gave, where no module was built at all."""
     end = time.monotonic() + seconds
-    queue: list[tuple[float, int, State, str]] = []
+    queue: list[Waiting] = []
     known: set[str] = set()
     order = 0
     best: Attempt | None = None
     wanting: Attempt | None = None
     doubted: State | None = None
-    said, since = "", 0
+    pace = _Pace(offers.shapes)
     offered: set[str] = set()
     waiting: deque[State] = deque()
     others: list[State]
@@ -221,7 +260,7 @@ def _climb(
     slow = False
     begin = deque(State(given) for given in arguments.starts(cls, hints))
     tries = 0
-    while (waiting or begin or queue) and tries < TRIES and time.monotonic() < end:
+    while (waiting or begin or queue) and tries - pace.extra < TRIES and time.monotonic() < end:
         early = not queue or (not slow and end - time.monotonic() > seconds * (1 - STARTS))
         is_start = bool(begin) and early and not waiting
         chosen = waiting or (begin if is_start else None)
@@ -229,43 +268,62 @@ def _climb(
         if is_start and state.key in known:
             continue
         plain, others = state, []
+        shapes: Sequence[Shape] = ()
         if state.batch is None and state.key not in offered:
             plain = replace(state, shaped="")
             offered.add(plain.key)
             state, *others = [*offers.states(cls, plain), plain]
+            shapes = () if others else pace.recorded()
         known.add(state.key)
         tries += 1
         held = json.dumps(state.arguments, sort_keys=True, default=str)
         made = built[1] if built and built[0] == held else None
-        tried = attempt(bench, cls, state, made, trainer, seconds=max(1.0, end - time.monotonic()))
+        left = max(1.0, end - time.monotonic())
+        tried = attempt(bench, cls, state, made, trainer, seconds=left, shapes=shapes)
         if made is not None and tried.error is not None and not errors.is_about_inputs(_text(tried)):
-            tried = attempt(bench, cls, state, None, trainer, seconds=max(1.0, end - time.monotonic()))
+            left = max(1.0, end - time.monotonic())
+            tried = attempt(bench, cls, state, None, trainer, seconds=left, shapes=shapes)
+        state = replace(state, shaped=tried.shaped)
+        is_extra = is_recorded(state.shaped) and (bool(shapes) or chosen is waiting)
+        pace.extra += is_extra
         built = (held, tried.module) if tried.module is not None and tries % 20 else None
         if tried.error is None:
             took = tried.seconds * BATCHES * EPOCHS
             if took <= seconds / 2:
                 return replace(state, batch=tried.spec), tries, tried
-            doubted, since = replace(state, batch=tried.spec, slow=True), max(since, STUCK - DOUBT)
+            doubted = replace(state, batch=tried.spec, slow=True)
+            pace.hurry()
             tried = replace(tried, error=TooSlow(f"the training takes about {took:.0f} seconds"), score=4 * STEP_SCORE)
             queue, begin = [], deque()
-        slow = slow or isinstance(tried.error, TooSlow | TooLarge)
         if tried.module is not None:
             waiting.extend(others)
+            waiting.extend(replace(state, batch=spec, shaped=where) for spec, where in tried.others)
         elif others:
             known.add(plain.key)
             state, tried = plain, replace(tried, spec=None)
+        if is_extra and isinstance(tried.error, TooSlow | TooLarge):
+            pace.shapes = ()
+            waiting = deque(one for one in waiting if not is_recorded(one.shaped))
+            if waiting:
+                continue
+        slow = slow or isinstance(tried.error, TooSlow | TooLarge)
         text = _text(tried)
-        if best is None or (tried.score > best.score and (not state.weights or tried.score >= 2 * STEP_SCORE)):
+        is_further = not state.weights or tried.score >= 2 * STEP_SCORE
+        if best is None or (tried.score > best.score and is_further):
             best = tried
         if isinstance(tried.error, Doubtful) and doubted is None:
-            doubted, since = replace(state, batch=tried.spec), max(since, STUCK - DOUBT)
+            doubted = replace(state, batch=tried.spec)
+            pace.hurry()
         if wanting is None and unreached(tried.error):
             wanting = tried
-        since = since + 1 if text == said or tried.score < best.score else 0
-        said = text
-        if since > STUCK:
-            break
-        if _is_final(tried):
+        if not is_extra:
+            pace.note(text, tried.score, is_further)
+        if pace.since > STUCK:
+            kept = pace.rid(queue)
+            if kept is None:
+                break
+            queue = kept
+        if _is_final(tried) or (pace.is_rid and is_recorded(state.shaped)):
             continue
         score = tried.score + (0.5 if text != before else 0.0)
         state = replace(state, batch=tried.spec)
@@ -323,7 +381,7 @@ def _children(bench: Bench, cls: type, state: State, tried: Attempt, hints: Hint
     given = _quietly(arguments.following(error, own, state.arguments, hints))
     in_step = takes_batch(tried.frames)
     if state.batch is None or tried.module is None or not (in_step or isinstance(error, NothingLearned | Doubtful)):
-        yield from ((replace(state, arguments=found, batch=None), 0) for found in given)
+        yield from ((replace(state, arguments=found, batch=None, shaped=""), 0) for found in given)
         return
     trouble = errors.Trouble(error, tried.frames, state.batch, tried.made, tried.module, bench.root)
     other = ((replace(state, batch=found), back) for found, back in _quietly(errors.following(trouble)))

@@ -124,31 +124,35 @@ def told(spec: Spec) -> str:
 # -- what a module takes
 
 
-def natural(module: Any) -> Spec:
-    """The input of the first layer of a module that says what it takes."""
+def taken(layer: Any) -> Spec | None:
+    """The input of a layer that says what it takes."""
     import torch.nn as nn
 
-    for layer in module.modules():
-        if isinstance(layer, nn.Embedding):
-            return leaf([BATCH, TIME], "int64", layer.num_embeddings)
-        if isinstance(layer, nn.Linear | nn.Bilinear):
-            return leaf([BATCH, getattr(layer, "in_features", None) or getattr(layer, "in1_features")])  # noqa: B009
-        if isinstance(layer, nn.Conv1d | nn.ConvTranspose1d):
-            return leaf([BATCH, layer.in_channels, 2 * SIDE])
-        if isinstance(layer, nn.Conv2d | nn.ConvTranspose2d):
-            return leaf([BATCH, layer.in_channels, SIDE, SIDE])
-        if isinstance(layer, nn.Conv3d | nn.ConvTranspose3d):
-            return leaf([BATCH, layer.in_channels, SIDE, SIDE, SIDE])
-        if isinstance(layer, nn.RNNBase):
-            order = [BATCH, TIME] if layer.batch_first else [TIME, BATCH]
-            return leaf([*order, layer.input_size])
-    return leaf([BATCH, 8])
+    if isinstance(layer, nn.Embedding):
+        return leaf([BATCH, TIME], "int64", layer.num_embeddings)
+    if isinstance(layer, nn.Linear | nn.Bilinear):
+        return leaf([BATCH, getattr(layer, "in_features", None) or getattr(layer, "in1_features")])  # noqa: B009
+    if isinstance(layer, nn.Conv1d | nn.ConvTranspose1d):
+        return leaf([BATCH, layer.in_channels, 2 * SIDE])
+    if isinstance(layer, nn.Conv2d | nn.ConvTranspose2d):
+        return leaf([BATCH, layer.in_channels, SIDE, SIDE])
+    if isinstance(layer, nn.Conv3d | nn.ConvTranspose3d):
+        return leaf([BATCH, layer.in_channels, SIDE, SIDE, SIDE])
+    if isinstance(layer, nn.RNNBase):
+        order = [BATCH, TIME] if layer.batch_first else [TIME, BATCH]
+        return leaf([*order, layer.input_size])
+    return None
 
 
-def named(name: str, module: Any) -> Spec:
-    """What a part of a batch probably is, by its name and what the module's first layer takes."""
+def natural(module: Any) -> Spec:
+    """The input of the first layer of a module that says what it takes."""
+    return next(filter(None, map(taken, module.modules())), leaf([BATCH, 8]))
+
+
+def named(name: str, first: Spec) -> Spec:
+    """What a part of a batch probably is, by its name and by the input that the module takes."""
     low = name.lower()
-    first = {**natural(module), "name": name}
+    first = {**first, "name": name}
     if low.endswith(_NAMES):
         return {"value": "made-up"}
     if any(word in low for word in _MASKS):
@@ -162,16 +166,16 @@ def named(name: str, module: Any) -> Spec:
     return first
 
 
-def guesses(module: Any) -> Iterator[Spec]:
-    """What the batches of a module may be, the likeliest first."""
+def guesses(module: Any, first: Spec | None = None) -> Iterator[Spec]:
+    """What the batches of a module may be, the likeliest first, around the input that its first layer takes."""
+    first = first or natural(module)
     shape = _shape_of(type(module))
     kinds = _kinds_of(type(module))
     example = getattr(module, "example_input_array", None)
     if example is not None:
-        yield from _by_example(example, shape, module)
+        yield from _by_example(example, shape, first)
     if shape is not None:
-        yield _typed(_filled(shape, module, ""), kinds)
-    first = natural(module)
+        yield _typed(_filled(shape, first, ""), kinds)
     pair = [first, leaf([BATCH], "int64", 2, "y")]
     yield {"items": pair, "kind": "list"}
     yield first
@@ -199,7 +203,7 @@ def _typed(spec: Spec, kinds: dict[str, str]) -> Spec:
     return spec
 
 
-def _by_example(example: Any, shape: Any, module: Any) -> Iterator[Spec]:
+def _by_example(example: Any, shape: Any, first: Spec) -> Iterator[Spec]:
     """The module's own example, with what else the step takes."""
     import torch
 
@@ -217,12 +221,12 @@ def _by_example(example: Any, shape: Any, module: Any) -> Iterator[Spec]:
 
     found = described(example)
     if isinstance(shape, list) and shape and "shape" in found:
-        rest = [_filled(part, module, "") for part in shape[1:]]
+        rest = [_filled(part, first, "") for part in shape[1:]]
         yield {"items": [found, *rest], "kind": "list"}
     elif isinstance(shape, dict) and shape and "shape" in found:
-        filled = _filled(shape, module, "")
-        first = next(iter(filled["keys"]))
-        yield replaced(filled, (first,), {**found, "name": first})
+        filled = _filled(shape, first, "")
+        name = next(iter(filled["keys"]))
+        yield replaced(filled, (name,), {**found, "name": name})
     yield found
 
 
@@ -232,16 +236,16 @@ _Shape = Any
 """None: a tensor; a name: a tensor called so; a list: a row of shapes; a dict: shapes by key, "." marks attributes."""
 
 
-def _filled(shape: _Shape, module: Any, name: str) -> Spec:
+def _filled(shape: _Shape, first: Spec, name: str) -> Spec:
     if isinstance(shape, list):
-        return {"items": [_filled(item, module, "") for item in shape], "kind": "list"}
+        return {"items": [_filled(item, first, "") for item in shape], "kind": "list"}
     if isinstance(shape, dict):
         kind = "object" if "." in shape else "dict"
-        keys = {key: _filled(value, module, key) for key, value in shape.items() if key != "."}
+        keys = {key: _filled(value, first, key) for key, value in shape.items() if key != "."}
         return {"keys": keys, "kind": kind}
-    found = named(name or (shape if isinstance(shape, str) else ""), module)
+    found = named(name or (shape if isinstance(shape, str) else ""), first)
     if isinstance(shape, str) and name and found["dtype" if "dtype" in found else "value"] != "int64":
-        return named(shape, module) if len(shape) > 1 else found
+        return named(shape, first) if len(shape) > 1 else found
     return found
 
 

@@ -32,6 +32,7 @@ from . import alone_values as values
 from .alone_arguments import Hints
 from .alone_batches import BATCH, Spec, leaf
 from .alone_files import Made, remove
+from .alone_shapes import Shape, holds, is_recorded
 from .alone_tries import Bench, State, constructed, is_lightning
 
 TRIES, CHILDREN = 10, 4
@@ -48,10 +49,13 @@ class Unsaid(Exception):
 
 
 class Offers:
-    """The batches that loaders of the project give, for the modules of one file, within the time they get."""
+    """The batches that loaders of the project give, for the modules of one file, within the time they get, and the
+    `shapes` that the project writes down, for those that no loader gives a batch for."""
 
-    def __init__(self, bench: Bench, load: Load, data: Sequence[Mapping[str, Any]]) -> None:
-        self.bench, self.load, self.data = bench, load, data
+    def __init__(
+        self, bench: Bench, load: Load, data: Sequence[Mapping[str, Any]], shapes: Sequence[Shape] = ()
+    ) -> None:
+        self.bench, self.load, self.data, self.shapes = bench, load, data, shapes
         self.shared: list[tuple[Spec, str]] | None = None
         self.own: dict[str, list[tuple[Spec, str]]] = {}
         self.left = 0.0
@@ -151,7 +155,10 @@ class Offers:
         """Where the shapes of a batch come from, in words."""
         if not where:
             return ""
-        changed = "" if self.given.get(where) == spec else ", changed until the training took them"
+        if is_recorded(where):
+            changed = "" if holds(spec or {}, self.shapes, where) else ", changed until the training took it"
+        else:
+            changed = "" if self.given.get(where) == spec else ", changed until the training took them"
         return f", shaped as {where}{changed}"
 
 

@@ -250,7 +250,7 @@ def _keyed(match: re.Match[str], trouble: Trouble) -> Iterator[Spec]:
     for place in [*places, *([()] if () not in places else [])]:
         old = at(trouble.spec, place)
         kind = "object" if is_attribute or old.get("kind") == "object" else "dict"
-        keys = {**old.get("keys", {}), **{name: named(name, trouble.module) for name in found}}
+        keys = {**old.get("keys", {}), **{name: named(name, natural(trouble.module)) for name in found}}
         if found and keys != old.get("keys"):
             yield replaced(trouble.spec, place, {"keys": keys, "kind": kind})
 

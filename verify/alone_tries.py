@@ -15,7 +15,7 @@ import signal
 import time
 import traceback
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import FrameType, ModuleType
@@ -23,7 +23,7 @@ from typing import Any
 
 from . import alone_batches as batches
 from . import alone_values as values
-from .alone_sizes import sides
+from .alone_shapes import Shape, beginnings
 from .alone_stubs import Stubs
 from .alone_weights import blank
 
@@ -76,7 +76,8 @@ class State:
 
 @dataclass(frozen=True)
 class Attempt:
-    """How a try ended: the error, if any, the frames that it passed, how far it came, and how long one batch took."""
+    """How a try ended: the error, if any, the frames that it passed, how far it came, and how long one batch took.
+    `shaped` says what of the project gave the shapes of the batch; where it was chosen here, `others` come next."""
 
     error: BaseException | None
     frames: tuple[tuple[FrameType, int], ...] = ()
@@ -85,6 +86,8 @@ class Attempt:
     spec: dict[str, Any] | None = None
     made: Any = None
     seconds: float = 0.0
+    shaped: str = ""
+    others: tuple[tuple[dict[str, Any], str], ...] = ()
 
 
 @dataclass
@@ -152,10 +155,13 @@ def attempt(
     trainer: dict[str, Any],
     *,
     seconds: float = ONE_TRY_S,
+    shapes: Sequence[Shape] = (),
 ) -> Attempt:
-    """Build a module and train it on one batch."""
+    """Build a module and train it on one batch: that of the state, else the first that its first layer and what the
+    project writes down of `shapes` lead to."""
     seen = _Seen()
-    spec, made = state.batch, None
+    spec, made, shaped = state.batch, None, state.shaped
+    others: list[tuple[dict[str, Any], str]] = []
     forwards = [0]
     if _held() > bench.memory / 2:
         gc.collect()
@@ -166,8 +172,7 @@ def attempt(
                 module = constructed(bench, cls, state.arguments)
             module.train()
             if spec is None:
-                found = sides(state.arguments)
-                spec = batches.sized(next(batches.guesses(module)), found[0] if found else None)
+                (spec, shaped), *others = beginnings(module, state.arguments, shapes)
             made = batches.make(spec, generator(bench.seed))
             bench.watch.begin(seen)
             with warnings.catch_warnings(record=True) as warned:
@@ -177,12 +182,13 @@ def attempt(
             doubt = next((str(one.message) for one in warned if "Using a target size" in str(one.message)), None)
             if doubt and not state.validates:
                 raise Doubtful(doubt)
-        return Attempt(None, (), 0.0, module, spec, made, seen.seconds)
+        return Attempt(None, (), 0.0, module, spec, made, seen.seconds, shaped)
     except KeyboardInterrupt:
         raise
     except BaseException as error:
         frames = tuple(traceback.walk_tb(error.__traceback__))
-        return Attempt(error, frames, _score(error, frames, forwards[0], module, seen), module, spec, made)
+        score = _score(error, frames, forwards[0], module, seen)
+        return Attempt(error, frames, score, module, spec, made, shaped=shaped, others=tuple(others))
     finally:
         counter.remove()
 

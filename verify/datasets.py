@@ -24,7 +24,7 @@ def nearest(sources: Sources, path: str) -> Iterator[tuple[str, tuple[str, ...],
         sets = tuple(node.name for node in classes if node.name not in modules and _is_set(node))
         if (modules or sets) and not _is_test(other):
             near = other == path or other in reached or path in sources.reach(other)[0]
-            found.append((other != path, not near, _between(path, other), other, modules, sets))
+            found.append((other != path, not near, between(path, other), other, modules, sets))
     for *_, other, modules, sets in sorted(found)[:FILES]:
         yield other, modules, sets
 
@@ -47,7 +47,7 @@ def _is_set(node: ast.ClassDef) -> bool:
     return bool({"__getitem__", "__iter__"} & _methods(node)) and not {"forward", "training_step"} & _methods(node)
 
 
-def _between(one: str, other: str) -> int:
+def between(one: str, other: str) -> int:
     first, second = PurePosixPath(one).parent.parts, PurePosixPath(other).parent.parts
     shared = sum(1 for _ in itertools.takewhile(lambda pair: pair[0] == pair[1], zip(first, second, strict=False)))
     return len(first) + len(second) - 2 * shared

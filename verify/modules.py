@@ -13,6 +13,7 @@ from typing import Any
 from verify.commands import starts_python
 from verify.datasets import nearest
 from verify.hints import Hints, hints
+from verify.shapes import recorded
 from verify.sources import NAMESPACES, Sources, imports
 
 FILES = 6
@@ -146,6 +147,10 @@ def described(sources: Sources, found: Chosen) -> Mapping[str, Any]:
         "hints": {"values": said.values, "calls": calls, "groups": said.groups},
         "steps": _steps(sources, found),
         "data": [_data(sources, said, *one) for one in nearest(sources, found.path)],
+        "shapes": [
+            {"sizes": shape.sizes, "dtype": shape.dtype, "sides": shape.sides, "where": shape.place}
+            for shape in recorded(sources, found.path, said.values)
+        ],
     }
 
 
