@@ -5,7 +5,6 @@ Runs in the target's interpreter, beside the harness: standard library and torch
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -25,8 +24,8 @@ _HAS = " has it"
 
 
 def beginnings(module: Any, arguments: Arguments, shapes: Sequence[Shape]) -> list[tuple[Spec, str]]:
-    """The batches to begin with, each with what gave its shape: recorded ones whose first input fits the module's first
-    layer, and then the guess. The guess comes before them where the arguments say how large images are: they are this
+    """The batches to begin with, each with what gave its shape: recorded ones whose first input fits the module, and
+    then the guess. The guess comes before them where the arguments say how large images are: they are this
     module's, while a shape that is written down may be another's."""
     pair = next(iter(sides(arguments)), None)
     guess = sized(next(guesses(module)), pair)
@@ -60,13 +59,27 @@ def holds(spec: Spec, shapes: Sequence[Shape], shaped: str) -> bool:
 
 
 def fitting(module: Any, shapes: Sequence[Shape]) -> Iterator[tuple[Spec, str]]:
-    """The inputs of recorded shapes that the first layer of a module takes, each with its place."""
-    layers = ((each, spec) for each in module.modules() if (spec := taken(each)))
-    for (layer, natural), shape in itertools.product(itertools.islice(layers, 1), shapes):
-        if shape["dtype"] == natural["dtype"] or (not shape["dtype"] and natural["dtype"] != "int64"):
-            size = (_of_image if shape["sides"] else _whole)(layer, natural, shape["sizes"])
+    """The inputs of recorded shapes that a module takes, each with its place: those that fit its first layer, and whole
+    ones that fit a convolution of it, as the first layer that is defined need not be the first that is called."""
+    layers = [(layer, spec) for layer in module.modules() if (spec := taken(layer))]
+    for shape in shapes:
+        for number, (layer, natural) in enumerate(layers):
+            size = _fitted(layer, natural, shape) if number == 0 or _is_entrance(layer, shape) else None
             if size is not None and math.prod(size) <= LARGEST:
                 yield {**natural, "shape": size}, shape["where"]
+                break
+
+
+def _is_entrance(layer: Any, shape: Shape) -> bool:
+    """Whether a layer after the first may be the one that gets what has a recorded shape."""
+    return hasattr(layer, "kernel_size") and not shape["sides"]
+
+
+def _fitted(layer: Any, natural: Spec, shape: Shape) -> list[int] | None:
+    """A recorded shape with our number of samples, where a layer takes that and what it holds."""
+    if shape["dtype"] != natural["dtype"] and (shape["dtype"] or natural["dtype"] == "int64"):
+        return None
+    return (_of_image if shape["sides"] else _whole)(layer, natural, shape["sizes"])
 
 
 def _of_image(layer: Any, natural: Spec, side: list[int]) -> list[int] | None:

@@ -214,6 +214,13 @@ def test_a_shape_is_taken_where_it_fits_the_first_layer(
     assert all(spec["high"] == (50 if isinstance(layer, nn.Embedding) else 2) for spec, _ in found)
 
 
+def test_a_whole_shape_may_fit_a_convolution_that_is_defined_later() -> None:
+    module = nn.Sequential(nn.ConvTranspose2d(64, 8, 3), nn.Linear(7, 4), nn.Conv2d(3, 64, 3))
+    written = [shape(1, 3, 50, 60), shape(40, 40, sides=True), shape(9, 30, 7), shape(1, 64, 5, 5)]
+    found = [spec["shape"] for spec, _ in fitting(module, written)]
+    assert found == [[4, 3, 50, 60], [4, 64, 40, 40], [4, 64, 5, 5]]
+
+
 class Masked(nn.Module):
     def __init__(self) -> None:
         super().__init__()
