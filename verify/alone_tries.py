@@ -31,6 +31,8 @@ ONE_TRY_S = 25
 PATIENCE = 3
 LARGEST = 400_000_000
 STEP_SCORE = 1_000_000
+BATCHES, EPOCHS = 8, 2
+"""As many as a proof trains."""
 
 
 TAKE_BATCHES = ("training_step", "on_train_batch_start", "on_before_batch_transfer", "on_after_batch_transfer",

@@ -17,10 +17,10 @@ import torch
 from tests.verify.test_apart import BODY, HEAD, record, result
 from tests.verify.trees import tree
 from verify import modules
-from verify.alone import _children, _climb
 from verify.alone_arguments import Hints
 from verify.alone_batches import guesses, leaf, make, told
 from verify.alone_changes import Trouble
+from verify.alone_climb import Climb, children
 from verify.alone_data import Offers
 from verify.alone_errors import following, is_about_inputs
 from verify.alone_sizes import reduced, smaller
@@ -249,13 +249,13 @@ def test_a_smaller_model_is_known_as_one_until_the_evidence(
     error: Exception, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     state = State({"width": 512, "rate": 0.1})
-    (first, _), (second, _) = _children(Bench(None, ".", 1), torch.nn.Linear, state, Attempt(error), Hints({}))
+    (first, _), (second, _) = children(Bench(None, ".", 1), torch.nn.Linear, state, Attempt(error), Hints({}))
     assert [first.arguments["width"], second.arguments["width"]] == [32, 64]
     known = replace(state, batch={"items": [], "kind": "list"})
-    tried = _children(Bench(None, ".", 1), torch.nn.Linear, known, Attempt(error), Hints({}))
+    tried = children(Bench(None, ".", 1), torch.nn.Linear, known, Attempt(error), Hints({}))
     assert [child.batch for child, _ in tried] == [known.batch, None] * 2
     assert first.full == State.of({**first.described}).full == state.arguments
-    assert all(child.full == state.arguments for child, _ in _children(
+    assert all(child.full == state.arguments for child, _ in children(
         Bench(None, ".", 1), torch.nn.Linear, second, Attempt(error), Hints({})
     ))  # fmt: skip
     (alone,) = result(monkeypatch, tmp_path, record(), record(), told={"smaller": "width 32 for 512"}).alone
@@ -273,11 +273,11 @@ def test_a_model_whose_steps_take_too_long_is_made_smaller_where_that_trains(
             error, module=torch.nn.Linear(1, 1), spec={"items": []}, seconds=90.0 if is_whole else narrow or 0
         )
 
-    monkeypatch.setattr("verify.alone.attempt", attempt)
+    monkeypatch.setattr("verify.alone_climb.attempt", attempt)
     hints = Hints({}, ({"width": 512},))
     cls = type("Wide", (), {"__init__": lambda self, width: None})
     bench = Bench(None, ".", 1)
-    state, _, _ = _climb(bench, cls, hints, {}, 100, Offers(bench, lambda *_: ModuleType("none"), ()))
+    state, _, _ = Climb(bench, cls, hints, {}, 100, Offers(bench, lambda *_: ModuleType("none"), ())).run()
     assert state is not None and state.arguments == {"width": width}
     assert state.full == ({"width": 512} if width == 32 else None)
     assert state.slow is (width == 512)
@@ -323,7 +323,7 @@ def test_a_width_that_nobody_gives_is_made_smaller_too() -> None:
     cls = type("Wide", (), {"__init__": lambda self, rate, width=512, seed=99, flag_dim=True: None})
     state = State({"rate": 0.1})
     slow = Attempt(TooSlow("the steps take too long"))
-    first, second = (child for child, _ in _children(Bench(None, ".", 1), cls, state, slow, Hints({})))
+    first, second = (child for child, _ in children(Bench(None, ".", 1), cls, state, slow, Hints({})))
     assert (first.arguments, second.arguments) == ({"rate": 0.1, "width": 32}, {"rate": 0.1, "width": 64})
     assert list(reduced(first.full, first.arguments)) == ["width 32 for 512"]
 

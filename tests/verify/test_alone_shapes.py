@@ -13,10 +13,10 @@ import torch
 from torch import nn
 
 from tests.verify.test_alone import search
-from verify import alone, modules
-from verify.alone import TRIES, _climb
+from verify import alone_climb, modules
 from verify.alone_arguments import Hints
 from verify.alone_batches import leaf, told
+from verify.alone_climb import TRIES, Climb
 from verify.alone_data import Offers
 from verify.alone_shapes import FIRST, beginnings, fitting
 from verify.alone_tries import STEP_SCORE, Attempt, Bench, State, TooSlow
@@ -278,12 +278,12 @@ def test_the_evidence_tells_a_shape_that_was_changed() -> None:
 
 
 def climbed(monkeypatch: pytest.MonkeyPatch, attempt: Any, children: Any) -> tuple[State | None, int]:
-    monkeypatch.setattr(alone, "attempt", attempt)
-    monkeypatch.setattr(alone, "_children", children)
+    monkeypatch.setattr(alone_climb, "attempt", attempt)
+    monkeypatch.setattr(alone_climb, "children", children)
     cls = type("Any", (), {"__init__": lambda self: None})
     bench = Bench(None, ".", 1)
     offers = Offers(bench, lambda *_: ModuleType("none"), (), PAIRS)
-    state, tries, _ = _climb(bench, cls, Hints({}), {}, 100, offers)
+    state, tries, _ = Climb(bench, cls, Hints({}), {}, 100, offers).run()
     return state, tries
 
 

@@ -1,0 +1,319 @@
+"""How the search for arguments and batches of one module goes on: from what the project says of it, by what each try
+that failed says, to a state that trains.
+
+Runs in the target's interpreter, beside the harness.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import heapq
+import itertools
+import json
+import linecache
+import re
+import time
+from collections import deque
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from types import FrameType
+from typing import Any, TypeVar
+
+from . import alone_arguments as arguments
+from . import alone_batches as batches
+from . import alone_errors as errors
+from . import alone_sizes as sizes
+from .alone_arguments import Hints
+from .alone_data import Offers
+from .alone_shapes import Shape, is_recorded
+from .alone_stubs import PackageMissing
+from .alone_tries import (
+    BATCHES,
+    EPOCHS,
+    STEP_SCORE,
+    Attempt,
+    Bench,
+    Doubtful,
+    NothingLearned,
+    State,
+    TooLarge,
+    TooSlow,
+    attempt,
+    takes_batch,
+)
+from .alone_weights import unreached, wanted
+
+T = TypeVar("T")
+Waiting = tuple[float, int, State, str]
+"""A state in the queue of a search, after how far it may lead, and with what was said before it."""
+CHILDREN = 24
+TRIES = 240
+STUCK = 80
+STARTS = 0.4
+"""How much of a module's time goes to what the project says of its arguments, before the best of it is followed."""
+DOUBT = 20
+EXTRA = 24
+"""How many tries batches of recorded shapes get beyond `TRIES`."""
+
+
+@dataclass
+class _Pace:
+    """Whether a search gets further: the furthest that it `reached`, and for how many tries it did not. What the tries
+    of recorded `shapes` are is `extra`: they say nothing of that."""
+
+    shapes: Sequence[Shape]
+    extra: int = 0
+    said: str = ""
+    since: int = 0
+    reached: float = 0.0
+    is_rid: bool = False
+
+    def recorded(self) -> Sequence[Shape]:
+        """The shapes to begin with."""
+        return self.shapes if self.extra < EXTRA else ()
+
+    def note(self, text: str, score: float, is_further: bool) -> None:
+        self.reached = max(self.reached, score) if is_further else self.reached
+        self.since = self.since + 1 if text == self.said or score < self.reached else 0
+        self.said = text
+
+    def hurry(self) -> None:
+        self.since = max(self.since, STUCK - DOUBT)
+
+    def rid(self, queue: list[Waiting]) -> list[Waiting] | None:
+        """The queue of a search that is stuck without what recorded shapes led to; None where they led to nothing."""
+        kept = [one for one in queue if not is_recorded(one[2].shaped)]
+        if len(kept) == len(queue):
+            return None
+        heapq.heapify(kept)
+        self.shapes, self.is_rid, self.since, self.reached = (), True, 0, 0.0
+        return kept
+
+
+@dataclass
+class _Turn:
+    """A state that is tried, with what was said before it; of one without a batch `plain` is as it came, `others` are
+    the batches that come next, and `shapes` those that its first batch may have. `is_extra` says that its batch has a
+    recorded shape that is tried besides."""
+
+    state: State
+    before: str
+    is_waiting: bool
+    plain: State
+    others: Sequence[State] = ()
+    shapes: Sequence[Shape] = ()
+    is_extra: bool = False
+
+
+class Climb:
+    """The search for a state of one class that trains, within some seconds."""
+
+    def __init__(
+        self, bench: Bench, cls: type, hints: Hints, trainer: dict[str, Any], seconds: float, offers: Offers
+    ) -> None:
+        self.bench, self.cls, self.hints, self.trainer, self.offers = bench, cls, hints, trainer, offers
+        self.seconds, self.end = seconds, time.monotonic() + seconds
+        self.begin = deque(State(given) for given in arguments.starts(cls, hints))
+        self.waiting: deque[State] = deque()
+        self.queue: list[Waiting] = []
+        self.order = self.tries = 0
+        self.known: set[str] = set()
+        self.offered: set[str] = set()
+        self.pace = _Pace(offers.shapes)
+        self.built: tuple[str, Any] | None = None
+        self.is_slow = False
+        self.best: Attempt | None = None
+        self.wanting: Attempt | None = None
+        self.doubted: State | None = None
+
+    def run(self) -> tuple[State | None, int, Attempt | None]:
+        """The first state that trains, how many were tried, and the attempt that came furthest: the first that wanted
+        what no server gave, where no module was built at all."""
+        while self._is_on():
+            turn = self._next()
+            if turn is None:
+                continue
+            tried = self._try(turn)
+            if tried.error is None:
+                took = tried.seconds * BATCHES * EPOCHS
+                if took <= self.seconds / 2:
+                    return replace(turn.state, batch=tried.spec), self.tries, tried
+                tried = self._too_slow(turn, tried, took)
+            tried = self._with_others(turn, tried)
+            if turn.is_extra and isinstance(tried.error, TooSlow | TooLarge) and self._without_shapes():
+                continue
+            self._note(turn, tried)
+            if self.pace.since > STUCK and not self._rid():
+                break
+            self._follow(turn, tried)
+        is_unbuilt = self.best is not None and self.best.module is None
+        return self.doubted, self.tries, self.wanting if self.wanting and is_unbuilt else self.best
+
+    def _is_on(self) -> bool:
+        left = bool(self.waiting or self.begin or self.queue)
+        return left and self.tries - self.pace.extra < TRIES and time.monotonic() < self.end
+
+    def _next(self) -> _Turn | None:
+        """What is tried next; None where it was before."""
+        left = self.end - time.monotonic()
+        early = not self.queue or (not self.is_slow and left > self.seconds * (1 - STARTS))
+        is_waiting = bool(self.waiting)
+        is_start = bool(self.begin) and early and not is_waiting
+        if is_waiting or is_start:
+            state, before = (self.waiting if is_waiting else self.begin).popleft(), ""
+        else:
+            state, before = heapq.heappop(self.queue)[2:]
+        if is_start and state.key in self.known:
+            return None
+        turn = _Turn(state, before, is_waiting, state)
+        if state.batch is None and state.key not in self.offered:
+            turn.plain = replace(state, shaped="")
+            self.offered.add(turn.plain.key)
+            turn.state, *turn.others = [*self.offers.states(self.cls, turn.plain), turn.plain]
+            turn.shapes = () if turn.others else self.pace.recorded()
+        self.known.add(turn.state.key)
+        self.tries += 1
+        return turn
+
+    def _try(self, turn: _Turn) -> Attempt:
+        """Train a state, on the module that the try before built where that is the same; once more on a new one where
+        an error may come from what was done to it."""
+        held = json.dumps(turn.state.arguments, sort_keys=True, default=str)
+        made = self.built[1] if self.built and self.built[0] == held else None
+        tried = self._attempt(turn, made)
+        if made is not None and tried.error is not None and not errors.is_about_inputs(_text(tried)):
+            tried = self._attempt(turn, None)
+        turn.state = replace(turn.state, shaped=tried.shaped)
+        turn.is_extra = is_recorded(tried.shaped) and (bool(turn.shapes) or turn.is_waiting)
+        self.pace.extra += turn.is_extra
+        self.built = (held, tried.module) if tried.module is not None and self.tries % 20 else None
+        return tried
+
+    def _attempt(self, turn: _Turn, module: Any) -> Attempt:
+        left = max(1.0, self.end - time.monotonic())
+        return attempt(self.bench, self.cls, turn.state, module, self.trainer, seconds=left, shapes=turn.shapes)
+
+    def _too_slow(self, turn: _Turn, tried: Attempt, took: float) -> Attempt:
+        """A try that trains, but takes most of the time: smaller ones are looked for in what is left."""
+        self.doubted = replace(turn.state, batch=tried.spec, slow=True)
+        self.pace.hurry()
+        self.queue, self.begin = [], deque()
+        return replace(tried, error=TooSlow(f"the training takes about {took:.0f} seconds"), score=4 * STEP_SCORE)
+
+    def _with_others(self, turn: _Turn, tried: Attempt) -> Attempt:
+        """Put the other batches of a module that was built next; one that was not goes on without a batch."""
+        if tried.module is not None:
+            self.waiting.extend(turn.others)
+            self.waiting.extend(replace(turn.state, batch=spec, shaped=where) for spec, where in tried.others)
+        elif turn.others:
+            self.known.add(turn.plain.key)
+            turn.state, tried = turn.plain, replace(tried, spec=None)
+        return tried
+
+    def _without_shapes(self) -> bool:
+        """Leave recorded shapes, of which one was too much; whether other batches come next."""
+        self.pace.shapes = ()
+        self.waiting = deque(one for one in self.waiting if not is_recorded(one.shaped))
+        return bool(self.waiting)
+
+    def _note(self, turn: _Turn, tried: Attempt) -> None:
+        """Keep the furthest try, and whether the search gets further."""
+        self.is_slow = self.is_slow or isinstance(tried.error, TooSlow | TooLarge)
+        is_further = not turn.state.weights or tried.score >= 2 * STEP_SCORE
+        if self.best is None or (tried.score > self.best.score and is_further):
+            self.best = tried
+        if isinstance(tried.error, Doubtful) and self.doubted is None:
+            self.doubted = replace(turn.state, batch=tried.spec)
+            self.pace.hurry()
+        if self.wanting is None and unreached(tried.error):
+            self.wanting = tried
+        if not turn.is_extra:
+            self.pace.note(_text(tried), tried.score, is_further)
+
+    def _rid(self) -> bool:
+        """Go on without what recorded shapes led to, where the search is stuck; whether anything is left then."""
+        kept = self.pace.rid(self.queue)
+        self.queue = self.queue if kept is None else kept
+        return kept is not None
+
+    def _follow(self, turn: _Turn, tried: Attempt) -> None:
+        """Put what the error suggests into the queue."""
+        if _is_final(tried) or (self.pace.is_rid and is_recorded(turn.state.shaped)):
+            return
+        text = _text(tried)
+        score = tried.score + (0.5 if text != turn.before else 0.0)
+        state = replace(turn.state, batch=tried.spec)
+        for child, back in _quietly(children(self.bench, self.cls, state, tried, self.hints)):
+            self._push(score - back, child, text)
+
+    def _push(self, score: float, state: State, text: str) -> None:
+        if state.key not in self.known:
+            self.known.add(state.key)
+            self.order += 1
+            heapq.heappush(self.queue, (-score, self.order, state, text))
+
+
+def _text(tried: Attempt) -> str:
+    return f"{type(tried.error).__name__}: {tried.error}"
+
+
+def _quietly(found: Iterator[T]) -> Iterator[T]:
+    """The values of an iterator up to its end or its first error: what objects of the project do is not known."""
+    with contextlib.suppress(Exception):
+        yield from found
+
+
+def _is_final(tried: Attempt) -> bool:
+    """Whether nothing that the error says will help: only other arguments from the project may."""
+    return isinstance(tried.error, PackageMissing) or "empty parameter list" in str(tried.error)
+
+
+def children(bench: Bench, cls: type, state: State, tried: Attempt, hints: Hints) -> Iterator[tuple[State, float]]:
+    """What to try after an attempt that failed, and how far each is to be put back."""
+    error = tried.error
+    if isinstance(error, TooSlow | TooLarge) and state.batch and tried.module is not None:
+        found = batches.sized(state.batch, (batches.SIDE, batches.SIDE))
+        if found != state.batch:
+            yield replace(state, batch=found), 0
+    if isinstance(error, TooLarge | TooSlow):
+        default = sizes.defaults(cls)
+        full = state.full or {**default, **state.arguments}
+        for less in sizes.smaller(state.arguments, default):
+            yield from (
+                (replace(state, arguments=less, batch=batch, full=full), 0)
+                for batch in ((state.batch, None) if state.batch else (None,))
+            )
+    if error is None or isinstance(error, TooLarge | TooSlow):
+        return
+    own = [pair for pair in reversed(tried.frames) if pair[0].f_code.co_filename.startswith(bench.root)]
+    hooks = [frame.f_code.co_name for frame, _ in own if frame.f_code.co_name in ("setup", "prepare_data")]
+    if hooks and hooks[0] not in state.skipped:
+        yield replace(state, skipped=(*state.skipped, hooks[0])), 0
+    if "datamodule" in str(error) or any("datamodule" in _line(pair) for pair in own[:1]):
+        yield replace(state, datamodule=True), 0
+    if wanted(error, tried.frames) and not state.weights:
+        yield replace(state, weights=True), 0
+    if "conditioned on metric" in str(error) and not state.validates:
+        yield replace(state, validates=True), 0
+    lacking = re.match(rf"'{cls.__name__}' object has no attribute '(\w+)'", str(error))
+    if lacking and lacking[1] not in state.attributes:
+        value = arguments.guess(lacking[1], hints)
+        yield replace(state, attributes={**state.attributes, lacking[1]: value}), 0
+    given = _quietly(arguments.following(error, own, state.arguments, hints))
+    in_step = takes_batch(tried.frames)
+    if state.batch is None or tried.module is None or not (in_step or isinstance(error, NothingLearned | Doubtful)):
+        yield from ((replace(state, arguments=found, batch=None, shaped=""), 0) for found in given)
+        return
+    trouble = errors.Trouble(error, tried.frames, state.batch, tried.made, tried.module, bench.root)
+    other = ((replace(state, batch=found), back) for found, back in _quietly(errors.following(trouble)))
+    inside = ((replace(state, arguments=found), 0.0) for found in given)
+    first = errors.is_about_inputs(trouble.text) or isinstance(error, NothingLearned)
+    yield from itertools.islice(other if first else inside, CHILDREN * 2 // 3)
+    yield from itertools.islice(inside if first else other, CHILDREN)
+    for pair in sizes.sides(state.arguments, hints.values):
+        yield replace(state, batch=batches.sized(state.batch, pair)), 0
+    yield from ((replace(state, batch=found, shaped=""), 0) for found in list(batches.guesses(tried.module))[1:])
+
+
+def _line(pair: tuple[FrameType, int]) -> str:
+    return linecache.getline(pair[0].f_code.co_filename, pair[1])
