@@ -170,25 +170,22 @@ def _said(error: BaseException | None, root: str) -> str:
 def replay(bench: Bench, recipe: dict[str, Any]) -> None:
     """Build a module as a recipe says and train it on its batches; errors are the caller's to record."""
     module = getattr(load(bench, recipe["names"]), recipe["cls"])
-    state = State.of(recipe)
+    state, trainer = State.of(recipe), dict(recipe["trainer"])
+    for name in recipe["left"]:
+        _try_evaluation(bench, module, state, name, trainer)
     with blank(bench.absent if state.weights else None):
         built = constructed(bench, module, state.arguments)
         made = [batches.make(recipe["batch"], generator(bench.seed + number)) for number in range(BATCHES)]
-        runner, loader = fit(built, made, state, dict(recipe["trainer"]))
-        for name in recipe["left"]:
-            _try_evaluation(bench, name, runner, built, loader)
+        fit(built, made, state, trainer)
 
 
-def _try_evaluation(bench: Bench, name: str, runner: Any, module: Any, loader: Any) -> None:
-    """Record whether what fails in the other tree works here: nothing else of it counts."""
-    own, bench.watch.record = bench.watch.record, lambda event, **values: None
-    try:
-        (runner.test if name == "tests" else runner.validate)(module, loader)
-    except Exception:
-        return
-    finally:
-        bench.watch.record = own
-    own("evaluated", name=name)
+def _try_evaluation(bench: Bench, cls: type, state: State, name: str, trainer: dict[str, Any]) -> None:
+    """Record whether an evaluation that fails in the other tree works here: nothing else of it counts."""
+    record = bench.watch.record
+    tried = attempt(bench, cls, State.of({**state.described, name: True}), None, trainer)
+    bench.watch.begin(record)
+    if tried.error is None:
+        record("evaluated", name=name)
 
 
 __all__ = ["Bench", "replay", "search"]

@@ -305,8 +305,8 @@ class Handed(list[Any]):
         return found
 
 
-def fit(module: Any, made: list[Any], state: State, trainer: dict[str, Any]) -> tuple[Any, Any]:
-    """Train a module on some batches; the Trainer, and the loader that hands them out as they are."""
+def fit(module: Any, made: list[Any], state: State, trainer: dict[str, Any]) -> None:
+    """Train a module on some batches, with a loader that hands them out as they are."""
     from torch.utils.data import DataLoader
 
     for name in state.skipped:
@@ -327,7 +327,6 @@ def fit(module: Any, made: list[Any], state: State, trainer: dict[str, Any]) -> 
         runner.fit(module, loader)
     if state.tests:
         runner.test(module, loader)
-    return runner, loader
 
 
 def _package(module: Any) -> ModuleType:

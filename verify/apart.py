@@ -124,7 +124,10 @@ def _with_evaluation(
         if works:
             left = {name: why for name, why in recipe["left"].items() if name not in works}
             more.append({**recipe, **dict.fromkeys(works, True), "left": left})
-    found = {_label(one[0]): one for one in _replay(sides, more, "evaluated")}
+    again = _replay(sides, more, "evaluated")
+    found = {
+        _label(one[0]): one for one in again if one[1] and one[1].recording.fitted and not one[1].recording.failure
+    }
     return [found.get(_label(pair[0]), pair) for pair in pairs]
 
 
@@ -231,10 +234,8 @@ def _replay(sides: Sides, recipes: Sequence[Recipe], name: str) -> list[tuple[Re
         jobs.append(lambda: _start_replay(sides, sides.before, old, recipes, f"{name}-before"))
     outcomes = sides.together(jobs)
     trees = (("after", sides.after), ("before", sides.before))
-    told = [
-        _told(tree, recipes, sides.folder / f"{name}-{side}", outcome)
-        for (side, tree), (outcome, _) in zip(trees, outcomes, strict=False)
-    ]
+    both = zip(trees, outcomes, strict=False)
+    told = [_told(tree, recipes, sides.folder / f"{name}-{side}", outcome) for (side, tree), (outcome, _) in both]
     return [(recipe, told[1][at] if told[1:] else None, told[0][at]) for at, recipe in enumerate(recipes)]
 
 

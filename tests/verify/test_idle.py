@@ -116,12 +116,22 @@ def test_an_evaluation_that_fails_since_is_a_regression(tmp_path: Path) -> None:
     )
 
 
+SAMPLED = """
+    def validation_step(self, batch, batch_idx):
+        return self.net(batch)
+
+    def on_validation_end(self):
+        next(iter(self.trainer.datamodule.test_dataloader()))
+"""
+
+
 def test_an_evaluation_that_fails_in_both_trees_is_left_out_and_named(tmp_path: Path) -> None:
-    broken = MODEL.replace("loss = self.net(batch).mean()", "loss = self.nothing(batch)")
+    broken = MODEL.replace("loss = self.net(batch).mean()", "loss = self.nothing(batch)") + SAMPLED
     more = broken.replace("return self.net(batch)\n", "return 2 * self.net(batch)\n")
     evidence = alone(tmp_path, broken, more.replace(".pow(2)", ".square()"))
     assert (evidence.verdict, evidence.rung) == ("preserved", "same"), evidence.reason
-    assert any(note.startswith("test_step fails on these batches (AttributeError") for note in evidence.alone[0].notes)
+    left = [note.partition(":")[0] for note in evidence.alone[0].notes if "left out" in note]
+    assert left == [f"{step} fails on these batches (AttributeError" for step in ("validation_step", "test_step")]
     assert "; changed but not called: Model.predict_step (model.py)" in evidence.reason
 
 
