@@ -163,8 +163,11 @@ def test_the_names_of_many_files_are_asked_for_at_once(
     assert len(started) <= 1
 
 
-def test_a_migration_by_hand_is_proven_as_one_by_rules_is(ask: Ask, tmp_path: Path, own_home: None) -> None:
+def test_a_migration_by_hand_is_proven_as_one_by_rules_is(
+    ask: Ask, tmp_path: Path, own_home: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Also where a file of it is not known to git yet."""
+    monkeypatch.setenv("FIXER_RUNS", str(tmp_path / "runs"))
     made = old_project(tmp_path / "project", {"train.py": TRAIN.replace("lr=0.1", "lr=RATE", 1).encode()})
     (made / "train.py").write_text("from rates import RATE\n" + TRAIN.replace("lr=0.1", "lr=RATE", 1))
     python = f'"{sys.executable}"'

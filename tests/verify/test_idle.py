@@ -100,13 +100,6 @@ def test_a_rewritten_end_of_tests_is_executed_where_a_module_is_trained_alone(tm
     assert part.before and dict(part.before.logged).keys() == dict(part.after.logged).keys() == {"tested", "mean"}
 
 
-def test_another_number_at_the_end_of_tests_is_a_change(tmp_path: Path) -> None:
-    wrong = ENDS_NEW.replace("append(outputs)", "append(outputs * 2)")
-    evidence = alone(tmp_path, MODEL + ENDS_OLD, MODEL + wrong)
-    assert (evidence.verdict, evidence.rung) == ("changed", "trains"), evidence.reason
-    assert "mean, logged for time 1: " in evidence.reason
-
-
 def test_an_evaluation_that_fails_since_is_a_regression(tmp_path: Path) -> None:
     wrong = ENDS_NEW.replace("self.outputs = []", "self.output = []")
     evidence = alone(tmp_path, MODEL + ENDS_OLD, MODEL + wrong)
@@ -204,7 +197,6 @@ one = threading.Thread(target=threaded); one.start(); one.join()
     ("more", "calls"),
     [
         ("", ["t.py:3", "t.py:4", "t.py:7", "t.py:9"]),
-        ("import sys; sys.settrace(None)", None),
         ("import sys; sys.settrace(lambda *given: None)", None),
         ("torch.compile(lambda x: x + 1, backend='eager')(torch.ones(2))", None),
     ],
