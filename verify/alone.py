@@ -21,12 +21,10 @@ from .alone_arguments import Hints
 from .alone_climb import Climb
 from .alone_data import Offers
 from .alone_stubs import Stubs
-from .alone_tries import BATCHES, Bench, State, attempt, constructed, fit, generator, is_lightning
+from .alone_tries import BATCHES, EVALUATIONS, Bench, State, attempt, constructed, fit, generator, is_lightning
 from .alone_weights import blank
 
 MISSING = 12
-_EVALUATE = {"validates": "validation_step", "tests": "test_step"}
-"""What of a state says that a module is evaluated, and the step that does it."""
 _NO_TIME = "there was no time to try it"
 
 
@@ -144,7 +142,7 @@ def _search_one(
 def _evaluated(bench: Bench, cls: type, state: State, trainer: dict[str, Any]) -> tuple[State, dict[str, str]]:
     """A state that trains, with the evaluation that its class defines and that works too, and why another does not."""
     left = {}
-    for name, step in _EVALUATE.items():
+    for name, step in EVALUATIONS.items():
         if getattr(state, name) or is_lightning(_owner(cls, step)):
             continue
         more = State.of({**state.described, name: True})

@@ -33,6 +33,8 @@ LARGEST = 400_000_000
 STEP_SCORE = 1_000_000
 BATCHES, EPOCHS = 8, 2
 """As many as a proof trains."""
+EVALUATIONS = {"validates": "validation_step", "tests": "test_step"}
+"""What of a state says that a module is evaluated, and the step that does it."""
 
 
 TAKE_BATCHES = ("training_step", "on_train_batch_start", "on_before_batch_transfer", "on_after_batch_transfer",

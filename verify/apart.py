@@ -9,6 +9,7 @@ from typing import Any
 
 from verify import modules
 from verify.alone_errors import is_about_inputs
+from verify.alone_tries import EVALUATIONS
 from verify.evidence import Alone, Failure, Rung, Verdict
 from verify.idle import Executed, executed
 from verify.modules import Chosen
@@ -29,8 +30,6 @@ Start = Callable[[str, Sources, Mapping[str, object]], tuple[Outcome, Path]]
 Together = Callable[[Sequence[Callable[[], tuple[Outcome, Path]]]], list[tuple[Outcome, Path]]]
 Recipe = dict[str, Any]
 _TEXTS, _LISTS = ("path", "cls"), ("stubs", "absent", "skipped")
-_STEPS = {"validates": "validation_step", "tests": "test_step"}
-"""What a recipe can leave out, and the step that this is."""
 _NEEDED = frozenset({*_TEXTS, *_LISTS, "tries", "arguments", "batch", "attributes", "datamodule", "left"})
 
 
@@ -221,7 +220,7 @@ def _is_recipe(event: Mapping[str, Any]) -> bool:
         and all(isinstance(told.get(name), str) for name in ("arguments", "attributes", "batch", "smaller"))
         and all(isinstance(each, list) and all(isinstance(one, str) for one in each) for each in lists)
         and isinstance(left := event["left"], dict)
-        and all(name in _STEPS and isinstance(why, str) for name, why in left.items())
+        and all(name in EVALUATIONS and isinstance(why, str) for name, why in left.items())
     )
 
 
@@ -349,7 +348,7 @@ def _part(
     if more := besides(old, new):
         notes.append(more)
     for name, why in recipe["left"].items():
-        notes.append(f"{_STEPS[name]} fails on these batches ({why}), so it was left out")
+        notes.append(f"{EVALUATIONS[name]} fails on these batches ({why}), so it was left out")
     return Alone(
         module=_label(recipe),
         arguments=recipe["told"]["arguments"],

@@ -61,8 +61,9 @@ def watch_trackers(root: str, tell: Tell) -> None:
 
         def init(*args: Any, **kwargs: Any) -> Any:
             run: Any = original(*args, **{**kwargs, "mode": "disabled"})
-            if log := getattr(type(run), "log", None):
-                run.log = module.log = MethodType(telling(log, "log", root, tell), run)
+            if log := getattr(run, "log", None):
+                told = telling(lambda run, *args, **kwargs: log(*args, **kwargs), "log", root, tell)
+                run.log = module.log = MethodType(told, run)
             return run
 
         module.init = init

@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-import json
-import subprocess
-import sys
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from tests.verify.test_touched import REQUEST, TRAIN, raw
-from tests.verify.trees import tree
-from verify import modules
+from tests.verify.trees import tree, watched
 from verify.evidence import Evidence
 from verify.idle import Executed, executed
 from verify.prove import prove
-from verify.record import read
 from verify.sources import Sources
 
 MODEL = """
@@ -204,14 +199,5 @@ one = threading.Thread(target=threaded); one.start(); one.join()
 def test_calls_are_seen_unless_something_else_watches_or_compiles_them(
     tmp_path: Path, more: str, calls: list[str] | None
 ) -> None:
-    (tmp_path / "t.py").write_text(CALLING + more)
-    record = tmp_path / "record.jsonl"
-    spec = {
-        "mode": "train", "script": "t.py", "args": [], "module": None, "namespaces": ["lightning.pytorch"], "seed": 1,
-        "seconds": 100, "record": str(record), "scratch": str(tmp_path),
-    }  # fmt: skip
-    (tmp_path / "spec.json").write_text(json.dumps(spec))
-    harness = Path(modules.__file__).with_name("harness.py")
-    subprocess.run([sys.executable, harness, tmp_path / "spec.json"], cwd=tmp_path, timeout=120, check=True)
-    found = read(record, "t.py").calls
+    found = watched(tree(tmp_path / "project", t=CALLING + more), "t.py").calls
     assert (None if found is None else [call for call in found if call != "t.py:6"]) == (calls and ["t.py:1", *calls])

@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+import json
+import subprocess
+import sys
 from pathlib import Path
+
+from verify import modules
+from verify.record import Raw, read
 
 HEAD = """
 import torch
@@ -121,3 +127,16 @@ def tree(folder: Path, **files: str) -> Path:
     for name, text in files.items():
         (folder / f"{name}.py").write_text(text, encoding="utf-8")
     return folder
+
+
+def watched(project: Path, script: str) -> Raw:
+    """What the harness records of a script of a project, on the Lightning that is here."""
+    record, spec = project.parent / "record.jsonl", project.parent / "spec.json"
+    asked = {
+        "mode": "train", "script": script, "args": [], "module": None, "namespaces": ["lightning.pytorch"], "seed": 1,
+        "seconds": 100, "record": str(record), "scratch": str(project.parent),
+    }  # fmt: skip
+    spec.write_text(json.dumps(asked))
+    harness = Path(modules.__file__).with_name("harness.py")
+    subprocess.run([sys.executable, harness, spec], cwd=project, timeout=120, check=True)
+    return read(record, script)
