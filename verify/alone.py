@@ -9,7 +9,6 @@ from __future__ import annotations
 import importlib
 import inspect
 import time
-import traceback
 from collections.abc import Callable, Iterator
 from types import ModuleType
 from typing import Any
@@ -20,8 +19,9 @@ from . import alone_values
 from .alone_arguments import Hints
 from .alone_climb import Climb
 from .alone_data import Offers
+from .alone_memory import settle
 from .alone_stubs import Stubs
-from .alone_tries import BATCHES, EVALUATIONS, Bench, State, attempt, constructed, fit, generator, is_lightning
+from .alone_tries import BATCHES, EVALUATIONS, Bench, State, attempt, constructed, fit, generator, is_lightning, said
 from .alone_weights import blank
 
 MISSING = 12
@@ -85,8 +85,9 @@ def search(bench: Bench, spec: dict[str, Any], record: Callable[..., None]) -> N
         try:
             module = load(bench, file["names"])
         except BaseException as error:
-            record("unfound", path=file["path"], cls=None, why=f"it cannot be imported: {_said(error, bench.root)}")
+            record("unfound", path=file["path"], cls=None, why=f"it cannot be imported: {said(error, bench.root)}")
             continue
+        settle()
         found = list(modules_of(module))
         order = {name: place for place, name in enumerate(file["classes"])}
         offers = Offers(bench, load, file["data"], file["shapes"])
@@ -115,11 +116,11 @@ def _search_one(
 ) -> None:
     bench.absent.clear()
     offers.begin(seconds)
-    state, tries, best = Climb(bench, cls, hints, trainer, seconds, offers).run()
+    state, tries, furthest = Climb(bench, cls, hints, trainer, seconds, offers).run()
     about = {"path": file["path"], "cls": cls.__name__, "tries": tries}
     if state is None:
-        why = _said(best.error, bench.root) if best and best.error else _NO_TIME
-        record("unfound", **about, why=f"no arguments and batches were found in {tries} tries; the furthest: {why}")
+        why = f"no arguments and batches were found in {tries} tries; the furthest: {furthest or _NO_TIME}"
+        record("unfound", **about, why=why)
         return
     recipe = {
         **about,
@@ -146,23 +147,12 @@ def _evaluated(bench: Bench, cls: type, state: State, trainer: dict[str, Any]) -
         if getattr(state, name) or is_lightning(_owner(cls, step)):
             continue
         more = State.of({**state.described, name: True})
-        tried = attempt(bench, cls, more, None, trainer)
-        if tried.error is None:
+        error = attempt(bench, cls, more, None, trainer).error
+        if error is None:
             state = more
         else:
-            left[name] = _said(tried.error, bench.root)
+            left[name] = said(error, bench.root)
     return state, left
-
-
-def _said(error: BaseException | None, root: str) -> str:
-    """An error in one line, with its place in the project."""
-    text = " ".join(f"{type(error).__name__}: {error}".split())
-    where = ""
-    for frame, line in traceback.walk_tb(error.__traceback__ if error else None):
-        name = frame.f_code.co_filename
-        if name.startswith(root):
-            where = f" at {name[len(root) :].lstrip('/')}:{line}"
-    return f"{text if len(text) <= 200 else text[:199] + '…'}{where}"
 
 
 def replay(bench: Bench, recipe: dict[str, Any]) -> None:
@@ -180,9 +170,9 @@ def replay(bench: Bench, recipe: dict[str, Any]) -> None:
 def _try_evaluation(bench: Bench, cls: type, state: State, name: str, trainer: dict[str, Any]) -> None:
     """Record whether an evaluation that fails in the other tree works here: nothing else of it counts."""
     record = bench.watch.record
-    tried = attempt(bench, cls, State.of({**state.described, name: True}), None, trainer)
+    error = attempt(bench, cls, State.of({**state.described, name: True}), None, trainer).error
     bench.watch.begin(record)
-    if tried.error is None:
+    if error is None:
         record("evaluated", name=name)
 
 

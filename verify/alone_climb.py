@@ -39,6 +39,7 @@ from .alone_tries import (
     TooLarge,
     TooSlow,
     attempt,
+    said,
     takes_batch,
 )
 from .alone_weights import unreached, wanted
@@ -122,32 +123,34 @@ class Climb:
         self.pace = _Pace(offers.shapes)
         self.built: tuple[str, Any] | None = None
         self.is_slow = False
-        self.best: Attempt | None = None
-        self.wanting: Attempt | None = None
+        self.best: tuple[float, str] | None = None
+        self.wanting = ""
         self.doubted: State | None = None
 
-    def run(self) -> tuple[State | None, int, Attempt | None]:
-        """The first state that trains, how many were tried, and the attempt that came furthest: the first that wanted
-        what no server gave, where no module was built at all."""
-        while self._is_on():
+    def run(self) -> tuple[State | None, int, str]:
+        """The first state that trains, how many were tried, and what the try that came furthest ended with: the first
+        that wanted what no server gave, where no module was built at all."""
+        while self._is_on() and (self.pace.since <= STUCK or self._rid()):
             turn = self._next()
-            if turn is None:
-                continue
-            tried = self._try(turn)
-            if tried.error is None:
-                took = tried.seconds * BATCHES * EPOCHS
-                if took <= self.seconds / 2:
-                    return replace(turn.state, batch=tried.spec), self.tries, tried
-                tried = self._too_slow(turn, tried, took)
-            tried = self._with_others(turn, tried)
-            if turn.is_extra and isinstance(tried.error, TooSlow | TooLarge) and self._without_shapes():
-                continue
-            self._note(turn, tried)
-            if self.pace.since > STUCK and not self._rid():
-                break
-            self._follow(turn, tried)
-        is_unbuilt = self.best is not None and self.best.module is None
-        return self.doubted, self.tries, self.wanting if self.wanting and is_unbuilt else self.best
+            if turn is not None and (found := self._step(turn)) is not None:
+                return found, self.tries, ""
+        score, furthest = self.best or (0.0, "")
+        return self.doubted, self.tries, (self.wanting if score < STEP_SCORE else "") or furthest
+
+    def _step(self, turn: _Turn) -> State | None:
+        """Try one state: what it is where it trains; else what its error says is waiting to be tried."""
+        tried = self._try(turn)
+        if tried.error is None:
+            took = tried.seconds * BATCHES * EPOCHS
+            if took <= self.seconds / 2:
+                return replace(turn.state, batch=tried.spec)
+            tried = self._too_slow(turn, tried, took)
+        tried = self._with_others(turn, tried)
+        if turn.is_extra and isinstance(tried.error, TooSlow | TooLarge) and self._without_shapes():
+            return None
+        self._note(turn, tried)
+        self._follow(turn, tried)
+        return None
 
     def _is_on(self) -> bool:
         left = bool(self.waiting or self.begin or self.queue)
@@ -179,18 +182,22 @@ class Climb:
         """Train a state, on the module that the try before built where that is the same; once more on a new one where
         an error may come from what was done to it."""
         held = json.dumps(turn.state.arguments, sort_keys=True, default=str)
-        made = self.built[1] if self.built and self.built[0] == held else None
-        tried = self._attempt(turn, made)
-        if made is not None and tried.error is not None and not errors.is_about_inputs(_text(tried)):
-            tried = self._attempt(turn, None)
+        same = self.built is not None and self.built[0] == held
+        tried = self._attempt(turn, same)
+        if same and tried.error is not None and not errors.is_about_inputs(_text(tried)):
+            del tried
+            tried = self._attempt(turn, False)
         turn.state = replace(turn.state, shaped=tried.shaped)
         turn.is_extra = is_recorded(tried.shaped) and (bool(turn.shapes) or turn.is_waiting)
         self.pace.extra += turn.is_extra
         self.built = (held, tried.module) if tried.module is not None and self.tries % 20 else None
         return tried
 
-    def _attempt(self, turn: _Turn, module: Any) -> Attempt:
+    def _attempt(self, turn: _Turn, same: bool) -> Attempt:
+        """Train a state on the module that was built before or on a new one; there are no two at a time."""
         left = max(1.0, self.end - time.monotonic())
+        module = self.built[1] if self.built and same else None
+        self.built = None
         return attempt(self.bench, self.cls, turn.state, module, self.trainer, seconds=left, shapes=turn.shapes)
 
     def _too_slow(self, turn: _Turn, tried: Attempt, took: float) -> Attempt:
@@ -220,13 +227,13 @@ class Climb:
         """Keep the furthest try, and whether the search gets further."""
         self.is_slow = self.is_slow or isinstance(tried.error, TooSlow | TooLarge)
         is_further = not turn.state.weights or tried.score >= 2 * STEP_SCORE
-        if self.best is None or (tried.score > self.best.score and is_further):
-            self.best = tried
+        if self.best is None or (tried.score > self.best[0] and is_further):
+            self.best = tried.score, said(tried.error, self.bench.root)
         if isinstance(tried.error, Doubtful) and self.doubted is None:
             self.doubted = replace(turn.state, batch=tried.spec)
             self.pace.hurry()
-        if self.wanting is None and unreached(tried.error):
-            self.wanting = tried
+        if not self.wanting and unreached(tried.error):
+            self.wanting = said(tried.error, self.bench.root)
         if not turn.is_extra:
             self.pace.note(_text(tried), tried.score, is_further)
 

@@ -7,22 +7,20 @@ from __future__ import annotations
 
 import contextlib
 import copy
-import gc
 import importlib
 import json
-import os
 import signal
 import time
 import traceback
 import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from types import FrameType, ModuleType
 from typing import Any
 
 from . import alone_batches as batches
 from . import alone_values as values
+from .alone_memory import bounded, held, is_refused, tidy
 from .alone_shapes import Shape, beginnings
 from .alone_stubs import Stubs
 from .alone_weights import blank
@@ -167,11 +165,14 @@ def attempt(
     spec, made, shaped = state.batch, None, state.shaped
     others: list[tuple[dict[str, Any], str]] = []
     forwards = [0]
-    if _held() > bench.memory / 2:
-        gc.collect()
+    tidy(bench.memory)
     counter = _counting(forwards, bench.memory)
     try:
-        with _limit(min(seconds, ONE_TRY_S), seconds), blank(bench.absent if state.weights else None):
+        with (
+            bounded(bench.memory),
+            _limit(min(seconds, ONE_TRY_S), seconds),
+            blank(bench.absent if state.weights else None),
+        ):
             if module is None:
                 module = constructed(bench, cls, state.arguments)
             module.train()
@@ -189,8 +190,9 @@ def attempt(
         return Attempt(None, (), 0.0, module, spec, made, seen.seconds, shaped)
     except KeyboardInterrupt:
         raise
-    except BaseException as error:
-        frames = tuple(traceback.walk_tb(error.__traceback__))
+    except BaseException as raised:
+        frames = tuple(traceback.walk_tb(raised.__traceback__))
+        error = _too_large(bench.memory, raised) if is_refused(raised) else raised
         score = _score(error, frames, forwards[0], module, seen)
         return Attempt(error, frames, score, module, spec, made, shaped=shaped, others=tuple(others))
     finally:
@@ -230,18 +232,15 @@ def _counting(forwards: list[int], most: float) -> Any:
 
     def count(*_: Any) -> None:
         forwards[0] += 1
-        if (held := _held()) > most:
-            raise TooLarge(f"a training on one batch needs more than {held / 2**30:.1f} GiB of memory")
+        if held() > most:
+            raise _too_large(most)
 
     return register_module_forward_hook(count)
 
 
-def _held() -> int:
-    """The memory of this process, in bytes; 0 where the system does not say."""
-    try:
-        return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
-    except (OSError, ValueError, IndexError, AttributeError):
-        return 0
+def _too_large(most: float, at: BaseException | None = None) -> TooLarge:
+    error = TooLarge(f"a training on one batch needs more than {most / 2**30:.1f} GiB of memory")
+    return error.with_traceback(at.__traceback__ if at else None)
 
 
 def _score(
@@ -259,6 +258,17 @@ def _score(
     after = 2 * STEP_SCORE if seen.losses else 0
     own = float(max(step, default=0)) * 1000 + (STEP_SCORE / 2 if isinstance(error, Doubtful) else 0)
     return stages * STEP_SCORE + after + min(own + min(forwards, 999), STEP_SCORE - 1)
+
+
+def said(error: BaseException | None, root: str) -> str:
+    """An error in one line, with its place in the project."""
+    text = " ".join(f"{type(error).__name__}: {error}".split())
+    where = ""
+    for frame, line in traceback.walk_tb(error.__traceback__ if error else None):
+        name = frame.f_code.co_filename
+        if name.startswith(root):
+            where = f" at {name[len(root) :].lstrip('/')}:{line}"
+    return f"{text if len(text) <= 200 else text[:199] + '…'}{where}"
 
 
 @contextlib.contextmanager
