@@ -5,24 +5,16 @@ from __future__ import annotations
 import ast
 import contextlib
 import json
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
+from pathlib import PurePosixPath
 from typing import Any
-
-import yaml  # type: ignore[import-untyped, unused-ignore]
 
 from verify.callers import NONE, Scope, calls, hinted, meant, scope, settled
 from verify.sources import Sources
 
 EACH = 6
 GROUPS, GROUPS_SIZE, VARIANTS = 80, 120_000, 3
-_CONFIGS = (".yaml", ".yml", ".json")
-_SIZE = 200_000
-_FILES = 400
-_DEPTH, _PARTS = 60, 100_000
-_SKIPPED = frozenset({".git", ".github", "node_modules", "site-packages", ".venv", "venv", "docs", "doc"})
 _REACHED = ("_target_", "class_path", "target", "class", "name", "type")
 _OF_LOADING = ("checkpoint_path", "map_location", "hparams_file", "strict", "weights_only")
 _GIVEN = ("init_args", "params", "args", "kwargs", "hparams")
@@ -58,10 +50,10 @@ def hints(sources: Sources, first: str) -> Hints:
             with contextlib.suppress(RecursionError):
                 _read(sources, path, tree, found)
     size = 0
-    for name, data in configurations(sources.root):
+    for path, data in sources.configurations():
         _walk(data, found, 0)
         if isinstance(data, list) and (plain := configured(data)) is not NONE:
-            found.add(name, plain)
+            found.add(PurePosixPath(path).stem, plain)
         for group in _groups(configured(data), 0):
             size += len(json.dumps(group))
             if size < GROUPS_SIZE and len(found.groups) < GROUPS and group not in found.groups:
@@ -262,51 +254,6 @@ def _plain(value: Any) -> Any:
 
 
 # -- configuration files
-
-
-def configurations(root: Path) -> Iterator[tuple[str, Any]]:
-    """The contents of the project's YAML and JSON files with the names of the files, those with short paths first."""
-    found = [
-        path
-        for path in root.rglob("*")
-        if path.suffix in _CONFIGS
-        and not _SKIPPED & set(path.relative_to(root).parts)
-        and path.is_file()
-        and not path.is_symlink()
-        and path.stat().st_size < _SIZE
-    ]
-    for path in sorted(found, key=lambda path: (len(path.parts), path.as_posix()))[:_FILES]:
-        try:
-            text = path.read_text(encoding="utf-8")
-            data = json.loads(text) if path.suffix == ".json" else yaml.load(text, Loader=_Loader)
-        except (OSError, ValueError, AttributeError, LookupError, TypeError, yaml.YAMLError, RecursionError):
-            continue
-        if _is_readable(data):
-            yield path.stem, data
-
-
-def _is_readable(data: Any) -> bool:
-    """Whether data is neither very deep nor very large, as seen by who follows each reference: YAML can name the same
-    part again and again, and a part within itself."""
-    seen, waiting = 0, [(data, 0)]
-    while waiting:
-        value, depth = waiting.pop()
-        seen += 1
-        inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
-        if depth > _DEPTH or seen + len(waiting) + len(inner) > _PARTS:
-            return False
-        waiting += [(each, depth + 1) for each in inner]
-    return True
-
-
-class _Loader(yaml.SafeLoader):  # type: ignore[misc, unused-ignore]
-    """Reads `1e-4` as a number, as people mean it, and unknown tags as nothing."""
-
-
-_Loader.add_implicit_resolver(  # type: ignore[no-untyped-call, unused-ignore]
-    "tag:yaml.org,2002:float", re.compile(r"^[-+]?\d+(?:\.\d*)?[eE][-+]?\d+$"), list("-+0123456789")
-)
-_Loader.add_multi_constructor("!", lambda loader, tag, node: None)  # type: ignore[no-untyped-call, unused-ignore]
 
 
 def _walk(data: Any, found: Hints, depth: int) -> None:

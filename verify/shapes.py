@@ -1,16 +1,17 @@
-"""The shapes that a project's code writes down about its data: tensors made of numbers, shapes that are called so, and
-the sizes that images are brought to."""
+"""The shapes that a project writes down about its data: tensors made of numbers, shapes that are called so, in code and
+in configurations, and the sizes that images are brought to."""
 
 from __future__ import annotations
 
 import ast
 import contextlib
+import itertools
 import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from verify.constants import Names, entries, number, sizes
+from verify.constants import LONGEST, Names, entries, number, sizes
 from verify.datasets import between, nearest
 from verify.sources import Sources
 
@@ -45,6 +46,7 @@ _OF_DATA = frozenset({"torch.Tensor", "torch.FloatTensor", "torch.LongTensor"})
 _WHOLE = frozenset({"torch.randint", "torch.LongTensor", "numpy.random.randint"})
 _CASTS = {"long": "int64", "int": "int64", "float": "float32", "double": "float32", "half": "float32", "bool": "bool"}
 _SHAPES = re.compile(r"(?:\w+_)?(?:input|image|img|data|sample|in)_?(?:shape|size|dims?|resolution)|dims")
+_IMAGES = re.compile(r"(?:\w+_)?(?:image|img|crop)_?(?:shape|size|dims?|res(?:olution)?)")
 _SUMMARIES = frozenset({"summary", "get_model_complexity_info"})
 _CROPS = frozenset({"Resize", "CenterCrop", "RandomCrop", "RandomResizedCrop"})
 _WEIGHTS = frozenset({"Parameter", "register_buffer", "register_parameter", "Buffer"})
@@ -63,12 +65,19 @@ class Shape:
 
 
 def recorded(sources: Sources, first: str, values: Mapping[str, Sequence[object]]) -> list[Shape]:
-    """The shapes that the project writes down, those of the file `first` and of what is near it before the rest.
-    `values` are the project's values of what goes by a name in its settings."""
+    """The shapes that the project writes down, those of the file `first` and of what is near it before those of its
+    configurations, and these before the rest. `values` are the project's values of what goes by a name in its
+    settings."""
+    near, rest = _files(sources, first)
+    places = itertools.chain(
+        (_read(tree, path, values) for path, tree in _trees(sources, near)),
+        [_configured(sources)],
+        (_read(tree, path, values) for path, tree in itertools.chain(_trees(sources, rest), _readme(sources))),
+    )
     found: dict[tuple[object, ...], Shape] = {}
-    for path, tree in _trees(sources, first):
+    for shapes in places:
         with contextlib.suppress(RecursionError):
-            for shape in _distinct(_read(tree, path, values)):
+            for shape in _distinct(shapes):
                 found.setdefault((shape.sizes, shape.dtype, shape.sides), shape)
         if len(found) >= MOST:
             break
@@ -85,16 +94,20 @@ def _distinct(found: Iterable[Shape]) -> list[Shape]:
     return list(kept.values())
 
 
-def _trees(sources: Sources, first: str) -> Iterator[tuple[str, ast.Module]]:
-    """The files to read: `first`, what loads it, the data sets near it, what it loads, the rest by the folders between,
-    and the blocks of the README."""
+def _files(sources: Sources, first: str) -> tuple[list[str], list[str]]:
+    """The files to read: `first`, what loads it, the data sets near it and what it loads; and the rest by the folders
+    between."""
     every = sorted(sources.paths(), key=lambda path: (between(first, path), path))
     loading = [path for path in every if first in sources.reach(path)[0]]
     data = [path for path, *_ in nearest(sources, first)]
-    for path in list(dict.fromkeys([first, *loading, *data, *sources.reach(first)[0], *every]))[:FILES]:
+    near = list(dict.fromkeys([first, *loading, *data, *sources.reach(first)[0]]))[:FILES]
+    return near, [path for path in every if path not in near][: FILES - len(near)]
+
+
+def _trees(sources: Sources, paths: Iterable[str]) -> Iterator[tuple[str, ast.Module]]:
+    for path in paths:
         if _tells(sources, path) and (tree := sources.tree(path)):
             yield path, tree
-    yield from _readme(sources)
 
 
 def _tells(sources: Sources, path: str) -> bool:
@@ -113,6 +126,32 @@ def _readme(sources: Sources) -> Iterator[tuple[str, ast.Module]]:
             above = text.count("\n", 0, block.start(1))
             with contextlib.suppress(SyntaxError, ValueError, RecursionError, MemoryError):
                 yield path.name, ast.increment_lineno(ast.parse(block[1]), above)
+
+
+# -- configurations
+
+
+def _configured(sources: Sources) -> Iterator[Shape]:
+    """What the configurations call a shape of data, or the size of an image."""
+    for path, data in sources.configurations():
+        left = [data]
+        while left:
+            part = left.pop()
+            items = part.items() if isinstance(part, dict) else ()
+            for key, value in items:
+                yield from _called(str(key).lower(), value, f"{path} ({key})")
+            left.extend(reversed([value for _, value in items] if items else part if isinstance(part, list) else []))
+
+
+def _called(name: str, value: object, place: str) -> Iterator[Shape]:
+    if type(value) is int and _IMAGES.fullmatch(name) and value in _SIDE:
+        yield Shape((value, value), place, sides=True)
+    if not isinstance(value, list) or not _SHAPES.fullmatch(name) or not 1 < len(value) <= LONGEST:
+        return
+    if all(type(size) is int and 0 < size <= LARGEST for size in value) and math.prod(value[1:]) <= LARGEST:
+        yield Shape(tuple(value), place)
+        if len(value) == 2 and all(side in _SIDE for side in value):
+            yield Shape(tuple(value), place, sides=True)
 
 
 # -- code

@@ -1,4 +1,4 @@
-"""The Python files of a tree, what they import from each other and from outside."""
+"""The Python files of a tree, what they import from each other and from outside, and its configuration files."""
 
 from __future__ import annotations
 
@@ -8,6 +8,9 @@ import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
+from typing import Any
+
+from verify.configurations import configurations
 
 NAMESPACES = ("pytorch_lightning", "lightning")
 _SKIPPED = frozenset({"node_modules", "site-packages", "build", "dist", "__pycache__", "venv", "env"})
@@ -38,7 +41,8 @@ class Import:
 
 @dataclass
 class Sources:
-    """The Python files below `root`, parsed when asked for. Files that do not parse are as if empty."""
+    """The Python and configuration files below `root`, parsed when asked for. Files that do not parse are as if
+    empty."""
 
     root: Path
     _trees: dict[str, ast.Module | None] = field(default_factory=dict)
@@ -47,6 +51,7 @@ class Sources:
     _reached: dict[str, tuple[tuple[str, ...], frozenset[str]]] = field(default_factory=dict)
     _known: frozenset[str] = frozenset()
     _places: frozenset[str] | None = None
+    _configured: tuple[tuple[str, Any], ...] | None = None
 
     def paths(self) -> tuple[str, ...]:
         """The posix paths of all Python files, sorted."""
@@ -67,6 +72,12 @@ class Sources:
         if path not in self._trees:
             self._trees[path] = _parse(self.root / path)
         return self._trees[path]
+
+    def configurations(self) -> tuple[tuple[str, Any], ...]:
+        """The paths and the contents of the YAML and JSON files, those with short paths first."""
+        if self._configured is None:
+            self._configured = tuple(configurations(self.root))
+        return self._configured
 
     def packages(self, path: str) -> frozenset[str]:
         """The top-level packages that a file imports by absolute name."""

@@ -173,6 +173,49 @@ def test_the_nearest_file_comes_first_and_each_shape_has_its_place(tmp_path: Pat
     ]
 
 
+@pytest.mark.parametrize(
+    ("line", "found"),
+    [
+        ("img_size: [32, 128]", ["32x128", "32x128 sides"]),
+        ("data:\n  input_shape: [3, 40, 50]", ["3x40x50"]),
+        ("model:\n  - name: a\n    Image_Size: 96", ["96x96 sides"]),
+        ("crop_size: 64", ["64x64 sides"]),
+        ("input_size: 512", []),
+        ("input_size: [512]", []),
+        ("img_size: 2048", []),
+        ("img_size: true", []),
+        ("img_size: ${model.img_size}", []),
+        ("img_size: [3, wide]", []),
+        ("img_size: [3, 40, -1]", []),
+        ("img_size: [1, 2, 3, 4, 5, 6]", []),
+        ("img_size: [4, 100000, 100000]", []),
+        ("hidden_size: [3, 40, 50]", []),
+    ],
+)
+def test_what_configurations_call_a_shape_is_read(tmp_path: Path, line: str, found: list[str]) -> None:
+    shapes = read(tmp_path, {"model.py": "", "configs/main.yaml": line})
+    assert [told(shape) for shape in shapes] == found
+    assert all(shape.place.startswith("configs/main.yaml (") for shape in shapes)
+
+
+def test_configurations_come_after_what_is_near_and_before_the_rest(tmp_path: Path) -> None:
+    files = {
+        "train.py": "import torch\nfrom model import Net\ntorch.randn(2, 2)\n",
+        "a/other.py": "import torch\ntorch.randn(5, 5)\n",
+        "configs/small.json": '{"model": {"img_size": [20, 30]}, "image_size": 40}',
+        "configs/model/large.yaml": "image_size: 60\nimg_size: [20, 30]\n",
+        "model.py": "",
+    }
+    assert [(shape.sizes, shape.place) for shape in read(tmp_path, files)] == [
+        ((2, 2), "train.py:3"),
+        ((40, 40), "configs/small.json (image_size)"),
+        ((20, 30), "configs/small.json (img_size)"),
+        ((20, 30), "configs/small.json (img_size)"),
+        ((60, 60), "configs/model/large.yaml (image_size)"),
+        ((5, 5), "a/other.py:2"),
+    ]
+
+
 def test_no_more_is_read_than_is_tried(tmp_path: Path) -> None:
     lines = "".join(f"torch.randn({number}, 3)\n" for number in range(1, 60))
     files = {f"m{number}.py": "import torch\n" + lines.replace("3)", f"{number + 3})") for number in range(9)}
