@@ -16,6 +16,7 @@ from verify import apart, conform, environments, installer, known, modules
 from verify.advice import advice
 from verify.baseline import named, requirement
 from verify.bench import Bench, Pair, Request
+from verify.by_hand import stopped_at
 from verify.containment import contain
 from verify.entry import Entry, conftests, entries, is_test
 from verify.environments import Ready, Wanted, given_baseline
@@ -103,6 +104,10 @@ def _prove(before: Sources, after: Sources, bench: Bench) -> Evidence:
         per_batch = pair.before is not None and version_of(pair.before) < Version("1.6")
         judgement = judge(old, new, problems, per_batch=per_batch, missing=pair.missing)
         judgement = _unprovided(judgement, before, new)
+        by_hand = stopped_at(new.recording.failure, (*problems, *left)) if request.codes else None
+        if judgement.verdict == "regressed" and not new.recording.fitted and by_hand:
+            reason = f"{judgement.reason}; left to do by hand: {by_hand}"
+            judgement = replace(judgement, verdict="inconclusive", reason=reason)
         ran = executed(before, after, request.changed, [new])
         touched = touches(after.root, request.changed, ran.held if new.held else [entry.script])
         if judgement.verdict == "changed" and touched and old and pair.before:
@@ -123,7 +128,8 @@ def _prove(before: Sources, after: Sources, bench: Bench) -> Evidence:
         judgement = replace(judgement, reason=judgement.reason + _aside(after, request, ran, old, new))
         left_out = modules.unexecuted(after.root, request.changed, ran.held)
         tried.append(replace(_with_runs(_evidence(request, judgement), pair, old, new), unexecuted=left_out))
-        if judgement.verdict == "regressed" or (touched and (new.recording.fitted or (old and old.recording.fitted))):
+        is_told = new.recording.fitted or (old is not None and old.recording.fitted and not by_hand)
+        if judgement.verdict == "regressed" or (touched and is_told):
             return replace(tried[-1], problems=problems, left=left)
     alone = _apart(before, after, problems, bench)
     nothing = replace(_evidence(request, _nothing(problems)), environments=pair.environments)
@@ -211,10 +217,11 @@ def _apart(before: Sources, after: Sources, problems: tuple[str, ...], bench: Be
 
 
 def _with_alone(alone: Evidence, script: Evidence) -> Evidence:
-    """The evidence of modules alone, with why no script served; that of the script where no module trained, and where
-    the script did and modules alone say no more."""
+    """The evidence of modules alone, with why no script served; that of the script where no module trained, where the
+    script did and modules alone say no more, and where they would repair what the script of the tree before does."""
     fitted = script.after is not None and script.after.fitted
-    if not alone.alone or (fitted and alone.verdict == "inconclusive"):
+    is_lost = script.before is not None and script.before.fitted and not fitted
+    if not alone.alone or (fitted and alone.verdict == "inconclusive") or (is_lost and alone.verdict == "repaired"):
         reason = f"{script.reason}; {alone.reason}"
         return replace(script, rung=alone.rung, reason=reason, unexecuted=alone.unexecuted)
     aside = "" if fitted else "no script got to `fit`: "

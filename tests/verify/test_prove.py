@@ -74,10 +74,32 @@ def test_another_learning_rate_is_a_change_that_says_where(tmp_path: Path) -> No
 
 
 def test_a_tree_that_no_longer_trains_is_a_regression(tmp_path: Path) -> None:
-    evidence = run(tmp_path, OLD, OLD)
+    evidence = run(tmp_path, OLD, OLD, codes=())
     assert (evidence.verdict, evidence.rung) == ("regressed", None)
     assert "hiddens" in evidence.reason
     assert any("training_step(hiddens)" in problem for problem in evidence.problems)
+
+
+def test_a_tree_that_stops_at_what_is_left_by_hand_regresses_no_rewrite(tmp_path: Path) -> None:
+    """Its modules are trained alone then; a tree that stops elsewhere is regressed all the same."""
+    left = NEW.replace("pl.Trainer(", "pl.Trainer(gpus=0, ")
+    evidence = run(tmp_path, left, left.replace("loss = ", "loss = 1 * "))
+    assert (evidence.verdict, evidence.rung) == ("preserved", None), evidence
+    assert [part.verdict for part in evidence.alone] == ["preserved"]
+    at = next(number for number, line in enumerate(left.splitlines(), 1) if "gpus=0" in line)
+    told = f"left to do by hand: train.py:{at}: Trainer(gpus=...), the target has no such argument"
+    assert told in evidence.reason and "the tree before trains, the patched one does not: TypeError" in evidence.reason
+
+    other = run(tmp_path / "other", left, left.replace("    trainer = ", "    undefined\n    trainer = "))
+    assert (other.verdict, other.rung) == ("regressed", None)
+    assert any("gpus" in problem for problem in other.problems)
+
+
+def test_what_a_script_trains_is_not_repaired_alone(tmp_path: Path) -> None:
+    """The batches that are made up for the patched tree are none that the tree before takes."""
+    left = [text.replace("max_epochs=3", "max_epochs=3, gpus=0") for text in (OLD, NEW)]
+    evidence = run(tmp_path, *left)
+    assert (evidence.verdict, evidence.rung) == ("inconclusive", None), evidence
 
 
 def test_a_tree_that_failed_before_is_repaired_with_the_losses_up_to_there(tmp_path: Path) -> None:

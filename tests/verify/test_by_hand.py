@@ -1,0 +1,51 @@
+"""Failures of a patched tree that name what is left to do by hand."""
+
+from __future__ import annotations
+
+import pytest
+
+from verify.by_hand import stopped_at
+from verify.evidence import Failure
+
+GPUS = "train.py:20: Trainer(gpus=...), the target has no such argument"
+HOOK = "model.py:9: Net.training_epoch_end, the target never calls it: use on_train_epoch_end"
+PASSED = "model.py:5: Net.training_step(optimizer_idx), the target does not pass it"
+NAME = "log.py:3: pytorch_lightning.loggers.TestTubeLogger (pytorch_lightning.loggers has no TestTubeLogger)"
+ORDER = "train.py:20: Trainer(...) with positional arguments, the target binds them in another order"
+
+
+@pytest.mark.parametrize(
+    ("problem", "kind", "message", "place"),
+    [
+        (GPUS, "TypeError", "Trainer.__init__() got an unexpected keyword argument 'gpus'", "train.py:20"),
+        (GPUS, "TypeError", "Trainer.__init__() got an unexpected keyword argument 'gpus'", None),
+        (HOOK, "NotImplementedError", "Support for `training_epoch_end` has been removed in v2.0.0.", "train.py:30"),
+        (PASSED, "TypeError", "Net.training_step() missing 1 required positional argument: 'optimizer_idx'", None),
+        (NAME, "ImportError", "cannot import name 'TestTubeLogger' from 'pytorch_lightning.loggers'", "log.py:1"),
+        (NAME, "AttributeError", "no attribute 'pytorch_lightning.loggers.TestTubeLogger'", "train.py:1"),
+        (ORDER, "TypeError", "Trainer.__init__() takes 1 positional argument but 2 positional arguments were given",
+         "train.py:20"),
+    ],
+)  # fmt: skip
+def test_a_failure_that_names_a_use_is_of_it(problem: str, kind: str, message: str, place: str | None) -> None:
+    others = ("a.py:1: Trainer(amp_level=...), the target has no such argument", problem)
+    assert stopped_at(Failure(kind, message, place), others) == problem
+
+
+@pytest.mark.parametrize(
+    ("problem", "message", "place"),
+    [
+        (GPUS, "name 'undefined' is not defined", "train.py:20"),
+        (GPUS, "there are no gpus", "train.py:21"),
+        (GPUS, "unexpected keyword argument 'gpus_per_node'", "train.py:20"),
+        (HOOK, "name 'outputs' is not defined", "model.py:9"),
+        ("b.py:1: not read, as it does not parse", "'parse' is not defined", "b.py:1"),
+        ("and 12 more", "'more' is not defined", "b.py:1"),
+    ],
+)
+def test_other_failures_are_not(problem: str, message: str, place: str) -> None:
+    assert stopped_at(Failure("TypeError", message, place), (problem,)) is None
+
+
+def test_without_a_failure_there_is_nothing() -> None:
+    assert stopped_at(None, (GPUS,)) is None
