@@ -10,7 +10,7 @@ import math
 import re
 from collections.abc import Callable, Iterator
 
-from .alone_batches import BATCH, SIDE, TIME, Config, Place, Spec, at, named, natural, replaced
+from .alone_batches import BATCH, SIDE, TIME, Config, Place, Spec, at, leaves, named, natural, replaced
 from .alone_changes import (
     Trouble,
     changed,
@@ -219,6 +219,18 @@ def _chunks(match: re.Match[str], trouble: Trouble) -> Iterator[Spec]:
         yield from swapped(have, chunk * count, trouble)
 
 
+def _ambiguous(match: re.Match[str], trouble: Trouble) -> Iterator[Spec]:
+    """Truncated back-propagation through time takes parts of one length."""
+    spec = trouble.spec
+    lengths = {part["shape"][1] for _, part in leaves(spec) if len(part["shape"]) > 1}
+    for length in sorted(lengths, reverse=True):
+        new = spec
+        for place, part in leaves(spec):
+            if len(part["shape"]) > 1:
+                new = replaced(new, place, {**part, "shape": [part["shape"][0], length, *part["shape"][2:]]})
+        yield new
+
+
 def _unpacked(match: re.Match[str], trouble: Trouble) -> Iterator[Spec]:
     """A row of another length is expected: of the batch, or of a shape."""
     count = int(match[1])
@@ -368,6 +380,7 @@ _ANSWERS: tuple[tuple[re.Pattern[str], _Answer], ...] = tuple(
         (r"array must be sorted in decreasing order|Length of all samples has to be greater than 0", _steady),
         (r"its loss is 0$", _shorter),
         (r"can't divide axis of length (\d+) in chunks of (\d+)", _chunks),
+        (r"Batch time dimension length is ambiguous", _ambiguous),
         (r"shape '\[(.*?)\]' is invalid for input of size (\d+)", _viewed),
         (r"(?:not enough|too many) values to unpack \(expected (?:at least )?(\d+)", _unpacked),
         (r"Dimension out of range \(expected to be in range of \[-?\d+, (-?\d+)\], but got (-?\d+)\)", _range),

@@ -28,7 +28,10 @@ _BUILTINS: dict[str, type] = {
 _RENAMED = {
     "Inf": "inf", "Infinity": "inf", "infty": "inf", "PINF": "inf", "NaN": "nan", "float_": "float64",
     "complex_": "complex128", "unicode_": "str_", "string_": "bytes_", "product": "prod", "cumproduct": "cumprod",
-    "alltrue": "all", "sometrue": "any", "row_stack": "vstack", "trapz": "trapezoid",
+    "alltrue": "all", "sometrue": "any", "row_stack": "vstack", "trapz": "trapezoid", "round_": "round",
+    "mat": "asmatrix", "NAN": "nan", "bool8": "bool_", "object0": "object_", "str0": "str_", "bytes0": "bytes_",
+    "void0": "void", "int0": "intp", "uint0": "uintp", "cfloat": "complex128", "singlecomplex": "complex64",
+    "longfloat": "longdouble", "longcomplex": "clongdouble", "clongfloat": "clongdouble",
 }  # fmt: skip
 """Gone in numpy 2: what the same is called now."""
 _REFUSED = (list, dict, set)

@@ -61,7 +61,7 @@ _PYTHON = Path(__file__).with_name("lent.py").read_text(encoding="utf-8") + "\nl
 _REMEDIES = (
     (r"module 'numpy' has no attribute '(?:complex|float|int|bool|object|str|long|unicode|typeDict)'", "numpy<1.24"),
     (r"numpy\.exceptions", "numpy>=1.25,<2"),
-    (r"NumPy 2\.0|NumPy 1\.x|_ARRAY_API|numpy\.dtype size changed|numpy\.core", "numpy<2"),
+    (r"NumPy 2\.0|NumPy 1\.x|_ARRAY_API|numpy\.dtype size changed|numpy\.core|'numpy' has no attribute", "numpy<2"),
     (r"'pkg_resources'", "setuptools<82"),
 )
 _FORGETFUL = ("1.4.", "1.5.", "1.6.", "1.7.")

@@ -104,9 +104,12 @@ BROUGHT = {
     "base": "",
     "numpy": "",
     "numpy<1.24": "complex = 1",
-    "numpy>=1.25,<2": "complex = exceptions = 1",
+    "numpy>=1.25,<2": "complex = exceptions = bool8 = 1",
+    "numpy<2": "complex = exceptions = bool8 = 1",
     "hears": "import numpy\ntry:\n    numpy.complex\nexcept AttributeError:\n"
     "    raise AttributeError(\"module 'numpy' has no attribute 'complex'\") from None",
+    "board": "import numpy\nif not hasattr(numpy, 'bool8'):\n"
+    "    raise AttributeError(\"module 'numpy' has no attribute 'bool8'\") from None",
     "newer": "import numpy\nif not hasattr(numpy, 'exceptions'):\n"
     "    raise ModuleNotFoundError(\"No module named 'numpy.exceptions'\")",
     "old==1": "x = (",
@@ -120,7 +123,7 @@ BROUGHT = {
 def test_what_does_not_load_gets_other_versions_and_else_is_named(tmp_path: Path) -> None:
     found = find(threading.Event())
     tools = Wheels(**vars(found))
-    plan = Plan(("base", "base"), (), ("ends", "hears", "never", "newer", "numpy", "old==1"))
+    plan = Plan(("base", "base"), (), ("board", "ends", "hears", "never", "newer", "numpy", "old==1"))
     _, left = build(plan, inspect(Path(sys.executable)), tools, tmp_path, lambda text: None)
     assert left == (
         "ends (it does not load: it ends the interpreter)",
@@ -128,7 +131,7 @@ def test_what_does_not_load_gets_other_versions_and_else_is_named(tmp_path: Path
     )
     (asked,) = tmp_path.glob("*/asked.txt")
     tried = [json.loads(line)[-1] for line in asked.read_text().splitlines()]
-    assert {"numpy<1.24", "numpy>=1.25,<2", "old", "further"} <= set(tried)
+    assert {"numpy<1.24", "numpy>=1.25,<2", "numpy<2", "old", "further"} <= set(tried)
     assert build(plan, inspect(Path(sys.executable)), tools, tmp_path, lambda text: None)[1] == left
 
 

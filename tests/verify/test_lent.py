@@ -36,6 +36,7 @@ class Module(pl.LightningModule):
     def __init__(self):
         super().__init__()
         assert np.float is float and np.Inf == np.infty and np.product([2, 3]) == 6
+        assert np.bool8 is np.bool_ and np.isnan(np.NAN) and np.round_(1.6) == 2
         assert inspect.getargspec(lambda first, second=2: 0) == (["first", "second"], None, None, (2,))
         assert isinstance([], collections.Sequence) and not hasattr(collections, "no_such_name")
         from collections import Iterable
@@ -73,8 +74,9 @@ def test_names_and_defaults_of_older_pythons_and_numpys_are_there(tmp_path: Path
     given = next(event["lent"] for event in events if event["event"] == "loaded")
     assert given == [
         "an unhashable default to __main__.Options.inner", "numpy.float to __main__", "numpy.infty to __main__",
-        "numpy.product to __main__", "inspect.getargspec to __main__", "collections.Sequence to __main__",
-        "collections.Iterable to __main__", "numpy.int to __main__",
+        "numpy.product to __main__", "numpy.bool8 to __main__", "numpy.NAN to __main__", "numpy.round_ to __main__",
+        "inspect.getargspec to __main__", "collections.Sequence to __main__", "collections.Iterable to __main__",
+        "numpy.int to __main__",
     ]  # fmt: skip
 
 
