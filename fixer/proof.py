@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 
+from codemods.hooks.unheard import DATA_HOOKS, HOOKS
 from codemods.names.table import gone
 from codemods.plan import Plan, plan
 from codemods.scan import Options
@@ -125,8 +126,21 @@ def request(
         records=how.records,
         accelerator=how.accelerator,
         devices=how.devices,
-        lasted={name.removeprefix("pl."): entry.last for name, entry in gone().items() if name.startswith("pl.")},
+        lasted=_lasted(),
     )
+
+
+def _lasted() -> dict[str, str]:
+    """The last releases to have names that are gone since, and to call hooks that are not called since some 1.x."""
+    names = {name.removeprefix("pl."): entry.last for name, entry in gone().items() if name.startswith("pl.")}
+    hooks = {
+        f"{kind.rpartition('.')[2]}.{name}": f"1.{int(minor) - 1}"
+        for name, hook in (*HOOKS.items(), *DATA_HOOKS.items())
+        for major, _, minor in [hook.since.partition(".")]
+        for kind in hook.kinds
+        if major == "1" and minor != "0"
+    }
+    return names | hooks
 
 
 def broken_in(codes: Iterable[str], options: Options, pins: Iterable[str]) -> str | None:

@@ -45,7 +45,10 @@ def test_malicious_releases_are_never_known() -> None:
 
 OLD = "from pytorch_lightning.utilities.cli import CALLBACK_REGISTRY\n"
 OLDEST = "from pytorch_lightning import data_loader\n"
-LASTED = {"utilities.cli.CALLBACK_REGISTRY": "1.8.6", "data_loader": "0.10.0"}
+HOOK = "from pytorch_lightning import {0}\nclass Own({0}):\n    def on_epoch_end(self, *given): ...\n"
+LASTED = {
+    "utilities.cli.CALLBACK_REGISTRY": "1.8.6", "data_loader": "0.10.0", "LightningModule.on_epoch_end": "1.7",
+}  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -57,6 +60,9 @@ LASTED = {"utilities.cli.CALLBACK_REGISTRY": "1.8.6", "data_loader": "0.10.0"}
         (OLD, ["pytorch-lightning>=1.8.4"], "2.0.0", "1.9.0"),
         (OLDEST, [], "2.0.0", "2.0.0"),
         (f"try:\n    {OLD}except ImportError: ...\n", [], "2.0.0", "2.0.0"),
+        (HOOK.format("LightningModule"), [], "2.0.0", "1.8.0"),
+        (HOOK.format("LightningModule"), ["pytorch-lightning>=1.8"], "2.0.0", "2.0.0"),
+        (HOOK.format("LightningDataModule"), [], "2.0.0", "2.0.0"),
         ("from pytorch_lightning import Trainer\n", [], "2.0.0", "2.0.0"),
     ],
 )
