@@ -11,7 +11,7 @@ from verify import modules
 from verify.alone_errors import is_about_inputs
 from verify.alone_tries import EVALUATIONS
 from verify.evidence import Alone, Failure, Rung, Verdict
-from verify.idle import Executed, executed
+from verify.idle import Executed, executed, watched
 from verify.modules import Chosen
 from verify.process import Outcome, memory
 from verify.record import Raw, besides, events, read
@@ -35,7 +35,8 @@ _NEEDED = frozenset({*_TEXTS, *_LISTS, "tries", "arguments", "batch", "attribute
 
 @dataclass(frozen=True)
 class Sides:
-    """The two trees and how the harness is started on them; `old` is None where the baseline cannot be had."""
+    """The two trees and how the harness is started on them; `old` is None where the baseline cannot be had. Of the
+    `functions` of the tree after, it is recorded whether they are called."""
 
     before: Sources
     after: Sources
@@ -44,6 +45,7 @@ class Sides:
     together: Together
     folder: Path
     seconds: float
+    functions: Sequence[str] = ()
 
 
 @dataclass(frozen=True)
@@ -61,6 +63,7 @@ def train(
     sides: Sides, changed: Sequence[str], problems: Sequence[str], *, missing: str, per_batch: bool
 ) -> Result | None:
     """Train the changed modules alone; None where there is none that could be."""
+    sides = replace(sides, functions=watched(sides.before, sides.after, changed))
     looked_at = [modules.chosen(sides.before, sides.after, changed), modules.reached(sides.after, changed)]
     files: tuple[Chosen, ...] = ()
     recipes: list[Recipe] = []
@@ -282,6 +285,7 @@ def _start_replay(
     spec = {
         "mode": "replay",
         "paths": recipes[0]["paths"],
+        "functions": sides.functions if tree is sides.after else (),
         "namespaces": _namespaces(tree, [recipe["path"] for recipe in recipes]),
         "recipes": [
             {

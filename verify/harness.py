@@ -148,7 +148,7 @@ def in_place(spec: dict[str, Any], record: Record) -> Any:
     for package in packages:
         watch.patch_lightning(package)
     watch.seed()
-    CALLED.append(beside("calls").Calls(str(Path.cwd())))
+    CALLED.append(beside("calls").Calls(str(Path.cwd()), spec.get("functions", ())))
     CALLED[-1].begin()
     return watch
 

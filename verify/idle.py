@@ -30,6 +30,13 @@ class Executed:
         return f"; changed but not called: {', '.join(self.idle[:NAMED])}{more}" if self.idle else ""
 
 
+def watched(before: Sources, after: Sources, changed: Iterable[str]) -> list[str]:
+    """The changed functions of the tree after, each as `path:line`: those of which it is to be known whether a run
+    calls them."""
+    trees = ((path, before.tree(path), after.tree(path)) for path in sorted(set(changed)))
+    return [f"{path}:{line}" for path, old, new in trees if old and new for _, line in _changed(old, new)]
+
+
 def executed(before: Sources, after: Sources, changed: Iterable[str], runs: Sequence[Raw]) -> Executed:
     """What runs of the tree after executed of what was changed."""
     held = {path for raw in runs for path in raw.held}

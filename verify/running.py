@@ -19,6 +19,7 @@ from verify.entry import Entry
 from verify.environments import Ready
 from verify.evidence import Failure
 from verify.follow import Board, Tell, following
+from verify.idle import watched
 from verify.manifests import own_distribution
 from verify.process import Limits, Outcome, memory, run, scrubbed
 from verify.record import Raw, read
@@ -62,8 +63,10 @@ def run_both(
 ) -> tuple[Raw | None, Raw]:
     board = board_of(bench, entry)
     new = board.side(side("after", pair.after))
-    may = accelerators(bench.request, pair)
-    jobs: list[Callable[[], Raw]] = [lambda: run_script(after, entry, pair.after, may, bench, f"after{name}", new)]
+    may, functions = accelerators(bench.request, pair), watched(before, after, bench.request.changed)
+    jobs: list[Callable[[], Raw]] = [
+        lambda: run_script(after, entry, pair.after, may, bench, f"after{name}", new, functions)
+    ]
     if (base := pair.before) is not None:
         old = board.side(side("before", base))
         jobs.append(lambda: run_script(before, entry, base, may, bench, f"before{name}", old))
@@ -81,9 +84,17 @@ def side(role: str, ready: Ready) -> str:
 
 
 def run_script(
-    sources: Sources, entry: Entry, ready: Ready, may: Sequence[str], bench: Bench, name: str, tell: Tell
+    sources: Sources,
+    entry: Entry,
+    ready: Ready,
+    may: Sequence[str],
+    bench: Bench,
+    name: str,
+    tell: Tell,
+    functions: Sequence[str] = (),
 ) -> Raw:
-    """Run one script in a copy of its tree; `may` are the accelerators that it may train on."""
+    """Run one script in a copy of its tree; `may` are the accelerators that it may train on, `functions` those of which
+    it is recorded whether they are called."""
     spec = {
         "mode": "train",
         "script": entry.script,
@@ -94,6 +105,7 @@ def run_script(
         "accelerators": may,
         "devices": bench.request.devices,
         "namespaces": namespaces(sources, entry.script, ready.interpreter.packages),
+        "functions": functions,
     }
     outcome, record = run_spec(sources, spec, ready, bench, name, tell)
     return _closed(read(record, entry.script), outcome)

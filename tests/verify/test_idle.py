@@ -11,6 +11,7 @@ from tests.verify.test_touched import REQUEST, TRAIN, raw
 from tests.verify.trees import tree, watched
 from verify.evidence import Evidence
 from verify.idle import Executed, executed
+from verify.idle import watched as changed_functions
 from verify.prove import prove
 from verify.sources import Sources
 
@@ -188,16 +189,40 @@ one = threading.Thread(target=threaded); one.start(); one.join()
 """
 
 
+CALLED = ["t.py:3", "t.py:4", "t.py:7", "t.py:9"]
+NEVER = "t.py:8"
+TRACED = "import sys; sys.settrace(lambda *given: None)"
+COMPILED = "torch.compile(lambda x: x + 1, backend='eager')(torch.ones(2))"
+
+
 @pytest.mark.parametrize(
-    ("more", "calls"),
+    ("more", "asked", "calls"),
     [
-        ("", ["t.py:3", "t.py:4", "t.py:7", "t.py:9"]),
-        ("import sys; sys.settrace(lambda *given: None)", None),
-        ("torch.compile(lambda x: x + 1, backend='eager')(torch.ones(2))", None),
+        ("", [*CALLED, NEVER], CALLED),
+        ("", CALLED[1:3], CALLED[1:3]),
+        ("", [NEVER], []),
+        ("", [], []),
+        (TRACED, [*CALLED, NEVER], None),
+        (COMPILED, [*CALLED, NEVER], None),
+        (TRACED + "\n" + COMPILED, CALLED, CALLED),
     ],
 )
 def test_calls_are_seen_unless_something_else_watches_or_compiles_them(
-    tmp_path: Path, more: str, calls: list[str] | None
+    tmp_path: Path, more: str, asked: list[str], calls: list[str] | None
 ) -> None:
-    found = watched(tree(tmp_path / "project", t=CALLING + more), "t.py").calls
-    assert (None if found is None else [call for call in found if call != "t.py:6"]) == (calls and ["t.py:1", *calls])
+    found = watched(tree(tmp_path / "project", t=CALLING + more), "t.py", asked).calls
+    assert (None if found is None else list(found)) == calls
+
+
+@pytest.mark.parametrize(("asked", "traced"), [(CALLED, "None"), ([*CALLED, NEVER], "<bound method Calls._trace")])
+def test_watching_ends_with_the_last_function_that_is_looked_for(tmp_path: Path, asked: list[str], traced: str) -> None:
+    more = "import sys; plain(); open('traced', 'w').write(str(sys.gettrace()))"
+    watched(tree(tmp_path / "project", t=CALLING + more), "t.py", asked)
+    assert (tmp_path / "project" / "traced").read_text().startswith(traced)
+
+
+def test_the_changed_functions_of_the_tree_after_are_looked_for(tmp_path: Path) -> None:
+    old = tree(tmp_path / "a", m="def f(): 1\ndef g(): 1", n="def f(): 1", o="def f(): 1")
+    new = tree(tmp_path / "b", m="\ndef f(): 1\ndef g(): 2", n="def f(): 2", p="def f(): 1")
+    changed = ["m.py", "o.py", "p.py", "pyproject.toml"]
+    assert changed_functions(Sources(old), Sources(new), changed) == ["m.py:3"]

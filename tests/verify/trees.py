@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 from verify import modules
@@ -129,12 +130,14 @@ def tree(folder: Path, **files: str) -> Path:
     return folder
 
 
-def watched(project: Path, script: str) -> Raw:
-    """What the harness records of a script of a project, on the Lightning that is here."""
+def watched(project: Path, script: str, functions: Sequence[str] = ()) -> Raw:
+    """What the harness records of a script of a project, and of calls of some functions, on the Lightning that is
+    here."""
     record, spec = project.parent / "record.jsonl", project.parent / "spec.json"
     asked = {
         "mode": "train", "script": script, "args": [], "module": None, "namespaces": ["lightning.pytorch"], "seed": 1,
         "seconds": 100, "record": str(record), "scratch": str(project.parent),
+        "functions": functions,
     }  # fmt: skip
     spec.write_text(json.dumps(asked))
     harness = Path(modules.__file__).with_name("harness.py")
