@@ -36,7 +36,8 @@ _NEEDED = frozenset({*_TEXTS, *_LISTS, "tries", "arguments", "batch", "attribute
 @dataclass(frozen=True)
 class Sides:
     """The two trees and how the harness is started on them; `old` is None where the baseline cannot be had. Of the
-    `functions` of the tree after, it is recorded whether they are called."""
+    `functions` of the tree after, it is recorded whether they are called; `nudged` trainings begin with weights up to
+    a millionth away."""
 
     before: Sources
     after: Sources
@@ -46,6 +47,7 @@ class Sides:
     folder: Path
     seconds: float
     functions: Sequence[str] = ()
+    nudged: bool = False
 
 
 @dataclass(frozen=True)
@@ -135,8 +137,8 @@ def _with_evaluation(
 
 def _before_again(sides: Sides, pairs: Sequence[tuple[Recipe, Raw | None, Raw]]) -> dict[str, Raw]:
     """Second trainings of the tree before, by module: they say how far it is from itself."""
-    again = _replay(replace(sides, new=sides.old or sides.new, after=sides.before, old=None), [one[0] for one in pairs],
-                    "again")  # fmt: skip
+    own = replace(sides, new=sides.old or sides.new, after=sides.before, old=None, nudged=True)
+    again = _replay(own, [one[0] for one in pairs], "again")
     return {_label(recipe): second for recipe, _, second in again}
 
 
@@ -286,6 +288,7 @@ def _start_replay(
         "mode": "replay",
         "paths": recipes[0]["paths"],
         "functions": sides.functions if tree is sides.after else (),
+        "nudged": sides.nudged,
         "namespaces": _namespaces(tree, [recipe["path"] for recipe in recipes]),
         "recipes": [
             {

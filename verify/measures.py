@@ -16,6 +16,7 @@ NODES = 5000
 LOOKED = 64
 ASKED = ("max_epochs", "max_steps", "accumulate_grad_batches", "limit_train_batches", "check_val_every_n_epoch",
          "gpus", "tpu_cores", "num_processes", "devices", "num_nodes")  # fmt: skip
+NUDGE = 1e-6
 
 
 def graph(loss: Any) -> tuple[int, int]:
@@ -193,3 +194,16 @@ def _batches(trainer: Any, limit: Any) -> int | None:
 def short(texts: Iterator[str], most: int = 50) -> list[str]:
     """Texts without those that were said before, each in one line."""
     return list(dict.fromkeys(" ".join(text.split())[:300] for text in texts))[:most]
+
+
+def nudge(module: Any, seed: int) -> None:
+    """Move each weight of a module by up to a millionth of it, which is what numbers may be apart that count as the
+    same: what comes of that is no more than rounding can come to."""
+    import torch
+
+    generator = torch.Generator().manual_seed(seed)
+    for weight in module.parameters():
+        with contextlib.suppress(RuntimeError, ValueError, TypeError), torch.no_grad():
+            if weight.dtype in (torch.float32, torch.float64):
+                moved = torch.rand(weight.shape, generator=generator).to(weight)
+                weight.mul_(1 + (2 * moved - 1) * NUDGE)

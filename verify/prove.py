@@ -114,7 +114,7 @@ def _prove(before: Sources, after: Sources, bench: Bench) -> Evidence:
             bench.progress(f"running {entry.script} of the tree before again, to see how much it differs from itself")
             tell = board_of(bench, entry).side(side("before", pair.before))
             may = accelerators(request, pair)
-            second = run_script(before, entry, pair.before, may, bench, f"again{number}", tell)
+            second = run_script(before, entry, pair.before, may, bench, f"again{number}", tell, nudged=True)
             noise, (kept, aside) = noise_of(old, second), steady(old, second)
             judgement = judge(kept, new, problems, per_batch=per_batch, missing=pair.missing, noise=noise)
             judgement = replace(judgement, reason=judgement.reason + aside)

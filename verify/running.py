@@ -92,9 +92,11 @@ def run_script(
     name: str,
     tell: Tell,
     functions: Sequence[str] = (),
+    *,
+    nudged: bool = False,
 ) -> Raw:
     """Run one script in a copy of its tree; `may` are the accelerators that it may train on, `functions` those of which
-    it is recorded whether they are called."""
+    it is recorded whether they are called. `nudged` has it begin with weights up to a millionth away."""
     spec = {
         "mode": "train",
         "script": entry.script,
@@ -106,6 +108,7 @@ def run_script(
         "devices": bench.request.devices,
         "namespaces": namespaces(sources, entry.script, ready.interpreter.packages),
         "functions": functions,
+        "nudged": nudged,
     }
     outcome, record = run_spec(sources, spec, ready, bench, name, tell)
     return _closed(read(record, entry.script), outcome)

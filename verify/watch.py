@@ -165,6 +165,8 @@ class Watch:
         @functools.wraps(original)
         def fit(this: Any, *args: Any, **kwargs: Any) -> Any:
             self.seed()
+            if self.spec.get("nudged"):
+                measures.nudge(args[0] if args else kwargs["model"], self.spec["seed"])
             try:
                 result = original(this, *args, **kwargs)
             finally:

@@ -6,10 +6,12 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+import torch
 
 from tests.verify.test_prove import run
 from tests.verify.trees import NEW, OLD
 from verify.evidence import Recording
+from verify.measures import nudge
 from verify.record import Raw, Weight
 from verify.verdict import judge, noise_of, steady
 
@@ -68,6 +70,67 @@ def test_a_flaky_project_is_run_twice_and_judged_by_itself(tmp_path: Path) -> No
     evidence = run(tmp_path, OLD.replace(plain, flaky), NEW.replace(plain, flaky))
     assert (evidence.verdict, evidence.rung) == ("preserved", "trains"), evidence
     assert "two runs of the tree before differ by" in evidence.reason
+
+
+GROWING = """
+import torch
+from torch import nn
+from torch.utils.data import DataLoader, TensorDataset
+import pytorch_lightning as pl
+
+
+class Model(pl.LightningModule):
+    def __init__(self):
+        super().__init__()
+        self.net = nn.Linear(3, 3)
+
+    def training_step(self, batch, batch_idx):
+        y = torch.sigmoid(self.net(batch[0]))
+        for _ in range(9):
+            y = {curve}
+        return y.mean()
+
+    def configure_optimizers(self):
+        return torch.optim.SGD(self.parameters(), lr={rate})
+
+
+if __name__ == "__main__":
+    pl.Trainer(max_epochs=2).fit(Model(), DataLoader(TensorDataset(torch.rand(12, 3)), batch_size=4))
+"""
+"""A logistic map: each turn of it makes a difference about twice as large."""
+CURVE, SAME = "3.9 * y * (1 - y)", "3.9 * (y - y * y)"
+
+
+@pytest.mark.parametrize(
+    ("curve", "rate", "verdict"),
+    [(SAME, 1e-3, "preserved"), (CURVE, 1.01e-3, "changed")],
+    ids=["rounding grows", "another rate"],
+)
+def test_what_rounding_grows_to_is_no_change(tmp_path: Path, curve: str, rate: float, verdict: str) -> None:
+    old = GROWING.format(curve=CURVE, rate=1e-3)
+    evidence = run(tmp_path, old, GROWING.format(curve=curve, rate=rate), before_pins=())
+    assert evidence.verdict == verdict, evidence.reason
+    if verdict == "preserved":
+        assert evidence.rung == "trains" and evidence.max_difference and 1e-6 < evidence.max_difference < 1e-3
+    assert "themselves, the second from weights up to a millionth away" in evidence.reason
+
+
+def test_a_nudge_is_small_and_draws_nothing_of_the_project() -> None:
+    module = torch.nn.Sequential(torch.nn.Linear(50, 50), torch.nn.Linear(50, 2).half(), torch.nn.LazyLinear(3))
+    old = [weight.detach().clone() for weight in module[:2].parameters()]
+    state = torch.get_rng_state()
+    nudge(module, 1)
+    assert torch.equal(torch.get_rng_state(), state)
+    new = list(module[:2].parameters())
+    apart = ((new[0] - old[0]) / old[0]).abs()
+    assert 0 < (apart > 0).float().mean() < 1 and apart.max() < 1.2e-6
+    assert all(torch.equal(one, other) for one, other in zip(new[2:], old[2:], strict=True))
+    assert all(weight.requires_grad and weight.grad is None for weight in new)
+    again = torch.nn.Linear(50, 50)
+    with torch.no_grad():
+        again.weight.copy_(old[0])
+    nudge(again, 1)
+    assert torch.equal(again.weight, new[0])
 
 
 def logs(**logged: tuple[float, ...]) -> Raw:
