@@ -202,7 +202,7 @@ def nudge(module: Any, seed: int) -> None:
     import torch
 
     generator = torch.Generator().manual_seed(seed)
-    for weight in module.parameters():
+    for weight in module.parameters() if isinstance(module, torch.nn.Module) else ():
         with contextlib.suppress(RuntimeError, ValueError, TypeError), torch.no_grad():
             if weight.dtype in (torch.float32, torch.float64):
                 moved = torch.rand(weight.shape, generator=generator).to(weight)

@@ -166,7 +166,7 @@ class Watch:
         def fit(this: Any, *args: Any, **kwargs: Any) -> Any:
             self.seed()
             if self.spec.get("nudged"):
-                measures.nudge(args[0] if args else kwargs["model"], self.spec["seed"])
+                measures.nudge([*args, kwargs.get("model")][0], self.spec["seed"])
             try:
                 result = original(this, *args, **kwargs)
             finally:
