@@ -36,8 +36,8 @@ _NEEDED = frozenset({*_TEXTS, *_LISTS, "tries", "arguments", "batch", "attribute
 @dataclass(frozen=True)
 class Sides:
     """The two trees and how the harness is started on them; `old` is None where the baseline cannot be had. Of the
-    `functions` of the tree after, it is recorded whether they are called; `nudged` trainings begin with weights up to
-    a millionth away."""
+    `functions` of the tree after, it is recorded whether they are called; `nudged` trainings begin with weights that
+    are a rounding away."""
 
     before: Sources
     after: Sources

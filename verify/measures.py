@@ -16,7 +16,7 @@ NODES = 5000
 LOOKED = 64
 ASKED = ("max_epochs", "max_steps", "accumulate_grad_batches", "limit_train_batches", "check_val_every_n_epoch",
          "gpus", "tpu_cores", "num_processes", "devices", "num_nodes")  # fmt: skip
-NUDGE = 1e-6
+NUDGE = 2.0**-23
 
 
 def graph(loss: Any) -> tuple[int, int]:
@@ -197,8 +197,8 @@ def short(texts: Iterator[str], most: int = 50) -> list[str]:
 
 
 def nudge(module: Any, seed: int) -> None:
-    """Move each weight of a module by up to a millionth of it, which is what numbers may be apart that count as the
-    same: what comes of that is no more than rounding can come to."""
+    """Move each weight of a module by one rounding of 32 bits, or not at all: what comes of that is what rounding grows
+    to in its training."""
     import torch
 
     generator = torch.Generator().manual_seed(seed)

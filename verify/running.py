@@ -96,7 +96,7 @@ def run_script(
     nudged: bool = False,
 ) -> Raw:
     """Run one script in a copy of its tree; `may` are the accelerators that it may train on, `functions` those of which
-    it is recorded whether they are called. `nudged` has it begin with weights up to a millionth away."""
+    it is recorded whether they are called. `nudged` has it begin with weights that are a rounding away."""
     spec = {
         "mode": "train",
         "script": entry.script,

@@ -229,7 +229,7 @@ def _compared(
 
 def _themselves(noise: float) -> str:
     apart = f"differ by {noise:.3g} themselves" if math.isfinite(noise) else "do not end alike"
-    away = ", the second from weights up to a millionth away" if math.isfinite(noise) else ""
+    away = ", the second from weights that are a rounding away" if math.isfinite(noise) else ""
     return f"two runs of the tree before {apart}{away}"
 
 

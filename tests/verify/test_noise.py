@@ -86,7 +86,7 @@ class Model(pl.LightningModule):
 
     def training_step(self, batch, batch_idx):
         y = torch.sigmoid(self.net(batch[0]))
-        for _ in range(9):
+        for _ in range(8):
             y = {curve}
         return y.mean()
 
@@ -112,10 +112,10 @@ def test_what_rounding_grows_to_is_no_change(tmp_path: Path, curve: str, rate: f
     assert evidence.verdict == verdict, evidence.reason
     if verdict == "preserved":
         assert evidence.rung == "trains" and evidence.max_difference and 1e-6 < evidence.max_difference < 1e-3
-    assert "themselves, the second from weights up to a millionth away" in evidence.reason
+    assert "themselves, the second from weights that are a rounding away" in evidence.reason
 
 
-def test_a_nudge_is_small_and_draws_nothing_of_the_project() -> None:
+def test_a_nudge_is_a_rounding_and_draws_nothing_of_the_project() -> None:
     module = torch.nn.Sequential(torch.nn.Linear(50, 50), torch.nn.Linear(50, 2).half(), torch.nn.LazyLinear(3))
     old = [weight.detach().clone() for weight in module[:2].parameters()]
     state = torch.get_rng_state()
@@ -123,7 +123,7 @@ def test_a_nudge_is_small_and_draws_nothing_of_the_project() -> None:
     assert torch.equal(torch.get_rng_state(), state)
     new = list(module[:2].parameters())
     apart = ((new[0] - old[0]) / old[0]).abs()
-    assert 0 < (apart > 0).float().mean() < 1 and apart.max() < 1.2e-6
+    assert 0 < (apart > 0).float().mean() < 1 and apart.max() < 3e-7
     assert all(torch.equal(one, other) for one, other in zip(new[2:], old[2:], strict=True))
     assert all(weight.requires_grad and weight.grad is None for weight in new)
     again = torch.nn.Linear(50, 50)
