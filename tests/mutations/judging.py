@@ -50,15 +50,15 @@ def with_requirements(judgement: Judgement, before: Files, after: Files) -> Judg
 
 
 def baseline(files: Files, release: str = BASELINE) -> tuple[Raw, Raw]:
-    """Two runs of a tree on the old release."""
-    return recorded(files, release), recorded(files, release)
+    """Two runs of a tree on the old release, the second from weights that are a rounding away."""
+    return recorded(files, release), recorded(files, release, nudged=True)
 
 
-def recorded(files: Files, release: str, devices: int = 1) -> Raw:
+def recorded(files: Files, release: str, devices: int = 1, nudged: bool = False) -> Raw:
     """What the harness writes about `train.py` of these files on a release of Lightning."""
     names = sorted("lightning.pytorch" if name == "lightning" else name for name in _namespaces(files))
     spec = {**SHORT, "mode": "train", "script": "train.py", "args": [], "module": None, "namespaces": names}
-    spec["devices"] = devices
+    spec |= {"devices": devices, "nudged": nudged}
     return _read(_asked(files, release, spec))
 
 

@@ -14,16 +14,16 @@ import codemods
 from codemods.rule import all_rules
 from tests.codemods.support import run_rules
 from tests.mutations.changes import BASELINE, PROJECTS, Project
-from tests.mutations.judging import Files, judged, recorded
+from tests.mutations.judging import Files, baseline, judged
 from tests.mutations.verdicts import CELLS, FAMILIES, NEVER, VERDICTS, Cell
 from verify.record import Raw
 
 
 @functools.cache
-def prepared(family: str, name: str) -> tuple[Project, Files, Files, Raw]:
-    """A project, its files before and after the rules, and its run on the old release."""
+def prepared(family: str, name: str) -> tuple[Project, Files, Files, tuple[Raw, Raw]]:
+    """A project, its files before and after the rules, and its runs on the old release."""
     project = next(each for each in PROJECTS if (each.family, each.name, each.baseline) == (family, name, BASELINE))
-    return project, project.before(), project.after(), recorded(project.before(), BASELINE)
+    return project, project.before(), project.after(), baseline(project.before())
 
 
 def test_every_family_has_mistakes() -> None:
@@ -71,7 +71,7 @@ def test_every_family_has_a_project_for_every_verdict_that_there_can_be() -> Non
 )
 def test_every_verdict_is_right(cell: Cell) -> None:
     _, before, _, old = prepared(cell.family, cell.name)
-    judgement, _ = judged(before, cell.after(), (old, old))
+    judgement, _ = judged(before, cell.after(), old)
     assert judgement.verdict == cell.verdict, judgement.reason
 
 
@@ -105,6 +105,6 @@ def test_every_verdict_is_right(cell: Cell) -> None:
 def test_a_mistake_is_caught(family: str, name: str, mistake: str, verdict: str, said: str) -> None:
     project, before, after, old = prepared(family, name)
     change = next(each for each in project.changes if each.name == mistake)
-    judgement, _ = judged(before, change.applied(after), (old, old))
+    judgement, _ = judged(before, change.applied(after), old)
     assert judgement.verdict == verdict, judgement.reason
     assert said in judgement.reason
