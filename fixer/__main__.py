@@ -26,6 +26,7 @@ def main() -> None:
     except KeyboardInterrupt:  # while modules are loaded, or once more while the first one is told of
         sys.stderr.write("fixer: interrupted\n")
         code = 130
+    exec("")  # else `python -m` ends with -2 where the `exec` of a dataclass was interrupted, whatever was made of that
     gc.freeze()  # what is left ends with the process: no cycles need be searched for in it
     sys.exit(code)
 

@@ -107,6 +107,27 @@ def test_while_reading(reading: Path, tmp_path: Path, send: Callable[[int, int],
     ended(started, reading, tmp_path / "tmp", before)
 
 
+WITHIN_EXEC = """
+import fixer.__main__, fixer.cli
+
+def start(argv):
+    try:
+        exec("raise KeyboardInterrupt")
+    except KeyboardInterrupt:
+        return 130
+
+fixer.cli.start = start
+fixer.__main__.main()
+"""
+
+
+def test_while_a_dataclass_is_made(tmp_path: Path) -> None:
+    """Python ends a module that was interrupted in the `exec` of a text by the signal, though that was answered."""
+    (tmp_path / "interrupted.py").write_text(WITHIN_EXEC)
+    done = subprocess.run([sys.executable, "-m", "interrupted"], cwd=tmp_path, capture_output=True)
+    assert done.returncode == 130, done.stderr
+
+
 @pytest.mark.parametrize(("send", "number"), [(to_group, signal.SIGINT), (to_process, signal.SIGTERM)])
 def test_while_training(
     training: Path, tmp_path: Path, send: Callable[[int, int], None], number: signal.Signals
