@@ -30,9 +30,9 @@ class Request:
     folders outside the trees that the project may read, as far as reading is bounded at all. `conforms_only` runs
     nothing of the project. `written` is the ISO day on which the code was last written, None where that is not known.
     `lasted` says which release was the last to have a name or a hook that is gone (`utilities.cli.CALLBACK_REGISTRY`,
-    `Callback.on_init_end`). `records` is
-    a folder to keep what both trees recorded in, None to keep nothing. `accelerator` is "auto" for the best that the
-    machine has and both trees know, "cpu" for the CPU; `devices` is how many train a script together.
+    `Callback.on_init_end`). `records` is a folder to keep what both trees recorded in, None to keep nothing.
+    `accelerator` is "auto" for the best that the machine has and both trees know, "cpu" for the CPU; `devices` is how
+    many train a script together.
     """
 
     group: str

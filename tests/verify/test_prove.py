@@ -7,15 +7,16 @@ import subprocess
 import sys
 import tempfile
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from tests.verify.trees import HEAD, NEW, OLD, RANDOM, tree
 from verify.bench import Request
-from verify.evidence import Evidence
+from verify.evidence import Alone, Evidence, Recording, Verdict
 from verify.process import PREFIX
-from verify.prove import prove
+from verify.prove import _with_alone, prove
 from verify.running import OUTPUT
 
 REQUEST = Request("tbptt", ("TBP001",), ("train.py",), "2.6.6", "2.0.0", ("pytorch-lightning>=1.5",), (), timeout=120)
@@ -81,7 +82,7 @@ def test_a_tree_that_no_longer_trains_is_a_regression(tmp_path: Path) -> None:
 
 
 def test_a_tree_that_stops_at_what_is_left_by_hand_regresses_no_rewrite(tmp_path: Path) -> None:
-    """Its modules are trained alone then; a tree that stops elsewhere is regressed all the same."""
+    """Its modules are trained alone then; what a rewrite wrote, and the target does not have, is no such thing."""
     left = NEW.replace("pl.Trainer(", "pl.Trainer(gpus=0, ")
     evidence = run(tmp_path, left, left.replace("loss = ", "loss = 1 * "))
     assert (evidence.verdict, evidence.rung) == ("preserved", None), evidence
@@ -90,16 +91,25 @@ def test_a_tree_that_stops_at_what_is_left_by_hand_regresses_no_rewrite(tmp_path
     told = f"left to do by hand: train.py:{at}: Trainer(gpus=...), the target has no such argument"
     assert told in evidence.reason and "the tree before trains, the patched one does not: TypeError" in evidence.reason
 
-    other = run(tmp_path / "other", left, left.replace("    trainer = ", "    undefined\n    trainer = "))
-    assert (other.verdict, other.rung) == ("regressed", None)
-    assert any("gpus" in problem for problem in other.problems)
+    written = run(tmp_path / "other", NEW, NEW.replace("pl.Trainer(", "pl.Trainer(accelerators='cpu', "))
+    assert (written.verdict, written.rung) == ("regressed", None), "a rewrite wrote it"
+    assert any("accelerators" in problem for problem in written.problems)
 
 
-def test_what_a_script_trains_is_not_repaired_alone(tmp_path: Path) -> None:
-    """The batches that are made up for the patched tree are none that the tree before takes."""
-    left = [text.replace("max_epochs=3", "max_epochs=3, gpus=0") for text in (OLD, NEW)]
-    evidence = run(tmp_path, *left)
-    assert (evidence.verdict, evidence.rung) == ("inconclusive", None), evidence
+@pytest.mark.parametrize(
+    ("ended", "verdict", "kept"),
+    [((True, False), "repaired", False), ((True, False), "preserved", True), ((False, False), "repaired", True)],
+)
+def test_modules_alone_do_not_repair_what_the_script_trained_before(
+    ended: tuple[bool, bool], verdict: Verdict, kept: bool
+) -> None:
+    """The batches that are made up for the patched tree may be none that the tree before takes."""
+    before, after = (Recording("train.py", fitted, None, *[()] * 3, 0, None, None, *[()] * 2, None, None, 0.0)
+                     for fitted in ended)  # fmt: skip
+    script = Evidence("g", ("A",), None, "inconclusive", "of the script", before=before, after=after)
+    part = Alone("m.py:M", "", "", (), verdict, "trains", "", None, None, None, after)
+    alone = replace(script, verdict=verdict, reason="of the module", alone=(part,))
+    assert _with_alone(alone, script).verdict == (verdict if kept else "inconclusive")
 
 
 def test_a_tree_that_failed_before_is_repaired_with_the_losses_up_to_there(tmp_path: Path) -> None:
