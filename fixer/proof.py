@@ -370,7 +370,7 @@ def _of_group(whole: Evidence, made: Plan, after: Path) -> Evidence:
 
 def _request(case: _Case, made: Plan, after_pins: tuple[str, ...]) -> Request:
     codes = changed_codes(made)
-    return request(
+    asked = request(
         case.how,
         group="",
         codes=codes,
@@ -381,3 +381,5 @@ def _request(case: _Case, made: Plan, after_pins: tuple[str, ...]) -> Request:
         after_pins=after_pins,
         written=written_on(case.project),
     )
+    left = ((finding.path, finding.message) for finding in made.findings if not finding.applied)
+    return replace(asked, by_hand=tuple(left))

@@ -21,8 +21,8 @@ TIMEOUT_S = 600.0
 class Request:
     """What to prove.
 
-    `changed` are the posix paths that differ between the trees, by rewrites with these `codes`; without codes people
-    changed them, and a use of what the target does not have is theirs. `baseline_below` is the release that the old
+    `changed` are the posix paths that differ between the trees. `by_hand` are the places that rewrites left to a
+    person, each a path and what was said of it. `baseline_below` is the release that the old
     code must be older than, None if unknown. The pins are requirement strings of lightning, pytorch-lightning,
     torch and torchmetrics. `python` names an interpreter to use for the target instead of building an
     environment, `baseline_python` one for the baseline. `own_torch` asks for a baseline on the torch that the project
@@ -54,6 +54,7 @@ class Request:
     records: Path | None = None
     accelerator: str = "auto"
     devices: int = 1
+    by_hand: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True)

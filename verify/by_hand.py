@@ -8,19 +8,21 @@ from collections.abc import Iterable
 from verify.evidence import Failure
 
 
-def stopped_at(failure: Failure | None, problems: Iterable[str], before: Iterable[str]) -> str | None:
-    """The use that the target does not have and that a failure names, at its line or in quotes; None where there is no
-    such, or where the same file of the tree `before` has it not: then a rewrite wrote it. Both are as
-    `conform.problems` tells them: `path:line: Trainer(gpus=...), the target has no such argument`."""
+def stopped_at(failure: Failure | None, problems: Iterable[str], left: Iterable[tuple[str, str]]) -> str | None:
+    """The use that the target does not have and that a failure names, at its line or in quotes, where it is `left` to
+    do by hand: a path and what is said of it there. None where there is no such: then a rewrite wrote it, or forgot it.
+    The problems are as `conform.problems` tells them: `path:line: Trainer(gpus=...), the target has no such
+    argument`."""
     if failure is None:
         return None
-    old = {(_file(problem), _name(problem)) for problem in before}
+    known = tuple(left)
     named = (problem for problem in problems if _names(failure, problem))
-    return next((problem for problem in named if (_file(problem), _name(problem)) in old), None)
+    return next((problem for problem in named if any(_is_of(problem, *one) for one in known)), None)
 
 
-def _file(problem: str) -> str:
-    return problem.partition(": ")[0].rpartition(":")[0]
+def _is_of(problem: str, path: str, said: str) -> bool:
+    own = problem.partition(": ")[0].rpartition(":")[0]
+    return own == path and re.search(rf"\b{_name(problem)}\b", said) is not None
 
 
 def _name(problem: str) -> str:

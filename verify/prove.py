@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import re
 import shlex
 import threading
@@ -105,11 +104,8 @@ def _prove(before: Sources, after: Sources, bench: Bench) -> Evidence:
         per_batch = pair.before is not None and version_of(pair.before) < Version("1.6")
         judgement = judge(old, new, problems, per_batch=per_batch, missing=pair.missing)
         judgement = _unprovided(judgement, before, new)
-        by_hand = None
-        if judgement.verdict == "regressed" and request.codes and not new.recording.fitted:
-            lacking = itertools.chain(*_conform(before, pair.after, bench))
-            by_hand = stopped_at(new.recording.failure, (*problems, *left), lacking)
-        if by_hand:
+        by_hand = stopped_at(new.recording.failure, (*problems, *left), request.by_hand)
+        if judgement.verdict == "regressed" and not new.recording.fitted and by_hand:
             reason = f"{judgement.reason}; left to do by hand: {by_hand}"
             judgement = replace(judgement, verdict="inconclusive", reason=reason)
         ran = executed(before, after, request.changed, [new])
@@ -346,9 +342,9 @@ def _conforming(after: Sources, bench: Bench) -> Evidence:
     return replace(judged, environments=(ready.environment,), problems=problems, left=left)
 
 
-def _conform(tree: Sources, ready: Ready, bench: Bench) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """What of a tree the target does not have: in changed files, and in the others."""
-    found = [use for path in tree.paths() for use in of_file(tree, path)]
+def _conform(after: Sources, ready: Ready, bench: Bench) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """What the target does not have: in changed files, and in the others."""
+    found = [use for path in after.paths() for use in of_file(after, path)]
     if not found:
         return (), ()
     facts = conform.facts(_told(asked(found), ready, bench))

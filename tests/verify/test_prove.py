@@ -75,7 +75,7 @@ def test_another_learning_rate_is_a_change_that_says_where(tmp_path: Path) -> No
 
 
 def test_a_tree_that_no_longer_trains_is_a_regression(tmp_path: Path) -> None:
-    evidence = run(tmp_path, OLD, OLD, codes=())
+    evidence = run(tmp_path, OLD, OLD)
     assert (evidence.verdict, evidence.rung) == ("regressed", None)
     assert "hiddens" in evidence.reason
     assert any("training_step(hiddens)" in problem for problem in evidence.problems)
@@ -84,14 +84,15 @@ def test_a_tree_that_no_longer_trains_is_a_regression(tmp_path: Path) -> None:
 def test_a_tree_that_stops_at_what_is_left_by_hand_regresses_no_rewrite(tmp_path: Path) -> None:
     """Its modules are trained alone then; what a rewrite wrote, and the target does not have, is no such thing."""
     left = NEW.replace("pl.Trainer(", "pl.Trainer(gpus=0, ")
-    evidence = run(tmp_path, left, left.replace("loss = ", "loss = 1 * "))
+    said = (("train.py", "`gpus=` of Trainer was removed in Lightning 2.0"),)
+    evidence = run(tmp_path, left, left.replace("loss = ", "loss = 1 * "), by_hand=said)
     assert (evidence.verdict, evidence.rung) == ("preserved", None), evidence
     assert [part.verdict for part in evidence.alone] == ["preserved"]
     at = next(number for number, line in enumerate(left.splitlines(), 1) if "gpus=0" in line)
     told = f"left to do by hand: train.py:{at}: Trainer(gpus=...), the target has no such argument"
     assert told in evidence.reason and "the tree before trains, the patched one does not: TypeError" in evidence.reason
 
-    written = run(tmp_path / "other", NEW, NEW.replace("pl.Trainer(", "pl.Trainer(accelerators='cpu', "))
+    written = run(tmp_path / "other", NEW, NEW.replace("pl.Trainer(", "pl.Trainer(accelerators='cpu', "), by_hand=said)
     assert (written.verdict, written.rung) == ("regressed", None), "a rewrite wrote it"
     assert any("accelerators" in problem for problem in written.problems)
 
