@@ -80,7 +80,7 @@ def search(bench: Bench, spec: dict[str, Any], record: Callable[..., None]) -> N
     for number, file in enumerate(spec["modules"]):
         if time.monotonic() > end:
             if file["steps"]:
-                record("unfound", path=file["path"], cls=None, why=_NO_TIME)
+                record("unfound", path=file["path"], cls=None, why=_NO_TIME, late=True)
             continue
         try:
             module = load(bench, file["names"])
@@ -94,7 +94,7 @@ def search(bench: Bench, spec: dict[str, Any], record: Callable[..., None]) -> N
         found.sort(key=lambda cls: order.get(cls.__name__, len(order)))
         for place, cls in enumerate(found):
             if time.monotonic() > end:
-                record("unfound", path=file["path"], cls=cls.__name__, tries=0, why=_NO_TIME)
+                record("unfound", path=file["path"], cls=cls.__name__, tries=0, why=_NO_TIME, late=True)
                 continue
             others = sum(other["steps"] for other in spec["modules"][number + 1 :])
             seconds = max(5.0, (end - time.monotonic()) / (others + len(found) - place))
@@ -116,11 +116,12 @@ def _search_one(
 ) -> None:
     bench.absent.clear()
     offers.begin(seconds)
+    end = time.monotonic() + seconds
     state, tries, furthest = Climb(bench, cls, hints, trainer, seconds, offers).run()
     about = {"path": file["path"], "cls": cls.__name__, "tries": tries}
     if state is None:
         why = f"no arguments and batches were found in {tries} tries; the furthest: {furthest or _NO_TIME}"
-        record("unfound", **about, why=why)
+        record("unfound", **about, why=why, late=time.monotonic() >= end)
         return
     recipe = {
         **about,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
@@ -10,18 +11,23 @@ from typing import Any
 from verify import modules
 from verify.alone_errors import is_about_inputs
 from verify.alone_tries import EVALUATIONS
-from verify.evidence import Alone, Failure, Rung, Verdict
+from verify.apart_told import facts_of_parts, notes_of, told_of, untrained
+from verify.evidence import Alone, Fact, Failure, Rung, Touched, Verdict
+from verify.executed_parts import parts as parts_of
 from verify.idle import Executed, executed, watched
 from verify.modules import Chosen
 from verify.process import Outcome, memory
-from verify.record import Raw, besides, events, read
+from verify.record import Raw, events, read
 from verify.running import OUTPUT
 from verify.sources import NAMESPACES, Sources
-from verify.verdict import BY_ONE_RUN, Judgement, confirmed, judge, noise_of, steady
+from verify.told import replace_by_hand
+from verify.verdict import BY_ONE_RUN, Judgement, confirmed, judge, noise_of, steady, unsure
 
 SHARE = 0.6
 """How much of a tree's time is spent on looking for arguments and batches."""
 LONGEST_S = 240.0
+GRACE, GRACE_S = 1.25, 20.0
+"""How far beyond its time a search may go: what computes without a stop hears no alarm."""
 MEMORY = 0.3
 """How much of the machine's memory a try may hold: the process that looks has its limit above that."""
 
@@ -37,7 +43,7 @@ _NEEDED = frozenset({*_TEXTS, *_LISTS, "tries", "arguments", "batch", "attribute
 class Sides:
     """The two trees and how the harness is started on them; `old` is None where the baseline cannot be had. Of the
     `functions` of the tree after, it is recorded whether they are called; `nudged` trainings begin with weights that
-    are a rounding away."""
+    are a rounding away. `left` says how many seconds the clock allows."""
 
     before: Sources
     after: Sources
@@ -48,17 +54,20 @@ class Sides:
     seconds: float
     functions: Sequence[str] = ()
     nudged: bool = False
+    left: Callable[[], float] = lambda: math.inf
 
 
 @dataclass(frozen=True)
 class Result:
     """What training alone came to: a judgement over all modules, each module, what could not be trained and why, and
-    the changed files that none of the modules which the judgement rests on executed."""
+    the changed files that none of the modules which the judgement rests on executed; `touched` is what they executed
+    of each."""
 
     judgement: Judgement
     alone: tuple[Alone, ...]
     failed: tuple[str, ...]
     unexecuted: tuple[str, ...] = ()
+    touched: tuple[Touched, ...] = ()
 
 
 def train(
@@ -108,13 +117,12 @@ def train(
         return executed(sides.before, sides.after, changed, news)
 
     counted = [part for part, new in runs if modules.touches(root, changed, ran(new).held)]
-    whole = ran(*(new for _, new in runs))
-    aside = modules.not_executed(root, changed, whole.held, "these modules") + whole.told
     judgement = _overall(parts, counted, failed, problems)
     judged = {id(part) for part in _judged(counted)}
-    rests = ran(*(new for part, new in runs if id(part) in judged)).held
-    unexecuted = modules.unexecuted(root, changed, rests)
-    return Result(replace(judgement, reason=judgement.reason + aside), parts, failed, unexecuted)
+    rests = [new for part, new in runs if id(part) in judged]
+    unexecuted = modules.unexecuted(root, changed, ran(*rests).held)
+    news = rests or [new for _, new in runs]
+    return Result(judgement, parts, failed, unexecuted, parts_of(sides.before, sides.after, changed, news))
 
 
 def _with_evaluation(
@@ -130,7 +138,9 @@ def _with_evaluation(
             more.append({**recipe, **dict.fromkeys(works, True), "left": left})
     again = _replay(sides, more, "evaluated")
     found = {
-        _label(one[0]): one for one in again if one[1] and one[1].recording.fitted and not one[1].recording.failure
+        _label(one[0]): one
+        for one in again
+        if one[1] and one[1].recording.fitted and not one[1].recording.failure and not (one[1].ended or one[2].ended)
     }
     return [found.get(_label(pair[0]), pair) for pair in pairs]
 
@@ -151,10 +161,10 @@ def _confirmed(
     told = []
     for (recipe, old, new), part in zip(pairs, parts, strict=True):
         _, second, third = found.get(_label(recipe), (recipe, old, new))
-        now = Judgement(part.verdict, part.rung, part.reason)
+        now = Judgement(part.verdict, part.rung, part.reason, facts=part.facts)
         if old is not None and second is not None:
             now = confirmed(now, (old, second), (new, third))
-        told.append(replace(part, verdict=now.verdict, reason=now.reason))
+        told.append(replace(part, verdict=now.verdict, reason=now.reason, facts=now.facts))
     return tuple(told)
 
 
@@ -188,6 +198,7 @@ def _search(
 ) -> tuple[list[Recipe], tuple[str, ...], bool]:
     """The recipes found, slow ones last, what was not found and why, and whether anything of the project could be
     looked at."""
+    budget = min(min(sides.seconds, sides.left()) * SHARE, LONGEST_S)
     spec = {
         "mode": "search",
         "paths": list(dict.fromkeys(path for file in files for path in file.paths)),
@@ -195,7 +206,8 @@ def _search(
         "modules": [modules.described(tree, file) for file in files],
         "trainer": modules.carried(tree),
         "memory": memory() * MEMORY,
-        "budget": min(sides.seconds * SHARE, LONGEST_S),
+        "budget": budget,
+        "seconds": min(sides.seconds, budget * GRACE + GRACE_S),
     }
     outcome, record = start(name, tree, spec)
     recipes, failed = [], []
@@ -249,7 +261,7 @@ def _told(tree: Sources, recipes: Sequence[Recipe], folder: Path, outcome: Outco
     found: list[Raw] = []
     earlier: set[str] = set()
     for number, recipe in enumerate(recipes):
-        label = f"{recipe['path']}: {recipe['cls']}, trained alone"
+        label = f"{recipe['path']}: {recipe['cls']}, trained by itself"
         raw = _read(folder / f"{number}.jsonl", label, outcome, recipe)
         known = earlier.difference(tree.reach(recipe["path"])[0])
         loaded = tuple(path for path in raw.loaded if path not in known)
@@ -312,6 +324,8 @@ def _read(path: Path, label: str, outcome: Outcome, recipe: Recipe) -> Raw:
             how = ended = f"not begun, as {how} before"
         recording = replace(recording, failure=Failure("ProcessEnded", how, None))
         raw = replace(raw, ended=ended)
+    elif outcome.ended and not any(event.get("event") == "end" for event in events(path)):
+        raw = replace(raw, ended=outcome.ended)
     return replace(raw, recording=recording)
 
 
@@ -324,43 +338,25 @@ def _part(
     per_batch: bool,
     second: Raw | None = None,
 ) -> Alone:
-    noise, kept, aside = 0.0, old, ""
+    noise, kept = 0.0, old
+    aside: tuple[Fact, ...] = ()
     if old and second:
         noise, (kept, aside) = noise_of(old, second), steady(old, second)
-    judgement = judge(kept, new, (), per_batch=per_batch, missing=missing, noise=noise)
-    judgement = replace(judgement, reason=judgement.reason + aside)
+    judgement = judge(kept, new, (), per_batch=per_batch, missing=missing, noise=noise).with_facts(*aside)
+    if second and second.ended:
+        judgement = unsure(judge(old, new, (), per_batch=per_batch, missing=missing), second.ended)
     mine = [problem for problem in problems if problem.partition(":")[0] in new.loaded]
     failure = old.recording.failure if old else None
     if judgement.verdict == "regressed" and mine:
-        reason = f"{judgement.reason}; left to do by hand: {mine[0]}"
-        judgement = replace(judgement, verdict="inconclusive", reason=reason)
+        judgement = replace(judgement, verdict="inconclusive").with_facts(replace_by_hand(mine[0]))
     elif judgement.verdict == "repaired" and failure and is_about_inputs(f"{failure.type}: {failure.message}"):
-        reason = f"{judgement.reason}; the made-up batch may not be what the tree before takes"
-        judgement = replace(judgement, verdict="inconclusive", reason=reason)
-    notes = [f"found in {recipe['tries']} tries"]
-    if recipe["stubs"]:
-        notes.append(f"not installed or not in what is, imported but not used: {', '.join(recipe['stubs'])}")
-    if recipe["absent"]:
-        notes.append(
-            f"left as they were at the start, since they are not here: the weights of {', '.join(recipe['absent'])}"
-        )
-    if recipe["skipped"]:
-        notes.append(f"left out, since they need the project's data: {', '.join(recipe['skipped'])}")
-    if recipe["attributes"]:
-        notes.append(f"set on the module, as a script would: {recipe['told']['attributes']}")
-    if recipe["datamodule"]:
-        notes.append("with a data module of ours that hands the same batches out")
-    if recipe["told"]["smaller"]:
-        notes.append(f"a smaller model, as it is too large or too slow here: {recipe['told']['smaller']}")
-    if more := besides(old, new):
-        notes.append(more)
-    for name, why in recipe["left"].items():
-        notes.append(f"{EVALUATIONS[name]} fails on these batches ({why}), so it was left out")
+        doubt = Fact("also", "the generated batch may not be what the tree before takes")
+        judgement = replace(judgement, verdict="inconclusive").with_facts(doubt)
     return Alone(
         module=_label(recipe),
         arguments=recipe["told"]["arguments"],
         batch=recipe["told"]["batch"],
-        notes=tuple(notes),
+        notes=notes_of(recipe, old, new),
         verdict=judgement.verdict,
         rung=judgement.rung if new.recording.fitted else None,
         reason=judgement.reason,
@@ -368,6 +364,8 @@ def _part(
         tolerance=judgement.tolerance,
         before=old.recording if old else None,
         after=new.recording,
+        furthest=judgement.furthest,
+        facts=judgement.facts,
     )
 
 
@@ -385,23 +383,26 @@ def _overall(
 ) -> Judgement:
     """One judgement for all modules: what the worst of those that trained says."""
     ground: Rung | None = None if problems else "conforms"
-    untried = "; ".join(failed[:3]) + (f"; and {len(failed) - 3} more" if failed[3:] else "")
-    rest = f"; not trained: {untried}" if failed else ""
+    rest = untrained(failed)
     trained = [part for part in counted if part.rung in ("trains", "same")]
-    told = "; ".join(
-        f"{part.module.split(':')[1]}({part.arguments}) on {part.batch}: {part.reason}" for part in parts[:3]
-    )
-    more = f"; and {len(parts) - 3} more" if len(parts) > 3 else ""
     if not parts:
-        return Judgement("inconclusive", ground, f"no module could be trained alone: {untried or _NONE_THERE}")
-    said = f"trained alone, on made-up batches: {told}{more}{rest}"
+        nothing = rest or (Fact("also", _NONE_THERE),)
+        return Judgement("inconclusive", ground, "no module could be trained by itself", facts=nothing)
     if not counted:
-        return Judgement("inconclusive", ground, f"{said}; none of the changed files was executed")
+        reason = f"{told_of(parts[0], len(parts))}; it executed none of the changed files"
+        return Judgement("inconclusive", ground, reason, facts=(*facts_of_parts(parts), *rest))
     judged = _judged(counted)
-    verdict = min((part.verdict for part in judged), key=_WORST.index)
-    off = [part.max_difference for part in judged if part.max_difference is not None]
+    worst = min(judged, key=lambda part: _WORST.index(part.verdict))
+    off = max((part for part in judged if part.max_difference is not None), default=None, key=_difference)
     rung = ground
-    if trained and not problems and verdict != "regressed":
+    if trained and not problems and worst.verdict != "regressed":
         rung = "same" if all(part.rung == "same" for part in trained) else "trains"
     tolerance = max((part.tolerance for part in judged if part.tolerance is not None), default=None)
-    return Judgement(verdict, rung, said, max(off, default=None), tolerance)
+    facts = (*facts_of_parts([worst, *(part for part in parts if part is not worst)]), *rest)
+    reason = f"{told_of(worst, len(parts))}: {worst.reason}"
+    size, where = (off.max_difference, off.furthest) if off else (None, None)
+    return Judgement(worst.verdict, rung, reason, size, tolerance, where, facts)
+
+
+def _difference(part: Alone) -> float:
+    return part.max_difference or 0.0

@@ -7,10 +7,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from verify.budget import Budget, Clock
 from verify.building import cache_folder
 from verify.containment import Containment
+from verify.entry import Start
 from verify.environments import Ready, Wanted
-from verify.evidence import Environment
+from verify.evidence import Environment, Evidence, Rung
 from verify.interpreters import Interpreter, inspect_named
 from verify.recorded import Started
 
@@ -32,7 +34,12 @@ class Request:
     `lasted` says which release was the last to have a name or a hook that is gone (`utilities.cli.CALLBACK_REGISTRY`,
     `Callback.on_init_end`). `records` is a folder to keep what both trees recorded in, None to keep nothing.
     `accelerator` is "auto" for the best that the machine has and both trees know, "cpu" for the CPU; `devices` is how
-    many train a script together.
+    many train a script together. `start` is what is to be run, None for what the settings of the tree after say.
+    `packages` are requirements that the user adds to those of the project.
+    `as_asked` runs the tree after in what its manifests ask for, where that can be had.
+    `clock` says how long all of it may take, None for as long as `Budget` says. `finished` is a folder to keep the runs
+    in that came to their end, and to take them from. `required` is the rung that is asked for: what is proven without a
+    run reaches *conforms* at most.
     """
 
     group: str
@@ -55,6 +62,26 @@ class Request:
     accelerator: str = "auto"
     devices: int = 1
     by_hand: tuple[tuple[str, str], ...] = ()
+    start: Start | None = None
+    packages: tuple[str, ...] = ()
+    as_asked: bool = True
+    clock: Clock | None = None
+    finished: Path | None = None
+    required: Rung | None = None
+
+
+@dataclass
+class Known:
+    """What a proof knows so far: what it is at, whether names were looked up, with what the target lacks, what each
+    script came to, what one says whose second run was not made, and what modules alone did."""
+
+    doing: str = "making the environments"
+    looked: bool = False
+    problems: tuple[str, ...] = ()
+    left: tuple[str, ...] = ()
+    scripts: list[Evidence] = field(default_factory=list)
+    once: Evidence | None = None
+    alone: Evidence | None = None
 
 
 @dataclass(frozen=True)
@@ -68,6 +95,11 @@ class Bench:
     progress: Callable[[str], None]
     pairs: list[tuple[Wanted, Wanted, Pair]] = field(default_factory=list)
     started: list[Started] = field(default_factory=list)
+    watching: dict[str, Mapping[str, tuple[str, ...]]] = field(default_factory=dict)
+    """How the trees are watched otherwise than at first, by script: both alike, and in each further run."""
+    clock: Clock = field(default_factory=lambda: Clock(Budget()))
+    known: Known = field(default_factory=Known)
+    digests: dict[Path, str] = field(default_factory=dict)
 
     @property
     def cache(self) -> Path:

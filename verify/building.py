@@ -10,7 +10,7 @@ import shutil
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import IO
 
@@ -18,9 +18,11 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 from platformdirs import user_cache_dir
 
-from verify.installer import STORE, Installer, interpreter
+from verify.installer import NO_TIME, STORE, Installer, interpreter
 from verify.interpreters import Interpreter, Unavailable, inspect_shut_in
+from verify.lines import GIT
 from verify.loading import OPERATORS, Repair
+from verify.origins import NOWHERE, Origins
 from verify.process import Stopped
 
 MARKER = "fixer-environment.json"
@@ -29,22 +31,25 @@ _OF_TODAY = frozenset(
     {"torch", "torchvision", "torchaudio", "torchmetrics", "setuptools", "jsonargparse", "lightning-utilities"}
 )
 """What belongs to torch and Lightning, which are those of today."""
+_OTHER_FILES = "its files do not have the hashes that the project gives: it was changed, or another has its name"
 _NO_DAY = "2999-12-31"
 _BUILT = 3
 """Goes up when the same plan comes to be built otherwise."""
 _TOLD = 160
-_GIT = "git+https://"
-_REFUSED = f"of addresses, only {_GIT} ones are installed from"
+_REFUSED = f"of addresses, only {GIT} ones are installed from"
+_MISMATCH = re.compile(r"hash mismatch|do not match the hashes|mismatched hash", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
 class Plan:
-    """One environment to build: what it cannot be without, and what it should have besides, that as of an ISO day."""
+    """One environment to build: what it cannot be without, and what it should have besides, that as of an ISO day and
+    from the project's own places too."""
 
     base: tuple[str, ...]
     overrides: tuple[str, ...]
     extras: tuple[str, ...]
     day: str | None = None
+    origins: Origins = NOWHERE
 
 
 def build(
@@ -54,8 +59,14 @@ def build(
     cache = cache.absolute()
     installer = replace(installer, needs=(*base.folders, *installer.needs))
     lent = [name for name in BOUND_TO_TORCH if any(line.startswith(name) for line in plan.extras)]
+    places = [asdict(plan.origins)] if plan.origins != NOWHERE else []
     asked = json.dumps(
-        [base.python, sys.platform, plan.base, plan.overrides, plan.extras, *lent, _BUILT, *filter(None, [plan.day])]
+        [
+            *(base.python, sys.platform, plan.base, plan.overrides, plan.extras, *lent, _BUILT),
+            *filter(None, [plan.day]),
+            *places,
+        ],
+        default=sorted,
     )
     key = hashlib.sha256(asked.encode()).hexdigest()[:16]
     folder = cache / f"{plan.base[1].replace('==', '-')}-{key}"
@@ -68,6 +79,8 @@ def build(
                 made = cache / STORE / folder.name
                 made.parent.mkdir(exist_ok=True)
                 left = _fill(made, plan, base.path, installer)
+                if installer.left() <= 0:  # what failed to install may have lacked the time alone
+                    raise Unavailable(f"{NO_TIME} before {plan.base[1]} and what the project needs were installed")
                 _settle(made, folder, {"asked": json.loads(asked), "left": left})
             (folder / MARKER).touch()
     except OSError as error:
@@ -121,11 +134,17 @@ def _fill(folder: Path, plan: Plan, python: Path, installer: Installer) -> tuple
     dated = _flags(plan, there)
     for name in sorted(_of_the_day(plan) & set(there)):
         installer.remove(folder, name)
-    refused = {line: _REFUSED for line in plan.extras if not (Requirement(line).url or _GIT).startswith(_GIT)}
+    refused = {line: _REFUSED for line in plan.extras if not (Requirement(line).url or GIT).startswith(GIT)}
     plan = replace(plan, extras=tuple(line for line in plan.extras if line not in refused))
-    alone = _install_together(folder, held, plan, dated, installer)
-    tried = {line: _install_one(folder, held, line, plan, dated, installer) for line in alone}
-    left = refused | {line: why for line, why in tried.items() if why}
+    installer = installer.for_project(plan.origins)
+    alone, wrong_files = _install_together(folder, held, plan, dated, installer)
+    installer = installer.without(_names(wrong_files))
+    tried: dict[str, str | None] = dict.fromkeys(alone)
+    for line in sorted(alone, key=lambda line: not plan.origins.hashes_of(line)):
+        tried[line] = _install_one(folder, held, line, plan, dated, installer)
+        if tried[line] == _OTHER_FILES:
+            installer = installer.without(_names([line]))
+    left = refused | wrong_files | {line: why for line, why in tried.items() if why}
     unfit = _unfit(folder, installer)
     lines = [line for line in plan.extras if line not in left]
     broken = Repair(folder, installer, held, dated, plan.overrides).run(lines, plan.base[1])
@@ -135,22 +154,28 @@ def _fill(folder: Path, plan: Plan, python: Path, installer: Installer) -> tuple
 
 def _install_together(
     folder: Path, held: tuple[str, ...], plan: Plan, dated: tuple[str, ...], installer: Installer
-) -> list[str]:
+) -> tuple[list[str], dict[str, str]]:
     """Install all that an environment should have at once: without the version of what the installer gives as reason
-    why that fails, and then without that itself. What is left to be installed by itself is returned."""
+    why that fails, and then without that itself. What is left to be installed by itself is returned, and what is not,
+    as its files have other hashes than the project says: it is not taken in another version."""
     lines = {line: _asked(line) for line in plan.extras}
     alone: list[str] = []
+    refused: dict[str, str] = {}
     while lines and (wrong := installer.install(folder, [*dated, *held, *lines.values()], plan.overrides)):
         blamed = _blamed(wrong, lines)
         if blamed is None:
-            return [line for line in plan.extras if line in lines or line in alone]
+            return [line for line in plan.extras if line in lines or line in alone], refused
         name = Requirement(blamed).name
-        if Requirement(blamed).url or lines[blamed] == name:
+        if _MISMATCH.search(wrong):
+            refused[blamed] = _OTHER_FILES
+            installer = installer.without(_names([blamed]))
+            del lines[blamed]
+        elif Requirement(blamed).url or lines[blamed] == name:
             alone.append(blamed)
             del lines[blamed]
         else:
             lines[blamed] = name
-    return alone
+    return alone, refused
 
 
 def _blamed(wrong: str, lines: Iterable[str]) -> str | None:
@@ -218,6 +243,8 @@ def _install_one(
         wrong = installer.install(folder, given, plan.overrides)
         if not wrong:
             return None
+        if _MISMATCH.search(wrong):
+            return _OTHER_FILES
         first = first or wrong
     return first
 
@@ -241,6 +268,8 @@ def _wait(stream: IO[str], installer: Installer) -> None:
         import fcntl
 
         while not installer.stop.is_set():
+            if installer.left() <= 0:
+                raise Unavailable(f"{NO_TIME} while another run made this environment; run fixer again once it has")
             with contextlib.suppress(BlockingIOError):
                 fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 return

@@ -6,43 +6,45 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
+from verify import bubblewrap
 from verify.process import TASKS_EACH, Limits
 
 Level = Literal["full", "network", "limits", "none"]
 
-_PROC = Path("/proc/self")
 _JAIL = Path(__file__).with_name("jail.py")
+_START = (sys.executable, "-I", "-S", str(_JAIL))
 _LEVELS: tuple[Level, ...] = ("full", "network", "limits")
 _SAID: dict[Level, str] = {
-    "full": "run without network, with nothing to read but its copy, its environment and the system's libraries",
-    "network": "run without network, but not kept from reading and writing files of yours, since this system has no "
+    "full": "without network, with nothing to read but its copy, its environment and the system's libraries",
+    "network": "without network, but not kept from reading and writing files of yours, since this system has no "
     "mount namespace for us",
-    "limits": "run with the network on and not kept from files and processes of yours, since this system has no "
+    "limits": "with the network on and not kept from files and processes of yours, since this system has no "
     "namespaces for us",
-    "none": "run with the network on, without limits and not kept from files and processes of yours, since this system "
+    "none": "with the network on, without limits and not kept from files and processes of yours, since this system "
     "has no way for us",
 }
 
 
 @dataclass(frozen=True)
 class Containment:
-    """How far programs are shut in, and the folders outside their own that they may read all the same."""
+    """How far programs are shut in, the folders outside their own that they may read all the same, and the bubblewrap
+    that does it, where not we ourselves do."""
 
     level: Level
     readable: tuple[Path, ...] = ()
+    bubblewrap: str | None = None
 
     @property
     def said(self) -> str:
         """What is true of every program that is run so, for the evidence."""
         more = f", and {', '.join(map(str, self.readable))}" if self.readable and self.level == "full" else ""
-        if self.level == "limits" and not _PROC.exists():
-            more = "; what all its processes use together is not bounded, since this system does not list them"
-        return _SAID[self.level] + more
+        by = "by bubblewrap " if self.bubblewrap else ""
+        return f"run {by}{_SAID[self.level]}{more}"
 
     def command(
         self,
@@ -71,14 +73,34 @@ class Containment:
             "private": str(private),
             "shared": limits.memory // 4,
         }
-        return [sys.executable, "-I", "-S", str(_JAIL), json.dumps(spec), *command]
+        if self.bubblewrap:
+            return self._wrapped(self.bubblewrap, command, spec)
+        return [*_START, json.dumps(spec), *command]
+
+    def _wrapped(self, program: str, command: Sequence[str], spec: Mapping[str, Any]) -> list[str]:
+        """The command that has bubblewrap run another one. What sets the limits inside needs its Python there."""
+        private = Path(spec["private"])
+        (private / "tmp").mkdir(exist_ok=True)
+        readable = [*spec["readable"], sys.base_prefix, str(_JAIL)]
+        options = bubblewrap.arguments(private, readable, spec["writable"], spec["shared"], spec["online"])
+        inside = {"level": "inside", "limits": spec["limits"], "tasks": spec["tasks"]}
+        outside = {"level": "outside", "limits": {}}
+        python = [str(Path(sys.executable).resolve()), *_START[1:]]
+        return [*_START, json.dumps(outside), program, *options, "--", *python, json.dumps(inside), *command]
 
 
 def contain(folder: Path, readable: tuple[Path, ...] = ()) -> Containment:
     """The most that this system lets us arrange, found by trying; `folder` is one to try in."""
+    return next(ways(folder, readable), Containment("none", readable))
+
+
+def ways(folder: Path, readable: tuple[Path, ...] = ()) -> Iterator[Containment]:
+    """Every way that works here in which programs are shut in, the best first."""
     folder.mkdir(exist_ok=True)
-    for level in _LEVELS if sys.platform != "win32" else ():
-        found = Containment(level, readable)
+    wrapper = bubblewrap.installed()
+    every = [Containment("full", readable, wrapper)] if wrapper else []
+    every += [Containment(level, readable) for level in (_LEVELS if sys.platform != "win32" else ())]
+    for found in every:
         needs = [sys.prefix, sys.base_prefix, *sys.path]
         command = found.command([sys.executable, "-I", "-c", "import ctypes"], folder, needs, Limits(10, 2**30))
         try:
@@ -86,8 +108,7 @@ def contain(folder: Path, readable: tuple[Path, ...] = ()) -> Containment:
         except (OSError, subprocess.TimeoutExpired):
             continue
         if tried.returncode == 0:
-            return found
-    return Containment("none", readable)
+            yield found
 
 
 def _limits(limits: Limits) -> dict[str, int]:

@@ -115,17 +115,20 @@ def losses_of(before: Raw, after: Raw) -> list[tuple[float, float]]:
     return [*found, *last]
 
 
-def most(before: Raw, after: Raw) -> float | None:
-    """The largest absolute difference over losses, learning rates and weights."""
+def furthest(before: Raw, after: Raw) -> Difference | None:
+    """The largest absolute difference over losses, learning rates and weights, and which number it is of."""
     old, new = before.recording, after.recording
-    found = [abs(a - b) for a, b in losses_of(before, after)]
-    found += [abs(a - b) for x, y in pairs(old.learning_rates, new.learning_rates) for a, b in pairs(x, y)]
+    what = "sum of the losses of step" if regrouped(before, after) else "loss"
+    found = [(abs(a - b), f"{what} {number}") for number, (a, b) in enumerate(losses_of(before, after), 1)]
+    for number, (left, right) in enumerate(pairs(old.learning_rates, new.learning_rates), 1):
+        found += [(abs(a - b), f"learning rate of step {number}") for a, b in pairs(left, right)]
     ending = {weight.name: weight for weight in after.weights}
     for weight in before.weights:
         other = ending.get(weight.name)
-        found += [abs(a - b) for a, b in pairs(weight.values, other.values)] if other else []
-    finite = [value for value in found if math.isfinite(value)]
-    return max(finite, default=None)
+        found += [(abs(a - b), f"weight {weight.name}") for a, b in pairs(weight.values, other.values)] if other else []
+    finite = [one for one in found if math.isfinite(one[0])]
+    size, where = max(finite, key=lambda one: one[0], default=(None, ""))
+    return Difference(where, size) if finite else None
 
 
 def pairs(left: Iterable[T], right: Iterable[T]) -> Iterator[tuple[T, T]]:

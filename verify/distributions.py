@@ -1,54 +1,28 @@
-"""Which distribution to install for an imported package, where the names differ."""
+"""Which distribution to ask an index for, for an imported package: only what `distributions.csv` knows.
+
+An index may hold anybody's package under the name of an import. So no name is ever made up: the table says which
+distribution brings a package, and where its code is kept, one line for each, for names that are their own too.
+"""
 
 from __future__ import annotations
 
+import csv
 import re
+from collections.abc import Mapping
+from pathlib import Path
+from types import MappingProxyType
 
 from packaging.utils import canonicalize_name
 
-DISTRIBUTIONS: dict[str, str] = {
-    "absl": "absl-py",
-    "attr": "attrs",
-    "Bio": "biopython",
-    "bs4": "beautifulsoup4",
-    "Crypto": "pycryptodome",
-    "cv2": "opencv-python-headless",
-    "dateutil": "python-dateutil",
-    "dotenv": "python-dotenv",
-    "faiss": "faiss-cpu",
-    "ffmpeg": "ffmpeg-python",
-    "fitz": "pymupdf",
-    "gin": "gin-config",
-    "git": "gitpython",
-    "grpc": "grpcio",
-    "haiku": "dm-haiku",
-    "hydra": "hydra-core",
-    "imblearn": "imbalanced-learn",
-    "jsonargparse": "jsonargparse[signatures]",
-    "jwt": "pyjwt",
-    "Levenshtein": "levenshtein",
-    "mpl_toolkits": "matplotlib",
-    "open_clip": "open-clip-torch",
-    "OpenSSL": "pyopenssl",
-    "ot": "pot",
-    "PIL": "pillow",
-    "pkg_resources": "setuptools",
-    "pl_bolts": "lightning-bolts",
-    "progressbar": "progressbar2",
-    "pyro": "pyro-ppl",
-    "pywt": "pywavelets",
-    "ruamel": "ruamel.yaml",
-    "skimage": "scikit-image",
-    "sklearn": "scikit-learn",
-    "skmisc": "scikit-misc",
-    "slugify": "python-slugify",
-    "torch_geometric": "torch-geometric",
-    "torchnlp": "pytorch-nlp",
-    "tree": "dm-tree",
-    "umap": "umap-learn",
-    "yaml": "pyyaml",
-    "zmq": "pyzmq",
-}
+TABLE = Path(__file__).with_name("distributions.csv")
+
+
+def _read() -> dict[str, str]:
+    with TABLE.open(encoding="utf-8", newline="") as stream:
+        return {row["import"]: row["distribution"] for row in csv.DictReader(stream)}
+
+
+DISTRIBUTIONS: Mapping[str, str] = MappingProxyType(_read())
 AMBIGUOUS = frozenset({
     "clip", "common", "config", "configs", "core", "data", "dataset", "engine", "evaluation", "experiment", "helper",
     "helpers", "layers", "lib", "libs", "logger", "loss", "losses", "main", "metric", "metrics", "model", "models",
@@ -59,15 +33,28 @@ AMBIGUOUS = frozenset({
 """Names that many projects give their own files: the package of that name on an index is another one."""
 
 
+def is_package(name: str) -> bool:
+    """Whether a distribution could have the name of a top-level package (`_C` could not)."""
+    return bool(re.fullmatch(r"[A-Za-z0-9]([\w.-]*[A-Za-z0-9])?", name, re.ASCII))
+
+
 def distribution(package: str) -> str | None:
-    """The distribution that brings a top-level package; None where none can have such a name (`_C`)."""
-    if not re.fullmatch(r"[A-Za-z0-9]([\w.-]*[A-Za-z0-9])?", package, re.ASCII):
-        return None
-    return DISTRIBUTIONS.get(package) or canonicalize_name(package)
+    """The distribution that is known to bring a top-level package, as an index may be asked for it, with the extras
+    that go with it; None where none is known."""
+    return DISTRIBUTIONS.get(package)
+
+
+def names_of(package: str) -> frozenset[str]:
+    """What the distribution of a package is called in manifests: as the table has it, or as the package itself. These
+    names are for comparing; the second is none to ask an index for."""
+    if not is_package(package):
+        return frozenset()
+    known = DISTRIBUTIONS.get(package, package).split("[")[0]
+    return frozenset(map(canonicalize_name, (known, package)))
 
 
 def modules_of(name: str) -> list[str]:
-    """The top-level packages that are known by another name than their distribution."""
+    """The top-level packages that a distribution is known to bring."""
     return [
         package for package, brought_by in DISTRIBUTIONS.items() if canonicalize_name(brought_by.split("[")[0]) == name
     ]

@@ -7,7 +7,7 @@ import itertools
 import re
 import shlex
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 from typing import Any
@@ -46,12 +46,32 @@ class Entry:
         return shlex.join(["python", *how, *self.args])
 
 
-def entries(sources: Sources, changed: Iterable[str]) -> tuple[Entry, ...]:
-    """What trains: the configured command, else changed scripts, those that load changed files, the rest; each as the
-    project's own files start it, and by itself; then the smallest tests that train what was changed."""
-    configured = _configured(sources)
-    if configured:
-        return (configured,)
+@dataclass(frozen=True)
+class Start:
+    """What is to be run, as `[tool.fixer.verify]` says it: a script or a whole command with arguments, variables, and
+    Python command lines to run before."""
+
+    script: str | None = None
+    command: str | None = None
+    args: tuple[str, ...] = ()
+    variables: tuple[tuple[str, str], ...] = ()
+    setup: tuple[str, ...] = ()
+
+
+def entries(sources: Sources, changed: Iterable[str], asked: Start | None = None) -> tuple[Entry, ...]:
+    """What trains: the command that was asked for, else changed scripts, those that load changed files, the rest; each
+    as the project's own files start it, and by itself; then the smallest tests that train what was changed. Variables
+    and what is to be run before go with whatever is run. Without `asked`, what the tree's own settings say holds.
+
+    Raises ValueError for a script that is not in the tree, and for a command that does not start one."""
+    start = asked or _configured(sources) or Start()
+    named = _named(sources, start)
+    setup = tuple(_words(line) for line in start.setup)
+    found = (named,) if named else _found(sources, changed)
+    return tuple(replace(entry, variables=start.variables, setup=setup) for entry in found)
+
+
+def _found(sources: Sources, changed: Iterable[str]) -> tuple[Entry, ...]:
     touched = frozenset(changed)
     found = [path for path in sources.paths() if starts(sources, path)]
     ranked = sorted(
@@ -125,9 +145,8 @@ def _entry(sources: Sources, path: str, args: tuple[str, ...]) -> Entry:
     return Entry(path, args, module)
 
 
-def _configured(sources: Sources) -> Entry | None:
-    """What `[tool.fixer.verify]` says: `script` and `args`, or a `command`; `env` and `setup` go with either. Raises
-    ValueError for a script that is not in the tree, and for a command that does not start one."""
+def _configured(sources: Sources) -> Start | None:
+    """What `[tool.fixer.verify]` of the tree says, None where it cannot be read."""
     try:
         text = (sources.root / "pyproject.toml").read_text(encoding="utf-8")
         data: Any = tomllib.loads(text)
@@ -135,38 +154,49 @@ def _configured(sources: Sources) -> Entry | None:
         script, command = table.get("script"), table.get("command")
         args = tuple(str(arg) for arg in table.get("args", []))
         variables = tuple(sorted((str(name), str(value)) for name, value in table.get("env", {}).items()))
-        first = tuple(_words(str(line)) for line in table.get("setup", []))
+        setup = tuple(str(line) for line in table.get("setup", []))
     except (OSError, ValueError, AttributeError, TypeError, RecursionError):
         return None
-    module = None
-    if isinstance(command, str):
-        words = _words(command)
-        if words[:1] == ("-m",) and len(words) > 1:
-            module = words[1]
-            script = _file_of(sources, module)
-        else:
-            script = words[0] if words else ""
-        args = (*words[2 if module else 1 :], *args)
-    if not isinstance(script, str):
+    script, command = (text if isinstance(text, str) else None for text in (script, command))
+    return Start(script, command, args, variables, setup)
+
+
+def _named(sources: Sources, start: Start) -> Entry | None:
+    script, module, args = start.script, None, start.args
+    if start.command is not None:
+        script, module, more = started(shlex.split(start.command), frozenset(sources.paths()))
+        args = (*more, *args)
+    if script is None:
         return None
     path = PurePosixPath(script)
     inside = not path.is_absolute() and ".." not in path.parts and (sources.root / path).is_file()
     if not inside:
         raise ValueError(f"pyproject.toml: [tool.fixer.verify] names '{script}', which is not in the project")
     found = _entry(sources, path.as_posix(), args)
-    return replace(found, module=module or found.module, variables=variables, setup=first)
+    return replace(found, module=module or found.module)
+
+
+def started(words: Sequence[str], paths: Container[str]) -> tuple[str, str | None, tuple[str, ...]]:
+    """The script that a command line starts, of the `paths` that there are, its module name where it is started by
+    that, and its arguments."""
+    plain = _plain(words)
+    if plain[:1] == ("-m",) and len(plain) > 1:
+        return _file_of(paths, plain[1]), plain[1], plain[2:]
+    return plain[0] if plain else "", None, plain[1:]
 
 
 def _words(line: str) -> tuple[str, ...]:
+    return _plain(shlex.split(line))
+
+
+def _plain(words: Sequence[str]) -> tuple[str, ...]:
     """A command line without the `python` at its beginning, and what only says how that writes."""
-    words = shlex.split(line)
     if words[:1] and PurePosixPath(words[0]).name.startswith("python"):
-        words = list(itertools.dropwhile(lambda word: word in ("-u", "-B"), words[1:]))
+        return tuple(itertools.dropwhile(lambda word: word in ("-u", "-B"), words[1:]))
     return tuple(words)
 
 
-def _file_of(sources: Sources, module: str) -> str:
+def _file_of(paths: Container[str], module: str) -> str:
     base = module.replace(".", "/")
-    known = set(sources.paths())
-    found = (name for name in (f"{base}.py", f"{base}/__main__.py", f"src/{base}.py") if name in known)
+    found = (name for name in (f"{base}.py", f"{base}/__main__.py", f"src/{base}.py") if name in paths)
     return next(found, f"{base}.py")

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from datetime import date
 from pathlib import Path
 from types import MappingProxyType
@@ -16,69 +16,46 @@ from packaging.version import InvalidVersion, Version
 from verify.baseline import LIGHTNING, Choice, choose, named, requirement
 from verify.building import BOUND_TO_TORCH, Plan, build
 from verify.dates import as_of
-from verify.distributions import AMBIGUOUS, distribution
 from verify.evidence import Environment, Role
 from verify.installer import Installer
 from verify.interpreters import Interpreter, Unavailable, inspect
-from verify.manifests import Address
+from verify.naming import said
+from verify.origins import NOWHERE, Origins
 from verify.releases import minor_of
 
 TORCH = "2.13.0"
-_BASE = ("torch", "pytorch-lightning", "lightning", "setuptools")
 _NAMED = 5
-_OURS = ("fixer", "codemods", "verify", "lightning-fabric")
-_OPTIONAL = {
-    "LightningCLI": ("jsonargparse[signatures]",),
-    "MLFlowLogger": ("mlflow",),
-    "RichModelSummary": ("rich",),
-    "RichProgressBar": ("rich",),
-    "TensorBoardLogger": ("tensorboard", "tensorboardx"),
-    "WandbLogger": ("wandb",),
-}
 
 
 @dataclass(frozen=True)
 class Ready:
-    """An environment that a tree can run in, and which of the packages that it was to have did not install."""
+    """An environment that a tree can run in, which of the packages that it was to have did not install, and which are
+    imported and were left out, with the reasons."""
 
     interpreter: Interpreter
     environment: Environment
     absent: frozenset[str] = frozenset()
+    left: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class Wanted:
     """What the executed files need: Lightning's distribution, other packages, the project's pins on those, and the ISO
-    day on which the code was last written, None where that is not known."""
+    day on which the code was last written, None where that is not known.
+
+    `left` are the imported packages that nothing names, with the reasons, and `origins` the places that the project
+    names for the others; `told` says in words which of its places are asked and which are not. `locked` are the
+    releases of a lock file, Lightning's among them.
+    """
 
     lightning: str
     packages: frozenset[str]
     pins: tuple[str, ...] = ()
     written: str | None = None
-
-
-def needs(
-    packages: Iterable[str], names: Iterable[str], pins: Iterable[str] = (), addresses: Sequence[Address] = ()
-) -> frozenset[str]:
-    """The distributions, besides torch and Lightning, for imported packages and what `names` of Lightning need.
-
-    What the project takes from an address is taken from there: what has the name of one, and where nothing has, what
-    has words of it. A name that projects give their own files is taken from an index only where a pin has it.
-    """
-    pinned = {canonicalize_name(pin.name) for pin in map(requirement, pins) if pin}
-    ours = {*_BASE, *_OURS}
-    asked = {package: name for package in packages if (name := distribution(package)) and name not in ours}
-    open_to_words = [each for each in addresses if not any(each.is_of(*both) for both in asked.items())]
-    found = set()
-    for package, name in asked.items():
-        exact = (each for each in addresses if each.is_of(package, name))
-        address = next(exact, None) or next((each for each in open_to_words if each.brings(package)), None)
-        if address and name not in pinned:
-            found.add(f"{name} @ {address.url}")
-        elif name in pinned or package.lower() not in AMBIGUOUS:
-            found.add(name)
-    optional = {extra for name in names for extra in _OPTIONAL.get(name, ())}
-    return frozenset(found | optional | {"numpy"})
+    left: Mapping[str, str] = field(default_factory=dict)
+    origins: Origins = NOWHERE
+    told: str = ""
+    locked: tuple[str, ...] = ()
 
 
 def target(
@@ -88,22 +65,25 @@ def target(
     installer: Installer,
     cache: Path,
     progress: Callable[[str], None],
+    solved: Mapping[str, str] = MappingProxyType({}),
 ) -> Ready:
     """The environment for the tree after: a given interpreter, the one we run in, or one built for it; where that
-    cannot be, the one we run in as far as it goes."""
+    cannot be, the one we run in as far as it goes. With releases that were `solved` it is built of these."""
     if given is not None:
         _check_given(given, wanted, release)
         told = _otherwise(_extras(wanted, {}), given)
         return _ready("target", given, wanted, f"the interpreter that was asked for{told}")
     here = inspect(Path(sys.executable))
-    if _serves(here, wanted, release):
+    if not solved and _serves(here, wanted, release):
         told = _otherwise(_extras(wanted, {}), here)
         reason = f"the interpreter that fixer runs in has all that the project imports{told}"
         return _ready("target", here, wanted, reason)
-    torch = here.packages.get("torch", TORCH)
-    base = (f"torch=={torch}", *_lightning(wanted.lightning, release), "setuptools<82")
+    torch = solved.get("torch") or here.packages.get("torch", TORCH)
+    tools = f"setuptools=={solved['setuptools']}" if "setuptools" in solved else "setuptools<82"
+    base = (f"torch=={torch}", *_lightning(wanted.lightning, release), tools)
     day = _day(wanted, here, installer)
-    plan = Plan(base, (), _extras(wanted, {}), day)
+    held = tuple(f"{name}=={solved[name]}" for name in sorted(solved) if name not in _loose(wanted))
+    plan = Plan(base, held, _extras(wanted, {}), day, wanted.origins.needed_for(wanted.packages))
     try:
         found, left = build(plan, here, installer, cache, progress)
     except Unavailable as error:
@@ -132,7 +112,7 @@ def baseline(
     """The environment for the tree before: an older Lightning, all else as in the target, or with the project's own
     torch where that is asked for."""
     pins = tuple(pins)
-    choice = choose(pins, below, release)
+    choice = _chosen(wanted, pins, below, release)
     minor = minor_of(choice.version)
     if minor and not minor.any_installer and not installer.any_metadata:
         raise Unavailable(f"Lightning {choice.version} ({choice.reason}) installs only with uv: `pip install uv`")
@@ -161,6 +141,15 @@ def baseline(
     left = (*left, *(f"{name} (as in the target)" for name in sorted(absent)))
     moved = _otherwise((*plan.base, *plan.extras, *([metrics] if metrics else [])), found, same)
     return _ready("baseline", found, wanted, f"{choice.reason}{mine}{_dated(day)}{moved}{_without(left)}")
+
+
+def _chosen(wanted: Wanted, pins: tuple[str, ...], below: str | None, release: str) -> Choice:
+    """The release for the tree before: the one that a lock file holds, where it can be had."""
+    if held := named(wanted.locked, [wanted.lightning]):
+        locked = choose((*pins, str(held[0])), below, release)
+        if held[0].specifier.contains(locked.version, prereleases=True):
+            return Choice(locked.version, f"{locked.version}, the release that the lock file holds")
+    return choose(pins, below, release)
 
 
 def _own_metrics(wanted: Wanted, there: Interpreter) -> str | None:
@@ -193,6 +182,7 @@ def baseline_plan(
         (torch or f"torch=={same.get('torch', TORCH)}", *_lightning(wanted.lightning, str(choice.version)), *further),
         minor.overrides if minor else (),
         _extras(replace(wanted, packages=wanted.packages - {"torchmetrics"}), shared),
+        origins=wanted.origins.needed_for(wanted.packages),
     )
 
 
@@ -274,6 +264,13 @@ def _check_given(found: Interpreter, wanted: Wanted, release: str) -> None:
         raise Unavailable(f"the interpreter that was asked for {held}: run `{command}`")
 
 
+def _loose(wanted: Wanted) -> frozenset[str]:
+    """What is not held to solved releases by force: what is asked for by name anyway, and may be replaced where it does
+    not load."""
+    named = {canonicalize_name(Requirement(line).name) for line in wanted.packages}
+    return frozenset({"numpy", "setuptools", "torch", *LIGHTNING, *named})
+
+
 def _serves(here: Interpreter, wanted: Wanted, release: str) -> bool:
     """Whether the interpreter we run in can stand for the target."""
     held = here.packages.get("torch") and here.packages.get(wanted.lightning) == release
@@ -283,7 +280,18 @@ def _serves(here: Interpreter, wanted: Wanted, release: str) -> bool:
 def _ready(role: Role, found: Interpreter, wanted: Wanted, reason: str) -> Ready:
     shown = {"torch", "torchmetrics", *LIGHTNING, *(canonicalize_name(Requirement(n).name) for n in wanted.packages)}
     packages = tuple(sorted((name, version) for name, version in found.packages.items() if name in shown))
-    return Ready(found, Environment(role, found.python, packages, reason))
+    told = reason + wanted.told + _unlocked(wanted, found) + said(wanted.left)
+    return Ready(found, Environment(role, found.python, packages, told), left=wanted.left)
+
+
+def _unlocked(wanted: Wanted, found: Interpreter) -> str:
+    """What of Lightning and torch a lock file holds in other releases, as the two go together."""
+    held = named(wanted.locked, (*LIGHTNING, "torch", *BOUND_TO_TORCH))
+    apart = [
+        str(pin) for pin in held
+        if (there := found.packages.get(canonicalize_name(pin.name))) and not _fits(pin, there)
+    ]  # fmt: skip
+    return f"; not as the lock file has it, since these move: {', '.join(apart)}" if apart else ""
 
 
 def _day(wanted: Wanted, python: Interpreter, installer: Installer) -> str | None:

@@ -2,27 +2,121 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
 Rung = Literal["conforms", "trains", "same"]
 Verdict = Literal["repaired", "preserved", "changed", "regressed", "inconclusive"]
+Outcome = Literal[Verdict, "repaired in part", "preserved in part", "not executed"]
+"""What is said of a group or of one commit: a verdict, or that what it rests on executed a part or nothing of it."""
 Role = Literal["baseline", "target"]
+How = Literal[
+    "executed", "read", "installed", "same code", "document",
+    "not loaded", "not called", "not read", "not installed", "not run",
+]  # fmt: skip
+FactKind = Literal[
+    "ran", "compared", "explained by", "also", "not compared", "not executed", "provided", "next"
+]  # fmt: skip
 
 RUNGS: tuple[Rung, ...] = ("conforms", "trains", "same")
+_IN_PART: Mapping[Verdict, Outcome] = {"preserved": "preserved in part", "repaired": "repaired in part"}
+_COVERED: tuple[How, ...] = ("executed", "read", "installed", "same code", "document")
+_RUNS: tuple[How, ...] = ("not loaded", "not called", "not read")
+
+
+@dataclass(frozen=True)
+class Fact:
+    """One thing that a proof says besides its verdict, as a sentence in plain text.
+
+    `ran`: what was executed, and on what. `compared`: which numbers, and how far they are apart at most.
+    `explained by`: the finding without which the numbers are the same. `also`: what else was seen. `not compared` and
+    `not executed`: what the verdict says nothing of. `provided`: what the runs had besides the project's files and
+    packages. `next`: what its owner can do.
+    """
+
+    kind: FactKind
+    text: str
+
+
+@dataclass(frozen=True)
+class Touched:
+    """What the runs that a verdict rests on executed of one changed file, as it is in the tree after.
+
+    `executed`: code that was changed ran; `read`: a configuration was opened; `installed`: the environment was
+    installed from a manifest; `same code`: only comments and texts were changed; `document`: nothing that a training
+    reads or installs. `not loaded`, `not called` (the file was loaded, no function that was changed in it was called),
+    `not read`, `not installed` and `not run` (what is neither code, configuration nor manifest) are the rest. `called`
+    and `idle` are the changed functions that were called and those that were not, as far as calls were seen.
+    """
+
+    path: str
+    how: How
+    called: tuple[str, ...] = ()
+    idle: tuple[str, ...] = ()
+
+    @property
+    def is_covered(self) -> bool:
+        """Whether something of it was executed, or there is nothing in it to execute."""
+        return self.how in _COVERED
+
+    @property
+    def is_left_by_runs(self) -> bool:
+        """Whether a run could have executed or read it, and did not."""
+        return self.how in _RUNS
+
+    @property
+    def is_loaded(self) -> bool:
+        """Whether the runs executed the file as a whole, whatever they called of it."""
+        return self.how in ("executed", "read", "not called")
+
+
+@dataclass(frozen=True)
+class Share:
+    """What the proof of a group says of one of its codes, which is one commit: of the files that it changed, as far
+    as it changed them."""
+
+    code: str
+    outcome: Outcome
+    files: tuple[Touched, ...]
+
+
+@dataclass(frozen=True)
+class Asked:
+    """How an environment stands to what the manifests of its tree ask for.
+
+    `files` are the manifests. `differs` has what is there in another release than they ask for: its name, what they ask
+    for, what is there. `added` has what is there although nothing that they ask for brings it, and without which the
+    tree does not run. `why` says why it is not what they ask for as a whole, `excluded` why nothing could be. `newest`
+    says that what has no pin is there in the release of today, `today` how the tree ended with those, where it was run
+    with older ones instead.
+    """
+
+    files: tuple[str, ...]
+    differs: tuple[tuple[str, str, str], ...] = ()
+    added: tuple[str, ...] = ()
+    why: str = ""
+    excluded: str = ""
+    newest: bool = False
+    today: str = ""
 
 
 @dataclass(frozen=True)
 class Environment:
     """The versions in which one of the two trees ran.
 
-    `packages` are (distribution, version) pairs, sorted; `reason` says why these versions were chosen.
+    `packages` are (distribution, version) pairs, sorted; `reason` says why these versions were chosen. `manifests` are
+    the files of the tree that it was installed from, as they ask.
+    `asked` tells how they stand to what the tree after asks for, None where no manifest of it names Lightning, and of
+    the baseline.
     """
 
     role: Role
     python: str
     packages: tuple[tuple[str, str], ...]
     reason: str
+    manifests: tuple[str, ...] = ()
+    asked: Asked | None = None
 
 
 @dataclass(frozen=True)
@@ -147,18 +241,23 @@ class Alone:
     tolerance: float | None
     before: Recording | None
     after: Recording
+    furthest: str | None = None
+    facts: tuple[Fact, ...] = ()
 
 
 @dataclass(frozen=True)
 class Evidence:
     """The proof of one group of codemods: the base tree in the baseline against the final tree in the target.
 
-    `rung` is the highest one that was run and held for the final tree, None where none was. `problems` are
+    `rung` is the highest one that was run and held for the final tree, None where none was. `reason` is one short
+    sentence; what else there is to know is in `facts`. `problems` are
     names, arguments and hooks in the changed files that the target does not have; `left` the same for files
     that were not changed. `alone` has the modules that were trained by themselves where no script gets to `fit`;
     `before` and `after` are then those of the first of them. `max_difference` is the largest absolute difference
-    over losses, learning rates and final weights, None where nothing could be compared. `unexecuted` has the changed
-    files that what the verdict rests on neither executed nor read.
+    over losses, learning rates and final weights, None where nothing could be compared; `furthest` is where it is
+    (`loss 12`). `unexecuted` has the changed
+    files that what the verdict rests on neither executed nor read. `touched` has every changed file with what was
+    executed of it, `shares` what that says of each code.
     """
 
     group: str
@@ -175,3 +274,19 @@ class Evidence:
     left: tuple[str, ...] = ()
     alone: tuple[Alone, ...] = ()
     unexecuted: tuple[str, ...] = ()
+    furthest: str | None = None
+    facts: tuple[Fact, ...] = ()
+    touched: tuple[Touched, ...] = ()
+    shares: tuple[Share, ...] = ()
+
+    @property
+    def outcome(self) -> Outcome:
+        """The verdict, as far as something of each changed file was executed: `preserved` of a part alone is
+        `preserved in part`."""
+        return outcome_of(self.verdict, self.touched)
+
+
+def outcome_of(verdict: Verdict, touched: Iterable[Touched]) -> Outcome:
+    """A verdict on files of which these were executed as `touched` says. Other verdicts than `preserved` and
+    `repaired` claim nothing of what did not run."""
+    return verdict if all(file.is_covered for file in touched) else _IN_PART.get(verdict, verdict)

@@ -13,7 +13,7 @@ from typing import Any
 from packaging.utils import canonicalize_name
 
 from verify.baseline import requirement
-from verify.distributions import distribution
+from verify.distributions import names_of
 from verify.manifests import required_in
 from verify.sources import Sources
 
@@ -37,7 +37,7 @@ def spared(sources: Sources, scripts: Collection[str], files: Iterable[str]) -> 
         packages, tree = sources.packages(path), sources.tree(path)
         all_of |= packages
         at_once |= packages if path in scripts or tree is None else set(_at_once(tree))
-    return frozenset(package for package in all_of - at_once if (distribution(package) or "").split("[")[0] in named)
+    return frozenset(package for package in all_of - at_once if names_of(package) & named)
 
 
 def _at_once(tree: ast.Module) -> Iterator[str]:

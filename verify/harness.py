@@ -134,6 +134,7 @@ def in_place(spec: dict[str, Any], record: Record) -> Any:
     watch: Any
     beside("trackers").watch_trackers(str(Path.cwd()), lambda name, value: watch.handed(name, value))
     beside("lent").lend(LENT)
+    beside("lent").lend_loading(LENT)
     packages = lightning_packages(spec["namespaces"])
     sys.meta_path.append(beside("compiled").Compiler(Path.cwd(), Path(spec["scratch"]), COMPILED))
     beside("installed").install(spec.get("own"), Path.cwd(), INSTALLED)
@@ -141,7 +142,7 @@ def in_place(spec: dict[str, Any], record: Record) -> Any:
     beside("devices").without_cuda(str(Path.cwd()), device, MOVED)
     beside("opened").tell_opened(str(Path.cwd()), OPENED)
     watch = beside("watch").Watch(record, {**spec, "device": device})
-    beside("short").steady_loaders(spec["seed"])
+    beside("short").steady_loaders(spec["seed"], workers="workers" in spec.get("without", ()))
     beside("short").steady_shares()
     watch.patch_torch()
     watch.patch_warnings()
@@ -177,7 +178,7 @@ def alone(spec: dict[str, Any], record: Record) -> int:
         try:
             tools.replay(bench, recipe)
         except BaseException as error:
-            failed(error, root, own)
+            failed(error, root, own, watch.spec)
         own("loaded", files=loaded(root, root / recipe["path"]), warnings=watch.warnings(), **given())
         own("end")
     record("end")
@@ -222,7 +223,7 @@ def installed(name: str) -> str | None:
 def execute(spec: dict[str, Any], root: Path, script: Path, watch: Any) -> int:
     """Run the script as `__main__` and record how it ended, which files of the project it loaded, and warnings."""
     try:
-        return run_script(spec, root, script, watch.record)
+        return run_script(watch.spec, root, script, watch.record)
     finally:
         watch.record("loaded", files=loaded(root, script), warnings=watch.warnings(), **given())
 
@@ -255,16 +256,16 @@ def run_script(spec: dict[str, Any], root: Path, script: Path, record: Record) -
             record("failure", type="SystemExit", message=str(stop.code), place=None, when=time.time())
             return 1
     except BaseException as error:
-        failed(error, root, record)
+        failed(error, root, record, spec)
         return 1
     record("end")
     return 0
 
 
-def failed(error: BaseException, root: Path, record: Record) -> None:
-    """Record an exception that ended a training."""
-    message, where = str(error)[:4000], place(error, root)
-    record("failure", type=type(error).__name__, message=message, place=where, when=time.time())
+def failed(error: BaseException, root: Path, record: Record, spec: dict[str, Any]) -> None:
+    """Record an exception that ended a training, and what of ours it is about, if it is."""
+    told = {"type": type(error).__name__, "message": str(error)[:4000], "place": place(error, root)}
+    record("failure", **told, stands_for=beside("blame").blamed(error, spec), when=time.time())
     traceback.print_exc()
 
 

@@ -6,13 +6,14 @@ import ast
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from verify.modules import NAMED, code_of
+from verify.modules import code_of
 from verify.record import Raw
 from verify.sources import Sources
 
 _BY_NAME = "jit"
 """What is in the name of a decorator whose functions are compiled: no call of them is seen."""
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+_IMPORTS = (ast.Import, ast.ImportFrom)
 
 
 @dataclass(frozen=True)
@@ -23,18 +24,12 @@ class Executed:
     held: frozenset[str]
     idle: tuple[str, ...]
 
-    @property
-    def told(self) -> str:
-        """The functions that were not called, in words."""
-        more = f" and {len(self.idle) - NAMED} more" if len(self.idle) > NAMED else ""
-        return f"; changed but not called: {', '.join(self.idle[:NAMED])}{more}" if self.idle else ""
-
 
 def watched(before: Sources, after: Sources, changed: Iterable[str]) -> list[str]:
     """The changed functions of the tree after, each as `path:line`: those of which it is to be known whether a run
     calls them."""
     trees = ((path, before.tree(path), after.tree(path)) for path in sorted(set(changed)))
-    return [f"{path}:{line}" for path, old, new in trees if old and new for _, line in _changed(old, new)]
+    return [f"{path}:{line}" for path, old, new in trees if old and new for _, line in changed_functions(old, new)]
 
 
 def executed(before: Sources, after: Sources, changed: Iterable[str], runs: Sequence[Raw]) -> Executed:
@@ -48,7 +43,7 @@ def executed(before: Sources, after: Sources, changed: Iterable[str], runs: Sequ
         old, new = before.tree(path), after.tree(path)
         if old is None or new is None:
             continue
-        functions = _changed(old, new)
+        functions = changed_functions(old, new)
         left = [name for name, line in functions if f"{path}:{line}" not in calls]
         if functions and len(left) == len(functions) and _own(old) == _own(new):
             held.discard(path)
@@ -57,7 +52,7 @@ def executed(before: Sources, after: Sources, changed: Iterable[str], runs: Sequ
     return Executed(frozenset(held), tuple(idle))
 
 
-def _changed(old: ast.Module, new: ast.Module) -> list[tuple[str, int]]:
+def changed_functions(old: ast.Module, new: ast.Module) -> list[tuple[str, int]]:
     """The functions of a file whose code is not as it was, with the line that their code begins at."""
     known = [(name, code) for name, _, code in _functions(old, "")]
     return [(name, line) for name, line, code in _functions(new, "") if (name, code) not in known]
@@ -86,6 +81,17 @@ def _inner(node: ast.AST) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef | a
 def _own(node: ast.AST) -> str:
     """The code of a file, or of a function, without the functions in it and without texts that do nothing."""
     return code_of(node, lambda inner: isinstance(inner, _FUNCTIONS) or _is_text(inner))
+
+
+def same_code(old: ast.Module, new: ast.Module) -> bool:
+    """Whether two files differ in comments, places and texts that do nothing alone."""
+    return code_of(old, _is_text) == code_of(new, _is_text)
+
+
+def code_outside(tree: ast.Module) -> str:
+    """The code of a file without its functions and without what it imports: an import that works says nothing of the
+    functions that use it."""
+    return code_of(tree, lambda inner: isinstance(inner, (*_FUNCTIONS, *_IMPORTS)) or _is_text(inner))
 
 
 def _is_text(node: object) -> bool:

@@ -8,26 +8,33 @@ from __future__ import annotations
 
 import configparser
 import contextlib
+import math
 import os
 import shutil
 import sys
 import threading
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
+from types import MappingProxyType
 from urllib.parse import unquote
 
+from packaging.utils import canonicalize_name
 from platformdirs import site_config_dir, user_config_dir
 
 from verify.containment import Containment, contain
+from verify.lines import Address
 from verify.netrc import entries_for
+from verify.origins import NOWHERE, Origins
 from verify.process import Limits, Outcome, memory, run, scratch, scrubbed
 
 STORE = "installer"
 """The folder, beside the environments, that installers may write to: what was fetched, and what is being built."""
 _SECONDS = 1200.0
 _DISK = 16 * 2**30
+NO_TIME = "the time for environments ended"
 _UPGRADE = "--upgrade-package="
+_NONE: Mapping[str, Sequence[str]] = MappingProxyType({})
 COMPILED = (
     "av", "blis", "faiss-cpu", "fiona", "grpcio", "h5py", "jaxlib", "lightgbm", "llvmlite", "lxml", "matplotlib",
     "netcdf4", "numba", "numexpr", "numpy", "onnx", "onnxruntime", "opencv-contrib-python", "opencv-python",
@@ -56,7 +63,8 @@ _LISTS = {"find-links": "--find-links", "extra-index-url": "--extra-index-url", 
 @dataclass(frozen=True)
 class Installer:
     """How to make environments on this machine: the `uv` program, if any, the flags that pip's settings mean, the
-    variables that the tools are to have, and how they are shut in, with the folders that Python `needs`."""
+    variables that the tools are to have, how they are shut in, with the folders that Python `needs`, and where packages
+    may come from besides."""
 
     uv: Path | None
     flags: tuple[str, ...]
@@ -64,6 +72,9 @@ class Installer:
     stop: threading.Event
     contained: Containment
     needs: tuple[str, ...]
+    origins: Origins = NOWHERE
+    left: Callable[[], float] = lambda: math.inf
+    """How many seconds are left for all that is installed."""
 
     @property
     def any_metadata(self) -> bool:
@@ -79,15 +90,54 @@ class Installer:
         return self.fetch([str(python), "-m", "venv", str(folder)], folder.parent)
 
     def install(self, folder: Path, requirements: Sequence[str], overrides: Sequence[str] = ()) -> str | None:
-        """Install into an environment; what went wrong is returned."""
+        """Install into an environment; what went wrong is returned.
+
+        What a project takes from an address is not looked for on an index for another package's sake either, and what
+        it gives hashes of is checked against them.
+        """
         python = str(interpreter(folder))
+        barred = self.origins.barred(requirements)
+        checked = {line: hashes for line in requirements if (hashes := self.origins.hashes_of(line))}
+        hashed = [" ".join([line, *(f"--hash={one}" for one in hashes)]) for line, hashes in checked.items()]
         if not self.uv:
-            asked = ["--upgrade" if line.startswith(_UPGRADE) else line for line in requirements]
-            only = f"--only-binary={','.join(COMPILED)}"
-            return self.fetch([python, "-m", "pip", "install", "--quiet", "--no-input", only, *asked], folder.parent)
+            return self._by_pip(folder, requirements, barred, hashed)
         more = [f"--only-binary={name}" for name in COMPILED]
-        command = [str(self.uv), "pip", "install", "--quiet", "--python", python, *self.flags, *more, *requirements]
-        return self.fetch(command, folder.parent, overrides)
+        command = [str(self.uv), "pip", "install", "--quiet", "--python", python, *self.flags, *self._indexes(), *more]
+        command += [line for line in requirements if line not in checked]
+        never = [f"{name}; python_version < '0'" for name in barred]
+        return self.fetch(command, folder.parent, {"--override": [*overrides, *never], "--requirement": hashed})
+
+    def _by_pip(
+        self, folder: Path, requirements: Sequence[str], barred: Iterable[str], hashed: list[str]
+    ) -> str | None:
+        """What is checked is installed first and by itself: pip asks for the hashes of all packages, or of none."""
+        first = [str(interpreter(folder)), "-m", "pip", "install", "--quiet", "--no-input", *self._indexes()]
+        first.append(f"--only-binary={','.join(COMPILED)}")
+        if hashed:
+            command = [*first, "--no-deps", "--require-hashes"]
+            if wrong := self.fetch(command, folder.parent, {"--requirement": hashed}):
+                return wrong
+        asked = ["--upgrade" if line.startswith(_UPGRADE) else line for line in requirements]
+        there = {name: installed_version(folder, name) for name in barred}
+        never = [f"{name}=={version}" if version else f"{name}===0+elsewhere" for name, version in there.items()]
+        return self.fetch([*first, *asked], folder.parent, {"--constraint": never})
+
+    def _indexes(self) -> list[str]:
+        """The flags for the indexes that a project names."""
+        first = "--default-index" if self.uv else "--index-url"
+        flags = {"index-url": first, "extra-index-url": "--extra-index-url", "find-links": "--find-links"}
+        return [word for index in self.origins.indexes for word in (flags[index.option], index.place)]
+
+    def for_project(self, origins: Origins) -> Installer:
+        """This one, for what comes from the places that a project names."""
+        return replace(self, origins=origins)
+
+    def without(self, names: Iterable[str]) -> Installer:
+        """This one, which looks for some distributions nowhere."""
+        if not (barred := frozenset(names)):
+            return self
+        addresses = (*self.origins.addresses, Address("", barred))
+        return replace(self, origins=replace(self.origins, addresses=addresses))
 
     def remove(self, folder: Path, name: str) -> None:
         """Take a distribution out of an environment."""
@@ -108,7 +158,7 @@ class Installer:
         return outcome.output if isinstance(outcome, Outcome) else outcome
 
     def _asked(self, folder: Path, code: str, *args: str) -> Outcome | str:
-        limits = Limits(_SECONDS, memory(), 4096)
+        limits = Limits(min(_SECONDS, max(1.0, self.left())), memory(), 4096)
         with scratch() as own:
             command = [str(interpreter(folder)), "-I", "-c", code, *args]
             shut_in = self.contained.command(command, own, [str(folder), *self.needs], limits)
@@ -118,15 +168,18 @@ class Installer:
                 return f"it could not be started: {error}"
 
     def fetch(
-        self, command: Sequence[str], place: Path, overrides: Sequence[str] = (), seconds: float = _SECONDS
+        self, command: Sequence[str], place: Path, lists: Mapping[str, Sequence[str]] = _NONE, seconds: float = _SECONDS
     ) -> str | None:
-        """Run an installer, which may write below `place` and use the network; what went wrong is returned.
+        """Run an installer, which may write below `place` and use the network; what went wrong is returned. `lists`
+        are options that take a file of lines.
 
         It has a home of its own: of the user's it gets the settings that say where packages are, and no more.
         """
         if shutil.which(command[0]) is None:
             return f"{command[0]} could not be started: there is no such program"
-        limits = Limits(seconds, memory(), 4096, _DISK)
+        if self.left() <= 0:
+            return NO_TIME
+        limits = Limits(min(seconds, self.left()), memory(), 4096, _DISK)
         with scratch() as own:
             variables = {**scrubbed(own, os.cpu_count() or 1), **self.environment}
             for tool in ("UV", "PIP"):
@@ -134,10 +187,11 @@ class Installer:
             secrets = Path(variables["HOME"], ".netrc")
             secrets.write_text(entries_for(self._told()), encoding="utf-8")
             secrets.chmod(0o600)
-            if overrides:
-                listed = own / "overrides.txt"
-                listed.write_text("\n".join(overrides), encoding="utf-8")
-                command = [*command, "--override", str(listed)]
+            for number, (option, lines) in enumerate(lists.items()):
+                if lines:
+                    listed = own / f"{number}.txt"
+                    listed.write_text("\n".join(lines) + "\n", encoding="utf-8")
+                    command = [*command, option, str(listed)]
             needs = [*self.needs, *_ONLINE, *_places(self._told()), *([str(self.uv)] if self.uv else [])]
             shut_in = self.contained.command(command, own, needs, limits, [place], online=True)
             try:
@@ -151,6 +205,15 @@ class Installer:
     def _told(self) -> list[str]:
         """The places and addresses that settings name."""
         return [*self.flags, *(word for value in self.environment.values() for word in value.split())]
+
+
+def installed_version(folder: Path, name: str) -> str | None:
+    """The version of a distribution that an environment holds."""
+    for place in folder.glob("[Ll]ib*/**/site-packages/*.dist-info"):
+        found, _, version = place.name.removesuffix(".dist-info").partition("-")
+        if canonicalize_name(found) == name:
+            return version
+    return None
 
 
 _WRONG = ("error", "because", "and because", "no solution", "cause")

@@ -6,6 +6,9 @@ and `readable` folders, `private` (a folder of ours to build in), `shared` (byte
 leaves "full" the network. Uses the standard library alone. The program ends when its starter does, and we end as it
 ended, with all that it started; with 125 where it could not be shut in.
 
+Beside another program that shuts in, it is started twice: "outside" starts that one, without limits, and ends what it
+leaves; "inside" sets the limits and becomes the program.
+
 Levels: "limits" has only those; "network" is a user and a network namespace of its own, without a network in it;
 "full" also has a process and a mount namespace: the system's programs and libraries and the readable folders can be
 read, the writable ones written, and nothing else is there, no process of others and no home either. In both of them
@@ -35,7 +38,7 @@ SYSTEM = (
 DEVICES = ("null", "zero", "full", "random", "urandom", "kfd", "dri", "dxg", "nvidia*", "accel*")
 REFUSED = 125
 PROC = Path("/proc/self")
-"""Where there is none, a program stays in our group: it is the only way in which all that it started is found."""
+"""Where there is none, a program stays in our group, which is then ended too: nothing that it left comes to us."""
 
 _NEWNS, _NEWIPC, _NEWUSER, _NEWPID, _NEWNET = 0x20000, 0x8000000, 0x10000000, 0x20000000, 0x40000000
 _RDONLY, _NOSUID, _NODEV, _BIND, _REC, _PRIVATE, _DETACH = 1, 2, 4, 4096, 16384, 1 << 18, 2
@@ -50,8 +53,13 @@ def main(text: str, command: list[str]) -> int:
     libc = ctypes.CDLL(None, use_errno=True)
     set_limits(spec["limits"])
     control(libc, _DEATHSIG, signal.SIGKILL)
+    if spec["level"] == "inside":
+        set_limits({"RLIMIT_NPROC": spec["tasks"]})
+        start(libc, spec, command)
     control(libc, _SUBREAPER, 1)
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    if spec["level"] == "outside":
+        return outside(libc, command)
     spaces = {"full": _NEWUSER | _NEWNET | _NEWNS | _NEWPID | _NEWIPC, "network": _NEWUSER | _NEWNET}.get(spec["level"])
     if spaces and spec["online"]:
         spaces &= ~_NEWNET
@@ -62,6 +70,18 @@ def main(text: str, command: list[str]) -> int:
         return spawn(lambda: shut_in(libc, spec, command))
     raise_loopback()
     ended = spawn(lambda: start(libc, spec, command))
+    end_children()
+    return ended
+
+
+def outside(libc: Any, command: list[str]) -> int:
+    """Start the program that shuts in: it ends when we do, and hears no polite signal, which is for what it holds."""
+
+    def become() -> int:
+        control(libc, _DEATHSIG, signal.SIGKILL)
+        os.execv(command[0], command)
+
+    ended = spawn(become)
     end_children()
     return ended
 

@@ -1,7 +1,8 @@
 """What old code and old packages expect of Python and numpy, where what is installed here no longer has it.
 
 Runs in the target's interpreter, beside the harness: both trees get the same, so that only Lightning differs. No name
-of torch or of Lightning is lent: the rewritten code has to do without those. An older Python or numpy it may well get.
+of torch or of Lightning is lent: the rewritten code has to do without those. An older Python or numpy it may well get,
+and an older Lightning what it took for granted of torch.
 """
 
 from __future__ import annotations
@@ -36,6 +37,7 @@ _RENAMED = {
 """Gone in numpy 2: what the same is called now."""
 _REFUSED = (list, dict, set)
 """The defaults that dataclasses refused up to Python 3.10; since then they refuse whatever has no hash."""
+_LIGHTNING = ("pytorch_lightning.", "lightning.", "lightning_fabric.")
 Arguments = namedtuple("Arguments", "args varargs keywords defaults")
 
 
@@ -65,6 +67,26 @@ def lend_python(used: dict[str, None]) -> None:
         return Arguments(*inspect.getfullargspec(function)[:4])
 
     made.getargspec = getargspec
+
+
+def lend_loading(used: dict[str, None]) -> None:
+    """Let a Lightning that knows nothing of it load its checkpoints whole, as torch did up to 2.5. What the project
+    loads itself is loaded as the torch that is here loads it."""
+    import torch
+
+    original = torch.load
+
+    @functools.wraps(original)
+    def load(*args: Any, **kwargs: Any) -> Any:
+        asking = _asking()
+        if "weights_only" not in kwargs and asking.startswith(
+            ("pytorch_lightning.", "lightning.", "lightning_fabric.")
+        ):
+            kwargs["weights_only"] = False
+            used[f"torch.load of whole checkpoints to {asking}"] = None
+        return original(*args, **kwargs)
+
+    torch.load = load
 
 
 def _asking() -> str:

@@ -12,7 +12,7 @@ from pathlib import Path
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-from verify.distributions import AMBIGUOUS, distribution, modules_of
+from verify.distributions import distribution, modules_of, names_of
 from verify.installer import Installer
 
 ROUNDS = 5
@@ -110,10 +110,15 @@ class Repair:
             if re.search(pattern, error):
                 yield from ([*flags, *self._besides(line), line] for flags in self._days())
         match = _MISSING.search(error)
-        if match and match[1] not in AMBIGUOUS and (lacking := distribution(match[1])):
+        lacking = distribution(match[1]) if match and not self._is_elsewhere(match[1]) else None
+        if lacking:
             yield from ([*flags, *self.held, lacking] for flags in self._days())
         if name not in {str(canonicalize_name(Requirement(line).name)) for line in self.held}:
             yield from ([*flags, *self.held, f"--upgrade-package={name}", name] for flags in self._days())
+
+    def _is_elsewhere(self, package: str) -> bool:
+        """Whether the project takes a package from an address: no index is asked for it."""
+        return not names_of(package).isdisjoint(self.installer.origins.barred(()))
 
     def _days(self) -> Iterable[tuple[str, ...]]:
         return dict.fromkeys((self.dated, ()))

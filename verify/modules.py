@@ -18,7 +18,7 @@ from verify.sources import NAMESPACES, Sources, imports
 
 FILES = 6
 NAMED = 5
-_CODE = (".py", ".ipynb")
+CODE = (".py", ".ipynb")
 _READ = (".yaml", ".yml", ".json")
 PACKAGING = ("setup.py",)
 """What says requirements alone: where nothing else changed, any module may train otherwise."""
@@ -193,26 +193,16 @@ def _defines_step(node: ast.ClassDef) -> bool:
 
 def touches(root: Path, changed: Iterable[str], held: Collection[str]) -> bool:
     """Whether what was executed or read holds anything that was changed: requirements alone change it all."""
-    found = {path for path in changed if path not in PACKAGING and (path.endswith(_CODE) or _configures(root, path))}
+    found = {path for path in changed if path not in PACKAGING and (path.endswith(CODE) or configures(root, path))}
     return not found or not found.isdisjoint(held)
 
 
 def unexecuted(root: Path, changed: Iterable[str], held: Collection[str]) -> tuple[str, ...]:
     """Which changed files, of code or of configurations, a run says nothing about."""
-    return tuple(path for path in changed if path not in held and (path.endswith(_CODE) or _configures(root, path)))
+    return tuple(path for path in changed if path not in held and (path.endswith(CODE) or configures(root, path)))
 
 
-def not_executed(root: Path, changed: Iterable[str], held: Collection[str], by: str) -> str:
-    """Which changed files a run says nothing about, in words."""
-    left = unexecuted(root, changed, held)
-    if not left or not held:
-        return ""
-    how = "executed" if all(path.endswith(_CODE) for path in left) else "executed or read"
-    more = f" and {len(left) - NAMED} more" if len(left) > NAMED else ""
-    return f"; changed but not {how} by {by}: {', '.join(left[:NAMED])}{more}"
-
-
-def _configures(root: Path, path: str) -> bool:
+def configures(root: Path, path: str) -> bool:
     """Whether a file says how something is trained, rather than what is installed or what a service is to do."""
     if _CI.match(path) or not path.endswith((*_READ, ".sh")):
         return False

@@ -17,6 +17,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
+import psutil
+
 PREFIX = "fixer-verify-"
 _MARK = "FIXER_RUN"
 _KEPT = ("PATH", "LANG", "LANGUAGE", "TZ", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "SYSTEMROOT", "WINDIR")
@@ -115,7 +117,7 @@ def _watch(
             return f"it started more than {limits.processes} processes"
         if family.threads > limits.processes * TASKS_EACH:
             return f"it started more than {limits.processes * TASKS_EACH} threads"
-        if sum(map(_resident, members)) > limits.memory:
+        if family.resident > limits.memory:
             return f"it used more than {limits.memory / 2**30:.1f} GiB of memory"
         if room and (full := room.full()):
             return full
@@ -145,15 +147,16 @@ _KILL = getattr(signal, "SIGKILL", signal.SIGTERM)
 
 def _signal_all(members: set[int], child: int, number: int) -> None:
     """Signal all but the child: by groups, since no fork outruns that, and one by one."""
-    groups = set()
+    if sys.platform != "win32":
+        groups = set()
+        for pid in members - {child}:
+            with contextlib.suppress(OSError):
+                groups.add(os.getpgid(pid))
+        for group in groups - {child, os.getpgrp()}:
+            _signal_group(group, number)
     for pid in members - {child}:
-        with contextlib.suppress(OSError):
-            groups.add(os.getpgid(pid))
-    for group in groups - {child, os.getpgrp()}:
-        _signal_group(group, number)
-    for pid in members - {child}:
-        with contextlib.suppress(OSError):
-            os.kill(pid, number)
+        with contextlib.suppress(psutil.Error):
+            psutil.Process(pid).send_signal(number)
 
 
 def _signal_group(pid: int, number: int) -> None:
@@ -163,64 +166,67 @@ def _signal_group(pid: int, number: int) -> None:
 
 
 class Family:
-    """A program with all that it started, as far as /proc tells: also what once belonged to it and left."""
+    """A program with all that it started, as far as the system tells: also what once belonged to it and left."""
 
     def __init__(self, root: int, mark: str) -> None:
         self.root = root
         self.mark = mark
         self.threads = 0
-        self._known: dict[int, bytes] = {}
+        self.resident = 0
+        self._known: list[psutil.Process] = []
+        with contextlib.suppress(psutil.Error):
+            self._known.append(psutil.Process(root))
 
     def look(self) -> set[int]:
-        """The living members; `threads` is then how many all of them have."""
-        parents: dict[int, int] = {}
-        born: dict[int, bytes] = {}
-        threads: dict[int, int] = {}
-        for pid in _processes():
-            with contextlib.suppress(OSError, ValueError, IndexError):
-                state, parent, *more = _read(f"/proc/{pid}/stat").rpartition(b")")[2].split()
-                if state not in b"ZX":
-                    parents[pid], threads[pid], born[pid] = int(parent), int(more[15]), more[17]
-        members = {pid for pid, when in self._known.items() if born.get(pid) == when} | {self.root} & born.keys()
-        while more_members := {pid for pid, parent in parents.items() if parent in members} - members:
-            members |= more_members
-        self._known = {pid: born[pid] for pid in members}
-        self.threads = sum(threads[pid] for pid in members)
-        return members
+        """The living members; `threads` is then how many all of them have, `resident` the bytes of memory."""
+        found: dict[psutil.Process, None] = {}
+        for process in self._known:
+            if process not in found:  # else all of its own are there already: asking takes a look at every process
+                found |= dict.fromkeys([process, *_children(process)])
+        self._known = [process for process in found if process.is_running()]
+        living = [each for process in self._known if (each := _usage(process))]
+        self.threads = sum(each.threads for each in living)
+        self.resident = sum(each.resident for each in living)
+        return {each.pid for each in living}
 
 
-def marked(mark: str) -> list[int]:
-    """The living processes that carry this run's mark in their environment; none where there is no /proc."""
-    wanted = f"{_MARK}={mark}".encode()
-    found = []
-    for pid in _processes():
-        with contextlib.suppress(OSError):
-            if wanted in _read(f"/proc/{pid}/environ").split(b"\0"):
-                found.append(pid)
-    return found
+@dataclass(frozen=True)
+class _Usage:
+    pid: int
+    threads: int
+    resident: int
 
 
-def _processes() -> list[int]:
-    """All processes that /proc shows; this is asked often, so it is done without paths."""
-    with contextlib.suppress(OSError):
-        return [int(name) for name in os.listdir("/proc") if name.isdigit()]  # noqa: PTH208
+def _usage(process: psutil.Process) -> _Usage | None:
+    """What a process uses, None where it has ended; what the system does not tell counts as nothing."""
+    threads = resident = 0
+    try:
+        with process.oneshot():
+            if process.status() == psutil.STATUS_ZOMBIE:
+                return None
+            with contextlib.suppress(psutil.AccessDenied):
+                threads, resident = process.num_threads(), process.memory_info().rss
+    except psutil.NoSuchProcess:
+        return None
+    except psutil.AccessDenied:
+        pass
+    return _Usage(process.pid, threads, resident)
+
+
+def _children(process: psutil.Process) -> list[psutil.Process]:
+    with contextlib.suppress(psutil.Error):
+        return list(process.children(recursive=True))
     return []
 
 
-def _read(place: str) -> bytes:
-    number = os.open(place, os.O_RDONLY)
-    try:
-        return b"".join(iter(lambda: os.read(number, 65536), b""))
-    finally:
-        os.close(number)
-
-
-def _resident(pid: int) -> int:
-    try:
-        pages = int(_read(f"/proc/{pid}/statm").split()[1])
-    except (OSError, ValueError, IndexError):
-        return 0
-    return pages * os.sysconf("SC_PAGE_SIZE")
+def marked(mark: str) -> list[int]:
+    """The living processes that carry this run's mark in their environment, as far as the system shows that."""
+    found = []
+    for process in psutil.process_iter():
+        with contextlib.suppress(psutil.Error, OSError):
+            if process.environ().get(_MARK) == mark:
+                found.append(process.pid)
+    return found
 
 
 class Room:
@@ -264,12 +270,10 @@ def used(folder: Path) -> int:
 
 def memory() -> int:
     """The bytes of memory that this machine, or the container that we are in, has."""
-    sizes = []
+    sizes = [int(psutil.virtual_memory().total)]
     with contextlib.suppress(OSError, ValueError):
         sizes.append(int(Path("/sys/fs/cgroup/memory.max").read_text()))
-    with contextlib.suppress(OSError, ValueError, AttributeError):
-        sizes.append(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
-    return min(sizes, default=8 * 2**30)
+    return min(sizes)
 
 
 def kept() -> dict[str, str]:
@@ -300,7 +304,7 @@ def scratch() -> Iterator[Path]:
     """A temporary folder that is gone afterwards; those of runs that were killed go too."""
     for stale in Path(tempfile.gettempdir()).glob(f"{PREFIX}*"):
         owner = stale.name.removeprefix(PREFIX).split("-")[0]
-        if owner.isdigit() and not _alive(int(owner)):
+        if owner.isdigit() and not psutil.pid_exists(int(owner)):
             shutil.rmtree(stale, ignore_errors=True)
     folder = Path(tempfile.mkdtemp(prefix=f"{PREFIX}{os.getpid()}-")).resolve()
     try:
@@ -318,13 +322,3 @@ def _remove(folder: Path) -> None:
                 if path.is_dir() and not path.is_symlink():
                     path.chmod(0o700)
         shutil.rmtree(folder, ignore_errors=True)
-
-
-def _alive(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except OSError:
-        return True
-    return True

@@ -12,58 +12,75 @@ from typing import Any
 
 from packaging.version import Version
 
-from verify import apart, conform, environments, installer, known, modules
+from verify import apart, as_asked, conform, environments, installer, modules, naming
+from verify import known as names
 from verify.advice import advice
+from verify.again import First, is_unsettled, settled
 from verify.baseline import named, requirement
 from verify.bench import Bench, Pair, Request
+from verify.budget import ALONE, SCRIPTS, Budget, Clock, Interrupted, spelled
 from verify.by_hand import stopped_at
 from verify.containment import contain
 from verify.entry import Entry, conftests, entries, is_test
 from verify.environments import Ready, Wanted, given_baseline
 from verify.eras import older_than
-from verify.evidence import Evidence
+from verify.evidence import Evidence, Fact
+from verify.executed_parts import further, installed_from, parts
 from verify.extras import spared
 from verify.follow import Board
-from verify.idle import Executed, executed
+from verify.idle import executed
 from verify.installer import Installer
 from verify.interpreters import Unavailable
-from verify.manifests import addresses_in, pins_in
-from verify.modules import NAMED, not_executed, touches
+from verify.local_packages import local_packages
+from verify.manifests import manifests_in
+from verify.modules import NAMED, touches
+from verify.origins import origins
 from verify.process import Outcome, scratch
-from verify.record import Raw, besides, events
+from verify.record import Raw, events
 from verify.recorded import keep
 from verify.requirements import misfit
 from verify.running import (
     accelerators,
-    board_of,
     last_line,
     run_both,
     run_harness,
-    run_script,
     run_spec,
     side,
     together,
     version_of,
 )
+from verify.so_far import how_far, so_far, with_cut
 from verify.sources import NAMESPACES, Sources, words
 from verify.targets import READ_BY, asked_for, targets
+from verify.told import NAME_A_SCRIPT, given, no_script, replace_by_hand, restated
+from verify.unnoticed import unnoticed
 from verify.uses import asked, of_file
-from verify.verdict import BY_ONE_RUN, Judgement, confirmed, judge, noise_of, steady
+from verify.verdict import Judgement, judge, unsure
 
 
+@as_asked.bounded
 def prove(before: Path, after: Path, request: Request, progress: Callable[[str], None]) -> Evidence:
     """Run both trees and say what it means. Neither folder is written to.
 
-    Whatever the project does ends in a verdict. An interruption is passed on, after ending all children.
+    Whatever the project does ends in a verdict, in the time that the request's clock gives. An interruption is passed
+    on as Interrupted, with what was known by then, after ending all children.
     `progress` gets a line for each stage, and may be called from another thread.
     """
-    stop = threading.Event()
+    stop, clock = threading.Event(), request.clock or Clock(Budget())
+    old, new = Sources(before), Sources(after)
+    if told := unnoticed(old, new, request):
+        return _evidence(request, told)
     with scratch() as folder:
-        bench = Bench(folder, request, contain(folder / "tried", request.readable), stop, progress)
+        contained = contain(folder / "tried", request.readable)
+        bench = Bench(folder, request, contained, stop, progress, clock=clock)
         try:
-            return _prove(Sources(before), Sources(after), bench)
+            return _prove(old, new, bench)
+        except KeyboardInterrupt:
+            nothing = _evidence(request, Judgement("inconclusive", None, ""))
+            known = so_far(request, bench.known, nothing, _with_alone, "interrupted")
+            raise Interrupted((as_asked.bound(known),)) from None
         except Unavailable as error:
-            return _evidence(request, Judgement("inconclusive", None, str(error)))
+            return with_cut(_evidence(request, Judgement("inconclusive", None, str(error))), bench, is_whole=False)
         except (OSError, ValueError) as error:
             return _evidence(request, Judgement("inconclusive", None, f"the trees cannot be run here: {error}"))
         finally:
@@ -81,6 +98,8 @@ def _evidence(request: Request, judgement: Judgement) -> Evidence:
         reason=judgement.reason,
         max_difference=judgement.max_difference,
         tolerance=judgement.tolerance,
+        furthest=judgement.furthest,
+        facts=judgement.facts,
     )
 
 
@@ -88,15 +107,23 @@ def _prove(before: Sources, after: Sources, bench: Bench) -> Evidence:
     request = bench.request
     if request.conforms_only:
         return _conforming(after, bench)
-    found = entries(after, request.changed)
+    found, known, clock = entries(after, request.changed, request.start), bench.known, bench.clock
     files = [file.path for file in modules.chosen(before, after, request.changed)]
+    if shares := clock.divide([*([SCRIPTS] if found else []), *([ALONE] if files or not found else [])]):
+        bench.progress(shares)
     pair = _environments(before, after, [entry.script for entry in found[:1]] or files, bench)
     bench.progress("looking up what the files use of Lightning")
-    problems, left = _conform(after, pair.after, bench)
-    tried: list[Evidence] = []
+    known.doing = "looking up names"
+    known.problems, known.left = problems, left = _conform(after, pair.after, bench)
+    known.looked, tried = True, known.scripts
     for number, entry in enumerate(found):
+        clock.enter(SCRIPTS, 0.5 if found[number + 1 :] else 1.0)
+        if clock.is_over():
+            clock.ended(entry.script)
+            break
         if number:
             pair = _environments(before, after, [entry.script], bench)
+        known.doing = f"running {entry.script}"
         bench.progress(_said_before(entry, bench))
         if not (before.root / entry.script).is_file():
             pair = replace(pair, before=None, missing=f"{entry.script} is not in the tree before")
@@ -106,37 +133,41 @@ def _prove(before: Sources, after: Sources, bench: Bench) -> Evidence:
         judgement = _unprovided(judgement, before, new)
         by_hand = stopped_at(new.recording.failure, (*problems, *left), request.by_hand)
         if judgement.verdict == "regressed" and not new.recording.fitted and by_hand:
-            reason = f"{judgement.reason}; left to do by hand: {by_hand}"
-            judgement = replace(judgement, verdict="inconclusive", reason=reason)
+            judgement = replace(judgement, verdict="inconclusive").with_facts(replace_by_hand(by_hand))
         ran = executed(before, after, request.changed, [new])
         touched = touches(after.root, request.changed, ran.held if new.held else [entry.script])
-        if judgement.verdict == "changed" and touched and old and pair.before:
-            bench.progress(f"running {entry.script} of the tree before again, to see how much it differs from itself")
-            tell = board_of(bench, entry).side(side("before", pair.before))
-            may = accelerators(request, pair)
-            second = run_script(before, entry, pair.before, may, bench, f"again{number}", tell, nudged=True)
-            noise, (kept, aside) = noise_of(old, second), steady(old, second)
-            judgement = judge(kept, new, problems, per_batch=per_batch, missing=pair.missing, noise=noise)
-            judgement = replace(judgement, reason=judgement.reason + aside)
-        elif judgement.verdict in BY_ONE_RUN and old:
-            bench.progress(f"running {entry.script} of both trees again, to see whether they end alike")
-            other, third = run_both(before, after, entry, pair, bench, f"{number}-again")
-            judgement = confirmed(judgement, (old, other or old), (new, third))
+        is_cut = entry.script in clock.cut
+        if old and is_unsettled(judgement, touched):
+            known.doing = f"running {entry.script} again"
+            known.once = _with_runs(_evidence(request, unsure(judgement, "it was not made")), pair, old, new)
+            clock.enter()
+            runs = First(before, after, entry, pair, old, new, problems, per_batch)
+            judgement, known.once = settled(judgement, runs, bench, number), None
         judgement = _with_requirements(judgement, after, request)
         if not touched:
             judgement = _untouched(judgement, entry, problems)
-        judgement = replace(judgement, reason=judgement.reason + _aside(after, request, ran, old, new))
+        judgement = judgement.with_facts(*given(old, new))
         left_out = modules.unexecuted(after.root, request.changed, ran.held)
-        tried.append(replace(_with_runs(_evidence(request, judgement), pair, old, new), unexecuted=left_out))
+        found_of = parts(before, after, request.changed, [new], pair.after.environment.manifests)
+        told = replace(_evidence(request, judgement), unexecuted=left_out, touched=found_of)
+        tried.append(_with_runs(told, pair, old, new))
         is_told = new.recording.fitted or (old is not None and old.recording.fitted and not by_hand)
+        is_told = is_told and not (is_cut and judgement.verdict == "inconclusive")
         if judgement.verdict == "regressed" or (touched and is_told):
-            return replace(tried[-1], problems=problems, left=left)
-    alone = _apart(before, after, problems, bench)
-    nothing = replace(_evidence(request, _nothing(problems)), environments=pair.environments)
-    first = min(tried, key=_how_far, default=nothing)
+            result = replace(tried[-1], problems=problems, left=left)
+            return with_cut(result, bench, is_whole=result.verdict != "inconclusive")
+    clock.enter(ALONE)
+    known.doing = "training modules alone"
+    known.alone = alone = _apart(before, after, problems, bench)
+    unrun = Judgement("inconclusive", None if problems else "conforms", "no script was run")
+    nothing = replace(_evidence(request, unrun if found else _nothing(problems)), environments=pair.environments)
+    first = min(tried, key=how_far, default=nothing)
     result = _with_alone(alone, first) if alone else first
+    result = with_cut(result, bench, is_whole=False)
     if result.verdict == "inconclusive":
-        result = replace(result, reason=result.reason + advice(result.reason, after.root))
+        there = pair.after
+        advised = advice([result, first], after, there.left, there.interpreter.packages)
+        result = replace(result, facts=(*result.facts, *advised))
     return replace(result, problems=problems, left=left)
 
 
@@ -152,8 +183,8 @@ def _unprovided(judgement: Judgement, before: Sources, new: Raw) -> Judgement:
         return judgement
     if not any(found[1] in before.packages(path) for path in before.paths()):
         return judgement
-    reason = f"{found[1]}, which the tree before imports too, is not there in the target: {judgement.reason}"
-    return replace(judgement, verdict="inconclusive", reason=reason)
+    reason = f"{found[1]}, which the tree before imports too, is not there in the target"
+    return restated(replace(judgement, verdict="inconclusive"), reason)
 
 
 def _untouched(judgement: Judgement, entry: Entry, problems: tuple[str, ...]) -> Judgement:
@@ -161,15 +192,8 @@ def _untouched(judgement: Judgement, entry: Entry, problems: tuple[str, ...]) ->
     does not train any more is a regression all the same."""
     if judgement.verdict == "regressed":
         return judgement
-    reason = f"{entry.script} executed nothing of what was changed: {judgement.reason}"
-    return replace(judgement, verdict="inconclusive", rung=None if problems else "conforms", reason=reason)
-
-
-def _how_far(evidence: Evidence) -> int:
-    """How little of a training a script got to: the end, some of it, or not past its arguments."""
-    if evidence.after is None or evidence.after.fitted:
-        return 0
-    return 2 if evidence.after.failure and evidence.after.failure.type == "SystemExit" else 1
+    found = replace(judgement, verdict="inconclusive", rung=None if problems else "conforms")
+    return restated(found, f"{entry.script} executed nothing of what was changed")
 
 
 def _said_before(entry: Entry, bench: Bench) -> str:
@@ -177,7 +201,11 @@ def _said_before(entry: Entry, bench: Bench) -> str:
     lines = [*(shlex.join(["python", *words]) for words in entry.setup), entry.told]
     told = ", then ".join(f"`{line}`" for line in lines)
     told += f" on {bench.request.devices} devices" if bench.request.devices > 1 else ""
-    return f"running {told}, each tree for at most {bench.request.timeout:g} s; it is {bench.contained.said}"
+    return f"running {told}, each tree for at most {_longest(bench)}; it is {bench.contained.said}"
+
+
+def _longest(bench: Bench) -> str:
+    return spelled(min(bench.request.timeout, bench.clock.allowed()))
 
 
 # -- modules alone
@@ -189,9 +217,12 @@ def _apart(before: Sources, after: Sources, problems: tuple[str, ...], bench: Be
     first, then = modules.chosen(before, after, request.changed), modules.reached(after, request.changed)
     if not first and not then:
         return None
+    if bench.clock.is_over():
+        bench.clock.ended("modules alone")
+        return None
     pair = _environments(before, after, [file.path for file in (*first, *then)], bench)
     files = ", ".join(file.path for file in (first or then)[:NAMED])
-    limit = f"each tree for at most {request.timeout:g} s at a time"
+    limit = f"each tree for at most {_longest(bench)} at a time"
     bench.progress(f"training modules alone: {files}, {limit}; they are {bench.contained.said}")
 
     def start(role: str, ready: Ready) -> apart.Start:
@@ -204,15 +235,17 @@ def _apart(before: Sources, after: Sources, problems: tuple[str, ...], bench: Be
     board = Board(bench.progress, "modules alone")
     old, new = start("before", pair.before) if pair.before else None, start("after", pair.after)
     sides = apart.Sides(before, after, old, new, lambda jobs: together(jobs, bench.stop), bench.folder, request.timeout)
+    sides = replace(sides, left=bench.clock.allowed)
     per_batch = pair.before is not None and version_of(pair.before) < Version("1.6")
     found = apart.train(sides, request.changed, problems, missing=pair.missing, per_batch=per_batch)
     if found is None:
         return None
     judgement = _with_requirements(found.judgement, after, request)
     if request.devices > 1 and found.alone:
-        judgement = replace(judgement, reason=f"{judgement.reason}; on one device, as modules alone always are")
+        judgement = judgement.with_facts(Fact("also", "on one device: modules by themselves are always trained on one"))
     evidence = replace(_evidence(request, judgement), environments=pair.environments, alone=found.alone)
-    evidence = replace(evidence, unexecuted=found.unexecuted)
+    touched = installed_from(found.touched, pair.after.environment.manifests)
+    evidence = replace(evidence, unexecuted=found.unexecuted, touched=touched)
     return replace(evidence, before=found.alone[0].before, after=found.alone[0].after) if found.alone else evidence
 
 
@@ -222,10 +255,11 @@ def _with_alone(alone: Evidence, script: Evidence) -> Evidence:
     fitted = script.after is not None and script.after.fitted
     is_lost = script.before is not None and script.before.fitted and not fitted
     if not alone.alone or (fitted and alone.verdict == "inconclusive") or (is_lost and alone.verdict == "repaired"):
-        reason = f"{script.reason}; {alone.reason}"
-        return replace(script, rung=alone.rung, reason=reason, unexecuted=alone.unexecuted)
-    aside = "" if fitted else "no script got to `fit`: "
-    return replace(alone, reason=f"{alone.reason}; {aside}{script.reason}")
+        facts = (*script.facts, Fact("also", alone.reason), *alone.facts)
+        touched = further(script.touched, alone.touched)
+        return replace(script, rung=alone.rung, facts=facts, unexecuted=alone.unexecuted, touched=touched)
+    more = (fact for fact in script.facts if fact.kind in ("also", "next"))
+    return replace(alone, facts=(*alone.facts, no_script(script), *more))
 
 
 def _with_requirements(judgement: Judgement, after: Sources, request: Request) -> Judgement:
@@ -234,15 +268,7 @@ def _with_requirements(judgement: Judgement, after: Sources, request: Request) -
     told = misfit(request.before_pins, request.after_pins, request.target, imported)
     if not told or judgement.verdict in ("inconclusive", "regressed"):
         return judgement
-    return replace(judgement, verdict="regressed", rung=None, reason=f"{told}; {judgement.reason}")
-
-
-def _aside(after: Sources, request: Request, ran: Executed, old: Raw | None, new: Raw) -> str:
-    """What the runs of a script say nothing about, and what they had besides."""
-    count = new.recording.devices or 1
-    more = "; ".join(filter(None, (f"trained on {count} devices" if count > 1 else "", besides(old, new))))
-    left = not_executed(after.root, request.changed, ran.held, new.recording.script) + ran.told
-    return left + (f"; {more}" if more else "")
+    return restated(replace(judgement, verdict="regressed", rung=None), told)
 
 
 def _with_runs(evidence: Evidence, pair: Pair, old: Raw | None, new: Raw) -> Evidence:
@@ -251,11 +277,8 @@ def _with_runs(evidence: Evidence, pair: Pair, old: Raw | None, new: Raw) -> Evi
 
 
 def _nothing(problems: tuple[str, ...]) -> Judgement:
-    reason = (
-        "no script was found that builds a Trainer and calls `fit`: name one with "
-        '`script = "..."` and `args = [...]` under [tool.fixer.verify] in pyproject.toml'
-    )
-    return Judgement("inconclusive", None if problems else "conforms", reason)
+    reason = "no script was found that builds a Trainer and calls `fit`"
+    return Judgement("inconclusive", None if problems else "conforms", reason, facts=(NAME_A_SCRIPT,))
 
 
 # -- environments
@@ -263,29 +286,39 @@ def _nothing(problems: tuple[str, ...]) -> Judgement:
 
 def _environments(before: Sources, after: Sources, scripts: Sequence[str], bench: Bench) -> Pair:
     request = bench.request
-    tools = installer.find(bench.stop, bench.contained)
-    old, new = _wanted(before, scripts, request.before_pins), _wanted(after, scripts, request.after_pins)
+    tools = _tools(bench)
+    old = _wanted(before, scripts, request.before_pins, request, tools)
+    new = _wanted(after, scripts, request.after_pins, request, tools)
     if any("lightning" in after.packages(path) for path in after.paths()):
         new = replace(new, lightning="lightning")
-    both = old.packages | new.packages
+    needed, both = new.packages, old.packages | new.packages
     old, new = (replace(one, packages=both, written=request.written) for one in (old, new))
 
     for one, other, pair in bench.pairs:
-        if (one.lightning, other.lightning) == (old.lightning, new.lightning) and both <= one.packages:
+        held = both <= one.packages and {*old.left, *new.left} <= {*one.left, *other.left}
+        if (one.lightning, other.lightning) == (old.lightning, new.lightning) and held:
             return pair
 
     def build() -> Pair:
         given = bench.named(request.python)
-        ready = environments.target(new, request.target, given, tools, bench.cache, bench.progress)
+        at = after.root if request.as_asked else None
+        ready = as_asked.target(new, needed, at, request.target, given, tools, bench.cache, bench.progress)
         try:
             base = _baseline(old, before, ready, tools, bench)
         except Unavailable as error:
             return Pair(None, ready, bench.contained.said, str(error))
         return Pair(base, ready, bench.contained.said)
 
-    built = together([build], bench.stop)[0]
+    doing, bench.known.doing = bench.known.doing, "making the environments"
+    with bench.clock.paused():
+        built = together([build], bench.stop)[0]
+    bench.known.doing = doing
     bench.pairs.append((old, new, built))
     return built
+
+
+def _tools(bench: Bench) -> Installer:
+    return replace(installer.find(bench.stop, bench.contained), left=bench.clock.installing_left)
 
 
 def _baseline(wanted: Wanted, before: Sources, after: Ready, tools: Installer, bench: Bench) -> Ready:
@@ -299,14 +332,17 @@ def _baseline(wanted: Wanted, before: Sources, after: Ready, tools: Installer, b
     )
 
 
-def _wanted(sources: Sources, scripts: Sequence[str], pins: tuple[str, ...]) -> Wanted:
+def _wanted(
+    sources: Sources, scripts: Sequence[str], pins: tuple[str, ...], request: Request, tools: Installer
+) -> Wanted:
     """What the files that the scripts may load need; without a script, only Lightning."""
     run = [*scripts, *conftests(sources, scripts)]
     reached = [sources.reach(script) for script in run if sources.tree(script)]
     loaded = {path for files, _ in reached for path in files}
     outside = {package for _, packages in reached for package in packages} - spared(sources, run, loaded)
     outside |= sources.compiled(loaded)
-    held = pins_in(sources.root)
+    manifests = manifests_in(sources.root)
+    held = tuple(dict.fromkeys(pin.text for pin in manifests.pins))
     if outside & READ_BY:
         files, packages = targets(sources, scripts)
         reached += [sources.reach(path) for path in files]
@@ -321,8 +357,19 @@ def _wanted(sources: Sources, scripts: Sequence[str], pins: tuple[str, ...]) -> 
         outside |= {"pytest"}
     if "hydra" in outside:
         outside |= {pin.name for line in held if (pin := requirement(line)) and pin.name.startswith("hydra-")}
-    wanted = environments.needs(outside - set(NAMESPACES), names, held, addresses_in(sources.root))
-    return Wanted(lightning, wanted, (*held, *others))
+    told = naming.Told(manifests, local_packages(sources), request.packages)
+    asked = naming.named(outside - set(NAMESPACES), names, told)
+    origin, places = origins(manifests, tools.environment, request.packages)
+    locked = tuple(manifests.agreed)
+    return Wanted(
+        lightning,
+        asked.packages,
+        (*held, *locked, *others, *request.packages),
+        left=asked.left,
+        origins=origin,
+        told=places,
+        locked=locked,
+    )
 
 
 # -- conforms
@@ -331,11 +378,12 @@ def _wanted(sources: Sources, scripts: Sequence[str], pins: tuple[str, ...]) -> 
 def _conforming(after: Sources, bench: Bench) -> Evidence:
     """The first rung alone: nothing of the project is run, and its packages are not installed."""
     request = bench.request
-    wanted = _wanted(after, (), request.after_pins)
+    tools, python = _tools(bench), bench.named(request.python)
+    wanted = _wanted(after, (), request.after_pins, request, tools)
     if any("lightning" in after.packages(path) for path in after.paths()):
         wanted = replace(wanted, lightning="lightning")
-    tools = installer.find(bench.stop, bench.contained)
-    ready = environments.target(wanted, request.target, bench.named(request.python), tools, bench.cache, bench.progress)
+    with bench.clock.paused():
+        ready = environments.target(wanted, request.target, python, tools, bench.cache, bench.progress)
     problems, left = _conform(after, ready, bench)
     reason = f"nothing was run; {request.target} {'lacks what is listed' if problems else 'has all that is used of it'}"
     judged = _evidence(request, Judgement("inconclusive", None if problems else "conforms", reason))
@@ -357,14 +405,14 @@ def _conform(after: Sources, ready: Ready, bench: Bench) -> tuple[tuple[str, ...
 
 def _told(uses: Mapping[str, list[Any]], ready: Ready, bench: Bench) -> tuple[Mapping[str, Any], ...]:
     """What the target says of names and methods; what it was asked before is remembered."""
-    before = known.remembered(bench.cache, ready.interpreter)
-    left = known.unanswered(uses, before)
+    before = names.remembered(bench.cache, ready.interpreter)
+    left = names.unanswered(uses, before)
     if not any(left.values()):
         return before
     spec = {"mode": "facts", "uses": left, "seconds": bench.request.timeout}
     outcome, record = run_harness("facts", spec, ready, bench.folder, bench)
-    told = known.answers(events(record))
-    if outcome.status != 0 or any(known.unanswered(left, told).values()):
+    told = names.answers(events(record))
+    if outcome.status != 0 or any(names.unanswered(left, told).values()):
         raise Unavailable(f"the target environment cannot be asked for its names: {last_line(outcome)}")
-    known.remember(bench.cache, ready.interpreter, told)
+    names.remember(bench.cache, ready.interpreter, told)
     return (*before, *told)

@@ -11,16 +11,17 @@ from pathlib import Path
 from typing import Any
 
 from verify.evidence import Failure, Gradient, Lost, Recording, Scheduler
+from verify.standins import STAND_INS
 
 LIMIT = 2**28
 NAMED = 5
 HANDED = "logger: "
 """What stands before the name of a metric that the project handed straight to a logger."""
 _GIVEN = {
-    "lent": "lent, as an older numpy or Python has it",
-    "compiled": "compiled here, without the settings of its setup.py",
-    "installed": "taken for installed, as the project asks for its own version",
-    "moved": "not put on CUDA, which was asked for and is not here, by",
+    "lent": "old names and defaults that the installed numpy or Python no longer has",
+    "compiled": "a build of Cython modules, without the settings of setup.py",
+    "installed": "a version of the project's own distribution, which is not installed",
+    "moved": "another device in place of CUDA, which is not here, to",
 }
 """What a run may be given besides the project's files and packages, by its name in the record."""
 
@@ -44,7 +45,8 @@ class Raw:
     Python was lent, and to whom; `compiled` which of its Cython files were, or failed to be;
     `installed` which distribution of its own it asked for, `moved` which modules asked for CUDA where there is none.
     `calls` are the functions of the project that were called, as `path:line`, None where that is not known;
-    `evaluated` is what of an evaluation works that fails in the other tree.
+    `evaluated` is what of an evaluation works that fails in the other tree; `stands_for` names, as verify.standins
+    does, what of ours the failure that ended it is about.
     """
 
     recording: Recording
@@ -60,6 +62,7 @@ class Raw:
     moved: tuple[str, ...] = ()
     calls: tuple[str, ...] | None = None
     evaluated: tuple[str, ...] = ()
+    stands_for: str | None = None
 
     @property
     def held(self) -> tuple[str, ...]:
@@ -107,6 +110,7 @@ def _read(path: Path, script: str) -> Raw:
             flow = event
         elif kind == "failure":
             failure = Failure(event["type"], event["message"], event["place"])
+            raw = replace(raw, stands_for=stand_in if (stand_in := event.get("stands_for")) in STAND_INS else None)
         elif kind == "unusable":
             raw = replace(raw, unusable=f"{event['type']}: {event['message']}")
         elif kind == "loaded":
@@ -169,11 +173,11 @@ def _empty(script: str) -> Recording:
     return Recording(script, False, None, (), (), (), 0, None, None, (), (), None, None, 0.0)
 
 
-def besides(*raws: Raw | None) -> str:
-    """What these runs were given besides the project's files and packages, in words."""
+def besides(*raws: Raw | None) -> tuple[str, ...]:
+    """What these runs were given besides the project's files and packages, a phrase each."""
     held = [raw for raw in raws if raw]
     names = {kind: list(dict.fromkeys(name for raw in held for name in getattr(raw, kind))) for kind in _GIVEN}
-    return "; ".join(f"{_GIVEN[kind]}: {_listed(found)}" for kind, found in names.items() if found)
+    return tuple(f"{_GIVEN[kind]}: {_listed(found)}" for kind, found in names.items() if found)
 
 
 def _listed(names: list[str]) -> str:

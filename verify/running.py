@@ -10,11 +10,13 @@ from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar, cast
 
 from packaging.version import Version
 
+from verify import finished
 from verify.bench import Bench, Pair, Request
+from verify.budget import spelled
 from verify.entry import Entry
 from verify.environments import Ready
 from verify.evidence import Failure
@@ -24,7 +26,9 @@ from verify.manifests import own_distribution
 from verify.process import Limits, Outcome, memory, run, scrubbed
 from verify.record import Raw, read
 from verify.recorded import Started
+from verify.retried import otherwise, settled
 from verify.sources import NAMESPACES, Sources
+from verify.standins import STAND_INS
 from verify.targets import READ_BY, targets
 
 T = TypeVar("T")
@@ -38,10 +42,12 @@ OUTPUT = 8 * 1024
 """How many of the last characters that a program writes are kept."""
 _HARNESS = Path(__file__).with_name("harness.py")
 _BESIDE = (
-    "asking.py", "calls.py", "compiled.py", "devices.py", "facts.py", "gradients.py", "handed.py", "installed.py",
-    "lent.py", "measures.py", "opened.py", "placement.py", "ranks.py", "short.py", "trackers.py", "watch.py",
+    "asking.py", "blame.py", "calls.py", "compiled.py", "devices.py", "facts.py", "gradients.py", "handed.py",
+    "installed.py", "lent.py", "measures.py", "opened.py", "placement.py", "ranks.py", "short.py", "silenced.py",
+    "standins.py", "trackers.py", "watch.py",
 )  # fmt: skip
-_LEFT_OUT = shutil.ignore_patterns(".git", "__pycache__", ".venv", "venv", "node_modules")
+_SPARED = (".git", "__pycache__", ".venv", "venv", "node_modules")
+_LEFT_OUT = shutil.ignore_patterns(*_SPARED)
 
 
 def version_of(ready: Ready) -> Version:
@@ -61,6 +67,19 @@ def accelerators(request: Request, pair: Pair) -> tuple[str, ...]:
 def run_both(
     before: Sources, after: Sources, entry: Entry, pair: Pair, bench: Bench, name: str
 ) -> tuple[Raw | None, Raw]:
+    """Run a script in both trees; again, and otherwise watched, where what we put there fails and can be spared."""
+    old, new = _both(before, after, entry, pair, bench, name)
+    for number in range(len(STAND_INS)):
+        again = otherwise(old, new, bench.watching.get(entry.script, {}))
+        if again is None:
+            break
+        bench.watching[entry.script], told = again
+        bench.progress(f"running {entry.script} of both trees again, {told}")
+        old, new = _both(before, after, entry, pair, bench, f"{name}-otherwise{number}")
+    return old, settled(old, new)
+
+
+def _both(before: Sources, after: Sources, entry: Entry, pair: Pair, bench: Bench, name: str) -> tuple[Raw | None, Raw]:
     board = board_of(bench, entry)
     new = board.side(side("after", pair.after))
     may, functions = accelerators(bench.request, pair), watched(before, after, bench.request.changed)
@@ -109,6 +128,7 @@ def run_script(
         "namespaces": namespaces(sources, entry.script, ready.interpreter.packages),
         "functions": functions,
         "nudged": nudged,
+        **bench.watching.get(entry.script, {}),
     }
     outcome, record = run_spec(sources, spec, ready, bench, name, tell)
     return _closed(read(record, entry.script), outcome)
@@ -117,9 +137,9 @@ def run_script(
 def run_spec(
     sources: Sources, spec: Mapping[str, object], ready: Ready, bench: Bench, name: str, tell: Tell
 ) -> tuple[Outcome, Path]:
-    """Start the harness in a copy of a tree, for a short training."""
-    tree = bench.folder / name / "tree"
-    shutil.copytree(sources.root, tree, symlinks=True, ignore=_LEFT_OUT)
+    """Start the harness in a copy of a tree, for a short training; or take what it recorded, where this very run came
+    to its end before."""
+    tree, record = bench.folder / name / "tree", bench.folder / name / RECORD
     short = {
         "seed": SEED,
         "seconds": bench.request.timeout,
@@ -129,9 +149,33 @@ def run_spec(
         "own": own_distribution(sources.root),
     }
     before = ready.environment.role == "baseline"
-    bench.started.append(Started("before" if before else "after", spec, bench.folder / name / RECORD))
-    with following(spec, bench.folder / name / RECORD, tell):
-        return run_harness(name, {**short, **spec}, ready, tree, bench)
+    bench.started.append(Started("before" if before else "after", spec, record))
+    full, folder = {**short, **spec}, bench.request.finished
+    recipes: Any = spec.get("recipes", ())
+    places, budget = [record, *(Path(recipe["record"]) for recipe in recipes)], cast("float | None", spec.get("budget"))
+    key = ""
+    if folder:
+        held = [bench.contained.said, bench.request.accelerator, bench.request.devices]
+        key = finished.key_of(name, _digest(sources.root, bench), full, ready.interpreter, _files(), *held)
+        if outcome := finished.take(folder, key, places, budget):
+            return outcome, record
+    shutil.copytree(sources.root, tree, symlinks=True, ignore=_LEFT_OUT)
+    with following(spec, record, tell):
+        outcome, record = run_harness(name, full, ready, tree, bench)
+    if folder:
+        finished.keep(folder, key, outcome, places, budget)
+    return outcome, record
+
+
+def _digest(root: Path, bench: Bench) -> str:
+    if root not in bench.digests:
+        bench.digests[root] = finished.digest(root, _SPARED)
+    return bench.digests[root]
+
+
+def _files() -> list[Path]:
+    """The files that the harness is made of."""
+    return [*(_HARNESS.with_name(name) for name in _BESIDE), *sorted(_HARNESS.parent.glob("alone*.py")), _HARNESS]
 
 
 def namespaces(sources: Sources, script: str, installed: Container[str]) -> list[str]:
@@ -167,22 +211,29 @@ def last_line(outcome: Outcome) -> str:
 def run_harness(
     name: str, spec: Mapping[str, object], ready: Ready, folder: Path, bench: Bench
 ) -> tuple[Outcome, Path]:
-    """Start the harness in an environment, with a home of its own."""
-    home = bench.folder / name
+    """Start the harness in an environment, with a home of its own, for as long as `spec` says and the clock allows."""
+    home, record = bench.folder / name, bench.folder / name / RECORD
+    asked, allowed = float(cast("float", spec["seconds"])), bench.clock.allowed()
+    what = str(spec.get("script") or ("the names of the target" if spec["mode"] == "facts" else "modules alone"))
+    if bench.clock.is_over():
+        return Outcome(-1, "", bench.clock.ended(what), 0.0), record
+    seconds = min(asked, allowed)
     (home / "harness").mkdir(parents=True, exist_ok=True)
     (home / "scratch").mkdir(exist_ok=True)
-    record, script = home / RECORD, home / "harness" / "harness.py"
-    shutil.copyfile(_HARNESS, script)
-    for part in [_HARNESS.with_name(name) for name in _BESIDE] + list(_HARNESS.parent.glob("alone*.py")):
+    script = home / "harness" / "harness.py"
+    for part in _files():
         shutil.copyfile(part, script.with_name(part.name))
-    full = {**spec, "record": str(record), "scratch": str(home / "scratch")}
+    full = {**spec, "seconds": seconds, "record": str(record), "scratch": str(home / "scratch")}
     (home / "spec.json").write_text(json.dumps(full), encoding="utf-8")
     environment = scrubbed(home, max(1, (os.cpu_count() or 2) // 2 // bench.request.devices))
     environment |= {"CUDA_VISIBLE_DEVICES": ""} if bench.request.accelerator == "cpu" else {}
-    limits = Limits(bench.request.timeout, int(memory() * 0.4))
+    limits = Limits(seconds, int(memory() * 0.4))
     command = [str(ready.interpreter.path), str(script), str(home / "spec.json")]
     shut_in = bench.contained.command(command, home, ready.interpreter.folders, limits)
-    return run(shut_in, folder, environment, limits, bench.stop, home), record
+    outcome = run(shut_in, folder, environment, limits, bench.stop, home)
+    if outcome.ended and outcome.seconds >= seconds and seconds < asked:
+        outcome = replace(outcome, ended=f"{bench.clock.ended(what)}, after {spelled(seconds)} of it")
+    return outcome, record
 
 
 def together(jobs: Iterable[Callable[[], T]], stop: threading.Event) -> list[T]:

@@ -7,11 +7,8 @@ from __future__ import annotations
 
 import contextlib
 import functools
-import importlib
-import inspect
 import random
-from collections.abc import Callable, Iterable, Iterator
-from types import ModuleType
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from .placement import placed
@@ -22,34 +19,22 @@ PLACEMENT = (
 )  # fmt: skip
 UNWANTED = (
     "profiler", "min_epochs", "min_steps", "max_time", "val_check_interval", "check_val_every_n_epoch",
-    "checkpoint_callback", "weights_summary", "progress_bar_refresh_rate", "process_position",
-    "weights_save_path", "flush_logs_every_n_steps", "log_gpu_memory",
+    "log_gpu_memory",
 )  # fmt: skip
-QUIET = {
-    "enable_checkpointing": False, "enable_progress_bar": False, "enable_model_summary": False,
-    "limit_test_batches": 2, "limit_predict_batches": 2,
-}  # fmt: skip
-DROPPED = frozenset({"Checkpoint", "ModelCheckpoint", "ProgressBar", "ProgressBarBase", "ModelSummary",
-                     "DeviceStatsMonitor", "GPUStatsMonitor", "XLAStatsMonitor"})  # fmt: skip
+FEW = {"limit_test_batches": 2, "limit_predict_batches": 2}
+DROPPED = frozenset({"DeviceStatsMonitor", "GPUStatsMonitor", "XLAStatsMonitor"})
 
 
-def smoke(given: dict[str, Any], names: frozenset[str], spec: dict[str, Any], package: ModuleType) -> dict[str, Any]:
+def smoke(given: dict[str, Any], names: frozenset[str], spec: dict[str, Any]) -> dict[str, Any]:
     """The Trainer's arguments for a short run; what this version does not know stays to fail."""
     kept = {name: value for name, value in given.items() if name not in names or name not in PLACEMENT + UNWANTED}
-    wanted: dict[str, Any] = {**QUIET, "default_root_dir": spec["scratch"]}
-    wanted |= {"checkpoint_callback": False} if "enable_checkpointing" not in names else {}
-    wanted |= {"progress_bar_refresh_rate": 0} if "enable_progress_bar" not in names else {}
-    wanted |= {"weights_summary": None} if "enable_model_summary" not in names else {}
+    wanted: dict[str, Any] = dict(FEW)
     for name in ("limit_train_batches", "limit_val_batches", "max_epochs"):
         wanted[name] = least(given.get(name), spec[name])
     for name in ("overfit_batches", "fast_dev_run"):
         if type(given.get(name)) is not bool and given.get(name):
             wanted[name] = least(given[name], spec["limit_train_batches"])
     wanted["num_sanity_val_steps"] = least(given.get("num_sanity_val_steps"), 2)
-    if given.get("logger", True):
-        wanted["logger"] = quiet_logger(package)
-    elif given["logger"] is not None:
-        wanted["logger"] = False
     kept |= {name: value for name, value in wanted.items() if name in names}
     for name, keep in (("callbacks", keeps_callback), ("plugins", keeps_plugin)):
         if kept.get(name) is not None:
@@ -70,30 +55,13 @@ def keeps_callback(callback: Any) -> bool:
     return not DROPPED & {base.__name__ for base in type(callback).__mro__}
 
 
+def is_placed(given: dict[str, Any]) -> bool:
+    """Whether a Trainer was asked for more than the device that is here."""
+    return any(given.get(name) not in (None, False, 0, 1, "auto", "cpu") for name in PLACEMENT if name in given)
+
+
 def keeps_plugin(plugin: Any) -> bool:
     return any("Precision" in base.__name__ for base in type(plugin).__mro__)
-
-
-def quiet_logger(package: ModuleType) -> Any:
-    """A logger of Lightning's own that takes every call and does nothing; in a list, since old ones are iterable."""
-    for name in (".loggers.logger", ".loggers.base"):
-        with contextlib.suppress(ImportError, AttributeError):
-            return [importlib.import_module(package.__name__ + name).DummyLogger()]
-    return False
-
-
-def without_checkpoint(original: Callable[..., Any]) -> Callable[..., Any]:
-    """Let an evaluation use the model at hand where it asks for a checkpoint, since none was written."""
-
-    @functools.wraps(original)
-    def call(trainer: Any, *args: Any, **kwargs: Any) -> Any:
-        if kwargs.get("ckpt_path") in ("best", "last"):
-            kwargs["ckpt_path"] = None
-        if not args and kwargs.get("model") is None and trainer.lightning_module is not None:
-            kwargs["model"] = trainer.lightning_module
-        return original(trainer, *args, **kwargs)
-
-    return call
 
 
 # -- batches
@@ -117,35 +85,57 @@ def own_random(seed: int) -> Iterator[None]:
         torch.set_rng_state(states[2])
 
 
-def steady_loaders(seed: int) -> None:
-    """Make batches depend on their pass and number alone: versions fetch them at different moments."""
+def steady_loaders(seed: int, *, workers: bool = False) -> None:
+    """Make batches depend on their pass and number alone: versions fetch them at different moments. Without `workers`
+    this process fetches what theirs would; the loader keeps all that it was given."""
     from torch.utils.data import DataLoader, dataloader
 
     base: Any = dataloader._BaseDataLoaderIter
-    build, start, fetch = DataLoader.__init__, base.__init__, base.__next__
-    names = list(inspect.signature(build).parameters)[1:]
-
-    @functools.wraps(build)
-    def init(self: Any, *args: Any, **kwargs: Any) -> None:
-        given = {**dict(zip(names, args, strict=False)), **kwargs, "num_workers": 0}
-        for name in ("prefetch_factor", "persistent_workers", "multiprocessing_context", "timeout"):
-            given.pop(name, None)
-        build(self, **given)
+    single: Any = dataloader._SingleProcessDataLoaderIter
+    start, fetch = base.__init__, base.__next__
 
     def begin(self: Any, loader: Any) -> None:
         passes = loader.__dict__.get("_passes", 0)
         loader.__dict__["_passes"] = passes + 1
         self._own = seed + 1_000_003 * (passes + 1)
-        with own_random(self._own):
+        self._as_worker = bool(loader.num_workers) and isinstance(self, single)
+        with own_random(self._own), as_worker(loader.dataset, self._own, self._as_worker):
             start(self, loader)
+            if self._as_worker:
+                self._num_workers = self._timeout = 0
+                if loader.worker_init_fn is not None:
+                    loader.worker_init_fn(0)
 
     def following(self: Any) -> Any:
         self._own += 1
-        with own_random(self._own):
+        with own_random(self._own), as_worker(self._dataset, self._own, self._as_worker):
             return fetch(self)
 
-    DataLoader.__init__ = init  # type: ignore[method-assign]
-    base.__init__, base.__next__ = begin, following
+    def single_process(self: Any, loader: Any) -> None:
+        with as_worker(loader.dataset, seed, bool(loader.num_workers)):
+            build(self, loader)
+
+    build = single.__init__
+    base.__init__, base.__next__, single.__init__ = begin, following, single_process
+    if not workers:
+        loaders: Any = DataLoader
+        loaders._get_iterator = lambda self: single(self)
+        loaders.__iter__ = lambda self: self._get_iterator()
+
+
+@contextlib.contextmanager
+def as_worker(dataset: Any, seed: int, wanted: bool) -> Iterator[None]:
+    """Let a data set see itself in the one worker of its loader, where the loader was given any."""
+    from torch.utils.data._utils import worker
+
+    held: Any = worker
+    before = held._worker_info
+    if wanted:
+        held._worker_info = worker.WorkerInfo(id=0, num_workers=1, seed=seed, dataset=dataset)
+    try:
+        yield
+    finally:
+        held._worker_info = before
 
 
 def steady_shares() -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 from packaging.utils import canonicalize_name
 
 from verify.baseline import requirement
-from verify.distributions import distribution
+from verify.distributions import names_of
 from verify.sources import Import, Sources
 
 READ_BY = frozenset({"hydra", "omegaconf", "jsonargparse"})
@@ -40,7 +40,7 @@ def asked_for(packages: Iterable[str], pins: Iterable[str]) -> frozenset[str]:
     """Those of the packages that a requirement has, or all where a project states none: configurations often name
     loggers and the like that nobody chose."""
     pinned = {str(canonicalize_name(pin.name)) for line in pins if (pin := requirement(line))}
-    return frozenset(package for package in packages if not pinned or distribution(package) in pinned)
+    return frozenset(package for package in packages if not pinned or names_of(package) & pinned)
 
 
 def _local(sources: Sources, place: str, module: list[str], name: str) -> tuple[str, ...]:

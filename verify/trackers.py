@@ -1,8 +1,8 @@
 """Keeps wandb from starting a run that would go over the network, and tells what a project hands to a tracker of its
 own.
 
-Runs in the target's interpreter, beside the harness. Lightning's own loggers are left out by the Trainer; some start
-a run of wandb as soon as they are built, and projects start runs and writers by themselves.
+Runs in the target's interpreter, beside the harness. Loggers start runs of wandb, some as soon as they are built, and
+projects start runs and writers by themselves.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class Changed(importlib.abc.MetaPathFinder):
 def watch_trackers(root: str, tell: Tell) -> None:
     """Have it so for what is imported from now on: runs of wandb are disabled, and the numbers that the project at
     `root` hands to them, and to writers of TensorBoard, are told."""
-    os.environ["WANDB_MODE"] = "disabled"
+    os.environ.update({"WANDB_MODE": "disabled", "NEPTUNE_MODE": "debug"})
 
     def disable(module: Any) -> None:
         if (original := getattr(module, "init", None)) is None:
@@ -74,5 +74,7 @@ def watch_trackers(root: str, tell: Tell) -> None:
                 setattr(module.SummaryWriter, method, telling(original, method, root, tell))
 
     for name, change in {_WANDB: disable, **dict.fromkeys(_WRITERS, watch_writer)}.items():
-        if name not in sys.modules:
+        if name in sys.modules:
+            change(sys.modules[name])
+        else:
             sys.meta_path.insert(0, Changed(name, change))

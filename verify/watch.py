@@ -19,7 +19,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from . import handed, measures, short
+from . import handed, measures, short, silenced
 from .gradients import Gradients
 
 VALUES_EACH = 2000
@@ -33,6 +33,7 @@ class Watch:
 
     def __init__(self, record: Callable[..., None], spec: dict[str, Any]) -> None:
         self.spec = spec
+        self.keeper = silenced.Keeper(spec, str(Path.cwd()), self.handed)
         self.begin(record)
 
     def begin(self, record: Callable[..., None]) -> None:
@@ -96,9 +97,12 @@ class Watch:
         self.patch_log(package.LightningModule)
         handed.watch_loggers(package, str(Path.cwd()), self.handed)
         self.patch_fit(trainer)
+        trainer.save_checkpoint = self.keeper.saving(trainer.save_checkpoint)
         for name in ("validate", "test", "predict"):
             if hasattr(trainer, name):
-                setattr(trainer, name, short.without_checkpoint(getattr(trainer, name)))
+                setattr(trainer, name, self.keeper.evaluating(getattr(trainer, name)))
+        if "bars" not in self.spec.get("without", ()):
+            silenced.quiet_bars(package)
         for place, names in RUNNING:
             with contextlib.suppress(ImportError, AttributeError):
                 first, *others = [getattr(importlib.import_module(package.__name__ + place), name) for name in names]
@@ -114,7 +118,10 @@ class Watch:
         @functools.wraps(original)
         def init(this: Any, *args: Any, **kwargs: Any) -> None:
             given = {**dict(zip(names, args, strict=False)), **kwargs}
-            original(this, **short.smoke(given, frozenset(names), self.spec, package))
+            arguments = short.smoke(given, frozenset(names), self.spec)
+            self.keeper.arguments(arguments, frozenset(names), package)
+            original(this, **arguments)
+            self.spec["placed"] = self.spec.get("placed", False) or short.is_placed(given)
             self.asked = {name: given.get(name) for name in measures.ASKED}
 
         trainer.__init__ = init

@@ -1,40 +1,114 @@
+"""What is advised where nothing trained: what is true of the project, and no more."""
+
 from __future__ import annotations
 
 from pathlib import Path
 
 import pytest
 
+from tests.verify.trees import tree
 from verify.advice import advice
+from verify.evidence import Evidence, Failure, Recording
+from verify.missing_files import missing_file
+from verify.sources import Sources
+
+NOT_THERE = "[Errno 2] No such file or directory: "
+
+
+def told(folder: Path, *reasons: str) -> str:
+    """What is advised for runs of an empty project that ended with these reasons."""
+    tried = [Evidence("g", (), None, "inconclusive", reason) for reason in reasons]
+    return "\n".join(fact.text for fact in advice(tried, Sources(folder)))
+
+
+def lacking(folder: Path, script: str, message: str, kind: str = "FileNotFoundError", **others: str) -> str:
+    """What is advised for a script that ended with an exception."""
+    root = tree(folder / "p", train=script, **others)
+    ended = Recording("train.py", False, Failure(kind, message, "train.py:1"), *[()] * 3, 0, None, None, *[()] * 2,
+                      None, None, 0.0)  # fmt: skip
+    tried = Evidence("g", (), None, "inconclusive", f"neither tree trains: {kind}", after=ended)
+    facts = advice([tried], Sources(root))
+    assert {fact.kind for fact in facts} <= {"next"}
+    return "\n".join(fact.text for fact in facts)
 
 
 @pytest.mark.parametrize(
-    ("reason", "told"),
+    ("reason", "said"),
     [
         ("SystemExit: exit status 2: train.py: error: the following arguments are required: --data", "args = [...]"),
         ("ValueError: mutable default <class 'a.b.C'> for field spect is not allowed: use x", "Python 3.10"),
-        ("ModuleNotFoundError: No module named 'torch_scatter' at a.py:9", "; torch_scatter could not be installed"),
-        ("PackageMissing: taming is not installed, and V of it is used at a.py:3", "; taming could not be installed"),
+        ("ModuleNotFoundError: No module named 'torch_scatter' at a.py:9", "torch_scatter could not be installed"),
+        ("PackageMissing: taming is not installed, and V of it is used at a.py:3", "taming could not be installed"),
         ("RuntimeError: No CUDA GPUs are available", "has one"),
-        ("FileNotFoundError: [Errno 2] No such file or directory: 'Data/x.txt'", "its data is not in the repository"),
-        ("AssertionError: datasets should not be an empty iterable at a.py:1", "its data is not in the repository"),
+        ("AssertionError: datasets should not be an empty iterable at a.py:1", "its data set is empty here"),
         ("gaierror: [Errno -3] Temporary failure in name resolution", "without network"),
         ("MissingMandatoryValue: Missing mandatory value: data.path", "leaves values open"),
     ],
 )
-def test_each_reason_says_what_to_do(tmp_path: Path, reason: str, told: str) -> None:
-    assert told in advice(reason, tmp_path)
+def test_each_reason_says_what_to_do(tmp_path: Path, reason: str, said: str) -> None:
+    assert said in told(tmp_path, reason)
 
 
 def test_nothing_is_made_up_and_not_all_is_told(tmp_path: Path) -> None:
-    assert advice("TypeError: unsupported operand", tmp_path) == ""
-    assert advice("ModuleNotFoundError: No module named 'pytorch_lightning.utilities.cli'", tmp_path) == ""
-    assert advice("ModuleNotFoundError: No module named 'data.an4' at a.py:1", tmp_path) == ""
-    assert advice("FileNotFoundError; gaierror; No CUDA GPUs; arguments are required", tmp_path).count("; ") == 2
+    assert told(tmp_path, "TypeError: unsupported operand") == ""
+    assert told(tmp_path, "ModuleNotFoundError: No module named 'pytorch_lightning.utilities.cli'") == ""
+    assert told(tmp_path, "ModuleNotFoundError: No module named 'data.an4' at a.py:1") == ""
+    many = told(tmp_path, "gaierror; No CUDA GPUs; arguments are required", "No CUDA GPUs")
+    assert len(many.splitlines()) == 2
 
 
 def test_what_has_to_be_compiled_is_named(tmp_path: Path) -> None:
     (tmp_path / "align").mkdir()
     (tmp_path / "align" / "core.pyx").write_text("")
-    assert "align/core.pyx has to be compiled first" in advice("Error: No module named 'a.align.core' at x", tmp_path)
-    assert "align/core.pyx" in advice("ImportError: cannot import name 'align' from partially initialized", tmp_path)
-    assert advice("ImportError: cannot import name 'other' from x", tmp_path) == ""
+    assert "align/core.pyx has to be compiled first" in told(tmp_path, "Error: No module named 'a.align.core' at x")
+    assert "align/core.pyx" in told(tmp_path, "ImportError: cannot import name 'align' from partially initialized")
+    assert told(tmp_path, "ImportError: cannot import name 'other' from x") == ""
+
+
+READS = "import torch\ndata = open('data/train.csv').read()\n"
+MAKES = "import numpy\nnumpy.save('made/x.npy', numpy.zeros(3))\n"
+
+
+def test_data_that_nothing_in_the_project_writes_is_not_in_the_repository(tmp_path: Path) -> None:
+    assert "`data/train.csv` is not in the repository" in lacking(tmp_path, READS, f"{NOT_THERE}'data/train.csv'")
+
+
+@pytest.mark.parametrize(
+    ("script", "others", "said"),
+    [
+        (READS + "open('data/train.csv', 'w').write('1')\n", {}, "is written at train.py:3"),
+        (READS, {"prepare": "def make(frame):\n    frame.to_csv('data/train.csv')\n"}, "is written at prepare.py:2"),
+        (READS, {"prepare": "PLACE = 'data/train.csv'\nopen(PLACE, mode='wb')\n"}, "is written at prepare.py:2"),
+        (READS, {"prepare": "from pathlib import Path\nPath('data', 'train.csv').write_text('1')\n"}, "prepare.py:2"),
+    ],
+)
+def test_data_that_the_project_makes_itself_is_not_asked_for(
+    tmp_path: Path, script: str, others: dict[str, str], said: str
+) -> None:
+    found = lacking(tmp_path, script, f"{NOT_THERE}'data/train.csv'", **others)
+    assert said in found and "not in the repository" not in found
+    assert "`setup = [...]`" in found
+
+
+@pytest.mark.parametrize(
+    ("message", "kind"),
+    [
+        ("the attribute does not exist", "AttributeError"),
+        ("No such file or directory", "OSError"),
+        (f"{NOT_THERE}'train.py'", "FileNotFoundError"),
+        (f"{NOT_THERE}'lightning_logs/version_0/checkpoints/last.ckpt'", "FileNotFoundError"),
+        (f"{NOT_THERE}''", "FileNotFoundError"),
+    ],
+)
+def test_what_is_no_data_of_the_project_is_not_asked_for(tmp_path: Path, message: str, kind: str) -> None:
+    assert lacking(tmp_path, READS, message, kind) == ""
+
+
+def test_reading_is_not_writing(tmp_path: Path) -> None:
+    sources = Sources(
+        tree(tmp_path / "p", a="open('data/x.csv')\nopen('data/x.csv', 'rb')\nload('data/x.csv')\n", b=MAKES)
+    )
+    found = missing_file(Failure("FileNotFoundError", f"{NOT_THERE}'data/x.csv'", None), sources)
+    assert found and (found.path, found.written) == ("data/x.csv", None)
+    made = missing_file(Failure("FileNotFoundError", f"{NOT_THERE}'made/x.npy'", None), sources)
+    assert made and made.written == "b.py:2"

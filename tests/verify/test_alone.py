@@ -253,7 +253,7 @@ def test_a_smaller_model_is_known_as_one_until_the_evidence(
         Bench(None, ".", 1), torch.nn.Linear, second, Attempt(error), Hints({})
     ))  # fmt: skip
     (alone,) = result(monkeypatch, tmp_path, record(), record(), told={"smaller": "width 32 for 512"}).alone
-    assert "a smaller model, as it is too large or too slow here: width 32 for 512" in alone.notes
+    assert "a smaller model, since it is too large or too slow here: width 32 for 512" in alone.notes
 
 
 @pytest.mark.parametrize(("narrow", "width"), [(0.1, 32), (None, 512)])

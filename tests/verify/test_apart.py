@@ -10,17 +10,18 @@ from typing import Any
 
 import pytest
 
+from tests.verify.said import said as told_of
 from tests.verify.test_touched import READY
 from tests.verify.trees import tree
 from verify import modules
 from verify.apart import Result, Sides, _replay, train
 from verify.bench import Bench, Pair, Request
-from verify.evidence import Failure, Recording
-from verify.idle import Executed
+from verify.evidence import Fact, Failure, Recording
 from verify.process import Outcome
-from verify.prove import _aside, prove
+from verify.prove import prove
 from verify.record import Raw
 from verify.sources import Sources
+from verify.told import given
 
 HEAD = "import pytorch_lightning as pl\nimport torch\n\n\nclass Model(pl.LightningModule):\n"
 BODY = """
@@ -45,8 +46,10 @@ def test_a_changed_module_is_trained_alone_in_both_trees(tmp_path: Path) -> None
     )
     evidence = prove(before, after, REQUEST, lambda text: None)
     assert (evidence.verdict, evidence.rung) == ("preserved", "same"), evidence.reason
-    assert "trained alone, on made-up batches: Model(width=8) on (float32 4x8, int64 4)" in evidence.reason
-    assert "no script" in evidence.reason
+    assert evidence.reason.startswith("Model, trained by itself on generated batches: 16 losses, ")
+    assert "ran: Model(width=8), trained by itself on generated batches of (float32 4x8, int64 4)" in told_of(evidence)
+    assert "also: no script got to `fit`: " in told_of(evidence)
+    assert len(evidence.reason) <= 200
     (alone,) = evidence.alone
     assert alone.module == "model.py:Model"
     assert alone.before and len(alone.before.losses) == len(alone.after.losses) == 16
@@ -73,7 +76,7 @@ def judged(
 ) -> tuple[str, str | None, str]:
     """What two recordings of one module come to, in short."""
     judgement = result(monkeypatch, tmp_path, old, new, problems, again, changed).judgement
-    return judgement.verdict, judgement.rung, judgement.reason
+    return judgement.verdict, judgement.rung, told_of(judgement)
 
 
 def result(
@@ -169,7 +172,7 @@ def test_a_module_that_loads_nothing_changed_raises_no_rung(monkeypatch: pytest.
     other = replace(record(), loaded=("other.py",))
     verdict, rung, reason = judged(monkeypatch, tmp_path, other, other)
     assert (verdict, rung) == ("inconclusive", "conforms")
-    assert "none of the changed files was executed" in reason
+    assert "it executed none of the changed files" in reason
 
 
 def test_what_a_module_executed_that_tells_nothing_counts_as_not_executed(
@@ -250,7 +253,7 @@ def test_where_changed_files_have_no_modules_those_that_they_train_are_tried(
     start = lambda *_: (Outcome(0, "", None, 0.0), tmp_path)  # noqa: E731
     sides = Sides(Sources(root), Sources(root), start, start, lambda jobs: [job() for job in jobs], tmp_path, 10)
     found = train(sides, ("cases.py",), (), missing="", per_batch=False)
-    assert found and not found.alone and found.judgement.reason.endswith("takes a training step")
+    assert found and not found.alone and told_of(found.judgement).endswith("takes a training step")
     assert asked == [("search", ["cases.py"]), ("search1", ["model.py"])]
 
 
@@ -274,8 +277,8 @@ def test_what_is_installed_serves_the_modules_that_are_tried_next(
 
 
 def test_changed_files_that_no_module_executed_are_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    _, _, reason = judged(monkeypatch, tmp_path, record(), record(), changed=("model.py", "far.py"))
-    assert reason.endswith("; changed but not executed by these modules: far.py")
+    found = result(monkeypatch, tmp_path, record(), record(), changed=("model.py", "far.py"))
+    assert found.unexecuted == ("far.py",)
 
 
 @pytest.mark.parametrize(
@@ -311,10 +314,9 @@ def test_modules_that_load_what_changed_are_trained_where_no_changed_class_train
 def test_what_was_lent_is_in_the_evidence(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     old, new = (replace(record(), lent=lent) for lent in (("numpy.float to model",), ("numpy.Inf to model",)))
     (alone,) = result(monkeypatch, tmp_path, old, new).alone
-    said = "lent, as an older numpy or Python has it: numpy.float to model, numpy.Inf to model"
-    assert said in alone.notes
-    ran = Executed(frozenset(new.held), ())
-    assert said in _aside(Sources(tmp_path / "tree"), REQUEST, ran, old, new)
+    said = "old names and defaults that the installed numpy or Python no longer has: numpy.float to model, "
+    assert f"provided by fixer: {said}numpy.Inf to model" in alone.notes
+    assert given(old, new) == (Fact("provided", f"{said}numpy.Inf to model"),)
 
 
 GIVEN: dict[str, Any] = {

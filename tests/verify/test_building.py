@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 import threading
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
@@ -113,8 +113,10 @@ BROUGHT = {
     "newer": "import numpy\nif not hasattr(numpy, 'exceptions'):\n"
     "    raise ModuleNotFoundError(\"No module named 'numpy.exceptions'\")",
     "old==1": "x = (",
-    "old": "import further",
-    "further": "",
+    "old": "import tabulate",
+    "tabulate": "",
+    "odd": "import nobody_knows_it",
+    "nobody-knows-it": "",
     "never": "raise OSError('needs hardware')",
     "ends": "import os; os._exit(1)",
 }
@@ -123,15 +125,17 @@ BROUGHT = {
 def test_what_does_not_load_gets_other_versions_and_else_is_named(tmp_path: Path) -> None:
     found = find(threading.Event())
     tools = Wheels(**vars(found))
-    plan = Plan(("base", "base"), (), ("board", "ends", "hears", "never", "newer", "numpy", "old==1"))
+    plan = Plan(("base", "base"), (), ("board", "ends", "hears", "never", "newer", "numpy", "odd", "old==1"))
     _, left = build(plan, inspect(Path(sys.executable)), tools, tmp_path, lambda text: None)
     assert left == (
         "ends (it does not load: it ends the interpreter)",
         "never (it does not load: OSError: needs hardware)",
+        "odd (it does not load: ModuleNotFoundError: No module named 'nobody_knows_it')",
     )
     (asked,) = tmp_path.glob("*/asked.txt")
     tried = [json.loads(line)[-1] for line in asked.read_text().splitlines()]
-    assert {"numpy<1.24", "numpy>=1.25,<2", "numpy<2", "old", "further"} <= set(tried)
+    assert {"numpy<1.24", "numpy>=1.25,<2", "numpy<2", "old", "tabulate"} <= set(tried)
+    assert "nobody-knows-it" not in tried
     assert build(plan, inspect(Path(sys.executable)), tools, tmp_path, lambda text: None)[1] == left
 
 
@@ -175,10 +179,10 @@ class Noting(Installer):
     """Notes where what is fetched for an environment is kept."""
 
     def fetch(
-        self, command: Sequence[str], place: Path, overrides: Sequence[str] = (), seconds: float = 60.0
+        self, command: Sequence[str], place: Path, lists: Mapping[str, Sequence[str]] = {}, seconds: float = 60.0
     ) -> str | None:
         code = "import os, sys; sys.exit(os.environ['UV_CACHE_DIR'] + ' ' + os.environ['PIP_CACHE_DIR'])"
-        return super().fetch([sys.executable, "-c", code], place, overrides, seconds)
+        return super().fetch([sys.executable, "-c", code], place, lists, seconds)
 
 
 @pytest.mark.parametrize("uv", [True, False])

@@ -107,7 +107,9 @@ def test_a_module_is_compiled_where_it_is_imported_and_in_the_folder_that_its_bu
     raw = read(_run(root, tmp_path, CYTHON), "train.py")
     assert raw.recording.failure is None and raw.recording.fitted
     assert raw.compiled == ("pkg/fast.pyx", "pkg/align/core.pyx")
-    assert besides(None, raw) == "compiled here, without the settings of its setup.py: pkg/fast.pyx, pkg/align/core.pyx"
+    assert besides(None, raw) == (
+        "a build of Cython modules, without the settings of setup.py: pkg/fast.pyx, pkg/align/core.pyx",
+    )
 
 
 @pytest.mark.parametrize(

@@ -58,7 +58,7 @@ def test_what_asks_for_cuda_trains_on_the_cpu_where_there_is_none(tmp_path: Path
     raw = read(record, "train.py")
     assert raw.recording.failure is None and raw.recording.fitted and raw.recording.device == "cpu"
     assert raw.moved == ("__main__",)
-    assert besides(raw) == "not put on CUDA, which was asked for and is not here, by: __main__"
+    assert besides(raw) == ("another device in place of CUDA, which is not here, to: __main__",)
 
 
 def test_other_errors_are_left_and_nothing_is_done_where_there_is_cuda(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,7 +7,7 @@ import pytest
 
 from tests.verify.trees import tree
 from verify.commands import Command, parsed
-from verify.entry import Entry, conftests, entries
+from verify.entry import Entry, Start, conftests, entries
 from verify.sources import Sources, words
 from verify.starts import trains
 from verify.targets import asked_for, targets
@@ -58,6 +58,26 @@ def test_configuration_names_the_script(tmp_path: Path) -> None:
     tree(tmp_path / "p", a=FIT, b="print()")
     (tmp_path / "p" / "pyproject.toml").write_text('[tool.fixer.verify]\nscript = "b.py"\nargs = ["--steps", 3]\n')
     assert entries(Sources(tmp_path / "p"), []) == (Entry("b.py", ("--steps", "3")),)
+
+
+def test_what_is_asked_for_wins_over_what_the_tree_says(tmp_path: Path) -> None:
+    tree(tmp_path / "p", a=FIT, b="print()")
+    (tmp_path / "p" / "pyproject.toml").write_text('[tool.fixer.verify]\nscript = "b.py"\nargs = ["--steps", 3]\n')
+    found = Sources(tmp_path / "p")
+    assert entries(found, [], Start(command="python -u -m a --x", args=("1",))) == (Entry("a.py", ("--x", "1"), "a"),)
+    assert entries(found, [], Start()) == (Entry("a.py"),)
+
+
+def test_variables_and_what_comes_first_go_with_scripts_that_are_found(tmp_path: Path) -> None:
+    """They were read and left out where no script was named."""
+    tree(tmp_path / "p", a=FIT, b=FIT)
+    asked = Start(variables=(("DATA", "tiny"),), setup=("python make.py 1",))
+    (tmp_path / "p" / "pyproject.toml").write_text(
+        '[tool.fixer.verify]\nsetup = ["python make.py 1"]\nenv = {DATA = "tiny"}\n'
+    )
+    wanted = [Entry(f"{name}.py", (), None, asked.variables, (("make.py", "1"),)) for name in "ab"]
+    assert list(entries(Sources(tmp_path / "p"), [], asked)) == wanted
+    assert list(entries(Sources(tmp_path / "p"), [])) == wanted
 
 
 @pytest.mark.parametrize("script", ["../b.py", "/b.py", "missing.py"])

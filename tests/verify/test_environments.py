@@ -18,49 +18,11 @@ from verify.baseline import Choice
 from verify.building import Plan
 from verify.containment import contain
 from verify.dates import as_of
-from verify.environments import Ready, Wanted, baseline, baseline_plan, given_baseline, needs, target
+from verify.environments import Ready, Wanted, baseline, baseline_plan, given_baseline, target
 from verify.evidence import Environment
 from verify.installer import find
 from verify.interpreters import Interpreter, Unavailable, inspect, inspect_named
 from verify.known import ASKING, remember, remembered, unanswered
-from verify.manifests import addresses_in
-
-
-def test_imports_become_distributions() -> None:
-    found = needs({"sklearn", "cv2", "yaml", "PIL", "torch", "my_package", "verify"}, {"TensorBoardLogger"})
-    assert found == {
-        "scikit-learn", "opencv-python-headless", "pyyaml", "pillow", "my-package", "numpy",
-        "tensorboard", "tensorboardx",
-    }  # fmt: skip
-    assert needs((), {"LightningCLI", "RichProgressBar"}) == {"jsonargparse[signatures]", "rich", "numpy"}
-    assert needs({"_C", "_ext", "name_", "größe", "timm"}, ()) == {"timm", "numpy"}
-    assert needs({"torchnlp", "open_clip", "absl"}, ()) == {"pytorch-nlp", "open-clip-torch", "absl-py", "numpy"}
-    assert needs({"pyro", "tree", "gin"}, ()) == {"pyro-ppl", "dm-tree", "gin-config", "numpy"}
-
-
-def test_what_comes_from_an_address_is_not_taken_from_an_index(tmp_path: Path) -> None:
-    (tmp_path / "requirements.txt").write_text("git+https://host/o/CLIP.git\ngit+https://h/p/long-words-of-it@v1\n")
-    addresses = addresses_in(tmp_path)
-    found = needs({"clip", "long_of_it", "tools", "losses", "timm"}, (), ["losses==2"], addresses)
-    assert found == {
-        "clip @ git+https://host/o/CLIP.git", "long-of-it @ git+https://h/p/long-words-of-it@v1", "losses", "timm",
-        "numpy",
-    }  # fmt: skip
-    wanted = Wanted("pytorch-lightning", found)
-    plan = baseline_plan(wanted, Choice(Version("1.9.5"), "why"), {"clip": "1.0", "timm": "0.6"}, None)
-    assert plan.extras[0] == "clip @ git+https://host/o/CLIP.git"
-    assert "timm==0.6" in plan.extras
-
-
-def test_an_address_brings_what_has_its_name_before_what_has_words_of_it(tmp_path: Path) -> None:
-    (tmp_path / "requirements.txt").write_text(
-        "git+https://h/o/torch-fidelity.git\ngit+https://h/o/open_clip.git\ngit+https://h/o/CLIP.git\n"
-        "git+https://h/o/fork-of-it.git#egg=numpy-extra\n"
-    )
-    addresses = addresses_in(tmp_path)
-    found = needs({"torch", "pytorch_lightning", "clip", "numpy", "numpy_extra"}, (), (), addresses)
-    assert found == {"clip @ git+https://h/o/CLIP.git", "numpy", "numpy-extra @ git+https://h/o/fork-of-it.git"}
-    assert "clip @ git+https://h/o/open_clip.git" in needs({"clip"}, (), (), addresses[:2])
 
 
 def test_an_interpreter_says_what_it_is_and_what_is_none_is_named() -> None:

@@ -6,14 +6,16 @@ import os
 import socket
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from verify.containment import Containment, Level, contain
+from verify.containment import Containment, ways
 from verify.process import Limits, Outcome, run, scrubbed
 from verify.record import events, read
 
@@ -21,26 +23,35 @@ ROOMY = Limits(30, 2 * 2**30)
 SECRET = "a-token-of-the-user"
 
 
-@pytest.fixture(scope="module")
-def best(tmp_path_factory: pytest.TempPathFactory) -> Level:
-    """The most that this machine lets us arrange."""
-    return contain(tmp_path_factory.mktemp("tried")).level
+with tempfile.TemporaryDirectory() as _folder:
+    WAYS = tuple(ways(Path(_folder)))
+"""How programs can be shut in on this machine, the best first; limits alone there always are."""
 
 
-@pytest.fixture(params=["full", "network", "limits"])
-def level(request: pytest.FixtureRequest, best: Level) -> Level:
-    """Every level that this machine has."""
-    levels: list[Level] = ["limits", "network", "full"]
-    asked: Level = request.param
-    return asked if levels.index(asked) <= levels.index(best) else best
+def _named(way: Containment) -> str:
+    return "bubblewrap" if way.bubblewrap else way.level
 
 
-def attack(folder: Path, level: Level, code: str, limits: Limits = ROOMY) -> Outcome:
+@pytest.fixture(params=WAYS, ids=_named)
+def way(request: pytest.FixtureRequest) -> Containment:
+    """Every way that there is here."""
+    found: Containment = request.param
+    return found
+
+
+@pytest.fixture(params=[way for way in WAYS if way.level == WAYS[0].level], ids=_named)
+def best(request: pytest.FixtureRequest) -> Containment:
+    """The most that this machine lets us arrange, by whichever program."""
+    found: Containment = request.param
+    return found
+
+
+def attack(folder: Path, way: Containment, code: str, limits: Limits = ROOMY) -> Outcome:
     """Run hostile code as a project's is run."""
     own = folder / "own"
     (own / "tree").mkdir(parents=True, exist_ok=True)
     needs = (sys.prefix, sys.base_prefix, *sys.path)
-    command = Containment(level).command([sys.executable, "-I", "-c", code], own, needs, limits)
+    command = way.command([sys.executable, "-I", "-c", code], own, needs, limits)
     return run(command, own / "tree", scrubbed(own, 1), limits, threading.Event(), own)
 
 
@@ -63,14 +74,14 @@ SMALL_DISK = Limits(60, 2**31, disk=2 * 2**20)
 """A limit that `TOO_MUCH` breaks when the program is ready, however long it took to start."""
 
 
-def test_a_fork_bomb_is_ended_with_all_its_processes(tmp_path: Path, level: Level) -> None:
+def test_a_fork_bomb_is_ended_with_all_its_processes(tmp_path: Path, way: Containment) -> None:
     code = BEAT + "open('beat', 'a').write('x')\nwhile True:\n    os.fork()\n    open('beat', 'a').write('x')"
-    outcome = attack(tmp_path, level, code, Limits(20, 2**33, processes=30))
+    outcome = attack(tmp_path, way, code, Limits(20, 2**33, processes=30))
     assert outcome.ended == "it started more than 30 processes"
     assert still(tmp_path / "own/tree/beat")
 
 
-def test_threads_are_bounded_also_where_the_kernel_does_not_count_them(tmp_path: Path, level: Level) -> None:
+def test_threads_are_bounded_also_where_the_kernel_does_not_count_them(tmp_path: Path, way: Containment) -> None:
     """It counts none of root's; where it counts them, no more can be started."""
     code = """
 import threading, time
@@ -80,11 +91,11 @@ try:
 except RuntimeError as error:
     raise SystemExit(str(error))
 """
-    outcome = attack(tmp_path, level, code, Limits(20, 2**33, processes=4))
+    outcome = attack(tmp_path, way, code, Limits(20, 2**33, processes=4))
     assert outcome.ended == "it started more than 64 threads" or "can't start new thread" in outcome.output
 
 
-def test_each_process_has_its_limits(tmp_path: Path, level: Level) -> None:
+def test_each_process_has_its_limits(tmp_path: Path, way: Containment) -> None:
     """It cannot raise them again, where it is not what a root of the whole system starts."""
     code = """
 import resource
@@ -102,15 +113,15 @@ try:
 except OSError as error: print(len(files) < 4096, error.strerror)
 """
     limits = Limits(7, 2**31, processes=5, disk=3 * 2**20)
-    *told, tasks, raised, files = attack(tmp_path, level, code, limits).output.splitlines()
+    *told, tasks, raised, files = attack(tmp_path, way, code, limits).output.splitlines()
     seconds = 7 * (os.cpu_count() or 1) + 10
     assert told == [f"CPU True {seconds}", f"FSIZE True {3 * 2**20}", "NOFILE True 4096", "CORE True 0"]
     assert tasks.startswith("NPROC True ")
-    assert raised == "[]" or level == "limits"
+    assert raised == "[]" or way.level == "limits"
     assert files == "True Too many open files"
 
 
-def test_it_has_folders_of_its_own(tmp_path: Path, level: Level, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_it_has_folders_of_its_own(tmp_path: Path, way: Containment, monkeypatch: pytest.MonkeyPatch) -> None:
     """For what it keeps at home, in caches and settings, and for a while."""
     places = ("HOME", "TMPDIR", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "TORCH_HOME", "HF_HOME")
     for name in (*places, "XDG_STATE_HOME", "XDG_RUNTIME_DIR", "PIP_CACHE_DIR"):
@@ -123,14 +134,14 @@ for place in [*map(os.environ.get, {places!r}), tempfile.gettempdir()]:
     print(place)
 print("users" in str(os.environ))
 """
-    *told, users = attack(tmp_path, level, code).output.splitlines()
+    *told, users = attack(tmp_path, way, code).output.splitlines()
     assert len(told) == len(places) + 1
     assert all(Path(place).is_relative_to(tmp_path / "own") for place in told)
     assert all((Path(place) / "kept").is_file() for place in told)
     assert (users, (tmp_path / "users").exists()) == ("False", False)
 
 
-def test_who_leaves_group_session_and_environment_is_ended(tmp_path: Path, level: Level) -> None:
+def test_who_leaves_group_session_and_environment_is_ended(tmp_path: Path, way: Containment) -> None:
     code = f"""
 import os, sys, time
 if os.fork() == 0:
@@ -140,11 +151,11 @@ if os.fork() == 0:
     os._exit(0)
 time.sleep(0.5)
 """
-    assert attack(tmp_path, level, code).status == 0
+    assert attack(tmp_path, way, code).status == 0
     assert still(tmp_path / "own/tree/beat")
 
 
-def test_who_kills_its_parent_ends_nobody_but_itself(tmp_path: Path, level: Level) -> None:
+def test_who_kills_its_parent_ends_nobody_but_itself(tmp_path: Path, way: Containment) -> None:
     code = (
         BEAT
         + """
@@ -159,12 +170,12 @@ time.sleep(0.2)
 print("outlived", os.getppid() == parent)
 """
     )
-    outcome = attack(tmp_path, level, code)
-    assert outcome.output.strip() == ("outlived True" if level == "full" else "")
+    outcome = attack(tmp_path, way, code)
+    assert outcome.output.strip() == ("outlived True" if way.level == "full" else "")
     assert still(tmp_path / "own/tree/beat")
 
 
-def test_who_does_not_hear_the_polite_signal_is_ended(tmp_path: Path, best: Level) -> None:
+def test_who_does_not_hear_the_polite_signal_is_ended(tmp_path: Path, best: Containment) -> None:
     deaf = """
 import signal
 for number in {*signal.valid_signals()} - {signal.SIGKILL, signal.SIGSTOP, 32, 33}:
@@ -177,8 +188,9 @@ open("beat", "a").write("x")
 
 
 def test_where_no_processes_are_listed_the_group_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """As on a Mac, where nothing ends a program with its starter either."""
-    monkeypatch.setattr("verify.process._processes", list)
+    """As where the system keeps them from us, and nothing ends a program with its starter either."""
+    monkeypatch.setattr("verify.process._children", lambda process: [])
+    monkeypatch.setattr("verify.process.psutil.process_iter", list)
     monkeypatch.chdir(tmp_path)
     code = """
 import os, signal, time
@@ -196,53 +208,51 @@ for _ in range(1000):
         "sys.exit(jail.main(sys.argv[1], sys.argv[2:]))"
     )
     shut_in = [sys.executable, "-I", "-S", "-c", plain, *command[command.index(jail) + 1 :]]
-    monkeypatch.setattr("verify.containment._PROC", tmp_path / "nowhere")
-    assert "what all its processes use together is not bounded" in Containment("limits").said
     outcome = run(shut_in, tmp_path, scrubbed(tmp_path, 1), Limits(1.5, 2**31), threading.Event())
     assert outcome.ended == "it ran longer than 1.5 seconds"
     assert still(tmp_path / "beat")
 
 
-def test_who_is_told_to_end_may_say_goodbye(tmp_path: Path, level: Level) -> None:
+def test_who_is_told_to_end_may_say_goodbye(tmp_path: Path, way: Containment) -> None:
     code = "import signal, sys, time\nsignal.signal(signal.SIGTERM, lambda *_: sys.exit('goodbye'))\n"
-    outcome = attack(tmp_path, level, f"{code}{TOO_MUCH}\ntime.sleep(60)", SMALL_DISK)
+    outcome = attack(tmp_path, way, f"{code}{TOO_MUCH}\ntime.sleep(60)", SMALL_DISK)
     assert outcome.output.strip() == "goodbye"
 
 
-def test_how_a_program_ended_is_told(tmp_path: Path, level: Level) -> None:
-    assert attack(tmp_path, level, "raise SystemExit(7)").status == 7
-    status = attack(tmp_path, level, "import os, signal; os.kill(os.getpid(), signal.SIGSEGV)").status
+def test_how_a_program_ended_is_told(tmp_path: Path, way: Containment) -> None:
+    assert attack(tmp_path, way, "raise SystemExit(7)").status == 7
+    status = attack(tmp_path, way, "import os, signal; os.kill(os.getpid(), signal.SIGSEGV)").status
     assert status in (-11, 128 + 11)
 
 
-def test_endless_output_is_capped_and_its_end_kept(tmp_path: Path, level: Level) -> None:
+def test_endless_output_is_capped_and_its_end_kept(tmp_path: Path, way: Containment) -> None:
     said = "os.write(1, b'word ' * 9999)"
     code = f"import os\n{said}\n{TOO_MUCH}\nwhile True: {said}"
-    outcome = attack(tmp_path, level, code, SMALL_DISK)
+    outcome = attack(tmp_path, way, code, SMALL_DISK)
     assert outcome.ended == "it wrote more than 0.0 GiB"
     assert 0 < len(outcome.output) <= 64 * 1024
     assert set(outcome.output.split()) <= {"word", "w", "wo", "wor", "ord", "rd", "d"}
 
 
-def test_there_is_nothing_to_read_from(tmp_path: Path, level: Level) -> None:
+def test_there_is_nothing_to_read_from(tmp_path: Path, way: Containment) -> None:
     code = "import os, sys\nprint(repr(sys.stdin.read()))\ntry: open('/dev/tty')\nexcept OSError: print('no terminal')"
-    assert attack(tmp_path, level, code).output == "''\nno terminal\n"
+    assert attack(tmp_path, way, code).output == "''\nno terminal\n"
 
 
-def test_memory_ends(tmp_path: Path, level: Level) -> None:
-    outcome = attack(tmp_path, level, "kept = []\nwhile True: kept.append(b'x' * 30_000_000)", Limits(30, 3 * 10**8))
+def test_memory_ends(tmp_path: Path, way: Containment) -> None:
+    outcome = attack(tmp_path, way, "kept = []\nwhile True: kept.append(b'x' * 30_000_000)", Limits(30, 3 * 10**8))
     assert "GiB of memory" in (outcome.ended or "") or "MemoryError" in outcome.output
 
 
-def test_the_disk_ends(tmp_path: Path, level: Level) -> None:
+def test_the_disk_ends(tmp_path: Path, way: Containment) -> None:
     many = "for n in range(10**6): open(f'file{n}', 'wb').write(b'x' * 5_000_000)"
-    outcome = attack(tmp_path, level, many, Limits(60, 2**31, disk=40 * 2**20))
+    outcome = attack(tmp_path, way, many, Limits(60, 2**31, disk=40 * 2**20))
     assert outcome.ended == "it wrote more than 0.0 GiB"
     large = "open('large', 'wb').write(b'x' * 50_000_000)"
-    assert "File too large" in attack(tmp_path, level, large, Limits(60, 2**31, disk=40 * 2**20)).output
+    assert "File too large" in attack(tmp_path, way, large, Limits(60, 2**31, disk=40 * 2**20)).output
 
 
-def test_no_privilege_is_left_or_gained(tmp_path: Path, best: Level) -> None:
+def test_no_privilege_is_left_or_gained(tmp_path: Path, best: Containment) -> None:
     code = """
 import ctypes, os
 libc = ctypes.CDLL(None, use_errno=True)
@@ -266,7 +276,7 @@ def token() -> Iterator[None]:
 
 
 def test_the_environments_of_other_processes_are_not_read(
-    tmp_path: Path, best: Level, token: None, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, best: Containment, token: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", SECRET)
     code = """
@@ -279,11 +289,11 @@ print("looked")
 """
     outcome = attack(tmp_path, best, code)
     assert "looked" in outcome.output
-    assert SECRET not in outcome.output or "processes of yours" in Containment(best).said
+    assert SECRET not in outcome.output or "processes of yours" in best.said
 
 
 def test_files_of_the_user_are_neither_read_nor_written(
-    tmp_path: Path, best: Level, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, best: Containment, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     home = tmp_path / "user"
     home.mkdir()
@@ -299,8 +309,8 @@ for place in ({str(kept)!r}, {str(home / "new")!r}, "/etc/planted", "/usr/plante
     except OSError: pass
 print(os.path.expanduser("~"), os.path.exists("/etc/shadow"), os.path.exists({str(Path.home())!r}))
 """
-    if best != "full":
-        assert "files" in Containment(best).said
+    if best.level != "full":
+        assert "files" in best.said
         return
     outcome = attack(tmp_path, best, code)
     assert outcome.output.splitlines()[-1] == f"{tmp_path / 'own/home'} False False"
@@ -309,9 +319,9 @@ print(os.path.expanduser("~"), os.path.exists("/etc/shadow"), os.path.exists({st
     assert not any(Path(place).exists() for place in ("/etc/planted", "/usr/planted", "/tmp/planted-by-fixers-test"))
 
 
-def test_nothing_is_reached_over_the_network(tmp_path: Path, best: Level) -> None:
-    if best == "limits":
-        assert "network on" in Containment(best).said
+def test_nothing_is_reached_over_the_network(tmp_path: Path, best: Containment) -> None:
+    if best.level == "limits":
+        assert "network on" in best.said
         return
     with socket.create_server(("127.0.0.1", 0)) as server:
         server.settimeout(0.2)
@@ -329,19 +339,36 @@ with socket.create_server(("127.0.0.1", 0)) as own:
             server.accept()
 
 
-def test_what_is_named_can_be_read_but_not_written(tmp_path: Path, best: Level) -> None:
+def test_what_is_named_can_be_read_but_not_written(tmp_path: Path, best: Containment) -> None:
     data = tmp_path / "data"
     data.mkdir()
     (data / "x.csv").write_text("1,2")
     own = tmp_path / "own"
     code = f"p = {str(data / 'x.csv')!r}\nprint(open(p).read())\nopen(p, 'w')"
-    shut_in = Containment(best, (data,))
+    shut_in = replace(best, readable=(data,))
     command = shut_in.command([sys.executable, "-I", "-c", code], own, (sys.prefix, sys.base_prefix, *sys.path), ROOMY)
     outcome = run(command, own, scrubbed(own, 1), ROOMY, threading.Event(), own)
     assert "1,2\n" in outcome.output
-    if best == "full":
+    if best.level == "full":
         assert "Read-only file system" in outcome.output
         assert str(data) in shut_in.said
+
+
+def test_what_links_lead_to_is_read_and_written_through_them(tmp_path: Path, best: Containment) -> None:
+    own, needs, data = tmp_path / "own", tmp_path / "needs", tmp_path / "data"
+    for folder in (own, needs, data):
+        folder.mkdir()
+    (data / "x").write_text("1,2")
+    (needs / "link").symlink_to(data)
+    (tmp_path / "mine").symlink_to(own)
+    code = "open('/dev/null', 'w').write('x')\n"
+    code += f"print(open({str(needs / 'link' / 'x')!r}).read())\n"
+    code += f"open({str(tmp_path / 'mine' / 'y')!r}, 'w').write('z')"
+    places = ["/dev/null", str(needs), str(needs / "link"), sys.prefix, sys.base_prefix]
+    command = best.command([sys.executable, "-I", "-c", code], own, places, ROOMY, [tmp_path / "mine"])
+    outcome = run(command, own, scrubbed(own, 1), ROOMY, threading.Event(), own)
+    assert (outcome.output, outcome.status) == ("1,2\n", 0)
+    assert (own / "y").read_text() == "z"
 
 
 def test_a_record_that_is_not_the_harness_s_is_no_evidence(tmp_path: Path) -> None:

@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from tests.verify.said import said as told_of
 from tests.verify.test_touched import REQUEST, TRAIN, raw
 from tests.verify.trees import tree, watched
-from verify.evidence import Evidence
+from verify.evidence import Evidence, Touched
 from verify.idle import Executed, executed
 from verify.idle import watched as changed_functions
 from verify.prove import prove
@@ -77,21 +78,23 @@ def test_a_file_is_as_if_not_executed_where_no_changed_function_of_it_is_called(
     evidence = trained(tmp_path, PART, PART.replace("return 1", "return 2"))
     assert evidence.after and evidence.after.fitted
     assert (evidence.verdict, evidence.rung) == ("inconclusive", "conforms"), evidence.reason
-    assert evidence.reason.startswith("train.py executed nothing of what was changed: ")
+    assert evidence.reason == "train.py executed nothing of what was changed"
     assert evidence.unexecuted == ("part.py",)
+    assert evidence.touched == (Touched("part.py", "not called", (), ("unused",)),)
 
 
 def test_changed_functions_that_are_not_called_are_named_beside_those_that_are(tmp_path: Path) -> None:
     evidence = trained(tmp_path, PART, PART.replace("return 1", "return 2").replace("pass", "return 3"))
     assert (evidence.verdict, evidence.rung) == ("preserved", "same"), evidence.reason
-    assert "; changed but not called: unused (part.py)" in evidence.reason
+    assert "not executed: changed, but not called: unused (part.py)" in told_of(evidence)
+    assert evidence.touched == (Touched("part.py", "executed", ("used",), ("unused",)),)
     assert evidence.unexecuted == ()
 
 
 def test_a_rewritten_end_of_tests_is_executed_where_a_module_is_trained_alone(tmp_path: Path) -> None:
     evidence = alone(tmp_path, MODEL + ENDS_OLD, MODEL + ENDS_NEW)
     assert (evidence.verdict, evidence.rung) == ("preserved", "same"), evidence.reason
-    assert "not called" not in evidence.reason
+    assert "not called" not in told_of(evidence)
     (part,) = evidence.alone
     assert part.before and dict(part.before.logged).keys() == dict(part.after.logged).keys() == {"tested", "mean"}
 
@@ -121,7 +124,7 @@ def test_an_evaluation_that_fails_in_both_trees_is_left_out_and_named(tmp_path: 
     assert (evidence.verdict, evidence.rung) == ("preserved", "same"), evidence.reason
     left = [note.partition(":")[0] for note in evidence.alone[0].notes if "left out" in note]
     assert left == [f"{step} fails on these batches (AttributeError" for step in ("validation_step", "test_step")]
-    assert "; changed but not called: Model.predict_step (model.py)" in evidence.reason
+    assert "not executed: changed, but not called: Model.predict_step (model.py)" in told_of(evidence)
 
 
 # -- what was changed, and what was called

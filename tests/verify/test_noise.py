@@ -8,9 +8,10 @@ from pathlib import Path
 import pytest
 import torch
 
+from tests.verify.said import said as told_of
 from tests.verify.test_prove import run
 from tests.verify.trees import NEW, OLD
-from verify.evidence import Recording
+from verify.evidence import Fact, Recording
 from verify.measures import nudge
 from verify.record import Raw, Weight
 from verify.verdict import judge, noise_of, steady
@@ -40,11 +41,17 @@ def test_the_noise_of_equal_runs_is_nothing_and_of_others_the_largest_difference
     ("after", "noise", "verdict", "rung", "said"),
     [
         (raw(1.0, 0.5, 0.26), 0.0, "changed", "trains", "loss 3: 0.25 became 0.26"),
-        (raw(1.0, 0.5, 0.26), 0.005, "preserved", "trains", "differ by 0.005 themselves"),
-        (raw(1.0, 0.5, 0.35), 0.005, "changed", "trains", "loss 3: 0.25 became 0.35; two runs of the tree before"),
+        (raw(1.0, 0.5, 0.26), 0.005, "preserved", "trains", "two runs of the tree before differ by 0.005"),
+        (
+            raw(1.0, 0.5, 0.35),
+            0.005,
+            "changed",
+            "trains",
+            "0.25 became 0.35\nalso: two runs of the tree before",
+        ),
         (raw(*LOSSES, rate=0.1001), 0.05, "changed", "trains", "learning rate of step 1"),
         (raw(1.0, 0.5), 0.05, "changed", "trains", "losses: 3 became 2"),
-        (raw(*LOSSES), 0.005, "preserved", "trains", "differ by 0.005 themselves"),
+        (raw(*LOSSES), 0.005, "preserved", "trains", "two runs of the tree before differ by 0.005"),
         (raw(1.0, 0.5, 0.35), 0.2, "inconclusive", "trains", "cannot be compared"),
         (raw(*LOSSES), 0.0, "preserved", "same", "are the same"),
     ],
@@ -52,7 +59,7 @@ def test_the_noise_of_equal_runs_is_nothing_and_of_others_the_largest_difference
 def test_the_verdict_by_the_noise(after: Raw, noise: float, verdict: str, rung: str, said: str) -> None:
     judgement = judge(raw(*LOSSES), after, (), noise=noise)
     assert (judgement.verdict, judgement.rung) == (verdict, rung)
-    assert said in judgement.reason
+    assert said in told_of(judgement)
 
 
 @pytest.mark.parametrize("fitted", [True, False])
@@ -60,8 +67,8 @@ def test_runs_that_end_otherwise_differ_by_no_number(fitted: bool) -> None:
     one = raw(1.0)
     old = one if fitted else replace(one, recording=replace(one.recording, fitted=False))
     judgement = judge(old, raw(*LOSSES), (), noise=float("inf"))
-    assert "two runs of the tree before do not end alike: " in judgement.reason
-    assert "inf" not in judgement.reason
+    assert "two runs of the tree before do not end alike" in told_of(judgement)
+    assert "inf" not in told_of(judgement)
 
 
 def test_a_flaky_project_is_run_twice_and_judged_by_itself(tmp_path: Path) -> None:
@@ -112,7 +119,7 @@ def test_what_rounding_grows_to_is_no_change(tmp_path: Path, curve: str, rate: f
     assert evidence.verdict == verdict, evidence.reason
     if verdict == "preserved":
         assert evidence.rung == "trains" and evidence.max_difference and 1e-6 < evidence.max_difference < 1e-3
-    assert "themselves, the second from weights that are a rounding away" in evidence.reason
+    assert "two runs of the tree before differ by " in told_of(evidence)
 
 
 def test_a_nudge_is_a_rounding_and_draws_nothing_of_the_project() -> None:
@@ -143,8 +150,9 @@ def test_what_is_handed_to_a_logger_is_compared_where_it_is_steady() -> None:
     old = logs(logger_seconds=(0.1, 250.0), logger_lost=(1.0,), logger_count=(1.0, 2.0), plain=(1.0,))
     kept, told = steady(old, logs(logger_seconds=(0.1, 900.0), logger_count=(1.0, 2.0), plain=(2.0,)))
     assert [name for name, _ in kept.recording.logged] == ["logger: count", "plain"]
-    assert told == "; not compared, as it differs from run to run: logger: seconds, logger: lost"
-    assert steady(old, old) == (old, "")
+    said = "logger: seconds, logger: lost: it differs between two runs of the tree before"
+    assert told == (Fact("not compared", said),)
+    assert steady(old, old) == (old, ())
     new = logs(logger_seconds=(0.2, 100.0), logger_lost=(3.0,), logger_count=(1.0, 2.0), plain=(1.0,))
     assert (judge(old, new, ()).verdict, judge(kept, new, ()).verdict) == ("changed", "preserved")
     other = judge(kept, logs(logger_count=(1.0, 3.0)), ())
@@ -159,5 +167,5 @@ def test_times_that_go_to_a_logger_make_no_other_numbers(tmp_path: Path) -> None
     )
     evidence = run(tmp_path, OLD.replace(plain, timed), NEW.replace(plain, timed))
     assert (evidence.verdict, evidence.rung) == ("preserved", "same"), evidence.reason
-    assert evidence.reason.endswith("; not compared, as it differs from run to run: logger: moment")
+    assert "not compared: logger: moment: it differs between two runs of the tree before" in told_of(evidence)
     assert evidence.before and dict(evidence.before.logged)["logger: steady"] == evidence.before.losses

@@ -50,6 +50,25 @@ time.sleep(0.5)
     assert beat.stat().st_size == size
 
 
+def test_who_left_the_session_and_the_environment_is_known_by_descent(tmp_path: Path) -> None:
+    """It is followed while it runs: when its parent has ended, nothing of it tells where it came from."""
+    beat = f"import time\nwhile True: open({str(tmp_path / 'beat')!r}, 'a').write('x'); time.sleep(0.02)"
+    code = f"""
+import os, subprocess, sys, time
+if os.fork() == 0:
+    os.setsid()
+    subprocess.Popen([sys.executable, "-c", {beat!r}], env={{}}, start_new_session=True)
+    time.sleep(1)
+    os._exit(0)
+os.wait()
+time.sleep(0.5)
+"""
+    assert python(tmp_path, code).status == 0
+    size = (tmp_path / "beat").stat().st_size
+    time.sleep(0.3)
+    assert (tmp_path / "beat").stat().st_size == size > 0
+
+
 def test_memory_is_bounded_over_all_processes(tmp_path: Path) -> None:
     code = "import os, time; os.fork(); os.fork(); kept = b'x' * 200_000_000; time.sleep(60)"
     outcome = python(tmp_path, code, Limits(50, 400 * 2**20))

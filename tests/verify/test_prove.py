@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import signal
@@ -10,8 +11,10 @@ import time
 from dataclasses import replace
 from pathlib import Path
 
+import psutil
 import pytest
 
+from tests.verify.said import said as told_of
 from tests.verify.trees import HEAD, NEW, OLD, RANDOM, tree
 from verify.bench import Request
 from verify.evidence import Alone, Evidence, Recording, Verdict
@@ -89,8 +92,9 @@ def test_a_tree_that_stops_at_what_is_left_by_hand_regresses_no_rewrite(tmp_path
     assert (evidence.verdict, evidence.rung) == ("preserved", None), evidence
     assert [part.verdict for part in evidence.alone] == ["preserved"]
     at = next(number for number, line in enumerate(left.splitlines(), 1) if "gpus=0" in line)
-    told = f"left to do by hand: train.py:{at}: Trainer(gpus=...), the target has no such argument"
-    assert told in evidence.reason and "the tree before trains, the patched one does not: TypeError" in evidence.reason
+    told = told_of(evidence)
+    assert f"replace by hand, where it stops: train.py:{at}: Trainer(gpus=...), the target has no such argument" in told
+    assert "the tree before trains, the patched one does not: TypeError" in told
 
     written = run(tmp_path / "other", NEW, NEW.replace("pl.Trainer(", "pl.Trainer(accelerators='cpu', "), by_hand=said)
     assert (written.verdict, written.rung) == ("regressed", None), "a rewrite wrote it"
@@ -152,7 +156,7 @@ def test_no_script_is_inconclusive_but_the_names_are_looked_up(tmp_path: Path) -
     library = "import pytorch_lightning as pl\n\n\ndef build():\n    return pl.Trainer(gpus=1)\n"
     evidence = run(tmp_path, library, library)
     assert (evidence.verdict, evidence.rung) == ("inconclusive", None)
-    assert "[tool.fixer.verify]" in evidence.reason
+    assert "next: name a script that trains, with" in told_of(evidence) and "[tool.fixer.verify]" in told_of(evidence)
     assert evidence.problems == ("train.py:5: Trainer(gpus=...), the target has no such argument",)
 
 
@@ -197,12 +201,8 @@ def _wait(done: object) -> None:
 
 def _running(text: str) -> list[str]:
     """The processes whose command line names this place."""
-    found = []
-    for path in Path("/proc").glob("[0-9]*/cmdline"):
-        try:
-            line = path.read_bytes().decode(errors="replace")
-        except OSError:
-            continue
-        if text in line:
-            found.append(line)
-    return found
+    lines = []
+    for process in psutil.process_iter():
+        with contextlib.suppress(psutil.Error):
+            lines.append(" ".join(process.cmdline()))
+    return [line for line in lines if text in line]

@@ -15,6 +15,7 @@ import pytest
 from tests.mutations.judging import recorded
 from tests.training.interpreters import TARGET, python_for
 from tests.training.test_shapes import project, rewritten
+from tests.verify.said import said as told_of
 from verify import ranks
 from verify.bench import Request
 from verify.harness import Record
@@ -201,7 +202,7 @@ def test_a_rewrite_is_preserved_on_two_devices(tmp_path: Path, monkeypatch: pyte
     said: list[str] = []
     evidence = prove(tmp_path / "before", tmp_path / "after", request, said.append)
     assert (evidence.verdict, evidence.rung) == ("preserved", "same"), evidence
-    assert evidence.reason.endswith("; trained on 2 devices")
+    assert ", on 2 devices of kind cpu" in told_of(evidence)
     assert evidence.before and evidence.after and (evidence.before.devices, evidence.after.devices) == (2, 2)
     assert len(evidence.after.losses) == 2 * 4 and evidence.max_difference == 0
     assert any("`python train.py` on 2 devices" in line for line in said)

@@ -2,7 +2,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import pytest
@@ -30,14 +29,16 @@ class EarlyStopping: ...
 class ModelCheckpoint: ...
 
 
+class DeviceStatsMonitor: ...
+
+
 def test_lists_of_a_configuration_are_lists_to_the_trainer() -> None:
     names = frozenset({"callbacks", "logger", "max_epochs"})
     spec = {"device": "cpu", "scratch": ".", "limit_train_batches": 8, "limit_val_batches": 2, "max_epochs": 2}
-    stopping = EarlyStopping()
-    given = {"callbacks": Listed(stopping, ModelCheckpoint()), "logger": Listed()}
-    found = smoke(given, names, spec, ModuleType("none"))
-    assert found == {"callbacks": [stopping], "logger": False, "max_epochs": 2}
-    assert smoke({"callbacks": stopping, "logger": None}, names, spec, ModuleType("none"))["callbacks"] == [stopping]
+    stopping, kept, loggers = EarlyStopping(), ModelCheckpoint(), Listed()
+    found = smoke({"callbacks": Listed(stopping, kept, DeviceStatsMonitor()), "logger": loggers}, names, spec)
+    assert found == {"callbacks": [stopping, kept], "logger": loggers, "max_epochs": 2}
+    assert smoke({"callbacks": stopping, "logger": None}, names, spec)["callbacks"] == [stopping]
 
 
 def test_no_argument_makes_a_training_longer() -> None:
@@ -45,7 +46,7 @@ def test_no_argument_makes_a_training_longer() -> None:
     spec = {"device": "cpu", "scratch": ".", "limit_train_batches": 8, "limit_val_batches": 2, "max_epochs": 2}
 
     def shortened(**given: Any) -> list[Any]:
-        found = smoke(given, frozenset({*names, "num_sanity_val_steps"}), spec, ModuleType("none"))
+        found = smoke(given, frozenset({*names, "num_sanity_val_steps"}), spec)
         assert found["num_sanity_val_steps"] == 2
         return [found.get(name) for name in names]
 
@@ -61,10 +62,10 @@ def test_no_argument_makes_a_training_longer() -> None:
 def test_one_gpu_is_used_where_there_is_one(device: str, new: str, old: dict[str, int]) -> None:
     spec = {"device": device, "scratch": ".", "limit_train_batches": 8, "limit_val_batches": 2, "max_epochs": 2}
     given = {"accelerator": "ddp", "devices": 4, "gpus": 4, "num_nodes": 2, "strategy": "ddp", "precision": 16}
-    found = smoke(given, frozenset(given), spec, ModuleType("none"))
+    found = smoke(given, frozenset(given), spec)
     assert found == {"accelerator": new, "devices": 1, "precision": 16}
     given = {"gpus": 4, "distributed_backend": "ddp"}
-    assert smoke(given, frozenset(given), spec, ModuleType("none")) == old
+    assert smoke(given, frozenset(given), spec) == old
 
 
 def test_the_user_may_hide_the_gpu_for_a_second_opinion(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

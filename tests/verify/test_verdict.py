@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from tests.verify.said import said as told_of
 from verify.evidence import Failure, Gradient, Recording, Scheduler
 from verify.record import Raw, Weight
 from verify.verdict import Judgement, judge
@@ -180,11 +181,13 @@ def test_other_numbers_up_to_a_failure_are_a_change_and_no_repair() -> None:
 def test_losses_before_a_failure_that_differ_by_themselves_are_not_called_the_same(noise: float) -> None:
     judgement = judge(failed(losses=(1.0,)), raw(losses=(-1.0, 0.5)), (), noise=noise)
     assert short(judgement) == ("repaired", "trains")
-    assert "cannot be compared" in judgement.reason and "the same" not in judgement.reason
+    assert "not compared: the losses up to that failure: two runs of the tree before d" in told_of(judgement)
+    assert "the same" not in told_of(judgement)
     assert (judgement.max_difference, judgement.tolerance) == (None, None)
     little = judge(failed(losses=(1.0,)), raw(losses=(1.02, 0.5)), (), noise=0.01)
     assert (little.verdict, little.tolerance) == ("repaired", 0.03)
-    assert "the same within 0.03; two runs of the tree before differ by 0.01 themselves" in little.reason
+    assert little.reason.endswith("the same within 0.03")
+    assert "also: two runs of the tree before differ by 0.01; the second" in told_of(little)
     rates = replace(failed(losses=(1.0,)), recording=replace(failed().recording, learning_rates=((0.5,),)))
     assert "learning rate of step 1" in judge(rates, raw(), (), noise=noise).reason
 
@@ -243,7 +246,7 @@ def test_a_failure_that_is_new_is_a_regression() -> None:
 def test_a_failure_that_is_gone_is_a_repair() -> None:
     judgement = judge(failed(), RAW, ())
     assert short(judgement) == ("repaired", "trains")
-    assert "no numbers to compare" in judgement.reason
+    assert "not compared: no numbers before that failure" in told_of(judgement)
     partly = judge(failed(losses=(1.0,)), RAW, ())
     assert "the 1 losses up to that failure are the same" in partly.reason
 
@@ -251,17 +254,16 @@ def test_a_failure_that_is_gone_is_a_repair() -> None:
 def test_the_same_failure_after_fit_is_said_and_no_regression() -> None:
     judgement = judge(raw(failure=BOOM), raw(failure=BOOM), ())
     assert judgement.verdict == "preserved"
-    assert "after `fit` both scripts fail" in judgement.reason
+    assert "also: after `fit` both scripts fail: ValueError: boom" in told_of(judgement)
 
 
 def test_another_failure_after_fit_is_not_passing() -> None:
     other = replace(BOOM, type="AttributeError")
     judgement = judge(raw(failure=BOOM), raw(failure=other), ())
     assert short(judgement) == ("inconclusive", "trains")
-    assert (
-        "after `fit` they fail otherwise: before ValueError: boom at train.py:3; after AttributeError"
-        in judgement.reason
-    )
+    assert judgement.reason.endswith("after `fit` they fail otherwise; the patched tree: AttributeError: boom at "
+                                     "train.py:3")  # fmt: skip
+    assert "also: the tree before fails: ValueError: boom at train.py:3" in told_of(judgement)
     assert judge(raw(failure=BOOM), raw(), ()).verdict == "preserved"
 
 
@@ -278,11 +280,11 @@ def test_a_training_without_a_step_in_either_tree_trains_nothing(losses: tuple[f
 @pytest.mark.parametrize(
     ("before", "after", "said"),
     [
-        (failed(), failed(), "neither tree trains: both end with ValueError"),
-        (None, RAW, "the baseline could not be run: no network; the patched tree trains"),
+        (failed(), failed(), "neither tree trains; both end alike: ValueError"),
+        (None, RAW, "trains; the tree before could not be run\nnot compared: the tree before was not run: no network"),
         (None, None, "no network"),
         (RAW, failed(ended="it ran longer than 5 seconds"), "longer than 5 seconds"),
-        (failed(ended="it used more"), RAW, "could not be run to its end"),
+        (failed(ended="it used more"), RAW, "not compared: the tree before was not run: it used more"),
         (failed(failure=Failure("ModuleNotFoundError", "No module named 'apex'", None)), RAW, "apex"),
         (replace(RAW, unusable="ImportError: x"), RAW, "its Lightning could not be loaded"),
         (RAW, replace(RAW, unusable="ImportError: x"), "the target's Lightning could not be loaded"),
@@ -293,7 +295,7 @@ def test_a_training_without_a_step_in_either_tree_trains_nothing(losses: tuple[f
 def test_not_knowing_is_never_passing(before: Raw | None, after: Raw | None, said: str) -> None:
     judgement = judge(before, after, (), missing="no network")
     assert judgement.verdict == "inconclusive"
-    assert said in judgement.reason
+    assert said in told_of(judgement) and len(judgement.reason) <= 200
     assert judgement.rung != "same"
 
 
@@ -318,3 +320,19 @@ def test_what_was_not_reached_before_need_not_be_reached_now() -> None:
 def test_no_rung_stands_on_names_that_do_not_exist() -> None:
     judgement = judge(RAW, RAW, ("train.py:1: x",))
     assert short(judgement) == ("preserved", None)
+
+
+def test_the_largest_difference_has_a_place() -> None:
+    off = judge(RAW, raw(losses=(1.0, 0.75)), ())
+    assert (off.verdict, off.max_difference, off.furthest) == ("changed", 0.25, "loss 2")
+    rated = judge(raw(learning_rates=((0.1,), (0.1,))), raw(learning_rates=((0.1,), (0.4,))), ())
+    assert rated.furthest == "learning rate of step 2"
+    partly = judge(failed(losses=(1.0, 0.5)), raw(losses=(1.0, 0.5 + 4e-7)), ())
+    assert (partly.verdict, partly.furthest) == ("repaired", "loss 2")
+
+
+def test_a_reason_stays_one_short_sentence_however_long_an_exception_is() -> None:
+    long = replace(BOOM, message="no such argument; " * 200)
+    for judgement in (judge(RAW, failed(failure=long), ()), judge(failed(failure=long), RAW, ())):
+        assert len(judgement.reason) <= 230, judgement.reason
+        assert judgement.reason.count("; ") <= 8

@@ -1,0 +1,35 @@
+"""What is left out, or put there, when trees are run again because what we put in place of something failed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from verify import standins
+from verify.record import Raw
+
+Watching = Mapping[str, tuple[str, ...]]
+"""What a harness is told of stand-ins: those to be left out (`without`), and what is to write nothing (`quiet`)."""
+
+
+def otherwise(old: Raw | None, new: Raw, watched: Watching) -> tuple[Watching, str] | None:
+    """How both trees are to be watched when they are run again, and why in words; None where nothing is to be tried.
+
+    The failure of a stand-in that a tree can do without is tried without it. Loggers that fail for the want of a
+    network or an account write nothing then, unless the tree before trains with them.
+    """
+    found = {raw.stands_for for raw in (old, new) if raw and raw.stands_for} - {None}
+    left = tuple(sorted(name for name in found if name and standins.STAND_INS[name].optional))
+    left = tuple(name for name in left if name not in watched.get("without", ()))
+    if left:
+        told = f"without {', '.join(standins.named(name) for name in left)}, which failed"
+        return {**watched, "without": (*watched.get("without", ()), *left)}, told
+    if "loggers" in found and not watched.get("quiet") and not (old and old.stands_for != "loggers"):
+        return {**watched, "quiet": ("loggers",)}, "with loggers that write nothing, as one needs what is not here"
+    return None
+
+
+def settled(old: Raw | None, new: Raw) -> Raw:
+    """The run of the tree after: a logger that works in the tree before fails there for what the tree after does."""
+    works = old is not None and old.stands_for != "loggers"
+    return replace(new, stands_for=None) if new.stands_for == "loggers" and works else new

@@ -1,0 +1,82 @@
+"""What the harness puts in place of what a project has: the whole list, and what of each answers otherwise.
+
+Whatever can be kept is the project's own object, made and answering as its release of Lightning makes it. This table is
+all that is not. Beside the harness as well as here: standard library alone.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class StandIn:
+    """What is put in place of something: `of` what, `put` what, and what `differs` for a program that looks.
+
+    `optional` says whether a tree can be run with the real thing instead; of others a failure says nothing.
+    """
+
+    of: str
+    put: str
+    differs: str
+    optional: bool = False
+
+
+STAND_INS = {
+    "workers": StandIn(
+        "the worker processes of a DataLoader",
+        "the process that trains fetches the batches; the loader keeps its arguments, and torch checks them as ever",
+        "`get_worker_info()` is of one worker, and `worker_init_fn` is called for that one",
+        optional=True,
+    ),
+    "bars": StandIn(
+        "what tqdm's bars write",
+        "the real bars of the release, whose file leads nowhere",
+        "`bar.fp`",
+        optional=True,
+    ),
+    "devices": StandIn(
+        "GPUs, TPUs, several devices or nodes, and the strategy for them",
+        "one device of the kind that is here (several, with DDP, where the settings ask for them)",
+        "the Trainer's strategy and accelerator, `num_devices`, `world_size`; automatic searches are left out",
+    ),
+    "folders": StandIn(
+        "a folder outside of the copy that a logger, a checkpoint callback or the Trainer writes to",
+        "a folder of the run's own",
+        "`save_dir`, `log_dir`, `dirpath`, `default_root_dir`",
+    ),
+    "checkpoints": StandIn(
+        "a checkpoint that a short training does not get to, or that is too large to be written",
+        'the model at hand for `ckpt_path="best"`; an empty file for one that is too large',
+        "the weights are those at the end of the short training",
+    ),
+    "stopped": StandIn(
+        "a profiler, limits of time, and callbacks that watch a device",
+        "none",
+        "`trainer.profiler` is the one that does nothing; the callbacks are not in `trainer.callbacks`",
+    ),
+    "wandb": StandIn("a run of wandb", "wandb's own disabled run", "what wandb's disabled run answers otherwise"),
+    "neptune": StandIn("a run of Neptune", "Neptune's own run in its mode for debugging", "nothing is fetched"),
+    "mlflow": StandIn("a server of MLflow", "MLflow's own files in a folder of the run's own", "`tracking_uri`"),
+    "trackers": StandIn(
+        "the experiment of a logger that works over the network alone (Comet, Lightning's own)",
+        "an object that has the methods of the real class, which do nothing",
+        "every method returns nothing of use",
+    ),
+    "loggers": StandIn(
+        "a logger that fails for the want of a network, of an account or of a folder, in a first run",
+        "the same object, in both trees, whose methods write nothing",
+        "`experiment` takes every call",
+    ),
+    "alone": StandIn(
+        "the logger and the callbacks of a module that is trained alone",
+        "a single logger that takes every call, and a ModelCheckpoint that saves nothing",
+        "`experiment` takes every call",
+    ),
+}
+
+
+def named(name: str) -> str:
+    """A stand-in in words, for a verdict."""
+    known = STAND_INS.get(name)
+    return f"the stand-in for {known.of}" if known else f"the stand-in called {name}"
