@@ -134,16 +134,16 @@ def _of_library(
     why = why_not(pin, own, area) or (f"raise it together with {shown(stuck)}" if stuck and goes_with else None)
     wanted = lifted(pin.meant, need.floor, need.exact, pin.language)
     if why or wanted is None:
-        return Verdict(message, "manual", f"{asked}; {why or 'its conditions exclude each other then'}")
+        return Verdict(message, "manual", f"{asked}; {why or 'its conditions exclude each other then'}", stops=True)
     if pin.name in _SINCE:
         reason = f"{asked}, and nothing older works beside it: {pin.specifier} becomes {wanted}"
         if pin.name in used:
-            return Verdict(message, "unsafe", f"{reason}; {_SINCE[pin.name]}", wanted)
-        return Verdict(message, "safe", f"{reason}; no code here imports it", wanted)
+            return Verdict(message, "unsafe", f"{reason}; {_SINCE[pin.name]}", wanted, stops=True)
+        return Verdict(message, "safe", f"{reason}; no code here imports it", wanted, stops=True)
     reason = _TORCH.format(target=target, floor=newest.beside["torch"].floor) + f"; {pin.specifier} becomes {wanted}"
     if pin.name in FAMILY:
         reason = f"it is built for one torch, and goes with the one that is asked for now: becomes {wanted}"
-    return Verdict(message, "safe", reason, wanted)
+    return Verdict(message, "safe", reason, wanted, stops=True)
 
 
 def why_not(pin: Pin, own: Manifest, area: Area) -> str | None:
@@ -168,6 +168,8 @@ def why_not(pin: Pin, own: Manifest, area: Area) -> str | None:
 
 
 def _of_python(pin: Pin, left: list[Minor], target: str) -> Verdict | None:
+    if pin.language == "conda" and not pin.problem and _is_exact(pin):
+        return None  # PIN005 sees what else the environment asks for
     floor = min((minor.python for minor in left), key=_number)
     if not any(_number(python) < _number(floor) and admits(pin.meant, python, pin.language) for python in _PYTHONS):
         return None
@@ -175,7 +177,7 @@ def _of_python(pin: Pin, left: list[Minor], target: str) -> Verdict | None:
     asked = f"what is asked for of Lightning needs Python {floor} or later"
     wanted = None if pin.problem or pin.language == "conda" else from_python(pin.meant, floor, pin.language)
     if wanted is None:
-        return Verdict(message, "manual", f"{asked}: move to one, with what is built for it")
+        return Verdict(message, "manual", f"{asked}: move to one, with what is built for it", stops=True)
     reason = f"{asked}, so nothing could be installed on an older one: {pin.specifier} becomes {wanted}"
     return Verdict(message, "safe", reason, wanted)
 
@@ -189,9 +191,8 @@ def _of_numpy(pin: Pin, left: list[Minor], target: str) -> Verdict | None:
     if min(_number(minor.python) for minor in left) < (3, 10) or _reaches(pin, _NUMPY_FOR_310):
         return None
     message = f"`{shown(pin)}` has no build for a Python that Lightning {target} runs on"
-    return Verdict(
-        message, "manual", f"Python 3.10 is the oldest, NumPy {_NUMPY_FOR_310} the first built for it: raise it"
-    )
+    reason = f"Python 3.10 is the oldest, NumPy {_NUMPY_FOR_310} the first built for it: raise it"
+    return Verdict(message, "manual", reason, stops=True)
 
 
 def _reaches(pin: Pin, floor: str) -> bool:

@@ -48,7 +48,7 @@ class Item:
 
 def environment(text: str) -> Iterator[Pin]:
     """The requirements of a conda environment."""
-    items = list(_items(text, ("dependencies", "pip")))
+    items = list(items_of(text, ("dependencies", "pip")))
     conda = [item.stated for item in items if item.key == "dependencies"]
     resolved = sum(bool(_BUILT.fullmatch(stated)) for stated in conda) > 4
     frozen = is_frozen([item.stated for item in items if item.key == "pip"])
@@ -63,7 +63,7 @@ def environment(text: str) -> Iterator[Pin]:
 
 def hooks(text: str) -> Iterator[Pin]:
     """What pre-commit installs beside a hook, which checks types or runs tests with it."""
-    for item in _items(text, ("additional_dependencies",)):
+    for item in items_of(text, ("additional_dependencies",)):
         pin = read(item.stated, item.place)
         if pin:
             yield pin
@@ -71,7 +71,7 @@ def hooks(text: str) -> Iterator[Pin]:
 
 def listed(text: str) -> Iterator[Pin]:
     """What a list in any YAML asks for, where all its items are requirements, and one of them says a release."""
-    for _, group in groupby(_items(text, LISTS), key=lambda item: item.listed):
+    for _, group in groupby(items_of(text, LISTS), key=lambda item: item.listed):
         items = list(group)
         if any("=" in item.stated for item in items) and all(_is_requirement(item.stated) for item in items):
             yield from (pin for item in items if (pin := read(item.stated, item.place)))
@@ -87,7 +87,7 @@ def _is_requirement(stated: str) -> bool:
     return True
 
 
-def _items(text: str, keys: tuple[str, ...]) -> Iterator[Item]:
+def items_of(text: str, keys: tuple[str, ...]) -> Iterator[Item]:
     """The plain or quoted items of the lists under some keys."""
     within: list[tuple[int, str, int]] = []
     offset = 0

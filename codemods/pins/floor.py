@@ -81,7 +81,8 @@ def _verdict(pin: Pin, own: Manifest, area: Area, needed: str) -> Verdict:
     message = f"`{shown(pin)}` admits releases that the rewritten code does not run on"
     asked = f"what was rewritten needs {pin.name}>={needed}"
     if not admits_from(pin.meant, needed, pin.language):
-        return Verdict(f"`{shown(pin)}` is too old for the rewritten code", "manual", f"{asked}: raise it")
+        message = f"`{shown(pin)}` is too old for the rewritten code"
+        return Verdict(message, "manual", f"{asked}: raise it", stops=True)
     along = built_for(needed) if pin.name == "torch" else {}
     held = [other for other in own.pins if other.name in along and other.group in ("", pin.group)]
     behind = [other for other in held if not admits_from(other.meant, along[other.name], other.language)]

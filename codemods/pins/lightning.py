@@ -45,12 +45,14 @@ _FURTHER = {
 
 @dataclass(frozen=True)
 class Verdict:
-    """What is said of a requirement, and what its specifier becomes (None: it stays)."""
+    """What is said of a requirement, what its specifier becomes (None: it stays), and whether the target cannot be
+    installed with it as it is."""
 
     message: str
     fix: Fix
     reason: str
     wanted: str | None = None
+    stops: bool = False
 
 
 def fitting(pin: Pin, area: Area, target: str) -> str | None:
@@ -101,7 +103,8 @@ def verdict(pin: Pin, own: Manifest, area: Area, target: str, unraised: tuple[Pi
     """What a requirement on Lightning has to become. `unraised` are those beside it that still keep it out."""
     if pin.problem in _WHAT:
         needed = f"; the rewritten code needs {pin.name}{raised('', target)}" if area.rewritten else ""
-        return Verdict(f"`{shown(pin)}` {_WHAT[pin.problem]}", "manual", ADVICE[pin.problem] + needed)
+        said = f"`{shown(pin)}` {_WHAT[pin.problem]}"
+        return Verdict(said, "manual", ADVICE[pin.problem] + needed, stops=area.breaks)
     dead = is_dead(pin)
     if dead and not area.rewritten:
         return None
@@ -109,10 +112,14 @@ def verdict(pin: Pin, own: Manifest, area: Area, target: str, unraised: tuple[Pi
     fits = fitting(pin, area, target)
     wanted = fits or guarded(pin.meant, target, pin.language)
     if wanted is None:
-        return Verdict(f"`{shown(pin)}` asks for a malicious release", "manual", f"ask for {pin.name}=={target}")
+        message = f"`{shown(pin)}` asks for a malicious release"
+        return Verdict(message, "manual", f"ask for {pin.name}=={target}", stops=True)
     short = None if fits or admits(wanted, target, pin.language) else _short(pin, area, target)
+    stops = not dead and bool(fits or not _stays(pin, area)) and not admits(pin.meant, target, pin.language)
+    stops = stops and bool(area.rewritten)
     if wanted == pin.specifier:
-        return Verdict(short[0], "manual", "; ".join(filter(None, (short[1], problem)))) if short else None
+        reason = "; ".join(filter(None, (short[1], problem))) if short else ""
+        return Verdict(short[0], "manual", reason, stops=stops) if short else None
     if fits and fits != pin.meant:
         message, reason = _moved(pin, own, area, target, wanted, unraised)
     elif wanted != pin.meant:
@@ -120,13 +127,14 @@ def verdict(pin: Pin, own: Manifest, area: Area, target: str, unraised: tuple[Pi
     else:
         message, reason = f"`{shown(pin)}` is not a valid requirement", f"it plainly means {wanted}"
     if problem:
-        return Verdict(message, "manual", f"{problem}; wanted is {pin.name}{wanted}")
+        return Verdict(message, "manual", f"{problem}; wanted is {pin.name}{wanted}", stops=stops)
     if pin.repaired and wanted != pin.meant:
         reason += f"; pip refuses to read it as it was, which plainly meant {pin.meant}"
     reason += f"; {short[0]}: {short[1]}" if short else ""
     if pin.language == "conda" and any(clause.version == target for clause in clauses(wanted)):
-        return Verdict(message, "unsafe", f"{reason}; whether the channels have {target} could not be seen", wanted)
-    return Verdict(message, "safe", reason, wanted)
+        reason = f"{reason}; whether the channels have {target} could not be seen"
+        return Verdict(message, "unsafe", reason, wanted, stops)
+    return Verdict(message, "safe", reason, wanted, stops)
 
 
 def _moved(pin: Pin, own: Manifest, area: Area, target: str, wanted: str, unraised: tuple[Pin, ...]) -> tuple[str, str]:

@@ -10,6 +10,7 @@ from packaging.requirements import InvalidRequirement, Requirement
 from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
 
+from codemods.pins.brought import names as brought_along
 from codemods.pins.specifier import Language, pep440
 
 LIGHTNING = ("lightning", "pytorch-lightning", "lightning-fabric")
@@ -55,7 +56,9 @@ class Pin:
 
 
 _NAME = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?")
-_NAMED = re.compile("lightning|torch|numpy|setuptools|transformers|jsonargparse", re.IGNORECASE)
+READ = frozenset((*NAMES, *BESIDE, *brought_along()))
+"""Every name whose requirements are read."""
+_NAMED = re.compile("lightning|torch|" + "|".join(re.sub("-", "[-_.]", name) for name in sorted(READ)), re.IGNORECASE)
 _REPOSITORY = re.compile(r"[/:](pytorch[-_]lightning|lightning)(?:\.git)?(?:[@#/?]|$)", re.IGNORECASE)
 _EGG = re.compile(r"#(?:.*&)?egg=([A-Za-z0-9._-]+)")
 _BROKEN = re.compile(
@@ -95,7 +98,7 @@ def read(text: str, offset: int = 0, start: int = 0) -> Pin | None:
     except InvalidRequirement:
         return _invalid(stated, place, end)
     name = canonicalize_name(requirement.name)
-    if name not in (*NAMES, *BESIDE):
+    if name not in READ:
         return None
     if requirement.url:
         return Pin(name, "", place, end, stated, place, problem="address")
@@ -180,7 +183,7 @@ def read_conda(stated: str, offset: int) -> Pin | None:
     rest = stated.rpartition("::")[2]
     name = leading_name(rest)
     known = _CONDA_NAMES.get(name, name)
-    if known not in (*NAMES, *BESIDE, "python"):
+    if known not in READ and known != "python":
         return None
     start = offset + len(stated) - len(rest)
     text = rest[len(_matched(rest)) :]

@@ -15,7 +15,7 @@ from codemods.pins.floor import raising
 from codemods.pins.lightning import ADVISORY, Verdict, moves, verdict
 from codemods.pins.lines import included
 from codemods.pins.manifest import LIGHTNING, manifest_kind, read_pins
-from codemods.pins.pin import Pin
+from codemods.pins.pin import BESIDE, NAMES, Pin
 from codemods.pins.reach import MENTIONS, Area, Manifest, area_of
 from codemods.pins.renaming import DISTRIBUTIONS, renaming, since_2
 from codemods.pins.together import contradictions
@@ -32,6 +32,7 @@ USED = {
 }
 """What shows in Python files that a library is used."""
 NUMPY = (b"import numpy", b"from numpy")
+_MOVED = frozenset((*NAMES, *BESIDE, "python"))
 _LOCKED = re.compile(
     r"""(?im)^(?:name\s*=\s*["'](pytorch-lightning|lightning)["']|\s*["'](pytorch-lightning|lightning)["']:\s*\{|"""
     r"""\s*- name: (pytorch-lightning|lightning)\s*$)"""
@@ -162,7 +163,7 @@ def _in_python(facts: Facts, word: bytes) -> list[str]:
 def _manifest(text: TextFile) -> Manifest:
     kind = manifest_kind(text.path, text.kind, text.text) or ""
     try:
-        pins = read_pins(kind, text.text)
+        pins = tuple(pin for pin in read_pins(kind, text.text) if pin.name in _MOVED)
     except Unparsable as error:
         return Manifest(text.path, kind, (), str(error))
     silent = {line for line, codes in text.ignores.items() if codes & {"*", CODE}}
@@ -181,7 +182,7 @@ def _as_text(file: PythonFile | TextFile) -> TextFile:
 def _match(text: TextFile, pin: Pin, found: Verdict) -> Match:
     place = text.span(pin.place, pin.end)
     edits = (_edit(text, pin, found.wanted),) if found.wanted is not None else ()
-    return Match(place, found.message, found.fix, found.reason, edits=edits)
+    return Match(place, found.message, found.fix, found.reason, edits=edits, stops=found.stops)
 
 
 def _edit(text: TextFile, pin: Pin, wanted: str) -> TextEdit:
@@ -199,7 +200,7 @@ def _lock(text: TextFile, others: dict[str, Manifest], facts: Facts) -> Iterator
         message = f"{name} holds a malicious release of Lightning ({ADVISORY})"
         command = _RENEW.get(name, ("", "the tool that wrote it"))[1]
         reason = f"whoever installs from it gets it: exclude it in the requirements, then run `{command}`"
-        yield Match(text.span(*bad.span()), message, "manual", reason)
+        yield Match(text.span(*bad.span()), message, "manual", reason, stops=True)
     manifest, command = _RENEW.get(name, ("", ""))
     source = others.get(f"{folder}/{manifest}" if folder else manifest)
     held = _LOCKED.search(text.text)
@@ -211,7 +212,7 @@ def _lock(text: TextFile, others: dict[str, Manifest], facts: Facts) -> Iterator
         return
     place = text.span(held.start(), held.end())
     message = f"{name} holds the Lightning that {manifest} asked for before"
-    yield Match(place, message, "manual", f"lock files are not edited: run `{command}`")
+    yield Match(place, message, "manual", f"lock files are not edited: run `{command}`", stops=True)
 
 
 def _includes(text: TextFile, facts: Facts) -> Iterator[Match]:

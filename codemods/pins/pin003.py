@@ -46,7 +46,7 @@ def check(file: PythonFile | TextFile, facts: Facts) -> Iterator[Match]:
         for item in _imported(facts).get(file.path, ()):
             message = f"transformers has no {item.name} since {_short(item.release)}"
             reason = f"no manifest asks for transformers: ask for transformers<{_short(item.release)}, or do without it"
-            yield Match(file.span(item.node), message, "manual", reason)
+            yield Match(file.span(item.node), message, "manual", reason, stops=True)
 
 
 def _imported(facts: Facts) -> dict[str, tuple[Imported, ...]]:
@@ -104,7 +104,7 @@ def _match(text: TextFile, pin: Pin, path: str, item: Imported) -> Match:
     capped = _capped(pin, item.release)
     if pin.problem or capped is None:
         why = ADVICE.get(pin.problem, "") if pin.problem else "nothing older is asked for: do without it"
-        return Match(place, message, "manual", f"{asked}; {why}")
+        return Match(place, message, "manual", f"{asked}; {why}", stops=True)
     reason = f"{asked}: {pin.specifier or 'any version'} becomes {capped}; when the code does without it, open it again"
     if pin.word:
         start, end = pin.word

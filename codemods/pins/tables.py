@@ -16,7 +16,7 @@ from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
 
 from codemods.pins import toml
-from codemods.pins.pin import BESIDE, NAMES, Pin, Problem, read
+from codemods.pins.pin import READ, Pin, Problem, read
 from codemods.pins.specifier import Language, pep440
 from codemods.pins.toml import Unparsable
 
@@ -82,7 +82,7 @@ def pipfile(text: str) -> Iterator[Pin]:
 
 def _table(text: str, document: Mapping[str, Any], keys: Keys, table: Any) -> Iterator[Pin]:
     for name, value in table.items() if isinstance(table, dict) else []:
-        if canonicalize_name(name) in (*NAMES, *BESIDE, "python"):
+        if canonicalize_name(name) in (*READ, "python"):
             yield from _entry(text, document, (*keys, name), value)
 
 

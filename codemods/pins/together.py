@@ -11,7 +11,7 @@ from codemods.pins.pin import NAMES, Pin
 from codemods.pins.reach import Area, Manifest
 from codemods.pins.specifier import admits, releases
 
-_MAIN = frozenset(
+MAIN = frozenset(
     {"setup.py", "setup.cfg", "pyproject.toml", "Pipfile", "requirements.txt", "environment.yml", "environment.yaml"}
 )
 """Manifests that are for every installation: one of another name may be for another machine or purpose."""
@@ -27,7 +27,8 @@ def contradictions(own: Manifest, area: Area, target: str) -> Iterator[tuple[Pin
     for item, pin in every:
         if item.path == own.path and not _meet(pin, pin, area, target):
             message = f"`{shown(pin)}` admits no release"
-            yield pin, Verdict(message, "manual", "its conditions exclude each other: decide which you mean")
+            reason = "its conditions exclude each other: decide which you mean"
+            yield pin, Verdict(message, "manual", reason, stops=True)
     for (first, early), (second, late) in combinations(every, 2):
         if second.path != own.path or early.name != late.name or not _for_all(first, second):
             continue
@@ -35,12 +36,13 @@ def contradictions(own: Manifest, area: Area, target: str) -> Iterator[tuple[Pin
             continue
         if all(_meet(pin, pin, area, target) for pin in (early, late)):
             message = f"`{shown(late)}` contradicts `{shown(early)}` in {first.path}"
-            yield late, Verdict(message, "manual", "no release meets both, and both are for the same code: choose one")
+            reason = "no release meets both, and both are for the same code: choose one"
+            yield late, Verdict(message, "manual", reason, stops=True)
 
 
 def _for_all(first: Manifest, second: Manifest) -> bool:
     names = {item.path.rpartition("/")[2] for item in (first, second)}
-    return first.path == second.path or names <= _MAIN
+    return first.path == second.path or names <= MAIN
 
 
 def _plain(pin: Pin) -> bool:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from codemods.pins.pin001 import RULE as PINS
 from codemods.pins.pin002 import RULE as NONE
+from codemods.pins.pin005 import RULE as PYTHONS
 from codemods.plan import Plan, plan
 from codemods.scan import Options
 from codemods.source import Source
@@ -14,7 +15,7 @@ from fixer.files import kind_of
 
 CODE = "from pytorch_lightning import Trainer\nTrainer(gpus=1)\n"
 NOT = "!=2.6.2,!=2.6.3"
-RULES = (GPUS, NONE, PINS)
+RULES = (GPUS, NONE, PINS, PYTHONS)
 
 
 def planned(files: Mapping[str, str], code: str = CODE, target: str = "2.6.6", unsafe: bool = False) -> Plan:

@@ -134,7 +134,7 @@ def test_command_line_that_holds_lightning_back_is_said() -> None:
         ({"environment.yml": "dependencies:\n- pytorch=1.7.1\n- pip:\n  - lightning==1.8\n"}, "CUDA"),
         ({"requirements.txt": "lightning==1.8\ntorch==2.2\n", "requirements_old.txt": "torch==1.7.1\n"}, "same"),
         ({"requirements.txt": text_of("lightning==1.8", "numpy==1.18.5")}, "1.21.3"),
-        ({"environment.yml": "dependencies:\n- python=3.8.5\n- pip:\n  - lightning==1.8\n"}, "3.10"),
+        ({"environment.yml": "dependencies:\n- python=3.8.5\n- scipy=1.5\n- pip:\n  - lightning==1.8\n"}, "3.10"),
         ({"Pipfile": '[packages]\nlightning = "==1.8"\n[requires]\npython_version = "3.7"\n'}, "3.10"),
         ({"requirements.txt": text_of("lightning==1.8", "torch==1.7.1 --hash=sha256:00")}, "hashes"),
     ],

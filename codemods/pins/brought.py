@@ -1,0 +1,63 @@
+"""What Lightning 1.x installed beside itself and 2.x does not: `brought.csv`, as of 2026-11.
+
+Read in `Requires-Dist` of the wheels of pytorch-lightning 1.4.9 to 2.6.6 and of lightning 1.8.1 to 2.6.6, and of what
+they ask for (tensorboard 2.2 to 2.21, fsspec 2021.5 to 2024.2). The columns `pytorch-lightning` and `lightning` are
+the first release of each without it (empty: it never had it), `uses` the names that show that code needs it,
+`served_by` other distributions that bring it, or the same. With `any_release` it is Lightning itself that stops without
+it, so it does not matter which release a project comes from.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+EXTRAS = frozenset({"extra", "all", "dev", "pytorch-extra", "pytorch-all", "pytorch-dev"})
+"""Extras of Lightning 2 that bring what `BY_EXTRAS` names."""
+BY_EXTRAS = frozenset({"tensorboardx", "rich"})
+
+
+@dataclass(frozen=True)
+class Brought:
+    """A distribution that came along: how to ask for it, what shows that it is used, and since when it does not."""
+
+    name: str
+    ask: str
+    uses: tuple[str, ...]
+    since: Mapping[str, str]
+    any_release: bool
+    served_by: frozenset[str]
+    why: str
+
+
+@cache
+def brought() -> tuple[Brought, ...]:
+    """The table, in its order."""
+    with Path(__file__).with_name("brought.csv").open(encoding="utf-8", newline="") as lines:
+        return tuple(
+            Brought(
+                row["distribution"],
+                row["ask"],
+                tuple(row["uses"].split()),
+                {name: row[name] for name in ("pytorch-lightning", "lightning") if row[name]},
+                bool(row["any_release"]),
+                frozenset((row["distribution"], *row["served_by"].split())),
+                row["why"],
+            )
+            for row in csv.DictReader(lines)
+        )
+
+
+@cache
+def names() -> frozenset[str]:
+    """Every distribution that the table names."""
+    return frozenset(name for row in brought() for name in row.served_by)
+
+
+def spellings() -> tuple[bytes, ...]:
+    """What a manifest holds one of that names such a distribution."""
+    written = {row.ask.partition("<")[0] for row in brought()} | {"TensorBoard", "TensorFlow"}
+    return tuple(sorted(name.encode() for name in names() | written))
