@@ -14,6 +14,7 @@ from codemods.desk import Desk, Options
 from codemods.facts import Facts, FileFacts
 from codemods.finding import Finding, Span
 from codemods.notebook import Notebook, place_in_cell
+from codemods.roundabout import seen_through
 from codemods.rule import Match, Rule
 from codemods.source import PythonFile, TextFile, Unreadable
 from codemods.triggers import sees_text
@@ -116,7 +117,15 @@ def finding_of(rule: Rule, match: Match, file: PythonFile | TextFile, options: O
         cell,
         applied=options.applies(match),
         needs=match.needs,
+        stops=_stops(rule, options) if match.stops is None else match.stops,
     )
+
+
+def _stops(rule: Rule, options: Options) -> bool:
+    """Whether what a rule names stops on the target where it is left."""
+    if rule.stops is not None:
+        return rule.stops
+    return rule.breaks_in is not None and Version(rule.breaks_in) <= Version(options.target or rule.breaks_in)
 
 
 def matches(rule: Rule, file: PythonFile | TextFile, facts: Facts, options: Options) -> list[Match]:
@@ -132,6 +141,8 @@ def _every(rule: Rule, file: PythonFile | TextFile, facts: Facts) -> Iterator[Ma
     except RecursionError:
         reason = f"Not looked at: its code nests too deeply. Look yourself for what `fixer explain {rule.code}` shows."
         found = [Match(Span(1, 1, 1, 1), f"{rule.code} could not look at this file", "manual", reason)]
+    if isinstance(file, PythonFile) and not (rule.last or rule.judges_ignores):
+        found = seen_through(rule, file, facts, found)
     for match in found:
         needed = match.needs or rule.needs
         if match.edits and needed and facts.target and Version(needed) > Version(facts.target):

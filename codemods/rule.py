@@ -48,7 +48,8 @@ class Match:
     `imports` are (module, name or None) pairs that the edits need: `("torch", None)` is `import torch`.
     Matches of one file with the same `unit` are rewritten together or not at all. `needs` is the oldest
     Lightning on which the rewritten place runs, where that is not the rule's own. `creates` are files, as (path,
-    text) pairs, that come into being with the edits where they are not there yet.
+    text) pairs, that come into being with the edits where they are not there yet. `stops` says whether the place, left
+    as it is, stops the program or its installation on the target; None where it is as the rule says.
     """
 
     span: Span
@@ -61,6 +62,7 @@ class Match:
     unit: str = ""
     needs: str | None = None
     creates: tuple[tuple[str, str], ...] = ()
+    stops: bool | None = None
 
 
 @dataclass(frozen=True)
@@ -95,7 +97,8 @@ class Rule:
     """A codemod: one family of changes, one code, one commit.
 
     `fix` is the best level that a place can have; each match carries its own. `breaks_in` is the Lightning
-    release in which the old code stopped working (None where it did not), `needs` the oldest one on which the
+    release in which the old code stopped working (None where it did not), `stops` says whether what it names, where it
+    is left, stops the program on the target (None: where `breaks_in` says so), `needs` the oldest one on which the
     rewritten code runs, `keeps` the oldest one on which files run that it collected something of and leaves as they
     are, `torch` and `torchmetrics` the oldest of those that the rewritten code needs. `triggers` are byte strings, one
     of which a file must hold to be parsed at all, for files of the `kinds` and those called one of `names`;
@@ -143,6 +146,7 @@ class Rule:
     requires: tuple[str, ...] = ()
     last: bool = False
     judges_ignores: bool = False
+    stops: bool | None = None
     text_triggers: tuple[bytes, ...] = ()
     words: tuple[bytes, ...] = ()
     references: tuple[str, ...] = ()

@@ -8,12 +8,13 @@ import re
 import tokenize
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, field, replace
+from functools import cached_property, lru_cache
 from itertools import accumulate
 from pathlib import PurePosixPath
 from typing import Any
 
+from codemods.code.normal import normal
 from codemods.finding import Span
 from codemods.nodes import CHILD_FIELDS, STATEMENTS
 from codemods.outline import AssignNode as AssignNode
@@ -23,6 +24,8 @@ from codemods.outline import Expressions, Outline, Within
 from codemods.scopes import Scope, bind
 
 BOM = b"\xef\xbb\xbf"
+RECENT = 24
+"""How many trees are kept for who asks for the same text again."""
 _IGNORE = re.compile(r"#\s*fixer:\s*ignore\b(?:\[([^\]]*)\])?")
 
 
@@ -102,13 +105,15 @@ class TextFile:
 
 @dataclass(frozen=True)
 class PythonFile:
-    """A Python file: its text, its `ast`, and an index made by one walk that all rules share."""
+    """A Python file: its text, its `ast`, and an index made by one walk that all rules share. `plain` says that the
+    tree is the normal form of what the text says, at the places of the text."""
 
     path: str
     text: str
     tree: ast.Module
     encoding: str
     bom: bool
+    plain: bool = field(default=False, kw_only=True)
 
     @classmethod
     def parse(cls, source: Source) -> PythonFile:
@@ -117,7 +122,7 @@ class PythonFile:
         try:
             encoding, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
             text = data.decode(encoding)
-            tree = ast.parse(text)
+            tree = _parsed(text)
         except SyntaxError as error:
             place = f"line {error.lineno}: " if error.lineno else ""
             raise Unreadable(f"does not parse as Python 3: {place}{error.msg}") from None
@@ -129,6 +134,22 @@ class PythonFile:
     def encode(self, text: str) -> bytes:
         """The bytes of `text` in the encoding, and with the byte order mark, of the file."""
         return (BOM if self.bom else b"") + text.encode(self.encoding)
+
+    @cached_property
+    def normal(self) -> PythonFile | None:
+        """The file with the normal form of its tree; None where the tree is in that form."""
+        tree = _normal(self.tree)
+        return None if tree is self.tree or self.plain else replace(self, tree=tree, plain=True)
+
+    @cached_property
+    def unlike(self) -> str:
+        """The text of the statements of the module that are not in normal form."""
+        if self.normal is None:
+            return ""
+        kept = set(map(id, self.normal.tree.body))
+        return "".join(
+            "".join(self.lines[node.lineno - 1 : node.end_lineno]) for node in self.tree.body if id(node) not in kept
+        )
 
     @cached_property
     def module(self) -> str:
@@ -178,7 +199,7 @@ class PythonFile:
 
     def near(self, words: Iterable[str]) -> Expressions:
         """The expressions of the statements that spell one of some words."""
-        if "_everything" in vars(self):
+        if self.plain or "_everything" in vars(self):
             return self._everything
         asked = frozenset(words)
         if asked not in self._walked:
@@ -205,13 +226,17 @@ class PythonFile:
                     continue
             yield node, within
             inner = (*within, node)
-            for field in CHILD_FIELDS.get(kind, ()):
-                value = getattr(node, field)
+            for name in CHILD_FIELDS.get(kind, ()):
+                value = getattr(node, name)
                 found = value if type(value) is list else (value,)
                 stack.extend((child, inner) for child in found if isinstance(child, ast.AST))
 
     def _lines_with(self, word: str) -> Iterator[int]:
-        """The lines in which a word stands, counted as `ast` does."""
+        """The lines in which a word stands, counted as `ast` does; all of them where what stands on a line may come
+        from another."""
+        if self.plain:
+            yield from range(1, len(self.lines) + 1)
+            return
         text = self._plain
         line, start = 1, 0
         place = text.find(word)
@@ -328,6 +353,17 @@ class PythonFile:
         except (tokenize.TokenError, SyntaxError):
             return found
         return found
+
+
+@lru_cache(maxsize=RECENT)
+def _parsed(text: str) -> ast.Module:
+    """The tree of a text, the same for the rules that look at it one after the other: none changes it."""
+    return ast.parse(text)
+
+
+@lru_cache(maxsize=RECENT)
+def _normal(tree: ast.Module) -> ast.Module:
+    return normal(tree)
 
 
 def _ignore(text: str, line: int, start: int) -> Ignore | None:

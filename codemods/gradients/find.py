@@ -105,7 +105,9 @@ def _sinks(classes: Sequence[Class], run: Run) -> list[tuple[ast.AST, Value]]:
     if run.backward:
         return list(run.backward.items())
     nodes = (node for other in classes for node in every_node(other.item.node))
-    if any(isinstance(node, ast.Attribute | ast.Name) and _name(node) == FLAG for node in nodes):
+    if any(FLAG in other.item.methods for other in classes) or any(
+        isinstance(node, ast.Attribute | ast.Name) and _name(node) == FLAG for node in nodes
+    ):
         return []
     given: list[tuple[ast.AST, Value]] = []
     for node, value in run.returned.items():

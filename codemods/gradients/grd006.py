@@ -193,6 +193,7 @@ RULE = Rule(
         "class itself, used only under `no_grad`, or given to no optimizer stay as they are."
     ),
     fix="safe",
+    stops=False,
     versions="Lightning before 2.2 -> 2.2 and later",
     triggers=tuple(sorted(name.encode() for name in LOADS)),
     check=_check,

@@ -140,6 +140,7 @@ RULE = Rule(
         "alone is logged with logger=False. What a validation or test step returned was never logged by itself."
     ),
     fix="safe",
+    stops=False,
     versions="written for Lightning < 1.3",
     triggers=(b'"log"', b"'log'", b'"progress_bar"', b"'progress_bar'", b"log=", b"progress_bar="),
     check=_check,

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Iterator
 from functools import partial
 
 from codemods.facts import MODULE, Argument, Facts
-from codemods.nodes import every_node
+from codemods.lightning.optimization import optimization
 from codemods.rule import Example, Match, Rule, best_levels
-from codemods.source import ClassNode, PythonFile
+from codemods.source import PythonFile
 from codemods.syntax import is_none, results, returns
 from codemods.versions import LIGHTNING, admits_below, reaches
 
@@ -26,7 +25,9 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
     for item in file.classes:
         step = item.methods.get(STEP)
         fact = known.find(item.qualname) if known else None
-        if step is None or fact is None or facts.kind(fact) != MODULE or not results(step) or _is_manual(item):
+        if step is None or fact is None or facts.kind(fact) != MODULE or not results(step):
+            continue
+        if optimization(facts, file, fact) != "automatic":
             continue
         for node in returns(step):
             if node.value is None or is_none(node.value):
@@ -52,13 +53,6 @@ def _several(argument: Argument) -> bool:
     if argument.name not in COUNTS or not argument.literal:
         return False
     return len(value) > 1 if isinstance(value, list) else type(value) is int and (value > 1 or value == -1)
-
-
-def _is_manual(item: ClassNode) -> bool:
-    return any(
-        isinstance(node, ast.Attribute) and node.attr == "automatic_optimization" and isinstance(node.ctx, ast.Store)
-        for node in every_node(item.node)
-    )
 
 
 SKIPPING = """\

@@ -4,21 +4,18 @@ from __future__ import annotations
 
 import ast
 import re
-from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from codemods.facts import CALLBACK
 from codemods.finding import Span
 from codemods.loops.classes import Loop
 from codemods.loops.flow import Event, Flow, Path
+from codemods.loops.steps import Step, Steps
 from codemods.manual.configured import Configured, read_configured
 from codemods.manual.optimizers import NotPlain
 from codemods.rule import Match, NodeEdit
 from codemods.source import PythonFile
 from codemods.syntax import Function, own_nodes, targets_of
-
-if TYPE_CHECKING:
-    from codemods.loops.steps import Step
 
 ORDER = "Order of one step: forward, zero_grad, backward, step."
 CLIPS = re.compile(r"clip_grad|clip_gradients")
@@ -36,13 +33,7 @@ def edit(flow: Flow, *steps: Step) -> tuple[NodeEdit, ...]:
 
 def edit_of(function: Function, *steps: Step) -> tuple[NodeEdit, ...]:
     """The edit of a function that makes the steps."""
-    return (NodeEdit(function, partial(_written, steps=steps)),)
-
-
-def _written(node: Any, steps: tuple[Step, ...]) -> Any:
-    from codemods.loops.steps import apply_steps
-
-    return apply_steps(node, steps)
+    return (NodeEdit(function, Steps(steps)),)
 
 
 def class_text(file: PythonFile, loop: Loop) -> str:

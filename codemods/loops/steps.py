@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+import ast
+import re
+from collections import Counter
+from collections.abc import Callable, Container, Iterator
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
+
+from codemods.syntax import SCOPES
 
 if TYPE_CHECKING:
     import libcst as cst
@@ -46,6 +51,78 @@ class Change:
 
 
 Step = Put | Move | Drop | Change
+
+
+@dataclass(frozen=True)
+class Steps:
+    """The change of a method that makes some steps."""
+
+    steps: tuple[Step, ...]
+
+    def __call__(self, node: cst.FunctionDef) -> cst.FunctionDef:
+        return apply_steps(node, self.steps)
+
+    def for_written(
+        self, seen: ast.AST, written: ast.AST, hidden: Container[str], unbound: Container[str]
+    ) -> Steps | None:
+        """The same change of the method as it is `written`, where `seen` is its normal form; None where a statement
+        has no one place there, binds a name that what the normal form leaves out reads (`hidden`), or speaks of one
+        that is bound there (`unbound`)."""
+        places = _by_place(written)
+        counted = Counter(_place(node) for _, node in statements_of(seen))
+        by_path = dict(statements_of(seen))
+        found: list[Step] = []
+        for step in self.steps:
+            paths = [step.path, step.to] if isinstance(step, Move) else [step.path]
+            nodes = [by_path.get(path) for path in paths]
+            there = [places.get(_place(node), []) if node else [] for node in nodes]
+            if any(len(item) != 1 for item in there) or any(counted[_place(node)] != 1 for node in nodes if node):
+                return None
+            own = there[0][0][1]
+            if not isinstance(step, Put) and (own is not nodes[0] or _binds(own, hidden)):
+                return None
+            if isinstance(step, Put) and not (isinstance(step.text, str) and _speaks_not(step.text, unbound)):
+                return None
+            moved = replace(step, path=there[0][0][0])
+            found.append(replace(moved, to=there[1][0][0]) if isinstance(moved, Move) else moved)
+        return Steps(tuple(found))
+
+
+def statements_of(function: ast.AST) -> Iterator[tuple[Path, ast.stmt]]:
+    """The statements of a function with their paths, those of functions and classes inside it left out."""
+    stack: list[tuple[Path, Any]] = [((), function)]
+    while stack:
+        above, node = stack.pop()
+        for name in ("body", "orelse"):
+            block = getattr(node, name, None)
+            for index, item in enumerate(block if isinstance(block, list) else ()):
+                path = (*above, (name, index))
+                yield path, item
+                if not isinstance(item, SCOPES):
+                    stack.append((path, item))
+
+
+def _by_place(function: ast.AST) -> dict[object, list[tuple[Path, ast.stmt]]]:
+    found: dict[object, list[tuple[Path, ast.stmt]]] = {}
+    for path, node in statements_of(function):
+        found.setdefault(_place(node), []).append((path, node))
+    return found
+
+
+def _place(node: ast.stmt) -> object:
+    return node.lineno, node.col_offset, node.end_lineno, node.end_col_offset
+
+
+def _binds(node: ast.AST, names: Container[str]) -> bool:
+    return any(
+        isinstance(item, ast.Name) and not isinstance(item.ctx, ast.Load) and item.id in names
+        for item in ast.walk(node)
+    )
+
+
+def _speaks_not(text: str, names: Container[str]) -> bool:
+    """Whether new lines ask for none of some names, which may be bound behind the place where the lines go."""
+    return not any(word in names for word in re.findall(r"\w+", text))
 
 
 def apply_steps(function: cst.FunctionDef, steps: tuple[Step, ...]) -> cst.FunctionDef:

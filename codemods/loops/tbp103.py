@@ -78,6 +78,7 @@ RULE = Rule(
         "`self.optimizer`, though Lightning's own release notes and documentation once showed one."
     ),
     fix="safe",
+    stops=True,
     versions="any Lightning",
     triggers=TRIGGERS,
     check=_check,

@@ -333,6 +333,7 @@ RULE = Rule(
         "be the same with torchmetrics 0.3 to 0.10 and 1.9; everything else is left with the advice."
     ),
     fix="safe",
+    stops=True,
     versions="written for torchmetrics < 0.11, as pytorch_lightning.metrics was",
     triggers=(b"torchmetrics", b"lightning.metrics", b"lightning import metrics", b"pl.metrics"),
     check=_check,

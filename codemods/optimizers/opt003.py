@@ -101,6 +101,7 @@ RULE = Rule(
         "Which loss is whose is for a person to say."
     ),
     fix="manual",
+    stops=True,
     versions="every Lightning",
     triggers=(b"def configure_optimizers",),
     check=_check,

@@ -94,9 +94,9 @@ def _of_options(args: str, kept: Collection[str], given: Collection[str]) -> lis
 
 def option_edits(file: PythonFile, site: Site, kept: Collection[str]) -> list[TextEdit]:
     """The options of 1.x that stay, behind the statement of the site."""
-    if not kept:
+    statement = statement_of(file, site) if kept else None
+    if statement is None:
         return []
-    statement = statement_of(file, site)
     start, end = file.offsets(statement)
     indent = file.text[file.text.rfind("\n", 0, start) + 1 : start]
     parser = _parsed(file, site)

@@ -302,8 +302,9 @@ def _unkept(file: PythonFile, sites: Sequence[Site], kept: Collection[str]) -> s
     if kept and not all(isinstance(site.given, ast.Name | ast.Attribute) for site in built):
         return f"the script speaks of the option {min(kept)}, and what was parsed has no name"
     adding = [site for site in sites if site.adds]
-    if kept and any(isinstance(statement_of(file, site), ast.Return) for site in adding):
-        return f"the script speaks of the option {min(kept)}, which would have to stand behind a return"
+    if kept and any(_is_last(statement_of(file, site)) for site in adding):
+        where = "behind a return, or inside an expression"
+        return f"the script speaks of the option {min(kept)}, which would have to stand {where}"
     if kept and not adding:
         return f"the script speaks of the option {min(kept)}, which is declared elsewhere"
     if "resume_from_checkpoint" in kept and any(fits_of(file, site) is None for site in built):
@@ -341,10 +342,18 @@ def _is_built(file: PythonFile, node: ast.Call, given: str) -> bool:
     return plain and file.source_of(node.args[0]) == given
 
 
-def statement_of(file: PythonFile, site: Site) -> ast.stmt:
-    """The statement that a site is the whole value of."""
+def _is_last(statement: ast.stmt | None) -> bool:
+    """Whether nothing can stand behind what is said."""
+    return statement is None or isinstance(statement, ast.Return)
+
+
+def statement_of(file: PythonFile, site: Site) -> ast.stmt | None:
+    """The statement that a site is the whole value of; None where it stands inside an expression."""
     return next(
-        node
-        for node in ast.walk(space_of(file, site.call))
-        if isinstance(node, ast.Expr | ast.Assign | ast.AnnAssign | ast.Return) and node.value is site.call.node
+        (
+            node
+            for node in ast.walk(space_of(file, site.call))
+            if isinstance(node, ast.Expr | ast.Assign | ast.AnnAssign | ast.Return) and node.value is site.call.node
+        ),
+        None,
     )

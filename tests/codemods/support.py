@@ -8,6 +8,7 @@ from codemods.plan import Plan, plan
 from codemods.rule import Rule, all_rules
 from codemods.scan import Options
 from codemods.source import Source
+from fixer.files import kind_of
 
 KINDS = {
     ".py": "python",
@@ -21,12 +22,13 @@ KINDS = {
 }
 
 
+def _kind(path: str) -> str:
+    return KINDS.get(path[path.rfind(".") :]) or kind_of(path) or "other"
+
+
 def sources(files: Mapping[str, str | bytes]) -> list[Source]:
     """The files as the engine takes them."""
-    return [
-        Source(path, KINDS[path[path.rindex(".") :]], text.encode() if isinstance(text, str) else text)
-        for path, text in files.items()
-    ]
+    return [Source(path, _kind(path), text.encode() if isinstance(text, str) else text) for path, text in files.items()]
 
 
 def run_rules(

@@ -44,3 +44,35 @@ def test_left(old: str, new: str) -> None:
 def test_releases() -> None:
     assert lines(SKIPPING, target="2.2.5") == [] and lines(SKIPPING, pins=("lightning>=2.3",)) == []
     assert lines(SKIPPING, pins=("pytorch-lightning<2",)) == [7]
+
+
+SPELLINGS = {
+    "class body": "    automatic_optimization = False\n",
+    "annotated": "    automatic_optimization: bool = False\n",
+    "constructor": "    def __init__(self):\n        super().__init__()\n        self.automatic_optimization = False\n",
+    "in a tuple": "    def __init__(self):\n        self.automatic_optimization, self.x = False, 1\n",
+    "property": "    @property\n    def automatic_optimization(self):\n        return False\n",
+}
+
+
+@pytest.mark.parametrize("name", SPELLINGS)
+@pytest.mark.parametrize("inherited", [False, True])
+def test_a_manual_module_may_return_nothing(name: str, inherited: bool) -> None:
+    head = "class Model(LightningModule):\n"
+    own = f"{head}{SPELLINGS[name]}"
+    above = f"class Manual(LightningModule):\n{SPELLINGS[name]}\n\nclass Model(Manual):\n"
+    text = SKIPPING.replace(head, above if inherited else own)
+    assert text != SKIPPING and lines(text) == []
+
+
+def test_a_manual_base_in_another_file() -> None:
+    base = f"from pytorch_lightning import LightningModule\n\n\nclass Manual(LightningModule):\n{SPELLINGS['property']}"
+    text = SKIPPING.replace("(LightningModule)", "(Manual)").replace("import LightningModule,", "import")
+    text = f"from base import Manual\n{text}"
+    made = plan(sources({"a.py": text, "base.py": base}), Options((rule("LIT214"),)))
+    assert made.findings == ()
+
+
+def test_a_module_that_asks_for_automatic_optimization() -> None:
+    head = "class Model(LightningModule):\n"
+    assert lines(SKIPPING.replace(head, f"{head}    automatic_optimization = True\n")) == [8]

@@ -1,0 +1,1 @@
+"""The model of the program: what Python alone says of it."""

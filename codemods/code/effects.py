@@ -1,0 +1,72 @@
+"""What common callables do with what they are given.
+
+Those named here keep nothing of it, change nothing of it and give nothing back that leads to it: a program without
+such a call does the same to everything else. What is not named may do anything.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Container
+
+BUILTINS = frozenset({
+    "bool", "callable", "format", "hash", "id", "isinstance", "issubclass", "len", "print", "repr", "str", "type",
+})  # fmt: skip
+"""Functions that nothing in the file may have taken the name of."""
+DOTTED = frozenset({
+    "warnings.warn", "logging.debug", "logging.info", "logging.warning", "logging.error", "logging.critical",
+    "logging.log", "logging.exception", "pprint.pprint", "pprint.pformat",
+})  # fmt: skip
+"""Functions of modules, by their dotted names."""
+LOGGERS = frozenset({"logging.getLogger", "structlog.get_logger"})
+LOGGING = frozenset({"debug", "info", "warning", "error", "critical", "log", "exception"})
+"""Methods of a logger."""
+
+
+def is_quiet(node: ast.expr, imported: dict[str, str], taken: Container[str]) -> bool:
+    """Whether what an expression does can be seen by nobody but a reader of the output: it reads names, attributes of
+    no name, constants and what the callables of this table make of these. `imported` are the dotted names that names
+    of the file stand for, `taken` all others that it binds."""
+    if isinstance(node, ast.Name | ast.Constant):
+        return True
+    if isinstance(node, ast.Call):
+        given = [*node.args, *(item.value for item in node.keywords)]
+        return callee_is_quiet(node.func, imported, taken) and all(is_quiet(item, imported, taken) for item in given)
+    if isinstance(node, ast.JoinedStr):
+        return all(is_quiet(item, imported, taken) for item in node.values)
+    if isinstance(node, ast.FormattedValue):
+        return is_quiet(node.value, imported, taken) and (
+            node.format_spec is None or is_quiet(node.format_spec, imported, taken)
+        )
+    if isinstance(node, ast.Tuple | ast.List):
+        return all(is_quiet(item, imported, taken) for item in node.elts)
+    if isinstance(node, ast.Compare):
+        same = all(isinstance(item, ast.Is | ast.IsNot) for item in node.ops)
+        return same and all(is_quiet(item, imported, taken) for item in (node.left, *node.comparators))
+    if isinstance(node, ast.BoolOp):
+        return all(is_quiet(item, imported, taken) for item in node.values)
+    if isinstance(node, ast.UnaryOp):
+        return isinstance(node.op, ast.Not) and is_quiet(node.operand, imported, taken)
+    return isinstance(node, ast.Attribute) and dotted_name(node, imported) is not None
+
+
+def callee_is_quiet(node: ast.expr, imported: dict[str, str], taken: Container[str]) -> bool:
+    """Whether a callable is one of this table."""
+    if isinstance(node, ast.Name) and node.id in BUILTINS:
+        return node.id not in taken and node.id not in imported
+    if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Call):
+        return node.attr in LOGGING and dotted_name(node.value.func, imported) in LOGGERS
+    if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Constant):
+        return node.attr == "format" and isinstance(node.value.value, str)
+    return dotted_name(node, imported) in DOTTED
+
+
+def dotted_name(node: ast.expr, imported: dict[str, str]) -> str | None:
+    """What a chain of attributes of an imported name stands for."""
+    parts: list[str] = []
+    while isinstance(node, ast.Attribute):
+        parts.append(node.attr)
+        node = node.value
+    if not isinstance(node, ast.Name) or node.id not in imported:
+        return None
+    return ".".join([imported[node.id], *reversed(parts)])

@@ -1,0 +1,58 @@
+"""What the names of a module stand for, as far as its own statements say."""
+
+from __future__ import annotations
+
+import ast
+from functools import cached_property
+
+from codemods.code.effects import LOGGERS, dotted_name, is_quiet
+from codemods.code.names import Names
+from codemods.nodes import every_node
+
+
+class Known:
+    """The names of a module: `imported` stand for what is imported once and never bound otherwise, or for a logger;
+    `taken` is every name that anything in the file binds."""
+
+    def __init__(self, tree: ast.Module) -> None:
+        self.tree = tree
+
+    @cached_property
+    def names(self) -> Names:
+        return Names(self.tree)
+
+    @cached_property
+    def taken(self) -> frozenset[str]:
+        return frozenset(self.names.stores)
+
+    @cached_property
+    def imported(self) -> dict[str, str]:
+        found: dict[str, str] = {}
+        for node in every_node(self.tree):
+            if isinstance(node, ast.Import | ast.ImportFrom):
+                for alias in node.names:
+                    name, dotted = _stands_for(node, alias)
+                    if self.names.stores[name] == 1 or found.get(name) == dotted:
+                        found[name] = dotted
+        for node in self.tree.body:
+            target = node.targets[0] if isinstance(node, ast.Assign) and len(node.targets) == 1 else None
+            value = node.value if isinstance(node, ast.Assign) else None
+            made = dotted_name(value.func, found) if isinstance(value, ast.Call) else None
+            if made in LOGGERS and isinstance(target, ast.Name) and self.names.stores[target.id] == 1:
+                found[target.id] = "logging"
+        return found
+
+    def is_quiet(self, node: ast.expr) -> bool:
+        """Whether what an expression does can be seen by nobody but a reader of the output."""
+        return is_quiet(node, self.imported, self.taken)
+
+    def dotted(self, node: ast.expr) -> str | None:
+        """What a chain of attributes of an imported name stands for."""
+        return dotted_name(node, self.imported)
+
+
+def _stands_for(node: ast.Import | ast.ImportFrom, alias: ast.alias) -> tuple[str, str]:
+    if isinstance(node, ast.ImportFrom):
+        return alias.asname or alias.name, f"{'.' * node.level}{node.module or ''}.{alias.name}"
+    first = alias.name.split(".")[0]
+    return (alias.asname, alias.name) if alias.asname else (first, first)

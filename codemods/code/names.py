@@ -1,0 +1,100 @@
+"""Who binds and reads the names of a function or module, and which readings an assignment is sure to reach."""
+
+from __future__ import annotations
+
+import ast
+from collections import Counter
+from typing import Any
+
+from codemods.nodes import CHILD_FIELDS, every_node
+
+Function = ast.FunctionDef | ast.AsyncFunctionDef
+Path = tuple[tuple[int, int], ...]
+WHOLE = frozenset({"locals", "vars", "eval", "exec", "globals"})
+"""Functions that may read any name."""
+
+
+class Names:
+    """The names of a function or module, those of functions and classes inside it counted with them.
+
+    `stores` counts what binds or deletes each name, a parameter and a `global` too (`global` twice: who else binds it
+    is not seen), `loads` holds each reading with the blocks and positions that lead to it. `open` holds where some
+    reading may be of any name.
+    """
+
+    def __init__(self, owner: Function | ast.Module) -> None:
+        self.stores: Counter[str] = Counter()
+        self.loads: dict[str, list[tuple[ast.Name, Path]]] = {}
+        self.stored_at: dict[str, list[Path]] = {}
+        self.deleted: Counter[str] = Counter()
+        self.parameters: frozenset[str] = frozenset()
+        self.open = False
+        if not isinstance(owner, ast.Module):
+            every = [node.arg for node in every_node(owner.args) if isinstance(node, ast.arg)]
+            self.parameters = frozenset(every)
+            self.stores.update(every)
+        self._walk(owner, owner)
+
+    def reaches(self, name: str, block: list[ast.stmt], index: int) -> list[ast.Name] | None:
+        """The readings of a name where the statement at that position of a block binds it before each of them, and
+        nothing else binds it; None where that is not so."""
+        if self.open or self.stores[name] != 1 or name in self.parameters:
+            return None
+        found = self.loads.get(name, [])
+        return [node for node, _ in found] if all(_behind(path, block, index) for _, path in found) else None
+
+    def steady(self, name: str, block: list[ast.stmt], index: int) -> bool:
+        """Whether a name is bound once at most, and not behind the statement at that position of a block."""
+        places = self.stored_at.get(name, [])
+        return self.stores[name] <= 1 and not any(_behind(path, block, index) for path in places)
+
+    def _walk(self, owner: ast.AST, root: ast.AST) -> None:
+        stack: list[tuple[Any, Path]] = [(owner, ())]
+        while stack:
+            node, path = stack.pop()
+            kind = type(node)
+            if kind is ast.Name:
+                self._name(node, path)
+                continue
+            if node is not root:
+                for name in _bound(node):
+                    self.stores[name] += 1
+                    self.stored_at.setdefault(name, []).append(path)
+            if isinstance(node, ast.Global | ast.Nonlocal):
+                self.stores.update([*node.names, *node.names])
+            for field in CHILD_FIELDS.get(kind, ()):
+                value = getattr(node, field)
+                if type(value) is not list:
+                    if value is not None and type(value) is not str:
+                        stack.append((value, path))
+                elif value and isinstance(value[0], ast.stmt):
+                    stack.extend((item, (*path, (id(value), number))) for number, item in enumerate(value))
+                else:
+                    stack.extend((item, path) for item in value if isinstance(item, ast.AST))
+
+    def _name(self, node: ast.Name, path: Path) -> None:
+        if type(node.ctx) is ast.Load:
+            self.loads.setdefault(node.id, []).append((node, path))
+            self.open = self.open or node.id in WHOLE
+        else:
+            self.stores[node.id] += 1
+            self.stored_at.setdefault(node.id, []).append(path)
+            self.deleted[node.id] += type(node.ctx) is ast.Del
+
+
+def _behind(path: Path, block: list[ast.stmt], index: int) -> bool:
+    return any(place == id(block) and number > index for place, number in path)
+
+
+def _bound(node: ast.AST) -> list[str]:
+    """The names that a node which is no name binds."""
+    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+        inner = [] if isinstance(node, ast.ClassDef) else [node.args]
+        return [node.name, *(item.arg for each in inner for item in every_node(each) if isinstance(item, ast.arg))]
+    if isinstance(node, ast.Lambda):
+        return [item.arg for item in every_node(node.args) if isinstance(item, ast.arg)]
+    if isinstance(node, ast.Import | ast.ImportFrom):
+        return [alias.asname or alias.name.split(".")[0] for alias in node.names]
+    if isinstance(node, ast.ExceptHandler | ast.MatchAs | ast.MatchStar):
+        return [node.name] if node.name else []
+    return [node.rest] if isinstance(node, ast.MatchMapping) and node.rest else []

@@ -1,0 +1,44 @@
+"""The normal form of a file: the same program with less said.
+
+What is written in a roundabout way and does the same as something plain is written plainly: calls that only look at
+something are left out, second names and constants stand where they are read, `with nullcontext()`, `try` without a
+handler and `if True` are gone, a helper called once stands where it is called. Nodes keep the places that they have in
+the text, and whatever is the same as there is the same node.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+
+from codemods.code.classes import plain_classes
+from codemods.code.constants import plain_constants
+from codemods.code.expressions import plain_expressions
+from codemods.code.flow import plain_blocks
+from codemods.code.imports import Known
+from codemods.code.values import plain_names
+
+ROUNDS = 3
+"""How often one step may make room for another."""
+STEPS: tuple[Callable[[ast.Module, Known], ast.Module], ...] = (
+    plain_classes,
+    plain_blocks,
+    plain_names,
+    plain_constants,
+    plain_expressions,
+)
+
+
+def normal(tree: ast.Module) -> ast.Module:
+    """The normal form of a module; the tree itself where it is in normal form, or nests too deeply to be looked at."""
+    try:
+        for _ in range(ROUNDS):
+            before, known = tree, Known(tree)
+            for step in STEPS:
+                known = known if known.tree is tree else Known(tree)
+                tree = step(tree, known)
+            if tree is before:
+                break
+    except RecursionError:
+        return before
+    return tree

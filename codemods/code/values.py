@@ -1,0 +1,133 @@
+"""Names that stand for something else, replaced by what they stand for."""
+
+from __future__ import annotations
+
+import ast
+from typing import TypeVar
+
+from codemods.code.imports import Known
+from codemods.code.names import Function, Names
+from codemods.code.trees import at, blocks, changed, replaced
+
+NEGATIVE = (ast.USub,)
+
+
+def plain_names(tree: ast.Module, known: Known) -> ast.Module:
+    """The module with second names, constants, partial calls and dictionaries where they are read."""
+
+    def swap(node: ast.AST) -> ast.AST | None:
+        if isinstance(node, ast.AsyncFunctionDef):
+            return _plain(node, known)
+        return _plain(node, known) if isinstance(node, ast.FunctionDef) else None
+
+    inner = replaced(tree, swap)
+    return _plain(inner, known if inner is tree else Known(inner))
+
+
+Owner = TypeVar("Owner", ast.Module, ast.FunctionDef, ast.AsyncFunctionDef)
+
+
+def _plain(owner: Owner, known: Known) -> Owner:
+    names = known.names if isinstance(owner, ast.Module) and owner is known.tree else Names(owner)
+    if names.open:
+        return owner
+    reader = _Reader(owner, names, known)
+    for block in blocks(owner):
+        for index, node in enumerate(block):
+            reader.read(node, block, index)
+    swaps = reader.swaps()
+    if not swaps and not reader.dropped:
+        return owner
+    rest = replaced(owner, lambda node: _without(node, reader.dropped))
+    return replaced(rest, lambda node: swaps.get(id(node)))
+
+
+def _without(node: ast.AST, dropped: set[int]) -> ast.AST | None:
+    """A node without the statements that say nothing any more."""
+    fields = {}
+    for name in ("body", "orelse", "finalbody"):
+        body = getattr(node, name, None)
+        if isinstance(body, list) and any(id(item) in dropped for item in body):
+            rest = [item for item in body if id(item) not in dropped]
+            needed = name == "body" or (name == "finalbody" and not getattr(node, "handlers", ()))
+            fields[name] = rest or ([ast.copy_location(ast.Pass(), body[0])] if needed else [])
+    return changed(node, **fields) if fields else None
+
+
+class _Reader:
+    """Finds what can be replaced: `atoms` are the names that stand for something with their readings, `given` the
+    statements that give back what the one before has kept, `dropped` the statements that are needed no more."""
+
+    def __init__(self, owner: ast.Module | Function, names: Names, known: Known) -> None:
+        self.owner, self.names, self.known = owner, names, known
+        self.local = not isinstance(owner, ast.Module)
+        self.atoms: dict[str, tuple[ast.expr, list[ast.Name]]] = {}
+        self.given: dict[int, ast.AST] = {}
+        self.dropped: set[int] = set()
+
+    def read(self, node: ast.stmt, block: list[ast.stmt], index: int) -> None:
+        if isinstance(node, ast.Delete) and self.local:
+            self.deleted(node)
+        if not isinstance(node, ast.Assign) or len(node.targets) != 1 or not isinstance(node.targets[0], ast.Name):
+            return
+        name = node.targets[0].id
+        loads = self.names.reaches(name, block, index)
+        if loads is None:
+            return
+        if not loads:
+            if self.local and self.known.is_quiet(node.value):
+                self.dropped.add(id(node))
+        elif self.is_atom(node.value, block, index):
+            self.atoms[name] = node.value, loads
+            if self.local:
+                self.dropped.add(id(node))
+        elif len(loads) == 1 and index + 1 < len(block) and self.is_given_back(block[index + 1], loads[0]):
+            self.given[id(block[index + 1])] = changed(block[index + 1], value=node.value)
+            self.dropped.add(id(node))
+
+    def swaps(self) -> dict[int, ast.AST]:
+        """The new nodes by the identity of the old ones."""
+        found = dict(self.given)
+        for value, loads in self.atoms.values():
+            atom, seen = value, {""}
+            while isinstance(atom, ast.Name) and atom.id in self.atoms and atom.id not in seen:
+                seen.add(atom.id)
+                atom = self.atoms[atom.id][0]
+            found.update({id(load): at(atom, load) for load in loads})
+        return found
+
+    def deleted(self, node: ast.Delete) -> None:
+        """Leaves out the `del` of names that are bound to something idle and never read, and what binds them."""
+        targets = [item.id for item in node.targets if isinstance(item, ast.Name)]
+        found = []
+        for name in targets:
+            if self.names.loads.get(name) or self.names.stores[name] != 2 or name in self.names.parameters:
+                return
+            for body in blocks(self.owner):
+                found += [item for item in body if self._sets(item, name)]
+        if len(targets) == len(node.targets) == len(found):
+            self.dropped |= {id(node), *map(id, found)}
+
+    def _sets(self, node: ast.stmt, name: str) -> bool:
+        target = node.targets[0] if isinstance(node, ast.Assign) and len(node.targets) == 1 else None
+        return (
+            isinstance(node, ast.Assign)
+            and isinstance(target, ast.Name)
+            and target.id == name
+            and self.known.is_quiet(node.value)
+        )
+
+    def is_given_back(self, node: ast.stmt, load: ast.Name) -> bool:
+        return isinstance(node, ast.Return) and node.value is load
+
+    def is_atom(self, node: ast.expr, block: list[ast.stmt], index: int) -> bool:
+        """Whether an expression is the same wherever behind the statement at that position it is read."""
+        if isinstance(node, ast.Constant):
+            return True
+        if isinstance(node, ast.UnaryOp):
+            return isinstance(node.op, NEGATIVE) and isinstance(node.operand, ast.Constant)
+        if isinstance(node, ast.Name):
+            if not self.names.steady(node.id, block, index) or node.id == "super":
+                return False
+            return bool(self.names.stores[node.id]) or self.known.names.stores[node.id] <= 1
+        return isinstance(node, ast.Attribute) and self.known.dotted(node) is not None

@@ -1,0 +1,145 @@
+"""What the rules say of their own examples when these are edited without a change of what they do."""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from codemods.finding import Finding, Fix
+from codemods.plan import find
+from codemods.rule import Example, Rule, all_rules
+from codemods.scan import Options
+from tests.codemods.neutral import EDITS, Program, moved
+from tests.codemods.support import sources
+
+MOVED = "moved to a file"
+SITES = 2
+"""How many places of an example an edit is tried at: those nearest to what is found."""
+
+
+@dataclass(frozen=True)
+class Fired:
+    """An example in which its rule finds something."""
+
+    rule: Rule
+    number: int
+    example: Example
+    levels: tuple[Fix, ...]
+    lines: tuple[int, ...]
+
+    @property
+    def name(self) -> str:
+        return f"{self.rule.code}-{self.number}"
+
+    @property
+    def files(self) -> dict[str, str]:
+        return {self.example.path: self.example.before, **dict(self.example.files)}
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of an example's findings under an edit: `kept`, `level` (which changed), `told` (another finding
+    names the place), `vanished` or `crashed`."""
+
+    fired: Fired
+    edit: str
+    line: int
+    kind: str
+    files: Mapping[str, str]
+
+
+def fired() -> list[Fired]:
+    """The examples in Python in which their rule finds something."""
+    made = []
+    for rule in all_rules():
+        for number, example in enumerate(rule.examples):
+            if example.path.endswith(".py"):
+                files = {example.path: example.before, **dict(example.files)}
+                found = [item for item in _look(files, rule, example.pins) if item.code == rule.code]
+                if found:
+                    lines = tuple(item.span.line for item in found if item.path == example.path)
+                    made.append(Fired(rule, number, example, tuple(item.fix for item in found), lines))
+    return made
+
+
+def edited(case: Fired, edit: str) -> Iterator[tuple[int, dict[str, str]]]:
+    """The files of an example under an edit, at the places nearest to what is found, with the line."""
+    if edit == MOVED:
+        parts = moved(case.example.before, case.example.path)
+        if parts and "parts.py" not in case.files:
+            yield 1, {**case.files, case.example.path: parts[0], "parts.py": parts[1]}
+        return
+    first, _, second = edit.partition(" + ")
+    for line, text in _nearest(case.example.before, first, case.lines):
+        if second:
+            again = _nearest(text, second, tuple(item + 1 for item in case.lines))[:1]
+            text = again[0][1] if again else ""
+        if text:
+            yield line, {**case.files, case.example.path: text}
+
+
+def _nearest(text: str, edit: str, lines: Sequence[int]) -> list[tuple[int, str]]:
+    made = list(EDITS[edit](Program(text)))
+    made.sort(key=lambda item: (min([abs(item[0] - line) for line in lines], default=0), item[0]))
+    return made[:SITES]
+
+
+def outcome(case: Fired, edit: str, line: int, files: Mapping[str, str]) -> Outcome:
+    """What the rule, or else another one, says of the files."""
+    try:
+        found = [item for item in _look(files, case.rule, case.example.pins) if item.code == case.rule.code]
+    except Exception:
+        return Outcome(case, edit, line, "crashed", files)
+    was, now = Counter(case.levels), Counter(item.fix for item in found)
+    if not was - now:
+        kind = "kept"
+    elif len(found) >= len(case.levels):
+        kind = "level"
+    else:
+        kind = "told" if _told(case, files) else "vanished"
+    return Outcome(case, edit, line, kind, files)
+
+
+def _told(case: Fired, files: Mapping[str, str]) -> bool:
+    """Whether any rule says something that none said before."""
+    was, now = (
+        Counter((item.code, item.message) for item in _look(texts, None, case.example.pins))
+        for texts in (case.files, files)
+    )
+    return bool(now - was)
+
+
+def _look(files: Mapping[str, str], rule: Rule | None, pins: tuple[str, ...]) -> tuple[Finding, ...]:
+    rules = all_rules() if rule is None or rule.last else (rule,)
+    return find(sources(files), Options(rules, pins=pins)).findings
+
+
+def main() -> None:
+    """Prints how many keep their level, by family and by edit."""
+    names = sys.argv[1].split(",") if len(sys.argv) > 1 and sys.argv[1] else [*EDITS, MOVED]
+    codes = tuple(sys.argv[2].split(",")) if len(sys.argv) > 2 else ("",)
+    every = [
+        outcome(case, edit, line, files)
+        for case in fired()
+        if case.rule.code.startswith(codes)
+        for edit in names
+        for line, files in edited(case, edit)
+    ]
+    for title, key in (("family", lambda item: item.fired.rule.code[:3]), ("edit", lambda item: item.edit)):
+        print(f"\n{title:20} cases  kept  level  told  vanished crashed")
+        for group in sorted({key(item) for item in every}):
+            kinds = Counter(item.kind for item in every if key(item) == group)
+            total = sum(kinds.values())
+            shown = "".join(f"{kinds[kind]:7}" for kind in ("kept", "level", "told", "vanished", "crashed"))
+            print(f"{group:20}{total:6}{shown}  {kinds['kept'] / total:6.1%}")
+    kinds = Counter(item.kind for item in every)
+    print(dict(kinds), f"{kinds['kept'] / len(every):.1%}")
+    for item in every:
+        if item.kind != "kept":
+            print(item.kind, item.fired.name, item.edit, item.line)
+
+
+if __name__ == "__main__":
+    main()

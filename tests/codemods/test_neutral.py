@@ -1,0 +1,49 @@
+"""An edit that changes nothing of what a program does changes nothing of what a rule finds in it."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+
+from tests.codemods.exceptions import LOST
+from tests.codemods.neutral import EDITS
+from tests.codemods.neutrality import MOVED, Fired, Outcome, edited, fired, outcome
+
+STEP = 1 if os.environ.get("FIXER_NEUTRAL") else 5
+"""Every which case is tried; all of them where FIXER_NEUTRAL is set."""
+PAIRS = (
+    "walrus + print",
+    "nullcontext + second name",
+    "annotate + assert type",
+    "try finally + logging",
+    "if true + tuple",
+    "keyword variable + import alias",
+)
+CASES = [(case, edit) for case in fired() for edit in (*EDITS, MOVED, *PAIRS)]
+
+
+def outcomes(cases: list[tuple[Fired, str]]) -> list[Outcome]:
+    return [outcome(case, edit, line, files) for case, edit in cases for line, files in edited(case, edit)]
+
+
+def is_known(item: Outcome) -> bool:
+    """Whether one of the edits that were made is an exception."""
+    return any((item.fired.name, edit) in LOST for edit in item.edit.split(" + "))
+
+
+def test_nothing_vanishes_and_levels_stay() -> None:
+    every = outcomes(CASES[::STEP])
+    kinds = Counter(item.kind for item in every)
+    lost = [item for item in every if item.kind in ("vanished", "crashed")]
+    assert [(item.fired.name, item.edit) for item in lost if not is_known(item)] == []
+    assert kinds["kept"] >= 0.9 * len(every) > 100
+
+
+def test_there_are_twenty_kinds_of_edit_and_each_is_made() -> None:
+    made = {edit for case in fired()[::5] for edit in EDITS if any(edited(case, edit))}
+    assert len(made) > 20
+
+
+def test_an_exception_says_why() -> None:
+    names = {case.name for case in fired()}
+    assert all(name in names and why for (name, _), why in LOST.items())
