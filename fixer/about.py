@@ -31,40 +31,48 @@ def explain(code: Annotated[str, typer.Argument(help="Code of a rule, such as TB
 
 def report(
     run: Annotated[
-        str | None, typer.Argument(help="Name of a kept run, or how it begins [default: the newest].", metavar="RUN")
+        str | None,
+        typer.Argument(help="Name of a kept run, or how it begins [default: this project's newest].", metavar="RUN"),
     ] = None,
     html: Annotated[Path | None, typer.Option(help="Write it as one HTML file.", metavar="FILE")] = None,
     output_format: opt.Format = OutputFormat.text,
     verbose: opt.Verbose = False,
-    listed: Annotated[bool, typer.Option("--list", help="List the runs that are kept, and how each ended.")] = False,
+    listed: Annotated[bool, typer.Option("--list", help="List this project's runs, and how each ended.")] = False,
 ) -> int:
     """Show again what a run found, changed and proved."""
     from fixer import runs
     from fixer.console import aside, save, show
+    from fixer.kept_runs import identity
 
+    project = identity(Path())
     if listed:
-        typer.echo(runs.listed(), nl=False)
+        lines = runs.listed(project)
+        typer.echo(lines, nl=False) if lines else aside(runs.nothing_of(project))
         return 0
     place = opt.writable(f"--html {html}", html) if html else None
-    result = runs.load(run)
+    found = runs.found(run, project)
+    result = runs.load(found)
     if place:
         save(result, [(OutputFormat.html, place)])
     else:
         show(result, output_format, verbose=verbose)
-    if kept := runs.recordings(run):
+    if kept := runs.recordings(found):
         aside(f"recorded: {kept}")
     return 0
 
 
 def config(path: opt.PathArgument = Path()) -> None:
-    """Show the settings in force, and where each comes from."""
-    from fixer.project import open_tree
+    """Show the settings that hold for a run, and where each comes from."""
+    from fixer.console import aside
+    from fixer.project import open_settings
     from fixer.reports.settings import table
     from fixer.settings import Asked, in_words, options_for
 
-    project = open_tree(path)
+    project = open_settings(path)
     options_for(Asked(path), project)
-    typer.echo(table(project.config, "pyproject.toml", in_words()), nl=False)
+    typer.echo(table(project.config, in_words()), nl=False)
+    for message in project.about_settings:
+        aside(message)
 
 
 def cache(

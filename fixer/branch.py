@@ -18,13 +18,13 @@ from pathlib import Path
 
 from fixer.errors import UsageError
 from fixer.gitio import REGULAR_MODES, GitError, Repository, find_repository
+from fixer.ownership import EMAIL, is_fixers
 from fixer.project import Project
 from fixer.result import Commit
 
 NOTES_REF = "refs/notes/fixer"
 
 _NAME = "fixer"
-EMAIL = "noreply@fixer.invalid"
 _RULES = "--format=%(trailers:key=Fixer-Rule,valueonly,separator=%x2C)"
 _STALE_S = 24 * 3600.0
 
@@ -78,9 +78,9 @@ def land(
 ) -> Landing:
     """Put one commit a step on a branch that starts at the project's base.
 
-    A step that changes nothing makes no commit. A branch that already holds the same files is left as it
-    is; one that holds others is moved with `force` only. A dry run leaves nothing in the repository. With `sign`
-    commits are signed, where the repository's configuration signs.
+    A step that changes nothing makes no commit. A branch that already holds the same files is left as it is. One that
+    holds others is replaced where all its commits are fixer's, and moved with `force` only where they are not. A dry
+    run leaves nothing in the repository. With `sign` commits are signed, where the repository's configuration signs.
     """
     repository, base = _repository(project), project.base or ""
     _check_name(repository, branch)
@@ -89,15 +89,16 @@ def land(
         tree, commits = _build(workshop, base, steps, version)
     if not commits:
         return Landing(branch, base, False, (), "nothing changed, so no branch was made")
-    return _publish(repository, branch, tree, commits, force, dry_run, bool(signature))
+    return _publish(repository, branch, base, tree, commits, force, dry_run, bool(signature))
 
 
 def check_content(project: Project, branch: str, steps: Sequence[Step], version: str) -> None:
-    """Refuse, before any work is put into its proof, a result for which a branch with other content would have to be
-    moved. The proof may take rules out: a branch that holds fewer of them may turn out to be the same.
+    """Refuse, before any work is put into its proof, a result for which a branch with other content than fixer's would
+    have to be moved. The proof may take rules out: a branch that holds fewer of them may turn out to be the same.
     """
     repository, ref = _repository(project), f"refs/heads/{branch}"
-    if repository.resolve(ref) is None:
+    old = repository.resolve(f"{ref}^{{commit}}")
+    if old is None or is_fixers(repository, branch, old, project.base or ""):
         return
     with _workshop(repository, project.base or "", dry_run=True) as workshop:
         tree, _ = _build(workshop, project.base or "", steps, version)
@@ -214,6 +215,7 @@ def _build(workshop: _Workshop, base: str, steps: Sequence[Step], version: str) 
 def _publish(
     repository: Repository,
     branch: str,
+    base: str,
     tree: str,
     commits: tuple[Commit, ...],
     force: bool,
@@ -227,14 +229,16 @@ def _publish(
         message = f"branch {branch} already holds this result"
         return Landing(branch, old, False, commits if old == head else (), message)
     _check_not_checked_out(repository, branch)
-    if old and not force:
+    if old and not force and not is_fixers(repository, branch, old, base):
         raise _taken(repository, branch)
     count = f"{len(commits)} commit{'s' * (len(commits) > 1)}"
+    before = f", in the place of {old[:12]}" if old else ""
     if dry_run:
-        return Landing(branch, head, False, commits, f"branch {branch} would hold {count}")
+        return Landing(branch, head, False, commits, f"branch {branch} would hold {count}{before}")
     with _writing(repository):
         repository.git("update-ref", "--no-deref", "-m", "fixer: run", ref, head, old or "")
-    return Landing(branch, head, True, commits, f"branch {branch} now holds {count}" if old else "")
+    back = f"{before}, which `git branch NAME {old[:12]}` brings back" if old else ""
+    return Landing(branch, head, True, commits, f"branch {branch} now holds {count}{back}" if old else "")
 
 
 def _taken(repository: Repository, branch: str) -> UsageError:

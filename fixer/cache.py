@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
+from fixer.proof_state import states
 from fixer.remembered import places
 from verify.building import cache_folder
 from verify.kept import Kept, forget, kept, remove
@@ -26,6 +28,7 @@ def pruned(days: float) -> str:
     gone = tuple(remove(one for one in kept(cache) if one.days >= days))
     if not days:
         forget(cache)
+        shutil.rmtree(states(), ignore_errors=True)
     looks = places(days)
     said_of_looks = _remembered("forgotten", looks)
     for place in looks:

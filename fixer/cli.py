@@ -15,7 +15,7 @@ from typer.exceptions import TyperException
 
 from fixer import __version__, about
 from fixer import options as opt
-from fixer.errors import UsageError, of_the_system
+from fixer.errors import Ended, UsageError, of_the_system
 from fixer.reports import OutputFormat
 
 if TYPE_CHECKING:
@@ -45,6 +45,8 @@ def start(argv: Sequence[str]) -> int:
         return _misused(argv, error)
     except UsageError as error:
         return _failed(argv, str(error))
+    except Ended as error:
+        return error.code
     except (KeyboardInterrupt, typer.Abort):
         return _failed(argv, "interrupted", INTERRUPTED)
     except BrokenPipeError:
@@ -129,9 +131,12 @@ def run(
     ] = None,
     force: Annotated[
         bool,
-        typer.Option("--force", help="Move a branch with other content; offer again what was refused."),
+        typer.Option("--force", help="Move a branch with commits that are not fixer's; offer again what was refused."),
     ] = False,
     no_verify: opt.NoVerify = False,
+    go_on: Annotated[
+        bool, typer.Option("--continue", help="Go on with the last proof of this, which was interrupted or cut short.")
+    ] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Do everything but make the branch.")] = False,
     push: Annotated[str | None, typer.Option(help="Push the branch to this remote.", metavar="REMOTE")] = None,
     pr: Annotated[
@@ -145,15 +150,18 @@ def run(
     from verify.process import scratch
 
     asked, readable, rung, python = look.asked(check_pins=check_pins), proof.folders(), proof.rung, proof.interpreter()
+    given, budget = proof.given("--no-verify" if no_verify else None), proof.seconds()
     with scratch() as records:
         how = pipeline.RunOptions(
-            base, branch, force, dry_run, not no_verify, python, proof.timeout, rung, readable, push, pr, records
-        )
+            base, branch, force, dry_run, not no_verify, python, proof.timeout, rung, readable, push, pr, records,
+            budget, go_on, given=given,
+        )  # fmt: skip
         return _report(
             lambda progress: pipeline.run(asked, how, progress),
             lambda result: pipeline.exit_code(result, require=rung, findings_count=exit_non_zero_on_findings),
             shown,
             keep=records,
+            of=look.path,
         )
 
 
@@ -235,26 +243,34 @@ def verify(
 
     rung = proof.rung or ("conforms" if conforms else None)
     trees, readable, python = Trees.named(what or [], base, head), proof.folders(), proof.interpreter()
+    given, budget = proof.given("--conforms" if conforms else None), proof.seconds()
     with scratch() as records:
         return _report(
-            lambda progress: compare(trees, conforms, target, python, proof.timeout, readable, progress, records),
+            lambda progress: compare(
+                trees, conforms, target, python, proof.timeout, readable, progress, records, budget, rung, given
+            ),
             lambda result: pipeline.exit_code(result, require=rung),
             shown,
             keep=records,
+            of=trees.path,
         )
 
 
 @app.command()
 @opt.expanded
-def demo(shown: opt.Shown, no_verify: opt.NoVerify = False) -> int:
+def demo(shown: opt.Shown, no_verify: opt.NoVerify = False, budget: opt.Budget = None) -> int:
     """Go the whole way on a small broken project. It lies in a temporary repository."""
     from fixer import pipeline
     from fixer.demo import run_demo
     from verify.process import scratch
 
+    seconds = opt.budget_of(budget)
     with scratch() as records:
         return _report(
-            lambda progress: run_demo(not no_verify, progress, records), pipeline.exit_code, shown, keep=records
+            lambda progress: run_demo(not no_verify, progress, records, seconds),
+            pipeline.exit_code,
+            shown,
+            keep=records,
         )
 
 
@@ -264,21 +280,31 @@ def _report(
     shown: opt.Shown,
     *,
     keep: Path | None = None,
+    of: Path | None = None,
     statistics: bool = False,
 ) -> int:
-    """Does the work and tells of it. With `keep`, where its recordings are, it is kept for `fixer report`."""
+    """Does the work and tells of it. With `keep`, where its recordings are, it is kept for `fixer report`, among the
+    runs of the project at `of`, or of the demo."""
     from fixer.console import complain, progress, remember, save, show
+    from fixer.result import RunInterrupted
 
     files = shown.files()
+    is_interrupted = False
     with progress(shown.quiet) as say:
-        result = work(say)
-    if result.error:
+        try:
+            result = work(say)
+        except RunInterrupted as stop:
+            result, is_interrupted = stop.result, True
+    if result.error and not is_interrupted:
         complain(result.error)
     with ExitStack() as whatever_fails:
         if keep:
-            whatever_fails.callback(remember, result, keep, shown.quiet)
+            whatever_fails.callback(remember, result, keep, of, shown.quiet)
         whatever_fails.callback(save, result, files)
         show(result, shown.output_format, verbose=shown.verbose, quiet=shown.quiet, statistics=statistics)
+    if is_interrupted:
+        complain("interrupted")
+        raise Ended(INTERRUPTED)
     return code(result)
 
 

@@ -4,18 +4,23 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from codemods.plan import find
 from fixer.errors import UsageError
+from fixer.given import Given, laid_over
 from fixer.pipeline import Progress
 from fixer.project import Project, export, open_commit, open_tree, written_on
 from fixer.proof import broken_in, proof_options, request
-from fixer.result import Result
-from fixer.settings import Asked, options_for, pins_of, sources_of
+from fixer.result import Result, RunInterrupted
+from fixer.settings import Asked, is_forked, options_for, pins_of, sources_of
+from verify.budget import Interrupted
+from verify.evidence import Evidence, Rung
 from verify.process import scratch
 from verify.prove import prove
+
+FURTHER = "give it more with --budget"
 
 
 @dataclass(frozen=True)
@@ -54,15 +59,19 @@ def compare(
     readable: tuple[Path, ...],
     progress: Progress,
     records: Path | None = None,
+    budget: float | None = None,
+    required: Rung | None = None,
+    given: Given | None = None,
 ) -> Result:
     """The evidence on one tree against another. With `conforms` nothing of them is run, and without a revision the
-    whole work tree is looked at. What is recorded is kept in `records`.
+    whole work tree is looked at. What is recorded is kept in `records`. `given` is to be run, this one time.
 
     Raises UsageError outside a repository, for an unknown revision, where no file differs, or where the settings
     switch the proof off.
     """
     started = time.monotonic()
     after = open_commit(trees.path, trees.head) if trees.head else open_tree(trees.path)
+    after = laid_over(after, given) if given else after
     before = after if conforms and not trees.asked else open_commit(trees.path, trees.base)
     if not conforms and not after.config.verify.enabled:
         raise UsageError("verify.enabled is false in pyproject.toml; set it, or look only at names with --conforms")
@@ -73,7 +82,8 @@ def compare(
         raise UsageError(f"{trees.path}: nothing differs between {between}; name two revisions as OLD..NEW")
     old = sources_of(before)
     pins = pins_of(old)
-    below = None if conforms else broken_in({item.code for item in find(old, options).findings}, options, pins)
+    then = replace(options, pins=pins, forked=is_forked(old))
+    below = None if conforms else broken_in({item.code for item in find(old, then).findings}, then, pins)
     with scratch() as folder:
         if conforms:
             _write_what_names_lightning(after, folder / "after")
@@ -81,7 +91,7 @@ def compare(
             export(before, folder / "before", {})
             export(after, folder / "after", {})
         asked = request(
-            proof_options(after, python, timeout, readable, records),
+            proof_options(after, python, timeout, readable, records, budget, required, FURTHER),
             group="work tree" if before is after else f"{trees.base}..{trees.head or 'work tree'}",
             codes=(),
             changed=changed,
@@ -92,16 +102,24 @@ def compare(
             written=written_on(before),
             conforms_only=conforms,
         )
-        evidence = prove(folder / ("after" if conforms else "before"), folder / "after", asked, progress)
-    return Result(
+        stopped, evidence = False, tuple[Evidence, ...]()
+        try:
+            evidence = (prove(folder / ("after" if conforms else "before"), folder / "after", asked, progress),)
+        except Interrupted as stop:
+            stopped, evidence = True, stop.evidence
+    result = Result(
         "verify",
         before.base,
         options.target,
         project=after.root.resolve().name,
-        evidence=(evidence,),
+        evidence=evidence,
         skipped=after.skipped,
+        messages=after.about_settings,
         duration_s=time.monotonic() - started,
     )
+    if stopped:
+        raise RunInterrupted(replace(result, error="interrupted"))
+    return result
 
 
 def _write_what_names_lightning(project: Project, folder: Path) -> None:

@@ -5,10 +5,12 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
 from fixer.errors import UsageError
+from fixer.timing import seconds_of
 
 _TABLE = re.compile(r"tool\s*\.\s*[\"']?fixer\b")
 
@@ -18,10 +20,11 @@ class VerifyConfig:
     """`[tool.fixer.verify]`: what is run for the proof, and in what; None leaves the choice to fixer.
 
     `script` with `args`, or a `command`, is what is run; `env` are variables that it sees, and `setup` are Python
-    command lines that are run before it.
+    command lines that are run before it. `timeout` is in seconds for each tree, `budget` (`600s`) for the whole
+    proof.
     The interpreters are paths from the project's root. `torch` is "project" for a baseline on the torch that the
     project pins, "target" for one on the torch of the target. `accelerator` is "cpu" where no other is to be used,
-    and `devices` how many train a script together.
+    and `devices` how many train a script together. `packages` are requirements besides those of the project.
     """
 
     enabled: bool = True
@@ -31,11 +34,13 @@ class VerifyConfig:
     env: tuple[tuple[str, str], ...] = ()
     setup: tuple[str, ...] = ()
     timeout: float | None = None
+    budget: str | None = None
     baseline_python: str | None = None
     target_python: str | None = None
     torch: str = "target"
     accelerator: str = "auto"
     devices: int = 1
+    packages: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -52,7 +57,8 @@ class Config:
     newest release, the namespaces as they are.
 
     `per_file_ignores` are patterns with the codes or prefixes that do not count in the files that they match.
-    `given` names the keys that the file holds, those of inner tables as `verify.KEY` and `pull-request.KEY`.
+    `given` names the keys that the file holds, those of inner tables as `verify.KEY` and `pull-request.KEY`. `origin`
+    says where they were read.
     """
 
     select: tuple[str, ...] | None = None
@@ -65,6 +71,7 @@ class Config:
     verify: VerifyConfig = VerifyConfig()
     pull_request: PullRequestConfig = PullRequestConfig()
     given: frozenset[str] = field(default=frozenset(), compare=False)
+    origin: str = field(default="pyproject.toml", compare=False)
 
     def excludes(self, path: str) -> bool:
         """Whether a path is excluded, itself or by a folder that it lies in.
@@ -134,8 +141,8 @@ def _config(table: _Table) -> Config:
 
 
 def _verify(table: _Table) -> VerifyConfig:
-    table.allow("enabled", "script", "args", "command", "env", "setup", "timeout", "baseline-python", "target-python",
-                "torch", "accelerator", "devices")  # fmt: skip
+    table.allow("enabled", "script", "args", "command", "env", "setup", "timeout", "budget", "baseline-python",
+                "target-python", "torch", "accelerator", "devices", "packages")  # fmt: skip
     variables = _Table(table.values.get("env", {}), table.place.replace("]", ".env]"))
     return VerifyConfig(
         enabled=table.boolean("enabled", VerifyConfig().enabled),
@@ -145,12 +152,30 @@ def _verify(table: _Table) -> VerifyConfig:
         env=tuple((name, variables.string(name) or "") for name in variables.values),
         setup=table.strings("setup"),
         timeout=table.seconds("timeout"),
+        budget=table.duration("budget"),
         baseline_python=table.string("baseline-python"),
         target_python=table.string("target-python"),
         torch=table.choice("torch", ("target", "project")),
         accelerator=table.choice("accelerator", ("auto", "cpu")),
         devices=table.count("devices", VerifyConfig().devices),
+        packages=_packages(table),
     )
+
+
+def _packages(table: _Table) -> tuple[str, ...]:
+    """The requirements that are added to the project's; a line that is none is an error."""
+    from packaging.requirements import InvalidRequirement, Requirement
+
+    found = table.strings("packages")
+    for line in found:
+        try:
+            Requirement(line)
+        except InvalidRequirement:
+            raise UsageError(
+                f"{table.place} packages: '{line}' is no requirement; write it as pip takes it, such as 'timm==0.9.16' "
+                "or 'clip @ git+https://github.com/openai/CLIP.git'"
+            ) from None
+    return found
 
 
 class _Table:
@@ -206,6 +231,16 @@ class _Table:
         if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < float("inf"):
             raise self._wrong(key, "a number of seconds above 0")
         return float(value)
+
+    def duration(self, key: str) -> str | None:
+        """A time as `--budget` takes it, in seconds: `600s`."""
+        value = self.values.get(key)
+        if value is None:
+            return None
+        with suppress(ValueError):
+            if isinstance(value, int | float | str) and not isinstance(value, bool):
+                return f"{seconds_of(value):g}s"
+        raise self._wrong(key, 'minutes, such as 10, or "10m" or "600s"')
 
     def _wrong(self, key: str, expected: str) -> UsageError:
         return UsageError(f"{self.place} {key} must be {expected}, not {_kind(self.values[key])}")

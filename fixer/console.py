@@ -40,13 +40,15 @@ def save(result: Result, files: Sequence[tuple[OutputFormat, Path]]) -> None:
         path.write_bytes(_bytes(render(result, format, rules, Style(verbose=True))))
 
 
-def remember(result: Result, records: Path, quiet: bool) -> None:
-    """Keeps a result with its recordings for `fixer report` and says where; a folder that cannot be written is no
+def remember(result: Result, records: Path, of: Path | None, quiet: bool) -> None:
+    """Keeps a result with its recordings for `fixer report`, among those of the project that a path lies in (None for
+    the demo), and says where; a folder that cannot be written is no
     reason to fail."""
+    from fixer.kept_runs import DEMO, identity
     from fixer.runs import keep
 
     try:
-        name = keep(result, records)
+        name = keep(result, identity(of) if of else DEMO, records)
     except OSError as error:
         complain(f"the run is not kept for `fixer report`: {error.filename}: {error.strerror}")
     else:

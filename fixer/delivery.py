@@ -8,10 +8,11 @@ from dataclasses import dataclass, replace
 from codemods.plan import Change, Plan
 from codemods.scan import Options
 from fixer.gitio import Repository, find_repository
+from fixer.ownership import may_move
 from fixer.project import Project
 from fixer.pulls.life import asked_of
 from fixer.pulls.offer import Visit, conclude, offer, templates_of, visit
-from fixer.push import Remote, find_remote, look, may_move, publish
+from fixer.push import Remote, find_remote, look, publish
 from fixer.reports import Rules
 from fixer.result import Result
 from fixer.settings import Asked

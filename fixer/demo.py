@@ -16,13 +16,13 @@ from fixer.result import Result
 from fixer.settings import Asked
 
 
-def run_demo(verify: bool, progress: Progress, records: Path | None = None) -> Result:
+def run_demo(verify: bool, progress: Progress, records: Path | None = None, budget: float | None = None) -> Result:
     """Writes the project into a temporary repository, which stays, and runs fixer on it; what the proof records is kept
     in `records`."""
     folder = Path(tempfile.mkdtemp(prefix="fixer-demo-"))
     try:
         write_demo(folder)
-        result = run(Asked(path=folder), RunOptions(verify=verify, records=records), progress)
+        result = run(Asked(path=folder), RunOptions(verify=verify, records=records, budget=budget), progress)
     except BaseException:
         shutil.rmtree(folder, ignore_errors=True)
         raise

@@ -7,6 +7,14 @@ class UsageError(Exception):
     """Something the user gave cannot be worked with; the text says what, where and what to do."""
 
 
+class Ended(Exception):
+    """A command that has told how it ended; `code` is what it exits with."""
+
+    def __init__(self, code: int) -> None:
+        super().__init__(code)
+        self.code = code
+
+
 def of_the_system(error: OSError) -> str:
     """What the system refused, and where, in words."""
     return f"{error.filename or 'the system'}: {error.strerror or error}; mend that and try again"

@@ -41,6 +41,9 @@ _NAMES: dict[str, SourceKind] = {
     "uv.lock": "lock",
     "Pipfile.lock": "lock",
     "Makefile": "shell",
+    ".python-version": "other",
+    "runtime.txt": "other",
+    "tox.ini": "other",
 }
 _LISTS = ("requirement", "constraint")
 _BY_WORD: dict[str, tuple[SourceKind, tuple[str, ...]]] = {

@@ -11,7 +11,7 @@ import re
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
@@ -166,14 +166,15 @@ class Repository:
                 process.kill()
                 process.wait()
 
-    def status(self) -> tuple[int, int]:
-        """How many tracked files differ from HEAD, and how many untracked files or folders there are."""
+    def status(self, besides: Collection[str] = ()) -> tuple[int, int]:
+        """How many tracked files differ from HEAD, and how many untracked files or folders there are, besides those
+        that are named."""
         listing = self.git(
             *("status", "--porcelain", "-z", "--no-renames", "--untracked-files=normal"),
             "--ignore-submodules=all",
             environment=self._filters_off(),
         )
-        lines = [line for line in listing.split(b"\0") if line]
+        lines = [line for line in listing.split(b"\0") if line and os.fsdecode(line[3:]) not in besides]
         untracked = sum(line.startswith(b"??") for line in lines)
         return len(lines) - untracked, untracked
 

@@ -15,8 +15,10 @@ import typer
 
 from fixer.errors import UsageError
 from fixer.reports import OutputFormat
+from fixer.timing import seconds_of
 
 if TYPE_CHECKING:
+    from fixer.given import Given
     from fixer.settings import Asked
     from verify.evidence import Rung
 
@@ -86,11 +88,40 @@ Timeout = Annotated[
     float | None,
     typer.Option(min=1, callback=_seconds, help="Seconds for each tree that is run.", metavar="SECONDS"),
 ]
+
+
+def budget_of(text: str | None) -> float | None:
+    """The seconds that `--budget` says; raises UsageError for what is no time."""
+    try:
+        return None if text is None else seconds_of(text)
+    except ValueError as error:
+        raise UsageError(f"--budget: {error}") from None
+
+
+Budget = Annotated[
+    str | None,
+    typer.Option(
+        "--budget",
+        help="Minutes for the whole proof, besides environments: 15, 15m or 900s [default: 10].",
+        metavar="MINUTES",
+    ),
+]
 Read = Annotated[
     list[Path] | None,
     typer.Option(
         "--read", help="Folder outside the project that its code may read; may be given again.", metavar="PATH"
     ),
+]
+Script = Annotated[
+    str | None, typer.Option(help="Script that trains, in the place of the one in the settings.", metavar="PATH")
+]
+ProjectCommand = Annotated[
+    str | None,
+    typer.Option(help="Command line that trains, such as 'python -m pkg.train', in its place.", metavar="COMMAND"),
+]
+ScriptArgs = Annotated[str | None, typer.Option(help="Arguments of the script, as in a shell.", metavar="ARGS")]
+Variables = Annotated[
+    list[str] | None, typer.Option(help="Variable that the script sees; may be given again.", metavar="NAME=VALUE")
 ]
 Require = Annotated[
     RequiredRung | None, typer.Option(help="Exit with 1 unless every change reaches this rung of the proof.")
@@ -131,13 +162,32 @@ class Proof:
 
     python: PythonPath = None
     timeout: Timeout = None
+    budget: Budget = None
     read: Read = None
     require: Require = None
+    script: Script = None
+    command: ProjectCommand = None
+    args: ScriptArgs = None
+    env: Variables = None
+
+    def given(self, runs: str | None) -> Given:
+        """What is to be run, for this one time. `runs` is the option that has nothing run, where it was given. Raises
+        UsageError for what cannot be meant."""
+        from fixer.given import given
+
+        asked = given(self.script, self.command, self.args, self.env or ())
+        if asked.option and runs:
+            raise UsageError(f"{asked.option}: nothing is run with {runs}; leave one of them out")
+        return asked
 
     @property
     def rung(self) -> Rung | None:
         """The rung that the proof has to reach."""
         return self.require.value if self.require else None
+
+    def seconds(self) -> float | None:
+        """The seconds that the proof may take; raises UsageError for what is no time."""
+        return budget_of(self.budget)
 
     def interpreter(self) -> Path | None:
         """The interpreter to train the result with; raises UsageError where there is no such file."""

@@ -23,10 +23,11 @@ from fixer.errors import UsageError, of_the_system
 from fixer.project import Project, open_commit, open_tree
 from fixer.remembered import remembering
 from fixer.reports.diff import unified
-from fixer.result import Command, Commit, FileDiff, Result, Skipped
+from fixer.result import Command, FileDiff, Result, RunInterrupted, Skipped
 from fixer.settings import Asked, options_for, sources_of
 
 if TYPE_CHECKING:
+    from fixer.given import Given
     from verify.evidence import Evidence, Rung
 
 Progress = Callable[[str], None]
@@ -48,6 +49,9 @@ class RunOptions:
     push: str | None = None
     pr: bool = False
     records: Path | None = None
+    budget: float | None = None
+    go_on: bool = False
+    given: Given | None = None
 
 
 @dataclass(frozen=True)
@@ -106,19 +110,28 @@ def run(asked: Asked, how: RunOptions, progress: Progress) -> Result:
     """
     from fixer.branch import check_branch, check_content, check_free
     from fixer.delivery import prepare
+    from fixer.given import laid_over
     from fixer.groups import steps_of
     from fixer.proof import proof_options, prove_plan
+    from fixer.proof_state import NOTHING, open_state
     from fixer.reports.rule_text import rule_texts
+    from fixer.stops import look_again, readiness
     from fixer.tokens import take
+    from verify.budget import Interrupted
 
     started, tokens = time.monotonic(), take()
     progress("reading the repository")
     project = open_commit(asked.path, how.base)
+    for message in project.about_settings:
+        progress(message)
+    project = laid_over(project, how.given) if how.given else project
     options = options_for(asked, project)
     verified = how.verify and project.config.verify.enabled
     if how.require and not verified:
         switch = "set verify.enabled in pyproject.toml" if how.verify else "leave out --no-verify"
         raise UsageError(f"--require {how.require} needs the proof, which is switched off; {switch}")
+    if how.go_on and not verified:
+        raise UsageError("--continue goes on with a proof, which is switched off; leave out one of the two")
     branch = how.branch or f"fixer/lightning-{options.target}"
     delivery = prepare(project, asked, branch, how.base, how.push, tokens, pr=how.pr, again=how.force)
     if not how.dry_run:
@@ -134,18 +147,35 @@ def run(asked: Asked, how: RunOptions, progress: Progress) -> Result:
         made = plan(sources, options, _counted(progress), memory.again()) if unwanted else made
     evidence: tuple[Evidence, ...] = ()
     force = how.force or (delivery is not None and delivery.may_move())
+    notes: tuple[str, ...] = ()
     nothing = not made.changes
     if made.changes and not how.dry_run:
         check_free(project, branch)
     if made.changes and verified:
         if not force:
             check_content(project, branch, steps_of(made, options), __version__)
-        proof = proof_options(project, how.python, how.timeout, how.readable, how.records)
-        made, evidence = prove_plan(project, sources, options, made, proof, progress)
+        proof = proof_options(project, how.python, how.timeout, how.readable, how.records, how.budget, how.require)
+        state = open_state(project, made.final(), (options.target, how.python), go_on=how.go_on)
+        notes = (NOTHING,) if how.go_on and not state.is_there else ()
+        proof = replace(proof, finished=state.folder)
+        if proof.clock:
+            proof.clock.goes_on = state.is_there
+        try:
+            made, evidence = prove_plan(project, sources, options, made, proof, progress)
+        except Interrupted as stop:
+            result = replace(_result("run", project, options, sources, made), evidence=stop.evidence)
+            messages = (*result.messages, "no branch was made; `fixer run --continue` goes on with the proof")
+            result = replace(result, error="interrupted", messages=messages, duration_s=time.monotonic() - started)
+            raise RunInterrupted(result) from None
+        state.close(is_through=proof.clock is None or not proof.clock.cut)
     result = replace(_result("run", project, options, sources, made), evidence=evidence)
     result = replace(result, arguments=_arguments(asked, project, off, how.branch))
-    result = replace(result, messages=(*result.messages, *filter(None, [unwanted])))
+    result = replace(result, messages=(*result.messages, *notes, *filter(None, [unwanted])))
     result = _resolved(result, asked, sources, made, progress)
+    progress("looking at what is left")
+    every = options_for(replace(asked, select=()), project)
+    again = look_again(sources, made, every, memory)
+    result = replace(result, readiness=readiness(sources, made, again, evidence, options.target, verified=verified))
     if made.changes:
         sign = delivery is not None
         result = _or_error(_land, result, project, options, made, branch, how, force=force, sign=sign)
@@ -192,9 +222,11 @@ def exit_code(result: Result, *, require: Rung | None = None, findings_count: bo
 
 
 def _reaches(item: Evidence, required: Rung) -> bool:
+    """Whether every change of a group reaches a rung: a file that no run executed has got no further than the first."""
     from verify.evidence import RUNGS
 
-    return item.rung is not None and RUNGS.index(item.rung) >= RUNGS.index(required)
+    rung: Rung | None = "conforms" if item.rung and any(file.is_left_by_runs for file in item.touched) else item.rung
+    return rung is not None and RUNGS.index(rung) >= RUNGS.index(required)
 
 
 def _look(command: Command, asked: Asked, progress: Progress, look: Callable[..., Plan]) -> Result:
@@ -282,19 +314,10 @@ def _land(
 
 def _annotated(result: Result, project: Project) -> Result:
     from fixer.branch import annotate
+    from fixer.reports.notes import notes
 
-    annotate(project, result.commits, _notes(result.commits, result))
+    annotate(project, result.commits, notes(result))
     return result
-
-
-def _notes(commits: Sequence[Commit], result: Result) -> Mapping[str, str]:
-    """The verdict of each commit's group: it depends on the machine, so it is no part of the commit."""
-    verdicts = {item.group: item for item in result.evidence}
-    return {
-        commit.id: f"{verdict.verdict} (rung: {verdict.rung or 'none'})\n\n{verdict.reason}\n"
-        for commit in commits
-        if (verdict := verdicts.get(commit.group))
-    }
 
 
 def _write(root: Path, final: Mapping[str, bytes], known: Container[str]) -> tuple[Skipped, ...]:

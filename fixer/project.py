@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from fixer.config import Config, read_config
+from fixer.config import Config
 from fixer.errors import UsageError
 from fixer.files import SourceKind, kind_of, walk, walk_flat
 from fixer.gitio import GitError, Repository, find_repository, git_is_installed
+from fixer.in_force import NAME, InForce, in_force, of_commit, on_disk
 from fixer.result import Skipped
 from fixer.tree import File, Item, read_commit, read_disk, write
 
@@ -48,7 +49,8 @@ class Project:
     was read or, for a work tree, the one that HEAD names; None where there is none. `scope` is what the
     user asked for: a file or folder below the root, "" for everything. `sources` are those of the whole
     project all the same, excluded ones too, since facts come from all of them. `committed` says whether
-    files are those of `base` or those on disk.
+    files are those of `base` or those on disk. `about_settings`, which is among the messages, says where
+    settings are from that are not those of the commit, and which were written and are not used.
     """
 
     root: Path
@@ -59,6 +61,7 @@ class Project:
     messages: tuple[str, ...]
     scope: str = ""
     committed: bool = False
+    about_settings: tuple[str, ...] = ()
 
     def in_scope(self, path: str) -> bool:
         """Whether the user asked for the file at a path."""
@@ -73,16 +76,19 @@ def open_commit(path: Path, base: str | None) -> Project:
         raise UsageError(f"{path}: not in a git repository; run `git init` there and commit your work first")
     _refuse_unfinished(repository)
     commit = _find_commit(repository, base)
-    sources, skipped, config = _sort_out(read_commit(repository, commit, _is_source, _source_limit))
+    sources, skipped = _sort_out(read_commit(repository, commit, _is_source, _source_limit))
+    settings = in_force(_pyproject(sources), on_disk(repository.root))
+    about = (settings.message,) if settings.message else ()
     return Project(
         root=repository.root,
         base=commit,
         sources=sources,
         skipped=skipped,
-        config=config,
-        messages=_left_out(repository),
+        config=settings.config,
+        messages=(*_left_out(repository, settings), *about),
         scope=_scope(place, repository.root),
         committed=True,
+        about_settings=about,
     )
 
 
@@ -95,16 +101,28 @@ def open_tree(path: Path) -> Project:
     repository = find_repository(place) if git_is_installed() else None
     root = repository.root if repository else place if place.is_dir() else place.parent
     listed = _listed(repository, root, place)
-    sources, skipped, config = _sort_out(read_disk(root, listed, _is_source, _source_limit))
+    sources, skipped = _sort_out(read_disk(root, listed, _is_source, _source_limit))
+    found = _pyproject(sources)
     return Project(
         root=root,
         base=repository.resolve("HEAD^{commit}") if repository else None,
         sources=sources,
         skipped=skipped,
-        config=config,
+        config=in_force(found, found).config,
         messages=(),
         scope=_scope(place, root),
     )
+
+
+def open_settings(path: Path) -> Project:
+    """The files on disk, with the settings that hold for `run`: those of the commit that HEAD names, where there is
+    one, unless only they differ."""
+    project = open_tree(path)
+    repository = find_repository(project.root) if project.base and git_is_installed() else None
+    if repository is None or project.base is None:
+        return project
+    settings = of_commit(repository, project.base)
+    return replace(project, config=settings.config, about_settings=(settings.message,) if settings.message else ())
 
 
 def export(project: Project, destination: Path, overlay: Mapping[str, bytes]) -> tuple[Skipped, ...]:
@@ -186,9 +204,10 @@ def _find_commit(repository: Repository, base: str | None) -> str:
     return commit
 
 
-def _left_out(repository: Repository) -> tuple[str, ...]:
+def _left_out(repository: Repository, settings: InForce) -> tuple[str, ...]:
+    """What of the work tree is not read. A file that is nothing but settings, which hold, is."""
     try:
-        changed, untracked = repository.status()
+        changed, untracked = repository.status({NAME} if settings.of_work_tree else frozenset())
     except GitError as error:
         return (f"whether there are uncommitted changes is not known: {error.reason}",)
     messages = []
@@ -212,8 +231,8 @@ def _listed(repository: Repository | None, root: Path, place: Path) -> list[str]
     return sorted({*found, *asked})
 
 
-def _sort_out(items: Iterable[Item]) -> tuple[tuple[Source, ...], tuple[Skipped, ...], Config]:
-    """The sources, what was skipped, and the configuration."""
+def _sort_out(items: Iterable[Item]) -> tuple[tuple[Source, ...], tuple[Skipped, ...]]:
+    """The sources, and what was skipped."""
     sources: list[Source] = []
     skipped: list[Skipped] = []
     for item in items:
@@ -221,13 +240,14 @@ def _sort_out(items: Iterable[Item]) -> tuple[tuple[Source, ...], tuple[Skipped,
             skipped.append(item)
         elif isinstance(item, File) and (kind := kind_of(item.path)):
             sources.append(Source(item.path, kind, item.data))
-    text = next((source.data for source in sources if source.path == "pyproject.toml"), b"")
-    config = read_config(text.decode("utf-8-sig", "replace"), "pyproject.toml")
     return (
         tuple(sorted(sources, key=lambda source: source.path)),
         tuple(sorted(skipped, key=lambda item: item.path)),
-        config,
     )
+
+
+def _pyproject(sources: Iterable[Source]) -> bytes | None:
+    return next((source.data for source in sources if source.path == NAME), None)
 
 
 def _count(number: int, one: str, many: str = "") -> str:

@@ -13,10 +13,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from fixer.branch import EMAIL
 from fixer.errors import UsageError
 from fixer.forge import Place, may_show_token, place_of, without_user
 from fixer.gitio import GitError, Repository, settings
+from fixer.ownership import first_foreign, is_within
 from fixer.tokens import NAMES, Tokens
 
 _ALIAS = "fixer-push-target"
@@ -26,7 +26,6 @@ _CONNECTION = r"^(http|credential|url|protocol|core\.sshcommand|core\.gitproxy)(
 _NOBODY = ("could not read Username", "could not read Password", "Authentication failed")
 _DEPTH = "200"
 _WHOLE = "2147483647"
-_FORMAT = "--format=%H%x00%ae%x00%ce%x00%(trailers:key=Fixer-Rule,valueonly,separator=%x2C)"
 
 
 @dataclass(frozen=True)
@@ -132,31 +131,11 @@ def look(remote: Remote, branch: str, base: str) -> Seen:
         fetch(_DEPTH, f"+refs/heads/{branch}:refs/heads/seen")
         head = scratch.resolve("refs/heads/seen") or head
         start = first_foreign(scratch, head)
-        if start is None or _is_within(remote.repository, start, base):
+        if start is None or is_within(remote.repository, start, base):
             return Seen(head, tree=_tree_of(scratch, head))
         fetch(_WHOLE, "+HEAD:refs/heads/main", f"+refs/heads/{branch}:refs/heads/seen")
-        lost = None if _is_within(scratch, start, "refs/heads/main") else start
+        lost = None if is_within(scratch, start, "refs/heads/main") else start
         return Seen(head, lost, _tree_of(scratch, head))
-
-
-def may_move(repository: Repository, branch: str, base: str) -> bool:
-    """Whether all that a branch here holds was made by fixer, or is in the base or on another branch as well."""
-    head = repository.resolve(f"refs/heads/{branch}")
-    start = first_foreign(repository, head) if head else None
-    if start is None or _is_within(repository, start, base):
-        return True
-    holders = repository.git("for-each-ref", "--contains", start, "--format=%(refname)").decode().split()
-    return any(not name.endswith(f"/{branch}") for name in holders)
-
-
-def first_foreign(repository: Repository, head: str) -> str | None:
-    """The first commit from a head backwards that fixer did not make, or that somebody rewrote; None: none is."""
-    listing = repository.git("log", "--first-parent", "-n", _DEPTH, _FORMAT, head).decode("utf-8", "replace")
-    for line in filter(None, listing.split("\n")):
-        commit, author, committer, rule = line.split("\0")
-        if (author, committer) != (EMAIL, EMAIL) or not rule:
-            return commit
-    return None
 
 
 def push(remote: Remote, branch: str, head: str, seen: Seen) -> str | None:
@@ -194,14 +173,6 @@ def publish(remote: Remote, branch: str, head: str, seen: Seen) -> tuple[str, st
 
 def _tree_of(repository: Repository, commit: str) -> str:
     return repository.git("cat-file", "commit", commit).split(b"\n", 1)[0].removeprefix(b"tree ").decode()
-
-
-def _is_within(repository: Repository, commit: str, other: str) -> bool:
-    try:
-        repository.git("merge-base", "--is-ancestor", commit, other)
-    except GitError:
-        return False
-    return True
 
 
 def _local_settings(repository: Repository) -> list[tuple[str, str]]:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from codemods.finding import Finding
+from fixer.readiness import Readiness
 from verify.evidence import Evidence
 
 Command = Literal["run", "check", "diff", "fix", "verify", "demo"]
@@ -38,6 +39,14 @@ class Commit:
     findings: tuple[str, ...]
 
 
+class RunInterrupted(KeyboardInterrupt):
+    """A command that was interrupted, with what it knew by then."""
+
+    def __init__(self, result: Result) -> None:
+        super().__init__("interrupted")
+        self.result = result
+
+
 @dataclass(frozen=True)
 class Result:
     """The outcome of one command.
@@ -46,7 +55,9 @@ class Result:
     `target` the Lightning release it moves to, `branch` the branch that holds the result (None where there is none),
     `pull_request` the address of the one that offers it, `messages` what the user should know besides (uncommitted
     work left out, nothing to look at), `error` the one message of a command that could not do its work. `duration_s`
-    is wall time in seconds, `arguments` are the path and the options that lead `run` to the same branch.
+    is wall time in seconds, `arguments` are the path and the options that lead `run` to the same branch. `readiness`
+    says whether that branch runs on the target (None where nothing was changed and nothing stops, and for other
+    commands).
     """
 
     command: Command
@@ -64,3 +75,4 @@ class Result:
     error: str | None = None
     duration_s: float = 0.0
     arguments: tuple[str, ...] = ()
+    readiness: Readiness | None = None

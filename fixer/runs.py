@@ -3,14 +3,27 @@
 from __future__ import annotations
 
 import json
-import os
-import re
 import shutil
-from datetime import datetime, timezone
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fixer.errors import UsageError
+from fixer.kept_runs import (
+    DAYS,
+    KEPT,
+    RECORDS,
+    RESULT,
+    Identity,
+    Run,
+    make_room,
+    moment_of,
+    new_folder,
+    projects,
+    root,
+    runs_of,
+    why_gone,
+    why_without_recordings,
+)
 from fixer.reports.words import summary
 from fixer.result import Result
 from verify.recorded import told
@@ -18,64 +31,42 @@ from verify.recorded import told
 if TYPE_CHECKING:
     from cattrs import Converter
 
-KEPT = 30
-_RESULT = "result.json"
-_RECORDS = "records"
+_SHOWN = 5
 
 
-def folder() -> Path:
-    """Where runs are kept: `FIXER_RUNS`, or a folder of the user's state."""
-    from platformdirs import user_state_path
-
-    named = os.environ.get("FIXER_RUNS")
-    return Path(named) if named else user_state_path("fixer") / "runs"
-
-
-def keep(result: Result, records: Path | None = None) -> str:
-    """Writes a result, and the files in `records`, to a folder of its own and returns its name; the oldest beyond KEPT
-    go. Raises OSError, and leaves nothing then."""
-    place = _new(folder(), result)
+def keep(result: Result, project: Identity, records: Path | None = None) -> str:
+    """Writes a result, and the files in `records`, to a folder of its own among those of its project and returns its
+    name; the oldest for which there is no room go. Raises OSError, and leaves nothing then."""
+    place = new_folder(project, result.branch or result.command)
     text = json.dumps(_converter().unstructure(result), indent=1)
     try:
         for file in sorted(records.iterdir()) if records else ():
-            (place / _RECORDS).mkdir(exist_ok=True)
-            shutil.copyfile(file, place / _RECORDS / file.name)
-        (place / f".{_RESULT}").write_text(text, encoding="ascii")
-        (place / f".{_RESULT}").replace(place / _RESULT)
+            (place / RECORDS).mkdir(exist_ok=True)
+            shutil.copyfile(file, place / RECORDS / file.name)
+        (place / f".{RESULT}").write_text(text, encoding="ascii")
+        (place / f".{RESULT}").replace(place / RESULT)
     except OSError:
         shutil.rmtree(place, ignore_errors=True)
         raise
-    for old in runs()[KEPT:]:
-        shutil.rmtree(folder() / old, ignore_errors=True)
+    make_room()
     return place.name
 
 
-def runs() -> list[str]:
-    """The names of the runs that are kept, the newest first."""
-    root = folder()
-    if not root.is_dir():
-        return []
-    return sorted((one.name for one in root.iterdir() if (one / _RESULT).is_file()), reverse=True)
-
-
-def listed() -> str:
-    """A line a run, the newest first: its name, and how it ended."""
+def listed(project: Identity) -> str:
+    """A line a run of a project, the newest first: its name, and how it ended."""
     lines = []
-    for name in runs():
+    for run in runs_of(project):
         try:
-            ended = summary(load(name))
+            ended = summary(load(run))
         except UsageError:
             ended = "cannot be read"
-        lines.append(f"{name}  {ended}\n")
+        lines.append(f"{run.name}  {ended}\n")
     return "".join(lines)
 
 
-def load(name: str | None) -> Result:
-    """A kept result, by name or by the first letters of it; the newest without a name.
-
-    Raises UsageError where there is none, or where another version of fixer wrote it in another form.
-    """
-    place = folder() / _found(name) / _RESULT
+def load(run: Run) -> Result:
+    """A kept result. Raises UsageError where it cannot be read, as where another fixer wrote it in another form."""
+    place = run.folder / RESULT
     try:
         result: Result = _converter().structure(json.loads(place.read_text(encoding="ascii")), Result)
     except (OSError, ValueError, KeyError, TypeError) as error:
@@ -83,32 +74,44 @@ def load(name: str | None) -> Result:
     return result
 
 
-def recordings(name: str | None) -> str | None:
-    """Where the recordings of a kept run are, in a line; None where it has none. Raises UsageError as `load` does."""
-    place = folder() / _found(name) / _RECORDS
+def recordings(run: Run) -> str | None:
+    """Where the recordings of a kept run are, or why they are not there any more, in a line; None where it never had
+    any."""
+    place = run.folder / RECORDS
     try:
-        return told(place)
+        return told(place) or why_without_recordings(run)
     except (OSError, ValueError, KeyError, TypeError):
         return f"in {place}; what each file is cannot be read"
 
 
-def _found(name: str | None) -> str:
-    known = runs()
-    found = [one for one in known if name is None or one.startswith(name)]
-    if not found:
-        asked = f"no run is called '{name}'" if name else "no run has been kept"
-        there = f"there are {', '.join(known[:5])}" if known else "make one with `fixer run`"
-        raise UsageError(f"{asked} in {folder()}; {there}")
-    return found[0]
+def found(name: str | None, project: Identity) -> Run:
+    """A run by its name, or by how that begins: one of the project's, else the only one of any. Without a name the
+    project's newest. Raises UsageError where there is none, which says what became of it as far as that is known."""
+    own = runs_of(project)
+    if name is None:
+        if own:
+            return own[0]
+        raise UsageError(nothing_of(project))
+    mine = [run for run in own if run.name.startswith(name)]
+    every = [run for runs in projects().values() for run in runs if run.name.startswith(name)]
+    if mine or len(every) == 1:
+        return (mine or every)[0]
+    if moment_of(name):
+        why = why_gone(name) or (
+            f"not in {root()}, where runs are kept for {DAYS} days, and the last {KEPT} of each project, as long as "
+            "there is room"
+        )
+        raise UsageError(f"the run {name} is not there: {why}; run fixer again to make it anew")
+    there = f"there are {', '.join(run.name for run in own[:_SHOWN])}" if own else nothing_of(project)
+    raise UsageError(f"no run is called '{name}' in {root()}; {there}")
 
 
-def _new(root: Path, result: Result) -> Path:
-    """A folder that did not exist before, named after the moment, the project and the branch or command."""
-    now = datetime.now(timezone.utc).strftime("%Y%m%d-%H%M%S-%f")
-    what = re.sub(r"[^A-Za-z0-9.]+", "-", f"{result.project[:30]}-{result.branch or result.command}").strip("-")[:80]
-    place = root / f"{now}-{what}"
-    place.mkdir(parents=True, mode=0o700)
-    return place
+def nothing_of(project: Identity) -> str:
+    """That no run of a project is kept, and of which others there are some."""
+    place = project.place.removesuffix("/.git")
+    others = [f"{where} ({runs[0].name})" for where, runs in projects().items() if where]
+    there = f"; of others there are, each with its last one, {', '.join(others[:_SHOWN])}" if others else ""
+    return f"no run of {place} is kept; make one with `fixer run`{there}"
 
 
 def _converter() -> Converter:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import resources
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +23,7 @@ from fixer.reports.markdown import (
     list_item,
     notes,
     numbers,
+    readiness,
 )
 from fixer.result import Result
 
@@ -70,9 +71,14 @@ def title(result: Result, templates: Templates) -> str:
     return _NOT_IN_A_TITLE.sub(" ", words.plain(told.strip())) or f"Move to Lightning {result.target}"
 
 
-def body(result: Result, templates: Templates, memo: Memo, off: Iterable[str], rules: Rules) -> str:
-    """Markdown that fits, with the hidden memo at its end. Diffs and findings are left out where it would not."""
+def body(
+    result: Result, templates: Templates, memo: Memo, off: Iterable[str], rules: Rules, note: str | None = None
+) -> str:
+    """Markdown that fits, with the hidden memo at its end. Diffs and findings are left out where it would not. `note`
+    says what the server would not do."""
     text = templates.body if templates.body is not None else _own("body.md.jinja")
+    if note:
+        result = replace(result, messages=(note, *result.messages))
     room = LIMIT - len(memo.line()) - 2
     switched_off = tuple(_box(name, rules, on=False) for name in sorted(off))
     for files, left in _SHOWN:
@@ -94,6 +100,7 @@ def _context(
         "result": result,
         "version": __version__,
         "summary": escape(words.summary(result)),
+        "readiness": readiness(result),
         "groups": _groups(result, rules, files),
         "off": off,
         "left": [finding_line(finding, rules) for finding in standing[:left]],
@@ -113,10 +120,10 @@ def _groups(result: Result, rules: Rules, shown: int | None) -> list[Group]:
         found.append(
             Group(
                 name=name,
-                verdict=item.verdict if item else "",
+                verdict=item.outcome if item else "",
                 reason=item.reason if item else "",
                 boxes=tuple(_box(one, rules, on=True) for one in codes),
-                commits=tuple(commit_line(commit) for commit in result.commits if commit.group == name),
+                commits=tuple(commit_line(commit, result) for commit in result.commits if commit.group == name),
                 numbers=numbers(item) if item else "",
                 files=tuple(file_block(file) for file in result.files if file.path in theirs)[:shown],
                 reproduce=_reproduce(result, codes),

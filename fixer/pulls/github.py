@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -35,16 +36,32 @@ class GitHub:
             )
             return tuple(map(_pull, islice(found, _NEWEST)))
 
-    def open(self, branch: str, base: str, title: str, body: str) -> Pull:
-        """A new one."""
-        with _answers():
-            head = f"{self.owner}:{branch}"
-            return _pull(self.repository.create_pull(base=base, head=head, title=title, body=body))
+    def open(self, branch: str, base: str, title: str, body: str, *, draft: bool) -> Pull:
+        """A new one; no draft where the repository has none."""
+        import github
 
-    def rewrite(self, number: int, title: str, body: str) -> None:
-        """Another title and body."""
+        make = partial(self.repository.create_pull, base=base, head=f"{self.owner}:{branch}", title=title, body=body)
         with _answers():
-            self.repository.get_pull(number).edit(title=title, body=body)
+            try:
+                return _pull(make(draft=True) if draft else make())
+            except github.GithubException as error:
+                if not (draft and error.status == 422 and "draft" in str(error.data).lower()):
+                    raise
+            return _pull(make())
+
+    def rewrite(self, number: int, title: str, body: str, *, draft: bool) -> bool:
+        """Another title and body, and made a draft or marked as ready; whether the latter could be done."""
+        import github
+
+        with _answers():
+            pull = self.repository.get_pull(number)
+            pull.edit(title=title, body=body)
+            try:
+                if pull.draft is not draft:
+                    pull.convert_to_draft() if draft else pull.mark_ready_for_review()
+            except github.GithubException:
+                return False
+        return True
 
     def comments(self, number: int) -> tuple[str, ...]:
         """What was said below it."""
@@ -81,7 +98,7 @@ def connect(target: Place, head: Place, token: Token) -> GitHub:
 
 def _pull(pull: PullRequest) -> Pull:
     state = "merged" if pull.merged_at else "open" if pull.state == "open" else "closed"
-    return Pull(pull.number, pull.html_url, state, pull.body or "")  # type: ignore[arg-type]
+    return Pull(pull.number, pull.html_url, state, pull.body or "", bool(pull.draft))  # type: ignore[arg-type]
 
 
 @contextmanager

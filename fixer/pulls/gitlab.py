@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from gitlab.v4.objects import Project
 
 _NEWEST = 50
+_DRAFT = "Draft:"
 _STATES = {"opened": "open", "merged": "merged"}
 
 
@@ -34,22 +35,23 @@ class GitLab:
             )
             return tuple(_pull(one) for one in found if one.source_project_id == self.source.get_id())
 
-    def open(self, branch: str, base: str, title: str, body: str) -> Pull:
+    def open(self, branch: str, base: str, title: str, body: str, *, draft: bool) -> Pull:
         """A new one."""
         wanted = {
             "source_branch": branch,
             "target_branch": base,
             "target_project_id": self.target.get_id(),
-            "title": title,
+            "title": _marked(title, draft),
             "description": body,
         }
         with _answers():
             return _pull(self.source.mergerequests.create(wanted))
 
-    def rewrite(self, number: int, title: str, body: str) -> None:
-        """Another title and body."""
+    def rewrite(self, number: int, title: str, body: str, *, draft: bool) -> bool:
+        """Another title and body, and made a draft or marked as ready, which the title does."""
         with _answers():
-            self.target.mergerequests.update(number, {"title": title, "description": body})
+            self.target.mergerequests.update(number, {"title": _marked(title, draft), "description": body})
+        return True
 
     def comments(self, number: int) -> tuple[str, ...]:
         """What was said below it."""
@@ -81,9 +83,14 @@ def connect(target: Place, head: Place, token: Token) -> GitLab:
         return GitLab(project, project if head.path == target.path else api.projects.get(head.path))
 
 
+def _marked(title: str, draft: bool) -> str:
+    """A title as GitLab takes it: one that begins so is a draft."""
+    return f"{_DRAFT} {title}" if draft else title
+
+
 def _pull(request: Any) -> Pull:
-    state = _STATES.get(request.state, "closed")
-    return Pull(request.iid, request.web_url, state, request.description or "")  # type: ignore[arg-type]
+    state, draft = _STATES.get(request.state, "closed"), request.title.startswith(_DRAFT)
+    return Pull(request.iid, request.web_url, state, request.description or "", draft)  # type: ignore[arg-type]
 
 
 @contextmanager

@@ -34,13 +34,14 @@ Part = tuple[str, str]
 @dataclass(frozen=True)
 class Memo:
     """What a pull request remembers: digests of the diff, of what is said of it, of each rule's part of it, of what
-    the command line asked for, and of the path of each file that it changes."""
+    the command line asked for, and of the path of each file that it changes; and whether it was made a draft."""
 
     result: str
     told: str = ""
     parts: frozenset[str] = frozenset()
     asked: str = ""
     files: frozenset[str] = frozenset()
+    draft: bool = False
 
     def line(self) -> str:
         """The hidden line that holds it."""
@@ -56,6 +57,7 @@ class Pull:
     url: str
     state: Literal["open", "closed", "merged"]
     body: str
+    draft: bool = False
 
     @property
     def memo(self) -> Memo | None:
@@ -64,7 +66,8 @@ class Pull:
         try:
             held = json.loads(found[-1]) if found else {}
             parts, files = (frozenset(map(str, held[name])) for name in ("parts", "files"))
-            return Memo(str(held["result"]), str(held["told"]), parts, str(held["asked"]), files)
+            draft = bool(held.get("draft"))
+            return Memo(str(held["result"]), str(held["told"]), parts, str(held["asked"]), files, draft)
         except (ValueError, KeyError, TypeError):
             return None
 
@@ -101,7 +104,14 @@ def next_steps(pull: Pull | None, wanted: Memo, *, there: bool, people: bool, sa
         return (Step.push, Step.open)
     if not there or pull.memo is None or pull.memo.result != wanted.result:
         return (Step.push, Step.rewrite)
-    return () if pull.memo.told == wanted.told else (Step.rewrite,)
+    same = pull.memo.told == wanted.told and is_draft(pull, wanted) is pull.draft
+    return () if same else (Step.rewrite,)
+
+
+def is_draft(pull: Pull, wanted: Memo) -> bool:
+    """Whether an open pull request is to be a draft: as the result says, unless a person has said otherwise since."""
+    ours = pull.memo is not None and pull.memo.draft is pull.draft
+    return wanted.draft if ours else pull.draft
 
 
 def last_steps(pull: Pull | None, *, people: bool, said: bool) -> tuple[Step, ...]:
@@ -153,7 +163,9 @@ def told_of(result: Result, title: str, off: Iterable[str]) -> str:
     """A digest of what the body says besides the diffs, without what differs from machine to machine."""
     verdicts = [f"{item.group} {item.verdict} {item.rung}" for item in result.evidence]
     left = [finding.id for finding in result.findings if not finding.applied]
-    return _digest(title, *verdicts, *left, *sorted(off))[:16]
+    answer = result.readiness
+    ready = [answer.headline, *(f"{stop.place} {stop.what}" for stop in answer.stops)] if answer else []
+    return _digest(title, *verdicts, *left, *ready, *sorted(off))[:16]
 
 
 def _digest(*texts: str) -> str:

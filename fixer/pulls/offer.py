@@ -23,6 +23,11 @@ from fixer.reports import Rules
 from fixer.result import Result
 from fixer.tokens import NAMES, Token
 
+_MARKED = {True: " and made a draft", False: " and marked as ready for review"}
+_UNMARKED = {
+    True: "the server does not let fixer make this a draft: do not merge it before it is ready",
+    False: "the server does not let fixer mark this as ready for review: press the button yourself",
+}
 _BASES = ("upstream", "origin")
 _REFS = (("GITHUB_REF_TYPE", "branch", "GITHUB_REF_NAME"), ("CI_COMMIT_BRANCH", None, "CI_COMMIT_BRANCH"))
 
@@ -31,8 +36,8 @@ class Forge(Protocol):
     """The pull requests of a repository, on GitHub or GitLab."""
 
     def pulls(self, branch: str) -> tuple[Pull, ...]: ...
-    def open(self, branch: str, base: str, title: str, body: str) -> Pull: ...
-    def rewrite(self, number: int, title: str, body: str) -> None: ...
+    def open(self, branch: str, base: str, title: str, body: str, *, draft: bool) -> Pull: ...
+    def rewrite(self, number: int, title: str, body: str, *, draft: bool) -> bool: ...
     def comments(self, number: int) -> tuple[str, ...]: ...
     def comment(self, number: int, text: str) -> None: ...
     def close(self, number: int, body: str) -> None: ...
@@ -129,6 +134,7 @@ def _offer(
         frozenset(life.part_of(change) for change in made.changes),
         visit.asked,
         frozenset(life.path_of(file.path) for file in result.files),
+        draft=result.readiness is not None and not result.readiness.ready,
     )
     text = body(result, visit.templates, memo, visit.off, rules)
     pulls = visit.forge.pulls(visit.branch)
@@ -143,11 +149,18 @@ def _offer(
             raise UsageError(error)
         done.append(pushed)
     if Step.open in steps:
-        pull = _opened(visit, name, text)
-        done.append(f"pull request opened: {pull.url}")
+        pull = _opened(visit, name, text, draft=memo.draft)
+        done.append(f"pull request opened{' as a draft' if pull.draft else ''}: {pull.url}")
     elif pull and Step.rewrite in steps:
-        visit.forge.rewrite(pull.number, name, text)
-        done.append(f"pull request updated: {pull.url}")
+        draft = life.is_draft(pull, memo)
+        marked = visit.forge.rewrite(pull.number, name, text, draft=draft)
+        if not marked:
+            memo = replace(memo, draft=pull.draft)
+            text = body(result, visit.templates, memo, visit.off, rules, note=_UNMARKED[draft])
+            visit.forge.rewrite(pull.number, name, text, draft=pull.draft)
+            done.append(_UNMARKED[draft])
+        told = _MARKED[draft] if marked and draft is not pull.draft else ""
+        done.append(f"pull request updated{told}: {pull.url}")
     elif people:
         if pull and Step.comment in steps:
             visit.forge.comment(pull.number, _comment(visit.branch, seen.of_people or ""))
@@ -212,15 +225,15 @@ def _farewell(visit: Visit, people: bool, off: bool) -> str:
     return f"{why} {then}\n\n{life.NOTHING}"
 
 
-def _opened(visit: Visit, name: str, text: str) -> Pull:
+def _opened(visit: Visit, name: str, text: str, *, draft: bool) -> Pull:
     """A new pull request, or the one that another run opened meanwhile."""
     try:
-        return visit.forge.open(visit.branch, visit.base, name, text)
+        return visit.forge.open(visit.branch, visit.base, name, text, draft=draft)
     except UsageError:
         there = life.current(visit.forge.pulls(visit.branch))
         if there is None:
             raise
-        visit.forge.rewrite(there.number, name, text)
+        visit.forge.rewrite(there.number, name, text, draft=draft)
         return there
 
 

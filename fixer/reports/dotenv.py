@@ -23,7 +23,8 @@ def render(result: Result, rules: Rules) -> str:
         "left": str(len(words.standing(result))),
         "files": str(len(result.files)),
         "commits": str(len(result.commits)),
-        "verdicts": ",".join(dict.fromkeys(item.verdict for item in result.evidence)),
+        "verdicts": ",".join(dict.fromkeys(item.outcome for item in result.evidence)),
+        "ready": "" if result.readiness is None else str(result.readiness.ready).lower(),
         "error": result.error or "",
     }
     return "".join(f"{name}={words.one_line(value)}\n" for name, value in values.items())

@@ -8,16 +8,22 @@ from __future__ import annotations
 from typing import Literal
 
 from codemods.finding import Finding
+from fixer.readiness import Readiness
 from fixer.reports import words
 from fixer.reports.rule_text import Rules
 from fixer.result import Result
-from verify.evidence import Verdict
+from verify.evidence import Outcome
 
 Level = Literal["notice", "warning", "error"]
 
-_VERDICT_LEVELS: dict[Verdict, Level] = {
+_SHOWN = 10
+
+_LEVELS: dict[Outcome, Level] = {
     "repaired": "notice",
     "preserved": "notice",
+    "repaired in part": "notice",
+    "preserved in part": "notice",
+    "not executed": "notice",
     "changed": "warning",
     "inconclusive": "warning",
     "regressed": "error",
@@ -28,14 +34,23 @@ def render(result: Result, rules: Rules) -> str:
     """One command a line. What stands comes first, since GitHub shows ten annotations of a level a step."""
     lines = [_command("error", result.error, title="fixer")] if result.error is not None else []
     for evidence in result.evidence:
-        level = _VERDICT_LEVELS[evidence.verdict]
-        lines.append(_command(level, evidence.reason, title=f"{evidence.group}: {evidence.verdict}"))
+        level = _LEVELS[evidence.outcome]
+        lines.append(_command(level, evidence.reason, title=f"{evidence.group}: {evidence.outcome}"))
+    if result.readiness is not None:
+        lines.append(_ready(result.readiness))
     for done in (False, True):
         lines += [_annotation(item, rules, done) for item in result.findings if words.is_done(result, item) is done]
     for skipped in result.skipped:
         lines.append(_command("notice", skipped.reason, file=skipped.path, title="fixer: not read"))
     lines += [_command("notice", message, title="fixer") for message in result.messages]
     return "".join(f"{line}\n" for line in lines)
+
+
+def _ready(answer: Readiness) -> str:
+    told = [f"{stop.place}: {stop.what}" for stop in answer.stops[:_SHOWN]]
+    more = [f"and {len(answer.stops) - _SHOWN} more"] if len(answer.stops) > _SHOWN else []
+    level: Level = "notice" if answer.ready else "warning"
+    return _command(level, "\n".join([answer.headline, *told, *more]), title="fixer: ready to merge?")
 
 
 def _annotation(finding: Finding, rules: Rules, done: bool) -> str:

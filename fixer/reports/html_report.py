@@ -14,10 +14,11 @@ from fixer import __version__
 from fixer.reports import words
 from fixer.reports.chart import HEIGHT, WIDTH, Chart, chart
 from fixer.reports.diff import stat
+from fixer.reports.evidence_list import Line, lines, outcome_of, share_lines
 from fixer.reports.hunks import Hunk, hunks
 from fixer.reports.rule_text import Rules
 from fixer.result import FileDiff, Result
-from verify.evidence import Evidence, Gradient
+from verify.evidence import Evidence, Gradient, Share
 
 _OPEN_FILES = 20
 
@@ -42,6 +43,8 @@ class _Group:
     chart: Chart | None
     flow: tuple[str, ...]
     alone: tuple[str, ...]
+    facts: tuple[Line, ...]
+    shares: tuple[tuple[Share, tuple[Line, ...]], ...]
     difference: str | None
     gradients: tuple[tuple[Gradient, ...], tuple[Gradient, ...]]
 
@@ -70,6 +73,7 @@ def render(result: Result, rules: Rules) -> str:
         title=words.title(result),
         summary=words.summary(result),
         short=words.short,
+        outcomes={commit.id: outcome_of(result, commit) for commit in result.commits},
         groups=[_group(evidence) for evidence in result.evidence],
         files=[_file(file, repaired) for file in result.files],
         open_files=len(result.files) <= _OPEN_FILES,
@@ -115,6 +119,8 @@ def _group(evidence: Evidence) -> _Group:
         chart(before.losses if before else (), after.losses if after else ()),
         tuple(words.flow(evidence)),
         tuple(words.alone(evidence)),
+        tuple(lines(evidence)),
+        tuple((share, tuple(share_lines(share))) for share in evidence.shares),
         words.difference(evidence),
         (before.gradients if before else (), after.gradients if after else ()),
     )

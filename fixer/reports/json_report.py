@@ -10,11 +10,14 @@ from typing import Any
 
 from codemods.finding import Finding
 from fixer import __version__
+from fixer.readiness import Readiness
+from fixer.reports.evidence_list import lines, outcome_of
 from fixer.reports.rule_text import Rules
 from fixer.result import Result
-from verify.evidence import Alone, Environment, Evidence, Recording
+from verify.as_asked import said
+from verify.evidence import Alone, Asked, Environment, Evidence, Recording
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 
 Json = dict[str, Any]
 
@@ -53,9 +56,11 @@ def document(result: Result) -> Json:
                 "group": commit.group,
                 "findings": list(commit.findings),
                 "subject": commit.subject,
+                "verdict": outcome_of(result, commit),
             }
             for commit in result.commits
         ],
+        "readiness": _readiness(result.readiness),
         "evidence": [_evidence(evidence) for evidence in result.evidence],
         "skipped": [asdict(skipped) for skipped in result.skipped],
         "messages": list(result.messages),
@@ -80,6 +85,18 @@ def _finding(finding: Finding, changes: bool) -> Json:
         "reason": finding.reason,
         "applied": finding.applied and changes,
         "cell": finding.cell,
+        "stops": finding.stops,
+    }
+
+
+def _readiness(answer: Readiness | None) -> Json | None:
+    if answer is None:
+        return None
+    return {
+        "ready": answer.ready,
+        "headline": answer.headline,
+        "caveat": answer.caveat,
+        "stops": [asdict(stop) for stop in answer.stops],
     }
 
 
@@ -88,13 +105,20 @@ def _evidence(evidence: Evidence) -> Json:
         "group": evidence.group,
         "codes": list(evidence.codes),
         "rung": evidence.rung,
-        "verdict": evidence.verdict,
+        "verdict": evidence.outcome,
         "reason": evidence.reason,
+        "facts": [{"kind": line.label, "text": line.text} for line in lines(evidence)],
         "environments": [_environment(environment) for environment in evidence.environments],
         "before": _recording(evidence.before),
         "after": _recording(evidence.after),
         "max_difference": _number(evidence.max_difference),
         "tolerance": _number(evidence.tolerance),
+        "furthest": evidence.furthest,
+        "files": [asdict(file) for file in evidence.touched],
+        "commits": [
+            {"code": share.code, "verdict": share.outcome, "files": [asdict(file) for file in share.files]}
+            for share in evidence.shares
+        ],
         "problems": list(evidence.problems),
         "left": list(evidence.left),
         "alone": [_alone(module) for module in evidence.alone],
@@ -112,6 +136,8 @@ def _alone(module: Alone) -> Json:
         "reason": module.reason,
         "max_difference": _number(module.max_difference),
         "tolerance": _number(module.tolerance),
+        "furthest": module.furthest,
+        "facts": [asdict(fact) for fact in module.facts],
         "before": _recording(module.before),
         "after": _recording(module.after),
     }
@@ -123,7 +149,17 @@ def _environment(environment: Environment) -> Json:
         "python": environment.python,
         "packages": dict(environment.packages),
         "reason": environment.reason,
+        "manifests": list(environment.manifests),
+        "asked": _asked(environment.asked),
     }
+
+
+def _asked(asked: Asked | None) -> Json | None:
+    if asked is None:
+        return None
+    differs = [{"name": name, "asked": wanted, "there": there} for name, wanted, there in asked.differs]
+    rest = {"added": list(asked.added), "why": asked.why, "excluded": asked.excluded, "said": said(asked)}
+    return {"files": list(asked.files), "differs": differs, **rest}
 
 
 def _recording(recording: Recording | None) -> Json | None:

@@ -12,11 +12,14 @@ from codemods.finding import Finding
 from fixer.reports import words
 from fixer.reports.rule_text import Rules
 from fixer.result import Result
-from verify.evidence import Evidence, Verdict
+from verify.evidence import Evidence, Outcome
 
-_OUTCOMES: dict[Verdict, str | None] = {
+_OUTCOMES: dict[Outcome, str | None] = {
     "repaired": None,
     "preserved": None,
+    "repaired in part": None,
+    "preserved in part": None,
+    "not executed": "skipped",
     "changed": "failure",
     "inconclusive": "skipped",
     "regressed": "failure",
@@ -32,6 +35,11 @@ def render(result: Result, rules: Rules) -> str:
         _finding(suite, finding, words.is_done(result, finding))
     for evidence in result.evidence:
         _proof(suite, evidence)
+    if result.readiness is not None:
+        case = xml.SubElement(suite, "testcase", classname="fixer", name="ready to merge")
+        if not result.readiness.ready:
+            places = "; ".join(f"{stop.place}: {stop.what}" for stop in result.readiness.stops)
+            _outcome(case, "failure", result.readiness.headline, places)
     if result.error is not None:
         case = xml.SubElement(suite, "testcase", classname="fixer", name=result.command)
         _outcome(case, "error", result.error)
@@ -63,9 +71,9 @@ def _finding(suite: xml.Element, finding: Finding, done: bool) -> None:
 
 def _proof(suite: xml.Element, evidence: Evidence) -> None:
     case = xml.SubElement(suite, "testcase", classname="fixer.proof", name=words.one_line(evidence.group))
-    outcome = _OUTCOMES[evidence.verdict]
+    outcome = _OUTCOMES[evidence.outcome]
     if outcome:
-        _outcome(case, outcome, f"{evidence.verdict}: {evidence.reason}")
+        _outcome(case, outcome, f"{evidence.outcome}: {evidence.reason}")
 
 
 def _outcome(case: xml.Element, kind: str, message: str, more: str = "") -> None:

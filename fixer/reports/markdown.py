@@ -8,7 +8,8 @@ from collections.abc import Iterator, Sequence
 
 from codemods.finding import Finding
 from fixer import __version__
-from fixer.reports import words
+from fixer.readiness import Stop
+from fixer.reports import evidence_list, words
 from fixer.reports.diff import stat
 from fixer.reports.rule_text import Rules
 from fixer.result import Commit, FileDiff, Result
@@ -28,7 +29,8 @@ def render(result: Result, rules: Rules) -> str:
     """The whole result. What does not fit is left out from its end, with a note: diffs first."""
     head = _head(result)
     foot = _reproduce(result)
-    room = LIMIT - _size(head) - _size(foot)
+    ready = readiness(result)
+    room = LIMIT - _size(head) - _size(foot) - _size(ready)
     proof = _fitted(_proof(result), "### Proof\n\n", room // 2, "more groups")
     room -= _size(proof)
     heading = "### Found\n\n" if result.command == "check" else "### Left for a person\n\n"
@@ -37,11 +39,11 @@ def render(result: Result, rules: Rules) -> str:
     besides = _fitted(notes(result), "### Besides\n\n", room // 2, "more notes and files")
     room -= _size(besides)
     commits = _fitted(
-        [commit_line(commit) for commit in result.commits], "### What changed\n\n", room // 2, "more commits"
+        [commit_line(commit, result) for commit in result.commits], "### What changed\n\n", room // 2, "more commits"
     )
     room -= _size(commits)
     files = _fitted([file_block(file) for file in result.files], "### Files\n\n", room, _more_files(result))
-    return f"{head}{proof}{commits}{files}{left}{besides}{foot}"
+    return f"{head}{ready}{proof}{commits}{files}{left}{besides}{foot}"
 
 
 def escape(text: str) -> str:
@@ -119,22 +121,37 @@ def _head(result: Result) -> str:
     return f"## fixer: {escape(words.title(result))}\n\n{told}\n\n" + (f"{base}\n\n" if base else "")
 
 
+def readiness(result: Result) -> str:
+    """Whether the branch runs on the target, and the first of the uses that stop it."""
+    answer = result.readiness
+    if answer is None:
+        return ""
+    heading = f"### {escape(shortened(answer.headline))}\n\n"
+    told = [f"- {code(shortened(stop.place))} {escape(shortened(_said(stop)))}\n" for stop in answer.stops]
+    return _fitted(told, heading, LIMIT // 8, "more uses") or heading
+
+
+def _said(stop: Stop) -> str:
+    return f"{stop.code}: {stop.what}: {stop.todo}" if stop.code else f"{stop.what}: {stop.todo}"
+
+
 def _proof(result: Result) -> list[str]:
     overview = [_row("group", "rules", "verdict", "rung", "max difference"), _row(*["---"] * 5)]
     for item in result.evidence:
         rules, far = ", ".join(map(escape, item.codes)), words.difference(item) or words.NONE
-        overview.append(_row(code(item.group), rules, f"**{item.verdict}**", item.rung or "none", far))
+        overview.append(_row(code(item.group), rules, f"**{item.outcome}**", item.rung or "none", escape(far)))
     return ["".join(overview) + "\n", *map(numbers, result.evidence)] if result.evidence else []
 
 
 def numbers(evidence: Evidence) -> str:
-    lines = [f"**{evidence.verdict}** {code(evidence.group)}: {escape(shortened(evidence.reason))}\n\n"]
+    told = [list_item(f"{line.label}: {escape(shortened(line.text))}") for line in evidence_list.lines(evidence)]
+    lines = [f"**{evidence.outcome}** {code(evidence.group)}: {escape(shortened(evidence.reason))}\n\n", *told, "\n"]
     rows = words.comparison(evidence)
     if rows:
         lines += [_row("", "before", "after"), _row(*["---"] * 3)]
         lines += [_row(row.name, escape(row.before), escape(row.after)) for row in rows]
         lines.append("\n")
-    lines += _names("Trained alone", words.alone(evidence))
+    lines += _names("Modules, each trained by itself", words.alone(evidence))
     lines += _names("Gradients", words.flow(evidence))
     lines += _names("The target does not have", evidence.problems)
     lines += _names("The target does not have, in files that were not changed", evidence.left)
@@ -148,10 +165,15 @@ def _names(title: str, names: Sequence[str]) -> Iterator[str]:
         yield f"- and {len(names) - _NAMES} more\n\n" if len(names) > _NAMES else "\n"
 
 
-def commit_line(commit: Commit) -> str:
+def commit_line(commit: Commit, result: Result) -> str:
+    """A commit with its own verdict, and the files of it that were not executed."""
     subject = escape(shortened(commit.subject))
     name = "" if commit.subject.startswith(commit.code) else f"{escape(commit.code)}: "
-    return f"- {code(words.short(commit.id))} {name}{subject} ({words.count(len(commit.findings), 'finding')})\n"
+    outcome = evidence_list.outcome_of(result, commit)
+    verdict = f": **{outcome}**" if outcome else ""
+    found = words.count(len(commit.findings), "finding")
+    left = "".join(f"  - {escape(shortened(line.text))}\n" for line in evidence_list.left_of(result, commit)[:_NAMES])
+    return f"- {code(words.short(commit.id))} {name}{subject} ({found}){verdict}\n{left}"
 
 
 def file_block(file: FileDiff) -> str:

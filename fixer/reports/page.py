@@ -24,9 +24,11 @@ class Page:
         written = "\n".join(line.rstrip() for line in self._stream.getvalue().split("\n"))
         return _WORKFLOW_COMMAND.sub(lambda match: f"{match[0]} ", written)
 
-    def line(self, parts: Sequence[Part], indent: int = 0, hang: int = 2) -> None:
-        """One paragraph; on a terminal its further lines are indented by `hang` more."""
+    def line(self, parts: Sequence[Part], indent: int = 0, hang: int = 2, most: int | None = None) -> int:
+        """One paragraph, and how many lines it takes; on a terminal its further lines are indented by `hang` more, and
+        it is cut after `most` lines."""
         self._stream.write(f"{' ' * indent}{''.join(text for text, _ in parts)}\n")
+        return 1
 
     def heading(self, text: str) -> None:
         """A heading; it has a blank line above it unless it is the first line."""

@@ -28,15 +28,20 @@ class RichPage(Page):
         self._wraps = width is not None
         self._console = _console(self._stream, color, width or _PIPE_WIDTH)
 
-    def line(self, parts: Sequence[Part], indent: int = 0, hang: int = 2) -> None:
+    def line(self, parts: Sequence[Part], indent: int = 0, hang: int = 2, most: int | None = None) -> int:
         text = Text.assemble(*parts)
         if not self._wraps:
             self._console.print(Text(" " * indent) + text, soft_wrap=True)
-            return
+            return 1
         room = max(self._console.width - indent - hang, 20)
-        for number, part in enumerate(text.wrap(self._console, room) if parts else [text]):
+        wrapped = list(text.wrap(self._console, room)) if parts else [text]
+        for number, part in enumerate(wrapped[:most]):
             part.rstrip()
+            if number + 1 == most and wrapped[most:]:
+                part.truncate(room - 1)
+                part.append("…")
             self._console.print(Text(" " * (indent + (hang if number else 0))) + part, soft_wrap=True)
+        return len(wrapped[:most])
 
     def table(self, rows: Sequence[Sequence[Part]], indent: int, padding: int, right: bool = False) -> None:
         _print_table(self._console, rows, indent, padding, right)

@@ -14,7 +14,7 @@ from fixer.reports.fingerprint import fingerprints
 from fixer.reports.replacements import replacements
 from fixer.reports.rule_text import Rules, RuleText
 from fixer.result import Result
-from verify.evidence import Verdict
+from verify.evidence import Outcome
 
 Json = dict[str, Any]
 Level = Literal["none", "note", "warning", "error"]
@@ -23,9 +23,12 @@ SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sar
 _ROOT = "SRCROOT"
 _WITH_FIX = 20
 """So many findings of a file carry its change: each carries all of it."""
-_VERDICT_LEVELS: dict[Verdict, Level] = {
+_OUTCOME_LEVELS: dict[Outcome, Level] = {
     "repaired": "note",
     "preserved": "note",
+    "repaired in part": "note",
+    "preserved in part": "note",
+    "not executed": "note",
     "changed": "warning",
     "inconclusive": "warning",
     "regressed": "error",
@@ -138,7 +141,7 @@ def _artifact(path: str) -> Json:
 def _invocation(result: Result) -> Json:
     told = [_notification("error", result.error)] if result.error is not None else []
     told += [
-        _notification(_VERDICT_LEVELS[item.verdict], f"Proof of {item.group}: {item.verdict}: {item.reason}")
+        _notification(_OUTCOME_LEVELS[item.outcome], f"Proof of {item.group}: {item.outcome}: {item.reason}")
         for item in result.evidence
     ]
     told += [_notification("warning", f"Not read: {item.reason}", item.path) for item in result.skipped]

@@ -10,22 +10,28 @@ from typing import TYPE_CHECKING, Any
 from codemods.finding import Finding, Fix
 from fixer.reports import words
 from fixer.reports.diff import stat
+from fixer.reports.evidence_list import Line, brief, lines, outcome_of, share_lines
 from fixer.reports.page import Page, Part, prose
 from fixer.reports.rule_text import Rules
 from fixer.reports.style import Style
 from fixer.result import Result
 
 if TYPE_CHECKING:
-    from verify.evidence import Evidence, Verdict
+    from verify.evidence import Evidence, Outcome
 
 _FEW = 10
 _SOME = 5
 _PLACES = 3
 _MANY = 50
+MOST = 8
+"""So many lines the proof of a group takes, unless all of it is asked for."""
 _LEVELS = {"safe": "green", "unsafe": "yellow", "manual": "magenta"}
-_VERDICTS: dict[Verdict, str] = {
+_VERDICTS: dict[Outcome, str] = {
     "repaired": "bold green",
     "preserved": "bold green",
+    "repaired in part": "bold yellow",
+    "preserved in part": "bold yellow",
+    "not executed": "dim",
     "changed": "bold yellow",
     "inconclusive": "bold yellow",
     "regressed": "bold red",
@@ -54,6 +60,7 @@ def render(result: Result, rules: Rules, style: Style) -> str:
         _run(page, result, style.verbose)
     _skipped(page, result, style.verbose)
     _messages(page, result)
+    _ready(page, result, style.verbose)
     _next(page, result)
     _summary(page, result)
     return diffs + ("\n" if diffs else "") + page.text()
@@ -190,35 +197,69 @@ def _commits(page: Page, result: Result) -> None:
     for commit in result.commits:
         subject = words.one_line(commit.subject)
         code = "" if subject.startswith(commit.code) else f"{words.one_line(commit.code)} "
-        page.line([(f"{words.short(commit.id)} ", "yellow"), *prose(f"{code}{subject}")], 2)
+        told = outcome_of(result, commit)
+        verdict = [(f"  {told}", _VERDICTS[told])] if told else []
+        page.line([(f"{words.short(commit.id)} ", "yellow"), *prose(f"{code}{subject}"), *verdict], 2)
 
 
 def _proof(page: Page, result: Result, verbose: bool) -> None:
-    """A group after the other; the numbers of those whose trees train alike, and long lists, in full with `verbose`."""
+    """A group after the other, each in at most MOST lines; with `verbose` all that is known."""
     if result.evidence:
-        page.heading("Proof")
+        page.heading("Proof" if verbose else "Proof  numbers, gradients and every reason: --verbose")
     for number, evidence in enumerate(result.evidence):
         if number:
             page.gap()
-        style = _VERDICTS[evidence.verdict]
         codes = ", ".join(map(words.one_line, evidence.codes))
         group = words.one_line(evidence.group)
         told = f"  {group}" + (f": {codes}" if codes and codes != group else "")
-        page.line([(evidence.verdict, style), (f"  ({words.rung(evidence)})", ""), (told, "dim")], 2)
-        again = number and evidence.reason == result.evidence[number - 1].reason
-        page.line(prose("for the same reason" if again else words.one_line(evidence.reason)), 2, hang=0)
-        _numbers(page, evidence, verbose or not number or evidence.verdict in ("changed", "regressed"))
-        gone = f"not in Lightning {words.plain(result.target)}"
-        in_reason = len(evidence.alone) == 1 and not evidence.alone[0].notes
-        if verbose or not (in_reason or again):
-            _names(page, "trained alone", words.alone(evidence), verbose)
-        _names(page, "gradients", words.flow(evidence), verbose)
-        _names(page, f"{gone}, in changed files", evidence.problems, verbose)
-        _names(page, f"{gone}, in files that no rule changed", evidence.left, verbose)
+        head = [(evidence.outcome, _VERDICTS[evidence.outcome]), (f"  ({words.rung(evidence)})", ""), (told, "dim")]
+        if verbose:
+            page.line(head, 2)
+            _whole(page, result, evidence)
+        else:
+            _brief(page, head, evidence, result.evidence[number - 1] if number else None)
 
 
-def _numbers(page: Page, evidence: Evidence, whole: bool) -> None:
-    rows = words.comparison(evidence) if whole else []
+def _brief(page: Page, head: Sequence[Part], evidence: Evidence, earlier: Evidence | None) -> None:
+    """The proof of a group in MOST lines; what was told of the group before is not told again."""
+    again = earlier is not None and evidence.reason == earlier.reason
+    reason = "for the same reason" if again else words.one_line(evidence.reason)
+    room = MOST - page.line(head, 2, most=1) - page.line(prose(reason), 4, hang=0, most=3)
+    gone = [*evidence.problems, *evidence.left]
+    told = [Line("not in target", _first(gone))] if gone else []
+    told += [Line("gradients", _first(flow))] if (flow := words.flow(evidence)) else []
+    told = [*brief(evidence, room - len(told), lines(earlier) if earlier and again else ()), *told]
+    for number, line in enumerate(told, 1):
+        room -= _fact(page, line, 4, most=min(2, room - len(told) + number))
+
+
+def _first(names: Sequence[str]) -> str:
+    """The first of some names, and how many more there are."""
+    return words.one_line(names[0]) + (f", and {len(names) - 1} more" if names[1:] else "")
+
+
+def _fact(page: Page, line: Line, indent: int, most: int | None = None) -> int:
+    return page.line([(f"{line.label:<13} ", "dim"), *prose(line.text)], indent, hang=14, most=most)
+
+
+def _whole(page: Page, result: Result, evidence: Evidence) -> None:
+    page.line(prose(words.one_line(evidence.reason)), 2, hang=0)
+    for line in lines(evidence):
+        _fact(page, line, 4)
+    for share in evidence.shares:
+        page.line([(words.one_line(share.code), "bold"), (f"  {share.outcome}", _VERDICTS[share.outcome])], 4)
+        for line in share_lines(share):
+            _fact(page, line, 6)
+    _numbers(page, evidence)
+    gone = f"not in Lightning {words.plain(result.target)}"
+    _names(page, "modules, each trained by itself", words.alone(evidence))
+    _names(page, "gradients", words.flow(evidence))
+    _names(page, f"{gone}, in changed files", evidence.problems)
+    _names(page, f"{gone}, in files that no rule changed", evidence.left)
+
+
+def _numbers(page: Page, evidence: Evidence) -> None:
+    rows = words.comparison(evidence)
     difference = words.difference(evidence)
     if not rows and difference is None:
         return
@@ -231,13 +272,11 @@ def _numbers(page: Page, evidence: Evidence, whole: bool) -> None:
         page.line([(f"{'max difference':<15}   ", "dim"), (difference, "")], 4)
 
 
-def _names(page: Page, title: str, names: Sequence[str], verbose: bool) -> None:
+def _names(page: Page, title: str, names: Sequence[str]) -> None:
     if names:
         page.line([(f"{title}:", "yellow")], 4)
-    shown = names if verbose else names[:_SOME]
-    for name in shown:
+    for name in names:
         page.line(prose(words.one_line(name)), 6)
-    _more(page, len(names) - len(shown), indent=6)
 
 
 def _skipped(page: Page, result: Result, verbose: bool) -> None:
@@ -263,6 +302,21 @@ def _messages(page: Page, result: Result) -> None:
         page.gap()
     for message in messages:
         page.line([("note: ", "cyan"), *prose(words.one_line(message))], hang=6)
+
+
+def _ready(page: Page, result: Result, verbose: bool) -> None:
+    """Whether the branch runs on the target, and the uses that stop it; what to do once for neighbours alike."""
+    answer = result.readiness
+    if answer is None:
+        return
+    page.heading(words.one_line(answer.headline))
+    shown = answer.stops if verbose else answer.stops[:_FEW]
+    for todo, neighbours in groupby(shown, key=lambda stop: stop.todo):
+        for stop in neighbours:
+            code = [(f"{words.one_line(stop.code)} ", "bold red")] if stop.code else []
+            page.line([(f"{words.plain(stop.place)} ", "cyan"), *code, *prose(words.one_line(stop.what))], 2, hang=4)
+        page.line(prose(words.one_line(todo), "dim"), 6, hang=0)
+    _more(page, len(answer.stops) - len(shown))
 
 
 def _next(page: Page, result: Result) -> None:

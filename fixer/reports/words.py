@@ -13,6 +13,7 @@ from fixer.reports.diff import stat
 from fixer.result import Result
 
 if TYPE_CHECKING:
+    from fixer.readiness import Readiness
     from verify.evidence import Alone, Environment, Evidence, Gradient, Recording, Role
 
 NONE = "-"
@@ -105,7 +106,7 @@ def summary(result: Result) -> str:
         return one_line(result.messages[-1]) if result.messages else f"No findings{_unread(result)}."
     if result.command == "check":
         return _checked(result.findings)
-    parts = [_outcome(result), _left(standing(result)), _proven(result)]
+    parts = [_outcome(result), _left(standing(result)), _proven(result), _ready(result.readiness)]
     told = "; ".join(part for part in parts if part) + "."
     return told[0].upper() + told[1:]
 
@@ -150,11 +151,19 @@ def _proven(result: Result) -> str:
     evidence = result.evidence
     if not evidence:
         return "not proven" if result.files and result.command in ("run", "demo") else ""
-    verdicts = list(dict.fromkeys(item.verdict for item in evidence))
+    verdicts = list(dict.fromkeys(item.outcome for item in evidence))
     if len(evidence) == 1:
-        return f"proof: {evidence[0].verdict}"
-    counted = (f"{sum(item.verdict == verdict for item in evidence)} {verdict}" for verdict in verdicts)
+        return f"proof: {evidence[0].outcome}"
+    counted = (f"{sum(item.outcome == verdict for item in evidence)} {verdict}" for verdict in verdicts)
     return f"proof: {', '.join(counted)}"
+
+
+def _ready(answer: Readiness | None) -> str:
+    if answer is None:
+        return ""
+    if answer.ready:
+        return "ready to merge as far as is known" if answer.caveat else "ready to merge"
+    return f"not ready: {count(len(answer.stops), 'use')} {'stops' if len(answer.stops) == 1 else 'stop'} it"
 
 
 def totals(result: Result) -> str:
@@ -164,11 +173,12 @@ def totals(result: Result) -> str:
 
 
 def next_commands(result: Result) -> list[str]:
-    """What to type next, where there is a branch."""
+    """What to type next, where there is a branch; to merge it only where nothing is known that stops it."""
     if result.branch is None or result.base is None or result.command == "demo":
         return []
     branch = shlex.quote(plain(result.branch))
-    return [f"git diff {short(result.base)}..{branch}", f"git switch {branch}", f"git merge {branch}"]
+    merge = [f"git merge {branch}"] if result.readiness is None or result.readiness.ready else []
+    return [f"git diff {short(result.base)}..{branch}", f"git switch {branch}", *merge]
 
 
 def reproduction(result: Result, *more: str) -> tuple[str, str]:
@@ -214,10 +224,12 @@ def alone(evidence: Evidence) -> list[str]:
 
 
 def _alone(module: Alone) -> str:
-    rung = f"rung: {module.rung}" if module.rung else "no rung held"
     notes = "".join(f"; {one_line(note)}" for note in module.notes)
-    made = f"built with {one_line(module.arguments) or 'no arguments'}, made-up batches of {one_line(module.batch)}"
-    return f"{plain(module.module)}: {module.verdict} ({rung}): {one_line(module.reason)}; {made}{notes}"
+    made = (
+        f"built with {one_line(module.arguments) or 'no arguments'}, on generated batches of {one_line(module.batch)}"
+    )
+    told = f"{module.verdict} (rung: {module.rung or 'none'}): {one_line(module.reason)}"
+    return f"{plain(module.module)}: {told}; {made}{notes}"
 
 
 def _flow(recording: Recording) -> Iterable[str]:
@@ -263,12 +275,13 @@ def difference(evidence: Evidence) -> str | None:
     if evidence.max_difference is None:
         return None
     within = "" if evidence.tolerance is None else f" (tolerance {evidence.tolerance:.2g})"
-    return f"{evidence.max_difference:.2g}{within}"
+    place = f" at {one_line(evidence.furthest)}" if evidence.furthest and evidence.max_difference else ""
+    return f"{evidence.max_difference:.2g}{place}{within}"
 
 
 def rung(evidence: Evidence) -> str:
     """The highest rung that held, in words."""
-    return f"rung: {evidence.rung}" if evidence.rung else "no rung held"
+    return f"rung: {evidence.rung or 'none'}"
 
 
 def _environment(evidence: Evidence, role: Role) -> Environment | None:

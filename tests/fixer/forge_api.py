@@ -29,6 +29,12 @@ class Request:
     owner: str = "someone"
     comments: list[str] = field(default_factory=list)
     writes: int = 0
+    marked: bool = False
+
+    @property
+    def draft(self) -> bool:
+        """Whether it is a draft: GitHub keeps a mark, GitLab goes by the title."""
+        return self.marked or self.title.startswith("Draft:")
 
     def edit(self, title: str | None, body: str | None, state: str | None) -> None:
         """Changes what is given."""
@@ -46,12 +52,16 @@ class Api:
     address: str = ""
     requests: list[Request] = field(default_factory=list)
     headers: list[Mapping[str, str]] = field(default_factory=list)
+    drafts: bool = True
+    graphql: bool = True
 
     def answer(
         self, method: str, path: str, query: Mapping[str, str], body: Mapping[str, Any], headers: Mapping[str, str]
     ) -> Answer:
         """What the server says."""
         self.headers.append(headers)
+        if path == "/api/graphql":
+            return self._marked(body)
         if path.startswith("/api/v3"):
             return self._github(method, path.removeprefix("/api/v3"), query, body, headers.get("Authorization", ""))
         return self._gitlab(method, path.removeprefix("/api/v4"), query, body, headers.get("PRIVATE-TOKEN", ""))
@@ -73,7 +83,11 @@ class Api:
                 return self._invalid(f"A pull request already exists for {owner}:{head}.")
             if head not in self.branches(owner):
                 return self._invalid("head is invalid")
-            return 201, self._pull(self.add(owner, head, body["base"], body["title"], body["body"]))
+            if body.get("draft") and not self.drafts:
+                return self._invalid("Draft pull requests are not supported in this repository.")
+            made = self.add(owner, head, body["base"], body["title"], body["body"])
+            made.marked = bool(body.get("draft"))
+            return 201, self._pull(made)
         if match := re.fullmatch(rf"{root}/(pulls|issues)/(\d+)(/comments)?", path):
             one = self.requests[int(match[2]) - 1]
             if method == "PATCH":
@@ -86,6 +100,17 @@ class Api:
             return 200, self._pull(one)
         return 404, {"message": "Not Found", "documentation_url": DOCS, "status": "404"}
 
+    def _marked(self, body: Mapping[str, Any]) -> Answer:
+        """https://docs.github.com/graphql/reference/mutations: what fails there is an answer of 200, too."""
+        if not self.graphql:
+            errors = [{"type": "FORBIDDEN", "message": "Resource not accessible by integration"}]
+            return 200, {"data": None, "errors": errors}
+        name = re.search(r"markPullRequestReadyForReview|convertPullRequestToDraft", body["query"])
+        assert name
+        one = self.requests[int(body["variables"]["input"]["pullRequestId"].removeprefix("PR_")) - 1]
+        one.marked = name[0] == "convertPullRequestToDraft"
+        return 200, {"data": {name[0]: {"clientMutationId": None, "pullRequest": {"isDraft": one.marked}}}}
+
     def _invalid(self, message: str) -> Answer:
         errors = [{"resource": "PullRequest", "code": "custom", "message": message}]
         return 422, {"message": "Validation Failed", "errors": errors, "status": "422"}
@@ -95,7 +120,7 @@ class Api:
         return {
             "url": f"{url}/pulls/{one.number}",
             "id": 1000 + one.number,
-            "node_id": "MDExOlB1bGxSZXF1ZXN0MQ==",
+            "node_id": f"PR_{one.number}",
             "html_url": f"{self.address}/{self.path}/pull/{one.number}",
             "issue_url": f"{url}/issues/{one.number}",
             "comments_url": f"{url}/issues/{one.number}/comments",
@@ -111,7 +136,7 @@ class Api:
             "merged_at": MADE if one.state == "merged" else None,
             "head": {"label": f"{one.owner}:{one.head}", "ref": one.head, "sha": "0" * 40},
             "base": {"label": f"someone:{one.base}", "ref": one.base, "sha": "0" * 40},
-            "draft": False,
+            "draft": one.draft,
         }
 
     def _comment(self, one: Request, number: int) -> Any:
@@ -155,6 +180,7 @@ class Api:
             "iid": one.number,
             "project_id": 7,
             "title": one.title,
+            "draft": one.draft,
             "description": one.body,
             "state": {"open": "opened"}.get(one.state, one.state),
             "created_at": MADE,

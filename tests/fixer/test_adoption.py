@@ -112,9 +112,9 @@ def test_the_settings_in_force_say_where_they_come_from(folder: Path, ask: Ask) 
     )
     lines = {line.split()[0]: line.split(maxsplit=1)[1].split("  ") for line in ask("config", folder).out.splitlines()}
     shown = {key: (words[0].strip(), words[-1].strip()) for key, words in lines.items()}
-    assert shown["target"] == ('"2.5.4"', "pyproject.toml")
-    assert shown["ignore"] == ('["PIN"]', "pyproject.toml")
-    assert shown["verify.timeout"] == ("90.0", "pyproject.toml")
+    assert shown["target"] == ('"2.5.4"', "pyproject.toml (not committed)")
+    assert shown["ignore"] == ('["PIN"]', "pyproject.toml (not committed)")
+    assert shown["verify.timeout"] == ("90.0", "pyproject.toml (not committed)")
     assert shown["select"] == ("all rules", "default")
     assert shown["unsafe-fixes"] == ("false", "default")
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from fixer.branch import Landing, Step, annotate, check_branch, check_free, land
+from fixer.branch import Landing, Step, annotate, check_branch, check_content, check_free, land
 from fixer.errors import UsageError
 from fixer.gitio import Repository
 from fixer.project import open_commit, open_tree
@@ -143,14 +143,64 @@ def test_the_same_files_by_other_commits_are_left_as_they_are(repo: Repo) -> Non
     assert (again.created, again.head, again.commits) == (False, first.head, ())
 
 
-def test_another_result_is_refused_and_force_replaces_it(repo: Repo) -> None:
-    first = landed(repo, FIRST)
-    with pytest.raises(UsageError, match=r"'fixer/work' exists and holds something else; .* --force"):
-        landed(repo, SECOND)
+def test_another_result_of_fixers_is_replaced_and_can_be_had_back(repo: Repo) -> None:
+    first = landed(repo, FIRST, NEW)
+    check_content(open_commit(repo.path, None), "fixer/work", [SECOND], "1.2.3")
+    dry = landed(repo, SECOND, dry_run=True)
+    assert dry.message == f"branch fixer/work would hold 1 commit, in the place of {first.head[:12]}"
     assert repo.git("rev-parse", "fixer/work") == first.head
-    second = landed(repo, SECOND, force=True)
+    repo.commit({"later.py": b""})
+    second = landed(repo, SECOND)
     assert second.created
     assert repo.git("rev-parse", "fixer/work") == second.head
+    back = f"`git branch NAME {first.head[:12]}` brings back"
+    assert second.message == f"branch fixer/work now holds 1 commit, in the place of {first.head[:12]}, which {back}"
+    repo.git("branch", "again", first.head[:12])
+    assert repo.git("rev-parse", "again") == first.head
+
+
+def by_a_person(repo: Repo, how: str) -> str:
+    """Has somebody work on the branch; returns what it then holds."""
+    repo.git("switch", "--quiet", "fixer/work")
+    if how == "rewritten":
+        repo.git("commit", "--quiet", "--amend", "--no-edit")
+    elif how == "on top":
+        repo.commit({"train.py": b"by hand\n"})
+    elif how == "between":
+        work = repo.commit({"train.py": b"by hand\n"})
+        message = repo.git("log", "-1", "--format=%B", "HEAD~1").encode()
+        theirs = ("-c", "user.name=fixer", "-c", "user.email=noreply@fixer.invalid")
+        tree = repo.git("rev-parse", "HEAD~1^{tree}")
+        repo.git("reset", "--quiet", "--hard", repo.git(*theirs, "commit-tree", tree, "-p", work, data=message))
+    else:
+        repo.git("reset", "--quiet", "--hard", "HEAD~1")
+        repo.commit({"other.py": b"before it\n"})
+    repo.git("switch", "--quiet", "main")
+    return repo.git("rev-parse", "fixer/work")
+
+
+@pytest.mark.parametrize("how", ["rewritten", "on top", "between", "instead"])
+def test_a_branch_with_a_commit_of_a_person_is_replaced_by_force_alone(repo: Repo, how: str) -> None:
+    landed(repo, FIRST)
+    theirs = by_a_person(repo, how)
+    project = open_commit(repo.path, None)
+    with pytest.raises(UsageError, match=r"'fixer/work' exists and holds something else; .* --force"):
+        landed(repo, SECOND)
+    with pytest.raises(UsageError, match="holds something else"):
+        check_content(project, "fixer/work", [SECOND], "1.2.3")
+    assert repo.git("rev-parse", "fixer/work") == theirs
+    second = landed(repo, SECOND, force=True)
+    assert repo.git("rev-parse", "fixer/work") == second.head
+    assert theirs[:12] in second.message
+
+
+def test_a_branch_on_a_commit_that_is_nowhere_else_is_replaced_by_force_alone(repo: Repo) -> None:
+    """Such as one that was amended since: it is not fixer's to lose."""
+    repo.commit({"train.py": b"first\n"})
+    landed(repo, FIRST)
+    repo.git("commit", "--quiet", "--amend", "--message", "Said otherwise")
+    with pytest.raises(UsageError, match="holds something else"):
+        landed(repo, SECOND)
 
 
 @pytest.mark.parametrize("where", ["here", "in another worktree"])

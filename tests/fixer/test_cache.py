@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from fixer import cache
+from fixer.proof_state import states
 from tests.fixer.command import Ask
 from verify.building import MARKER
 from verify.kept import DAY
@@ -33,5 +34,8 @@ def test_the_list_and_what_is_removed_from_it(ask: Ask, folder: Path) -> None:
     assert ask("cache", "--prune", "30").out.splitlines()[-1] == f"removed 1 environment from {folder}: 0.0 MB"
     assert [place.name for place in folder.iterdir()] == ["new"]
     assert ask("cache", "--prune", "30").out == f"nothing to remove in {folder}\n"
+    unfinished = states() / "one"
+    unfinished.mkdir(parents=True)
     assert ask("cache", "--clear").code == 0
+    assert not unfinished.exists()
     assert ask("cache").out == f"no environment is kept in {folder}\n"

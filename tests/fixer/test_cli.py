@@ -130,8 +130,9 @@ def _is_valid(said: Said, format: str) -> None:
 def test_progress_is_on_standard_error(folder: Path) -> None:
     said = process(folder, "run", "--no-verify", "--output-format", "json")
     assert said.report()["branch"] == "fixer/lightning-2.6.6"
-    first, last = said.err.splitlines()
-    assert first == "reading the repository" and last.startswith("kept: `fixer report ")
+    first, second, last = said.err.splitlines()
+    assert (first, second) == ("reading the repository", "looking at what is left")
+    assert last.startswith("kept: `fixer report ")
     assert process(folder, "run", "--no-verify", "--quiet").err == ""
 
 

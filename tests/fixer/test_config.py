@@ -25,6 +25,7 @@ target-python = "/new/bin/python"
 torch = "project"
 accelerator = "cpu"
 devices = 2
+packages = ["timm==0.9.16"]
 
 [tool.fixer.pull-request]
 title = ".fixer/title"
@@ -48,6 +49,7 @@ def test_every_key_is_read() -> None:
             target_python="/new/bin/python",
             torch="project",
             accelerator="cpu",
+            packages=("timm==0.9.16",),
             devices=2,
         ),
         pull_request=PullRequestConfig(".fixer/title", ".fixer/body.md"),
@@ -87,6 +89,7 @@ def test_without_settings_the_defaults_hold(text: str) -> None:
         ("verify.timeout = true", "[tool.fixer.verify] timeout must be a number of seconds above 0, not true"),
         ("verify.timeout = 0", "[tool.fixer.verify] timeout must be a number of seconds above 0, not 0"),
         ("verify.timeout = nan", "timeout must be a number of seconds above 0"),
+        ("verify.packages = ['no requirement!']", "packages: 'no requirement!' is no requirement; write it"),
         ("verify.accelerator = 'gpu'", '[tool.fixer.verify] accelerator must be "auto" or "cpu", not \'gpu\''),
         ("verify.devices = 0", "[tool.fixer.verify] devices must be a whole number from 1 on, not 0"),
         ("verify.devices = true", "[tool.fixer.verify] devices must be a whole number from 1 on, not true"),

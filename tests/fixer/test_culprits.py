@@ -15,12 +15,14 @@ from codemods.plan import plan
 from codemods.rule import Match, NodeEdit, Rule
 from codemods.source import PythonFile
 from fixer import proof
+from fixer.culprits import TRIALS, narrow
 from fixer.project import open_commit
-from fixer.proof import TRIALS, ProofOptions, narrow, prove_plan
+from fixer.proof import ProofOptions, prove_plan
 from fixer.settings import Asked, options_for, sources_of
 from tests.fixer.command import old_project
 from verify.bench import Request
-from verify.evidence import Alone, Evidence, Failure, Recording, Verdict
+from verify.budget import Budget, Clock
+from verify.evidence import Alone, Evidence, Fact, Failure, Recording, Verdict
 
 TRAINED = Recording("train.py", True, None, (1.0,), (), ((0.1,),), 1, 1, 1, (), (), "cpu", "32", 1.0)
 MANY = tuple(f"code{number:02}" for number in range(32))
@@ -119,7 +121,8 @@ def test_a_group_of_which_nothing_was_executed_is_not_proven_by_the_others(
     told = {item.codes: (item.verdict, item.rung, item.max_difference) for item in evidence}
     assert told[("BAD000",)] == ("preserved", "same", 0.0)
     assert told[("BAD001",)] == ("inconclusive", "conforms", None)
-    assert evidence[-1].reason == "nothing was executed of what BAD001 changed: all is well"
+    assert evidence[-1].reason == "nothing was executed of what BAD001 changed"
+    assert Fact("also", "the runs: all is well") in evidence[-1].facts
 
 
 def test_what_depends_on_a_culprit_goes_with_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -169,10 +172,10 @@ def test_where_the_trace_points_is_tried_first(tmp_path: Path, monkeypatch: pyte
 @pytest.mark.parametrize(
     ("odd", "moving", "said"),
     [
-        ({1}, set(), "BAD001 at train.py:2, `old_1`"),
-        ({0, 2}, {3}, "BAD000 at train.py:1, `old_0`; BAD002 at train.py:3, `old_2`"),
-        ({1}, {0, 1}, "it is one of BAD000, BAD001, of which none can be left out by itself"),
-        ({1}, {0, 1, 2, 3}, "it is one of BAD000, BAD001, BAD002, BAD003, of which none can be left out by itself"),
+        ({1}, set(), "BAD001 at train.py:2: `old_1`"),
+        ({0, 2}, {3}, "BAD000 at train.py:1: `old_0`; BAD002 at train.py:3: `old_2`"),
+        ({1}, {0, 1}, "one of BAD000, BAD001, of which none can be left out by itself"),
+        ({1}, {0, 1, 2, 3}, "one of BAD000, BAD001, BAD002, BAD003, of which none can be left out by itself"),
     ],
 )
 def test_other_numbers_are_explained_by_what_they_are_not_there_without(
@@ -195,7 +198,7 @@ def test_other_numbers_are_explained_by_what_they_are_not_there_without(
     monkeypatch.setattr(proof, "prove", judged)
     kept, evidence = prove_plan(project, sources_of(project), options, made, ProofOptions(), lambda text: None)
     assert {change.code for change in kept.changes} == {rule.code for rule in rules}
-    reasons = {item.reason.partition("so it is; ")[2].removeprefix("explained by ") for item in evidence[1:]}
+    reasons = {"; ".join(fact.text for fact in item.facts if fact.kind == "explained by") for item in evidence[1:]}
     assert {item.verdict for item in evidence[1:]} == {"changed"}
     assert reasons == {said}
     assert len(looked) <= TRIALS
@@ -212,3 +215,36 @@ def test_where_nothing_helps_nothing_lands(tmp_path: Path, monkeypatch: pytest.M
     assert kept.changes == ()
     assert {item.verdict for item in evidence} == {"regressed"}
     assert {finding.applied for finding in kept.findings} == {False}
+
+
+@pytest.mark.parametrize(("last", "gone"), [(0, {"BAD000", "BAD001", "BAD002", "BAD003"}), (1, {"BAD000", "BAD001"})])
+def test_without_time_for_trials_what_works_is_taken_and_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, last: int, gone: set[str]
+) -> None:
+    """The fewest that it is known to work without go, where the budget ends after so many trials."""
+    lines = b"".join(b"print(old_%d)\n" % number for number in range(4))
+    project = open_commit(old_project(tmp_path / "project", {"train.py": lines}), None)
+    rules = tuple(rename(number, f"{'broken' if number == 0 else 'new'}_{number}") for number in range(4))
+    options = replace(options_for(Asked(project.root), project), rules=rules)
+    made = plan(sources_of(project), options)
+    clock, proofs = Clock(Budget(600, further="go on"), lambda: 0.0), list[str]()
+
+    def judged(before: Path, after: Path, request: Request, progress: object) -> Evidence:
+        assert request.clock is clock
+        text = (after / "train.py").read_text()
+        proofs.append(text)
+        if len(proofs) > last + 1:
+            clock.ended("train.py")
+            return Evidence("", (), None, "inconclusive", "it was cut")
+        failed = "broken" in text
+        verdict: Verdict = "regressed" if failed else "preserved"
+        return Evidence("", (), None, verdict, "it broke", before=TRAINED, after=replace(TRAINED, fitted=not failed))
+
+    monkeypatch.setattr(proof, "prove", judged)
+    how = ProofOptions(clock=clock)
+    kept, evidence = prove_plan(project, sources_of(project), options, made, how, lambda text: None)
+    assert {finding.code for finding in made.findings} - {change.code for change in kept.changes} == gone
+    dropped = [item for item in evidence if item.verdict == "regressed"]
+    assert {code for item in dropped for code in item.codes} == gone
+    told = "the budget of 10 min ended before this was done: finding the change that fails; go on"
+    assert all(told in item.reason for item in dropped), dropped

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import signal
@@ -11,16 +12,14 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import psutil
 import pytest
 
 from tests.fixer.command import OLD, environment, old_project
 from tests.fixer.git_repos import Repo
 from tests.support import git
 
-pytestmark = [
-    pytest.mark.skipif(not Path("/proc").is_dir(), reason="processes are looked up in /proc"),
-    pytest.mark.usefixtures("interrupts"),
-]
+pytestmark = pytest.mark.usefixtures("interrupts")
 
 LARGE = b"# gpus= pytorch_lightning\n" + b"x = [1, 2, 3]\n" * 20_000
 SLEEPING = OLD.replace(b"trainer", b"import time\nopen('started', 'w').close()\ntime.sleep(100)\ntrainer", 1)
@@ -68,13 +67,10 @@ def ended(started: subprocess.Popen[bytes], folder: Path, temporary: Path, befor
 
 def working_in(temporary: Path, group: int) -> Iterator[int]:
     """The processes that fixer left: those of its session, and those with its temporary folder in their command."""
-    for place in Path("/proc").glob("[0-9]*"):
-        try:
-            session = int((place / "stat").read_text().rpartition(")")[2].split()[3])
-            if session == group or os.fsencode(temporary) in (place / "cmdline").read_bytes():
-                yield int(place.name)
-        except (OSError, ValueError, IndexError):
-            continue
+    for process in psutil.process_iter():
+        with contextlib.suppress(psutil.Error, OSError):
+            if os.getsid(process.pid) == group or str(temporary) in " ".join(process.cmdline()):
+                yield process.pid
 
 
 def wait(until: Callable[[], bool], seconds: float = 300) -> bool:

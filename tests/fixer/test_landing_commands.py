@@ -120,11 +120,18 @@ def test_a_branch_with_fewer_rules_may_be_what_the_proof_leaves(
     assert [commit["code"] for commit in first["commits"]] == ["LIT101"]
     again = ask("run", folder, "--output-format", "json").report()
     assert again["messages"] == [f"branch {BRANCH} already holds this result"]
-    git(folder, "branch", "-D", BRANCH)
-    ask("run", folder, "--no-verify", "--select", "LIT101", "--base", "HEAD")
+
+
+def test_a_branch_of_fixers_is_replaced_once_the_project_has_moved_on(ask: Ask, folder: Path) -> None:
+    """As where the settings that a proof advised were committed."""
+    ask("run", folder, "--no-verify")
+    old = git(folder, "rev-parse", BRANCH)
     (folder / "more.py").write_bytes(OLD)
     commit_all(folder)
-    assert f"branch '{BRANCH}' exists and holds something else" in ask("run", folder).complaint()
+    report = ask("run", folder, "--no-verify", "--output-format", "json").report()
+    assert f"`git branch NAME {old[:12]}` brings back" in report["messages"][-1]
+    assert content(folder, f"{BRANCH}:more.py") == NEW
+    assert git(folder, "rev-parse", f"{BRANCH}@{{1}}") == old
 
 
 def test_a_dry_run_leaves_no_branch(ask: Ask, folder: Path) -> None:

@@ -199,9 +199,11 @@ def test_a_tree_without_the_git_program(repo: Repo, monkeypatch: pytest.MonkeyPa
     assert paths(open_tree(repo.path)) == ["requirements.txt", "src/model.py", "train.py"]
 
 
-def test_settings_are_those_of_the_same_tree(repo: Repo) -> None:
+def test_settings_are_those_of_the_same_tree_where_more_than_they_differ(repo: Repo) -> None:
     repo.commit({"pyproject.toml": b"\xef\xbb\xbf[tool.fixer]\r\nexclude = ['src']\r\n"})
     repo.write({"pyproject.toml": b"[tool.fixer]\nexclude = ['train.py']\n"})
+    assert open_commit(repo.path, None).config.exclude == ("train.py",)
+    repo.write({"pyproject.toml": b"[tool.fixer]\nexclude = ['train.py']\n[tool.black]\nline-length = 1\n"})
     assert open_commit(repo.path, None).config.exclude == ("src",)
     assert open_tree(repo.path).config.exclude == ("train.py",)
     assert "src/model.py" in paths(open_commit(repo.path, None))

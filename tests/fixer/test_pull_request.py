@@ -31,6 +31,51 @@ def test_a_first_run_opens_it(world: World) -> None:
     assert f"fixer run . --target 2.6.6 --base {report['base']} --select=LIT101 --branch reproduced" in pull.body
 
 
+def test_one_that_does_not_run_on_the_target_is_a_draft_until_it_does(world: World) -> None:
+    left = OLD + b"print(trainer.use_ddp)\n"
+    world.commit(left)
+    report = world.run()
+    pull = world.pull()
+    assert pull.draft and report["messages"][-1] == f"pull request opened as a draft: {report['pull_request']}"
+    assert "### Not ready: 1 use stops it on Lightning 2.6.6" in pull.body and "`train.py:4`" in pull.body
+    world.run()
+    assert pull.draft and pull.writes == 0
+    world.commit(OLD)
+    said = world.run()["messages"][-1]
+    assert not pull.draft and said.startswith("pull request updated and marked as ready for review: ")
+    assert "### Ready to merge" in pull.body
+    world.commit(left)
+    assert world.run()["messages"][-1].startswith("pull request updated and made a draft: ") and pull.draft
+
+
+def test_what_a_person_says_of_the_draft_stays(world: World) -> None:
+    world.commit(OLD + b"print(trainer.use_ddp)\n")
+    world.run()
+    pull = world.pull()
+    pull.marked, pull.title = False, pull.title.removeprefix("Draft: ")
+    world.commit(OLD + b"print(trainer.use_ddp, 1)\n")
+    world.run()
+    assert pull.writes == 1 and not pull.draft
+
+
+@pytest.mark.parametrize("world", ["github"], indirect=True)
+def test_where_the_server_knows_no_drafts_or_keeps_them(world: World) -> None:
+    world.api.drafts = False
+    world.commit(OLD + b"print(trainer.use_ddp)\n")
+    report = world.run()
+    assert report["messages"][-1].startswith("pull request opened: ") and not world.pull().draft
+    assert "### Not ready" in world.pull().body
+    world.pull().marked, world.api.graphql = True, False
+    world.pull().body = world.pull().body.replace('"draft":false', '"draft":true')
+    world.commit(OLD)
+    for _ in range(2):
+        assert "the server does not let fixer mark this as ready" in str(world.run()["messages"])
+        assert world.pull().draft and "press the button yourself" in world.pull().body
+    world.api.graphql = True
+    world.run()
+    assert not world.pull().draft and "press the button" not in world.pull().body
+
+
 def test_the_commands_of_the_body_make_the_branch_again(world: World) -> None:
     world.commit(OLD.replace(b"trainer", b"bits = input()\ntrainer", 1).replace(b"gpus=0", b"gpus=bits"))
     report = world.run("--unsafe-fixes", "--ignore", "PIN")

@@ -8,6 +8,7 @@ from typing import get_args
 from hypothesis import strategies as st
 
 from codemods.finding import Finding, Fix, Span
+from fixer.readiness import Readiness, Stop
 from fixer.reports import RuleText
 from fixer.reports.diff import unified
 from fixer.result import Command, Commit, FileDiff, Result, Skipped
@@ -124,6 +125,8 @@ RUN = Result(
     messages=("uncommitted changes in 1 file are left out",),
     duration_s=41.23,
 )
+STOP = Stop(MANUAL.path, 41, MANUAL.message, MANUAL.reason, "TBP001")
+NOT_READY = replace(RUN, readiness=Readiness(False, "2.6.6", (STOP,)))
 NOTHING = Result("check", BASE, "2.6.6", messages=("no file holds anything that a rule looks at: nothing to do",))
 BROKEN = Result("run", None, "2.6.6", error="no repository here: run fixer inside a git repository")
 
@@ -246,6 +249,15 @@ EVIDENCE = st.builds(
     left=st.lists(HARD_TEXT, max_size=2).map(tuple),
     alone=st.lists(ALONE, max_size=1).map(tuple),
 )
+READINESS = st.builds(
+    Readiness,
+    ready=st.booleans(),
+    target=st.just("2.6.6"),
+    stops=st.lists(
+        st.builds(Stop, HARD_TEXT, st.none() | _COUNTS, HARD_TEXT, HARD_TEXT, st.none() | HARD_TEXT), max_size=2
+    ).map(tuple),
+    caveat=HARD_TEXT,
+)
 RESULTS = st.builds(
     Result,
     command=st.sampled_from(get_args(Command)),
@@ -263,4 +275,5 @@ RESULTS = st.builds(
     messages=st.lists(HARD_TEXT, max_size=2).map(tuple),
     error=st.none() | HARD_TEXT,
     duration_s=_FLOATS,
+    readiness=st.none() | READINESS,
 )

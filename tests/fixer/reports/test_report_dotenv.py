@@ -12,7 +12,7 @@ from fixer.result import Result
 from tests.fixer.reports.samples import RESULTS, RULES, RUN
 
 KEYS = ["branch", "pull_request", "base", "target", "findings", "repaired", "left", "files", "commits"]
-KEYS += ["verdicts", "error"]
+KEYS += ["verdicts", "ready", "error"]
 
 
 def test_the_values_of_a_run() -> None:

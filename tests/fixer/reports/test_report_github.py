@@ -66,5 +66,6 @@ def test_every_line_is_one_command(result: Result) -> None:
     lines = report(hostile).split("\n")
     assert lines.pop() == ""
     count = len(result.findings) + len(result.evidence) + len(result.skipped) + len(hostile.messages) + 1
+    count += result.readiness is not None
     assert len(lines) == count
     assert all(COMMAND.fullmatch(line) for line in lines)

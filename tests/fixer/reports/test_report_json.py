@@ -14,7 +14,8 @@ from hypothesis import given, settings
 from fixer.reports import OutputFormat, render
 from fixer.reports.json_report import schema
 from fixer.result import Result, Skipped
-from tests.fixer.reports.samples import CHECK, REPAIRED, RESULTS, RULES, RUN, TRAINED
+from tests.fixer.reports.samples import CHECK, NEW, REPAIRED, RESULTS, RULES, RUN, TRAINED
+from verify.evidence import Asked
 
 VALIDATOR = jsonschema.Draft202012Validator(schema())
 
@@ -34,7 +35,7 @@ def objects(node: Any) -> list[Any]:
 def test_the_schema_is_a_schema_that_names_and_describes_everything() -> None:
     jsonschema.Draft202012Validator.check_schema(schema())
     fixed = [node for node in objects(schema()) if isinstance(node, dict) and node.get("additionalProperties") is False]
-    assert len(fixed) == 13
+    assert len(fixed) == 20
     for node in fixed:
         assert sorted(node["required"]) == sorted(node["properties"])
         assert all("description" in field for field in node["properties"].values())
@@ -92,3 +93,13 @@ def test_the_page_names_every_field() -> None:
     page = Path(__file__).parents[3].joinpath("docs", "json-schema.md").read_text(encoding="utf-8")
     shapes = [schema(), *schema()["$defs"].values()]
     assert {name for shape in shapes for name in shape["properties"] if f"`{name}`" not in page} == set()
+
+
+def test_how_an_environment_stands_to_what_the_branch_asks_for_is_in_it() -> None:
+    asked = Asked(("requirements.txt",), (("torch", "2.3.1", "2.13.0"),), ("tensorboard 2.20.0",), "no build")
+    there = replace(NEW, asked=asked)
+    told = report(replace(RUN, evidence=(replace(RUN.evidence[0], environments=(there,)),)))
+    VALIDATOR.validate(told)
+    found = told["evidence"][0]["environments"][0]["asked"]
+    assert found["differs"] == [{"name": "torch", "asked": "2.3.1", "there": "2.13.0"}]
+    assert found["said"].startswith("Ran with torch 2.13.0; the branch asks for torch 2.3.1 (no build)")

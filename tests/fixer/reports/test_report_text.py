@@ -7,6 +7,7 @@ import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
+from typing import get_args
 
 import pytest
 from hypothesis import given, settings
@@ -23,6 +24,7 @@ from tests.fixer.reports.samples import (
     MANUAL,
     NOTHING,
     PRESERVED,
+    REPAIRED,
     RESULTS,
     RULES,
     RUN,
@@ -30,7 +32,7 @@ from tests.fixer.reports.samples import (
     UNSAFE,
     many,
 )
-from verify.evidence import Alone
+from verify.evidence import Alone, Evidence, Fact, FactKind, Touched
 
 DIFF = replace(RUN, command="diff", branch=None, commits=(), evidence=(), findings=(SAFE, MANUAL))
 FIX = replace(RUN, command="fix", branch=None, commits=(), evidence=())
@@ -99,11 +101,12 @@ def test_an_error_is_all_there_is() -> None:
 
 def test_run_tells_what_changed_what_it_proves_and_what_to_type() -> None:
     lines = [line.strip() for line in report(RUN, width=100).splitlines()]
+    lines += [line.strip() for line in report(RUN, width=100, verbose=True).splitlines()]
     assert lines[0] == "Lightning 1.9.5 → 2.6.6  from 3f2a1bc49d  (41.2 s)"
     for line in (
         "src/model.py  +2  -1",
         "Commits on fixer/lightning-2.6.6",
-        "bbbbbbbbbb LIT101: `Trainer(gpus=...)` becomes `accelerator=`",
+        "bbbbbbbbbb LIT101: `Trainer(gpus=...)` becomes `accelerator=`  repaired",
         "repaired  (rung: trains)  lightning-2.6.6: TBP001, LIT101",
         "before                     after",
         "Lightning         1.9.5                      2.6.6",
@@ -159,7 +162,7 @@ def test_verify_tells_the_verdict() -> None:
     text = report(
         Result("verify", None, "2.6.6", evidence=(PRESERVED, replace(PRESERVED, problems=("`Trainer(x=)`",))))
     )
-    assert "not in Lightning 2.6.6, in changed files:\n      `Trainer(x=)`" in text
+    assert "not in target `Trainer(x=)`\n" in text
     assert text.count(PRESERVED.reason) == text.count("for the same reason") == 1
     assert text.splitlines()[-1] == "Proof: 2 preserved."
 
@@ -169,12 +172,12 @@ def test_a_module_alone_is_told_once() -> None:
     after = PRESERVED.after
     one = Alone("model.py:Net", "size=2", "float32 4x2", (), "preserved", "same", "it is", 0.0, 1e-6, after, after)
 
-    def told(*modules: Alone, verbose: bool = False) -> int:
+    def told(*modules: Alone, verbose: bool = False) -> tuple[int, int]:
         evidence = (replace(PRESERVED, alone=modules), replace(PRESERVED, alone=modules))
-        return report(Result("verify", None, "2.6.6", evidence=evidence), verbose=verbose).count("built with size=2")
+        text = report(Result("verify", None, "2.6.6", evidence=evidence), verbose=verbose)
+        return text.count("Net(size=2), trained by itself on generated batches"), text.count("built with size=2")
 
-    assert (told(one), told(one, verbose=True)) == (0, 2)
-    assert (told(one, one), told(replace(one, notes=("its weights stay random",)))) == (2, 1)
+    assert (told(one), told(one, verbose=True)) == ((1, 0), (2, 2))
 
 
 def test_diff_without_colour_is_applied_by_git(tmp_path: Path) -> None:
@@ -286,7 +289,7 @@ def test_a_run_with_hundreds_left_fits_one_screen() -> None:
     assert "  10 LIT101 old 101 [manual]" in lines
     assert "       src/101.py:1:1, src/101.py:2:1, src/101.py:3:1 and 7 more" in lines
     assert "  and 25 more kinds; see them with --verbose" in lines
-    assert "  and 55 more; see them with --verbose" in lines and "      and 85 more; see them with --verbose" in lines
+    assert "  and 55 more; see them with --verbose" in lines and "    not in target `name_0`, and 89 more" in lines
     full = report(huge, verbose=True)
     assert all(f"{finding.path}:{finding.span.line}:1 " in full for finding in kinds) and "`name_89`" in full
 
@@ -298,7 +301,38 @@ def test_kinds_that_are_left_are_told_by_what_most_of_them_say() -> None:
     assert f"   1 TBP001 {MANUAL.message} [manual]\n       src/model.py:40:9\n" in text
 
 
-def test_numbers_of_further_groups_are_shown_where_they_differ() -> None:
+def test_numbers_are_shown_where_all_is_asked_for() -> None:
     same, other = replace(PRESERVED, group="A"), replace(PRESERVED, group="B", verdict="changed")
-    assert report(replace(RUN, evidence=(same, same, other))).count("    losses ") == 2
+    assert report(replace(RUN, evidence=(same, same, other))).count("    losses ") == 0
     assert report(replace(RUN, evidence=(same, same, other)), verbose=True).count("    losses ") == 3
+
+
+LONG = "a sentence that goes on and on about one thing " * 9
+HUGE = replace(
+    PRESERVED,
+    codes=tuple(f"LIT{number}" for number in range(101, 131)),
+    reason=LONG,
+    facts=tuple(Fact(kind, f"{kind} {number}: {LONG}") for kind in get_args(FactKind) for number in range(4)),
+    touched=tuple(Touched(f"part{number}.py", "not loaded") for number in range(30)),
+    problems=("train.py:7: Trainer(gpus=...)", "other"),
+)
+
+
+@pytest.mark.parametrize("width", [60, 80, 100, 200, None])
+@pytest.mark.parametrize("evidence", [REPAIRED, PRESERVED, HUGE])
+def test_a_proof_takes_at_most_eight_lines(evidence: Evidence, width: int | None) -> None:
+    text = report(Result("verify", None, "2.6.6", evidence=(evidence,)), width=width)
+    told = text[text.index("\nProof") :].strip().splitlines()[1:-2]
+    assert 3 <= len(told) <= 8
+    assert told[0].startswith(f"  {evidence.outcome}  (rung: ")
+    if evidence is HUGE:
+        assert all(any(line.startswith(f"    {kind} ") for line in told) for kind in ("ran", "not executed", "next"))
+    every = report(Result("verify", None, "2.6.6", evidence=(evidence,)), width=width, verbose=True)
+    assert all(f"{fact.kind} {number}" in every for number in range(4) for fact in evidence.facts)
+
+
+def test_groups_of_one_run_do_not_repeat_what_it_said() -> None:
+    other = replace(PRESERVED, group="B", touched=(Touched("b.py", "not loaded"),))
+    text = report(replace(RUN, evidence=(PRESERVED, other)))
+    assert text.count("largest difference") == 1
+    assert "  preserved in part  (rung: same)  B: AMP001\n    for the same reason\n    not executed  b.py: " in text

@@ -1,0 +1,117 @@
+"""A proof as the lines that every report tells: the verdict of each commit, and what ran, was compared and did not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from fixer.reports.words import one_line, plain, rung
+from fixer.result import Commit, Result
+
+if TYPE_CHECKING:
+    from verify.evidence import Evidence, FactKind, How, Outcome, Share, Touched
+
+_NAMED = 5
+_HOW: dict[How, str] = {
+    "executed": "ran",
+    "read": "was read by the run",
+    "installed": "is what the environment was installed from",
+    "same code": "has only other comments and texts",
+    "document": "has no change that a training reads or installs",
+    "not loaded": "was not loaded by the run",
+    "not called": "was loaded, but nothing that was changed in it was called",
+    "not read": "was not read by the run",
+    "not installed": "is a manifest, and nothing was installed from it",
+    "not run": "is nothing that the run executes",
+}
+_FIRST: tuple[FactKind, ...] = (
+    "not executed", "ran", "next", "compared", "explained by", "not compared", "also", "provided",
+)  # fmt: skip
+"""What is told first where there is no room for all."""
+
+
+@dataclass(frozen=True)
+class Line:
+    """One thing that a proof says, with the word that stands before it."""
+
+    label: str
+    text: str
+
+
+def lines(evidence: Evidence) -> list[Line]:
+    """All that a proof says besides its verdict and its reason."""
+    from verify.told import facts_of
+
+    return [Line(fact.kind, one_line(fact.text)) for fact in facts_of(evidence)]
+
+
+def brief(evidence: Evidence, most: int, known: Sequence[Line] = ()) -> list[Line]:
+    """The most telling of those lines that are not known yet, in their order."""
+    every = [line for line in lines(evidence) if line not in known]
+    ranked = sorted(range(len(every)), key=lambda at: (_rank(every, at), at))
+    return [every[at] for at in sorted(ranked[: max(0, most)])]
+
+
+def _rank(every: Sequence[Line], at: int) -> tuple[bool, float]:
+    """The first line of each kind comes before the second one of any; the second of what ran names the versions, and
+    comes after what to do next."""
+    label = every[at].label
+    is_second = any(other.label == label for other in every[:at])
+    if is_second and label == "ran":
+        return False, _FIRST.index("next") + 0.5
+    return is_second, next(place for place, kind in enumerate(_FIRST) if kind == label)
+
+
+def share_of(evidence: Evidence, code: str) -> Share | None:
+    """What the proof of a group says of one of its codes; None where it was not told apart."""
+    return next((share for share in evidence.shares if share.code == code), None)
+
+
+def outcome_of(result: Result, commit: Commit) -> Outcome | None:
+    """What the proof says of a commit; None where it was not proven."""
+    item = next((item for item in result.evidence if item.group == commit.group and commit.code in item.codes), None)
+    if item is None:
+        return None
+    share = share_of(item, commit.code)
+    return share.outcome if share else item.verdict
+
+
+def left_of(result: Result, commit: Commit) -> list[Line]:
+    """What was not executed of the files of a commit."""
+    found = (share_of(item, commit.code) for item in result.evidence if item.group == commit.group)
+    return [line for share in found if share for line in share_lines(share) if line.label == "not executed"]
+
+
+def share_lines(share: Share) -> list[Line]:
+    """What was executed of the files of a commit, and what was not."""
+    done = [_file(file) for file in share.files if file.is_covered]
+    left = [_file(file) for file in share.files if not file.is_covered]
+    return [*(Line("executed", text) for text in done), *(Line("not executed", text) for text in left)]
+
+
+def _file(file: Touched) -> str:
+    called = f": {_few(file.called)}" if file.called else ""
+    idle = f"; not called: {_few(file.idle)}" if file.idle else ""
+    return f"{plain(file.path)} {_HOW[file.how]}{called}{idle}"
+
+
+def note(commit: Commit, evidence: Evidence) -> Iterator[str]:
+    """The lines of the note of a commit: its own verdict first, then that of its group."""
+    share = share_of(evidence, commit.code)
+    outcome = share.outcome if share else evidence.verdict
+    yield outcome if outcome == "not executed" else f"{outcome} ({rung(evidence)})"
+    yield ""
+    for line in share_lines(share) if share else ():
+        yield f"{line.label}: {line.text}"
+    codes = ", ".join(map(one_line, evidence.codes))
+    yield f"group {one_line(evidence.group)} ({codes}), judged as a whole: {evidence.outcome} ({rung(evidence)})"
+    yield one_line(evidence.reason)
+    for line in lines(evidence):
+        if line.label not in ("not executed", "next"):
+            yield f"{line.label}: {line.text}"
+
+
+def _few(names: Iterable[str]) -> str:
+    found = [plain(name) for name in names]
+    return ", ".join(found[:_NAMED]) + (f" and {len(found) - _NAMED} more" if found[_NAMED:] else "")

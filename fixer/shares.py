@@ -1,0 +1,69 @@
+"""What the proof of a group says of each of its commits: by what was executed of what that commit changed."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+
+from codemods.plan import Change
+from verify.evidence import Evidence, Outcome, Share, Touched, outcome_of
+from verify.idle import changed_functions, code_outside, same_code
+
+
+def with_shares(evidence: Evidence, changes: Iterable[Change]) -> Evidence:
+    """The evidence of a group, with what it says of each of its codes; `changes` are those of the whole plan."""
+    files = {file.path: file for file in evidence.touched}
+    mine = [change for change in changes if change.code in evidence.codes and change.path in files]
+    shares = [_share(code, evidence, files, mine) for code in evidence.codes if files]
+    kept = tuple(file for file in evidence.touched if any(change.path == file.path for change in mine))
+    return replace(evidence, touched=kept, shares=tuple(shares))
+
+
+def _share(code: str, evidence: Evidence, files: Mapping[str, Touched], changes: Iterable[Change]) -> Share:
+    own = tuple(_part(files[path], steps) for path, steps in _by_path(code, changes).items())
+    return Share(code, _outcome(evidence, own), own)
+
+
+def _by_path(code: str, changes: Iterable[Change]) -> Mapping[str, list[Change]]:
+    found: dict[str, list[Change]] = {}
+    for change in changes:
+        if change.code == code:
+            found.setdefault(change.path, []).append(change)
+    return found
+
+
+def _outcome(evidence: Evidence, files: tuple[Touched, ...]) -> Outcome:
+    """A commit of which nothing ran has no verdict, however the others of its group did."""
+    if files and not any(file.is_covered for file in files):
+        return "not executed"
+    return outcome_of(evidence.verdict, files)
+
+
+def _part(file: Touched, steps: Iterable[Change]) -> Touched:
+    """The file, by the functions and the code around them that one codemod changed. What it changed in a function
+    counts where that function, as it is in the final tree, was called."""
+    names: dict[str, None] = {}
+    around, changed = False, False
+    for step in steps:
+        old, new = (_tree(text) if file.path.endswith(".py") else None for text in (step.before, step.after))
+        if old is None or new is None:
+            return file
+        names |= dict.fromkeys(name for name, _ in changed_functions(old, new))
+        around = around or code_outside(old) != code_outside(new)
+        changed = changed or not same_code(old, new)
+    if not changed:
+        return replace(file, how="same code", called=(), idle=())
+    if file.how not in ("executed", "not called") or not (file.called or file.idle):
+        return file
+    called = tuple(name for name in names if name in file.called)
+    idle = tuple(name for name in names if name in file.idle and name not in called)
+    is_executed = called or not idle or around
+    return replace(file, how="executed" if is_executed else "not called", called=called, idle=idle)
+
+
+def _tree(text: bytes) -> ast.Module | None:
+    try:
+        return ast.parse(text)
+    except (SyntaxError, ValueError, RecursionError):
+        return None

@@ -1,0 +1,167 @@
+"""What stops a branch on the target: uses that are left, what the next look finds, and what the proof saw."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from difflib import SequenceMatcher
+from itertools import chain
+from typing import TYPE_CHECKING
+
+from codemods.finding import Finding
+from codemods.memory import Memory
+from codemods.plan import Plan, find
+from codemods.scan import Options
+from codemods.source import Source
+from fixer.groups import changed_codes
+from fixer.readiness import Readiness, Stop
+from fixer.settings import is_forked, pins_of
+
+if TYPE_CHECKING:
+    from verify.evidence import Evidence, Failure, Recording
+
+_DOCUMENTS = (".md", ".rst")
+_LINE = re.compile(r"(?P<path>.+?):(?P<line>\d+): (?P<what>.+)", re.DOTALL)
+_UNREAD = "not read"
+_SURROUNDINGS = re.compile(
+    r"FileNotFoundError|NotADirectoryError|PermissionError|OSError|Connection|URLError|HTTP|Timeout|gaierror"
+    r"|SystemExit|MemoryError|Offline|LocalEntryNotFound|CUDA|NVIDIA|NCCL"
+)
+"""What ends a run for want of data, of a network or of a device, which says nothing of the code."""
+_OF_THE_CODE = (
+    "AttributeError",
+    "ImportError",
+    "IndentationError",
+    "MisconfigurationException",
+    "NameError",
+    "NotImplementedError",
+    "SyntaxError",
+    "TypeError",
+    "UnboundLocalError",
+)
+"""Failures that are the code's own, also where it failed so before."""
+
+
+def look_again(sources: Sequence[Source], made: Plan, options: Options, memory: Memory) -> tuple[Finding, ...]:
+    """What the next look at the result finds, with the pins that it has then."""
+    final = made.final()
+    after = [replace(source, data=final.get(source.path, source.data)) for source in sources]
+    brought = sorted(final.keys() - {source.path for source in sources})
+    after += [Source(path, "python", final[path]) for path in brought]
+    rules = tuple(rule for rule in options.rules if not rule.judges_ignores)
+    again = replace(options, rules=rules, pins=pins_of(after), forked=is_forked(after), jobs=1)
+    return find(after, again, memory=memory.again()).findings
+
+
+def readiness(
+    sources: Sequence[Source],
+    made: Plan,
+    again: Sequence[Finding],
+    evidence: Sequence[Evidence],
+    target: str,
+    *,
+    verified: bool,
+) -> Readiness | None:
+    """Whether the result of a plan runs on the target; None where nothing was changed and nothing stops.
+
+    `again` is what a look at the result finds, `verified` says whether a proof was asked for.
+    """
+    landed = set(changed_codes(made))
+    proof = [item for item in evidence if landed.intersection(item.codes)]
+    stops = tuple(_once(chain(_found(sources, made, again), *map(_seen, proof))))
+    if not (made.changes or stops):
+        return None
+    return Readiness(not stops, target, stops, "" if stops else _caveat(proof, verified))
+
+
+def _once(stops: Iterable[Stop]) -> Iterator[Stop]:
+    """The first that is said of each place, in the order of the places."""
+    kept: dict[tuple[str, str], Stop] = {}
+    places: set[str] = set()
+    for stop in stops:
+        if stop.code or stop.place not in places:
+            kept.setdefault((stop.place, f"{stop.code}{stop.what}"), stop)
+            places.add(stop.place)
+    yield from sorted(kept.values(), key=lambda stop: (stop.path, stop.cell or 0, stop.line or 0))
+
+
+def _found(sources: Sequence[Source], made: Plan, again: Sequence[Finding]) -> Iterator[Stop]:
+    """The findings that stop: those of the result, then those that were left and that a look at it does not see."""
+    taken_out = {(item.code, item.path, item.message): item.reason for item in made.findings if not item.applied}
+    said, places = set(), set()
+    for item in again:
+        key = (item.code, item.path, item.message)
+        said.add(key)
+        if _stops(item):
+            reason = taken_out.get(key, item.reason)
+            if item.applied and key not in taken_out:
+                reason = f"`fixer run` rewrites it where {item.code} is not left out"
+            elif item.fix == "unsafe":
+                reason = f"{reason.rstrip('.')}; `--unsafe-fixes` rewrites it"
+            places.add((item.code, item.path, item.cell, item.span.line))
+            yield Stop(item.path, item.span.line, item.message, reason, item.code, item.cell)
+    before, after = {source.path: source.data for source in sources}, made.final()
+    for item in made.findings:
+        if not item.applied and _stops(item) and (item.code, item.path, item.message) not in said:
+            rewritten = after.get(item.path) if item.cell is None else None
+            line = _moved(item.span.line, before.get(item.path, b""), rewritten)
+            if (item.code, item.path, item.cell, line) not in places:
+                yield Stop(item.path, line, item.message, item.reason, item.code, item.cell)
+
+
+def _stops(finding: Finding) -> bool:
+    return finding.stops and not finding.path.endswith(_DOCUMENTS)
+
+
+def _moved(line: int, before: bytes, after: bytes | None) -> int:
+    """Where a line stands in the rewritten file; where it is gone, the one that took its place."""
+    if after is None:
+        return line
+    for _, start, end, first, last in SequenceMatcher(
+        None, before.splitlines(), after.splitlines(), autojunk=False
+    ).get_opcodes():
+        if start < line <= end:
+            return min(first + line - start, max(last, first + 1))
+    return line
+
+
+def _seen(item: Evidence) -> Iterator[Stop]:
+    """What the proof saw stop: names that the target lacks, and an error that ended the training."""
+    for text in (*item.problems, *item.left):
+        match = _LINE.fullmatch(text)
+        if match and not match["what"].startswith(_UNREAD):
+            todo = "use what took its place; `fixer verify --conforms` asks the target again"
+            yield Stop(match["path"], int(match["line"]), match["what"], todo)
+    failure = None if item.alone else _failure(item.before, item.after)
+    if failure:
+        path, _, number = (failure.place or "").rpartition(":")
+        script = item.after.script if item.after else ""
+        what = f"{failure.type}: {' '.join(failure.message.split())}"
+        todo = "mend it, and run fixer again: the training ended there"
+        yield Stop(path or script, int(number) if path and number.isdigit() else None, what, todo)
+    elif item.verdict == "regressed":
+        todo = "leave out what did it (`--ignore`), or mend it"
+        yield Stop(item.after.script if item.after else item.group, None, item.reason, todo)
+
+
+def _failure(before: Recording | None, after: Recording | None) -> Failure | None:
+    """The error that ended the training of the result, where it is of the code and not of what is around it."""
+    failure = after.failure if after and not after.fitted else None
+    if failure is None or (failure.type == "ModuleNotFoundError" and "lightning" not in failure.message):
+        return None
+    if _SURROUNDINGS.search(failure.type) or re.search(r"CUDA|NVIDIA|NCCL", failure.message):
+        return None
+    old = before.failure if before else None
+    same = old is not None and (old.type, old.message) == (failure.type, failure.message)
+    return None if same and failure.type not in _OF_THE_CODE else failure
+
+
+def _caveat(evidence: Sequence[Evidence], verified: bool) -> str:
+    """What the answer lacks."""
+    if not verified:
+        return "nothing was run, so this rests on the findings alone"
+    unseen = [code for item in evidence if item.rung not in ("trains", "same") for code in item.codes]
+    if unseen or not evidence:
+        return f"no training shows it of {', '.join(dict.fromkeys(unseen)) or 'anything'}"
+    return ""
