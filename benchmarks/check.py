@@ -2,7 +2,7 @@
 
     python benchmarks/check.py CHECKOUT [--runs 7] [--peers] [--peer-runs 3] [--cache FOLDER]
 
-Prints a Markdown table. Needs psutil besides what fixer needs. See README.md in this folder.
+Prints a Markdown table. See README.md in this folder.
 """
 
 from __future__ import annotations

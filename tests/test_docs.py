@@ -78,7 +78,7 @@ def test_every_option_is_on_the_page_of_options() -> None:
 
 def test_every_setting_is_on_the_page_of_settings() -> None:
     page = (ROOT / "docs" / "settings.md").read_text(encoding="utf-8")
-    shown = table(Config(), "pyproject.toml", {})
+    shown = table(Config(), {})
     assert [line.split()[0] for line in shown.splitlines() if f"`{line.split()[0]}`" not in page] == []
 
 

@@ -53,12 +53,19 @@ def main(harness: Any, names: list[str]) -> None:
 
 
 def know_types() -> None:
-    """Let Python find out here, and not in each child, which of the abstract collections values belong to."""
+    """Let Python find out here, and not in each child, which of the abstract collections values belong to. Releases
+    before 1.8 do so by themselves, at their own cost."""
     import torch
-    from lightning_utilities.core.apply_func import apply_to_collection
 
+    try:
+        from lightning_utilities.core.apply_func import apply_to_collection
+    except ImportError:  # before Lightning 1.7
+        return
     values = [torch.zeros(1), torch.nn.Parameter(torch.zeros(1)), 1.0, 1, "text", None, (1,), {"name": 1}, {1}]
-    apply_to_collection([values, *values], torch.Tensor, torch.clone)
+    with contextlib.suppress(ImportError):
+        from lightning_utilities.core.apply_func import apply_to_collection
+
+        apply_to_collection([values, *values], torch.Tensor, torch.clone)
 
 
 def serve(case: dict[str, Any], harness: Any, packages: list[Any]) -> list[dict[str, Any]]:
