@@ -198,8 +198,8 @@ class PythonFile:
         return self.near(words).calls
 
     def near(self, words: Iterable[str]) -> Expressions:
-        """The expressions of the statements that spell one of some words."""
-        if self.plain or "_everything" in vars(self):
+        """The expressions of the statements that spell one of some words: these alone, whatever was asked before."""
+        if self.plain:
             return self._everything
         asked = frozenset(words)
         if asked not in self._walked:

@@ -142,6 +142,7 @@ def in_place(spec: dict[str, Any], record: Record) -> Any:
     beside("devices").without_cuda(str(Path.cwd()), device, MOVED)
     beside("opened").tell_opened(str(Path.cwd()), OPENED)
     watch = beside("watch").Watch(record, {**spec, "device": device})
+    beside("short").plain_kernels()
     beside("short").steady_loaders(spec["seed"], workers="workers" in spec.get("without", ()))
     beside("short").steady_shares()
     watch.patch_torch()

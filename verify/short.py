@@ -85,6 +85,16 @@ def own_random(seed: int) -> Iterator[None]:
         torch.set_rng_state(states[2])
 
 
+def plain_kernels() -> None:
+    """Leave oneDNN out where it cannot compute in bfloat16, as on a CPU without AVX-512: torch asks it all the same,
+    for an LSTM for one, and it refuses."""
+    import torch
+
+    with contextlib.suppress(AttributeError, RuntimeError):  # torch that does not know, which does not ask either
+        if not torch.ops.mkldnn._is_mkldnn_bf16_supported():
+            torch.backends.mkldnn.set_flags(False)
+
+
 def steady_loaders(seed: int, *, workers: bool = False) -> None:
     """Make batches depend on their pass and number alone: versions fetch them at different moments. Without `workers`
     this process fetches what theirs would; the loader keeps all that it was given."""

@@ -19,7 +19,7 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
     if not facts.uses_lightning or any(STEPS in item.methods for item in facts.classes()):
         return
     named = {id(node) for node in _configured(file)}
-    for call in file.calls_near(["scheduler", "Scheduler", "step", "configure_optimizers"]):
+    for call in file.calls:
         if id(call.node) in named or _is_within_module(file, facts, call):
             chain = _chain(file, facts, call)
             if chain is not None and any("step" in item.methods for item in chain):

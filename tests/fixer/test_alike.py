@@ -65,6 +65,6 @@ def test_run_and_verify_choose_the_same_baseline(tmp_path: Path, monkeypatch: py
         (root / path).write_bytes(data)
     commit_all(root)
     compare(Trees(root, "HEAD~1", "HEAD", True), False, None, None, None, (), lambda text: None)
-    run, verify = (replace(each, group="", codes=(), by_hand=()) for each in asked)
+    run, verify = (replace(each, group="", codes=(), by_hand=(), clock=None) for each in asked)
     assert run.baseline_below == "1.6.0"
     assert run == verify

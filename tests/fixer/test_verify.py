@@ -178,6 +178,7 @@ def test_a_migration_by_hand_is_proven_as_one_by_rules_is(
     assert (evidence["verdict"], evidence["rung"], evidence["codes"]) == ("repaired", "trains", []), evidence["reason"]
     assert "NameError" in evidence["reason"] and "trains now" in evidence["reason"]
     assert (said.code, evidence["after"]["optimizer_steps"]) == (0, 4)
+    monkeypatch.chdir(made)
     (kept,) = re.findall(r"recorded: \d recordings in (\S+), index.jsonl says what each is\n", ask("report").err)
     after = [json.loads(line) for line in (Path(kept) / "after-train.py.jsonl").read_text().splitlines()]
     assert [event["value"] for event in after if event["event"] == "loss"] == evidence["after"]["losses"]
