@@ -41,6 +41,8 @@ _SERVE: Mapping[str, frozenset[str]] = {
 """Distributions that bring the same package as the one that is installed for its import."""
 _EITHER = frozenset({"tensorboard", "tensorboardx"})
 """What is wanted together where one of the two will do, as for Lightning's TensorBoardLogger."""
+_RUNNERS = frozenset({"pytest"})
+"""What tests are run with here: the program itself runs without."""
 _PREFACE = "No solution found when resolving dependencies "
 
 
@@ -157,7 +159,7 @@ def _lacking(ready: Ready, stated: Required, releases: Iterable[str], needed: It
 def _added(needed: Iterable[str], held: set[str]) -> Iterator[str]:
     """The distributions of an index that are needed and that nothing asked for brings."""
     names = {canonicalize_name(one.name) for one in map(Requirement, needed) if not one.url}
-    for name in names - held:
+    for name in names - held - _RUNNERS:
         if name in _EITHER and names >= _EITHER and (held & _EITHER or name != "tensorboard"):
             continue
         if held.isdisjoint(_SERVE.get(name, ())):

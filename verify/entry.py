@@ -106,7 +106,7 @@ def _tests(sources: Sources, changed: frozenset[str]) -> list[Entry]:
     smallest first. Requirements alone change what any of them does."""
     near = [
         path for path in sources.paths()
-        if is_test(path) and not trains(sources.tree(path)) and touches(sources.root, changed, sources.reach(path)[0])
+        if run_by_pytest(sources, [path]) and touches(sources.root, changed, sources.reach(path)[0])
     ]  # fmt: skip
     near.sort(key=lambda path: ((sources.root / path).stat().st_size, path))
     own = [path for path in near if (tree := sources.tree(path)) and names_trainer(tree) and calls_fit(ast.walk(tree))]
@@ -116,10 +116,16 @@ def _tests(sources: Sources, changed: frozenset[str]) -> list[Entry]:
 
 
 def conftests(sources: Sources, scripts: Iterable[str]) -> list[str]:
-    """What pytest loads with those of the scripts that are tests."""
-    folders = dict.fromkeys(folder for path in scripts if is_test(path) for folder in PurePosixPath(path).parents)
+    """What pytest loads with those of the scripts that it runs."""
+    tests = run_by_pytest(sources, scripts)
+    folders = dict.fromkeys(folder for path in tests for folder in PurePosixPath(path).parents)
     known = frozenset(sources.paths())
     return [path for folder in folders if (path := (folder / "conftest.py").as_posix()) in known]
+
+
+def run_by_pytest(sources: Sources, scripts: Iterable[str]) -> list[str]:
+    """Those of the scripts that are tests and do not train when they are run themselves, whatever they are called."""
+    return [path for path in scripts if is_test(path) and not trains(sources.tree(path))]
 
 
 def is_test(path: str) -> bool:

@@ -21,7 +21,7 @@ from verify.bench import Bench, Pair, Request
 from verify.budget import ALONE, SCRIPTS, Budget, Clock, Interrupted, spelled
 from verify.by_hand import stopped_at
 from verify.containment import contain
-from verify.entry import Entry, conftests, entries, is_test
+from verify.entry import Entry, conftests, entries, run_by_pytest
 from verify.environments import Ready, Wanted, given_baseline
 from verify.eras import older_than
 from verify.evidence import Evidence, Fact
@@ -353,7 +353,7 @@ def _wanted(
     if not outside & set(NAMESPACES):
         lightning = "lightning" if named(pins, ["lightning"]) else "pytorch-lightning"
     others = tuple(str(pin) for pin in named(pins, ["torchmetrics"]))
-    if any(map(is_test, scripts)):
+    if run_by_pytest(sources, scripts):
         outside |= {"pytest"}
     if "hydra" in outside:
         outside |= {pin.name for line in held if (pin := requirement(line)) and pin.name.startswith("hydra-")}

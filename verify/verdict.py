@@ -174,10 +174,8 @@ def _unfitted(before: Raw | None, after: Raw, ground: Rung | None, missing: str)
         return Judgement("regressed", ground, f"the tree before trains, the patched one does not: {told}")
     if _same_failure(before.recording, after.recording):
         return Judgement("inconclusive", ground, f"neither tree trains; both end alike: {told}")
-    reason = f"neither tree trains; the patched one ends with {told}"
-    return Judgement("inconclusive", ground, reason).with_facts(
-        Fact("also", f"the tree before ends with {_end(before)}")
-    )
+    reason = f"neither tree trains; the patched one {_ended(after)}"
+    return Judgement("inconclusive", ground, reason).with_facts(Fact("also", f"the tree before {_ended(before)}"))
 
 
 def _repaired(
@@ -345,6 +343,11 @@ def _end(raw: Raw) -> str:
         return "the script ends without a call of `fit` that returns"
     where = f" at {failure.place}" if failure.place else ""
     return f"{failure.type}: {_short(failure.message)}{where}"
+
+
+def _ended(raw: Raw) -> str:
+    """The same, of a tree."""
+    return f"was ended before it trained: {raw.ended}" if raw.ended else f"ends with {_end(raw)}"
 
 
 def _short(text: str) -> str:

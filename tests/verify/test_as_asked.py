@@ -144,6 +144,13 @@ def test_what_the_manifest_names_serves(
     assert not chosen(f"lightning\n{named}\n", tmp_path, index, monkeypatch, *needs).added
 
 
+def test_what_runs_the_tests_is_nothing_that_the_program_lacks(
+    tmp_path: Path, index: Installer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    wheel(tmp_path / "wheels", "pytest", "9.0")
+    assert not chosen("lightning\n", tmp_path, index, monkeypatch, "pytest").added
+
+
 def test_manifests_that_exclude_each_other_are_told_from_what_this_machine_lacks(
     tmp_path: Path, index: Installer, monkeypatch: pytest.MonkeyPatch
 ) -> None:

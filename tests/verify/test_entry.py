@@ -7,7 +7,7 @@ import pytest
 
 from tests.verify.trees import tree
 from verify.commands import Command, parsed
-from verify.entry import Entry, Start, conftests, entries
+from verify.entry import Entry, Start, conftests, entries, run_by_pytest
 from verify.sources import Sources, words
 from verify.starts import trains
 from verify.targets import asked_for, targets
@@ -393,3 +393,16 @@ def test_the_words_of_a_module_are_what_it_imports_and_what_it_takes_of_somethin
         "import pytorch_lightning as pl\nfrom a import B as C\nlogger = pl.loggers.WandbLogger(name=x.y)\n"
     )
     assert words(tree) == {"B", "WandbLogger", "loggers", "y"}
+
+
+def test_a_script_that_trains_is_no_test_whatever_it_is_called(tmp_path: Path) -> None:
+    checked = "def test_it():\n    pass\n"
+    root = tree(
+        tmp_path,
+        net_test="import pytorch_lightning as pl\npl.Trainer().fit(model)\n",
+        test_net=checked,
+        **{"conftest": ""},
+    )
+    sources, scripts = Sources(root), ["net_test.py", "test_net.py"]
+    assert run_by_pytest(sources, scripts) == ["test_net.py"]
+    assert (conftests(sources, scripts), conftests(sources, ["net_test.py"])) == (["conftest.py"], [])
