@@ -92,7 +92,8 @@ def plain_kernels() -> None:
 
     with contextlib.suppress(AttributeError, RuntimeError):  # torch that does not know, which does not ask either
         if not torch.ops.mkldnn._is_mkldnn_bf16_supported():
-            torch.backends.mkldnn.set_flags(False)
+            kernels: Any = torch.backends.mkldnn
+            kernels.set_flags(False)
 
 
 def steady_loaders(seed: int, *, workers: bool = False) -> None:
