@@ -396,13 +396,8 @@ def test_the_words_of_a_module_are_what_it_imports_and_what_it_takes_of_somethin
 
 
 def test_a_script_that_trains_is_no_test_whatever_it_is_called(tmp_path: Path) -> None:
-    checked = "def test_it():\n    pass\n"
-    root = tree(
-        tmp_path,
-        net_test="import pytorch_lightning as pl\npl.Trainer().fit(model)\n",
-        test_net=checked,
-        **{"conftest": ""},
-    )
+    trained = "import pytorch_lightning as pl\npl.Trainer().fit(model)\n"
+    root = tree(tmp_path / "p", net_test=trained, test_net="def test_it():\n    pass\n", conftest="")
     sources, scripts = Sources(root), ["net_test.py", "test_net.py"]
     assert run_by_pytest(sources, scripts) == ["test_net.py"]
     assert (conftests(sources, scripts), conftests(sources, ["net_test.py"])) == (["conftest.py"], [])
