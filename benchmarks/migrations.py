@@ -21,7 +21,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from codemods.facts import Facts
 from codemods.finding import Span
-from codemods.rule import Match, Rule, TextEdit, select_rules
+from codemods.pins import reach
+from codemods.rule import Match, Rule, TextEdit, all_rules, select_rules
 from codemods.source import PythonFile
 from fixer import settings
 from fixer.comparison import Trees, compare
@@ -72,8 +73,11 @@ def judged(migration: Migration, kind: Kind, folder: Path) -> Row:
     files = migration.files("before", migration.release)
     write(folder, files)
     base = commit_all(folder)
-    rules = (replacement(files["train.py"], migration.text(kind)), *select_rules(("PIN",), ()))
-    with mock.patch.object(settings, "select_rules", lambda select, ignore: rules):
+    own = replacement(files["train.py"], migration.text(kind))
+    rules = (own, *select_rules(("PIN",), ()))
+    chosen = mock.patch.object(settings, "select_rules", lambda select, ignore: rules)
+    known = mock.patch.object(reach, "all_rules", lambda: (own, *all_rules()))
+    with chosen, known:
         ran = run(Asked(folder), RunOptions(), quiet)
     write(folder, migration.files(kind, TARGET))
     made = commit_all(folder)

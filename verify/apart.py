@@ -389,7 +389,9 @@ def _overall(
         nothing = rest or (Fact("also", _NONE_THERE),)
         return Judgement("inconclusive", ground, "no module could be trained by itself", facts=nothing)
     if not counted:
-        reason = f"{told_of(parts[0], len(parts))}; it executed none of the changed files"
+        through = any(part.after and part.after.fitted for part in parts)
+        why = "; it executed none of the changed files" if through else f": {parts[0].reason}"
+        reason = f"{told_of(parts[0], len(parts))}{why}"
         return Judgement("inconclusive", ground, reason, facts=(*facts_of_parts(parts), *rest))
     judged = _judged(counted)
     worst = min(judged, key=lambda part: _WORST.index(part.verdict))

@@ -5,36 +5,30 @@ from __future__ import annotations
 import re
 import shlex
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from packaging.version import Version
 
-from verify import apart, as_asked, conform, environments, installer, modules, naming
+from verify import apart, as_asked, conform, environments, modules
 from verify import known as names
 from verify.advice import advice
 from verify.again import First, is_unsettled, settled
-from verify.baseline import named, requirement
 from verify.bench import Bench, Pair, Request
 from verify.budget import ALONE, SCRIPTS, Budget, Clock, Interrupted, spelled
 from verify.by_hand import stopped_at
 from verify.containment import contain
-from verify.entry import Entry, conftests, entries, run_by_pytest
-from verify.environments import Ready, Wanted, given_baseline
-from verify.eras import older_than
+from verify.entry import Entry, entries
+from verify.environment_pair import environments_for, tools_of, wanted_by
+from verify.environments import Ready
 from verify.evidence import Evidence, Fact
 from verify.executed_parts import further, installed_from, parts
-from verify.extras import spared
 from verify.follow import Board
 from verify.idle import executed
-from verify.installer import Installer
 from verify.interpreters import Unavailable
-from verify.local_packages import local_packages
-from verify.manifests import manifests_in
 from verify.modules import NAMED, touches
-from verify.origins import origins
 from verify.process import Outcome, scratch
 from verify.record import Raw, events
 from verify.recorded import keep
@@ -50,8 +44,7 @@ from verify.running import (
     version_of,
 )
 from verify.so_far import how_far, so_far, with_cut
-from verify.sources import NAMESPACES, Sources, words
-from verify.targets import READ_BY, asked_for, targets
+from verify.sources import NAMESPACES, Sources
 from verify.told import NAME_A_SCRIPT, given, no_script, replace_by_hand, restated
 from verify.unnoticed import unnoticed
 from verify.uses import asked, of_file
@@ -111,7 +104,7 @@ def _prove(before: Sources, after: Sources, bench: Bench) -> Evidence:
     files = [file.path for file in modules.chosen(before, after, request.changed)]
     if shares := clock.divide([*([SCRIPTS] if found else []), *([ALONE] if files or not found else [])]):
         bench.progress(shares)
-    pair = _environments(before, after, [entry.script for entry in found[:1]] or files, bench)
+    pair = environments_for(before, after, [entry.script for entry in found[:1]] or files, bench)
     bench.progress("looking up what the files use of Lightning")
     known.doing = "looking up names"
     known.problems, known.left = problems, left = _conform(after, pair.after, bench)
@@ -122,7 +115,7 @@ def _prove(before: Sources, after: Sources, bench: Bench) -> Evidence:
             clock.ended(entry.script)
             break
         if number:
-            pair = _environments(before, after, [entry.script], bench)
+            pair = environments_for(before, after, [entry.script], bench)
         known.doing = f"running {entry.script}"
         bench.progress(_said_before(entry, bench))
         if not (before.root / entry.script).is_file():
@@ -220,7 +213,7 @@ def _apart(before: Sources, after: Sources, problems: tuple[str, ...], bench: Be
     if bench.clock.is_over():
         bench.clock.ended("modules alone")
         return None
-    pair = _environments(before, after, [file.path for file in (*first, *then)], bench)
+    pair = environments_for(before, after, [file.path for file in (*first, *then)], bench)
     files = ", ".join(file.path for file in (first or then)[:NAMED])
     limit = f"each tree for at most {_longest(bench)} at a time"
     bench.progress(f"training modules alone: {files}, {limit}; they are {bench.contained.said}")
@@ -281,105 +274,14 @@ def _nothing(problems: tuple[str, ...]) -> Judgement:
     return Judgement("inconclusive", None if problems else "conforms", reason, facts=(NAME_A_SCRIPT,))
 
 
-# -- environments
-
-
-def _environments(before: Sources, after: Sources, scripts: Sequence[str], bench: Bench) -> Pair:
-    request = bench.request
-    tools = _tools(bench)
-    old = _wanted(before, scripts, request.before_pins, request, tools)
-    new = _wanted(after, scripts, request.after_pins, request, tools)
-    if any("lightning" in after.packages(path) for path in after.paths()):
-        new = replace(new, lightning="lightning")
-    needed, both = new.packages, old.packages | new.packages
-    old, new = (replace(one, packages=both, written=request.written) for one in (old, new))
-
-    for one, other, pair in bench.pairs:
-        held = both <= one.packages and {*old.left, *new.left} <= {*one.left, *other.left}
-        if (one.lightning, other.lightning) == (old.lightning, new.lightning) and held:
-            return pair
-
-    def build() -> Pair:
-        given = bench.named(request.python)
-        at = after.root if request.as_asked else None
-        ready = as_asked.target(new, needed, at, request.target, given, tools, bench.cache, bench.progress)
-        try:
-            base = _baseline(old, before, ready, tools, bench)
-        except Unavailable as error:
-            return Pair(None, ready, bench.contained.said, str(error))
-        return Pair(base, ready, bench.contained.said)
-
-    doing, bench.known.doing = bench.known.doing, "making the environments"
-    with bench.clock.paused():
-        built = together([build], bench.stop)[0]
-    bench.known.doing = doing
-    bench.pairs.append((old, new, built))
-    return built
-
-
-def _tools(bench: Bench) -> Installer:
-    return replace(installer.find(bench.stop, bench.contained), left=bench.clock.installing_left)
-
-
-def _baseline(wanted: Wanted, before: Sources, after: Ready, tools: Installer, bench: Bench) -> Ready:
-    request = bench.request
-    pins, below = request.before_pins, request.baseline_below
-    if given := bench.named(request.baseline_python):
-        return given_baseline(given, wanted, pins, after.interpreter.packages)
-    below = older_than(before, below, pins, request.lasted) if below else None
-    return environments.baseline(
-        wanted, pins, below, after, request.target, tools, bench.cache, bench.progress, request.own_torch
-    )
-
-
-def _wanted(
-    sources: Sources, scripts: Sequence[str], pins: tuple[str, ...], request: Request, tools: Installer
-) -> Wanted:
-    """What the files that the scripts may load need; without a script, only Lightning."""
-    run = [*scripts, *conftests(sources, scripts)]
-    reached = [sources.reach(script) for script in run if sources.tree(script)]
-    loaded = {path for files, _ in reached for path in files}
-    outside = {package for _, packages in reached for package in packages} - spared(sources, run, loaded)
-    outside |= sources.compiled(loaded)
-    manifests = manifests_in(sources.root)
-    held = tuple(dict.fromkeys(pin.text for pin in manifests.pins))
-    if outside & READ_BY:
-        files, packages = targets(sources, scripts)
-        reached += [sources.reach(path) for path in files]
-        outside |= asked_for(packages, held).union(*(found for _, found in reached))
-    trees = [tree for files, _ in reached for path in files if (tree := sources.tree(path))]
-    names = {name for tree in trees for name in words(tree)}
-    lightning = "lightning" if "lightning" in outside else "pytorch-lightning"
-    if not outside & set(NAMESPACES):
-        lightning = "lightning" if named(pins, ["lightning"]) else "pytorch-lightning"
-    others = tuple(str(pin) for pin in named(pins, ["torchmetrics"]))
-    if run_by_pytest(sources, scripts):
-        outside |= {"pytest"}
-    if "hydra" in outside:
-        outside |= {pin.name for line in held if (pin := requirement(line)) and pin.name.startswith("hydra-")}
-    told = naming.Told(manifests, local_packages(sources), request.packages)
-    asked = naming.named(outside - set(NAMESPACES), names, told)
-    origin, places = origins(manifests, tools.environment, request.packages)
-    locked = tuple(manifests.agreed)
-    return Wanted(
-        lightning,
-        asked.packages,
-        (*held, *locked, *others, *request.packages),
-        left=asked.left,
-        origins=origin,
-        told=places,
-        locked=locked,
-    )
-
-
 # -- conforms
 
 
 def _conforming(after: Sources, bench: Bench) -> Evidence:
     """The first rung alone: nothing of the project is run, and its packages are not installed."""
     request = bench.request
-    tools, python = _tools(bench), bench.named(request.python)
-    wanted = _wanted(after, (), request.after_pins, request, tools)
+    tools, python = tools_of(bench), bench.named(request.python)
+    wanted = wanted_by(after, (), request.after_pins, request, tools)
     if any("lightning" in after.packages(path) for path in after.paths()):
         wanted = replace(wanted, lightning="lightning")
     with bench.clock.paused():

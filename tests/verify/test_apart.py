@@ -269,7 +269,7 @@ def test_what_is_installed_serves_the_modules_that_are_tried_next(
         asked.append(scripts)
         return Pair(None, READY, "", "none")
 
-    monkeypatch.setattr("verify.prove._environments", environments)
+    monkeypatch.setattr("verify.prove.environments_for", environments)
     monkeypatch.setattr("verify.prove._conform", lambda *_: ((), ()))
     monkeypatch.setattr("verify.apart.train", lambda *_, **__: None)
     prove(root, root, replace(REQUEST, changed=("cases.py",)), lambda text: None)

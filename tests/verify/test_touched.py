@@ -79,7 +79,7 @@ def proven(
     """What scripts come to that record this before and after, of which `net.py` alone was changed, and this where they
     are run again."""
     root = tree(tmp_path / "tree", **{Path(name).stem: TRAIN for name in runs}, net="import pytorch_lightning\n")
-    monkeypatch.setattr("verify.prove._environments", lambda *_: Pair(READY, READY, ""))
+    monkeypatch.setattr("verify.prove.environments_for", lambda *_: Pair(READY, READY, ""))
     monkeypatch.setattr("verify.prove._conform", lambda *_: ((), ()))
     monkeypatch.setattr("verify.prove._apart", lambda *_: None)
     both = {"0": runs, "1": runs, "0-again": again or runs}
@@ -118,7 +118,7 @@ def test_modules_alone_are_held_against_the_requirements(monkeypatch: pytest.Mon
     one = raw("model.py", ["model.py"]).recording
     part = Alone("model.py:Model", "", "", (), "preserved", "same", "", None, None, one, one)
     found = apart.Result(Judgement("preserved", "same", "trained by itself"), (part,), ())
-    monkeypatch.setattr("verify.prove._environments", lambda *_: Pair(READY, READY, ""))
+    monkeypatch.setattr("verify.prove.environments_for", lambda *_: Pair(READY, READY, ""))
     monkeypatch.setattr("verify.prove._conform", lambda *_: ((), ()))
     monkeypatch.setattr("verify.apart.train", lambda *_, **__: found)
     request = replace(REQUEST, changed=("model.py",), **OTHER_PINS)
@@ -187,7 +187,7 @@ def test_what_is_run_is_said_before(monkeypatch: pytest.MonkeyPatch, tmp_path: P
     said: list[str] = []
     one = raw("a.py", [])
     pair = Pair(READY, READY, "")
-    monkeypatch.setattr("verify.prove._environments", lambda *_: pair)
+    monkeypatch.setattr("verify.prove.environments_for", lambda *_: pair)
     monkeypatch.setattr("verify.prove._conform", lambda *_: ((), ()))
     monkeypatch.setattr("verify.prove.run_both", lambda *_: said.append("RUN A SCRIPT") or (one, one))
     monkeypatch.setattr("verify.apart.train", lambda *_, **__: said.append("RUN MODULES"))
