@@ -11,8 +11,8 @@ from typing import Any
 from verify import modules
 from verify.alone_errors import is_about_inputs
 from verify.alone_tries import EVALUATIONS
-from verify.apart_told import facts_of_parts, notes_of, told_of, untrained
-from verify.evidence import Alone, Fact, Failure, Rung, Touched, Verdict
+from verify.apart_judged import judged, label_of, overall, part_of
+from verify.evidence import Alone, Failure, Touched
 from verify.executed_parts import parts as parts_of
 from verify.idle import Executed, executed, watched
 from verify.modules import Chosen
@@ -20,8 +20,7 @@ from verify.process import Outcome, memory
 from verify.record import Raw, events, read
 from verify.running import OUTPUT
 from verify.sources import NAMESPACES, Sources
-from verify.told import replace_by_hand
-from verify.verdict import BY_ONE_RUN, Judgement, confirmed, judge, noise_of, steady, unsure
+from verify.verdict import BY_ONE_RUN, Judgement, confirmed
 
 SHARE = 0.6
 """How much of a tree's time is spent on looking for arguments and batches."""
@@ -87,7 +86,7 @@ def train(
     if not files:
         return None
     pairs = _replay(sides, recipes, "alone")
-    known = {_label(recipe) for recipe in recipes}
+    known = {label_of(recipe) for recipe in recipes}
     again = [
         file
         for file in files
@@ -99,16 +98,18 @@ def train(
         own, _, _ = _search(sides, sides.before, sides.old, again, "search-before")
         own = [recipe for recipe in own if not any(_is_same(recipe, known_recipe) for known_recipe in recipes)]
         better = [one for one in _replay(sides, own, "alone-before") if one[1] and one[1].recording.fitted]
-        labels = {_label(recipe) for recipe, _, _ in better}
-        pairs = [one for one in pairs if _label(one[0]) not in labels] + better
+        labels = {label_of(recipe) for recipe, _, _ in better}
+        pairs = [one for one in pairs if label_of(one[0]) not in labels] + better
         failed = tuple(text for text in failed if not any(text.startswith(f"{label}:") for label in labels))
     pairs = _with_evaluation(sides, pairs)
-    parts = tuple(_part(*pair, problems, missing, per_batch) for pair in pairs)
+    parts = tuple(part_of(*pair, problems, missing, per_batch) for pair in pairs)
     if any(part.verdict == "changed" for part in parts):
         again_before = _before_again(
             sides, [pair for pair, part in zip(pairs, parts, strict=True) if part.verdict == "changed"]
         )
-        parts = tuple(_part(*pair, problems, missing, per_batch, again_before.get(_label(pair[0]))) for pair in pairs)
+        parts = tuple(
+            part_of(*pair, problems, missing, per_batch, again_before.get(label_of(pair[0]))) for pair in pairs
+        )
     parts = _confirmed(sides, pairs, parts)
     root = sides.after.root
     runs = list(zip(parts, [new for _, _, new in pairs], strict=True))
@@ -117,9 +118,9 @@ def train(
         return executed(sides.before, sides.after, changed, news)
 
     counted = [part for part, new in runs if modules.touches(root, changed, ran(new).held)]
-    judgement = _overall(parts, counted, failed, problems)
-    judged = {id(part) for part in _judged(counted)}
-    rests = [new for part, new in runs if id(part) in judged]
+    judgement = overall(parts, counted, failed, problems)
+    rested = {id(part) for part in judged(counted)}
+    rests = [new for part, new in runs if id(part) in rested]
     unexecuted = modules.unexecuted(root, changed, ran(*rests).held)
     news = rests or [new for _, new in runs]
     return Result(judgement, parts, failed, unexecuted, parts_of(sides.before, sides.after, changed, news))
@@ -138,18 +139,18 @@ def _with_evaluation(
             more.append({**recipe, **dict.fromkeys(works, True), "left": left})
     again = _replay(sides, more, "evaluated")
     found = {
-        _label(one[0]): one
+        label_of(one[0]): one
         for one in again
         if one[1] and one[1].recording.fitted and not one[1].recording.failure and not (one[1].ended or one[2].ended)
     }
-    return [found.get(_label(pair[0]), pair) for pair in pairs]
+    return [found.get(label_of(pair[0]), pair) for pair in pairs]
 
 
 def _before_again(sides: Sides, pairs: Sequence[tuple[Recipe, Raw | None, Raw]]) -> dict[str, Raw]:
     """Second trainings of the tree before, by module: they say how far it is from itself."""
     own = replace(sides, new=sides.old or sides.new, after=sides.before, old=None, nudged=True)
     again = _replay(own, [one[0] for one in pairs], "again")
-    return {_label(recipe): second for recipe, _, second in again}
+    return {label_of(recipe): second for recipe, _, second in again}
 
 
 def _confirmed(
@@ -157,19 +158,15 @@ def _confirmed(
 ) -> tuple[Alone, ...]:
     """The modules, those whose verdict rests on how a training ended after a second one of each tree."""
     unsure = [pair for pair, part in zip(pairs, parts, strict=True) if part.verdict in BY_ONE_RUN]
-    found = {_label(one[0]): one for one in (_replay(sides, [pair[0] for pair in unsure], "twice") if unsure else [])}
+    found = {label_of(one[0]): one for one in (_replay(sides, [pair[0] for pair in unsure], "twice") if unsure else [])}
     told = []
     for (recipe, old, new), part in zip(pairs, parts, strict=True):
-        _, second, third = found.get(_label(recipe), (recipe, old, new))
+        _, second, third = found.get(label_of(recipe), (recipe, old, new))
         now = Judgement(part.verdict, part.rung, part.reason, facts=part.facts)
         if old is not None and second is not None:
             now = confirmed(now, (old, second), (new, third))
         told.append(replace(part, verdict=now.verdict, reason=now.reason, facts=now.facts))
     return tuple(told)
-
-
-def _label(recipe: Mapping[str, Any]) -> str:
-    return f"{recipe['path']}:{recipe['cls']}"
 
 
 def _knows(file: Chosen, known: set[str]) -> bool:
@@ -327,84 +324,3 @@ def _read(path: Path, label: str, outcome: Outcome, recipe: Recipe) -> Raw:
     elif outcome.ended and not any(event.get("event") == "end" for event in events(path)):
         raw = replace(raw, ended=outcome.ended)
     return replace(raw, recording=recording)
-
-
-def _part(
-    recipe: Recipe,
-    old: Raw | None,
-    new: Raw,
-    problems: Sequence[str],
-    missing: str,
-    per_batch: bool,
-    second: Raw | None = None,
-) -> Alone:
-    noise, kept = 0.0, old
-    aside: tuple[Fact, ...] = ()
-    if old and second:
-        noise, (kept, aside) = noise_of(old, second), steady(old, second)
-    judgement = judge(kept, new, (), per_batch=per_batch, missing=missing, noise=noise).with_facts(*aside)
-    if second and second.ended:
-        judgement = unsure(judge(old, new, (), per_batch=per_batch, missing=missing), second.ended)
-    mine = [problem for problem in problems if problem.partition(":")[0] in new.loaded]
-    failure = old.recording.failure if old else None
-    if judgement.verdict == "regressed" and mine:
-        judgement = replace(judgement, verdict="inconclusive").with_facts(replace_by_hand(mine[0]))
-    elif judgement.verdict == "repaired" and failure and is_about_inputs(f"{failure.type}: {failure.message}"):
-        doubt = Fact("also", "the generated batch may not be what the tree before takes")
-        judgement = replace(judgement, verdict="inconclusive").with_facts(doubt)
-    return Alone(
-        module=_label(recipe),
-        arguments=recipe["told"]["arguments"],
-        batch=recipe["told"]["batch"],
-        notes=notes_of(recipe, old, new),
-        verdict=judgement.verdict,
-        rung=judgement.rung if new.recording.fitted else None,
-        reason=judgement.reason,
-        max_difference=judgement.max_difference,
-        tolerance=judgement.tolerance,
-        before=old.recording if old else None,
-        after=new.recording,
-        furthest=judgement.furthest,
-        facts=judgement.facts,
-    )
-
-
-_NONE_THERE = "no class of these files is a LightningModule that takes a training step"
-_WORST: tuple[Verdict, ...] = ("regressed", "changed", "inconclusive", "repaired", "preserved")
-
-
-def _judged(counted: Sequence[Alone]) -> list[Alone]:
-    """The modules that a judgement over all of them rests on."""
-    return [part for part in counted if part.verdict != "inconclusive"] or list(counted)
-
-
-def _overall(
-    parts: Sequence[Alone], counted: Sequence[Alone], failed: Sequence[str], problems: Sequence[str]
-) -> Judgement:
-    """One judgement for all modules: what the worst of those that trained says."""
-    ground: Rung | None = None if problems else "conforms"
-    rest = untrained(failed)
-    trained = [part for part in counted if part.rung in ("trains", "same")]
-    if not parts:
-        nothing = rest or (Fact("also", _NONE_THERE),)
-        return Judgement("inconclusive", ground, "no module could be trained by itself", facts=nothing)
-    if not counted:
-        through = any(part.after and part.after.fitted for part in parts)
-        why = "; it executed none of the changed files" if through else f": {parts[0].reason}"
-        reason = f"{told_of(parts[0], len(parts))}{why}"
-        return Judgement("inconclusive", ground, reason, facts=(*facts_of_parts(parts), *rest))
-    judged = _judged(counted)
-    worst = min(judged, key=lambda part: _WORST.index(part.verdict))
-    off = max((part for part in judged if part.max_difference is not None), default=None, key=_difference)
-    rung = ground
-    if trained and not problems and worst.verdict != "regressed":
-        rung = "same" if all(part.rung == "same" for part in trained) else "trains"
-    tolerance = max((part.tolerance for part in judged if part.tolerance is not None), default=None)
-    facts = (*facts_of_parts([worst, *(part for part in parts if part is not worst)]), *rest)
-    reason = f"{told_of(worst, len(parts))}: {worst.reason}"
-    size, where = (off.max_difference, off.furthest) if off else (None, None)
-    return Judgement(worst.verdict, rung, reason, size, tolerance, where, facts)
-
-
-def _difference(part: Alone) -> float:
-    return part.max_difference or 0.0
