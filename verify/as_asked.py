@@ -26,7 +26,7 @@ from verify.dates import as_of
 from verify.environments import Ready, Wanted
 from verify.evidence import RUNGS, Asked, Evidence, Rung
 from verify.installer import Installer
-from verify.interpreters import Interpreter, inspect
+from verify.interpreters import Interpreter, Unavailable, inspect
 from verify.required import Required, required
 from verify.solving import Solution, installed, solve
 
@@ -41,6 +41,8 @@ _SERVE: Mapping[str, frozenset[str]] = {
 """Distributions that bring the same package as the one that is installed for its import."""
 _EITHER = frozenset({"tensorboard", "tensorboardx"})
 """What is wanted together where one of the two will do, as for Lightning's TensorBoardLogger."""
+_BASE = frozenset({"torch", "setuptools", *LIGHTNING})
+_FOR_GPUS = ("nvidia-", "triton", "cupy", "tensorrt")
 _RUNNERS = frozenset({"pytest"})
 """What tests are run with here: the program itself runs without."""
 _PREFACE = "No solution found when resolving dependencies "
@@ -82,9 +84,36 @@ def target(
         there = _compared(chosen(), stated, why, why if found.contradicts else "")
         return _lacking(there, stated, free, needed) if free else there
     exact = tuple(f"{name}=={version}" for name, version in sorted(found.releases.items()))
-    asked = replace(wanted, pins=exact, written=None)
-    built = environments.target(asked, release, None, installer, cache, progress, found.releases)
-    return _told(built, stated, found.releases, needed, newest=True)
+    plain = replace(wanted, pins=exact, written=None)
+
+    def built(asked: Wanted, tools: Installer) -> Ready:
+        return environments.target(asked, release, None, tools, cache, progress, found.releases)
+
+    unused = _unused(stated, found.releases, plain)
+    half = installer.left() / 2
+    try:
+        ready = built(
+            replace(plain, packages=plain.packages | unused),
+            replace(installer, left=lambda: installer.left() - half) if unused else installer,
+        )
+    except Unavailable:
+        if not unused:
+            raise
+        ready = built(plain, installer)
+    return _told(ready, stated, found.releases, needed, newest=True, unused=unused)
+
+
+def _unused(stated: Required, releases: Mapping[str, str], wanted: Wanted) -> frozenset[str]:
+    """What the manifests ask for and nothing that runs imports: Lightning and others load some of it where it is
+    there. What only a GPU has a use for is left out."""
+    here = {"extra": ""}
+    asked = {canonicalize_name(one.name) for one in map(Requirement, stated.lines) if not _is_off(one, here)}
+    known = {canonicalize_name(Requirement(line).name) for line in wanted.packages}
+    return frozenset(name for name in asked - known - _BASE if name in releases and not name.startswith(_FOR_GPUS))
+
+
+def _is_off(asked: Requirement, here: dict[str, str]) -> bool:
+    return asked.marker is not None and not asked.marker.evaluate(here)
 
 
 def _has_all(here: Interpreter, wanted: Wanted, release: str) -> bool:
@@ -135,7 +164,12 @@ def _compared(ready: Ready, stated: Required, why: str, excluded: str = "") -> R
 
 
 def _told(
-    ready: Ready, stated: Required, releases: Mapping[str, str], needed: Iterable[str], newest: bool = False
+    ready: Ready,
+    stated: Required,
+    releases: Mapping[str, str],
+    needed: Iterable[str],
+    newest: bool = False,
+    unused: Iterable[str] = (),
 ) -> Ready:
     """An environment that was made of a solution: what is in it in another release, and what it does not hold."""
     there = ready.interpreter.packages
@@ -146,7 +180,9 @@ def _told(
     ]
     why = "what was solved does not install or load as it is" if apart else ""
     differs = (*_python(ready, stated), *apart)
-    return _lacking(_with(ready, Asked(stated.files, differs, (), why, newest=newest)), stated, releases, needed)
+    missing = tuple(f"{name} {releases[name]}" for name in sorted(unused) if name not in there)
+    asked = Asked(stated.files, differs, (), why, newest=newest, missing=missing)
+    return _lacking(_with(ready, asked), stated, releases, needed)
 
 
 def _lacking(ready: Ready, stated: Required, releases: Iterable[str], needed: Iterable[str]) -> Ready:
@@ -215,6 +251,8 @@ def said(asked: Asked) -> str:
         parts.append(f"Ran with {ran}; the branch asks for {wants}{why}")
     elif asked.why and not asked.excluded:
         parts.append(f"What was run fits {files}, which was not installed as a whole: {_short(asked.why)}")
+    if asked.missing:
+        parts.append(f"not installed here, and used by nothing that ran: {_listed(asked.missing)}")
     if asked.added:
         parts.append(f"not in the branch's requirements: {_listed(asked.added)}, without which it does not run: add it")
     return "; ".join(parts)

@@ -89,7 +89,7 @@ class Asked:
     for, what is there. `added` has what is there although nothing that they ask for brings it, and without which the
     tree does not run. `why` says why it is not what they ask for as a whole, `excluded` why nothing could be. `newest`
     says that what has no pin is there in the release of today, `today` how the tree ended with those, where it was run
-    with older ones instead.
+    with older ones instead. `missing` is asked for and does not install or load here, and nothing that ran imports it.
     """
 
     files: tuple[str, ...]
@@ -99,6 +99,7 @@ class Asked:
     excluded: str = ""
     newest: bool = False
     today: str = ""
+    missing: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

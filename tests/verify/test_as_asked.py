@@ -19,7 +19,7 @@ from verify.bench import Request
 from verify.environments import Ready, Wanted
 from verify.evidence import Alone, Asked, Environment, Evidence, Failure, Recording, Rung, Verdict
 from verify.installer import Installer, find
-from verify.interpreters import Interpreter, inspect
+from verify.interpreters import Interpreter, Unavailable, inspect
 from verify.solving import Solution, installed, solve
 
 RUN = Recording("train.py", True, None, *[()] * 3, 8, 8, 2, *[()] * 2, None, None, 0.0)
@@ -75,18 +75,24 @@ def chosen(
     monkeypatch: pytest.MonkeyPatch,
     *needs: str,
     setup_cfg: str = "",
+    lacks: frozenset[str] = frozenset(),
+    most_at_once: int = 9,
 ) -> Asked:
     """What is said of an environment for a tree with these requirements; nothing is installed: the environment is taken
-    to hold what it was asked to, and the torch that is here where it was asked for none."""
+    to hold what it was asked to but what it `lacks`, and the torch that is here where it was asked for none. No more
+    distributions than `most_at_once` are to be had in time."""
     tree = tmp_path / "tree"
     tree.mkdir(parents=True)
     (tree / "requirements.txt").write_text(lines)
     (tree / "setup.cfg").write_text(setup_cfg)
 
     def built(wanted: Wanted, *args: object, solved: Mapping[str, str] | None = None) -> Ready:
+        if len(wanted.packages) > most_at_once:
+            raise Unavailable("there was no time")
         releases = dict(args[5]) if len(args) > 5 else dict(solved or {})  # type: ignore[call-overload]
         there = releases or {"torch": "2.13.0+cpu", "lightning": "2.6.6", "torchvision": "0.28.0", "numpy": "2.4.0"}
         there |= {name: "9.0" for name in wanted.packages if name not in there}
+        there = {name: version for name, version in there.items() if name not in lacks}
         python = replace(HERE, packages=there)
         return Ready(python, Environment("target", HERE.python, (), "why"))
 
@@ -107,6 +113,30 @@ def test_what_the_branch_asks_for_as_a_whole_decides_about_the_releases(
     assert asked == Asked(FILES, newest=True)
     found = solve(["lightning", "old"], ["torch==2.13.0+cpu"], HERE, index, tmp_path / "cache")
     assert found.releases == {"lightning": "2.6.6", "numpy": "1.26.4", "old": "1.0", "torch": "2.13.0+cpu"}
+
+
+def test_what_nothing_imports_is_installed_too_and_told_where_that_cannot_be(
+    tmp_path: Path, index: Installer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Lightning loads some of it where it is there. What nothing that ran uses bounds no claim."""
+    wheel(tmp_path / "wheels", "old", "1.0")
+    lines = "lightning\nold\nabsent; python_version < '3'\n"
+    assert chosen(lines, tmp_path / "a", index, monkeypatch) == Asked(FILES, newest=True)
+    lacking = chosen(lines, tmp_path / "b", index, monkeypatch, lacks=frozenset({"old"}))
+    assert lacking == Asked(FILES, newest=True, missing=("old 1.0",))
+    assert said(lacking) == "not installed here, and used by nothing that ran: old 1.0"
+    assert most(lacking) is None
+    late = chosen(lines, tmp_path / "c", index, monkeypatch, lacks=frozenset({"old"}), most_at_once=1)
+    assert late == lacking, "without time for all, what is imported is installed alone"
+
+
+def test_what_only_a_gpu_has_a_use_for_is_left_out(
+    tmp_path: Path, index: Installer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    wheel(tmp_path / "wheels", "nvidia_cublas", "1.0")
+    assert chosen("lightning\nnvidia-cublas\n", tmp_path, index, monkeypatch, most_at_once=1) == Asked(
+        FILES, newest=True
+    )
 
 
 def test_another_torch_is_said_where_no_build_of_the_pinned_one_is_here(
