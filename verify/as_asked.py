@@ -93,7 +93,7 @@ def target(
     half = installer.left() / 2
     try:
         ready = built(
-            replace(plain, packages=plain.packages | unused),
+            replace(plain, unused=unused),
             replace(installer, left=lambda: installer.left() - half) if unused else installer,
         )
     except Unavailable:

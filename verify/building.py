@@ -43,13 +43,14 @@ _MISMATCH = re.compile(r"hash mismatch|do not match the hashes|mismatched hash",
 @dataclass(frozen=True)
 class Plan:
     """One environment to build: what it cannot be without, and what it should have besides, that as of an ISO day and
-    from the project's own places too."""
+    from the project's own places too. `unused` are those of the latter that nothing imports: they need not load."""
 
     base: tuple[str, ...]
     overrides: tuple[str, ...]
     extras: tuple[str, ...]
     day: str | None = None
     origins: Origins = NOWHERE
+    unused: frozenset[str] = frozenset()
 
 
 def build(
@@ -63,7 +64,7 @@ def build(
     asked = json.dumps(
         [
             *(base.python, sys.platform, plan.base, plan.overrides, plan.extras, *lent, _BUILT),
-            *filter(None, [plan.day]),
+            *filter(None, [plan.day, sorted(plan.unused)]),
             *places,
         ],
         default=sorted,
@@ -146,7 +147,7 @@ def _fill(folder: Path, plan: Plan, python: Path, installer: Installer) -> tuple
             installer = installer.without(_names([line]))
     left = refused | wrong_files | {line: why for line, why in tried.items() if why}
     unfit = _unfit(folder, installer)
-    lines = [line for line in plan.extras if line not in left]
+    lines = [line for line in plan.extras if line not in left and plan.unused.isdisjoint(_names([line]))]
     broken = Repair(folder, installer, held, dated, plan.overrides).run(lines, plan.base[1])
     return (*(f"{line} ({_short(why)})" for line, why in left.items()), *unfit,
             *(f"{name} (it does not load: {_short(why)})" for name, why in broken.items()))  # fmt: skip

@@ -45,7 +45,7 @@ class Wanted:
 
     `left` are the imported packages that nothing names, with the reasons, and `origins` the places that the project
     names for the others; `told` says in words which of its places are asked and which are not. `locked` are the
-    releases of a lock file, Lightning's among them.
+    releases of a lock file, Lightning's among them, and `unused` what is installed and imported by no executed file.
     """
 
     lightning: str
@@ -56,6 +56,7 @@ class Wanted:
     origins: Origins = NOWHERE
     told: str = ""
     locked: tuple[str, ...] = ()
+    unused: frozenset[str] = frozenset()
 
 
 def target(
@@ -82,8 +83,10 @@ def target(
     tools = f"setuptools=={solved['setuptools']}" if "setuptools" in solved else "setuptools<82"
     base = (f"torch=={torch}", *_lightning(wanted.lightning, release), tools)
     day = _day(wanted, here, installer)
-    held = tuple(f"{name}=={solved[name]}" for name in sorted(solved) if name not in _loose(wanted))
-    plan = Plan(base, held, _extras(wanted, {}), day, wanted.origins.needed_for(wanted.packages))
+    all_of_it = replace(wanted, packages=wanted.packages | wanted.unused)
+    held = tuple(f"{name}=={solved[name]}" for name in sorted(solved) if name not in _loose(all_of_it))
+    origins = wanted.origins.needed_for(all_of_it.packages)
+    plan = Plan(base, held, _extras(all_of_it, {}), day, origins, wanted.unused)
     try:
         found, left = build(plan, here, installer, cache, progress)
     except Unavailable as error:

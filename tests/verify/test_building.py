@@ -139,6 +139,13 @@ def test_what_does_not_load_gets_other_versions_and_else_is_named(tmp_path: Path
     assert build(plan, inspect(Path(sys.executable)), tools, tmp_path, lambda text: None)[1] == left
 
 
+def test_what_nothing_imports_need_not_load(tmp_path: Path) -> None:
+    tools = Wheels(**vars(find(threading.Event())))
+    plan = Plan(("base", "base"), (), ("never", "tabulate"), unused=frozenset({"never"}))
+    there, left = build(plan, inspect(Path(sys.executable)), tools, tmp_path, lambda text: None)
+    assert left == () and {"never", "tabulate"} <= set(there.packages)
+
+
 def test_a_package_of_the_folder_that_we_are_in_is_not_loaded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     found = find(threading.Event())
     found.create(tmp_path / "env", Path(sys.executable))
