@@ -14,7 +14,7 @@ from codemods.desk import Desk, Options
 from codemods.facts import Facts, FileFacts
 from codemods.finding import Finding, Span
 from codemods.notebook import Notebook, place_in_cell
-from codemods.roundabout import seen_through
+from codemods.roundabout import is_unlike, seen_through
 from codemods.rule import Match, Rule
 from codemods.source import PythonFile, TextFile, Unreadable
 from codemods.triggers import sees_text
@@ -58,10 +58,20 @@ def read(desk: Desk, item: Item) -> Read:
     except RecursionError:
         return Read(None, (), "cannot be read as Python: its code nests too deeply")
     collected = {rule.code: value for rule in rules if rule.collect and (value := said[rule.collect]) is not None}
-    present = tuple(rule.code for rule in rules if rule.present is None or rule.present(file))
+    present = tuple(rule.code for rule in rules if is_present(rule, file))
     if present and desk.trees.has_room:
         desk.trees.hold(path)
     return Read(collect_file(file, collected), (*texts, *present))
+
+
+def is_present(rule: Rule, file: PythonFile) -> bool:
+    """Whether a file, as it is written or in its normal form, can hold a match of a rule."""
+    if rule.present is None or rule.present(file):
+        return True
+    try:
+        return is_unlike(rule, file) and file.normal is not None and rule.present(file.normal)
+    except Exception:  # the second look fails there too, and says so
+        return True
 
 
 def _collected_text(file: TextFile, rules: Sequence[Rule], codes: tuple[str, ...]) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 
 from codemods.facts import Facts
 from codemods.finding import Finding
-from codemods.looks import finding_of, matches
+from codemods.looks import finding_of, is_present, matches
 from codemods.memory import Memory
 from codemods.notebook import Notebook
 from codemods.rule import Match, NodeEdit, Rule, TextEdit
@@ -247,7 +247,7 @@ def _wakes(rule: Rule, source: Source) -> bool:
         file = load(source)
     except Unreadable:
         return False
-    return isinstance(file, PythonFile) and rule.present(file)
+    return isinstance(file, PythonFile) and is_present(rule, file)
 
 
 def _looked_at(

@@ -1,60 +1,119 @@
-"""What a rule finds in the normal form of a file, and not in the file as it is written."""
+"""What a rule finds in the normal form of a file, and not, or not as well, in the file as it is written."""
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Container, Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from codemods.collecting import trainers_in
+from codemods.collecting import collect_file
 from codemods.facts import Facts
-from codemods.nodes import every_node
-from codemods.rule import Match, NodeEdit, Rule, TextEdit
+from codemods.finding import Span
+from codemods.origin import Origin, around
+from codemods.rule import LEVELS, Match, Rule, all_rules
 from codemods.source import PythonFile
 
 WRITTEN = "Not rewritten: it is written in a roundabout way here, and a rewrite would have to change more than this."
-DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 
 def seen_through(rule: Rule, file: PythonFile, facts: Facts, found: Sequence[Match]) -> list[Match]:
-    """What a rule finds in a file, where it found `found` in the file as it is written: these, and what it finds in
-    the normal form alone.
+    """What a rule finds in a file, where it found `found` in the file as it is written: these, or the same with a
+    better level, and what it finds in the normal form alone.
 
-    The normal form does what the file does, so that what a rule finds there is there. An edit is made where it
-    means the same in the text as it is; what else would be rewritten is left to a person, and so is what the rule
-    leaves to one in the text: its reason may be one that the normal form has lost.
+    The normal form does what the file does, so that what a rule finds there is there, and what it may do there it
+    may do here. An edit is made where it means the same in the text as it is; what else would be rewritten is left to
+    a person.
     """
-    normal = file.normal
-    if normal is None or not any(item.decode() in file.unlike for item in rule.triggers):
-        return list(found)
     check: Any = rule.check
     try:
-        matches: list[Match] = list(check(normal, _apart(facts, normal)))
-    except Exception:  # a tree that no text gives may be one that a rule cannot take: it said what it had to say
-        return list(found)
-    lines = {match.span.line for match in found}
-    named = {place for match in found for place in _places(file, match)}
-    new = [
-        own
-        for match, own in zip(matches, _carried(matches, file, normal), strict=True)
-        if match.span.line not in lines and named.isdisjoint(_places(file, match))
+        normal = file.normal
+        if normal is None:
+            return list(found)
+        known = _apart(facts, file, normal)
+        if not is_unlike(rule, file) and known.files.get(file.path) == facts.files.get(file.path):
+            return list(found)
+        matches: list[Match] = list(check(normal, known))
+    except Exception as error:  # a tree that no text gives may be one that a rule cannot take: the text's own is kept
+        return [*found, _failed(rule, error)]
+    carried = _carried(matches, file, normal)
+    better = _better(found, carried, file)
+    new = [match for match in _new(found, carried, file) if match not in better.values()]
+    return list(dict.fromkeys([*(better.get(match, match) for match in found), *new]))
+
+
+def _new(found: Sequence[Match], carried: Sequence[Match], file: PythonFile) -> list[Match]:
+    """The matches of the normal form that are not of the text: on other lines, or besides all that the text has on a
+    line, and more of a kind in a function or class than there."""
+    seen = {(match.span.line, match.message) for match in carried}
+    lines = {match.span.line for match in found if (match.span.line, match.message) not in seen}
+    there = Counter(place for match in found for place in _places(file, match))
+    every = Counter(place for match in carried for place in _places(file, match))
+    return [
+        match
+        for match in carried
+        if match.span.line not in lines and not any(0 < there[place] >= every[place] for place in _places(file, match))
     ]
-    return [*found, *dict.fromkeys(new)]
 
 
-def _apart(facts: Facts, normal: PythonFile) -> Facts:
+def _better(found: Sequence[Match], carried: Sequence[Match], file: PythonFile) -> Mapping[Match, Match]:
+    """The matches of the text for which the normal form has one of the same with a better level; of a class all that
+    could have one, or none."""
+    pairs: dict[Match, Match] = {}
+    left: set[object] = set()
+    for match in found:
+        level = LEVELS.index(match.fix)
+        same = [own for own in carried if _is_same(match, own, file) and LEVELS.index(own.fix) >= level]
+        best = max(same, key=lambda own: (LEVELS.index(own.fix), own.span.line == match.span.line), default=None)
+        if best and LEVELS.index(best.fix) > level:
+            pairs[match] = best
+        elif match.fix == "manual":
+            left.add(_class(file, match))
+    return {match: own for match, own in pairs.items() if _class(file, match) not in left}
+
+
+def _is_same(match: Match, own: Match, file: PythonFile) -> bool:
+    """Whether two matches, of the text and of the normal form, are of one thing."""
+    if match.row != own.row:
+        return False
+    return match.span.line == own.span.line or not set(_places(file, match)).isdisjoint(_places(file, own))
+
+
+def is_unlike(rule: Rule, file: PythonFile) -> bool:
+    """Whether a rule is called by what is not in normal form in a file."""
+    return any(item.decode() in file.unlike for item in rule.triggers)
+
+
+def _failed(rule: Rule, error: Exception) -> Match:
+    """What is told of a rule that could not look at the normal form of a file."""
+    why = "its code nests too deeply" if isinstance(error, RecursionError) else f"{type(error).__name__}: {error}"
+    reason = (
+        f"What is written in a roundabout way here may be missed ({why}); please report it. "
+        f"Look yourself for what `fixer explain {rule.code}` shows."
+    )
+    return Match(Span(1, 1, 1, 1), f"{rule.code} could not look at all of this file", "manual", reason)
+
+
+def _apart(facts: Facts, file: PythonFile, normal: PythonFile) -> Facts:
     """The facts as the normal form of a file has them, with a memory of their own: what rules keep there of a file's
     nodes are not those of its normal form."""
-    own = facts.files.get(normal.path)
-    trainers = trainers_in(normal) if own else ()
-    if own and trainers != own.trainers:
-        files = {**facts.files, normal.path: replace(own, trainers=trainers)}
-        return replace(facts, files=files)
     if "normal" not in facts.memo:
-        facts.memo["normal"] = replace(facts)
-    known: Facts = facts.memo["normal"]
-    return known
+        facts.memo["normal"] = replace(facts, trees=facts.trees.plain), {}
+    known, done = facts.memo["normal"]
+    if id(normal.tree) not in done:
+        own = facts.files.get(normal.path)
+        said = collect_file(normal, {**own.collected, **_collected(file, normal)}) if own else None
+        found = known if said in (None, own) else replace(known, files={**facts.files, normal.path: said})
+        done[id(normal.tree)] = normal.tree, found  # the tree, so that no other has its identity
+    apart: Facts = done[id(normal.tree)][1]
+    return apart
+
+
+def _collected(file: PythonFile, normal: PythonFile) -> Mapping[str, Any]:
+    """What the rules that look at it collect of the normal form of a file."""
+    asked = [(rule.code, rule.collect) for rule in all_rules() if rule.collect and is_unlike(rule, file)]
+    return {code: value for code, collect in asked if (value := collect(normal)) is not None}
 
 
 def _places(file: PythonFile, match: Match) -> Iterator[tuple[object, ...]]:
@@ -62,95 +121,32 @@ def _places(file: PythonFile, match: Match) -> Iterator[tuple[object, ...]]:
     of them are one."""
     line = match.span.line
     yield match.message, line
-    inner = [node for node in _definitions(file) if node.lineno <= line <= (node.end_lineno or 0)]
-    if inner:
-        yield match.message, "in", max(node.lineno for node in inner)
-
-
-def _definitions(file: PythonFile) -> Iterable[Any]:
-    if "definitions" not in file.memo:
-        file.memo["definitions"] = [node for node in every_node(file.tree) if isinstance(node, DEFINITIONS)]
-    found: Iterable[Any] = file.memo["definitions"]
-    return found
+    if inner := [node.lineno for node in around(file, line)]:
+        yield match.message, "in", max(inner)
 
 
 def _carried(matches: Sequence[Match], file: PythonFile, normal: PythonFile) -> list[Match]:
-    """The matches with edits of the text as it is written; those of a class of which one has none are left to a
-    person, and so is what has to be done together with others."""
+    """The matches with edits of the text as it is written; those of a class or unit of which one has none are left to
+    a person, and so is what has to be done together with other files."""
     if not any(match.edits for match in matches):
         return list(matches)
-    origin = _Origin(file, normal)
-    edits = [None if match.unit else _moved(match, origin) for match in matches]
-    torn = {_class(file, match) for match, own in zip(matches, edits, strict=True) if match.edits and own is None}
+    origin = Origin(file, normal)
+    own = [origin.match(match) if match.unit.startswith(file.path) or not match.unit else None for match in matches]
+    torn: set[object] = set()
+    for match, moved in zip(matches, own, strict=True):
+        if match.edits and moved is None:
+            torn |= {_class(file, match), match.unit or None}
     return [
         match
         if not match.edits
-        else replace(match, edits=own)
-        if own is not None and _class(file, match) not in torn
+        else moved
+        if moved is not None and torn.isdisjoint({_class(file, match), match.unit})
         else replace(match, fix="manual", reason=f"{WRITTEN} {match.reason}", edits=(), imports=(), creates=())
-        for match, own in zip(matches, edits, strict=True)
+        for match, moved in zip(matches, own, strict=True)
     ]
 
 
 def _class(file: PythonFile, match: Match) -> object:
     """The outermost class around a match, or its own place."""
-    line = match.span.line
-    around = [
-        node.lineno
-        for node in _definitions(file)
-        if isinstance(node, ast.ClassDef) and node.lineno <= line <= (node.end_lineno or 0)
-    ]
-    return min(around, default=match.span)
-
-
-def _moved(match: Match, origin: _Origin) -> tuple[NodeEdit | TextEdit, ...] | None:
-    found: list[NodeEdit | TextEdit] = []
-    for edit in match.edits:
-        own = origin.edit(edit) if isinstance(edit, NodeEdit) else None
-        if own is None:
-            return None
-        found.append(own)
-    return tuple(found)
-
-
-class _Origin:
-    """From the normal form of a file to the file: `hidden` are the names that the file speaks of somewhere and the
-    normal form does not, or not there, `unbound` those among them that it binds there."""
-
-    def __init__(self, file: PythonFile, normal: PythonFile) -> None:
-        self.written = {id(node): node for node in every_node(file.tree)}
-        kept = {id(node) for node in every_node(normal.tree)}
-        gone = [node for key, node in self.written.items() if key not in kept and isinstance(node, ast.Name)]
-        self.hidden = {node.id for node in gone}
-        self.unbound = {node.id for node in gone if not isinstance(node.ctx, ast.Load)}
-        self.functions = {
-            (node.lineno, node.col_offset): node for node in self.written.values() if isinstance(node, DEFINITIONS)
-        }
-
-    def edit(self, edit: NodeEdit) -> NodeEdit | None:
-        """An edit of the file that does there what one of the normal form does; None where that is not plain."""
-        node = edit.node
-        if id(node) in self.written:
-            return None if _binds(node, self.hidden) else edit
-        own = self.functions.get((node.lineno, node.col_offset)) if isinstance(node, DEFINITIONS) else None
-        if own and _is_but_decorated(own, node):
-            return replace(edit, node=own)
-        carry = getattr(edit.change, "for_written", None)
-        change = carry(node, own, self.hidden, self.unbound) if carry and own else None
-        return replace(edit, node=own, change=change) if own and change else None
-
-
-def _binds(node: ast.AST, names: Container[str]) -> bool:
-    """Whether a statement binds one of some names, so that what reads it elsewhere needs the statement."""
-    if isinstance(node, DEFINITIONS) or not isinstance(node, ast.stmt):
-        return False
-    return any(
-        isinstance(item, ast.Name) and not isinstance(item.ctx, ast.Load) and item.id in names
-        for item in every_node(node)
-    )
-
-
-def _is_but_decorated(written: Any, seen: Any) -> bool:
-    """Whether a function or class differs from its normal form by decorators alone, which give back what they get."""
-    fields = ((name, value) for name, value in vars(seen).items() if name != "decorator_list")
-    return all(getattr(written, name) is value or getattr(written, name) == value for name, value in fields)
+    classes = [node.lineno for node in around(file, match.span.line) if isinstance(node, ast.ClassDef)]
+    return min(classes, default=match.span)

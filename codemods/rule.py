@@ -8,8 +8,8 @@ import pkgutil
 import re
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cache
-from typing import TYPE_CHECKING, Any, SupportsIndex
+from functools import cache, partial
+from typing import TYPE_CHECKING, Any, Literal, SupportsIndex, TypeVar
 
 from codemods.finding import Fix, Span
 
@@ -18,6 +18,10 @@ if TYPE_CHECKING:
 
     from codemods.facts import Facts
     from codemods.source import PythonFile, TextFile
+
+
+LEVELS: tuple[Fix, ...] = ("manual", "unsafe", "safe")
+Change = TypeVar("Change", bound=Callable[..., Any])
 
 
 @dataclass(frozen=True)
@@ -30,6 +34,29 @@ class NodeEdit:
     node: ast.AST
     change: Callable[[Any], cst.CSTNode | cst.FlattenSentinel[Any] | cst.RemovalSentinel]
     line: bool = False
+
+
+Part = Literal["node", "whole", "head", "body", "arguments"]
+
+
+def touches(part: Part) -> Callable[[Change], Change]:
+    """Marks a change of a node that does the same whatever else the node holds: it puts something in its place
+    (`whole`) or in that of a function's `body`, or it touches one part alone, the `head` of a function (name,
+    parameters, decorators, and what is around the values of its returns) or keyword `arguments` of a call."""
+
+    def mark(change: Change) -> Change:
+        setattr(change, "part", part)  # noqa: B010
+        return change
+
+    return mark
+
+
+def part_of(change: Callable[..., Any]) -> Part:
+    """The part of a node that a change is marked to touch."""
+    while isinstance(change, partial):
+        change = change.func
+    found: Part = getattr(change, "part", "node")
+    return found
 
 
 @dataclass(frozen=True)
@@ -49,7 +76,8 @@ class Match:
     Matches of one file with the same `unit` are rewritten together or not at all. `needs` is the oldest
     Lightning on which the rewritten place runs, where that is not the rule's own. `creates` are files, as (path,
     text) pairs, that come into being with the edits where they are not there yet. `stops` says whether the place, left
-    as it is, stops the program or its installation on the target; None where it is as the rule says.
+    as it is, stops the program or its installation on the target; None where it is as the rule says. `seen` are the
+    edits of the normal form of the file that `edits` stand for, where it was found there.
     """
 
     span: Span
@@ -63,6 +91,7 @@ class Match:
     needs: str | None = None
     creates: tuple[tuple[str, str], ...] = ()
     stops: bool | None = None
+    seen: tuple[NodeEdit | TextEdit, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -81,10 +110,9 @@ class Example:
 
 def best_levels(levels: Iterable[tuple[str | None, Fix]]) -> tuple[tuple[str, Fix], ...]:
     """Each row with the best of its levels, in order; entries without a row are left out."""
-    order: tuple[Fix, ...] = ("manual", "unsafe", "safe")
     best: dict[str, Fix] = {}
     for row, level in levels:
-        if row and order.index(level) >= order.index(best.get(row, "manual")):
+        if row and LEVELS.index(level) >= LEVELS.index(best.get(row, "manual")):
             best[row] = level
     return tuple(sorted(best.items()))
 

@@ -143,13 +143,15 @@ class PythonFile:
 
     @cached_property
     def unlike(self) -> str:
-        """The text of the statements of the module that are not in normal form."""
+        """The text of the statements of the module that are not in normal form; all of it where one of them is no
+        definition, which speaks of the others' names."""
         if self.normal is None:
             return ""
         kept = set(map(id, self.normal.tree.body))
-        return "".join(
-            "".join(self.lines[node.lineno - 1 : node.end_lineno]) for node in self.tree.body if id(node) not in kept
-        )
+        gone = [node for node in self.tree.body if id(node) not in kept]
+        if not all(isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) for node in gone):
+            return self.text
+        return "".join("".join(self.lines[node.lineno - 1 : node.end_lineno]) for node in gone)
 
     @cached_property
     def module(self) -> str:

@@ -42,6 +42,11 @@ class Trees:
         self._make_room(path)
         return file
 
+    @property
+    def plain(self) -> Trees:
+        """The same files in their normal form."""
+        return _Plain(self)
+
     def _parse(self, path: str) -> PythonFile:
         if path in self._broken:
             raise Unreadable(self._broken[path])
@@ -75,3 +80,18 @@ class Trees:
             self._length -= len(gone.text)
             if self._length <= self._room:
                 return
+
+
+class _Plain(Trees):
+    """The normal forms of files that others keep."""
+
+    def __init__(self, written: Trees) -> None:
+        super().__init__({})
+        self._written = written
+
+    def __reduce__(self) -> tuple[Callable[..., Trees], tuple[Any, ...]]:
+        return _Plain, (self._written,)
+
+    def open(self, path: str) -> PythonFile:
+        file = self._written.open(path)
+        return file.normal or file

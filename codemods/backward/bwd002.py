@@ -16,7 +16,7 @@ from codemods.facts import CALLBACK, MODULE, Facts
 from codemods.family import definitions
 from codemods.finding import Fix
 from codemods.nodes import every_node
-from codemods.rule import Example, Match, NodeEdit, Rule
+from codemods.rule import Example, Match, NodeEdit, Rule, touches
 from codemods.source import ClassNode, PythonFile
 from codemods.syntax import Function
 
@@ -193,6 +193,7 @@ def _hook(file: PythonFile, item: ClassNode) -> Iterator[Match]:
             yield Match(file.span(node), HOOK, "manual", HOOK_REASON)
 
 
+@touches("whole")
 def _removed(node: Any) -> cst.RemovalSentinel:
     import libcst as cst
 

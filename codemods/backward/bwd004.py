@@ -27,7 +27,7 @@ from codemods.facts import Facts
 from codemods.finding import Fix
 from codemods.nodes import every_node
 from codemods.pins.specifier import admits_from
-from codemods.rule import Example, Match, NodeEdit, Rule
+from codemods.rule import Example, Match, NodeEdit, Rule, touches
 from codemods.source import CallNode, PythonFile
 
 if TYPE_CHECKING:
@@ -238,6 +238,7 @@ def _accumulates(file: PythonFile) -> bool:
     return bool(divided & counted) and bool(file.attributes("backward"))
 
 
+@touches("whole")
 def _removed(node: Any) -> cst.RemovalSentinel:
     import libcst as cst
 

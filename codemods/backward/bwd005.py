@@ -12,7 +12,7 @@ from codemods.backward.passes import Pass, later_backward, read_pass
 from codemods.backward.training import STEPS, Mode, Notes, collect, method_around
 from codemods.facts import MODULE, Facts
 from codemods.nodes import every_node
-from codemods.rule import Example, Match, NodeEdit, Rule
+from codemods.rule import Example, Match, NodeEdit, Rule, touches
 from codemods.source import ClassNode, PythonFile
 from codemods.syntax import Function, is_self_attribute, results, self_assignments, self_name
 
@@ -162,6 +162,7 @@ def _match(file: PythonFile, last: Pass, kept: ast.Assign | None, closed: bool) 
     return Match(file.span(last.call), MESSAGE, "unsafe", f"{REASON}{PERHAPS}", edits=edits)
 
 
+@touches("arguments")
 def _freed(node: cst.Call) -> cst.Call:
     from codemods.edits import without_arguments
 

@@ -15,7 +15,7 @@ from codemods.backward.raw import on_tensor
 from codemods.backward.training import ROOTS, Notes, collect
 from codemods.facts import MODULE, Facts
 from codemods.nodes import every_node
-from codemods.rule import Example, Match, NodeEdit, Rule
+from codemods.rule import Example, Match, NodeEdit, Rule, touches
 from codemods.source import PythonFile
 from codemods.syntax import Function, self_name, taken_name
 
@@ -140,6 +140,7 @@ def _replaced(node: Any, text: str) -> cst.BaseExpression:
     return cst.parse_expression(text)
 
 
+@touches("whole")
 def _removed(node: Any) -> cst.RemovalSentinel:
     import libcst as cst
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from codemods.code.imports import Known
 from codemods.code.names import Function
-from codemods.code.trees import at, changed, deep, replaced
+from codemods.code.trees import at, changed, replaced, twin
 from codemods.nodes import every_node
 
 LEAVING = (ast.Yield, ast.YieldFrom, ast.Await, ast.Global, ast.Nonlocal, ast.Lambda, ast.Import, ast.ImportFrom)
@@ -18,7 +18,7 @@ def plain_classes(tree: ast.Module, known: Known) -> ast.Module:
     """The module with its classes and functions in their plain form."""
     once = [item for item in tree.body if known.names.stores[getattr(item, "name", "")] == 1]
     empty = {item.name: item for item in once if isinstance(item, ast.ClassDef) and _is_empty(item)}
-    same = {item.name for item in once if isinstance(item, ast.FunctionDef) and _gives_back(item)}
+    same = {item.name for item in once if isinstance(item, ast.FunctionDef) and _gives_back(item, known)}
     said: Counter[str] = Counter()
 
     def swap(node: ast.AST) -> ast.AST | None:
@@ -35,13 +35,13 @@ def plain_classes(tree: ast.Module, known: Known) -> ast.Module:
                 fields["body"] = helper
         return changed(node, **fields) if fields else None
 
-    for item in every_node(tree):
-        if isinstance(item, ast.Attribute):
-            said[item.attr] += 1
-        elif isinstance(item, ast.Constant) and isinstance(item.value, str):
-            said[item.value] += 1
-        elif isinstance(item, Function):
-            said[item.name] += 1
+    classes = known.nodes[ast.ClassDef]
+    helpers = any(isinstance(item, ast.FunctionDef) and _is_own(item.name) for each in classes for item in each.body)
+    if not (empty or same or helpers):
+        return tree
+    said.update(item.attr for item in known.nodes[ast.Attribute])
+    said.update(item.value for item in known.nodes[ast.Constant] if isinstance(item.value, str))
+    said.update(item.name for kind in (ast.FunctionDef, ast.AsyncFunctionDef) for item in known.nodes[kind])
     return replaced(tree, swap)
 
 
@@ -60,23 +60,46 @@ def _above(base: ast.expr, empty: dict[str, ast.ClassDef]) -> list[ast.expr]:
     return [base]
 
 
-def _gives_back(node: ast.FunctionDef) -> bool:
-    """Whether a function gives back its one argument and does nothing else."""
+def _hands_on(inner: ast.stmt, last: ast.stmt, name: str, known: Known) -> bool:
+    """Whether a function gives back one that wraps its argument and hands everything on to it."""
+    if not isinstance(inner, ast.FunctionDef) or not isinstance(last, ast.Return) or len(inner.body) != 1:
+        return False
+    call, given = inner.body[0], inner.args
+    if not isinstance(call, ast.Return) or len(inner.decorator_list) != 1 or not (given.vararg and given.kwarg):
+        return False
+    wraps = inner.decorator_list[0]
+    if not isinstance(wraps, ast.Call) or known.dotted(wraps.func) != "functools.wraps":
+        return False
+    values = (changed(wraps, func=ast.Name("wraps")), last.value, call.value)
+    said = tuple(ast.unparse(item) for item in values if item)
+    taken = {item.arg for item in every_node(given) if isinstance(item, ast.arg)}
+    words = (f"wraps({name})", inner.name, f"{name}(*{given.vararg.arg}, **{given.kwarg.arg})")
+    return said == words and taken == {given.vararg.arg, given.kwarg.arg}
+
+
+def _gives_back(node: ast.FunctionDef, known: Known) -> bool:
+    """Whether a function gives back its one argument, or what does the same, and does nothing else."""
     arguments = [*node.args.posonlyargs, *node.args.args]
     body = [item for item in node.body if not (isinstance(item, ast.Expr) and isinstance(item.value, ast.Constant))]
     last = body[0] if len(body) == 1 else None
+    if len(body) == 2 and len(arguments) == 1:
+        return _hands_on(body[0], body[1], arguments[0].arg, known)
     plain = not (node.args.vararg or node.args.kwarg or node.args.kwonlyargs or node.decorator_list)
     value = last.value if isinstance(last, ast.Return) else None
     return plain and len(arguments) == 1 and isinstance(value, ast.Name) and value.id == arguments[0].arg
+
+
+def _is_own(name: str) -> bool:
+    return name.startswith("_") and not name.startswith("__")
 
 
 def _helper(node: ast.ClassDef, said: Counter[str]) -> list[ast.stmt] | None:
     """The body of a class with one helper where it is called, if there is one that nothing else speaks of."""
     for helper in node.body:
         # A name is said once where the helper is defined, once where it is called; others may call it elsewhere.
-        if not isinstance(helper, ast.FunctionDef) or said[helper.name] != 2 or not helper.name.startswith("_"):
+        if not isinstance(helper, ast.FunctionDef) or said[helper.name] != 2 or not _is_own(helper.name):
             continue
-        if helper.name.startswith("__") or not _can_stand_elsewhere(helper):
+        if not _can_stand_elsewhere(helper):
             continue
         for method in node.body:
             if isinstance(method, ast.FunctionDef) and method is not helper:
@@ -154,7 +177,7 @@ def _instead(
     def swap(node: ast.AST) -> ast.AST | None:
         return at(by_name[node.id], node) if isinstance(node, ast.Name) and node.id in by_name else None
 
-    body = [replaced(deep(item), swap) for item in helper.body]
+    body = [replaced(twin(item), swap) for item in helper.body]
     last = body[-1]
     if isinstance(last, ast.Return) and isinstance(statement, ast.Expr):
         return None

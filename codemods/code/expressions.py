@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import ast
+import keyword
 
 from codemods.code.imports import Known
-from codemods.code.trees import at, changed, deep, replaced
+from codemods.code.trees import changed, replaced, twin
+from codemods.nodes import every_node
 
 PARTIAL = "functools.partial"
+CASTS = ("typing.cast", "typing_extensions.cast")
+MODULES = ("typing", "typing_extensions")
+LOCAL = (ast.Yield, ast.YieldFrom, ast.Await, ast.NamedExpr)
 
 
 def plain_expressions(tree: ast.Module, known: Known) -> ast.Module:
@@ -16,31 +21,76 @@ def plain_expressions(tree: ast.Module, known: Known) -> ast.Module:
     def swap(node: ast.AST) -> ast.AST | None:
         if isinstance(node, ast.IfExp):
             return _either(node, known)
-        return _call(node, known) if isinstance(node, ast.Call) else None
+        return _simpler(node, known) or _call(node, known) if isinstance(node, ast.Call) else None
 
-    return replaced(tree, swap)
+    cast = any(name in CASTS or name in MODULES for name in known.imported.values())
+    calls = cast or any(map(_is_odd, known.nodes[ast.Call]))
+    return replaced(tree, swap) if calls or known.nodes[ast.IfExp] else tree
+
+
+def _is_odd(node: ast.Call) -> bool:
+    """Whether a call may have a plainer form."""
+    function = node.func
+    return (
+        isinstance(function, ast.Call | ast.Lambda)
+        or (isinstance(function, ast.Name) and function.id == "getattr")
+        or any(item.arg is None and isinstance(item.value, ast.Dict) for item in node.keywords)
+        or any(isinstance(item, ast.Starred) for item in node.args)
+    )
 
 
 def _either(node: ast.IfExp, known: Known) -> ast.expr | None:
     """What a conditional expression of two equal values gives."""
     same = ast.dump(node.body) == ast.dump(node.orelse)
-    return at(deep(node.body), node) if same and known.is_quiet(node.test) else None
+    return twin(node.body, node.orelse) if same and known.is_quiet(node.test) else None
+
+
+def _simpler(node: ast.Call, known: Known) -> ast.expr | None:
+    """What a call gives that only hands something on: of a lambda that is called at once, `cast`, `getattr` by a
+    constant."""
+    function, given = node.func, node.args
+    if isinstance(function, ast.Lambda) and not (given or node.keywords or takes_something(function.args)):
+        own = any(isinstance(item, LOCAL) for item in every_node(function.body))
+        return None if own else function.body
+    if node.keywords or len(given) != 2:
+        return None
+    if known.dotted(function) in CASTS and known.is_quiet(given[0]):
+        return given[1]
+    if not (isinstance(function, ast.Name) and function.id == "getattr" and function.id not in known.taken):
+        return None
+    name = given[1].value if isinstance(given[1], ast.Constant) else None
+    if not isinstance(name, str) or not name.isidentifier() or keyword.iskeyword(name) or name.startswith("__"):
+        return None
+    return ast.copy_location(ast.Attribute(value=given[0], attr=name, ctx=ast.Load()), node)
 
 
 def _call(node: ast.Call, known: Known) -> ast.Call | None:
     """A call with what a partial one, or a dictionary written in it, gives."""
     made = node
+    if any(isinstance(item, ast.Starred) and isinstance(item.value, ast.List | ast.Tuple) for item in node.args):
+        made = changed(node, args=[new for item in node.args for new in _unpacked(item)])
     if any(item.arg is None and isinstance(item.value, ast.Dict) for item in node.keywords):
         keywords = [new for item in node.keywords for new in _spread(item)]
-        made = changed(node, keywords=keywords)
+        made = changed(made, keywords=keywords)
     inner = node.func
     if isinstance(inner, ast.Call) and known.dotted(inner.func) == PARTIAL and inner.args:
         later = {item.arg for item in made.keywords}
         first = [item for item in inner.keywords if item.arg is None or item.arg not in later]
         if not isinstance(inner.args[0], ast.Starred):
             args = [*inner.args[1:], *made.args]
-            made = changed(made, func=inner.args[0], args=args, keywords=[*first, *made.keywords])
+            call = made if made.keywords or made.args else inner
+            made = changed(call, func=inner.args[0], args=args, keywords=[*first, *made.keywords])
     return None if made is node else made
+
+
+def takes_something(arguments: ast.arguments) -> bool:
+    """Whether there is a parameter."""
+    return any(isinstance(item, ast.arg) for item in every_node(arguments))
+
+
+def _unpacked(item: ast.expr) -> list[ast.expr]:
+    """The arguments that `*[...]` gives."""
+    return item.value.elts if isinstance(item, ast.Starred) and isinstance(item.value, ast.List | ast.Tuple) else [item]
 
 
 def _spread(item: ast.keyword) -> list[ast.keyword]:

@@ -6,11 +6,12 @@ import ast
 from typing import Any
 
 from codemods.code.imports import Known
-from codemods.code.trees import BLOCKS, changed
+from codemods.code.trees import BLOCKS, at, changed
 
 Owner = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
 COMMON = frozenset({"object", "int", "float", "str", "bool", "bytes", "dict", "list", "tuple", "set"})
 LIBRARIES = frozenset({"torch", "lightning", "pytorch_lightning", "typing", "collections"})
+IDLE = ("contextlib.nullcontext", "contextlib.suppress")
 DEFINING = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 
@@ -59,8 +60,8 @@ class _Blocks:
         if isinstance(node, ast.AnnAssign):
             return _assigned(node, owner) if self.says_nothing(node.annotation) else [node]
         if isinstance(node, ast.Assign):
-            return self.pairs(node)
-        if isinstance(node, ast.With | ast.Try):
+            return self.pairs(node, owner)
+        if isinstance(node, ast.With | ast.Try | ast.For | ast.Match):
             return self.wrapped(node, owner)
         if isinstance(node, ast.If):
             return self.branch(node, owner)
@@ -69,11 +70,15 @@ class _Blocks:
     def expression(self, node: ast.Expr) -> list[ast.stmt]:
         value = node.value
         if isinstance(value, ast.NamedExpr):
-            return [_set(value, node)]
+            return [_assign(value.target, value.value, node)]
         return [] if isinstance(value, ast.Call | ast.Name) and self.known.is_quiet(value) else [node]
 
-    def wrapped(self, node: ast.With | ast.Try, owner: Owner) -> list[ast.stmt]:
+    def wrapped(self, node: ast.With | ast.Try | ast.For | ast.Match, owner: Owner) -> list[ast.stmt]:
         node = self.inside(node, owner)
+        if isinstance(node, ast.For):
+            return node.body if self.turns_once(node) else [_ended(node)]
+        if isinstance(node, ast.Match):
+            return node.cases[0].body if self.is_any(node) else [node]
         if isinstance(node, ast.With):
             return node.body if all(map(self.is_null, node.items)) else [node]
         idle = all(isinstance(item, ast.Pass) for item in node.finalbody)
@@ -85,8 +90,23 @@ class _Blocks:
             item.optional_vars is None
             and isinstance(call, ast.Call)
             and not (call.args or call.keywords)
-            and self.known.dotted(call.func) == "contextlib.nullcontext"
+            and self.known.dotted(call.func) in IDLE
         )
+
+    def turns_once(self, node: ast.For) -> bool:
+        """Whether a loop runs its body once, and does nothing besides that anyone reads."""
+        call, target = node.iter, node.target
+        if not isinstance(call, ast.Call) or ast.unparse(call) != "range(1)" or "range" in self.known.taken:
+            return False
+        if node.orelse or not isinstance(target, ast.Name) or target.id in self.known.names.loads:
+            return False
+        return not any(isinstance(item, ast.Break | ast.Continue) for each in node.body for item in ast.walk(each))
+
+    def is_any(self, node: ast.Match) -> bool:
+        """Whether a `match` has one case, which takes everything."""
+        case = node.cases[0]
+        every = isinstance(case.pattern, ast.MatchAs) and case.pattern.name is None and case.pattern.pattern is None
+        return len(node.cases) == 1 and every and case.guard is None and self.known.is_quiet(node.subject)
 
     def branch(self, node: ast.If, owner: Owner) -> list[ast.stmt]:
         if isinstance(node.test, ast.Constant):
@@ -94,8 +114,8 @@ class _Blocks:
             return self.block(taken, owner) if taken else []
         if isinstance(node.test, ast.NamedExpr):
             test = ast.copy_location(ast.Name(node.test.target.id, ast.Load()), node.test)
-            return [_set(node.test, node.test), self.inside(changed(node, test=test), owner)]
-        return [self.inside(node, owner)]
+            return [_assign(node.test.target, node.test.value, node.test), self.inside(changed(node, test=test), owner)]
+        return [_ended(self.inside(node, owner))]
 
     def says_nothing(self, node: ast.expr) -> bool:
         """Whether an annotation names a common type, of which the value tells as much; one of another may be all that
@@ -110,10 +130,14 @@ class _Blocks:
             return True
         return (self.known.dotted(node) or "").split(".")[0] in LIBRARIES
 
-    def pairs(self, node: ast.Assign) -> list[ast.stmt]:
+    def pairs(self, node: ast.Assign, owner: Owner) -> list[ast.stmt]:
         """The assignments that one of several values to as many names is."""
         target, value = node.targets[0], node.value
-        if len(node.targets) > 1 or not isinstance(target, ast.Tuple | ast.List) or not isinstance(value, ast.Tuple):
+        if len(node.targets) > 1:
+            return _chained(node)
+        if isinstance(target, ast.Name) and isinstance(value, ast.Name) and target.id == value.id:
+            return [] if isinstance(owner, ast.FunctionDef | ast.AsyncFunctionDef) else [node]
+        if not isinstance(target, ast.Tuple | ast.List) or not isinstance(value, ast.Tuple):
             return [node]
         names = {item.id for item in target.elts if isinstance(item, ast.Name)}
         read = {item.id for item in ast.walk(value) if isinstance(item, ast.Name)}
@@ -121,7 +145,7 @@ class _Blocks:
         if len(names) != len(target.elts) or len(target.elts) != len(value.elts) or names & read or len(loud) > 1:
             return [node]
         both = zip(target.elts, value.elts, strict=True)
-        return [changed(node, targets=[one], value=other) for one, other in both]
+        return [_part(node, one, other) for one, other in both]
 
 
 def _said(text: object, blocks: _Blocks) -> bool:
@@ -135,13 +159,35 @@ def _said(text: object, blocks: _Blocks) -> bool:
 def _assigned(node: ast.AnnAssign, owner: Owner) -> list[ast.stmt]:
     if node.value is None:
         return [] if isinstance(node.target, ast.Name) and not isinstance(owner, ast.Module) else [node]
-    made = ast.Assign(targets=[node.target], value=node.value, type_comment=None)
-    return [ast.copy_location(made, node)]
+    return [_assign(node.target, node.value, node)]
 
 
-def _set(node: ast.NamedExpr, place: ast.AST) -> ast.stmt:
-    made = ast.Assign(targets=[node.target], value=node.value, type_comment=None)
+def _assign(target: ast.expr, value: ast.expr, place: ast.AST) -> ast.stmt:
+    made = ast.Assign(targets=[target], value=value, type_comment=None)
+    if isinstance(place, ast.stmt):
+        vars(made).update(made_of=place)
     return ast.copy_location(made, place)
+
+
+def _part(node: ast.Assign, target: ast.expr, value: ast.expr) -> ast.Assign:
+    """An assignment that is one of several which a statement makes."""
+    return at(changed(node, targets=[target], value=value), node)
+
+
+def _chained(node: ast.Assign) -> list[ast.stmt]:
+    """The assignments that one to several names is: to the last one, and of this to the others."""
+    *others, last = node.targets
+    if not isinstance(last, ast.Name) or not all(isinstance(item, ast.Name) for item in others):
+        return [node]
+    same = [_part(node, at(item, item), at(changed(last, ctx=ast.Load()), last)) for item in others]
+    return [_part(node, last, node.value), *same]
+
+
+def _ended(node: Any) -> Any:
+    """A statement without an `else` that does nothing."""
+    other = getattr(node, "orelse", None)
+    idle = other and isinstance(node, ast.stmt) and all(isinstance(item, ast.Pass) for item in other)
+    return changed(node, orelse=[]) if idle else node
 
 
 def _nothing(place: ast.stmt) -> ast.stmt:

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import ast
+from collections import defaultdict
+from collections.abc import Mapping
 from functools import cached_property
+from typing import Any
 
 from codemods.code.effects import LOGGERS, dotted_name, is_quiet
 from codemods.code.names import Names
@@ -22,18 +25,25 @@ class Known:
         return Names(self.tree)
 
     @cached_property
+    def nodes(self) -> Mapping[type, list[Any]]:
+        """The nodes of the module by their class."""
+        found: defaultdict[type, list[Any]] = defaultdict(list)
+        for node in every_node(self.tree):
+            found[type(node)].append(node)
+        return found
+
+    @cached_property
     def taken(self) -> frozenset[str]:
         return frozenset(self.names.stores)
 
     @cached_property
     def imported(self) -> dict[str, str]:
         found: dict[str, str] = {}
-        for node in every_node(self.tree):
-            if isinstance(node, ast.Import | ast.ImportFrom):
-                for alias in node.names:
-                    name, dotted = _stands_for(node, alias)
-                    if self.names.stores[name] == 1 or found.get(name) == dotted:
-                        found[name] = dotted
+        for node in (*self.nodes[ast.Import], *self.nodes[ast.ImportFrom]):
+            for alias in node.names:
+                name, dotted = _stands_for(node, alias)
+                if self.names.stores[name] == 1 or found.get(name) == dotted:
+                    found[name] = dotted
         for node in self.tree.body:
             target = node.targets[0] if isinstance(node, ast.Assign) and len(node.targets) == 1 else None
             value = node.value if isinstance(node, ast.Assign) else None

@@ -12,6 +12,11 @@ Function = ast.FunctionDef | ast.AsyncFunctionDef
 Path = tuple[tuple[int, int], ...]
 WHOLE = frozenset({"locals", "vars", "eval", "exec", "globals"})
 """Functions that may read any name."""
+BINDING = frozenset({
+    ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda, ast.Import, ast.ImportFrom, ast.ExceptHandler,
+    ast.MatchAs, ast.MatchStar, ast.MatchMapping,
+})  # fmt: skip
+"""What binds names and is none."""
 
 
 class Names:
@@ -56,11 +61,11 @@ class Names:
             if kind is ast.Name:
                 self._name(node, path)
                 continue
-            if node is not root:
+            if kind in BINDING and node is not root:
                 for name in _bound(node):
                     self.stores[name] += 1
                     self.stored_at.setdefault(name, []).append(path)
-            if isinstance(node, ast.Global | ast.Nonlocal):
+            if kind is ast.Global or kind is ast.Nonlocal:
                 self.stores.update([*node.names, *node.names])
             for field in CHILD_FIELDS.get(kind, ()):
                 value = getattr(node, field)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Container, Iterator
 from typing import Any, TypeVar
 
 from codemods.nodes import CHILD_FIELDS
@@ -13,29 +13,55 @@ BLOCKS = ("body", "orelse", "finalbody")
 
 
 def changed(node: Node, **fields: Any) -> Node:
-    """A copy of a node with other values in some fields."""
+    """A copy of a node with other values in some fields, which is `made_of` it."""
     made = type(node).__new__(type(node))
-    vars(made).update(vars(node), **fields)
+    vars(made).update(vars(node), **fields, made_of=node, copies=())
     return made
 
 
 def at(node: Node, place: ast.AST) -> Node:
-    """A copy of a node which stands where another does."""
+    """A copy of a node which stands where another does; it is `made_of` nothing."""
     names = ("lineno", "col_offset", "end_lineno", "end_col_offset")
-    return changed(node, **{name: getattr(place, name) for name in names})
+    made = changed(node, **{name: getattr(place, name) for name in names})
+    vars(made).update(made_of=None)
+    return made
 
 
-def deep(node: Node) -> Node:
-    """A copy of a node and of all that is below it, at the same places."""
-    fields = {
-        name: [deep(item) if isinstance(item, ast.AST) else item for item in value]
-        if isinstance(value, list)
-        else deep(value)
-        if isinstance(value, ast.AST)
-        else value
-        for name, value in ast.iter_fields(node)
-    }
-    return changed(node, **fields)
+def twin(node: Node, *others: ast.AST) -> Node:
+    """A copy of a node and of all that is below it, at the same places. `copies` tells of each node what it is a copy
+    of: of the node, and of what stands there in others of the same shape."""
+    fields: dict[str, Any] = {}
+    for name, value in ast.iter_fields(node):
+        same = [getattr(other, name) for other in others]
+        if isinstance(value, list):
+            fields[name] = [
+                twin(item, *(each[index] for each in same)) if isinstance(item, ast.AST) else item
+                for index, item in enumerate(value)
+            ]
+        else:
+            fields[name] = twin(value, *same) if isinstance(value, ast.AST) else value
+    made = changed(node, **fields)
+    vars(made).update(made_of=None, copies=(node, *others))
+    return made
+
+
+def written_as(node: ast.AST, written: Container[int]) -> list[ast.AST]:
+    """The nodes of a text, which are told by their identities, that a node of its normal form is, or is a copy of;
+    nothing where it is neither."""
+    if id(node) in written:
+        return [node]
+    copies = getattr(node, "copies", ())
+    found = [written_as(item, written) for item in copies]
+    return [node for each in found for node in each] if all(found) else []
+
+
+def made_of(node: ast.AST, written: Container[int]) -> ast.AST | None:
+    """The node of a text that a node of its normal form was made of, if there is one."""
+    while (one := getattr(node, "made_of", None)) is not None:
+        node = one
+        if len(found := written_as(node, written)) == 1:
+            return found[0]
+    return None
 
 
 def replaced(node: Node, swap: Callable[[ast.AST], ast.AST | None]) -> Node:

@@ -5,9 +5,11 @@ from __future__ import annotations
 import ast
 from typing import TypeVar
 
+from codemods.code.expressions import takes_something
 from codemods.code.imports import Known
 from codemods.code.names import Function, Names
 from codemods.code.trees import at, blocks, changed, replaced
+from codemods.nodes import every_node
 
 NEGATIVE = (ast.USub,)
 
@@ -68,6 +70,8 @@ class _Reader:
     def read(self, node: ast.stmt, block: list[ast.stmt], index: int) -> None:
         if isinstance(node, ast.Delete) and self.local:
             self.deleted(node)
+        if isinstance(node, ast.FunctionDef) and self.local:
+            self.called(node, block, index)
         if not isinstance(node, ast.Assign) or len(node.targets) != 1 or not isinstance(node.targets[0], ast.Name):
             return
         name = node.targets[0].id
@@ -83,6 +87,18 @@ class _Reader:
                 self.dropped.add(id(node))
         elif len(loads) == 1 and index + 1 < len(block) and self.is_given_back(block[index + 1], loads[0]):
             self.given[id(block[index + 1])] = changed(block[index + 1], value=node.value)
+            self.dropped.add(id(node))
+
+    def called(self, node: ast.FunctionDef, block: list[ast.stmt], index: int) -> None:
+        """Takes a function of one `return`, without parameters, that is called once for a lambda in that place."""
+        last = node.body[0] if len(node.body) == 1 else None
+        if not isinstance(last, ast.Return) or last.value is None or node.decorator_list or takes_something(node.args):
+            return
+        loads = self.names.reaches(node.name, block, index)
+        if loads is None or len(loads) != 1 or any(item is loads[0] for item in every_node(node)):
+            return
+        if any(isinstance(item, ast.Call) and item.func is loads[0] for item in every_node(self.owner)):
+            self.given[id(loads[0])] = ast.copy_location(ast.Lambda(args=node.args, body=last.value), loads[0])
             self.dropped.add(id(node))
 
     def swaps(self) -> dict[int, ast.AST]:

@@ -17,7 +17,7 @@ from codemods.hooks.odd import EVERY, PLAIN, STAGE_OF, odd
 from codemods.hooks.relations import INDEX, Keeping, Shown, file_refusal, keeping, project_refusal
 from codemods.hooks.step_end import PRECISION, mixed, named_lines, shown_ends, spellings
 from codemods.optimizers import plan as optimizers
-from codemods.rule import Example, Match, NodeEdit, Rule, best_levels
+from codemods.rule import Example, Match, NodeEdit, Rule, best_levels, touches
 from codemods.source import ClassNode, PythonFile
 from codemods.syntax import is_super_call
 from codemods.tbptt import plan as tbptt
@@ -151,6 +151,7 @@ def _is_watched(facts: Facts, stage: Stage, watcher: Watcher) -> bool:
     return False
 
 
+@touches("head")
 def _called(node: cst.FunctionDef, *, name: str) -> cst.FunctionDef:
     return node.with_changes(name=node.name.with_changes(value=name))
 

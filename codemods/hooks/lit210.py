@@ -13,7 +13,7 @@ from codemods.family import family
 from codemods.finding import Fix
 from codemods.hooks.transfer import LONGER, longer
 from codemods.hooks.unheard import DATA
-from codemods.rule import Example, Match, NodeEdit, Rule, best_levels
+from codemods.rule import Example, Match, NodeEdit, Rule, best_levels, touches
 from codemods.source import ClassNode, PythonFile
 from codemods.syntax import Function, is_plain, is_super_call, parameters, uses
 
@@ -97,6 +97,7 @@ def _staged(file: PythonFile, item: ClassNode, kind: str) -> Iterator[Match]:
         yield Match(file.head(method), message, "safe", reason, edits=(NodeEdit(method, _with_stage),))
 
 
+@touches("head")
 def _with_stage(node: cst.FunctionDef) -> cst.FunctionDef:
     import libcst as cst
 
@@ -160,6 +161,7 @@ def _used_otherwise(method: Function, parameter: str, handed: list[ast.Call]) ->
     return any(id(node) not in plain for node in uses(method, parameter))
 
 
+@touches("head")
 def _dropped(node: cst.FunctionDef, *, extra: tuple[str, ...], count: int, name: str) -> cst.FunctionDef:
     import libcst as cst
     import libcst.matchers as m
@@ -201,6 +203,7 @@ def _optional(file: PythonFile, item: ClassNode, kind: str, name: str) -> Match 
     )
 
 
+@touches("head")
 def _with_default(node: cst.FunctionDef, *, name: str) -> cst.FunctionDef:
     import libcst as cst
 

@@ -14,7 +14,7 @@ from codemods.finding import Fix
 from codemods.hooks.epoch_end import IN_PLACE, OLDEST, STAGES
 from codemods.hooks.step_end import PRECISION, family_refusal, mixed, own_refusal, shown_ends, spellings
 from codemods.hooks.unheard import DATA, DATA_HOOKS, HOOKS, Unheard
-from codemods.rule import Example, Match, NodeEdit, Rule, best_levels
+from codemods.rule import Example, Match, NodeEdit, Rule, best_levels, touches
 from codemods.scopes import ROOT, Scope
 from codemods.source import ClassNode, PythonFile
 from codemods.syntax import Function, parameters
@@ -100,6 +100,7 @@ def _step_end(
     yield Match(place, message, level, reason, hook.row, (edit,), unit=f"{file.path}:{item.qualname}")
 
 
+@touches("head")
 def _ending(node: cst.FunctionDef, *, step_end: str) -> cst.FunctionDef:
     from codemods.hooks.keep import ending
 
@@ -182,6 +183,7 @@ def _hands_on(decorator: ast.expr, scope: Scope) -> bool:
     return dotted in (*IN_PLACE, *IDLE) or (ranked and not isinstance(decorator, ast.Call))
 
 
+@touches("head")
 def _renamed(node: cst.FunctionDef, *, hook: Unheard) -> cst.FunctionDef:
     import libcst as cst
 

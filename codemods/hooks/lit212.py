@@ -11,7 +11,7 @@ from codemods.facts import CALLBACK, ClassFact, Facts
 from codemods.family import clash, definitions
 from codemods.finding import Fix
 from codemods.hooks.step_end import named_lines, spellings, used_elsewhere
-from codemods.rule import Example, Match, NodeEdit, Rule
+from codemods.rule import Example, Match, NodeEdit, Rule, touches
 from codemods.source import ClassNode, PythonFile
 from codemods.syntax import Function, is_plain, may_return_none, parameters, results, self_name, uses
 
@@ -90,6 +90,7 @@ def _match(file: PythonFile, item: ClassNode, save: Function, refusal: str | Non
     return Match(place, message, "safe", reason, "M117", edits, unit=f"{file.path}:{item.qualname}")
 
 
+@touches("head")
 def _renamed(node: cst.FunctionDef, *, name: str) -> cst.FunctionDef:
     import libcst as cst
 

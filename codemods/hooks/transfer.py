@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from codemods.facts import ClassFact, Facts
 from codemods.family import family
-from codemods.rule import Match, NodeEdit
+from codemods.rule import Match, NodeEdit, touches
 from codemods.source import ClassNode, PythonFile
 from codemods.syntax import is_plain, is_super_call, self_name
 
@@ -84,6 +84,7 @@ def _is_by_name(function: ast.expr, hook: str, this: str) -> bool:
     return isinstance(owner, ast.Attribute) or (isinstance(owner, ast.Name) and owner.id != this)
 
 
+@touches("head")
 def _with_index(node: cst.FunctionDef, *, name: str) -> cst.FunctionDef:
     import libcst as cst
     import libcst.matchers as m

@@ -12,7 +12,7 @@ from codemods.finding import Fix
 from codemods.keywords.configured import configured
 from codemods.keywords.filepath import parted
 from codemods.keywords.table import MONITORS, Keyword, keywords, of_modules, owner_of, wish
-from codemods.rule import Example, Match, NodeEdit, Rule, best_levels
+from codemods.rule import Example, Match, NodeEdit, Rule, best_levels, touches
 from codemods.source import CallNode, PythonFile, TextFile
 from codemods.syntax import self_name
 from codemods.trainer.calls import replaced
@@ -146,24 +146,28 @@ def _monitored(file: PythonFile, call: ast.Call, owner: str, given: Mapping[str,
     yield Match(file.span(mode), '`mode="auto"` is gone since Lightning 1.3', level, reason, edits=edits)
 
 
+@touches("arguments")
 def _renamed(node: cst.Arg, *, name: str) -> cst.Arg:
     import libcst as cst
 
     return node.with_changes(keyword=cst.Name(name))
 
 
+@touches("arguments")
 def _valued(node: cst.Arg, *, text: str) -> cst.Arg:
     import libcst as cst
 
     return node.with_changes(value=cst.parse_expression(text))
 
 
+@touches("arguments")
 def _without(node: cst.Call, *, name: str) -> cst.Call:
     from codemods.edits import without_arguments
 
     return without_arguments(node, frozenset({name}))
 
 
+@touches("arguments")
 def _with_monitor(node: cst.Call) -> cst.Call:
     import libcst as cst
 
@@ -171,9 +175,18 @@ def _with_monitor(node: cst.Call) -> cst.Call:
         keyword=cst.Name("monitor"),
         value=cst.SimpleString('"early_stop_on"'),
         equal=cst.AssignEqual(cst.SimpleWhitespace(""), cst.SimpleWhitespace("")),
-        comma=cst.Comma(whitespace_after=cst.SimpleWhitespace(" ")) if node.args else cst.MaybeSentinel.DEFAULT,
     )
-    return node.with_changes(args=[added, *node.args])
+    first = sum(item.keyword is None and not item.star for item in node.args)
+    before = [item.with_changes(comma=_comma()) for item in node.args[:first]]
+    behind = node.args[first:]
+    added = added.with_changes(comma=_comma() if behind else cst.MaybeSentinel.DEFAULT)
+    return node.with_changes(args=[*before, added, *behind])
+
+
+def _comma() -> cst.Comma:
+    import libcst as cst
+
+    return cst.Comma(whitespace_after=cst.SimpleWhitespace(" "))
 
 
 BEFORE = """\

@@ -100,6 +100,7 @@ def statements_of(function: ast.AST) -> Iterator[tuple[Path, ast.stmt]]:
                 yield path, item
                 if not isinstance(item, SCOPES):
                     stack.append((path, item))
+        stack += [((*above, ("cases", index)), item) for index, item in enumerate(getattr(node, "cases", ()))]
 
 
 def _by_place(function: ast.AST) -> dict[object, list[tuple[Path, ast.stmt]]]:
@@ -178,5 +179,5 @@ def at_path(function: cst.FunctionDef, path: Path) -> Any:
                 node = other
                 continue
             node = other
-        node = node.body.body[index]
+        node = node.cases[index] if field == "cases" else node.body.body[index]
     return node

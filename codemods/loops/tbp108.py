@@ -11,7 +11,7 @@ from codemods.facts import MODULE, ClassFact, Facts, TrainerFact, is_trainer_cal
 from codemods.family import clash
 from codemods.loops.classes import FLAG, Shown, collect, state_of
 from codemods.loops.trainers import ACCUMULATE, CLIP, WORDS, fitted, refused, refused_trainers, trainers_of
-from codemods.rule import Example, Match, NodeEdit, Rule, best_levels
+from codemods.rule import Example, Match, NodeEdit, Rule, best_levels, touches
 from codemods.source import ClassNode, PythonFile
 
 if TYPE_CHECKING:
@@ -134,6 +134,7 @@ def _place(item: ClassNode) -> str:
     return names[min(behind, len(names) - 1)]
 
 
+@touches("arguments")
 def _without_clipping(node: cst.Call) -> cst.Call:
     from codemods.edits import without_arguments
 

@@ -9,7 +9,7 @@ from codemods.facts import Facts
 from codemods.finding import Fix
 from codemods.manual.handing import handing_matches
 from codemods.manual.trainers import Given
-from codemods.rule import Match
+from codemods.rule import Match, touches
 from codemods.source import PythonFile
 
 if TYPE_CHECKING:
@@ -38,6 +38,7 @@ def hand_over(file: PythonFile, facts: Facts, loops: Sequence[Loop]) -> Iterator
         yield from handing_matches(file, facts, given, first.level, first.unit)
 
 
+@touches("arguments")
 def without(node: cst.Call, *, names: frozenset[str]) -> cst.Call:
     """The call without arguments of those names."""
     from codemods.edits import without_arguments

@@ -13,7 +13,7 @@ from codemods.manual.trainers import naming
 from codemods.optimizers.module import INDEX, STEP, candidates
 from codemods.optimizers.opt001 import collect, context
 from codemods.optimizers.plan import Verdict, verdicts
-from codemods.rule import Example, Match, NodeEdit, Rule, best_levels
+from codemods.rule import Example, Match, NodeEdit, Rule, best_levels, touches
 from codemods.source import ClassNode, PythonFile
 
 if TYPE_CHECKING:
@@ -68,6 +68,7 @@ def _callers(facts: Facts, verdict: Verdict) -> Iterator[str]:
         yield f"{told}, perhaps with the index"
 
 
+@touches("head")
 def _without_index(node: cst.FunctionDef) -> cst.FunctionDef:
     from codemods.edits import without_parameter
 

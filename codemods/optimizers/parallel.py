@@ -19,7 +19,7 @@ from codemods.manual.settings import SECTION
 from codemods.manual.trainers import trainers_of
 from codemods.nodes import every_node
 from codemods.optimizers.plan import Verdict
-from codemods.rule import Match, NodeEdit
+from codemods.rule import Match, NodeEdit, touches
 from codemods.scopes import ROOT
 from codemods.source import PythonFile, TextFile
 from codemods.syntax import uses
@@ -205,6 +205,7 @@ def _replaced(node: cst.BaseExpression) -> cst.BaseExpression:
     return cst.SimpleString(f'"{DDP[value]}"') if isinstance(value, str) and value in DDP else node
 
 
+@touches("arguments")
 def _given(node: cst.Call, *, name: str, value: str) -> cst.Call:
     """The call with another argument behind its last one, laid out as that is."""
     import libcst as cst

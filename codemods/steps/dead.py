@@ -7,7 +7,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from codemods.rule import NodeEdit
+from codemods.rule import NodeEdit, touches
 from codemods.source import PythonFile
 from codemods.steps.modules import parents_of
 
@@ -114,6 +114,7 @@ def _name(call: ast.Call) -> str:
     return call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
 
 
+@touches("whole")
 def _nothing(node: Any) -> cst.RemovalSentinel:
     import libcst as cst
 

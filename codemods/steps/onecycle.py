@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from codemods.rule import touches
 from codemods.steps.roles import Count, Leaf, Reader
 from codemods.syntax import Function, own_nodes
 
@@ -35,6 +36,7 @@ def one_cycles(function: Function, reader: Reader) -> Iterator[tuple[ast.Call, C
             yield node, total
 
 
+@touches("arguments")
 def with_total(call: cst.Call, *, text: str) -> cst.Call:
     """The call with `total_steps` in the place of `steps_per_epoch`, and without `epochs`."""
     import libcst as cst

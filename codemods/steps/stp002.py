@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from codemods.facts import KINDS, MODULE, Facts
 from codemods.finding import Fix
-from codemods.rule import Example, Match, NodeEdit, Rule
+from codemods.rule import Example, Match, NodeEdit, Rule, touches
 from codemods.source import ClassNode, PythonFile
 from codemods.steps.dead import dead_after
 from codemods.steps.modules import STEPS, assigned, bare, kind_of, manual, parents_of
@@ -256,6 +256,7 @@ def _dead_helpers(file: PythonFile, place: Place) -> list[str]:
     ]
 
 
+@touches("body")
 def _short_body(function: cst.FunctionDef, *, value: str) -> cst.FunctionDef:
     """The function with its docstring and one `return`."""
     from codemods.edits import after_docstring, body_of, statements, with_body
@@ -264,6 +265,7 @@ def _short_body(function: cst.FunctionDef, *, value: str) -> cst.FunctionDef:
     return with_body(function, [*body[: after_docstring(body)], *statements(f"return {value}")])  # type: ignore[no-any-return]
 
 
+@touches("whole")
 def _value(node: Any, *, text: str) -> cst.BaseExpression:
     import libcst as cst
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from codemods.facts import CALLBACK, MODULE, Facts, TrainerFact, is_trainer_call
 from codemods.nodes import every_node
-from codemods.rule import Example, Match, NodeEdit, Rule
+from codemods.rule import Example, Match, NodeEdit, Rule, touches
 from codemods.source import ClassNode, PythonFile
 from codemods.steps.dead import dead_after
 from codemods.steps.modules import STEPS, assigned, kind_of, manual, parents_of, reader_of
@@ -298,6 +298,7 @@ def _long_windows(file: PythonFile, facts: Facts) -> Iterator[Match]:
             yield manual(file, word, message, reason)
 
 
+@touches("whole")
 def _value(node: Any, *, text: str) -> cst.BaseExpression:
     import libcst as cst
 

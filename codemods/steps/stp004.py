@@ -9,7 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from codemods.facts import TRAINER, Facts, is_trainer_call
-from codemods.rule import Example, Match, NodeEdit, Rule, TextEdit, best_levels
+from codemods.rule import Example, Match, NodeEdit, Rule, TextEdit, best_levels, touches
 from codemods.source import CallNode, PythonFile, TextFile
 from codemods.steps.modules import assigned
 from codemods.steps.script import space_of, values_at
@@ -246,6 +246,7 @@ def _parent(text: str, at: int, indent: int) -> str | None:
     return None
 
 
+@touches("arguments")
 def _with_value(node: cst.Arg, *, text: str) -> cst.Arg:
     import libcst as cst
 

@@ -6,6 +6,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from codemods.facts import TRAINER
+from codemods.rule import touches
 from codemods.source import CallNode, PythonFile
 
 if TYPE_CHECKING:
@@ -58,6 +59,7 @@ def is_commented(file: PythonFile, call: ast.Call, item: ast.keyword, beside: bo
     return any("#" in file.lines[number - 1] for number in range(start, end + 1) if number != own)
 
 
+@touches("arguments")
 def replaced(call: cst.Call, name: str, new: tuple[tuple[str, str | None], ...]) -> cst.Call:
     """The call with other keywords in the place of one; a text of None stands for the value that it had."""
     import libcst as cst
@@ -84,6 +86,7 @@ def replaced(call: cst.Call, name: str, new: tuple[tuple[str, str | None], ...])
     return call.with_changes(args=[*args[:index], *items, *args[index + 1 :]])
 
 
+@touches("arguments")
 def with_value(call: cst.Call, name: str, text: str) -> cst.Call:
     """The call with another value of a keyword."""
     import libcst as cst
@@ -96,6 +99,7 @@ def with_value(call: cst.Call, name: str, text: str) -> cst.Call:
     )
 
 
+@touches("arguments")
 def with_keyword(call: cst.Call, name: str, text: str) -> cst.Call:
     """The call with one more keyword, behind the last or before `**`."""
     import libcst as cst

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from codemods.facts import TRAINER, Facts, literal
 from codemods.finding import Fix
-from codemods.rule import Example, Match, NodeEdit, Rule, best_levels
+from codemods.rule import Example, Match, NodeEdit, Rule, best_levels, touches
 from codemods.source import CallNode, PythonFile
 from codemods.trainer.calls import builds_trainer, is_commented, keyword, keywords, replaced, with_value
 from codemods.trainer.dictionaries import NO_OTHER, ONE_PLACE, at_times, exchange, in_one_place, is_read_here, names_of
@@ -278,6 +278,7 @@ def _manual(file: PythonFile, place: Place, why: str, advice: str, row: str = "M
     return Match(file.span(place), MESSAGE, "manual", f"{why}; {advice}", row)
 
 
+@touches("arguments")
 def apply(call: cst.Call, *, planned: Rewrite) -> cst.Call:
     """The call with its new keywords, laid out like the one that they replace."""
     for name, text in planned.values:

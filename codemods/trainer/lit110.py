@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from codemods.facts import Facts
 from codemods.finding import Fix, Span
-from codemods.rule import Example, Match, NodeEdit, Rule, best_levels
+from codemods.rule import Example, Match, NodeEdit, Rule, best_levels, touches
 from codemods.source import CallNode, PythonFile
 from codemods.trainer.callbacks import Spelled, are_callbacks, spelled
 from codemods.trainer.calls import (
@@ -186,6 +186,7 @@ def _with_callback(file: PythonFile, call: CallNode, outcome: Outcome, row: Row)
     return Outcome(level, reason, outcome.new, how.text + outcome.callback[len(name) :], how.imports)
 
 
+@touches("arguments")
 def _changed(call: cst.Call, *, name: str, outcome: Outcome) -> cst.Call:
     if outcome.callback:
         call = with_callback(call, outcome.callback)

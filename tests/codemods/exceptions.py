@@ -1,34 +1,53 @@
-"""Edits after which a rule finds less in an example of its own, by example and edit, each with the reason."""
+"""Edits after which a rule finds less in an example of its own, or rewrites less of it, each with the reason."""
 
 from __future__ import annotations
 
 TYPED = "`object` is what the parameter is said to be, and the rule believes it: it names no Trainer and no module"
 ALIAS = "open: the rule looks for torch by the name that is imported in the example"
-VALUES = "open: the rule compares the places of two expressions, which the two branches do not have"
-FACTS = "open: whether a Trainer trains on several devices, or clips, is read off the text of the call alone"
-BASE = "open: the class of the module is looked up in the facts, which have the base that says nothing"
-HELD = "open: the rule follows the name that holds the optimizer or Trainer by itself"
+CALLED = "open: the rule is called by the text `Trainer(`, or by that of a method, which stands otherwise here"
+TAKEN = "open: the argument is looked for where it is written, and stands in a list"
+RETURNED = "open: the rule takes apart what is bound right in front of the `return` alone"
 
 LOST: dict[tuple[str, str], str] = {
-    ("AMP002-1", "conditional"): VALUES,
     ("AMP004-0", "import alias"): ALIAS,
     ("AMP004-3", "import alias"): ALIAS,
-    ("BWD006-0", "conditional"): VALUES,
-    ("BWD006-0", "keyword variable"): VALUES,
-    ("BWD007-0", "second name"): FACTS,
-    ("BWD007-3", "second name"): FACTS,
-    ("GRD003-0", "base class"): BASE,
-    ("GRD004-0", "base class"): BASE,
-    ("LIT113-1", "conditional"): HELD,
-    ("LIT116-0", "partial"): FACTS,
-    ("LIT116-2", "partial"): FACTS,
+    ("BWD001-2", "getattr"): CALLED,
+    ("BWD001-3", "getattr"): CALLED,
+    ("BWD002-1", "getattr"): CALLED,
+    ("BWD003-0", "getattr"): CALLED,
+    ("BWD003-1", "getattr"): CALLED,
+    ("BWD005-0", "getattr"): CALLED,
+    ("BWD005-1", "getattr"): CALLED,
+    ("BWD005-2", "getattr"): CALLED,
+    ("GRD003-0", "starred"): TAKEN,
+    ("LIT115-0", "partial"): CALLED,
+    ("LIT116-0", "partial"): CALLED,
+    ("LIT116-2", "partial"): CALLED,
     ("LIT120-0", "annotate parameter"): TYPED,
     ("LIT120-1", "annotate parameter"): TYPED,
     ("LIT121-0", "annotate parameter"): TYPED,
     ("LIT121-1", "annotate parameter"): TYPED,
+    ("LIT213-1", "local function"): RETURNED,
     ("LIT226-0", "annotate parameter"): TYPED,
-    ("LIT214-0", "keyword variable"): FACTS,
-    ("LIT214-0", "partial"): FACTS,
-    ("OPT003-0", "decorator"): HELD,
-    ("OPT003-0", "walrus"): HELD,
+    ("TBP103-0", "getattr"): CALLED,
 }
+"""What vanishes, by example and edit."""
+
+READS = "the line reads a name that the rewrite takes away: it would fail"
+SHOWS = "the line speaks of what the rewrite takes away, and would go with it"
+MODULE = "a name of the module may be imported by others, so that a second one for a Trainer is no harmless line"
+COMMENT = "a comment beside an argument may speak of it"
+LINES = (
+    "print", "assert type", "assert not none", "len, id, repr", "f-string", "logging", "logger", "warning",
+    "kept unused", "second name", "onto itself", "delete",
+)  # fmt: skip
+
+LOWER: dict[str, tuple[str, tuple[str, ...]]] = {
+    "BWD004-0": (READS, (*LINES, "walrus", "tuple", "chained")),
+    "LIT110-0": (COMMENT, ("type comment",)),
+    "LIT112-0": (COMMENT, ("type comment",)),
+    "LIT113-0": (MODULE, ("f-string", "kept unused", "second name", "chained", "type comment")),
+    "LIT212-0": (READS, LINES),
+    "STP002-0": (SHOWS, (*LINES, "walrus")),
+}
+"""What is rightly left to a person under some edits, by example, with the reason."""

@@ -164,7 +164,7 @@ def annotate_parameter(program: Program) -> Edited:
                 break
 
 
-def wrap(head: str, *tail: str, top: str = "") -> Callable[[Program], Edited]:
+def wrap(head: str, *tail: str, top: str = "", deeper: str = "") -> Callable[[Program], Edited]:
     """A line in front of the body of a function or of a block inside it, which is indented by one more level."""
 
     def edit(program: Program) -> Edited:
@@ -176,11 +176,13 @@ def wrap(head: str, *tail: str, top: str = "") -> Callable[[Program], Edited]:
             inside = range(first.lineno, last + 1)
             if not program.is_alone(first) or _long_strings(program.tree, inside):
                 continue
-            lines = [f"    {program.lines[number - 1]}" for number in inside]
+            space = "        " if deeper else "    "
+            lines = [f"{space}{program.lines[number - 1]}" for number in inside]
             lines = [line if line.strip() else "\n" for line in lines]
             lines[-1] = lines[-1] if lines[-1].endswith("\n") else f"{lines[-1]}\n"
             indent = program.indent(first)
-            new = [f"{indent}{head}\n", *lines, *(f"{indent}{item}\n" for item in tail)]
+            heads = [f"{indent}{head}\n", *([f"{indent}    {deeper}\n"] if deeper else [])]
+            new = [*heads, *lines, *(f"{indent}{item}\n" for item in tail)]
             text = "".join([*program.lines[: first.lineno - 1], *new, *program.lines[last:]])
             yield first.lineno, with_import(text, top)
 
@@ -387,6 +389,132 @@ def unrelated(program: Program) -> Edited:
             yield first.lineno, program.put(first.lineno - 1, f"{indent}unrelated = 0", f"{indent}del unrelated")
 
 
+def delete(program: Program) -> Edited:
+    """A name of its own that is deleted again behind a block."""
+    for owner, node, name in assignments(program):
+        if isinstance(owner, Function):
+            indent = program.indent(node)
+            yield node.lineno, program.put(node.end_lineno or 0, f"{indent}seen = {name}", f"{indent}del seen")
+
+
+def called_at_once(program: Program) -> Edited:
+    for _, node, _name in assignments(program):
+        value = program.source(node.value)
+        if "\n" not in value and _is_plain(node.value):
+            yield node.lineno, program.replace((node.value, f"(lambda: {value})()"))
+
+
+def cast(program: Program) -> Edited:
+    for _, node, _name in assignments(program):
+        if _is_plain(node.value):
+            new = program.replace((node.value, f"cast(object, {program.source(node.value)})"))
+            yield node.lineno, with_import(new, "from typing import cast")
+
+
+def starred(program: Program) -> Edited:
+    for call in ast.walk(program.tree):
+        given = call.args if isinstance(call, ast.Call) else []
+        if given and not any(isinstance(item, ast.Starred | ast.GeneratorExp) for item in given) and _is_method(call):
+            changes = [
+                (item, f"*[{program.source(item)}]" if item is given[-1] else program.source(item)) for item in given
+            ]
+            yield call.lineno, program.replace(*changes)
+
+
+def spread(program: Program) -> Edited:
+    for call in ast.walk(program.tree):
+        for keyword in call.keywords if isinstance(call, ast.Call) else ():
+            if keyword.arg and isinstance(keyword.value, ast.Constant | ast.Name):
+                value = program.source(keyword.value)
+                yield call.lineno, program.replace((keyword, f'**{{"{keyword.arg}": {value}}}'))
+
+
+def onto_itself(program: Program) -> Edited:
+    for owner, node, name in assignments(program):
+        if isinstance(owner, Function):
+            yield node.lineno, program.put(node.end_lineno or 0, f"{program.indent(node)}{name} = {name}")
+
+
+def chained(program: Program) -> Edited:
+    for _, node, name in assignments(program):
+        yield node.lineno, program.replace((node.targets[0], f"also = {name}"))
+
+
+def getattr_constant(program: Program) -> Edited:
+    for node in ast.walk(program.tree):
+        owner = node.value if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load) else None
+        if isinstance(node, ast.Attribute) and isinstance(owner, ast.Name) and owner.id == "self":
+            yield node.lineno, program.replace((node, f'getattr(self, "{node.attr}")'))
+
+
+def parentheses(program: Program) -> Edited:
+    for _, node, _name in assignments(program):
+        if _is_plain(node.value):
+            yield node.lineno, program.replace((node.value, f"({program.source(node.value)})"))
+
+
+def class_constant(program: Program) -> Edited:
+    """The constant of a keyword on a class beside."""
+    heads = [item for item in program.tree.body if not _is_head(item)]
+    for call in ast.walk(program.tree):
+        for keyword in call.keywords if isinstance(call, ast.Call) else ():
+            if keyword.arg and isinstance(keyword.value, ast.Constant):
+                text = program.replace((keyword.value, f"Settings.{keyword.arg}"))
+                lines = ["class Settings:", f"    {keyword.arg} = {program.source(keyword.value)}", "", ""]
+                first = min([heads[0].lineno, *(item.lineno for item in getattr(heads[0], "decorator_list", ()))])
+                yield call.lineno, Program(text).put(first - 1, *lines)
+
+
+def else_pass(program: Program) -> Edited:
+    for node in ast.walk(program.tree):
+        if isinstance(node, ast.If) and not node.orelse and program.is_alone(node):
+            yield (
+                node.lineno,
+                program.put(node.end_lineno or 0, f"{program.indent(node)}else:", f"{program.indent(node)}    pass"),
+            )
+
+
+def local_function(program: Program) -> Edited:
+    """The value of a name by a function that is defined and called where it is bound."""
+    for owner, node, name in assignments(program):
+        value, indent = program.source(node.value), program.indent(node)
+        if isinstance(owner, Function) and "\n" not in value and _is_plain(node.value):
+            lines = f"def made():\n{indent}    return {value}\n\n{indent}{name} = made()"
+            yield node.lineno, program.replace((node, lines))
+
+
+def wrapping_decorator(program: Program) -> Edited:
+    """A decorator by functools.wraps that hands everything on."""
+    for function in program.functions():
+        if program.is_alone(function) and not function.decorator_list and function.name != "__init__":
+            text = program.put(function.lineno - 1, f"{program.indent(function)}@handing_on")
+            node = next(item for item in program.tree.body if not _is_head(item))
+            first = min([node.lineno, *(item.lineno for item in getattr(node, "decorator_list", ()))])
+            new = [
+                "def handing_on(function):",
+                "    @functools.wraps(function)",
+                "    def inner(*args, **kwargs):",
+                "        return function(*args, **kwargs)",
+                "",
+                "    return inner",
+                "",
+                "",
+            ]
+            yield function.lineno, with_import(Program(text).put(first - 1, *new), "import functools")
+
+
+def _is_plain(node: ast.expr) -> bool:
+    """Whether a value stays what it is in a lambda, in brackets or as an argument."""
+    odd = (ast.Yield, ast.YieldFrom, ast.Await, ast.Tuple, ast.Starred, ast.NamedExpr)
+    return not any(
+        isinstance(item, odd) or (isinstance(item, ast.Name) and item.id == "super") for item in ast.walk(node)
+    )
+
+
+def _is_method(call: ast.AST) -> bool:
+    return isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute)
+
+
 def moved(text: str, path: str) -> tuple[str, str] | None:
     """The text without its classes, which are imported from `parts`, and the text of `parts`, a module beside it."""
     program = Program(text)
@@ -445,4 +573,21 @@ EDITS: Mapping[str, Callable[[Program], Edited]] = {
     "docstring": docstring,
     "blank lines": blank_lines,
     "unrelated": unrelated,
+    "delete": delete,
+    "called at once": called_at_once,
+    "cast": cast,
+    "starred": starred,
+    "spread": spread,
+    "onto itself": onto_itself,
+    "chained": chained,
+    "getattr": getattr_constant,
+    "parentheses": parentheses,
+    "class constant": class_constant,
+    "else pass": else_pass,
+    "local function": local_function,
+    "wrapping decorator": wrapping_decorator,
+    "suppress nothing": wrap("with contextlib.suppress():", top="import contextlib"),
+    "one turn": wrap("for _ in range(1):"),
+    "match": wrap("match 0:", deeper="case _:"),
+    "pass": behind("pass"),
 }

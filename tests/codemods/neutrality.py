@@ -92,6 +92,8 @@ def outcome(case: Fired, edit: str, line: int, files: Mapping[str, str]) -> Outc
         found = [item for item in _look(files, case.rule, case.example.pins) if item.code == case.rule.code]
     except Exception:
         return Outcome(case, edit, line, "crashed", files)
+    if any("could not look" in item.message for item in found):
+        return Outcome(case, edit, line, "crashed", files)
     was, now = Counter(case.levels), Counter(item.fix for item in found)
     if not was - now:
         kind = "kept"

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections import Counter
 
-from tests.codemods.exceptions import LOST
+from tests.codemods.exceptions import LOST, LOWER
 from tests.codemods.neutral import EDITS
 from tests.codemods.neutrality import MOVED, Fired, Outcome, edited, fired, outcome
 
-STEP = 1 if os.environ.get("FIXER_NEUTRAL") else 5
+STEP = 1 if os.environ.get("FIXER_NEUTRAL") else 8
 """Every which case is tried; all of them where FIXER_NEUTRAL is set."""
 PAIRS = (
     "walrus + print",
@@ -18,6 +17,8 @@ PAIRS = (
     "try finally + logging",
     "if true + tuple",
     "keyword variable + import alias",
+    "cast + one turn",
+    "suppress nothing + chained",
 )
 CASES = [(case, edit) for case in fired() for edit in (*EDITS, MOVED, *PAIRS)]
 
@@ -31,12 +32,18 @@ def is_known(item: Outcome) -> bool:
     return any((item.fired.name, edit) in LOST for edit in item.edit.split(" + "))
 
 
+def is_lower(item: Outcome) -> bool:
+    """Whether it is right that the level drops under one of the edits that were made."""
+    _, edits = LOWER.get(item.fired.name, ("", ()))
+    return any(edit in edits for edit in item.edit.split(" + "))
+
+
 def test_nothing_vanishes_and_levels_stay() -> None:
     every = outcomes(CASES[::STEP])
-    kinds = Counter(item.kind for item in every)
     lost = [item for item in every if item.kind in ("vanished", "crashed")]
     assert [(item.fired.name, item.edit) for item in lost if not is_known(item)] == []
-    assert kinds["kept"] >= 0.9 * len(every) > 100
+    judged = [item for item in every if item.kind == "kept" or not is_lower(item)]
+    assert sum(item.kind == "kept" for item in judged) >= 0.96 * len(judged) > 100
 
 
 def test_there_are_twenty_kinds_of_edit_and_each_is_made() -> None:
@@ -47,3 +54,4 @@ def test_there_are_twenty_kinds_of_edit_and_each_is_made() -> None:
 def test_an_exception_says_why() -> None:
     names = {case.name for case in fired()}
     assert all(name in names and why for (name, _), why in LOST.items())
+    assert all(name in names and why and set(edits) <= set(EDITS) for name, (why, edits) in LOWER.items())
