@@ -12,6 +12,7 @@ from codemods.facts import Facts
 from codemods.nodes import every_node
 from codemods.rule import Match, NodeEdit, Rule, TextEdit
 from codemods.source import PythonFile
+from codemods.trainers_seen import seen_at_trainers
 
 WRITTEN = "Not rewritten: it is written in a roundabout way here, and a rewrite would have to change more than this."
 DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
@@ -25,6 +26,11 @@ def seen_through(rule: Rule, file: PythonFile, facts: Facts, found: Sequence[Mat
     means the same in the text as it is; what else would be rewritten is left to a person, and so is what the rule
     leaves to one in the text: its reason may be one that the normal form has lost.
     """
+    every = _normally(rule, file, facts, found)
+    return seen_at_trainers(rule, file, facts, every)
+
+
+def _normally(rule: Rule, file: PythonFile, facts: Facts, found: Sequence[Match]) -> list[Match]:
     normal = file.normal
     if normal is None or not any(item.decode() in file.unlike for item in rule.triggers):
         return list(found)
