@@ -115,6 +115,11 @@ def _base(node: ast.expr, scope: Scope) -> str | None:
     return scope.resolve(node) if isinstance(node, ast.Attribute) else None
 
 
+def trainers_in(file: PythonFile) -> tuple[TrainerFact, ...]:
+    """The Trainers that a file builds."""
+    return _trainers(file, _named(file, "Trainer", "from_argparse_args", "LightningCLI"))
+
+
 def _trainers(file: PythonFile, candidates: list[CallNode]) -> tuple[TrainerFact, ...]:
     calls = [call for call in candidates if is_trainer_call(call)]
     if not calls:

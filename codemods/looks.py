@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -17,7 +18,13 @@ from codemods.notebook import Notebook, place_in_cell
 from codemods.roundabout import is_unlike, seen_through
 from codemods.rule import Match, Rule
 from codemods.source import PythonFile, TextFile, Unreadable
+from codemods.trainers_seen import asks_of_trainers
 from codemods.triggers import sees_text
+
+INDIRECT = re.compile(
+    r"Trainer\w*\((?:[^()]|\([^()]*\))*\*\*|partial\([\w.]*Trainer\b|\bTrainer\)|(?:\w+Trainer|Trainer\w+)\("
+)
+"""How a Trainer may be built by something else than its own name."""
 
 
 @dataclass(frozen=True)
@@ -58,7 +65,12 @@ def read(desk: Desk, item: Item) -> Read:
     except RecursionError:
         return Read(None, (), "cannot be read as Python: its code nests too deeply")
     collected = {rule.code: value for rule in rules if rule.collect and (value := said[rule.collect]) is not None}
-    present = tuple(rule.code for rule in rules if is_present(rule, file))
+    spread = INDIRECT.search(file.text) is not None
+    present = tuple(
+        rule.code
+        for rule in rules
+        if (spread and rule.kinds == ("python",) and asks_of_trainers(rule)) or is_present(rule, file)
+    )
     if present and desk.trees.has_room:
         desk.trees.hold(path)
     return Read(collect_file(file, collected), (*texts, *present))

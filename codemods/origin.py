@@ -16,6 +16,11 @@ from codemods.source import PythonFile
 
 DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 QUIET = BUILTINS | {"range", "getattr", "object"}
+COMING = frozenset({
+    "stage", "batch", "batch_idx", "dataloader_idx", "outputs", "optimizer", "optimizer_idx", "optimizer_closure",
+    "trainer", "pl_module", "checkpoint", "scheduler", "metric", "unused", "exception",
+})  # fmt: skip
+"""The parameters that a hook may come to take: where a line that is gone binds one, that is another thing."""
 BINDING = (ast.Assign, ast.AnnAssign, ast.NamedExpr)
 
 
@@ -103,10 +108,15 @@ class Origin:
         locals: a parameter may go with the head, and one that comes may hide another name."""
         every = list(every_node(own))
         inside = {id(node) for node in every}
-        reading = {node.id for node in self.gone if isinstance(node, ast.Name) and id(node) in inside}
+        reading = {node.id for node in self._names_gone(inside)}
         bound = {node.id for node in every if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load)}
         imported = {item.asname or item.name for node in self.file.imports for item in node.names}
+        if any(node.id in COMING and not isinstance(node.ctx, ast.Load) for node in self._names_gone(inside)):
+            return False
         return own.name == seen.name and own.args is seen.args and reading <= bound | imported | QUIET | {"self"}
+
+    def _names_gone(self, inside: Container[int]) -> list[ast.Name]:
+        return [node for node in self.gone if isinstance(node, ast.Name) and id(node) in inside]
 
     @cached_property
     def _asserted(self) -> frozenset[int]:

@@ -10,10 +10,11 @@ from typing import Any
 
 from codemods.collecting import collect_file
 from codemods.facts import Facts
-from codemods.finding import Span
 from codemods.origin import Origin, around
 from codemods.rule import LEVELS, Match, Rule, all_rules
 from codemods.source import PythonFile
+from codemods.trainers_seen import seen_at_trainers
+from codemods.unseen import unseen
 
 WRITTEN = "Not rewritten: it is written in a roundabout way here, and a rewrite would have to change more than this."
 
@@ -26,6 +27,11 @@ def seen_through(rule: Rule, file: PythonFile, facts: Facts, found: Sequence[Mat
     may do here. An edit is made where it means the same in the text as it is; what else would be rewritten is left to
     a person.
     """
+    every = _normally(rule, file, facts, found)
+    return seen_at_trainers(rule, file, facts, every)
+
+
+def _normally(rule: Rule, file: PythonFile, facts: Facts, found: Sequence[Match]) -> list[Match]:
     check: Any = rule.check
     try:
         normal = file.normal
@@ -36,7 +42,7 @@ def seen_through(rule: Rule, file: PythonFile, facts: Facts, found: Sequence[Mat
             return list(found)
         matches: list[Match] = list(check(normal, known))
     except Exception as error:  # a tree that no text gives may be one that a rule cannot take: the text's own is kept
-        return [*found, _failed(rule, error)]
+        return [*found, unseen(rule, error)]
     carried = _carried(matches, file, normal)
     better = _better(found, carried, file)
     new = [match for match in _new(found, carried, file) if match not in better.values()]
@@ -83,16 +89,6 @@ def _is_same(match: Match, own: Match, file: PythonFile) -> bool:
 def is_unlike(rule: Rule, file: PythonFile) -> bool:
     """Whether a rule is called by what is not in normal form in a file."""
     return any(item.decode() in file.unlike for item in rule.triggers)
-
-
-def _failed(rule: Rule, error: Exception) -> Match:
-    """What is told of a rule that could not look at the normal form of a file."""
-    why = "its code nests too deeply" if isinstance(error, RecursionError) else f"{type(error).__name__}: {error}"
-    reason = (
-        f"What is written in a roundabout way here may be missed ({why}); please report it. "
-        f"Look yourself for what `fixer explain {rule.code}` shows."
-    )
-    return Match(Span(1, 1, 1, 1), f"{rule.code} could not look at all of this file", "manual", reason)
 
 
 def _apart(facts: Facts, file: PythonFile, normal: PythonFile) -> Facts:

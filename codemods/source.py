@@ -16,7 +16,7 @@ from typing import Any
 
 from codemods.code.normal import normal
 from codemods.finding import Span
-from codemods.nodes import CHILD_FIELDS, STATEMENTS
+from codemods.nodes import CHILD_FIELDS, STATEMENTS, every_node
 from codemods.outline import AssignNode as AssignNode
 from codemods.outline import CallNode as CallNode
 from codemods.outline import ClassNode as ClassNode
@@ -106,7 +106,8 @@ class TextFile:
 @dataclass(frozen=True)
 class PythonFile:
     """A Python file: its text, its `ast`, and an index made by one walk that all rules share. `plain` says that the
-    tree is the normal form of what the text says, at the places of the text."""
+    tree is the normal form of what the text says, at the places of the text; `made` are nodes of it that the text does
+    not spell."""
 
     path: str
     text: str
@@ -114,6 +115,7 @@ class PythonFile:
     encoding: str
     bom: bool
     plain: bool = field(default=False, kw_only=True)
+    made: frozenset[ast.AST] = field(default=frozenset(), kw_only=True)
 
     @classmethod
     def parse(cls, source: Source) -> PythonFile:
@@ -325,6 +327,8 @@ class PythonFile:
         """The text of a node, without what surrounds it."""
         if not isinstance(node, ast.expr | ast.stmt | ast.arg | ast.keyword) or node.end_lineno is None:
             return ""
+        if self.made and any(item in self.made for item in every_node(node)):
+            return ast.unparse(node)
         if node.lineno == node.end_lineno and (line := self.lines[node.lineno - 1]).isascii():
             return line[node.col_offset : node.end_col_offset]
         lines = [line.encode() for line in self.lines[node.lineno - 1 : node.end_lineno]]

@@ -12,11 +12,11 @@ from codemods.finding import Fix
 from codemods.keywords.configured import configured
 from codemods.keywords.filepath import parted
 from codemods.keywords.table import MONITORS, Keyword, keywords, of_modules, owner_of, wish
+from codemods.lightning.guards import guard_of
 from codemods.rule import Example, Match, NodeEdit, Rule, best_levels, touches
 from codemods.source import CallNode, PythonFile, TextFile
 from codemods.syntax import self_name
 from codemods.trainer.calls import replaced
-from codemods.trainer.guards import guard_of
 
 if TYPE_CHECKING:
     import libcst as cst

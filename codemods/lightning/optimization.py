@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 from typing import Literal
 
 from codemods.facts import ClassFact, Facts
@@ -38,9 +39,9 @@ def said_by(node: ast.ClassDef) -> Optimization | None:
     for each in every_node(node):
         for target in targets_of(each):
             if _last_name(target) in NAMES:
-                value = getattr(each, "value", None)
-                found.add(value.value if isinstance(value, ast.Constant) and isinstance(value.value, bool) else None)
+                found.add(_truth(getattr(each, "value", None)))
                 plain.add(target)
+    found |= {_truth(value) for value in _set_by_name(node)}
     for each in every_node(node):
         named = isinstance(each, ast.Attribute | ast.Name) and _last_name(each) in NAMES
         if named and each not in plain and not isinstance(getattr(each, "ctx", None), ast.Load):
@@ -50,6 +51,20 @@ def said_by(node: ast.ClassDef) -> Optimization | None:
     if len(found) > 1 or None in found:
         return "unknown"
     return "automatic" if found == {True} else "manual"
+
+
+def _truth(node: ast.AST | None) -> bool | None:
+    """The truth value that an expression spells."""
+    return node.value if isinstance(node, ast.Constant) and isinstance(node.value, bool) else None
+
+
+def _set_by_name(node: ast.ClassDef) -> Iterator[ast.expr]:
+    """What `setattr(self, "automatic_optimization", ...)` gives the flag."""
+    for each in every_node(node):
+        if isinstance(each, ast.Call) and isinstance(each.func, ast.Name) and each.func.id == "setattr":
+            named = each.args[1] if len(each.args) == 3 else None
+            if isinstance(named, ast.Constant) and named.value in NAMES:
+                yield each.args[2]
 
 
 def _last_name(node: ast.expr) -> str | None:

@@ -301,10 +301,6 @@ def _kept(file: PythonFile, facts: Facts) -> Iterator[Match]:
             yield manual(file, item.node, f"`{ast.unparse(target)}` is too small: it counts whole windows only", reason)
 
 
-def _present(file: PythonFile) -> bool:
-    return '"max_steps"' in file.text or "'max_steps'" in file.text or gives_limit(file)
-
-
 _HEAD = "from lightning.pytorch import Trainer\nfrom torch.utils.data import DataLoader\n\n\n"
 BEFORE = (
     (
@@ -344,7 +340,7 @@ RULE = Rule(
     triggers=(b"max_steps",),
     check=_check,
     examples=(Example(BEFORE, AFTER), Example(BUDGET, BUDGET)),
-    present=_present,
+    present=gives_limit,
     mentions=(READS, CLI),
     kinds=("python", "yaml"),
 )

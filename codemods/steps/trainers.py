@@ -48,7 +48,9 @@ def builds_trainer(call: CallNode, file: PythonFile, facts: Facts) -> bool:
 
 
 def gives_limit(file: PythonFile) -> bool:
-    """Whether a call takes `max_steps`, or something has it as an attribute."""
+    """Whether a call takes `max_steps`, or something has it as a key or an attribute."""
+    if '"max_steps"' in file.text or "'max_steps'" in file.text:
+        return True
     given = (item.arg for call in file.calls_near(("max_steps",)) for item in call.node.keywords)
     return "max_steps" in given or bool(file.attributes("max_steps"))
 

@@ -7,13 +7,13 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 
 from codemods.facts import CALLBACK, MODULE, TRAINER, Facts, is_trainer_call
+from codemods.lightning.guards import guard_of
 from codemods.manual.moving import without
 from codemods.rule import Match, NodeEdit
 from codemods.source import CallNode, PythonFile
 from codemods.syntax import is_none, is_super_call, uses
 from codemods.tbptt.module import FLAG
 from codemods.tbptt.plan import Verdict
-from codemods.trainer.guards import guard_of
 
 GIVEN = "Trainer(truncated_bptt_steps=...) was removed in Lightning 1.5"
 READ = "Trainers have no `truncated_bptt_steps` since Lightning 1.5"

@@ -5,46 +5,17 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from codemods.facts import TRAINER
+from codemods.lightning.calls import FROM_ARGS as FROM_ARGS
+from codemods.lightning.calls import builds_trainer as builds_trainer
+from codemods.lightning.calls import keyword as keyword
+from codemods.lightning.calls import keywords as keywords
+from codemods.lightning.calls import last_name as last_name
+from codemods.lightning.calls import trainer_calls as trainer_calls
 from codemods.rule import touches
-from codemods.source import CallNode, PythonFile
+from codemods.source import PythonFile
 
 if TYPE_CHECKING:
     import libcst as cst
-
-FROM_ARGS = f"{TRAINER}.from_argparse_args"
-
-
-def keyword(call: ast.Call, name: str) -> ast.keyword | None:
-    """The keyword of that name."""
-    return next((item for item in call.keywords if item.arg == name), None)
-
-
-def keywords(call: ast.Call) -> dict[str, ast.expr]:
-    """The values of the keywords by name."""
-    return {item.arg: item.value for item in call.keywords if item.arg}
-
-
-def builds_trainer(call: CallNode) -> bool:
-    """Whether a call builds Lightning's own Trainer of its keywords, be it with others from an argparse namespace."""
-    return call.scope.resolve(call.node.func) in (TRAINER, FROM_ARGS)
-
-
-def trainer_calls(file: PythonFile) -> list[CallNode]:
-    """The calls of a file that do so, worked out once for all rules."""
-    if "trainers" not in file.memo:
-        spellings = file.spellings("Trainer")
-        known = {*spellings, "from_argparse_args"}
-        named = (call for call in file.calls_near(spellings) if last_name(call.node.func) in known)
-        file.memo["trainers"] = [call for call in named if builds_trainer(call)] if spellings else []
-    found: list[CallNode] = file.memo["trainers"]
-    return found
-
-
-def last_name(node: ast.expr) -> str | None:
-    """What a name, or a chain of attributes, ends in."""
-    node = node.value if isinstance(node, ast.NamedExpr) else node
-    return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else None
 
 
 def is_commented(file: PythonFile, call: ast.Call, item: ast.keyword, beside: bool = True) -> bool:

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from codemods.facts import literal
+from codemods.lightning.guards import asks_version
 from codemods.rule import TextEdit
 from codemods.source import CallNode, PythonFile
-from codemods.trainer.guards import asks_version
 from codemods.trainer.parsed import CHECKPOINT, NAMES
 from codemods.trainer.strategies import STRATEGIES
 from codemods.trainer.table import current, once

@@ -8,14 +8,16 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from codemods.facts import Facts, literal
+from codemods.lightning.handed import UNSEEN, Handed
+from codemods.lightning.handed import is_read_here as is_read_here
+from codemods.lightning.sole import HARDWARE, meets
+from codemods.nodes import every_node
 from codemods.rule import NodeEdit
 from codemods.source import CallNode, PythonFile
-from codemods.syntax import Function, own_nodes, targets_of
+from codemods.syntax import Function, targets_of
 from codemods.trainer.calls import clean_break, is_commented, replaced
 from codemods.trainer.fields import has_a_line, is_spoken, with_fields
-from codemods.trainer.handed import UNSEEN, Handed
 from codemods.trainer.kept import space_of
-from codemods.trainer.sole import HARDWARE, meets
 
 if TYPE_CHECKING:
     import libcst as cst
@@ -34,14 +36,6 @@ def at_times(entry: Handed, every: Sequence[Handed]) -> str | None:
         if other.name in HARDWARE and other.name != entry.name and not together:
             return f'"{other.name}", which may change what it asks for, is not always set beside it ({other.where})'
     return None
-
-
-def is_read_here(file: PythonFile, call: CallNode, entry: Handed) -> bool:
-    """Whether the names in the value of a key are those that a call can see: it is a literal, or stands in the same
-    function."""
-    if entry.value is None or literal(entry.value)[0]:
-        return entry.value is not None
-    return entry.file is file and any(node is entry.value for node in own_nodes(space_of(file, call)))
 
 
 def in_one_place(file: PythonFile, call: CallNode, every: Sequence[Handed]) -> bool:
@@ -109,7 +103,26 @@ def exchange(file: PythonFile, facts: Facts, call: CallNode, entry: Handed, new:
         return NodeEdit(holder, partial(_in_dictionary, name=entry.name, new=new))
     if isinstance(holder, ast.Call):
         return NodeEdit(holder, partial(replaced, name=entry.name, new=new))
-    return NodeEdit(holder, partial(_stored, new=new)) if new else None
+    if not new:
+        return NodeEdit(holder, _nothing, line=True) if _has_neighbours(file, holder) else None
+    return NodeEdit(holder, partial(_stored, new=new))
+
+
+def _has_neighbours(file: PythonFile, statement: ast.stmt) -> bool:
+    """Whether a statement has its line for itself, and its block holds others."""
+    for owner in every_node(file.tree):
+        for name in ("body", "orelse", "finalbody"):
+            block = getattr(owner, name, None)
+            if isinstance(block, list) and any(item is statement for item in block):
+                lines = [line for item in block if item is not statement for line in (item.lineno, item.end_lineno)]
+                return len(block) > 1 and not {statement.lineno, statement.end_lineno} & set(lines)
+    return False
+
+
+def _nothing(_: cst.CSTNode) -> cst.RemovalSentinel:
+    import libcst as cst
+
+    return cst.RemoveFromParent()
 
 
 def names_of(entries: Collection[Handed]) -> list[str]:

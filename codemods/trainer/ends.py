@@ -6,11 +6,11 @@ import ast
 from collections.abc import Mapping
 
 from codemods.facts import Facts, literal
+from codemods.lightning.handed import UNSEEN, handed
 from codemods.source import CallNode, PythonFile
 from codemods.trainer.calls import FROM_ARGS
 from codemods.trainer.counted import End, counted
 from codemods.trainer.gpus import read_gpus
-from codemods.trainer.handed import UNSEEN, handed
 from codemods.trainer.options import default_of
 from codemods.trainer.strategies import GONE as GONE_STRATEGIES
 from codemods.trainer.strategies import ONE, RENAMED, STRATEGIES, is_strategy, named

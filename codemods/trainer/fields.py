@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 
 from codemods.facts import TRAINER, Facts, literal
 from codemods.finding import Fix
+from codemods.lightning.handed import Handed, fields_of
 from codemods.rule import Match, NodeEdit
 from codemods.scopes import canonical
 from codemods.source import ClassNode, PythonFile
-from codemods.trainer.handed import Handed, fields_of
 from codemods.trainer.table import current, once
 
 if TYPE_CHECKING:

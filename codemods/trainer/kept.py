@@ -5,18 +5,12 @@ from __future__ import annotations
 import ast
 
 from codemods.facts import TRAINER, Facts
+from codemods.lightning.calls import Space as Space
+from codemods.lightning.calls import space_of as space_of
 from codemods.scopes import ROOT, Scope, canonical
 from codemods.source import CallNode, PythonFile
 from codemods.syntax import targets_of
 from codemods.trainer.calls import builds_trainer
-
-Space = ast.FunctionDef | ast.AsyncFunctionDef | ast.Module
-
-
-def space_of(file: PythonFile, call: CallNode) -> Space:
-    """The function that a call stands in, or the module."""
-    functions = [item for item in call.within if isinstance(item, ast.FunctionDef | ast.AsyncFunctionDef)]
-    return functions[-1] if functions else file.tree
 
 
 def kept_in(file: PythonFile, call: CallNode) -> str | None:

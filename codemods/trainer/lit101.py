@@ -10,16 +10,16 @@ from typing import TYPE_CHECKING
 
 from codemods.facts import TRAINER, Facts, literal
 from codemods.finding import Fix
+from codemods.lightning.guards import guard_of
+from codemods.lightning.handed import UNSEEN, Handed, Place, handed
+from codemods.lightning.own import between, called, hands_on, receivers
 from codemods.rule import Example, Match, NodeEdit, Rule, best_levels, touches
 from codemods.source import CallNode, PythonFile
 from codemods.trainer.calls import builds_trainer, is_commented, keyword, keywords, replaced, with_value
 from codemods.trainer.dictionaries import NO_OTHER, ONE_PLACE, at_times, exchange, in_one_place, is_read_here, names_of
 from codemods.trainer.fields import structured
 from codemods.trainer.gpus import CPU, Devices, read_gpus, read_value
-from codemods.trainer.guards import guard_of
-from codemods.trainer.handed import UNSEEN, Handed, Place, handed
 from codemods.trainer.options import Options, read_options
-from codemods.trainer.own import between, called, hands_on, receivers
 from codemods.trainer.strategies import ONE, is_strategy, named
 
 if TYPE_CHECKING:

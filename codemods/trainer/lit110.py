@@ -9,6 +9,9 @@ from typing import TYPE_CHECKING
 
 from codemods.facts import Facts
 from codemods.finding import Fix, Span
+from codemods.lightning.guards import guard_of
+from codemods.lightning.handed import Handed, handed
+from codemods.lightning.own import between, is_lightnings, own_arguments, receivers
 from codemods.rule import Example, Match, NodeEdit, Rule, best_levels, touches
 from codemods.source import CallNode, PythonFile
 from codemods.trainer.callbacks import Spelled, are_callbacks, spelled
@@ -23,10 +26,7 @@ from codemods.trainer.calls import (
 )
 from codemods.trainer.dictionaries import NO_OTHER, ONE_PLACE, exchange, in_one_place, is_read_here, names_of
 from codemods.trainer.fields import field_matches, structured
-from codemods.trainer.guards import guard_of
-from codemods.trainer.handed import Handed, handed
 from codemods.trainer.options import Options, read_options
-from codemods.trainer.own import between, is_lightnings, own_arguments, receivers
 from codemods.trainer.special import SPECIAL, Outcome
 from codemods.trainer.table import Row, current, find, later, once, rows
 from codemods.trainer.values import kind_of, part_of_choice

@@ -9,6 +9,9 @@ from dataclasses import replace
 from functools import partial
 
 from codemods.facts import Facts, literal
+from codemods.lightning.guards import guard_of
+from codemods.lightning.handed import Handed, handed
+from codemods.lightning.own import is_lightnings, receivers
 from codemods.rule import Example, Match, NodeEdit, Rule, best_levels
 from codemods.source import CallNode, PythonFile
 from codemods.syntax import is_super_call
@@ -16,9 +19,6 @@ from codemods.trainer.calls import is_commented, keywords, replaced, trainer_cal
 from codemods.trainer.counted import End
 from codemods.trainer.dictionaries import NO_OTHER, ONE_PLACE, at_times, exchange, in_one_place, is_read_here, names_of
 from codemods.trainer.ends import end_of, unset
-from codemods.trainer.guards import guard_of
-from codemods.trainer.handed import Handed, handed
-from codemods.trainer.own import is_lightnings, receivers
 from codemods.trainer.plugins import CLASSES, check_plugins
 
 CODE = "LIT111"

@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from functools import partial
 
 from codemods.facts import Facts
+from codemods.lightning.guards import guard_of
 from codemods.rule import Example, Match, NodeEdit, Rule, best_levels
 from codemods.source import CallNode, PythonFile
 from codemods.syntax import is_none
 from codemods.trainer.calls import builds_trainer, is_commented, keyword, replaced, with_keyword
-from codemods.trainer.guards import guard_of
 from codemods.trainer.kept import calls_of, escapes, is_steady, kept_in
 
 NAME = "resume_from_checkpoint"

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 
 from codemods.facts import Facts, literal
 from codemods.finding import Fix
+from codemods.lightning.guards import guard_of
 from codemods.rule import Example, Match, NodeEdit, Rule, best_levels
 from codemods.source import CallNode, PythonFile
 from codemods.trainer.callbacks import Spelled, spelled
 from codemods.trainer.calls import builds_trainer, is_commented, keyword, replaced, trainer_calls, with_keyword
-from codemods.trainer.guards import guard_of
 from codemods.trainer.kept import calls_of, escapes, is_trainer, kept_in, space_of
 from codemods.trainer.owners import attributes_within, stands_for_trainer
 from codemods.versions import LIGHTNING, admits_below, is_open

@@ -9,6 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from codemods.facts import Facts, literal
+from codemods.lightning.handed import handed
 from codemods.rule import Match, NodeEdit
 from codemods.scopes import ROOT, absolute, canonical
 from codemods.source import CallNode, PythonFile
@@ -16,7 +17,6 @@ from codemods.syntax import taken_name
 from codemods.trainer.callbacks import namespace_of
 from codemods.trainer.calls import FROM_ARGS, builds_trainer, keyword, keywords, with_keyword
 from codemods.trainer.dictionaries import names_of
-from codemods.trainer.handed import handed
 from codemods.trainer.strategies import is_strategy
 
 if TYPE_CHECKING:

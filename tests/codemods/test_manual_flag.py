@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import ast
+
 import pytest
 
+from codemods.lightning.optimization import said_by
 from codemods.optimizers.opt001 import BEFORE as GAN
 from codemods.tbptt.tbp001 import BEFORE as CHUNKS
 from tests.codemods import gan_programs
@@ -117,3 +120,22 @@ def test_a_constructor_that_is_called_by_the_name_of_the_base_class() -> None:
     before = GAN.replace("super().__init__()\n", f"self.{TRUE}        LightningModule.__init__(self)\n")
     (reason,) = refusals({"train.py": before}, "OPT001")
     assert "where it is lost" in reason
+
+
+SPELLED = {
+    "automatic_optimization = False": "manual",
+    "automatic_optimization: bool = False": "manual",
+    "def __init__(self):\n        self.automatic_optimization = False": "manual",
+    "def __init__(self):\n        setattr(self, 'automatic_optimization', False)": "manual",
+    "def __init__(self):\n        setattr(self, 'automatic_optimization', True)": "automatic",
+    "def __init__(self, on):\n        setattr(self, 'automatic_optimization', on)": "unknown",
+    "def __init__(self, on):\n        setattr(self, 'rate', False)": None,
+    "@property\n    def automatic_optimization(self):\n        return False": "manual",
+}
+
+
+@pytest.mark.parametrize("body", SPELLED)
+def test_each_spelling_says_the_same(body: str) -> None:
+    node = ast.parse(f"class Model(LightningModule):\n    {body}\n").body[0]
+    assert isinstance(node, ast.ClassDef)
+    assert said_by(node) == SPELLED[body]

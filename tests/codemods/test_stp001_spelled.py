@@ -58,15 +58,22 @@ def test_what_a_loader_is_made_of_is_a_dataset() -> None:
 
 
 @pytest.mark.parametrize(
-    "lines",
+    ("line", "after"),
     [
-        ("kwargs = dict(max_steps=len(train_loader) * epochs)",),
-        ('kwargs = {"max_steps": len(train_loader) * epochs, "logger": False}',),
-        ("steps = len(train_loader) * epochs", 'kwargs = {"max_steps": steps}'),
+        ("kwargs = dict(max_steps=len(train_loader) * epochs)", "kwargs = dict(max_epochs=epochs)"),
+        (
+            'kwargs = {"max_steps": len(train_loader) * epochs, "logger": False}',
+            'kwargs = {"max_epochs": epochs, "logger": False}',
+        ),
     ],
 )
-def test_a_dictionary_that_is_handed_on_is_named(lines: tuple[str, ...]) -> None:
-    ((fix, reason),) = levels(program("**kwargs", *lines))
+def test_a_dictionary_that_is_handed_on_follows(line: str, after: str) -> None:
+    assert after in rewritten({"train.py": program("**kwargs", line)}, RULE)["train.py"]
+
+
+def test_a_dictionary_of_a_name_that_is_handed_on_is_named() -> None:
+    text = program("**kwargs", "steps = len(train_loader) * epochs", 'kwargs = {"max_steps": steps}')
+    ((fix, reason),) = levels(text)
     assert fix == "manual" and "give max_epochs=epochs" in reason
 
 
@@ -103,7 +110,9 @@ def test_a_class_that_derives_from_the_trainer() -> None:
     derived = plain.replace("def main", "class Mine(Trainer):\n    {}\n\n\ndef main", 1)
     assert "= Mine(max_epochs=epochs)" in rewritten({"train.py": derived.format("pass")}, RULE)["train.py"]
     own = derived.format("def __init__(self, max_steps):\n        super().__init__(max_steps=max_steps)")
-    assert levels(own) == [] and levels(plain) == []
+    ((fix, reason),) = levels(own)
+    assert fix == "manual" and "does not hand on" in reason
+    assert levels(plain) == []
 
 
 def test_a_partial_is_named() -> None:

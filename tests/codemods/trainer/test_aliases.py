@@ -24,8 +24,27 @@ def test_another_name_for_the_trainer_is_one(text: str, call: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("text", "after"),
+    [
+        (
+            "from functools import partial\nmake = partial(pl.Trainer, max_epochs=3)\nmake(gpus=1)\n",
+            'partial(pl.Trainer, max_epochs=3)\nmake(accelerator="gpu", devices=1)\n',
+        ),
+        (
+            "from functools import partial\nmake = partial(pl.Trainer, gpus=1)\nmake(max_epochs=3)\n",
+            'partial(pl.Trainer, accelerator="gpu", devices=1)\nmake(max_epochs=3)\n',
+        ),
+    ],
+)
+def test_a_partial_that_is_called_once_is_one(text: str, after: str) -> None:
+    assert rewritten({"train.py": HEAD + text}, rule("LIT101"))["train.py"].endswith(after)
+
+
+@pytest.mark.parametrize(
     "text",
     [
+        "from functools import partial\nmake = partial(pl.Trainer, gpus=1)\nmake()\nmake()\n",
+        "from functools import partial\nmake = partial(pl.Trainer, gpus=1)\nmake()\nhand_on(make)\n",
         "def go(made=None):\n    if made is None:\n        made = pl.Trainer\n    return made(gpus=1)\n",
         "T = pl.Trainer\nT = Mine\nT(gpus=1)\n",
         "T = pl.Trainer\ndef put():\n    global T\n    T = Mine\nT(gpus=1)\n",
@@ -34,7 +53,6 @@ def test_another_name_for_the_trainer_is_one(text: str, call: str) -> None:
         "def make(cls=pl.Trainer, **rest):\n    return cls(gpus=1, **rest)\n",
         "def make(*, cls=Trainer):\n    return cls(gpus=1)\n",
         "class A:\n    kind = pl.Trainer\n    def go(self):\n        return self.kind(gpus=1)\n",
-        "from functools import partial\nmake = partial(pl.Trainer, max_epochs=3)\nmake(gpus=1)\n",
         "make = Given or pl.Trainer\nmake(**{'gpus': 1})\n",
         "print(T := pl.Trainer)\nT(gpus=1)\n",
         "T = pl.Trainer\nmake = lambda T: T(gpus=1)\n",

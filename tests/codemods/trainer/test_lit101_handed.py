@@ -7,7 +7,7 @@ import ast
 import pytest
 
 from codemods.trainer.lit101 import RULE
-from tests.codemods.support import run_rules
+from tests.codemods.support import rewritten, run_rules
 from tests.codemods.trainer.test_lit101 import HEAD, findings, run
 
 
@@ -78,13 +78,17 @@ def test_keys_set_in_other_ways_are_named(statement: str, level: str) -> None:
         "config = {'trainer': dict(gpus=1)}\nTrainer(**config.get('trainer'))\n",
         "class Params:\n    def __init__(self):\n        self.gpus = 1\nTrainer(**Params().__dict__)\n",
         "parser.add_argument('--gpus')\nargs = parser.parse_args()\nTrainer(**vars(args))\n",
-        "def build(**kw):\n    return Trainer(**kw)\nbuild(gpus=1)\n",
         "@dataclass\nclass Params:\n    _target_: str = 'pytorch_lightning.Trainer'\n    gpus: int = 1\n",
     ],
 )
 def test_keys_that_come_from_elsewhere_are_named(source: str) -> None:
     assert [level for _, level in findings(HEAD + source)] == ["manual"]
     assert findings(HEAD + source.replace("gpus", "devices")) == []
+
+
+def test_a_keyword_that_a_function_hands_on_follows() -> None:
+    text = f"{HEAD}def build(**kw):\n    return Trainer(**kw)\nbuild(gpus=1)\n"
+    assert rewritten({"train.py": text}, RULE)["train.py"].endswith('build(accelerator="gpu", devices=1)\n')
 
 
 METHOD = """\

@@ -6,10 +6,10 @@ import ast
 from collections.abc import Iterator
 
 from codemods.facts import TRAINER
+from codemods.lightning.items import parametrized
 from codemods.scopes import Scope
 from codemods.source import CallNode, PythonFile
 from codemods.syntax import Function, targets_of
-from codemods.trainer.items import parametrized
 
 PARTIAL = "functools.partial"
 _SEVERAL = ast.Tuple | ast.List | ast.Set | ast.Dict

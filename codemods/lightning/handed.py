@@ -7,11 +7,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
 from codemods.facts import Facts, literal
-from codemods.source import CallNode, ClassNode, PythonFile
-from codemods.syntax import Function, returns, targets_of
-from codemods.trainer.guards import asks_version
-from codemods.trainer.items import parametrized, unpacked
-from codemods.trainer.shapes import (
+from codemods.lightning.calls import space_of
+from codemods.lightning.guards import asks_version
+from codemods.lightning.items import parametrized, unpacked
+from codemods.lightning.shapes import (
     At,
     Shape,
     definition_of,
@@ -21,7 +20,9 @@ from codemods.trainer.shapes import (
     targets_in,
     times_spoken,
 )
-from codemods.trainer.sole import FILLING, always_run, gives_its_own, hands_on_keys, is_alone, is_shared
+from codemods.lightning.sole import FILLING, always_run, gives_its_own, hands_on_keys, is_alone, is_shared
+from codemods.source import CallNode, ClassNode, PythonFile
+from codemods.syntax import Function, own_nodes, returns, targets_of
 
 Place = ast.expr | ast.stmt | ast.keyword
 Holder = ast.Dict | ast.Call | ast.Assign | ast.AnnAssign
@@ -62,12 +63,20 @@ def handed(file: PythonFile, facts: Facts, call: CallNode) -> tuple[Handed, ...]
     """The keys that a call gets by `**`, each place once; those that stand under a question for the version serve
     both."""
     asked = f"handed.{file.path}.{id(call.node)}"
-    node, found = facts.memo.get(asked, (None, ()))
-    if node is not call.node:
+    node, within, found = facts.memo.get(asked, (None, None, ()))
+    if node is not call.node or within is not file:
         found = tuple(_handed(file, facts, call)) if any(item.arg is None for item in call.node.keywords) else ()
-        facts.memo[asked] = call.node, found
+        facts.memo[asked] = call.node, file, found
     known: tuple[Handed, ...] = found
     return known
+
+
+def is_read_here(file: PythonFile, call: CallNode, entry: Handed) -> bool:
+    """Whether the names in the value of a key are those that a call can see: it is a literal, or stands in the same
+    function."""
+    if entry.value is None or literal(entry.value)[0]:
+        return entry.value is not None
+    return entry.file is file and any(node is entry.value for node in own_nodes(space_of(file, call)))
 
 
 def _handed(file: PythonFile, facts: Facts, call: CallNode) -> Iterator[Handed]:

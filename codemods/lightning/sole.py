@@ -7,10 +7,10 @@ import re
 from collections.abc import Collection
 
 from codemods.facts import Facts
+from codemods.lightning.calls import FROM_ARGS, last_name, trainer_calls
+from codemods.lightning.shapes import At, times_spoken
 from codemods.source import CallNode, PythonFile
 from codemods.syntax import Function
-from codemods.trainer.calls import FROM_ARGS, last_name, trainer_calls
-from codemods.trainer.shapes import At, times_spoken
 
 FILLING = ("update", "setdefault")
 _KNOWN = frozenset({

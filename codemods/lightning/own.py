@@ -6,11 +6,11 @@ import ast
 from collections.abc import Iterable, Iterator
 
 from codemods.facts import TRAINER, ClassFact, Facts
+from codemods.lightning.calls import builds_trainer
+from codemods.lightning.maybe import PARTIAL, may_build
 from codemods.scopes import canonical
 from codemods.source import CallNode, PythonFile
 from codemods.syntax import Function, is_super_call, own_nodes, self_name
-from codemods.trainer.calls import builds_trainer
-from codemods.trainer.maybe import PARTIAL, may_build
 
 
 def is_lightnings(file: PythonFile, facts: Facts, call: CallNode) -> bool:

@@ -1,0 +1,212 @@
+"""Reaching definitions: which assignments of a function, or of a module, a reading of a name may see."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import Any
+
+from codemods.nodes import every_node
+
+Space = ast.FunctionDef | ast.AsyncFunctionDef | ast.Module | ast.ClassDef
+NESTED = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
+NAMED = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.ExceptHandler, ast.MatchAs, ast.MatchStar)
+CACHED = 200
+"""So many spaces are remembered with their names."""
+ROUNDS = 2
+"""So often a loop runs until its assignments have reached its start."""
+
+
+@dataclass(frozen=True)
+class Definition:
+    """What a name is bound to, None where that is no expression; `some` holds where it was seen not to be None,
+    `true` where it was seen to count as true."""
+
+    value: ast.expr | None
+    some: bool = False
+    true: bool = False
+
+
+Env = frozenset[Definition]
+
+
+@lru_cache(maxsize=CACHED)
+def _bound_in(space: Space) -> frozenset[str | None]:
+    """The names that anything in a space may bind."""
+    found: set[str | None] = set()
+    for node in every_node(space):
+        if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
+            found.add(node.id)
+        elif isinstance(node, ast.alias):
+            found.add(node.asname or node.name.split(".")[0])
+        elif isinstance(node, NAMED):
+            found.add(node.name)
+    return frozenset(found)
+
+
+def reaching(space: Space, name: str, use: ast.AST | None) -> Env:
+    """The definitions of a name that the space itself makes and that may reach a reading in it, or its end where there
+    is no reading."""
+    if name not in _bound_in(space):
+        return frozenset()
+    walk = _Walk(name, use)
+    end = walk.block(space.body, frozenset())
+    if use is None:
+        return frozenset().union(*walk.left, end or ()) if walk.left or end else frozenset()
+    return frozenset().union(*walk.seen)
+
+
+def definitions(space: Space, name: str) -> list[Definition]:
+    """All definitions of a name that the space itself makes."""
+    if name not in _bound_in(space):
+        return []
+    walk = _Walk(name, None)
+    walk.block(space.body, frozenset())
+    return list(walk.made)
+
+
+class _Walk:
+    """Goes through the statements of a space with the definitions that reach each. `seen` are those that reach the
+    reading, `left` those with which the space is left early."""
+
+    def __init__(self, name: str, use: ast.AST | None) -> None:
+        self.name, self.use = name, use
+        self.seen: list[Env] = []
+        self.left: list[Env] = []
+        self.made: dict[Definition, None] = {}
+        self.jumps: list[list[Env]] = []
+
+    def block(self, body: Iterable[ast.stmt], env: Env | None) -> Env | None:
+        """The definitions behind a block; None where nothing gets there."""
+        for node in body:
+            if env is None:
+                return None
+            env = self.statement(node, env)
+        return env
+
+    def statement(self, node: Any, env: Env) -> Env | None:
+        if isinstance(node, ast.If):
+            return self._if(node, env)
+        if isinstance(node, ast.For | ast.AsyncFor | ast.While):
+            return self._loop(node, env)
+        if isinstance(node, ast.Try) or type(node).__name__ == "TryStar":
+            return self._try(node, env)
+        if isinstance(node, ast.With | ast.AsyncWith):
+            for item in node.items:
+                env = self._said(item, env)
+            return self.block(node.body, env)
+        if isinstance(node, ast.Match):
+            return self._match(node, env)
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            heads = [*node.decorator_list, *(node.args.defaults if not isinstance(node, ast.ClassDef) else node.bases)]
+            for head in heads:
+                env = self._said(head, env)
+            return self._bound(None) if node.name == self.name else env
+        env = self._said(node, env)
+        if isinstance(node, ast.Return | ast.Raise):
+            self.left.append(env)
+            return None
+        if isinstance(node, ast.Break | ast.Continue) and self.jumps:
+            self.jumps[-1].append(env)
+            return None
+        return env
+
+    def _bound(self, value: ast.expr | None) -> Env:
+        made = Definition(value)
+        self.made[made] = None
+        return frozenset({made})
+
+    def _said(self, node: ast.AST, env: Env) -> Env:
+        """The definitions behind what a statement says itself."""
+        if self.use is not None and any(item is self.use for item in _inside(node)):
+            self.seen.append(env)
+        target = node.targets[0] if isinstance(node, ast.Assign) and len(node.targets) == 1 else None
+        if isinstance(node, ast.AnnAssign):
+            if node.value is None:
+                return env
+            target = node.target
+        if isinstance(target, ast.Name) and target.id == self.name:
+            return self._bound(node.value)  # type: ignore[attr-defined]
+        for item in _inside(node):
+            if isinstance(item, ast.NamedExpr) and item.target.id == self.name:
+                env = env | self._bound(item.value)
+            elif isinstance(item, ast.alias) and (item.asname or item.name.split(".")[0]) == self.name:
+                env = self._bound(None)
+            elif isinstance(item, ast.Name) and item.id == self.name and not isinstance(item.ctx, ast.Load):
+                walrus = any(isinstance(other, ast.NamedExpr) and other.target is item for other in _inside(node))
+                env = env if walrus else self._bound(None)
+        return env
+
+    def _if(self, node: ast.If, env: Env) -> Env | None:
+        env = self._said(node.test, env)
+        first = self.block(node.body, _narrowed(node.test, self.name, env, True))
+        return _joined(first, self.block(node.orelse, _narrowed(node.test, self.name, env, False)))
+
+    def _loop(self, node: ast.For | ast.AsyncFor | ast.While, env: Env) -> Env | None:
+        head: ast.AST = node.test if isinstance(node, ast.While) else node.iter
+        env = self._said(head, env)
+        self.jumps.append([])
+        for _ in range(ROUNDS):
+            inner = env
+            if not isinstance(node, ast.While):
+                inner = self._said(node.target, env)
+            env = _joined(env, self.block(node.body, inner)) or env
+            env = env.union(*self.jumps[-1])
+        self.jumps.pop()
+        return _joined(env, self.block(node.orelse, env))
+
+    def _try(self, node: Any, env: Env) -> Env | None:
+        before, known = env, set(self.made)
+        after = self.block(node.body, env)
+        thrown = before | {item for item in self.made if item not in known}
+        ends = [self.block(node.orelse, after) if after is not None else None]
+        for handler in node.handlers:
+            start = self._bound(None) if handler.name == self.name else thrown
+            ends.append(self.block(handler.body, start))
+        joined: Env | None = None
+        for end in ends:
+            joined = _joined(joined, end)
+        if not node.finalbody:
+            return joined
+        return self.block(node.finalbody, joined if joined is not None else thrown)
+
+    def _match(self, node: ast.Match, env: Env) -> Env | None:
+        env = self._said(node.subject, env)
+        joined: Env | None = None
+        whole = False
+        for case in node.cases:
+            named = any(getattr(item, "name", None) == self.name for item in ast.walk(case.pattern))
+            joined = _joined(joined, self.block(case.body, self._bound(None) if named else env))
+            pattern = case.pattern
+            whole = whole or (isinstance(pattern, ast.MatchAs) and pattern.pattern is None and case.guard is None)
+        return joined if whole else _joined(joined, env)
+
+
+def _joined(one: Env | None, other: Env | None) -> Env | None:
+    return other if one is None else one if other is None else one | other
+
+
+def _inside(node: ast.AST) -> Iterator[ast.AST]:
+    """A node and what is below it, what runs later and comprehensions' own names left out."""
+    stack = [node]
+    while stack:
+        item = stack.pop()
+        yield item
+        if not isinstance(item, NESTED):
+            stack.extend(ast.iter_child_nodes(item))
+
+
+def _narrowed(test: ast.expr, name: str, env: Env, holds: bool) -> Env:
+    """The definitions that are left where a test on a name holds, or does not."""
+    if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+        return _narrowed(test.operand, name, env, not holds)
+    if isinstance(test, ast.Name) and test.id == name:
+        return frozenset(replace(item, true=True) for item in env) if holds else env
+    if isinstance(test, ast.Compare) and isinstance(test.left, ast.Name) and test.left.id == name:
+        none = isinstance(test.comparators[0], ast.Constant) and test.comparators[0].value is None
+        if len(test.ops) == 1 and none:
+            some = isinstance(test.ops[0], ast.IsNot | ast.NotEq) is holds
+            return frozenset(replace(item, some=True) for item in env) if some else env
+    return env

@@ -1,0 +1,376 @@
+"""The constants that an expression may be, followed through names, parameters, classes and files."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from codemods.code.reaching import definitions, reaching
+from codemods.facts import Facts, literal
+from codemods.source import CallNode, ClassNode, PythonFile
+from codemods.syntax import Function, is_self_attribute, own_nodes, self_name
+
+DEEPEST = 6
+"""So many names are followed, each to the next."""
+STEPS = 200
+"""So many expressions are looked at for one answer."""
+STORED = r"\.{}\b\s*(?:[,:)\]|&+*/@%-]|=(?!=))"
+"""What follows an attribute that may be stored to."""
+_STORED_BY = {"store_true": False, "store_false": True}
+"""What an option of a command line is where it is not given, by its action."""
+Within = tuple[ast.AST, ...]
+Use = tuple[PythonFile, ast.expr, CallNode | None]
+"""A reading of a name, with the call that it is called by."""
+
+
+@dataclass(frozen=True)
+class Constant:
+    """A literal that an expression may be, and the place where it is written."""
+
+    node: ast.expr
+    where: str
+
+
+@dataclass(frozen=True)
+class Constants:
+    """The constants that an expression may be. `unknown` says why it may be something else too (None: these are all),
+    `called` whether that takes the calls that the project holds for all there are."""
+
+    found: tuple[Constant, ...] = ()
+    unknown: str | None = None
+    called: bool = False
+
+
+def constants_of(facts: Facts, file: PythonFile, within: Within, node: ast.expr) -> Constants:
+    """What an expression of a file that stands within some functions and classes may be."""
+    return _Reader(facts, file).read(file, within, node, 0)
+
+
+def _union(every: Iterable[Constants]) -> Constants:
+    found: dict[str, Constant] = {}
+    unknown, called, some = None, False, False
+    for each in every:
+        some = True
+        for item in each.found:
+            found.setdefault(ast.dump(item.node), item)
+        unknown, called = unknown or each.unknown, called or each.called
+    known = tuple(sorted(found.values(), key=lambda item: (item.where, ast.dump(item.node))))
+    return Constants(known, unknown if some else "nothing is seen to bind it", called)
+
+
+class _Reader:
+    """Follows one expression of a file, which may be newer than the facts; `left` are the steps that it may still
+    take."""
+
+    def __init__(self, facts: Facts, file: PythonFile) -> None:
+        self.facts, self.file, self.left = facts, file, STEPS
+
+    def open(self, path: str) -> PythonFile | None:
+        return self.file if path == self.file.path else self.facts.open(path)
+
+    def read(self, file: PythonFile, within: Within, node: ast.expr, depth: int) -> Constants:
+        self.left -= 1
+        if depth > DEEPEST or self.left < 0:
+            return Constants(unknown="it is followed no further")
+        if literal(node)[0]:
+            changing = isinstance(node, ast.List | ast.Dict | ast.Set) and depth > 0
+            why = "what it holds may change on the way" if changing else None
+            return Constants((Constant(node, f"{file.path}:{node.lineno}"),), why)
+        if isinstance(node, ast.IfExp):
+            return _union(self.read(file, within, arm, depth + 1) for arm in (node.body, node.orelse))
+        if isinstance(node, ast.BoolOp):
+            parts = [self.read(file, within, part, depth + 1) for part in node.values]
+            if isinstance(node.op, ast.Or):
+                parts = [*(_but(part, falsy=True) for part in parts[:-1]), parts[-1]]
+            return _union(parts)
+        if isinstance(node, ast.NamedExpr):
+            return self.read(file, within, node.value, depth + 1)
+        if isinstance(node, ast.Name):
+            return self._of_name(file, within, node, depth)
+        if isinstance(node, ast.Attribute):
+            return self._of_attribute(file, within, node, depth)
+        return Constants(unknown=f"`{ast.unparse(node)[:60]}` is worked out when the program runs")
+
+    def _of_name(self, file: PythonFile, within: Within, use: ast.Name, depth: int) -> Constants:
+        name = use.id
+        for index in range(len(within) - 1, -1, -1):
+            space, inner = within[index], index < len(within) - 1
+            if not isinstance(space, Function):
+                if not inner:
+                    return Constants(unknown=f"`{name}` is read in the body of a class")
+                continue
+            if any(item.arg == name for item in ast.walk(space.args) if isinstance(item, ast.arg)):
+                if definitions(space, name):
+                    return Constants(unknown=f"`{name}` is a parameter, and bound again")
+                return self._of_parameter(file, within[: index + 1], name, depth)
+            if definitions(space, name) and not _is_declared(space, name):
+                return self._of_space(file, within[: index + 1], space, None if inner else use, name, depth)
+        if definitions(file.tree, name) and name not in _imported(file):
+            found = self._of_space(file, (), file.tree, None if within else use, name, depth)
+            return self._closed(found, file, name)
+        dotted = file.scope.lookup(name)
+        return self._of_dotted(file, dotted, depth) if dotted else Constants(unknown=f"`{name}` is bound out of sight")
+
+    def _of_space(
+        self, file: PythonFile, within: Within, space: Any, use: ast.Name | None, name: str, depth: int
+    ) -> Constants:
+        """What the definitions of a space that reach a reading of a name, or the end of the space, make of it."""
+        every = []
+        for item in reaching(space, name, use):
+            if item.value is None:
+                every.append(Constants(unknown=f"`{name}` is also bound by what is no plain assignment"))
+            else:
+                one = self.read(file, within, item.value, depth + 1)
+                every.append(_but(one, falsy=item.true) if item.some or item.true else one)
+        several = use is None and len(definitions(space, name)) > 1
+        if several or any(isinstance(node, ast.Nonlocal) and name in node.names for node in ast.walk(space)):
+            every.append(Constants(unknown=f"`{name}` is bound more than once"))
+        return _union(every)
+
+    def _closed(self, found: Constants, file: PythonFile, name: str) -> Constants:
+        """The constants of a name of a module, which functions and other files may bind too."""
+        shared = re.search(rf"^\s*global\b.*\b{name}\b", file.text, re.MULTILINE)
+        if shared or self._is_stored_elsewhere(name, ()):
+            return Constants(found.found, f"`{name}` may be bound elsewhere", found.called)
+        return found
+
+    def _of_parameter(self, file: PythonFile, within: Within, name: str, depth: int) -> Constants:
+        function = within[-1]
+        assert isinstance(function, Function)
+        default = _default(function, name)
+        outer = [self.read(file, within[:-1], default, depth + 1)] if default is not None else []
+        given = list(self._given(file, within, name, depth))
+        if not given:
+            given = [Constants(unknown=f"no call of `{function.name}` is seen")]
+        return _union([*outer, *given, Constants(called=True)])
+
+    def _given(self, file: PythonFile, within: Within, name: str, depth: int) -> Iterator[Constants]:
+        """What each call gives a parameter; an unknown one where not all uses of the function are calls that are
+        seen."""
+        function: ast.FunctionDef | ast.AsyncFunctionDef = within[-1]  # type: ignore[assignment]
+        owner = within[-2] if len(within) > 1 else None
+        if function.decorator_list or (owner is not None and not isinstance(owner, ast.ClassDef)):
+            yield Constants(unknown=f"who calls `{function.name}` is not seen")
+            return
+        called = owner.name if isinstance(owner, ast.ClassDef) and function.name == "__init__" else function.name
+        position = _position(function, name) - (1 if owner is not None else 0)
+        for other, use, call in self._known_uses(file, owner, called):
+            if call is None:
+                yield Constants(unknown=f"`{called}` is handed on ({other.path}:{use.lineno})")
+                continue
+            value = _argument(call.node, name, position)
+            if value is None:
+                yield Constants(unknown=f"what a call gives is not seen ({other.path}:{use.lineno})")
+            else:
+                if isinstance(value, ast.expr):
+                    yield self.read(other, call.within, value, depth + 1)
+                else:
+                    yield Constants(called=True)
+
+    def _known_uses(self, file: PythonFile, owner: object, name: str) -> list[Use]:
+        """The readings of a function or class, looked for once."""
+        asked = f"uses.{file.path}.{name}"
+        home, tree, found = self.facts.memo.get(asked, (None, None, []))
+        if home is not owner or tree is not self.file.tree:
+            found = list(self._uses(file, owner, name))
+            self.facts.memo[asked] = owner, self.file.tree, found
+        known: list[Use] = found
+        return known
+
+    def _uses(self, file: PythonFile, owner: object, name: str) -> Iterator[Use]:
+        """The readings of a function or class anywhere in the project, each with the call that it is called by."""
+        dotted = f"{file.module}.{name}"
+        method = isinstance(owner, ast.ClassDef) and owner.name != name
+        for other in self._speaking(name):
+            near = other.near([name])
+            calls = {id(call.node.func): call for call in near.calls}
+            found: list[ast.expr] = [item for item in near.attributes if item.attr == name]
+            found += [node for node, _ in other.nodes_near([name]) if isinstance(node, ast.Name) and node.id == name]
+            for use in found:
+                if not isinstance(use.ctx, ast.Load):  # type: ignore[attr-defined]
+                    continue
+                call = calls.get(id(use))
+                if method:
+                    if isinstance(use, ast.Attribute):
+                        yield other, use, call
+                    continue
+                scope = call.scope if call else other.scope
+                meant = scope.resolve(use)
+                if meant == dotted or (meant and self._is(meant, other, file, name)):
+                    yield other, use, call
+                elif meant is None and isinstance(use, ast.Name) and (other is file or other.scope.stars):
+                    yield other, use, None
+
+    def _is(self, dotted: str, near: PythonFile, file: PythonFile, name: str) -> bool:
+        """Whether a dotted name stands for what a file defines under a name."""
+        found = self.facts.find_definition(dotted, near.path)
+        return found is not None and found[0].path == file.path and found[1].name == name
+
+    def _speaking(self, name: str) -> Iterator[PythonFile]:
+        word = re.compile(rb"\b" + name.encode() + rb"\b")
+        for path, source in sorted(self.facts.sources.items()):
+            spoken = source.kind == "python" and name.encode() in source.data and word.search(source.data)
+            if spoken and (opened := self.open(path)) is not None:
+                yield opened
+
+    def _of_attribute(self, file: PythonFile, within: Within, node: ast.Attribute, depth: int) -> Constants:
+        function = next((item for item in reversed(within) if isinstance(item, Function)), None)
+        owner = within[within.index(function) - 1] if function in within[1:] else None
+        if (
+            function is not None
+            and isinstance(owner, ast.ClassDef)
+            and isinstance(node.value, ast.Name)
+            and node.value.id == self_name(function)
+        ):
+            item = next((each for each in file.classes if each.node is owner), None)
+            return self._of_self(file, item, node.attr, depth) if item else Constants(unknown="its class is not seen")
+        dotted = file.scope_within(within).resolve(node)
+        option = _default_of_option(file, node.attr) if dotted is None and isinstance(node.value, ast.Name) else None
+        if option is not None:
+            found = self.read(file, (), option, depth + 1)
+            return Constants(found.found, f"`--{node.attr}` may say otherwise", found.called)
+        if dotted is None:
+            return Constants(unknown=f"`{ast.unparse(node)[:60]}` is not followed")
+        return self._of_dotted(file, dotted, depth)
+
+    def _of_dotted(self, file: PythonFile, dotted: str, depth: int) -> Constants:
+        """The constants of a name of a module of the project, or of a class there."""
+        module, _, name = dotted.rpartition(".")
+        home = file if module == file.module else None
+        if home is None and module and (path := self.facts.path_of(module, file.path)):
+            home = self.open(path)
+        if home is not None:
+            if definitions(home.tree, name) and name not in _imported(home):
+                return self._closed(self._of_space(home, (), home.tree, None, name, depth), home, name)
+            again = home.scope.bindings.get(name, frozenset())
+            if home is not file and len(again) == 1 and dotted not in again and depth < DEEPEST:
+                return self._of_dotted(home, min(again), depth + 1)
+            return Constants(unknown=f"`{dotted}` is not a constant")
+        found = self._class(file, module)
+        return self._of_class(*found, name, depth) if found else Constants(unknown=f"`{dotted}` is out of sight")
+
+    def _class(self, file: PythonFile, dotted: str) -> tuple[PythonFile, ClassNode] | None:
+        module, _, name = dotted.rpartition(".")
+        if module == file.module:
+            return next(((file, item) for item in file.classes if item.qualname == name), None)
+        return self.facts.find_opened(dotted, file.path) if module else None
+
+    def _of_class(self, file: PythonFile, item: ClassNode, name: str, depth: int) -> Constants:
+        if not definitions(item.node, name):
+            return Constants(unknown=f"`{item.qualname}.{name}` is not bound in the class itself")
+        found = self._of_space(file, (), item.node, None, name, depth)
+        if self._is_stored_elsewhere(name, ()):
+            return Constants(found.found, f"`.{name}` may be set elsewhere", found.called)
+        return found
+
+    def _of_self(self, file: PythonFile, item: ClassNode, name: str, depth: int) -> Constants:
+        """What the methods and the body of a class put on an attribute."""
+        every, plain = [], set()
+        for method in item.methods.values():
+            for node in own_nodes(method):
+                if isinstance(node, ast.Assign) and len(node.targets) == 1:
+                    target = node.targets[0]
+                elif isinstance(node, ast.AnnAssign) and node.value is not None:
+                    target = node.target
+                else:
+                    continue
+                if is_self_attribute(target, name, self_name(method)) and node.value is not None:
+                    plain.add((target.lineno, target.col_offset))
+                    every.append(self.read(file, (item.node, method), node.value, depth + 1))
+        if definitions(item.node, name):
+            every.append(self._of_space(file, (), item.node, None, name, depth))
+        found = _union(every)
+        if item.node.bases and not every:
+            return Constants(unknown=f"`self.{name}` comes from a base of the class")
+        if self._is_stored_elsewhere(name, {(file.path, *place) for place in plain}) or "setattr(" in file.text:
+            return Constants(found.found, found.unknown or f"`.{name}` may be set elsewhere", found.called)
+        return found
+
+    def _is_stored_elsewhere(self, name: str, known: Iterable[tuple[str, int, int]]) -> bool:
+        """Whether anything in the project may store to an attribute of that name, but for some places."""
+        pattern = re.compile(STORED.format(name).encode())
+        spoken = re.compile(rb"setattr\([^)]*[\"']" + name.encode() + rb"[\"']")
+        for path, source in self.facts.sources.items():
+            if source.kind not in ("python", "notebook") or name.encode() not in source.data:
+                continue
+            if spoken.search(source.data):
+                return True
+            if not pattern.search(source.data):
+                continue
+            file = self.open(path)
+            if file is None:
+                return True
+            for node in file.attributes(name):
+                if not isinstance(node.ctx, ast.Load) and (path, node.lineno, node.col_offset) not in known:
+                    return True
+        return False
+
+
+def _default_of_option(file: PythonFile, name: str) -> ast.expr | None:
+    """The default of the option of a command line that a namespace holds under a name."""
+    if "parse_" not in file.text:
+        return None
+    for call in file.calls_near(["add_argument"]):
+        given = {item.arg: item.value for item in call.node.keywords}
+        flags = [
+            item.value for item in call.node.args if isinstance(item, ast.Constant) and isinstance(item.value, str)
+        ]
+        named = given.get("dest")
+        words = (
+            [named.value] if isinstance(named, ast.Constant) else [flag.lstrip("-").replace("-", "_") for flag in flags]
+        )
+        required = any(not flag.startswith("-") for flag in flags) or "required" in given
+        if name in words and not required:
+            action = given.get("action")
+            stored = _STORED_BY.get(str(action.value)) if isinstance(action, ast.Constant) else None
+            return given.get("default", ast.copy_location(ast.Constant(stored), call.node))
+    return None
+
+
+def _but(found: Constants, falsy: bool) -> Constants:
+    """The constants without None, or without all that counts as false."""
+    kept = tuple(
+        item for item in found.found if (literal(item.node)[1] if falsy else literal(item.node)[1] is not None)
+    )
+    return Constants(kept, found.unknown, found.called)
+
+
+def _imported(file: PythonFile) -> set[str]:
+    """The names that a module imports."""
+    return {alias.asname or alias.name.split(".")[0] for node in file.imports for alias in node.names}
+
+
+def _is_declared(space: ast.AST, name: str) -> bool:
+    """Whether a function says that a name is the module's or of a function around it."""
+    return any(isinstance(node, ast.Global | ast.Nonlocal) and name in node.names for node in own_nodes(space))
+
+
+def _default(function: Function, name: str) -> ast.expr | None:
+    arguments = function.args
+    positional = [*arguments.posonlyargs, *arguments.args]
+    given = dict(zip([item.arg for item in reversed(positional)], reversed(arguments.defaults), strict=False))
+    given |= {
+        item.arg: value
+        for item, value in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True)
+        if value is not None
+    }
+    return given.get(name)
+
+
+def _position(function: Function, name: str) -> int:
+    names = [item.arg for item in [*function.args.posonlyargs, *function.args.args]]
+    return names.index(name) if name in names else -100
+
+
+def _argument(call: ast.Call, name: str, position: int) -> ast.expr | bool | None:
+    """What a call gives a parameter: an expression, False where it leaves it to the default, None where it is not
+    seen."""
+    for item in call.keywords:
+        if item.arg == name:
+            return item.value
+    if any(isinstance(item, ast.Starred) for item in call.args) or any(item.arg is None for item in call.keywords):
+        return None
+    return call.args[position] if 0 <= position < len(call.args) else False

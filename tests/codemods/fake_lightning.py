@@ -1,0 +1,101 @@
+"""A Lightning that takes what the newest Trainer takes, records it and trains nothing."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from types import ModuleType
+from typing import Any
+
+from codemods.trainer.table import current
+
+NEVER_NONE = frozenset(
+    {"accelerator", "strategy", "devices", "max_steps", "overfit_batches", "accumulate_grad_batches"}
+)
+"""Arguments of which the newest release takes no None."""
+USUAL = {
+    "enable_progress_bar": True,
+    "detect_anomaly": None,
+    "callbacks": "[('TQDMProgressBar', (), (('refresh_rate', 1),))]",
+}
+"""What is the same as nothing."""
+PACKAGES = ("pytorch_lightning", "lightning")
+
+
+class _Anything:
+    """What stands for torch, callbacks and the like: it can be called, and compared by what it was made of."""
+
+    def __init__(self, name: str, *given: Any, **named: Any) -> None:
+        self.__dict__["said"] = (name, given, tuple(sorted(named.items())))
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return lambda *given, **named: _Anything(name, *given, **named)
+
+    def __repr__(self) -> str:
+        return repr(self.said)
+
+
+class _Module(ModuleType):
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        if name in ("callbacks", "nn", "optim", "utils", "data", "tuner", "loggers", "strategies", "plugins"):
+            return _Module(name)
+        return lambda *given, **named: _Anything(name, *given, **named)
+
+
+def _lightning(record: list[str]) -> ModuleType:
+    class Trainer:
+        def __init__(self, **given: Any) -> None:
+            if unknown := sorted(given.keys() - current()):
+                raise TypeError(f"Trainer has no argument {unknown[0]}")
+            if none := sorted(name for name in NEVER_NONE & given.keys() if given[name] is None):
+                raise TypeError(f"{none[0]} is None")
+            self.given = {name: value for name, value in given.items() if repr(value) != str(USUAL.get(name, ""))}
+
+        def fit(self, model: Any, **given: Any) -> None:
+            record.append(f"{sorted(self.given.items())!r} {sorted(given.items())!r}")
+
+    class LightningModule:
+        def parameters(self) -> list[Any]:
+            return []
+
+    made = _Module("pytorch_lightning")
+    vars(made).update(Trainer=Trainer, LightningModule=LightningModule, __path__=[])
+    return made
+
+
+@contextmanager
+def _installed(modules: Mapping[str, ModuleType]) -> Iterator[None]:
+    before, arguments = dict(sys.modules), sys.argv
+    sys.modules.update(modules)
+    sys.argv = ["train.py"]
+    try:
+        yield
+    finally:
+        sys.modules.clear()
+        sys.modules.update(before)
+        sys.argv = arguments
+
+
+def trained(files: Mapping[str, str]) -> list[str]:
+    """What the Trainers of a script were given, and their `fit`, where `train.py` runs beside the other files."""
+    record: list[str] = []
+    lightning = _lightning(record)
+    modules: dict[str, ModuleType] = {"torch": _Module("torch")}
+    for package in PACKAGES:
+        modules[package] = lightning
+    for name in ("callbacks", "tuner", "strategies", "plugins", "loggers"):
+        modules |= {f"{package}.{name}": _Module(name) for package in ("pytorch_lightning", "lightning.pytorch")}
+    modules["lightning.pytorch"] = lightning
+    with _installed(modules):
+        for path in sorted(files, reverse=True):
+            if path != "train.py":
+                name = path.removesuffix(".py")
+                sys.modules[name] = module = ModuleType(name)
+                exec(compile(files[path], path, "exec"), vars(module))
+        exec(compile(files["train.py"], "train.py", "exec"), {"__name__": "__main__"})
+    return record
