@@ -148,6 +148,8 @@ def _is_harmless(test: ast.expr) -> bool:
 
 def _binds(node: ast.AST, names: Container[str]) -> bool:
     """Whether a statement binds one of some names, so that what reads it elsewhere needs the statement."""
+    if isinstance(node, ast.Import | ast.ImportFrom):
+        return any((item.asname or item.name.partition(".")[0]) in names for item in node.names)
     if isinstance(node, DEFINITIONS) or not isinstance(node, ast.stmt | ast.NamedExpr):
         return False
     return any(

@@ -129,6 +129,8 @@ class _Walk:
             target = node.target
         if isinstance(target, ast.Name) and target.id == self.name:
             return self._bound(node.value)  # type: ignore[attr-defined]
+        if (pair := _paired(target, getattr(node, "value", None), self.name)) is not None:
+            return self._bound(pair)
         for item in _inside(node):
             if isinstance(item, ast.NamedExpr) and item.target.id == self.name:
                 env = env | self._bound(item.value)
@@ -151,11 +153,20 @@ class _Walk:
         for _ in range(ROUNDS):
             inner = env
             if not isinstance(node, ast.While):
-                inner = self._said(node.target, env)
+                inner = self._turns(node) or self._said(node.target, env)
             env = _joined(env, self.block(node.body, inner)) or env
             env = env.union(*self.jumps[-1])
         self.jumps.pop()
         return _joined(env, self.block(node.orelse, env))
+
+    def _turns(self, node: ast.For | ast.AsyncFor) -> Env | None:
+        """What a loop over written-out values binds the name to in its turns; None for any other."""
+        plain = isinstance(node.target, ast.Name) and node.target.id == self.name
+        if not plain or not isinstance(node.iter, ast.Tuple | ast.List | ast.Set):
+            return None
+        if not node.iter.elts or any(isinstance(item, ast.Starred) for item in node.iter.elts):
+            return None
+        return frozenset[Definition]().union(*map(self._bound, node.iter.elts))
 
     def _try(self, node: Any, env: Env) -> Env | None:
         before, known = env, set(self.made)
@@ -182,6 +193,18 @@ class _Walk:
             pattern = case.pattern
             whole = whole or (isinstance(pattern, ast.MatchAs) and pattern.pattern is None and case.guard is None)
         return joined if whole else _joined(joined, env)
+
+
+def _paired(target: ast.expr | None, value: ast.expr | None, name: str) -> ast.expr | None:
+    """What `a, b = 1, 2` gives a name; None where its parts do not stand side by side, or bind the name twice."""
+    if not isinstance(target, ast.Tuple) or not isinstance(value, ast.Tuple) or len(target.elts) != len(value.elts):
+        return None
+    if any(isinstance(item, ast.Starred) for item in (*target.elts, *value.elts)):
+        return None
+    pairs = zip(target.elts, value.elts, strict=True)
+    found = [given for item, given in pairs if any(isinstance(n, ast.Name) and n.id == name for n in ast.walk(item))]
+    plain = [given for item, given in zip(target.elts, value.elts, strict=True) if getattr(item, "id", None) == name]
+    return plain[0] if len(found) == len(plain) == 1 else None
 
 
 def _joined(one: Env | None, other: Env | None) -> Env | None:

@@ -277,7 +277,7 @@ def test_a_dictionary(before: str, wanted: str) -> None:
 @pytest.mark.parametrize(
     "body",
     [
-        "o = {'weights_summary': None}\nTrainer(**o)\nprint(o)\n",
+        "o = {'weights_summary': None}\nTrainer(**o)\nsave(o)\n",
         "o = {\n    'weights_summary': 'top',  # why\n}\nTrainer(**o)\n",
         "o = {'weights_summary': None}\nTrainer(enable_model_summary=True, **o)\n",
         "o = {'weights_summary': None}\nfor name in o:\n    print(name)\nTrainer(**o)\n",

@@ -327,7 +327,7 @@ def test_an_older_target_keeps_what_it_has(argument: str, target: str, wanted: s
         ("Trainer(gpus=n, strategy='dp')", "", "manual"),
         ("Trainer(**{'accelerator': 'ddp'})", "Trainer(**{'strategy': 'ddp'})", "unsafe"),
         ("Trainer(strategy='ddp', **{'accelerator': 'ddp'})", "", "manual"),
-        ("o = {'num_processes': 4}\nprint(o)\nTrainer(**o)", "", "manual"),
+        ("o = {'num_processes': 4}\nsave(o)\nTrainer(**o)", "", "manual"),
     ],
 )  # fmt: skip
 def test_the_same_in_a_dictionary(before: str, wanted: str, level: str | None) -> None:

@@ -135,7 +135,7 @@ CHILD = """
 
 class Child(NAME):
     def on_train_batch_end(self, GIVEN):
-        print(READ)
+        self.keep(READ)
 
 
 if __name__"""

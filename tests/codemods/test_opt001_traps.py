@@ -35,13 +35,16 @@ def method(text: str) -> str:
 
 REFUSED = {
     "closure": (changed(("torch.optim.Adam(self.g", "torch.optim.LBFGS(self.g")), "LBFGS needs a closure"),
-    "outputs by *args": (method("def on_train_batch_end(self, *args):\n    print(args)"), "on_train_batch_end reads"),
+    "outputs by *args": (
+        method("def on_train_batch_end(self, *args):\n    keep(args)"),
+        "on_train_batch_end reads",
+    ),
     "step end": (method("def training_step_end(self, output):\n    return output"), "no longer called"),
     "index in a hook of no fixed number of optimizers": (
         changed(
             (
                 SETUP,
-                f"    def on_before_optimizer_step(self, o, optimizer_idx):\n        print(optimizer_idx)\n\n{SETUP}",
+                f"    def on_before_optimizer_step(self, o, optimizer_idx):\n        keep(optimizer_idx)\n\n{SETUP}",
             ),
             ("return [generator, discriminator], []", "return generator if self.one else [generator, discriminator]"),
         ),

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
 
 from codemods.code.normal import normal
+from codemods.facts import Facts
+from codemods.rule import Match, TextEdit
+from codemods.source import PythonFile
 from tests.codemods.support import rewritten, rule, run_rules
 
 SCRIPT = """\
@@ -147,3 +151,35 @@ def test_form(name: str) -> None:
 @pytest.mark.parametrize("name", LEFT)
 def test_left_as_it_is(name: str) -> None:
     assert ast.unparse(normal(ast.parse(LEFT[name]))) == LEFT[name]
+
+
+def test_a_class_that_an_assertion_still_names_keeps_its_import() -> None:
+    text = (
+        "from pytorch_lightning import Trainer\nfrom pytorch_lightning.plugins import DDPPlugin\n\n"
+        "plugin = DDPPlugin()\nassert isinstance(plugin, DDPPlugin)\nTrainer(plugins=DDPPlugin())\n"
+    )
+    assert run_rules({"a.py": text}, rule("LIT111")).changes == ()
+
+
+def test_a_rewrite_that_takes_away_what_is_still_read_is_thrown_away() -> None:
+    def check(file: PythonFile, facts: Facts) -> Iterator[Match]:
+        if file.text.startswith("import math"):
+            yield Match(file.span(file.tree.body[0]), "gone", "safe", "", edits=(TextEdit(0, len("import math"), ""),))
+
+    made = run_rules(
+        {"a.py": "import math\nprint(math.pi)\n"}, replace(rule("LIT112"), check=check, triggers=(b"math",), words=())
+    )
+    assert made.changes == ()
+    assert ["the result reads `math`, which nothing binds any more" in item.reason for item in made.findings] == [True]
+
+
+@pytest.mark.parametrize(
+    ("bound", "level"),
+    [
+        ("for kind in ('ddp_spawn', 'ddp'):\n", "manual"),
+        ("kind, other = 'dp', 1\nif True:\n", "manual"),
+    ],
+)
+def test_a_value_that_a_loop_or_a_pair_binds_is_seen(bound: str, level: str) -> None:
+    text = f"from pytorch_lightning import Trainer\n\n{bound}    Trainer(accelerator=kind)\n"
+    assert level in [item.fix for item in run_rules({"a.py": text}, rule("LIT111")).findings]

@@ -40,11 +40,16 @@ LOOP = step("for _ in range({}):", "    optimizer.step()", "    scheduler.step()
 
 
 @pytest.mark.parametrize(
-    ("text", "times"), [(TWICE, ""), (LOOP.format("1"), ""), (LOOP.format("self.rounds"), " * self.rounds")]
+    ("text", "level", "times"),
+    [
+        (TWICE, "unsafe", ""),
+        (LOOP.format("1"), "safe", ""),
+        (LOOP.format("self.rounds"), "unsafe", " * self.rounds"),
+    ],
 )
-def test_a_step_that_is_seen_is_counted(text: str, times: str) -> None:
+def test_a_step_that_is_seen_is_counted(text: str, level: str, times: str) -> None:
     (found,) = run_rules({"train.py": text}, RULE).findings
-    assert found.fix == "unsafe" and ("times" in found.reason) is bool(times) and "1:" not in found.reason
+    assert found.fix == level and ("times" in found.reason) is bool(times) and "1:" not in found.reason
     assert rewritten({"train.py": text}, RULE, unsafe=True)["train.py"] == text.replace(TOTAL, EST + times)
 
 

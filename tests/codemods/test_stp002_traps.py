@@ -176,8 +176,8 @@ UNREAD = {
         ("total = self.args.max_steps or len(self.train_dataloader()) // self.args.gpus * self.args.epochs",),
         "`self.args.max_steps` comes first",
     ),
-    "a function inside": (
-        ("def count():", f"    return {TOTAL}", "total = count()"),
+    "a function inside that is called twice": (
+        ("def count():", f"    return {TOTAL}", "count()", "total = count()"),
         "`count` is a function inside",
     ),
 }

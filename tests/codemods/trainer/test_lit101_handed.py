@@ -46,7 +46,7 @@ def test_a_key_that_is_set_by_itself() -> None:
     ("statement", "level"),
     [
         ("if quick: kw['gpus'] = 1", "unsafe"),
-        ("kw['gpus'] = 1; print(kw)", "manual"),
+        ("kw['gpus'] = 1; save(kw)", "manual"),
         ("kw['gpus'] = 1; kw['devices'] = 1", "manual"),
         ("kw['gpus'] = find()", "manual"),
         ("kw.update(gpus=1)", "safe"),
