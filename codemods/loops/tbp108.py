@@ -67,7 +67,7 @@ def _at_trainer(
     if ACCUMULATE in keywords and _refused(trainer, ACCUMULATE):
         place = file.span(keywords[ACCUMULATE])
         yield Match(place, SUMMED, "manual", f"Not rewritten: {fact.name} would have to do it itself. {SUM_ADVICE}")
-    if CLIP[0] not in keywords or not _refused(trainer, CLIP[0]):
+    if CLIP[0] not in keywords or not _refused(trainer, CLIP[0]) or _is_taken_off(file, call):
         return
     place = file.span(keywords[CLIP[0]])
     why = _refusal(facts, trainer, fact)
@@ -76,6 +76,31 @@ def _at_trainer(
         return
     reason = f"fit() raises MisconfigurationException as it is; {fact.name} clips where Lightning would have."
     yield Match(place, CLIPPED, "safe", reason, edits=(NodeEdit(call, _without_clipping),), unit=_unit(trainer, fact))
+
+
+def _is_taken_off(file: PythonFile, call: ast.Call) -> bool:
+    """Whether the Trainer that a call makes has its `gradient_clip_val` set to None again, as a module that does it
+    itself leaves it."""
+    made = {name for item in file.assignments if item.node.value is call for name in _names(item.node)}
+    for item in file.assignments:
+        for target, value in _pairs_of(item.node):
+            owner = target.value if isinstance(target, ast.Attribute) and target.attr == CLIP[0] else None
+            if isinstance(owner, ast.Name) and owner.id in made and isinstance(value, ast.Constant):
+                return value.value is None
+    return False
+
+
+def _names(node: ast.Assign | ast.AnnAssign) -> set[str]:
+    return {target.id for target, _ in _pairs_of(node) if isinstance(target, ast.Name)}
+
+
+def _pairs_of(node: ast.Assign | ast.AnnAssign) -> Iterator[tuple[ast.expr, ast.expr | None]]:
+    """What an assignment sets to what, side by side in tuples."""
+    for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
+        if isinstance(target, ast.Tuple) and isinstance(node.value, ast.Tuple):
+            yield from zip(target.elts, node.value.elts, strict=False)
+        else:
+            yield target, node.value
 
 
 def _refusal(facts: Facts, trainer: TrainerFact, fact: ClassFact) -> str | None:
