@@ -236,7 +236,7 @@ REFUSED = {
         "several ways",
     ),
     "a name that is taken": (BEFORE + "\n\napply_to_collection = 1\n", "`apply_to_collection`"),
-    "statements on one line": (changed("        return out", "        a = 1; return out"), "not plain"),
+    "statements on one line": (changed("        return out", "        note(out); return out"), "not plain"),
 }
 
 

@@ -102,7 +102,6 @@ CASES = "import pytest\n@pytest.mark.parametrize({})\ndef test(kw, n):\n    Trai
         ("every = [{'gpus': 1}, {}]\nfor i, kw in enumerate(every):\n    Trainer(**kw)\n", [2]),
         ("every = {'a': {'gpus': 1}}\nfor name, kw in every.items():\n    Trainer(**kw)\n", [2]),
         ("def go(every={}):\n    return [Trainer(**kw) for kw in ({'gpus': 1},)]\n", [3]),
-        ("kw, n = {'gpus': 1}, 2\nTrainer(**kw)\n", [2]),
         ("if kw := {'gpus': 1}:\n    Trainer(**kw)\n", [2]),
         ("Trainer(**(kw := {'gpus': 1}))\nprint(kw)\n", [2]),
         (CASES.format("'kw', [{'gpus': 1}, pytest.param({'gpus': 2}, id='two')]"), [3, 3]),
@@ -119,6 +118,11 @@ CASES = "import pytest\n@pytest.mark.parametrize({})\ndef test(kw, n):\n    Trai
 )
 def test_a_dictionary_from_a_loop_or_an_unpacking_is_named(text: str, lines: list[int]) -> None:
     assert told(text) == [(line, "manual") for line in lines]
+
+
+def test_a_dictionary_of_a_plain_unpacking_is_rewritten_where_it_stands() -> None:
+    after = planned("kw, n = {'gpus': 1}, 2\nTrainer(**kw)\n").final()["train.py"].decode()
+    assert "kw, n = {'accelerator': \"gpu\", 'devices': 1}, 2\nTrainer(**kw)\n" in after
 
 
 def test_a_key_of_several_strings_is_exchanged_whole() -> None:
