@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from codemods.code.unbound import unbound
+from codemods.code.unbound import lost
 from codemods.facts import Facts
 from codemods.finding import Finding
 from codemods.looks import finding_of, is_present, matches
@@ -279,7 +279,7 @@ def _rewritten(
     result = replace_data(source, after)
     try:
         if source.kind == "python":
-            if name := _lost(source.data, after):
+            if name := lost(ast.parse(source.data), ast.parse(after)):
                 return b"", f"the result reads `{name}`, which nothing binds any more"
             if _compiles(source.data):
                 _compile(after)
@@ -294,12 +294,6 @@ def _rewritten(
     if any(options.applies(match) for match in _fresh(rule, result, facts, options)):
         return b"", "the rule would change its own result again"
     return after, None
-
-
-def _lost(before: bytes, after: bytes) -> str | None:
-    """A name that a module reads and nothing binds in it since it was rewritten."""
-    known, now = unbound(ast.parse(before)), unbound(ast.parse(after))
-    return None if known is None or now is None else min(now - known, default=None)
 
 
 def _is_deep(error: BaseException) -> bool:

@@ -1,4 +1,4 @@
-"""The names that a module reads and nothing in it binds."""
+"""The names that a module reads, and that nothing in it binds any more."""
 
 from __future__ import annotations
 
@@ -13,12 +13,18 @@ PARAMETERS = ("TypeVar", "ParamSpec", "TypeVarTuple")
 """The nodes of type parameters, which Python has since 3.12."""
 
 
-def unbound(tree: ast.Module) -> frozenset[str] | None:
-    """The names that are read somewhere and bound nowhere in a module, those that Python gives left out.
+def lost(before: ast.Module, after: ast.Module) -> str | None:
+    """A name that a module reads and does not bind any more since it was changed, None where there is none.
 
-    A name that any scope binds counts as bound: what is given is unbound in truth, and not all that is. None where
-    something is imported by `*`, so that this is not known.
+    A name that any scope binds counts as bound. Where something is imported by `*`, anything may be.
     """
+    _, known = _names(before)
+    read, bound = _names(after)
+    return None if "*" in bound else min((read - bound - GIVEN) & known, default=None)
+
+
+def _names(tree: ast.Module) -> tuple[set[str], set[str]]:
+    """The names that are read in a module, and those that are bound."""
     read: set[str] = set()
     bound: set[str | None] = set()
     for node in every_node(tree):
@@ -32,4 +38,4 @@ def unbound(tree: ast.Module) -> frozenset[str] | None:
             bound.add(node.rest)
         elif isinstance(node, NAMED) or type(node).__name__ in PARAMETERS:
             bound.add(getattr(node, "name", None))
-    return None if "*" in bound else frozenset(read - bound - GIVEN)
+    return read, {name for name in bound if name is not None}
