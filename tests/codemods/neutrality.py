@@ -11,7 +11,8 @@ from codemods.finding import Finding, Fix
 from codemods.plan import find
 from codemods.rule import Example, Rule, all_rules
 from codemods.scan import Options
-from tests.codemods.neutral import EDITS, Program, moved
+from tests.codemods.neutral import EDITS, moved
+from tests.codemods.neutral_program import Program
 from tests.codemods.support import sources
 
 MOVED = "moved to a file"
