@@ -17,7 +17,7 @@ from verify.executed_parts import parts as parts_of
 from verify.idle import Executed, executed, watched
 from verify.modules import Chosen
 from verify.process import Outcome, memory
-from verify.record import Raw, events, read
+from verify.record import CRASHED, Raw, events, read
 from verify.running import OUTPUT
 from verify.sources import NAMESPACES, Sources
 from verify.verdict import BY_ONE_RUN, Judgement, confirmed
@@ -319,7 +319,7 @@ def _read(path: Path, label: str, outcome: Outcome, recipe: Recipe) -> Raw:
         how, ended = outcome.ended or f"the process ended with status {outcome.status}", outcome.ended
         if not path.is_file():
             how = ended = f"not begun, as {how} before"
-        recording = replace(recording, failure=Failure("ProcessEnded", how, None))
+        recording = replace(recording, failure=Failure(CRASHED, how, None))
         raw = replace(raw, ended=ended)
     elif outcome.ended and not any(event.get("event") == "end" for event in events(path)):
         raw = replace(raw, ended=outcome.ended)

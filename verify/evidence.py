@@ -13,7 +13,7 @@ Outcome = Literal[Verdict, "repaired in part", "preserved in part", "not execute
 Role = Literal["baseline", "target"]
 How = Literal[
     "executed", "read", "installed", "same code", "document",
-    "not loaded", "not called", "not read", "not installed", "not run",
+    "not loaded", "not called", "not read", "not told", "not installed", "not run",
 ]  # fmt: skip
 FactKind = Literal[
     "ran", "compared", "explained by", "also", "not compared", "not executed", "provided", "next"
@@ -22,7 +22,7 @@ FactKind = Literal[
 RUNGS: tuple[Rung, ...] = ("conforms", "trains", "same")
 _IN_PART: Mapping[Verdict, Outcome] = {"preserved": "preserved in part", "repaired": "repaired in part"}
 _COVERED: tuple[How, ...] = ("executed", "read", "installed", "same code", "document")
-_RUNS: tuple[How, ...] = ("not loaded", "not called", "not read")
+_RUNS: tuple[How, ...] = ("not loaded", "not called", "not read", "not told")
 
 
 @dataclass(frozen=True)
@@ -46,8 +46,9 @@ class Touched:
     `executed`: code that was changed ran; `read`: a configuration was opened; `installed`: the environment was
     installed from a manifest; `same code`: only comments and texts were changed; `document`: nothing that a training
     reads or installs. `not loaded`, `not called` (the file was loaded, no function that was changed in it was called),
-    `not read`, `not installed` and `not run` (what is neither code, configuration nor manifest) are the rest. `called`
-    and `idle` are the changed functions that were called and those that were not, as far as calls were seen.
+    `not read`, `not told` (the run ended before it could say), `not installed` and `not run` (what is neither code,
+    configuration nor manifest) are the rest. `called` and `idle` are the changed functions that were called and those
+    that were not, as far as calls were seen.
     """
 
     path: str

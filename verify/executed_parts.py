@@ -46,6 +46,8 @@ def parts(
             found.append(_code(path, before.tree(path), after.tree(path), path in held, calls))
         else:
             found.append(Touched(path, _other(after.root, path, path in held)))
+    if any(raw.is_silent for raw in runs):
+        found = [replace(file, how="not told") if file.how in ("not loaded", "not read") else file for file in found]
     return installed_from(found, manifests)
 
 

@@ -136,6 +136,7 @@ def in_place(spec: dict[str, Any], record: Record) -> Any:
     beside("lent").lend(LENT)
     beside("lent").lend_loading(LENT)
     packages = lightning_packages(spec["namespaces"])
+    beside("placement").unlaunched()
     sys.meta_path.append(beside("compiled").Compiler(Path.cwd(), Path(spec["scratch"]), COMPILED))
     beside("installed").install(spec.get("own"), Path.cwd(), INSTALLED)
     device = beside("placement").found(spec.get("accelerators", ["cuda"]))

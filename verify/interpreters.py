@@ -19,7 +19,7 @@ from verify.process import Limits, kept, run, scratch, scrubbed
 
 _QUERY = """
 import importlib.metadata, json, sys
-found = {d.metadata["Name"]: d.version for d in importlib.metadata.distributions() if d.metadata["Name"]}
+found = [(d.metadata["Name"], d.version) for d in importlib.metadata.distributions() if d.metadata["Name"]]
 folders = [sys.prefix, sys.base_prefix, sys.exec_prefix, *sys.path]
 print(json.dumps({"python": "%d.%d.%d" % sys.version_info[:3], "packages": found, "folders": folders}))
 """
@@ -81,7 +81,8 @@ def inspect_shut_in(python: Path, contained: Containment, needs: Sequence[str]) 
 def _parsed(python: Path, answer: str) -> Interpreter:
     try:
         data: dict[str, Any] = json.loads(answer)
-        packages = {str(canonicalize_name(name)): str(version) for name, version in data["packages"].items()}
+        # of two of one name the first one on the path is imported
+        packages = {str(canonicalize_name(name)): str(version) for name, version in reversed(data["packages"])}
         return Interpreter(python, str(data["python"]), packages, (str(python.parent), *map(str, data["folders"])))
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise _silent(python, error) from error

@@ -6,6 +6,7 @@ Runs in the target's interpreter, beside the harness.
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Iterable, Iterator
 from typing import Any
 
@@ -38,6 +39,15 @@ def lacking(spec: dict[str, Any]) -> str | None:
         return None
     here = f"{torch.cuda.device_count()} of {wanted} GPUs are here"
     return f'{here}: set `accelerator = "cpu"`, or fewer `devices`, under [tool.fixer.verify] in pyproject.toml'
+
+
+def unlaunched() -> None:
+    """Let no Lightning take this process for one that MPI started: to find out, it initialises MPI, which ends the
+    process where there is no network or no `ssh`. Our processes are started as torchrun does."""
+    for name in ("lightning.fabric", "lightning_fabric"):
+        module = sys.modules.get(f"{name}.plugins.environments.mpi")
+        if module is not None:
+            module.MPIEnvironment.detect = staticmethod(lambda: False)
 
 
 def placed(given: dict[str, Any], names: frozenset[str], spec: dict[str, Any]) -> dict[str, Any]:

@@ -35,6 +35,10 @@ class Weight:
     values: tuple[float, ...]
 
 
+CRASHED = "ProcessEnded"
+"""How the failure of a process is called that ended without an exception of Python."""
+
+
 @dataclass(frozen=True)
 class Raw:
     """One run: what is reported, and the values that are only compared.
@@ -63,6 +67,17 @@ class Raw:
     calls: tuple[str, ...] | None = None
     evaluated: tuple[str, ...] = ()
     stands_for: str | None = None
+
+    @property
+    def is_crashed(self) -> bool:
+        """Whether its process ended by itself with neither a result nor an exception of Python, as when a library
+        aborts it: that says nothing of the project."""
+        return self.recording.failure is not None and self.recording.failure.type == CRASHED
+
+    @property
+    def is_silent(self) -> bool:
+        """Whether it ended before it could tell what it had loaded."""
+        return not self.loaded and (self.is_crashed or self.ended is not None)
 
     @property
     def held(self) -> tuple[str, ...]:

@@ -24,7 +24,7 @@ from verify.follow import Board, Tell, following
 from verify.idle import watched
 from verify.manifests import own_distribution
 from verify.process import Limits, Outcome, memory, run, scrubbed
-from verify.record import Raw, read
+from verify.record import CRASHED, Raw, read
 from verify.recorded import Started
 from verify.retried import otherwise, settled
 from verify.sources import NAMESPACES, Sources
@@ -197,7 +197,7 @@ def _closed(raw: Raw, outcome: Outcome) -> Raw:
     failure = recording.failure
     if failure is None and outcome.ended is None and outcome.status != 0:
         how = f"signal {-outcome.status}" if outcome.status < 0 else f"exit status {outcome.status}"
-        failure = Failure("ProcessEnded", f"the process ended with {how}: {last_line(outcome)}", None)
+        failure = Failure(CRASHED, f"the process ended with {how}: {last_line(outcome)}", None)
     elif failure is not None and failure.type == "SystemExit" and failure.message.isdigit():
         failure = replace(failure, message=f"exit status {failure.message}: {last_line(outcome)}")
     return replace(raw, recording=replace(recording, failure=failure), ended=outcome.ended or raw.ended)

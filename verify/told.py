@@ -12,7 +12,7 @@ from verify.verdict import Judgement
 SETTINGS = "under [tool.fixer.verify] in pyproject.toml"
 NAME_A_SCRIPT = Fact("next", f'name a script that trains, with `script = "..."` and `args = [...]` {SETTINGS}')
 _NAMED = 5
-_LIGHTNING = ("lightning", "pytorch-lightning")
+_LIGHTNING = ("pytorch-lightning", "lightning")
 _ORDER: tuple[FactKind, ...] = (
     "ran", "compared", "explained by", "also", "not compared", "not executed", "provided", "next",
 )  # fmt: skip
@@ -20,6 +20,7 @@ _WHY: dict[How, str] = {
     "not loaded": "the run did not load {them}",
     "not called": "loaded, but no function that was changed in {them} was called",
     "not read": "the run did not read {them}",
+    "not told": "the run ended before it told whether it loaded {them}",
     "not installed": "nothing was installed from {them}",
     "not run": "nothing that the run executes",
 }

@@ -168,6 +168,9 @@ def _unfitted(before: Raw | None, after: Raw, ground: Rung | None, missing: str)
     told = _end(after)
     if before is None or before.unusable:
         return _lacking(Judgement("inconclusive", ground, f"the patched tree does not train: {told}"), missing)
+    if after.is_crashed:
+        reason = f"the patched tree was ended by something outside of Python, not by an exception: {told}"
+        return Judgement("inconclusive", ground, reason)
     if before.recording.fitted:
         if after.ended:
             return Judgement("inconclusive", ground, f"the tree before trains, the patched one was ended: {told}")
@@ -183,7 +186,7 @@ def _repaired(
 ) -> Judgement:
     old, new = before.recording, after.recording
     told = _end(before)
-    if before.ended or _is_missing_package(old):
+    if before.ended or before.is_crashed or _is_missing_package(old):
         reason = f"the tree before could not be run; in the patched tree {flaw}" if flaw else _ONE_SIDE
         return _lacking(Judgement("inconclusive", ground if flaw else _rung("trains", problems), reason), told)
     if flaw:

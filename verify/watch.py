@@ -44,6 +44,7 @@ class Watch:
         self.steps = self.losses = 0
         self.asked: dict[str, Any] = {}
         self.autocast: str | None = None
+        self.device = ""
         self.warned: list[str] = []
         self.gradients = Gradients(str(Path.cwd()))
 
@@ -207,6 +208,7 @@ class Watch:
         @functools.wraps(original)
         def training_step(this: Any, *args: Any, **kwargs: Any) -> Any:
             self.gradients.hook(this.lightning_module)
+            self.device = str(this.lightning_module.device)  # at its end `fit` puts the module back on the CPU
             with contextlib.suppress(Exception):
                 number, most = measures.batch(this.lightning_module.trainer)
                 self.record("batch", number=number, of=most)
@@ -228,7 +230,7 @@ class Watch:
             "metrics": {str(name): number for name, value in metrics.items() if (number := scalar(value)) is not None},
             "weights": [[name, *sample(p, each)] for name, p in named],
             "unreached": unreached,
-            "device": str(getattr(module, "device", "")),
+            "device": self.device or str(getattr(module, "device", "")),
             "devices": int(trainer.world_size),
             "precision": str(getattr(trainer, "precision", "")),
             **self.further(trainer),

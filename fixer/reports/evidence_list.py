@@ -22,6 +22,7 @@ _HOW: dict[How, str] = {
     "not loaded": "was not loaded by the run",
     "not called": "was loaded, but nothing that was changed in it was called",
     "not read": "was not read by the run",
+    "not told": "is not known to have been loaded: the run ended before it told",
     "not installed": "is a manifest, and nothing was installed from it",
     "not run": "is nothing that the run executes",
 }

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 NONE = "-"
 _NAMED = 6
 _CHANGING = ("fix", "run", "demo")
-_LIGHTNING = ("lightning", "pytorch-lightning")
+_LIGHTNING = ("pytorch-lightning", "lightning")
 _UNSEEN = re.compile(r"[\x00-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028\u2029\u202a-\u202e\u2060-\u2069\ufeff]")
 _ESCAPES = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
 

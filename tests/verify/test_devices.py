@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 import torch
 
-from verify import modules
+from verify import modules, placement
 from verify.bench import Request
 from verify.devices import without_cuda
 from verify.environments import Ready
@@ -20,6 +22,7 @@ from verify.interpreters import Interpreter
 from verify.placement import found, lacking, placed
 from verify.record import besides, read
 from verify.running import Pair, accelerators
+from verify.watch import Watch
 
 TRAINED = """
 import lightning as L
@@ -194,3 +197,33 @@ def test_batch_norm_is_synchronised_where_it_can_be() -> None:
     given = {"sync_batchnorm": True}
     assert placed(given, NAMES, {"device": "cuda", "devices": 2})["sync_batchnorm"] is True
     assert "sync_batchnorm" not in placed(given, NAMES, {"device": "cpu", "devices": 2})
+
+
+def test_the_device_is_the_one_of_a_training_step(tmp_path: Path) -> None:
+    """At its end `fit` moves the module back to the CPU."""
+    module: Any = torch.nn.Linear(1, 1)
+    module.device, module.trainer = "cuda:0", None
+
+    class Strategy:
+        lightning_module = module
+
+        def training_step(self) -> str:
+            return "done"
+
+    watch = Watch(lambda kind, **told: None, {"scratch": str(tmp_path)})
+    watch.patch_step(Strategy)
+    assert Strategy().training_step() == "done"
+    module.device = "cpu"
+    assert watch.device == "cuda:0"
+
+
+@pytest.mark.parametrize("package", ["lightning.fabric", "lightning_fabric"])
+def test_no_lightning_takes_the_process_for_one_of_mpi(package: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """To find out, Lightning initialises MPI, which aborts the process where there is no network."""
+    module = importlib.import_module(f"{package}.plugins.environments.mpi")
+    communicator = SimpleNamespace(Get_size=lambda: pytest.fail("MPI was asked"))
+    monkeypatch.setattr(module, "_MPI4PY_AVAILABLE", True)
+    monkeypatch.setitem(sys.modules, "mpi4py", SimpleNamespace(MPI=SimpleNamespace(COMM_WORLD=communicator)))
+    monkeypatch.setattr(module.MPIEnvironment, "detect", module.MPIEnvironment.detect)
+    placement.unlaunched()
+    assert module.MPIEnvironment.detect() is False

@@ -9,9 +9,10 @@ import pytest
 
 from tests.verify.test_touched import raw
 from tests.verify.trees import tree
-from verify.evidence import Touched, Verdict, outcome_of
+from verify.evidence import Failure, Touched, Verdict, outcome_of
 from verify.executed_parts import further, is_manifest, parts
 from verify.idle import watched
+from verify.record import CRASHED
 from verify.sources import Sources
 
 OLD = "import old\n\n\ndef used():\n    return 1\n\n\ndef idle():\n    return 1\n"
@@ -113,3 +114,11 @@ def test_of_two_kinds_of_runs_the_one_counts_that_executed_more() -> None:
     other = (Touched("a.py", "not loaded"), Touched("b.py", "not loaded"), Touched("c.py", "not called"))
     assert further(one, other) == further(other, one) == (*one[:2], other[2])
     assert further((), other) == other
+
+
+def test_a_run_that_ended_before_it_told_does_not_say_what_it_loaded(tmp_path: Path) -> None:
+    before, after = Sources(tree(tmp_path / "before", m=OLD)), Sources(tree(tmp_path / "after", m=NEW))
+    crash = Failure(CRASHED, "the process ended with signal 6", None)
+    for run in (raw("t.py", [], crash), replace(raw("t.py", []), ended="ended after 60 s")):
+        (found,) = parts(before, after, ["m.py"], [run])
+        assert (found.how, found.is_covered, found.is_left_by_runs) == ("not told", False, True)

@@ -134,7 +134,8 @@ def test_modules_alone_are_held_against_the_requirements(monkeypatch: pytest.Mon
         (["a.py"], None, "inconclusive"),
         ([], None, "inconclusive"),
         (["a.py"], Failure("SyntaxError", "invalid syntax (net.py, line 1)", "a.py:1"), "regressed"),
-        ([], Failure("ProcessEnded", "exit status 7", None), "regressed"),
+        ([], Failure("ImportError", "cannot import name 'Net'", "a.py:1"), "regressed"),
+        ([], Failure("ProcessEnded", "exit status 7", None), "inconclusive"),
     ],
 )
 def test_only_a_regression_needs_nothing_that_was_executed(

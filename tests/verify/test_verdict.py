@@ -6,7 +6,7 @@ import pytest
 
 from tests.verify.said import said as told_of
 from verify.evidence import Failure, Gradient, Recording, Scheduler
-from verify.record import Raw, Weight
+from verify.record import CRASHED, Raw, Weight
 from verify.verdict import Judgement, judge
 
 RECORDING = Recording(
@@ -336,3 +336,16 @@ def test_a_reason_stays_one_short_sentence_however_long_an_exception_is() -> Non
     for judgement in (judge(RAW, failed(failure=long), ()), judge(failed(failure=long), RAW, ())):
         assert len(judgement.reason) <= 230, judgement.reason
         assert judgement.reason.count("; ") <= 8
+
+
+CRASH = Failure(CRASHED, "the process ended with exit status 1: Local abort before MPI_INIT", None)
+
+
+def test_a_process_that_was_aborted_is_neither_a_regression_nor_a_repair() -> None:
+    """On a machine with mpi4py and no `ssh`, OpenMPI ended a training that had nothing wrong with it."""
+    judgement = judge(RAW, failed(failure=CRASH), ())
+    assert short(judgement) == ("inconclusive", "conforms")
+    assert "ended by something outside of Python" in judgement.reason and "MPI_INIT" in judgement.reason
+    judgement = judge(failed(failure=CRASH), RAW, ())
+    assert short(judgement) == ("inconclusive", "trains")
+    assert "MPI_INIT" in " ".join(told.text for told in judgement.facts)
