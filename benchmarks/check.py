@@ -125,8 +125,8 @@ def floors(tree: Path) -> tuple[tuple[int, int, int], bytes, bytes]:
     """How many files fixer reads, how many of them hold a trigger and how many it parses, and what the two
     floors are given: the files to read and those to parse."""
     sys.path.insert(0, str(ROOT))
-    from codemods.scan import scan
-    from codemods.triggers import triggered
+    from codemods.engine.scan import scan
+    from codemods.engine.triggers import triggered
     from fixer.project import open_tree
     from fixer.settings import Asked, options_for, sources_of
 

@@ -30,10 +30,10 @@ from typing import Any
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from codemods.plan import Plan, plan  # noqa: E402
+from codemods.code.source import Source  # noqa: E402
+from codemods.engine.plan import Plan, plan  # noqa: E402
+from codemods.engine.scan import Options  # noqa: E402
 from codemods.rule import all_rules, select_rules  # noqa: E402
-from codemods.scan import Options  # noqa: E402
-from codemods.source import Source  # noqa: E402
 from fixer.project import open_tree  # noqa: E402
 from fixer.settings import Asked, options_for, sources_of  # noqa: E402
 
@@ -59,7 +59,7 @@ def feed(out: Path) -> int:
     import hypothesis
     import pytest
 
-    import codemods.plan as engine
+    import codemods.engine.plan as engine
     from tests import training
 
     seen: dict[str, Case] = {}

@@ -19,11 +19,11 @@ from unittest import mock
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from codemods.facts import Facts
+from codemods.code.source import PythonFile
 from codemods.finding import Span
-from codemods.pins import reach
+from codemods.lightning.facts import Facts
+from codemods.lightning.pins import reach
 from codemods.rule import Match, Rule, TextEdit, all_rules, select_rules
-from codemods.source import PythonFile
 from fixer import settings
 from fixer.comparison import Trees, compare
 from fixer.pipeline import RunOptions, run

@@ -24,7 +24,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from tests.mutations.changes import BASELINE, PROJECTS, Project
 from tests.mutations.judging import baseline, judged
 from tests.mutations.verdicts import CELLS, NEVER, VERDICTS
-from verify.verdict import Judgement
+from verify.judging.verdict import Judgement
 
 RIGHT = ("preserved", "repaired")
 CAUGHT = ("changed", "regressed")

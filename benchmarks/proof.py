@@ -25,9 +25,9 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from verify.bench import Request
-from verify.building import cache_folder
-from verify.environments import Wanted, baseline, target
-from verify.installer import find
+from verify.environments.building import cache_folder
+from verify.environments.installer import find
+from verify.environments.versions import Wanted, baseline, target
 from verify.prove import prove
 
 TARGET = "2.6.6"

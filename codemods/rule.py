@@ -16,8 +16,8 @@ from codemods.finding import Fix, Span
 if TYPE_CHECKING:
     import libcst as cst
 
-    from codemods.facts import Facts
-    from codemods.source import PythonFile, TextFile
+    from codemods.code.source import PythonFile, TextFile
+    from codemods.lightning.facts import Facts
 
 
 LEVELS: tuple[Fix, ...] = ("manual", "unsafe", "safe")
@@ -117,7 +117,7 @@ def best_levels(levels: Iterable[tuple[str | None, Fix]]) -> tuple[tuple[str, Fi
     return tuple(sorted(best.items()))
 
 
-_RULE_MODULE = re.compile(r"codemods\.\w+\.[a-z]+[0-9]+")
+_RULE_MODULE = re.compile(r"codemods\.rules\.\w+\.[a-z]+[0-9]+")
 
 
 @dataclass(frozen=True)
@@ -190,12 +190,12 @@ class Rule:
 def all_rules() -> tuple[Rule, ...]:
     """Every rule of the package, in the order in which they look: by code, the `last` ones last.
 
-    Modules that are not named like a rule (`codemods.trainer.lit101`) are not imported: some load LibCST.
+    Modules that are not named like a rule (`codemods.rules.trainer.lit101`) are not imported: some load LibCST.
     """
-    import codemods
+    import codemods.rules
 
     rules = []
-    for info in pkgutil.walk_packages(codemods.__path__, "codemods."):
+    for info in pkgutil.walk_packages(codemods.rules.__path__, "codemods.rules."):
         if _RULE_MODULE.fullmatch(info.name):
             rule = getattr(importlib.import_module(info.name), "RULE", None)
             if isinstance(rule, Rule):

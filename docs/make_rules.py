@@ -39,14 +39,14 @@ here wins over [`[tool.fixer]`](settings.md). How each command ends: [exit codes
 
 def family(rule: Rule) -> str:
     """The folder of `codemods` that a rule stands in."""
-    return str(rule.check.__module__).split(".")[1]
+    return str(rule.check.__module__).split(".")[2]
 
 
 def catalogue() -> str:
     """The page that lists the rules, a table a family."""
     lines = ["# Rules", ""]
     for name in sorted({family(rule) for rule in all_rules()}):
-        said = (importlib.import_module(f"codemods.{name}").__doc__ or "").strip().replace("\n", " ")
+        said = (importlib.import_module(f"codemods.rules.{name}").__doc__ or "").strip().replace("\n", " ")
         lines += [f"## {said.rstrip('.')}", "", "| rule | best level | what it does |", "|---|---|---|"]
         lines += [
             f"| [{rule.code}](rules/{rule.code}.md) | {rule.fix} | {rule.summary} |"

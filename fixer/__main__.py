@@ -17,7 +17,7 @@ def main() -> None:
     _open_streams()
     try:
         _end_in_order()
-        from codemods.unwarned import ignore_warnings
+        from codemods.engine.unwarned import ignore_warnings
 
         ignore_warnings()
         from fixer.cli import start

@@ -147,7 +147,7 @@ def run(
 ) -> int:
     """Repair a repository on a new branch, and prove the result. The proof runs the project's code before and after."""
     from fixer import pipeline
-    from verify.process import scratch
+    from verify.sandbox.process import scratch
 
     asked, readable, rung, python = look.asked(check_pins=check_pins), proof.folders(), proof.rung, proof.interpreter()
     given, budget = proof.given("--no-verify" if no_verify else None), proof.seconds()
@@ -239,7 +239,7 @@ def verify(
     """Run two trees, and say whether they train the same. Each runs in the versions that it pins."""
     from fixer import pipeline
     from fixer.comparison import Trees, compare
-    from verify.process import scratch
+    from verify.sandbox.process import scratch
 
     rung = proof.rung or ("conforms" if conforms else None)
     trees, readable, python = Trees.named(what or [], base, head), proof.folders(), proof.interpreter()
@@ -262,7 +262,7 @@ def demo(shown: opt.Shown, no_verify: opt.NoVerify = False, budget: opt.Budget =
     """Go the whole way on a small broken project. It lies in a temporary repository."""
     from fixer import pipeline
     from fixer.demo import run_demo
-    from verify.process import scratch
+    from verify.sandbox.process import scratch
 
     seconds = opt.budget_of(budget)
     with scratch() as records:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from codemods.plan import find
+from codemods.engine.plan import find
 from fixer.errors import UsageError
 from fixer.given import Given, laid_over
 from fixer.pipeline import Progress
@@ -17,8 +17,8 @@ from fixer.result import Result, RunInterrupted
 from fixer.settings import Asked, is_forked, options_for, pins_of, sources_of
 from verify.budget import Interrupted
 from verify.evidence import Evidence, Rung
-from verify.process import scratch
 from verify.prove import prove
+from verify.sandbox.process import scratch
 
 FURTHER = "give it more with --budget"
 

@@ -6,9 +6,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from codemods.plan import Plan, plan
-from codemods.scan import Options
-from codemods.source import Source
+from codemods.code.source import Source
+from codemods.engine.plan import Plan, plan
+from codemods.engine.scan import Options
 from fixer.groups import changed_codes
 from fixer.project import Project
 from verify.budget import Clock

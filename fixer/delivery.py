@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from codemods.plan import Change, Plan
-from codemods.scan import Options
+from codemods.engine.plan import Change, Plan
+from codemods.engine.scan import Options
 from fixer.gitio import Repository, find_repository
 from fixer.ownership import may_move
 from fixer.project import Project

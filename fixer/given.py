@@ -88,7 +88,7 @@ def _script(project: Project, text: str) -> str:
 
 
 def _check_command(project: Project, text: str) -> None:
-    from verify.entry import started
+    from verify.reading.entry import started
 
     words = _words("--command", text)
     script = started(words, {source.path for source in project.sources})[0] if words else None

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from textwrap import fill
 
-from codemods.plan import Plan
+from codemods.engine.plan import Plan
+from codemods.engine.scan import Options
 from codemods.rule import Rule
-from codemods.scan import Options
 from fixer.branch import Step
 
 

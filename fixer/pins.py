@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from codemods.pins.everything import asked_for
-from codemods.pins.manifest import LIGHTNING, find_pins, states
-from codemods.source import Source, TextFile, Unreadable
+from codemods.code.source import Source, TextFile, Unreadable
+from codemods.lightning.pins.manifest import LIGHTNING, find_pins, states
+from codemods.rules.pins.everything import asked_for
 
 
 def check_pins(
     sources: Sequence[Source], final: Mapping[str, bytes], progress: Callable[[str], None]
 ) -> tuple[str, ...]:
     """What would be installed for each manifest that states Lightning, as it is after the rewrites."""
-    from verify.resolve import resolve
+    from verify.environments.resolve import resolve
 
     said = []
     for source in sources:

@@ -14,10 +14,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from codemods.plan import Plan, find, plan
-from codemods.scan import Options
-from codemods.source import Source
-from codemods.triggers import triggered
+from codemods.code.source import Source
+from codemods.engine.plan import Plan, find, plan
+from codemods.engine.scan import Options
+from codemods.engine.triggers import triggered
 from fixer import __version__
 from fixer.errors import UsageError, of_the_system
 from fixer.project import Project, open_commit, open_tree

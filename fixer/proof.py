@@ -8,11 +8,11 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path, PurePosixPath
 
-from codemods.hooks.unheard import DATA_HOOKS, HOOKS
-from codemods.names.table import gone
-from codemods.plan import Plan, find
-from codemods.scan import Options
-from codemods.source import Source
+from codemods.code.source import Source
+from codemods.engine.plan import Plan, find
+from codemods.engine.scan import Options
+from codemods.rules.hooks.unheard import DATA_HOOKS, HOOKS
+from codemods.rules.names.table import gone
 from fixer.culprits import Case, explained, without_culprits
 from fixer.errors import UsageError
 from fixer.gitio import find_repository, git_is_installed
@@ -25,12 +25,12 @@ from fixer.timing import seconds_of
 from verify.bench import TIMEOUT_S, Request
 from verify.budget import TRIALS as TRIALS_STAGE
 from verify.budget import Budget, Clock, Interrupted
-from verify.entry import Start
-from verify.eras import oldest
+from verify.environments.eras import oldest
 from verify.evidence import Evidence, Fact, Rung
-from verify.modules import touches
-from verify.process import scratch
 from verify.prove import prove
+from verify.reading.entry import Start
+from verify.reading.modules import touches
+from verify.sandbox.process import scratch
 
 Progress = Callable[[str], None]
 DEFAULT_BUDGET = "10m"

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from fixer import __version__
 from fixer.project import Project
-from verify.building import cache_folder
+from verify.environments.building import cache_folder
 
 KEPT_DAYS = 30
 _STATE = "state.json"

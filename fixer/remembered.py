@@ -10,9 +10,9 @@ from hashlib import blake2b
 from pathlib import Path
 from tempfile import NamedTemporaryFile
 
-from codemods.memory import Memory
-from codemods.scan import Options
-from codemods.source import Source
+from codemods.code.source import Source
+from codemods.engine.memory import Memory
+from codemods.engine.scan import Options
 
 SMALL = 500_000
 """Bytes of files below which looking is as fast as remembering."""

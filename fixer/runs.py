@@ -26,7 +26,7 @@ from fixer.kept_runs import (
 )
 from fixer.reports.words import summary
 from fixer.result import Result
-from verify.recorded import told
+from verify.judging.recorded import told
 
 if TYPE_CHECKING:
     from cattrs import Converter

@@ -11,12 +11,12 @@ from pathlib import Path
 
 from packaging.version import InvalidVersion, Version
 
-from codemods.names.asked import SPACES
-from codemods.pins.manifest import LIGHTNING, find_pins, manifest_kind, read_pins, states
-from codemods.pins.toml import Unparsable
+from codemods.code.source import Source, TextFile, Unreadable
+from codemods.engine.scan import Options
+from codemods.lightning.pins.manifest import LIGHTNING, find_pins, manifest_kind, read_pins, states
+from codemods.lightning.pins.toml import Unparsable
 from codemods.rule import all_rows, all_rules, select_rules
-from codemods.scan import Options
-from codemods.source import Source, TextFile, Unreadable
+from codemods.rules.names.asked import SPACES
 from fixer.errors import UnknownRow, UnknownRule, UsageError
 from fixer.project import Project
 
@@ -120,7 +120,7 @@ def checked_target(text: str, place: str = "--target") -> str:
         version = Version(text)
     except InvalidVersion:
         raise UsageError(f"{place} {text}: not a version; give one such as {NEWEST}") from None
-    from verify.releases import MINORS, minor_of
+    from verify.environments.releases import MINORS, minor_of
 
     every = [known for minor in MINORS for known in minor.versions]
     if _SHORT.fullmatch(text.strip()):

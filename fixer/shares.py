@@ -6,9 +6,9 @@ import ast
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
-from codemods.plan import Change
+from codemods.engine.plan import Change
 from verify.evidence import Evidence, Outcome, Share, Touched, outcome_of
-from verify.idle import changed_functions, code_outside, same_code
+from verify.reading.idle import changed_functions, code_outside, same_code
 
 
 def with_shares(evidence: Evidence, changes: Iterable[Change]) -> Evidence:

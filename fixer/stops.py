@@ -9,11 +9,11 @@ from difflib import SequenceMatcher
 from itertools import chain
 from typing import TYPE_CHECKING
 
+from codemods.code.source import Source
+from codemods.engine.memory import Memory
+from codemods.engine.plan import Plan, find
+from codemods.engine.scan import Options
 from codemods.finding import Finding
-from codemods.memory import Memory
-from codemods.plan import Plan, find
-from codemods.scan import Options
-from codemods.source import Source
 from fixer.groups import changed_codes
 from fixer.readiness import Readiness, Stop
 from fixer.settings import is_forked, pins_of

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import codemods
-import codemods.trainer
+import codemods.rules.trainer
 from codemods.rule import Rule, all_rules
 from tests.codemods.support import run_rules
 
@@ -22,11 +22,11 @@ def added(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Rule]:
     match = re.search(r"```python\n(.*?)```", GUIDE.read_text(encoding="utf-8"), re.DOTALL)
     assert match
     (tmp_path / "lit102.py").write_text(match.group(1), encoding="utf-8")
-    monkeypatch.setattr(codemods.trainer, "__path__", [*codemods.trainer.__path__, str(tmp_path)])
+    monkeypatch.setattr(codemods.rules.trainer, "__path__", [*codemods.rules.trainer.__path__, str(tmp_path)])
     all_rules.cache_clear()
     yield next(rule for rule in all_rules() if rule.code == "LIT102")
     all_rules.cache_clear()
-    sys.modules.pop("codemods.trainer.lit102", None)
+    sys.modules.pop("codemods.rules.trainer.lit102", None)
 
 
 def test_the_rule_is_found_and_its_examples_hold(added: Rule) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from codemods.plan import plan
+from codemods.engine.plan import plan
 from fixer.demo import write_demo
 from fixer.pipeline import RunOptions, exit_code, run
 from fixer.project import open_commit

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from verify.bench import Bench, Pair
-from verify.entry import Entry
-from verify.record import Raw
+from verify.judging.record import Raw
+from verify.judging.verdict import BY_ONE_RUN, Judgement, confirmed, judge, noise_of, steady, unsure
+from verify.reading.entry import Entry
+from verify.reading.sources import Sources
 from verify.running import accelerators, board_of, run_both, run_script, side
-from verify.sources import Sources
-from verify.verdict import BY_ONE_RUN, Judgement, confirmed, judge, noise_of, steady, unsure
 
 
 @dataclass(frozen=True)

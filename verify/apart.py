@@ -8,19 +8,19 @@ from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from verify import modules
-from verify.alone_errors import is_about_inputs
-from verify.alone_tries import EVALUATIONS
-from verify.apart_judged import judged, label_of, overall, part_of
 from verify.evidence import Alone, Failure, Touched
-from verify.executed_parts import parts as parts_of
-from verify.idle import Executed, executed, watched
-from verify.modules import Chosen
-from verify.process import Outcome, memory
-from verify.record import CRASHED, Raw, events, read
+from verify.harness.alone_errors import is_about_inputs
+from verify.harness.alone_tries import EVALUATIONS
+from verify.judging.apart_judged import judged, label_of, overall, part_of
+from verify.judging.executed_parts import parts as parts_of
+from verify.judging.record import CRASHED, Raw, events, read
+from verify.judging.verdict import BY_ONE_RUN, Judgement, confirmed
+from verify.reading import modules
+from verify.reading.idle import Executed, executed, watched
+from verify.reading.modules import Chosen
+from verify.reading.sources import NAMESPACES, Sources
 from verify.running import OUTPUT
-from verify.sources import NAMESPACES, Sources
-from verify.verdict import BY_ONE_RUN, Judgement, confirmed
+from verify.sandbox.process import Outcome, memory
 
 SHARE = 0.6
 """How much of a tree's time is spent on looking for arguments and batches."""

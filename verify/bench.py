@@ -8,13 +8,13 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from verify.budget import Budget, Clock
-from verify.building import cache_folder
-from verify.containment import Containment
-from verify.entry import Start
-from verify.environments import Ready, Wanted
+from verify.environments.building import cache_folder
+from verify.environments.interpreters import Interpreter, inspect_named
+from verify.environments.versions import Ready, Wanted
 from verify.evidence import Environment, Evidence, Rung
-from verify.interpreters import Interpreter, inspect_named
-from verify.recorded import Started
+from verify.judging.recorded import Started
+from verify.reading.entry import Start
+from verify.sandbox.containment import Containment
 
 TIMEOUT_S = 600.0
 

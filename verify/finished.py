@@ -14,9 +14,9 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from verify.interpreters import Interpreter
-from verify.process import Outcome
-from verify.record import events
+from verify.environments.interpreters import Interpreter
+from verify.judging.record import events
+from verify.sandbox.process import Outcome
 
 _OUTCOME = "outcome.json"
 _PLACES = frozenset({"record", "scratch", "seconds", "budget"})

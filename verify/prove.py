@@ -12,27 +12,32 @@ from typing import Any
 
 from packaging.version import Version
 
-from verify import apart, as_asked, conform, environments, modules
-from verify import known as names
-from verify.advice import advice
+from verify import apart
 from verify.again import First, is_unsettled, settled
 from verify.bench import Bench, Pair, Request
 from verify.budget import ALONE, SCRIPTS, Budget, Clock, Interrupted, spelled
-from verify.by_hand import stopped_at
-from verify.containment import contain
-from verify.entry import Entry, entries
-from verify.environment_pair import environments_for, tools_of, wanted_by
-from verify.environments import Ready
+from verify.environments import as_asked, versions
+from verify.environments import known as names
+from verify.environments.environment_pair import environments_for, tools_of, wanted_by
+from verify.environments.interpreters import Unavailable
+from verify.environments.versions import Ready
 from verify.evidence import Evidence, Fact
-from verify.executed_parts import further, installed_from, parts
 from verify.follow import Board
-from verify.idle import executed
-from verify.interpreters import Unavailable
-from verify.modules import NAMED, touches
-from verify.process import Outcome, scratch
-from verify.record import Raw, events
-from verify.recorded import keep
-from verify.requirements import misfit
+from verify.judging.advice import advice
+from verify.judging.by_hand import stopped_at
+from verify.judging.executed_parts import further, installed_from, parts
+from verify.judging.record import Raw, events
+from verify.judging.recorded import keep
+from verify.judging.requirements import misfit
+from verify.judging.told import NAME_A_SCRIPT, given, no_script, replace_by_hand, restated
+from verify.judging.unnoticed import unnoticed
+from verify.judging.verdict import Judgement, judge, unsure
+from verify.reading import conform, modules
+from verify.reading.entry import Entry, entries
+from verify.reading.idle import executed
+from verify.reading.modules import NAMED, touches
+from verify.reading.sources import NAMESPACES, Sources
+from verify.reading.uses import asked, of_file
 from verify.running import (
     accelerators,
     last_line,
@@ -43,12 +48,9 @@ from verify.running import (
     together,
     version_of,
 )
+from verify.sandbox.containment import contain
+from verify.sandbox.process import Outcome, scratch
 from verify.so_far import how_far, so_far, with_cut
-from verify.sources import NAMESPACES, Sources
-from verify.told import NAME_A_SCRIPT, given, no_script, replace_by_hand, restated
-from verify.unnoticed import unnoticed
-from verify.uses import asked, of_file
-from verify.verdict import Judgement, judge, unsure
 
 
 @as_asked.bounded
@@ -285,7 +287,7 @@ def _conforming(after: Sources, bench: Bench) -> Evidence:
     if any("lightning" in after.packages(path) for path in after.paths()):
         wanted = replace(wanted, lightning="lightning")
     with bench.clock.paused():
-        ready = environments.target(wanted, request.target, python, tools, bench.cache, bench.progress)
+        ready = versions.target(wanted, request.target, python, tools, bench.cache, bench.progress)
     problems, left = _conform(after, ready, bench)
     reason = f"nothing was run; {request.target} {'lacks what is listed' if problems else 'has all that is used of it'}"
     judged = _evidence(request, Judgement("inconclusive", None if problems else "conforms", reason))

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from verify import standins
-from verify.record import Raw
+from verify.harness import standins
+from verify.judging.record import Raw
 
 Watching = Mapping[str, tuple[str, ...]]
 """What a harness is told of stand-ins: those to be left out (`without`), and what is to write nothing (`quiet`)."""

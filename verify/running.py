@@ -17,19 +17,20 @@ from packaging.version import Version
 from verify import finished
 from verify.bench import Bench, Pair, Request
 from verify.budget import spelled
-from verify.entry import Entry
-from verify.environments import Ready
+from verify.environments.manifests import own_distribution
+from verify.environments.versions import Ready
 from verify.evidence import Failure
 from verify.follow import Board, Tell, following
-from verify.idle import watched
-from verify.manifests import own_distribution
-from verify.process import Limits, Outcome, memory, run, scrubbed
-from verify.record import CRASHED, Raw, read
-from verify.recorded import Started
+from verify.harness import HARNESS
+from verify.harness.standins import STAND_INS
+from verify.judging.record import CRASHED, Raw, read
+from verify.judging.recorded import Started
+from verify.reading.entry import Entry
+from verify.reading.idle import watched
+from verify.reading.sources import NAMESPACES, Sources
+from verify.reading.targets import READ_BY, targets
 from verify.retried import otherwise, settled
-from verify.sources import NAMESPACES, Sources
-from verify.standins import STAND_INS
-from verify.targets import READ_BY, targets
+from verify.sandbox.process import Limits, Outcome, memory, run, scrubbed
 
 T = TypeVar("T")
 SEED = 42
@@ -40,12 +41,6 @@ RECORD = "record.jsonl"
 _MPS = Version("1.7")
 OUTPUT = 8 * 1024
 """How many of the last characters that a program writes are kept."""
-_HARNESS = Path(__file__).with_name("harness.py")
-_BESIDE = (
-    "asking.py", "blame.py", "calls.py", "compiled.py", "devices.py", "facts.py", "gradients.py", "handed.py",
-    "installed.py", "lent.py", "measures.py", "opened.py", "placement.py", "ranks.py", "short.py", "silenced.py",
-    "standins.py", "trackers.py", "watch.py",
-)  # fmt: skip
 _SPARED = (".git", "__pycache__", ".venv", "venv", "node_modules")
 _LEFT_OUT = shutil.ignore_patterns(*_SPARED)
 
@@ -175,7 +170,7 @@ def _digest(root: Path, bench: Bench) -> str:
 
 def _files() -> list[Path]:
     """The files that the harness is made of."""
-    return [*(_HARNESS.with_name(name) for name in _BESIDE), *sorted(_HARNESS.parent.glob("alone*.py")), _HARNESS]
+    return sorted(HARNESS.parent.glob("*.py"))
 
 
 def namespaces(sources: Sources, script: str, installed: Container[str]) -> list[str]:
@@ -220,7 +215,7 @@ def run_harness(
     seconds = min(asked, allowed)
     (home / "harness").mkdir(parents=True, exist_ok=True)
     (home / "scratch").mkdir(exist_ok=True)
-    script = home / "harness" / "harness.py"
+    script = home / "harness" / HARNESS.name
     for part in _files():
         shutil.copyfile(part, script.with_name(part.name))
     full = {**spec, "seconds": seconds, "record": str(record), "scratch": str(home / "scratch")}

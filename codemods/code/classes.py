@@ -8,8 +8,8 @@ from typing import Any
 
 from codemods.code.imports import Known
 from codemods.code.names import Function
+from codemods.code.nodes import every_node
 from codemods.code.trees import at, changed, replaced, twin
-from codemods.nodes import every_node
 
 LEAVING = (ast.Yield, ast.YieldFrom, ast.Await, ast.Global, ast.Nonlocal, ast.Lambda, ast.Import, ast.ImportFrom)
 

@@ -6,8 +6,8 @@ import ast
 from collections.abc import Iterator
 
 from codemods.code.imports import Known
+from codemods.code.nodes import every_node
 from codemods.code.trees import at, replaced
-from codemods.nodes import every_node
 
 
 def plain_constants(tree: ast.Module, known: Known) -> ast.Module:

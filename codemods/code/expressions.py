@@ -6,8 +6,8 @@ import ast
 import keyword
 
 from codemods.code.imports import Known
+from codemods.code.nodes import every_node
 from codemods.code.trees import changed, replaced, twin
-from codemods.nodes import every_node
 
 PARTIAL = "functools.partial"
 CASTS = ("typing.cast", "typing_extensions.cast")

@@ -10,7 +10,7 @@ from typing import Any
 
 from codemods.code.effects import LOGGERS, dotted_name, is_quiet
 from codemods.code.names import Names
-from codemods.nodes import every_node
+from codemods.code.nodes import every_node
 
 
 class Known:

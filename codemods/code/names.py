@@ -6,7 +6,7 @@ import ast
 from collections import Counter
 from typing import Any
 
-from codemods.nodes import CHILD_FIELDS, every_node
+from codemods.code.nodes import CHILD_FIELDS, every_node
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 Path = tuple[tuple[int, int], ...]

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
-from codemods.nodes import every_node
+from codemods.code.nodes import every_node
 
 Space = ast.FunctionDef | ast.AsyncFunctionDef | ast.Module | ast.ClassDef
 NESTED = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Callable, Container, Iterator
 from typing import Any, TypeVar
 
-from codemods.nodes import CHILD_FIELDS
+from codemods.code.nodes import CHILD_FIELDS
 
 Node = TypeVar("Node", bound=ast.AST)
 BLOCKS = ("body", "orelse", "finalbody")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import builtins
 
-from codemods.nodes import every_node
+from codemods.code.nodes import every_node
 
 GIVEN = frozenset(dir(builtins)) | {"__file__", "__path__", "__builtins__", "__class__", "__annotations__"}
 NAMED = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.ExceptHandler, ast.MatchAs, ast.MatchStar)

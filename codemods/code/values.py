@@ -8,8 +8,8 @@ from typing import TypeVar
 from codemods.code.expressions import takes_something
 from codemods.code.imports import Known
 from codemods.code.names import Function, Names
+from codemods.code.nodes import every_node
 from codemods.code.trees import at, blocks, changed, replaced
-from codemods.nodes import every_node
 
 NEGATIVE = (ast.USub,)
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import ast
 
-from codemods.facts import TRAINER
-from codemods.source import CallNode, PythonFile
+from codemods.code.source import CallNode, PythonFile
+from codemods.lightning.facts import TRAINER
 
 Space = ast.FunctionDef | ast.AsyncFunctionDef | ast.Module
 FROM_ARGS = f"{TRAINER}.from_argparse_args"

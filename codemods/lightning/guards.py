@@ -6,8 +6,8 @@ import ast
 from collections.abc import Iterator
 from typing import Literal
 
-from codemods.facts import TRAINER
-from codemods.source import CallNode, PythonFile
+from codemods.code.source import CallNode, PythonFile
+from codemods.lightning.facts import TRAINER
 
 Guard = Literal["none", "both", "unclear"]
 

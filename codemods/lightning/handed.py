@@ -6,8 +6,10 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
-from codemods.facts import Facts, literal
+from codemods.code.source import CallNode, ClassNode, PythonFile
+from codemods.code.syntax import Function, own_nodes, returns, targets_of
 from codemods.lightning.calls import space_of
+from codemods.lightning.facts import Facts, literal
 from codemods.lightning.guards import asks_version
 from codemods.lightning.items import parametrized, unpacked
 from codemods.lightning.shapes import (
@@ -21,8 +23,6 @@ from codemods.lightning.shapes import (
     times_spoken,
 )
 from codemods.lightning.sole import FILLING, always_run, gives_its_own, hands_on_keys, is_alone, is_shared
-from codemods.source import CallNode, ClassNode, PythonFile
-from codemods.syntax import Function, own_nodes, returns, targets_of
 
 Place = ast.expr | ast.stmt | ast.keyword
 Holder = ast.Dict | ast.Call | ast.Assign | ast.AnnAssign

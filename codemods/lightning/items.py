@@ -5,8 +5,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Sequence
 
-from codemods.facts import literal
-from codemods.syntax import Function, targets_of
+from codemods.code.syntax import Function, targets_of
+from codemods.lightning.facts import literal
 
 Loop = ast.For | ast.AsyncFor | ast.comprehension
 _SEVERAL = (ast.List, ast.Tuple, ast.Set)

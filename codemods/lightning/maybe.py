@@ -5,11 +5,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from codemods.facts import TRAINER
+from codemods.code.scopes import Scope
+from codemods.code.source import CallNode, PythonFile
+from codemods.code.syntax import Function, targets_of
+from codemods.lightning.facts import TRAINER
 from codemods.lightning.items import parametrized
-from codemods.scopes import Scope
-from codemods.source import CallNode, PythonFile
-from codemods.syntax import Function, targets_of
 
 PARTIAL = "functools.partial"
 _SEVERAL = ast.Tuple | ast.List | ast.Set | ast.Dict

@@ -6,10 +6,10 @@ import ast
 from collections.abc import Iterator
 from typing import Literal
 
-from codemods.facts import ClassFact, Facts
-from codemods.nodes import every_node
-from codemods.source import PythonFile
-from codemods.syntax import Function, results, targets_of
+from codemods.code.nodes import every_node
+from codemods.code.source import PythonFile
+from codemods.code.syntax import Function, results, targets_of
+from codemods.lightning.facts import ClassFact, Facts
 
 FLAG = "automatic_optimization"
 NAMES = (FLAG, f"_{FLAG}")

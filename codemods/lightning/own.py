@@ -5,12 +5,12 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Iterator
 
-from codemods.facts import TRAINER, ClassFact, Facts
+from codemods.code.scopes import canonical
+from codemods.code.source import CallNode, PythonFile
+from codemods.code.syntax import Function, is_super_call, own_nodes, self_name
 from codemods.lightning.calls import builds_trainer
+from codemods.lightning.facts import TRAINER, ClassFact, Facts
 from codemods.lightning.maybe import PARTIAL, may_build
-from codemods.scopes import canonical
-from codemods.source import CallNode, PythonFile
-from codemods.syntax import Function, is_super_call, own_nodes, self_name
 
 
 def is_lightnings(file: PythonFile, facts: Facts, call: CallNode) -> bool:

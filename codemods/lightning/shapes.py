@@ -7,10 +7,10 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from codemods.facts import Facts
-from codemods.scopes import Scope
-from codemods.source import CallNode, ClassNode, PythonFile
-from codemods.syntax import Function, self_name, targets_of
+from codemods.code.scopes import Scope
+from codemods.code.source import CallNode, ClassNode, PythonFile
+from codemods.code.syntax import Function, self_name, targets_of
+from codemods.lightning.facts import Facts
 
 Definition = tuple[PythonFile, Function | ast.ClassDef]
 Shape = tuple[PythonFile, ClassNode]

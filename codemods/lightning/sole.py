@@ -6,11 +6,11 @@ import ast
 import re
 from collections.abc import Collection
 
-from codemods.facts import Facts
+from codemods.code.source import CallNode, PythonFile
+from codemods.code.syntax import Function
 from codemods.lightning.calls import FROM_ARGS, last_name, trainer_calls
+from codemods.lightning.facts import Facts
 from codemods.lightning.shapes import At, times_spoken
-from codemods.source import CallNode, PythonFile
-from codemods.syntax import Function
 
 FILLING = ("update", "setdefault")
 _KNOWN = frozenset({

@@ -8,15 +8,15 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from codemods.code.names import Names
+from codemods.code.scopes import ROOT, canonical
+from codemods.code.source import CallNode, PythonFile
+from codemods.code.syntax import Function, own_nodes, returns
 from codemods.code.trees import at, changed
-from codemods.facts import TRAINER, Facts, literal
 from codemods.lightning.calls import builds_trainer, last_name
+from codemods.lightning.facts import TRAINER, Facts, literal
 from codemods.lightning.handed import UNSEEN, Handed, handed, is_read_here
 from codemods.lightning.own import called, hands_on
 from codemods.lightning.values import Constants, constants_of
-from codemods.scopes import ROOT, canonical
-from codemods.source import CallNode, PythonFile
-from codemods.syntax import Function, own_nodes, returns
 
 PARTIAL = "functools.partial"
 Matters = Callable[[str, ast.expr | None], bool]

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from codemods.code.reaching import definitions, reaching
-from codemods.facts import Facts, literal
-from codemods.source import CallNode, ClassNode, PythonFile
-from codemods.syntax import Function, is_self_attribute, own_nodes, self_name
+from codemods.code.source import CallNode, ClassNode, PythonFile
+from codemods.code.syntax import Function, is_self_attribute, own_nodes, self_name
+from codemods.lightning.facts import Facts, literal
 
 DEEPEST = 6
 """So many names are followed, each to the next."""

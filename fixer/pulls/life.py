@@ -15,7 +15,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Literal
 
-from codemods.plan import Change
+from codemods.engine.plan import Change
 from fixer.reports.diff import unified
 from fixer.result import FileDiff, Result
 from fixer.settings import Asked

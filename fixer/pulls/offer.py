@@ -10,8 +10,8 @@ from dataclasses import dataclass, replace
 from typing import Protocol
 from urllib.parse import urlsplit
 
-from codemods.plan import Change, Plan
-from codemods.scan import Options
+from codemods.engine.plan import Change, Plan
+from codemods.engine.scan import Options
 from fixer.errors import UsageError
 from fixer.forge import Place
 from fixer.gitio import GitError, Repository

@@ -14,7 +14,7 @@ from fixer.readiness import Readiness
 from fixer.reports.evidence_list import lines, outcome_of
 from fixer.reports.rule_text import Rules
 from fixer.result import Result
-from verify.as_asked import said
+from verify.environments.as_asked import said
 from verify.evidence import Alone, Asked, Environment, Evidence, Recording
 
 SCHEMA_VERSION = 2

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import platformdirs
 
-from codemods.plan import Plan, plan
-from codemods.scan import Options
+from codemods.engine.plan import Plan, plan
+from codemods.engine.scan import Options
 from tests.codemods.support import rule, sources
 
 REQUIREMENTS = ("torch==2.10.0", "lightning==2.5.4", "numpy")

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from types import ModuleType
 from typing import Any
 
-from codemods.trainer.table import current
+from codemods.lightning.arguments import current
 
 NEVER_NONE = frozenset(
     {"accelerator", "strategy", "devices", "max_steps", "overfit_batches", "accumulate_grad_batches"}

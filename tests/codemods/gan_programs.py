@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from codemods.plan import plan
-from codemods.scan import Options
+from codemods.engine.plan import plan
+from codemods.engine.scan import Options
 from tests.codemods.support import rule, sources
 from tests.training import Record, same
 

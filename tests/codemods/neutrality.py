@@ -7,10 +7,10 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from codemods.engine.plan import find
+from codemods.engine.scan import Options
 from codemods.finding import Finding, Fix
-from codemods.plan import find
 from codemods.rule import Example, Rule, all_rules
-from codemods.scan import Options
 from tests.codemods.neutral import EDITS, moved
 from tests.codemods.neutral_program import Program
 from tests.codemods.support import sources

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from codemods.plan import Plan, plan
+from codemods.code.source import Source
+from codemods.engine.plan import Plan, plan
+from codemods.engine.scan import Options
 from codemods.rule import Rule, all_rules
-from codemods.scan import Options
-from codemods.source import Source
 from fixer.files import kind_of
 
 KINDS = {

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from codemods.autocast.amp001 import CLEARED, SPLIT
+from codemods.rules.autocast.amp001 import CLEARED, SPLIT
 from tests.codemods.amp import BARE, METHOD, NET, POISONED, SCRIPT, after, amp, levels, run_programs
 from tests.codemods.support import rule, run_rules
 

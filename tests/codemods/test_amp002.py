@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from codemods.autocast.amp002 import CLEARED, RULE
+from codemods.rules.autocast.amp002 import CLEARED, RULE
 from tests.codemods.amp import after, levels, run_programs
 from tests.codemods.support import rewritten, rule
 from tests.training import Case, train_many

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from codemods.autocast.amp003 import RULE
+from codemods.rules.autocast.amp003 import RULE
 from tests.codemods.amp import amp, levels
 from tests.training import train
 

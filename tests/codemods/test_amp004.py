@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 import torch
 
-from codemods.autocast.spelling import _PARAMETERS, OLD
+from codemods.rules.autocast.spelling import _PARAMETERS, OLD
 from tests.codemods.amp import after, amp, levels, run_programs
 
 CODE = "AMP004"

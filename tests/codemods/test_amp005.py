@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import torch
 
-from codemods.autocast.amp005 import RULE
+from codemods.rules.autocast.amp005 import RULE
 from tests.codemods.amp import levels
 
 CODE = "AMP005"

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from codemods.autocast.amp001 import CLEARED
-from codemods.autocast.amp002 import CLEARED as RENEWED
-from codemods.plan import Plan
+from codemods.engine.plan import Plan
+from codemods.rules.autocast.amp001 import CLEARED
+from codemods.rules.autocast.amp002 import CLEARED as RENEWED
 from tests.codemods.support import rule, run_rules
 
 CLEAR = f"torch.clear_autocast_cache()  # {CLEARED}"

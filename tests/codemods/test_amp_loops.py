@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from codemods.autocast.amp001 import CLEARED
+from codemods.rules.autocast.amp001 import CLEARED
 from tests.codemods.amp import after, amp, levels
 
 FIT = "from pytorch_lightning import Trainer\n\ntrainer = Trainer(precision=16)\n"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from codemods.backward.bwd001 import AFTER, BEFORE, RULE
+from codemods.rules.backward.bwd001 import AFTER, BEFORE, RULE
 from tests.codemods.support import rewritten, run_rules
 from tests.training import train
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from codemods.backward.bwd001 import AFTER, BEFORE, RULE
+from codemods.rules.backward.bwd001 import AFTER, BEFORE, RULE
 from tests.codemods.support import refusals, rule, run_rules
 
 RAW = "loss.backward()"

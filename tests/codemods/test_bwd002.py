@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 import torch
 
-from codemods.backward.bwd001 import RULE as RAW
-from codemods.backward.bwd002 import BEFORE, RULE
-from codemods.backward.bwd005 import RULE as NEEDLESS
 from codemods.finding import Finding
+from codemods.rules.backward.bwd001 import RULE as RAW
+from codemods.rules.backward.bwd002 import BEFORE, RULE
+from codemods.rules.backward.bwd005 import RULE as NEEDLESS
 from tests.codemods.support import rewritten, run_rules
 from tests.training import assert_same, train
 

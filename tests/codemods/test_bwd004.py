@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 import torch
 
-from codemods.backward.bwd004 import BEFORE, EARLY_AFTER, EARLY_BEFORE, RULE
-from codemods.backward.early import NEW
+from codemods.engine.plan import plan
+from codemods.engine.scan import Options
 from codemods.finding import Finding
-from codemods.plan import plan
-from codemods.scan import Options
+from codemods.rules.backward.bwd004 import BEFORE, EARLY_AFTER, EARLY_BEFORE, RULE
+from codemods.rules.backward.early import NEW
 from tests.codemods.support import rewritten, run_rules, sources
 
 

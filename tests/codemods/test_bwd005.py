@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from codemods.backward.bwd005 import BEFORE, GIVEN, KEPT, RULE
+from codemods.rules.backward.bwd005 import BEFORE, GIVEN, KEPT, RULE
 from tests.codemods.support import rewritten, run_rules
 
 CALL = "self.manual_backward(self.net(batch).mean(), retain_graph=True)"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from codemods.backward.bwd006 import AFTER, BEFORE, RULE
+from codemods.rules.backward.bwd006 import AFTER, BEFORE, RULE
 from tests.codemods.support import rewritten, run_rules
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from codemods.backward.bwd007 import BEFORE, RULE
+from codemods.rules.backward.bwd007 import BEFORE, RULE
 from tests.codemods.support import rewritten, run_rules
 from tests.training import Record, train
 

@@ -7,11 +7,11 @@ import signal
 
 import pytest
 
-from codemods import crew
-from codemods.crew import Crew, Item
-from codemods.desk import Desk
+from codemods.engine import crew
+from codemods.engine.crew import Crew, Item
+from codemods.engine.desk import Desk
+from codemods.engine.scan import Options
 from codemods.rule import all_rules
-from codemods.scan import Options
 from tests.codemods.support import sources
 
 ITEMS: list[Item] = [("a.py", ()), ("b.py", ())]

@@ -11,12 +11,12 @@ from typing import Any
 import libcst as cst
 import pytest
 
-from codemods import crew
-from codemods.facts import Facts
-from codemods.plan import find, plan
+from codemods.code.source import PythonFile, Source
+from codemods.engine import crew
+from codemods.engine.plan import find, plan
+from codemods.engine.scan import Options
+from codemods.lightning.facts import Facts
 from codemods.rule import Example, Match, NodeEdit, Rule, all_rules, select_rules
-from codemods.scan import Options
-from codemods.source import PythonFile, Source
 from tests.codemods.support import rule, run_rules, sources
 
 GPUS = rule("LIT101")

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from codemods.engine.plan import Plan
 from codemods.finding import Finding
-from codemods.gradients.grd001 import RULE as GRD001
-from codemods.gradients.grd002 import RULE as GRD002
-from codemods.plan import Plan
+from codemods.rules.gradients.grd001 import RULE as GRD001
+from codemods.rules.gradients.grd002 import RULE as GRD002
 from tests.codemods.support import rewritten, run_rules
 from tests.codemods.test_grd_trained import EVERY, NOTHING_REQUIRES, STEP, program, run
 from tests.training import differences

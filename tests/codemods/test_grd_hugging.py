@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from codemods.gradients.grd006 import RULE as GRD006
-from codemods.gradients.grd007 import RULE as GRD007
-from codemods.plan import plan
-from codemods.scan import Options
+from codemods.engine.plan import plan
+from codemods.engine.scan import Options
+from codemods.rules.gradients.grd006 import RULE as GRD006
+from codemods.rules.gradients.grd007 import RULE as GRD007
 from tests.codemods.support import rewritten, run_rules, sources
 from tests.codemods.test_grd_traps import SGD, adam, findings, model
 

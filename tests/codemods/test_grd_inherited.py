@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from codemods.finding import Finding
-from codemods.gradients.grd001 import RULE as GRD001
-from codemods.gradients.grd002 import RULE as GRD002
+from codemods.rules.gradients.grd001 import RULE as GRD001
+from codemods.rules.gradients.grd002 import RULE as GRD002
 from tests.codemods.support import rewritten, run_rules
 from tests.codemods.test_grd_trained import EVERY, NOTHING_REQUIRES, run
 

@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 import torch
 
-from codemods.gradients.grd003 import RULE as GRD003
-from codemods.gradients.grd004 import RULE as GRD004
-from codemods.gradients.grd005 import RULE as GRD005
-from codemods.gradients.taken import TAKEN
+from codemods.rules.gradients.grd003 import RULE as GRD003
+from codemods.rules.gradients.grd004 import RULE as GRD004
+from codemods.rules.gradients.grd005 import RULE as GRD005
+from codemods.rules.gradients.taken import TAKEN
 from tests.codemods.support import rewritten, run_rules
 from tests.codemods.test_grd_traps import adam, findings, model
 

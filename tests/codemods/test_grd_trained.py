@@ -6,16 +6,16 @@ from typing import Any
 
 import pytest
 
-from codemods.gradients.grd001 import RULE as GRD001
-from codemods.gradients.grd002 import RULE as GRD002
-from codemods.gradients.grd003 import RULE as GRD003
-from codemods.gradients.grd004 import RULE as GRD004
-from codemods.gradients.grd005 import RULE as GRD005
-from codemods.gradients.grd006 import RULE as GRD006
-from codemods.gradients.grd007 import RULE as GRD007
-from codemods.plan import plan
+from codemods.engine.plan import plan
+from codemods.engine.scan import Options
 from codemods.rule import Rule
-from codemods.scan import Options
+from codemods.rules.gradients.grd001 import RULE as GRD001
+from codemods.rules.gradients.grd002 import RULE as GRD002
+from codemods.rules.gradients.grd003 import RULE as GRD003
+from codemods.rules.gradients.grd004 import RULE as GRD004
+from codemods.rules.gradients.grd005 import RULE as GRD005
+from codemods.rules.gradients.grd006 import RULE as GRD006
+from codemods.rules.gradients.grd007 import RULE as GRD007
 from tests.codemods.support import rewritten, run_rules, sources
 from tests.training import Record, differences, same, train
 

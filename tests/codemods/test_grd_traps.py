@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from codemods.gradients.grd001 import RULE as GRD001
-from codemods.gradients.grd002 import RULE as GRD002
-from codemods.gradients.grd003 import RULE as GRD003
-from codemods.gradients.grd004 import RULE as GRD004
-from codemods.gradients.grd005 import RULE as GRD005
-from codemods.gradients.grd006 import RULE as GRD006
-from codemods.gradients.grd007 import RULE as GRD007
 from codemods.rule import Rule
+from codemods.rules.gradients.grd001 import RULE as GRD001
+from codemods.rules.gradients.grd002 import RULE as GRD002
+from codemods.rules.gradients.grd003 import RULE as GRD003
+from codemods.rules.gradients.grd004 import RULE as GRD004
+from codemods.rules.gradients.grd005 import RULE as GRD005
+from codemods.rules.gradients.grd006 import RULE as GRD006
+from codemods.rules.gradients.grd007 import RULE as GRD007
 from tests.codemods.support import run_rules
 
 FAMILY = (GRD001, GRD002, GRD003, GRD004, GRD005, GRD006, GRD007)

@@ -7,9 +7,9 @@ from dataclasses import replace
 
 import pytest
 
-from codemods.plan import plan
+from codemods.engine.plan import plan
+from codemods.engine.scan import Options
 from codemods.rule import all_rules, select_rules
-from codemods.scan import Options
 from tests.codemods.support import refusals, rewritten, run_rules, sources
 
 HEAD = "from pytorch_lightning import Trainer\n\n"

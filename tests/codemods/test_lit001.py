@@ -8,7 +8,7 @@ import warnings
 
 import pytest
 
-from codemods.names.table import FABRIC, Gone, gone, spelled
+from codemods.rules.names.table import FABRIC, Gone, gone, spelled
 from tests.codemods.support import refusals, rewritten, rule, run_rules
 
 

@@ -6,7 +6,7 @@ import pytest
 import pytorch_lightning
 from lightning.pytorch import Trainer
 
-from codemods.names.lit002 import BEFORE, OTHERS
+from codemods.rules.names.lit002 import BEFORE, OTHERS
 from tests.codemods.support import rule, run_rules
 
 

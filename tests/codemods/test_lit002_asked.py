@@ -7,11 +7,11 @@ import pkgutil
 
 import pytest
 
-from codemods.names.asked import OLD, ROOTS, renamed
-from codemods.plan import Plan, plan
+from codemods.code.source import Source
+from codemods.engine.plan import Plan, plan
+from codemods.engine.scan import Options
 from codemods.rule import rule_of
-from codemods.scan import Options
-from codemods.source import Source
+from codemods.rules.names.asked import OLD, ROOTS, renamed
 from fixer.files import kind_of
 
 

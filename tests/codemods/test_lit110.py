@@ -18,12 +18,12 @@ from lightning.pytorch.callbacks import (
     TQDMProgressBar,
 )
 
-from codemods.plan import plan
-from codemods.scan import Options
-from codemods.trainer.lit110 import OTHERS
-from codemods.trainer.lit111 import GONE
-from codemods.trainer.special import SPECIAL
-from codemods.trainer.table import Row, current, once, rows, signatures
+from codemods.engine.plan import plan
+from codemods.engine.scan import Options
+from codemods.lightning.arguments import Row, current, once, rows, signatures
+from codemods.rules.trainer.lit110 import OTHERS
+from codemods.rules.trainer.lit111 import GONE
+from codemods.rules.trainer.special import SPECIAL
 from tests.codemods.support import refusals, rewritten, rule, run_rules, sources
 
 HEAD = "from pytorch_lightning import Trainer\n"

@@ -11,13 +11,13 @@ import pytest
 from lightning.pytorch import Trainer
 from lightning.pytorch.strategies import StrategyRegistry
 
-from codemods.names.table import OTHERS, gone
-from codemods.plan import plan
+from codemods.engine.plan import plan
+from codemods.engine.scan import Options
+from codemods.lightning.strategies import GONE, RENAMED, STRATEGIES
 from codemods.rule import all_rules
-from codemods.scan import Options
-from codemods.trainer.lit111 import GONE as ARGUMENTS
-from codemods.trainer.plugins import CLASSES, FULL
-from codemods.trainer.strategies import GONE, RENAMED, STRATEGIES
+from codemods.rules.names.table import OTHERS, gone
+from codemods.rules.trainer.lit111 import GONE as ARGUMENTS
+from codemods.rules.trainer.plugins import CLASSES, FULL
 from tests.codemods.support import refusals, rewritten, rule, run_rules, sources
 
 HEAD = "from pytorch_lightning import Trainer\n"

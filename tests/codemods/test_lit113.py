@@ -8,7 +8,7 @@ import pytest
 from lightning.pytorch import Trainer
 from lightning.pytorch.tuner import Tuner
 
-from codemods.trainer.lit113 import BEFORE_UPDATE, FLAGS
+from codemods.rules.trainer.lit113 import BEFORE_UPDATE, FLAGS
 from tests.codemods.support import refusals, rewritten, rule, run_rules
 
 HEAD = "import pytorch_lightning as pl\n\n"

@@ -8,8 +8,8 @@ import inspect
 import pytest
 from lightning.pytorch import Trainer
 
-from codemods.trainer.lit114 import RENAMED, names_by_position
-from codemods.trainer.table import signatures
+from codemods.lightning.arguments import signatures
+from codemods.rules.trainer.lit114 import RENAMED, names_by_position
 from tests.codemods.support import rewritten, rule, run_rules
 
 HEAD = "from pytorch_lightning import Trainer\n\n"

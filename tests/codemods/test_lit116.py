@@ -6,8 +6,8 @@ import json
 
 import pytest
 
-from codemods.plan import Plan, plan
-from codemods.scan import Options
+from codemods.engine.plan import Plan, plan
+from codemods.engine.scan import Options
 from tests.codemods.support import rule, sources
 
 HEAD = "from pytorch_lightning import Trainer\n\n"

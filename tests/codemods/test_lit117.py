@@ -7,7 +7,7 @@ import inspect
 import pytest
 from lightning.pytorch import Trainer
 
-from codemods.trainer.lit117 import INSTEAD, OLD
+from codemods.rules.trainer.lit117 import INSTEAD, OLD
 from tests.codemods.support import rule, run_rules
 
 

@@ -8,7 +8,7 @@ from operator import attrgetter
 import pytest
 from lightning.pytorch import Trainer
 
-from codemods.trainer.lit120 import LOOPS, PRECISIONS, Row, rows
+from codemods.rules.trainer.lit120 import LOOPS, PRECISIONS, Row, rows
 from tests.codemods.support import rewritten, rule, run_rules
 
 HEAD = "from pytorch_lightning import Callback, LightningModule, Trainer\n\n\n"

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from lightning.pytorch import LightningDataModule, Trainer
 
-from codemods.source import PythonFile, Source
-from codemods.trainer import helpers
-from codemods.trainer.scripts import spoken
+from codemods.code.source import PythonFile, Source
+from codemods.lightning.scripts import spoken
+from codemods.rules.trainer import helpers
 from tests.codemods.support import refusals, rewritten, rule, run_rules
 
 HEAD = "from argparse import ArgumentParser\n\nfrom pytorch_lightning import Trainer\n\n\n"

@@ -7,7 +7,7 @@ import inspect
 import pytest
 from lightning.pytorch.cli import LightningArgumentParser, LightningCLI, SaveConfigCallback
 
-from codemods.trainer.lit131 import ROWS, Row
+from codemods.rules.trainer.lit131 import ROWS, Row
 from tests.codemods.support import refusals, rewritten, rule, run_rules
 
 HEAD = "from lightning.pytorch.cli import LightningCLI\n\n"

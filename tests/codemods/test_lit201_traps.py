@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from codemods.hooks.lit201 import BEFORE
+from codemods.rules.hooks.lit201 import BEFORE
 from tests.codemods.support import refusals, rewritten, rule, run_rules
 
 LIT = rule("LIT201")

@@ -13,7 +13,7 @@ import pytest
 from lightning.pytorch import Callback, LightningModule
 from lightning.pytorch.callbacks import BaseFinetuning
 
-from codemods.hooks.lit210 import OPTIONAL, PREFIX, SHORTER
+from codemods.rules.hooks.lit210 import OPTIONAL, PREFIX, SHORTER
 from tests.codemods.support import refusals, rewritten, rule, run_rules
 
 OWNERS = {"lightning.pytorch.LightningModule": LightningModule, "lightning.pytorch.Callback": Callback}

@@ -8,8 +8,8 @@ import pytest
 import torch
 from lightning.pytorch import Callback, LightningDataModule, LightningModule, Trainer
 
-from codemods.facts import CALLBACK, MODULE
-from codemods.hooks.unheard import DATA, DATA_HOOKS, HOOKS
+from codemods.lightning.facts import CALLBACK, MODULE
+from codemods.rules.hooks.unheard import DATA, DATA_HOOKS, HOOKS
 from tests.codemods.support import refusals, rewritten, rule, run_rules
 
 OWNERS: dict[str, type] = {MODULE: LightningModule, CALLBACK: Callback, DATA: LightningDataModule}

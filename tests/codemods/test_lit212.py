@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from codemods.hooks.lit212 import BEFORE
+from codemods.rules.hooks.lit212 import BEFORE
 from tests.codemods.support import refusals, rewritten, rule, run_rules
 from tests.training import train
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from codemods.hooks.lit214 import SKIPPING
-from codemods.plan import plan
-from codemods.scan import Options
+from codemods.engine.plan import plan
+from codemods.engine.scan import Options
+from codemods.rules.hooks.lit214 import SKIPPING
 from tests.codemods.support import rule, sources
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from codemods.modules.lit224 import RIGHT, TAKES
+from codemods.rules.modules.lit224 import RIGHT, TAKES
 from tests.codemods.support import rule, run_rules
 
 HEAD = "from lightning.pytorch import LightningModule\n\n\nclass Model(LightningModule):\n"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from codemods.plan import plan
-from codemods.scan import Options
+from codemods.engine.plan import plan
+from codemods.engine.scan import Options
 from tests.codemods.support import rule, run_rules, sources
 
 HEAD = "import pytorch_lightning as pl\nfrom packaging.version import Version, parse\n\n"

@@ -10,9 +10,9 @@ from typing import Any
 import lightning.pytorch as pl
 import pytest
 
-from codemods.modules.lit226 import HELD
-from codemods.plan import plan
-from codemods.scan import Options
+from codemods.engine.plan import plan
+from codemods.engine.scan import Options
+from codemods.rules.modules.lit226 import HELD
 from tests.codemods.support import rule, sources
 
 TRAINER = "from pytorch_lightning import Trainer\n\ntrainer = Trainer()\n"

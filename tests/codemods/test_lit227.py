@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from codemods.modules.lit227 import BEFORE, TORCH
+from codemods.rules.modules.lit227 import BEFORE, TORCH
 from tests.codemods.support import rule, run_rules
 from tests.training import train
 

@@ -9,7 +9,7 @@ import pytest
 from lightning.pytorch import LightningDataModule, LightningModule, Trainer
 from lightning.pytorch.utilities.exceptions import MisconfigurationException
 
-from codemods.modules.lit221 import LOADERS, MISSING, PRECISIONS
+from codemods.rules.modules.lit221 import LOADERS, MISSING, PRECISIONS
 from tests.codemods.support import refusals, rewritten, rule, run_rules
 
 HEAD = "import torch\nfrom lightning.pytorch import LightningModule\n\n\nclass Model(LightningModule):\n"

@@ -7,7 +7,7 @@ from pathlib import Path
 import lightning
 import pytest
 
-from codemods.variables.lit240 import VARIABLES
+from codemods.rules.variables.lit240 import VARIABLES
 from tests.codemods.support import refusals, rewritten, rule, run_rules
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from codemods.extensions.lit250 import ATTRIBUTES, DATA, members
+from codemods.rules.extensions.lit250 import ATTRIBUTES, DATA, members
 from tests.codemods.support import refusals, rewritten, rule, run_rules
 
 PACKAGES = (

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from codemods.configs.mappings import Malformed, read_mappings
-from codemods.trainer.table import current
+from codemods.lightning.arguments import current
+from codemods.lightning.configurations.mappings import Malformed, read_mappings
 from tests.codemods.support import refusals, rewritten, rule, run_rules
 
 TARGET = "_target_: pytorch_lightning.Trainer\n"
@@ -105,9 +105,9 @@ def test_toml() -> None:
         "train.py": EXPANDED,
         "conf/train.toml": "[trainer]\ngpus = 2 # both\nmax_epochs = 3\n\n[model]\ngpus = 1\n",
     }
-    from codemods.plan import plan
-    from codemods.scan import Options
-    from codemods.source import Source
+    from codemods.code.source import Source
+    from codemods.engine.plan import plan
+    from codemods.engine.scan import Options
 
     kinds = {"train.py": "python", "conf/train.toml": "toml"}
     done = plan([Source(path, kinds[path], text.encode()) for path, text in files.items()], Options((rule("LIT301"),)))

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from codemods.plan import plan
-from codemods.scan import Options
+from codemods.engine.plan import plan
+from codemods.engine.scan import Options
 from tests.codemods.support import refusals, rewritten, rule, run_rules, sources
 
 CLI = {"main.py": "from pytorch_lightning.cli import LightningCLI\n\nLightningCLI()\n"}

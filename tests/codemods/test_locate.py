@@ -12,9 +12,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from codemods.locate import KINDS, NotLocated, apply_node_edits, apply_text_edits, locate
+from codemods.code.source import PythonFile, Source
+from codemods.rewrite.locate import KINDS, NotLocated, apply_node_edits, apply_text_edits, locate
 from codemods.rule import NodeEdit, TextEdit
-from codemods.source import PythonFile, Source
 
 STDLIB = Path(ast.__file__).parent
 FILES = sorted(

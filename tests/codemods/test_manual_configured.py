@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from codemods.manual.configured import Configured, Schedule, read_configured
-from codemods.manual.optimizers import NotPlain
-from codemods.source import PythonFile, Source
+from codemods.code.source import PythonFile, Source
+from codemods.rewrite.manual.configured import Configured, Schedule, read_configured
+from codemods.rewrite.manual.optimizers import NotPlain
 
 HEAD = """\
 import torch

@@ -7,8 +7,8 @@ import ast
 import pytest
 
 from codemods.lightning.optimization import said_by
-from codemods.optimizers.opt001 import BEFORE as GAN
-from codemods.tbptt.tbp001 import BEFORE as CHUNKS
+from codemods.rules.optimizers.opt001 import BEFORE as GAN
+from codemods.rules.tbptt.tbp001 import BEFORE as CHUNKS
 from tests.codemods import gan_programs
 from tests.codemods.support import refusals, rewritten, rule
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from codemods.plan import Plan, plan
+from codemods.engine.plan import Plan, plan
+from codemods.engine.scan import Options
 from codemods.rule import Rule
-from codemods.scan import Options
 from tests.codemods import chunk_programs, gan_programs
 from tests.codemods.support import refusals, rule, sources
 from tests.training import same

@@ -9,13 +9,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from codemods import crew, looks, memory, scan
-from codemods.desk import Desk
-from codemods.manual.fits import Fitting
-from codemods.memory import Memory
+from codemods.code.source import Source
+from codemods.engine import crew, looks, memory, scan
+from codemods.engine.desk import Desk
+from codemods.engine.memory import Memory
+from codemods.engine.scan import Options, Scan
+from codemods.rewrite.manual.fits import Fitting
 from codemods.rule import all_rules
-from codemods.scan import Options, Scan
-from codemods.source import Source
 from tests.codemods.support import sources
 
 RULES = tuple(rule for rule in all_rules() if not rule.judges_ignores)

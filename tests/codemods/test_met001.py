@@ -10,7 +10,7 @@ import torch
 import torchmetrics
 import torchmetrics.functional
 
-from codemods.metrics.table import PASSED, proven, rows
+from codemods.rules.metrics.table import PASSED, proven, rows
 from tests.codemods.support import refusals, rewritten, rule, run_rules
 
 HEAD = """\

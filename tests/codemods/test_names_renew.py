@@ -6,8 +6,8 @@ import ast
 
 import pytest
 
-from codemods.names.renew import FOREIGN, names
-from codemods.names.table import gone
+from codemods.rules.names.renew import FOREIGN, names
+from codemods.rules.names.table import gone
 
 MODULE = """\
 import os

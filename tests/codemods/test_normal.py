@@ -15,7 +15,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from codemods.code.normal import normal
-from codemods.source import PythonFile, Source
+from codemods.code.source import PythonFile, Source
 from tests.codemods.support import rule, run_rules
 
 HEAD = """\

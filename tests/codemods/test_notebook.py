@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from codemods.code.notebook import Notebook
+from codemods.code.source import Source, Unreadable
+from codemods.engine.plan import Plan
 from codemods.finding import Span
-from codemods.notebook import Notebook
-from codemods.plan import Plan
-from codemods.source import Source, Unreadable
 from tests.codemods.support import rule, run_rules
 
 

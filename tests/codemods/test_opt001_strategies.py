@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from codemods.optimizers.opt001 import BEFORE
-from codemods.plan import Plan, plan
-from codemods.scan import Options
+from codemods.engine.plan import Plan, plan
+from codemods.engine.scan import Options
+from codemods.rules.optimizers.opt001 import BEFORE
 from tests.codemods.support import rewritten, rule, run_rules, sources
 
 OPT = rule("OPT001")

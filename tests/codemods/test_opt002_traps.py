@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from codemods.optimizers import opt002, opt003, opt005
-from codemods.plan import plan
-from codemods.scan import Options
+from codemods.engine.plan import plan
+from codemods.engine.scan import Options
+from codemods.rules.optimizers import opt002, opt003, opt005
 from tests.codemods.support import refusals, rewritten, rule, run_rules, sources
 from tests.training import same, train
 

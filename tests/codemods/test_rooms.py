@@ -1,4 +1,4 @@
-"""Which rooms of codemods know of which."""
+"""Which rooms know of which: the arrows of the house, and the few that still point the wrong way."""
 
 from __future__ import annotations
 
@@ -8,29 +8,72 @@ from pathlib import Path
 import pytest
 
 import codemods
+import verify
 
 ROOT = Path(codemods.__file__).parent
+WORDS = {"codemods.finding", "codemods.rule"}
 MAY = {
-    "code": {"codemods.code", "codemods.nodes"},
-    "lightning": {"codemods.code", "codemods.lightning", "codemods.nodes", "codemods.facts", "codemods.source",
-                  "codemods.syntax", "codemods.scopes"},
+    "code": {"codemods.code", "codemods.finding"},
+    "lightning": {"codemods.code", "codemods.lightning", *WORDS},
+    "rewrite": {"codemods.code", "codemods.lightning", "codemods.rewrite", *WORDS},
+    "engine": {"codemods", "codemods.code", "codemods.lightning", "codemods.rewrite", "codemods.engine", *WORDS},
+}
+"""What each room may import: what lies below it, and the words in which rules speak."""
+STILL = {
+    ("lightning/keywords.py", "codemods.rewrite.edits"),
+    ("lightning/scripts.py", "codemods.rules.trainer"),
+}
+"""What is to go: each is a question that two rooms share."""
+FAMILIES = {
+    ("backward", "loops"), ("loops", "backward"), ("configs", "metrics"), ("configs", "names"), ("configs", "trainer"),
+    ("modules", "names"), ("names", "metrics"), ("hooks", "optimizers"), ("hooks", "tbptt"), ("optimizers", "hooks"),
+    ("optimizers", "tbptt"), ("tbptt", "hooks"),
 }  # fmt: skip
+"""Families that still ask another one; no more may come."""
 
 
-def imported(path: Path) -> set[str]:
+def imported(path: Path, package: str) -> set[str]:
+    """The modules of a package that a file imports, inside of functions too."""
     found = set()
-    for node in ast.walk(ast.parse(path.read_text())):
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.ImportFrom) and node.module:
             found.add(node.module)
         elif isinstance(node, ast.Import):
             found |= {alias.name for alias in node.names}
-    return {name for name in found if name.split(".")[0] == "codemods"}
+    return {name for name in found if name.split(".")[0] == package}
 
 
 @pytest.mark.parametrize("room", MAY)
 def test_a_room_knows_what_lies_below_it_alone(room: str) -> None:
-    files = sorted((ROOT / room).glob("*.py"))
+    files = sorted((ROOT / room).rglob("*.py"))
     assert len(files) > 1
-    for path in files:
-        for name in imported(path):
-            assert any(name == known or name.startswith(f"{known}.") for known in MAY[room]), (path, name)
+    wrong = {
+        (path.relative_to(ROOT).as_posix(), name)
+        for path in files
+        for name in imported(path, "codemods")
+        if not any(name == known or (known != "codemods" and name.startswith(f"{known}.")) for known in MAY[room])
+    }
+    assert wrong == {(path, name) for path, name in STILL if path.startswith(room)}
+
+
+def test_a_family_asks_no_other_one_but_those_that_are_listed() -> None:
+    rules = ROOT / "rules"
+    found = set()
+    for path in rules.rglob("*.py"):
+        family = path.relative_to(rules).parts[0]
+        names = [name.split(".") for name in imported(path, "codemods") if name.startswith("codemods.rules.")]
+        found |= {(family, other) for _, _, other, *_ in names if other != family}
+    assert found == FAMILIES
+
+
+def test_what_runs_beside_the_project_knows_nothing_else_of_ours() -> None:
+    files = sorted((Path(verify.__file__).parent / "harness").glob("*.py"))
+    assert len(files) > 30
+    assert [(path.name, imported(path, "verify")) for path in files if imported(path, "verify")] == []
+
+
+def test_no_package_knows_of_the_tool() -> None:
+    for package, other in (("codemods", "verify"), ("verify", "codemods")):
+        files = sorted((ROOT.parent / package).rglob("*.py"))
+        assert len(files) > 100
+        assert not [path for path in files if imported(path, other) or imported(path, "fixer")]

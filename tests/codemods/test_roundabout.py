@@ -9,9 +9,9 @@ from dataclasses import replace
 import pytest
 
 from codemods.code.normal import normal
-from codemods.facts import Facts
+from codemods.code.source import PythonFile
+from codemods.lightning.facts import Facts
 from codemods.rule import Match, TextEdit
-from codemods.source import PythonFile
 from tests.codemods.support import rewritten, rule, run_rules
 
 SCRIPT = """\

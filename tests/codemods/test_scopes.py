@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from codemods.scopes import bind
-from codemods.source import PythonFile, Source
+from codemods.code.scopes import bind
+from codemods.code.source import PythonFile, Source
 from tests.codemods.support import rewritten, rule, run_rules
 
 MODULE = "pytorch_lightning.LightningModule"

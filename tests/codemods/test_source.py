@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from codemods.source import CallNode, PythonFile, Source
+from codemods.code.source import CallNode, PythonFile, Source
 
 ROOT = Path(__file__).parents[2]
 SHAPES = '''\

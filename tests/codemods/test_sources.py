@@ -13,10 +13,11 @@ from typing import Any
 import pytest
 from packaging.version import Version
 
-from codemods.extensions.lit250 import members
-from codemods.hooks.unheard import DATA_HOOKS, HOOKS
-from codemods.names.table import gone, spelled
-from codemods.trainer import table
+from codemods.lightning import arguments as table
+from codemods.rules.extensions.lit250 import members
+from codemods.rules.hooks.unheard import DATA_HOOKS, HOOKS
+from codemods.rules.names.table import gone, spelled
+from codemods.rules.trainer import lit120
 from tests.training.interpreters import python_for
 
 RELEASE = "1.9.5"
@@ -33,7 +34,7 @@ MEMBERS = [
 
 def attributes() -> dict[str, str]:
     """The attributes of Trainer in the table, with the last release that had each."""
-    with (Path(table.__file__).parent / "attributes.csv").open(encoding="utf-8", newline="") as file:
+    with (Path(lit120.__file__).with_name("attributes.csv")).open(encoding="utf-8", newline="") as file:
         return {row["attribute"]: row["last"] for row in csv.DictReader(file) if row["last"]}
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from codemods.steps.stp001 import RULE
+from codemods.rules.steps.stp001 import RULE
 from tests.codemods.support import rewritten, run_rules
 
 HEAD = "import math\nfrom pytorch_lightning import Trainer\nfrom torch.utils.data import DataLoader\n\n\n"

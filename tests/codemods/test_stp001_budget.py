@@ -6,7 +6,7 @@ from __future__ import annotations
 import pytest
 
 from codemods.finding import Finding
-from codemods.steps.stp001 import RULE
+from codemods.rules.steps.stp001 import RULE
 from tests.codemods.support import rewritten, run_rules
 from tests.training import Case, train_many
 

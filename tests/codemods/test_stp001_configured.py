@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from codemods.engine.plan import Plan
 from codemods.finding import Finding
-from codemods.plan import Plan
-from codemods.steps.stp001 import RULE
+from codemods.rules.steps.stp001 import RULE
 from tests.codemods.support import run_rules
 from tests.training import train
 

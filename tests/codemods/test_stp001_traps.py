@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from codemods.steps.stp001 import RULE
+from codemods.rules.steps.stp001 import RULE
 from tests.codemods.support import run_rules
 from tests.codemods.test_stp001 import HEAD, levels, program
 

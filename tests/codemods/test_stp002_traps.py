@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from codemods.steps.stp002 import RULE
+from codemods.rules.steps.stp002 import RULE
 from tests.codemods.support import run_rules
 from tests.codemods.test_stp002 import CONFIGURED, EST, HEAD, LIMITED, PROPERTY, levels, method, trainer
 

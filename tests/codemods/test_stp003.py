@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from codemods.steps.stp003 import RULE
+from codemods.rules.steps.stp003 import RULE
 from tests.codemods.support import rewritten, run_rules
 
 HEAD = "from lightning.pytorch import Callback, LightningModule, Trainer\n\n\nclass Model(LightningModule):\n"

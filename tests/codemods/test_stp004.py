@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from codemods.steps.stp004 import RULE
+from codemods.rules.steps.stp004 import RULE
 from tests.codemods.support import rewritten, run_rules
 
 HEAD = "import pytorch_lightning as pl\nfrom argparse import ArgumentParser\n\n\n"

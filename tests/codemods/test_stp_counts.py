@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from codemods.steps.stp001 import RULE as STP001
-from codemods.steps.stp002 import RULE as STP002
-from codemods.steps.stp003 import RULE as STP003
-from codemods.steps.stp004 import RULE as STP004
+from codemods.rules.steps.stp001 import RULE as STP001
+from codemods.rules.steps.stp002 import RULE as STP002
+from codemods.rules.steps.stp003 import RULE as STP003
+from codemods.rules.steps.stp004 import RULE as STP004
 from tests.codemods.support import rewritten, run_rules
 from tests.training import Case, Record, train, train_many
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from codemods.plan import plan
-from codemods.scan import Options
-from codemods.source import Source
+from codemods.code.source import Source
+from codemods.engine.plan import plan
+from codemods.engine.scan import Options
 from tests.codemods.support import rule
 
 SEED = "from lightning.pytorch import seed_everything\n\nseed_everything()\n"

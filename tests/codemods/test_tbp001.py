@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from codemods.tbptt.tbp001 import BEFORE
+from codemods.rules.tbptt.tbp001 import BEFORE
 from tests.codemods.support import refusals, rewritten, rule, run_rules
 
 TBP = rule("TBP001")

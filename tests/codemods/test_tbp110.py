@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from codemods.plan import plan
+from codemods.engine.plan import plan
+from codemods.engine.scan import Options
 from codemods.rule import Rule
-from codemods.scan import Options
 from tests.codemods.loop_programs import TRAINER, changed
 from tests.codemods.support import rule, sources
 

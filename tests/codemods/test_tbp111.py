@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from codemods.loops.tbp111 import BEFORE, PART, RULE
+from codemods.rules.loops.tbp111 import BEFORE, PART, RULE
 from tests.codemods.support import refusals, rewritten, run_rules
 from tests.training import assert_same, train
 

@@ -9,11 +9,11 @@ from typing import Any
 import libcst as cst
 import pytest
 
-from codemods.facts import Facts
+from codemods.engine.plan import Plan
+from codemods.engine.telling import told
 from codemods.finding import Finding, Span
-from codemods.plan import Plan
+from codemods.lightning.facts import Facts
 from codemods.rule import Match, NodeEdit, Rule
-from codemods.telling import told
 from tests.codemods.support import run_rules
 from tests.codemods.test_engine import breaking
 

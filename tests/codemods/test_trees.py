@@ -7,8 +7,8 @@ import pickle
 
 import pytest
 
-from codemods.source import PythonFile, Source, Unreadable
-from codemods.trees import Trees
+from codemods.code.parsed_files import Trees
+from codemods.code.source import PythonFile, Source, Unreadable
 
 TEXTS = {f"{name}.py": f"{name} = 1\n" for name in "abc"}
 

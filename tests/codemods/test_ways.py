@@ -9,7 +9,7 @@ from functools import cache
 
 import pytest
 
-from codemods.plan import Plan
+from codemods.engine.plan import Plan
 from tests.codemods.fake_lightning import trained
 from tests.codemods.ways import Case, cases, outcome, planned, ways
 

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Literal
 
-from codemods.plan import Plan
+from codemods.engine.plan import Plan
+from codemods.lightning.arguments import KINDS, current, once, rows
 from codemods.rule import all_rules
-from codemods.trainer.table import KINDS, current, once, rows
 from tests.codemods.support import run_rules
 
 Outcome = Literal["silent", "finding", "rewritten"]

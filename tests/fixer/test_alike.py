@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from codemods.plan import plan
+from codemods.engine.plan import plan
 from fixer import comparison, proof
 from fixer.comparison import Trees, compare
 from fixer.project import open_commit

@@ -10,8 +10,8 @@ import pytest
 from fixer import cache
 from fixer.proof_state import states
 from tests.fixer.command import Ask
-from verify.building import MARKER
-from verify.kept import DAY
+from verify.environments.building import MARKER
+from verify.environments.kept import DAY
 
 
 @pytest.fixture

@@ -186,7 +186,7 @@ TRAINS = b"import lightning\n\nlightning.Trainer().fit(None)\n"
 
 def test_one_line_of_toml_is_proven_in_seconds(ask: Ask, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """`run` excludes the malicious releases from requirements that choose 2.6.6 before and after."""
-    monkeypatch.setattr("verify.environments.target", lambda *_: pytest.fail("an environment was asked for"))
+    monkeypatch.setattr("verify.environments.versions.target", lambda *_: pytest.fail("an environment was asked for"))
     folder = old_project(tmp_path / "project", {"train.py": TRAINS, "pyproject.toml": EXCLUDING})
     report = ask("run", folder, "--output-format", "json").report()
     (evidence,) = report["evidence"]

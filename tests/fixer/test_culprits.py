@@ -10,10 +10,10 @@ from pathlib import Path
 import libcst as cst
 import pytest
 
-from codemods.facts import Facts
-from codemods.plan import plan
+from codemods.code.source import PythonFile
+from codemods.engine.plan import plan
+from codemods.lightning.facts import Facts
 from codemods.rule import Match, NodeEdit, Rule
-from codemods.source import PythonFile
 from fixer import proof
 from fixer.culprits import TRIALS, narrow
 from fixer.project import open_commit

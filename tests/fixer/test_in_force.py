@@ -12,7 +12,7 @@ from fixer.in_force import in_force
 from tests.fixer.command import OLD, Ask, old_project
 from tests.support import commit_all
 from verify.bench import Request
-from verify.entry import Start
+from verify.reading.entry import Start
 
 OWN = "settings from the work tree: pyproject.toml is not committed"
 PROJECT = b'[project]\nname = "p"\nversion = "1"\n'

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from codemods.plan import Plan, plan
-from codemods.scan import Options
-from codemods.source import Source
+from codemods.code.source import Source
+from codemods.engine.plan import Plan, plan
+from codemods.engine.scan import Options
 from fixer.demo import write_demo
 from fixer.errors import UsageError
 from fixer.project import Project

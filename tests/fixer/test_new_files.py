@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from codemods.trainer.helpers import module_text
+from codemods.rules.trainer.helpers import module_text
 from tests.fixer.command import Ask
 from tests.support import commit_all, git
 

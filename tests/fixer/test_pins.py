@@ -11,8 +11,8 @@ from fixer.files import kind_of
 from fixer.pipeline import diff
 from fixer.project import open_tree
 from fixer.settings import Asked, checked_target, pins_of, sources_of
-from verify import resolve as module
-from verify.resolve import Resolution
+from verify.environments import resolve as module
+from verify.environments.resolve import Resolution
 
 FILES = {
     "train.py": "from pytorch_lightning import Trainer\n\nTrainer(gpus=1)\n",

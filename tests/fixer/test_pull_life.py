@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from codemods.plan import Change
+from codemods.engine.plan import Change
 from fixer.errors import UsageError
 from fixer.pulls import life
 from fixer.pulls.body import Templates, body, title

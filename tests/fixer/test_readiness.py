@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from codemods.memory import Memory
-from codemods.plan import Plan, find, plan
+from codemods.code.source import Source
+from codemods.engine.memory import Memory
+from codemods.engine.plan import Plan, find, plan
+from codemods.engine.scan import Options
 from codemods.rule import all_rules
-from codemods.scan import Options
-from codemods.source import Source
 from fixer.files import kind_of
 from fixer.readiness import Readiness
 from fixer.settings import pins_of

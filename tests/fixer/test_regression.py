@@ -11,9 +11,9 @@ import libcst as cst
 import pytest
 
 from codemods import rule as rules
-from codemods.facts import Facts
+from codemods.code.source import PythonFile
+from codemods.lightning.facts import Facts
 from codemods.rule import Match, NodeEdit, Rule
-from codemods.source import PythonFile
 from fixer import settings
 from fixer.demo import write_demo
 from tests.fixer.command import Ask, asking

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from codemods.memory import Memory
+from codemods.code.source import Source
+from codemods.engine.memory import Memory
+from codemods.engine.scan import Options, scan
 from codemods.rule import all_rules
-from codemods.scan import Options, scan
-from codemods.source import Source
 from fixer import cache, remembered
 
 FILES = (Source("model.py", "python", b"import pytorch_lightning as pl\n\npl.Trainer(gpus=1)\n"),)

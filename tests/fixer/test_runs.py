@@ -21,7 +21,7 @@ from fixer.result import Result
 from tests.fixer.command import OLD, Ask, Said, environment, old_project
 from tests.fixer.reports.samples import CHECK, RESULTS, RUN
 from tests.support import commit_all, git
-from verify.recorded import Started, keep
+from verify.judging.recorded import Started, keep
 
 HERE, ELSEWHERE = Identity("project", "/here/.git", "a1"), Identity("other", "/elsewhere/.git", "b2")
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from codemods.plan import Change, plan
+from codemods.engine.plan import Change, plan
 from fixer import proof
 from fixer.groups import steps_of
 from fixer.pipeline import exit_code
@@ -25,9 +25,9 @@ from tests.fixer.command import old_project
 from tests.fixer.test_culprits import TRAINED, rename
 from verify.bench import Request
 from verify.evidence import Evidence, Rung, Touched
-from verify.executed_parts import parts
-from verify.record import Raw
-from verify.sources import Sources
+from verify.judging.executed_parts import parts
+from verify.judging.record import Raw
+from verify.reading.sources import Sources
 
 FIVE = tuple(f"BAD{number:03}" for number in range(5))
 

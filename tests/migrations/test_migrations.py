@@ -13,8 +13,8 @@ import pytest
 from tests.migrations.cases import MIGRATIONS, Migration
 from tests.mutations.judging import baseline, judged
 from tests.training.interpreters import TARGET
-from verify.record import Raw
-from verify.verdict import Judgement
+from verify.judging.record import Raw
+from verify.judging.verdict import Judgement
 
 
 @functools.cache

@@ -13,13 +13,13 @@ from tests.mutations.changes import BASELINE
 from tests.training.cases import Case
 from tests.training.interpreters import TARGET
 from tests.training.processes import worker
-from verify import conform
-from verify.record import Raw, events, read
-from verify.requirements import misfit
+from verify.judging.record import Raw, events, read
+from verify.judging.requirements import misfit
+from verify.judging.verdict import Judgement, judge, noise_of
+from verify.reading import conform
+from verify.reading.sources import NAMESPACES, Sources
+from verify.reading.uses import Use, asked, uses
 from verify.running import EPOCHS, SEED, TRAIN_BATCHES, VAL_BATCHES
-from verify.sources import NAMESPACES, Sources
-from verify.uses import Use, asked, uses
-from verify.verdict import Judgement, judge, noise_of
 
 SECONDS = 60.0
 SHORT = {

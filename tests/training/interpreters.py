@@ -10,8 +10,8 @@ from pathlib import Path
 
 from platformdirs import user_cache_dir
 
-from verify.environments import Wanted, baseline, target
-from verify.installer import find
+from verify.environments.installer import find
+from verify.environments.versions import Wanted, baseline, target
 
 TARGET = "2.6.6"
 WANTED = frozenset({"numpy"})

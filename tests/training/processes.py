@@ -10,8 +10,8 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
-import verify.harness
 from tests.training.interpreters import packages_of, python_for
+from verify.harness import HARNESS
 
 KEPT = ("PATH", "HOME", "TMPDIR", "LANG", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "XDG_CACHE_HOME")
 
@@ -23,7 +23,7 @@ class Worker:
         self.release = release
         environment = {name: os.environ[name] for name in KEPT if name in os.environ}
         self._process = subprocess.Popen(
-            [str(python_for(release)), str(Path(__file__).with_name("worker.py")), str(Path(verify.harness.__file__)),
+            [str(python_for(release)), str(Path(__file__).with_name("worker.py")), str(HARNESS),
              *packages_of(release)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,

@@ -7,8 +7,8 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from verify.containment import Containment
-from verify.installer import Installer
+from verify.environments.installer import Installer
+from verify.sandbox.containment import Containment
 
 CONTAINED = Containment("limits")
 FOLDERS = (sys.prefix, sys.base_prefix, *sys.path)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from verify.evidence import Evidence
-from verify.told import facts_of
-from verify.verdict import Judgement
+from verify.judging.told import facts_of
+from verify.judging.verdict import Judgement
 
 
 def said(found: Judgement | Evidence) -> str:

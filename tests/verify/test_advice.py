@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from tests.verify.trees import tree
-from verify.advice import advice
 from verify.evidence import Evidence, Failure, Recording
-from verify.missing_files import missing_file
-from verify.sources import Sources
+from verify.judging.advice import advice
+from verify.reading.missing_files import missing_file
+from verify.reading.sources import Sources
 
 NOT_THERE = "[Errno 2] No such file or directory: "
 

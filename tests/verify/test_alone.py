@@ -16,15 +16,15 @@ import torch
 
 from tests.verify.test_apart import BODY, HEAD, record, result
 from tests.verify.trees import tree
-from verify import modules
-from verify.alone_arguments import Hints
-from verify.alone_batches import guesses, leaf, make, told
-from verify.alone_changes import Trouble
-from verify.alone_climb import Climb, children
-from verify.alone_data import Offers
-from verify.alone_errors import following, is_about_inputs
-from verify.alone_sizes import reduced, smaller
-from verify.alone_tries import (
+from verify.harness import HARNESS
+from verify.harness.alone_arguments import Hints
+from verify.harness.alone_batches import guesses, leaf, make, told
+from verify.harness.alone_changes import Trouble
+from verify.harness.alone_climb import Climb, children
+from verify.harness.alone_data import Offers
+from verify.harness.alone_errors import following, is_about_inputs
+from verify.harness.alone_sizes import reduced, smaller
+from verify.harness.alone_tries import (
     Attempt,
     Bench,
     Handed,
@@ -37,8 +37,9 @@ from verify.alone_tries import (
     _Seen,
     generator,
 )
-from verify.hints import hints
-from verify.sources import Sources
+from verify.reading import modules
+from verify.reading.hints import hints
+from verify.reading.sources import Sources
 
 CASES = Path(__file__).parent / "alone_cases"
 FILES = ("shapes.py", "built.py", "needing.py", "started.py")
@@ -67,7 +68,7 @@ def search(
         "modules": [modules.described(sources, one) for one in chosen],
     }  # fmt: skip
     (folder / "spec.json").write_text(json.dumps(spec))
-    harness = Path(modules.__file__).with_name("harness.py")
+    harness = HARNESS
     limit = f"import resource; resource.setrlimit(resource.RLIMIT_DATA, ({most},) * 2); " if most else ""
     start = f"{limit}import os, sys; os.execv(sys.executable, [sys.executable, *sys.argv[1:]])"
     command = [sys.executable, "-c", start, "-B", harness, folder / "spec.json"]
@@ -267,7 +268,7 @@ def test_a_model_whose_steps_take_too_long_is_made_smaller_where_that_trains(
             error, module=torch.nn.Linear(1, 1), spec={"items": []}, seconds=90.0 if is_whole else narrow or 0
         )
 
-    monkeypatch.setattr("verify.alone_climb.attempt", attempt)
+    monkeypatch.setattr("verify.harness.alone_climb.attempt", attempt)
     hints = Hints({}, ({"width": 512},))
     cls = type("Wide", (), {"__init__": lambda self, width: None})
     bench = Bench(None, ".", 1)
@@ -354,7 +355,7 @@ def test_files_of_the_project_are_not_taken_for_what_lightning_imports(tmp_path:
         "seconds": 100, "record": str(tmp_path / "record.jsonl"), "scratch": str(tmp_path),
     }  # fmt: skip
     (tmp_path / "spec.json").write_text(json.dumps(spec))
-    harness = Path(modules.__file__).with_name("harness.py")
+    harness = HARNESS
     subprocess.run([sys.executable, "-B", harness, tmp_path / "spec.json"], cwd=tmp_path, capture_output=True)
     told = [json.loads(line)["event"] for line in (tmp_path / "record.jsonl").read_text().splitlines()]
     assert told == ["start", "end"]

@@ -11,10 +11,10 @@ import pytest
 import torch
 
 from tests.verify.test_alone import search
-from verify.alone_data import Unsaid, _aside, described, first_batch
-from verify.alone_files import Made
-from verify.datasets import nearest
-from verify.sources import Sources
+from verify.harness.alone_data import Unsaid, _aside, described, first_batch
+from verify.harness.alone_files import Made
+from verify.reading.datasets import nearest
+from verify.reading.sources import Sources
 
 PROJECT = {
     "own.py": '''

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from tests.verify.test_alone import search
-from verify.callers import NONE, settled
-from verify.hints import hints
-from verify.sources import Sources
+from verify.reading.callers import NONE, settled
+from verify.reading.hints import hints
+from verify.reading.sources import Sources
 
 CASES = Path(__file__).parent / "followed_cases"
 

@@ -17,12 +17,12 @@ import torch
 from torch import nn
 
 from tests.verify.test_alone import search
-from verify import alone_climb, alone_memory
-from verify.alone_arguments import Hints
-from verify.alone_climb import Climb
-from verify.alone_data import Offers
-from verify.alone_memory import is_refused, tidy
-from verify.alone_tries import STEP_SCORE, Attempt, Bench, State, TooLarge, _counting
+from verify.harness import alone_climb, alone_memory
+from verify.harness.alone_arguments import Hints
+from verify.harness.alone_climb import Climb
+from verify.harness.alone_data import Offers
+from verify.harness.alone_memory import is_refused, tidy
+from verify.harness.alone_tries import STEP_SCORE, Attempt, Bench, State, TooLarge, _counting
 
 WIDE = """
 import pytorch_lightning as pl
@@ -65,7 +65,7 @@ def test_a_try_that_holds_too_much_memory_is_ended_before_the_search_is() -> Non
 
 
 BOUNDED = """
-from verify.alone_memory import bounded, held, is_refused
+from verify.harness.alone_memory import bounded, held, is_refused
 import numpy
 
 def allocate():
@@ -89,7 +89,7 @@ def test_an_allocation_fails_where_the_process_is_bounded_already(most: int | No
     set_limit = f"import resource\nresource.setrlimit(resource.RLIMIT_DATA, ({most},) * 2)\n" if most else ""
     done = subprocess.run(
         [sys.executable, "-c", set_limit + BOUNDED],
-        cwd=Path(alone_memory.__file__).parents[1],
+        cwd=Path(alone_memory.__file__).parents[2],
         capture_output=True,
         text=True,
     )

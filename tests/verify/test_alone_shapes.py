@@ -13,13 +13,14 @@ import torch
 from torch import nn
 
 from tests.verify.test_alone import search
-from verify import alone_climb, modules
-from verify.alone_arguments import Hints
-from verify.alone_batches import leaf, told
-from verify.alone_climb import TRIES, Climb
-from verify.alone_data import Offers
-from verify.alone_shapes import FIRST, beginnings, fitting
-from verify.alone_tries import STEP_SCORE, Attempt, Bench, State, TooSlow
+from verify.harness import alone_climb
+from verify.harness.alone_arguments import Hints
+from verify.harness.alone_batches import leaf, told
+from verify.harness.alone_climb import TRIES, Climb
+from verify.harness.alone_data import Offers
+from verify.harness.alone_shapes import FIRST, beginnings, fitting
+from verify.harness.alone_tries import STEP_SCORE, Attempt, Bench, State, TooSlow
+from verify.reading import modules
 
 HEAD = """
 import pytorch_lightning as pl

@@ -13,15 +13,15 @@ import pytest
 from tests.verify.said import said as told_of
 from tests.verify.test_touched import READY
 from tests.verify.trees import tree
-from verify import modules
 from verify.apart import Result, Sides, _replay, train
 from verify.bench import Bench, Pair, Request
 from verify.evidence import Fact, Failure, Recording
-from verify.process import Outcome
+from verify.judging.record import Raw
+from verify.judging.told import given
 from verify.prove import prove
-from verify.record import Raw
-from verify.sources import Sources
-from verify.told import given
+from verify.reading import modules
+from verify.reading.sources import Sources
+from verify.sandbox.process import Outcome
 
 HEAD = "import pytorch_lightning as pl\nimport torch\n\n\nclass Model(pl.LightningModule):\n"
 BODY = """

@@ -13,14 +13,14 @@ import pytest
 from packaging.version import Version
 
 from tests.verify.installers import CONTAINED
-from verify import as_asked, environments
-from verify.as_asked import bound, bounded, fails_today, most, said
 from verify.bench import Request
-from verify.environments import Ready, Wanted
+from verify.environments import as_asked, versions
+from verify.environments.as_asked import bound, bounded, fails_today, most, said
+from verify.environments.installer import Installer, find
+from verify.environments.interpreters import Interpreter, Unavailable, inspect
+from verify.environments.solving import Solution, installed, solve
+from verify.environments.versions import Ready, Wanted
 from verify.evidence import Alone, Asked, Environment, Evidence, Failure, Recording, Rung, Verdict
-from verify.installer import Installer, find
-from verify.interpreters import Interpreter, Unavailable, inspect
-from verify.solving import Solution, installed, solve
 
 RUN = Recording("train.py", True, None, *[()] * 3, 8, 8, 2, *[()] * 2, None, None, 0.0)
 PROOF = Evidence("g", ("A",), "same", "preserved", "8 losses are the same", before=RUN, after=RUN)
@@ -96,7 +96,7 @@ def chosen(
         python = replace(HERE, packages=there)
         return Ready(python, Environment("target", HERE.python, (), "why"))
 
-    monkeypatch.setattr(environments, "target", built)
+    monkeypatch.setattr(versions, "target", built)
     monkeypatch.setattr(as_asked, "inspect", lambda path: THERE)
     wanted = Wanted("lightning", frozenset({"numpy", *needs}))
     ready = as_asked.target(wanted, wanted.packages, tree, "2.6.6", None, index, tmp_path / "cache", print)

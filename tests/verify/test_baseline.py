@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from verify.baseline import choose
-from verify.eras import older_than, oldest
-from verify.releases import MINORS, NEVER
-from verify.sources import Sources
+from verify.environments.baseline import choose
+from verify.environments.eras import older_than, oldest
+from verify.environments.releases import MINORS, NEVER
+from verify.reading.sources import Sources
 
 
 @pytest.mark.parametrize(

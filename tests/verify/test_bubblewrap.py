@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from verify import bubblewrap
-from verify.containment import Containment, contain
-from verify.process import Limits
+from verify.sandbox import bubblewrap
+from verify.sandbox.containment import Containment, contain
+from verify.sandbox.process import Limits
 
 ROOMY = Limits(30, 2 * 2**30)
 PRETENDED = """#!/bin/sh

@@ -19,16 +19,16 @@ from verify.again import First, settled
 from verify.apart import Sides
 from verify.bench import Bench, Pair, Request
 from verify.budget import ALONE, SCRIPTS, TRIALS, Budget, Clock, Interrupted, spelled
-from verify.building import MARKER, Plan, build
+from verify.environments.building import MARKER, Plan, build
+from verify.environments.installer import NO_TIME, find
+from verify.environments.interpreters import Interpreter, Unavailable
 from verify.evidence import Failure, Recording
 from verify.finished import keep, take
-from verify.installer import NO_TIME, find
-from verify.interpreters import Interpreter, Unavailable
-from verify.process import Outcome
+from verify.judging.record import Raw
+from verify.judging.verdict import Judgement, confirmed, judge
 from verify.prove import prove
-from verify.record import Raw
-from verify.sources import Sources
-from verify.verdict import Judgement, confirmed, judge
+from verify.reading.sources import Sources
+from verify.sandbox.process import Outcome
 
 HERE = Path(sys.executable)
 REQUEST = Request("g", ("A",), ("train.py",), "2.6.6", None, ("lightning",), ("lightning",), HERE, baseline_python=HERE)
@@ -107,7 +107,7 @@ def test_an_environment_that_lacked_the_time_is_not_kept(tmp_path: Path, monkeyp
         left.reverse()
         return ("numpy (not in time)",)
 
-    monkeypatch.setattr("verify.building._fill", filled)
+    monkeypatch.setattr("verify.environments.building._fill", filled)
     plan = Plan(("torch", "lightning==2.6.6"), (), ("numpy",))
     with pytest.raises(Unavailable, match=r"the time for environments ended before lightning==2\.6\.6"):
         build(plan, Interpreter(HERE, "3.12.0", {}), found, tmp_path / "cache", lambda text: None)
@@ -282,7 +282,7 @@ def test_a_proof_that_goes_on_takes_what_is_finished(tmp_path: Path, monkeypatch
 
 def test_a_search_is_bound_by_the_clock(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Also one that computes without a stop, and hears no alarm of its own."""
-    monkeypatch.setattr("verify.modules.described", lambda *_: {})
+    monkeypatch.setattr("verify.reading.modules.described", lambda *_: {})
     source = Sources(tree(tmp_path / "tree", model=NEW))
     specs: list[Mapping[str, object]] = []
 

@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 
 from tests.verify.installers import CONTAINED, FOLDERS, Recorded
-from verify.building import Plan, build
-from verify.installer import STORE, Installer, find
-from verify.interpreters import Unavailable, inspect
+from verify.environments.building import Plan, build
+from verify.environments.installer import STORE, Installer, find
+from verify.environments.interpreters import Unavailable, inspect
 
 
 class Refusing(Installer):

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from verify.by_hand import stopped_at
 from verify.evidence import Failure
+from verify.judging.by_hand import stopped_at
 
 GPUS = "train.py:20: Trainer(gpus=...), the target has no such argument"
 HOOK = "model.py:9: Net.training_epoch_end, the target never calls it: use on_train_epoch_end"

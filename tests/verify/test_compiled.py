@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from verify import modules
-from verify.record import besides, read
-from verify.sources import Sources
+from verify.harness import HARNESS
+from verify.judging.record import besides, read
+from verify.reading.sources import Sources
 
 CYTHON = """
 def cythonize(extensions, build_dir, quiet):
@@ -79,7 +79,7 @@ def _run(root: Path, folder: Path, cython: str | None) -> Path:
         "limit_train_batches": 2, "limit_val_batches": 1, "max_epochs": 1,
     }  # fmt: skip
     (folder / "spec.json").write_text(json.dumps(spec))
-    harness = Path(modules.__file__).with_name("harness.py")
+    harness = HARNESS
     if cython is not None:
         (folder / "site" / "Cython" / "Build").mkdir(parents=True)
         (folder / "site" / "Cython" / "__init__.py").write_text("")

@@ -10,10 +10,11 @@ from typing import Any
 
 import pytest
 
-from verify.conform import Facts, facts, problems
-from verify.record import events
-from verify.sources import Sources
-from verify.uses import Use, asked, of_file, uses
+from verify.harness import HARNESS
+from verify.judging.record import events
+from verify.reading.conform import Facts, facts, problems
+from verify.reading.sources import Sources
+from verify.reading.uses import Use, asked, of_file, uses
 
 PL = "import pytorch_lightning as pl\n"
 MODULE = PL + "class M(pl.LightningModule):\n"
@@ -87,7 +88,7 @@ def told(uses: dict[str, list[Any]], folder: Path, **variables: str) -> Facts:
     record = folder / "record.jsonl"
     spec = {"mode": "facts", "uses": uses, "seconds": 100, "record": str(record)}
     (folder / "spec.json").write_text(json.dumps(spec))
-    harness = Path(__file__).parents[2] / "verify" / "harness.py"
+    harness = HARNESS
     command = [sys.executable, str(harness), str(folder / "spec.json")]
     subprocess.run(command, check=True, capture_output=True, env={**os.environ, **variables})
     return facts(events(record))

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from verify.entry import entries
-from verify.hints import hints
-from verify.modules import carried, chosen
-from verify.sources import Sources
+from verify.reading.entry import entries
+from verify.reading.hints import hints
+from verify.reading.modules import carried, chosen
+from verify.reading.sources import Sources
 
 TEXT = """
 import pytorch_lightning as pl

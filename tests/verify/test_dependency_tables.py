@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from verify.dependency_tables import specifier
-from verify.manifests import manifests_in
+from verify.environments.dependency_tables import specifier
+from verify.environments.manifests import manifests_in
 
 
 @pytest.mark.parametrize(

@@ -13,16 +13,16 @@ from typing import Any
 import pytest
 import torch
 
-from verify import modules, placement
 from verify.bench import Request
-from verify.devices import without_cuda
-from verify.environments import Ready
+from verify.environments.interpreters import Interpreter
+from verify.environments.versions import Ready
 from verify.evidence import Environment
-from verify.interpreters import Interpreter
-from verify.placement import found, lacking, placed
-from verify.record import besides, read
+from verify.harness import HARNESS, placement
+from verify.harness.devices import without_cuda
+from verify.harness.placement import found, lacking, placed
+from verify.harness.watch import Watch
+from verify.judging.record import besides, read
 from verify.running import Pair, accelerators
-from verify.watch import Watch
 
 TRAINED = """
 import lightning as L
@@ -56,7 +56,7 @@ def test_what_asks_for_cuda_trains_on_the_cpu_where_there_is_none(tmp_path: Path
         "limit_train_batches": 2, "limit_val_batches": 1, "max_epochs": 1, "variables": {"CUDA_VISIBLE_DEVICES": ""},
     }  # fmt: skip
     (tmp_path / "spec.json").write_text(json.dumps(spec))
-    harness = Path(modules.__file__).with_name("harness.py")
+    harness = HARNESS
     subprocess.run([sys.executable, harness, tmp_path / "spec.json"], cwd=tmp_path, timeout=120, check=False)
     raw = read(record, "train.py")
     assert raw.recording.failure is None and raw.recording.fitted and raw.recording.device == "cpu"

@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 
 from tests.verify.trees import tree
-from verify.commands import Command, parsed
-from verify.entry import Entry, Start, conftests, entries, run_by_pytest
-from verify.sources import Sources, words
-from verify.starts import trains
-from verify.targets import asked_for, targets
+from verify.reading.commands import Command, parsed
+from verify.reading.entry import Entry, Start, conftests, entries, run_by_pytest
+from verify.reading.sources import Sources, words
+from verify.reading.starts import trains
+from verify.reading.targets import asked_for, targets
 
 IN_MAIN = "from pytorch_lightning import Trainer\ndef main():\n    Trainer().fit(None)\n"
 FIT = "from pytorch_lightning import Trainer\nTrainer().fit(None)\n"

@@ -14,15 +14,15 @@ import pytest
 from packaging.version import Version
 
 from tests.verify.installers import CONTAINED, FOLDERS, Recorded
-from verify.baseline import Choice
-from verify.building import Plan
-from verify.containment import contain
-from verify.dates import as_of
-from verify.environments import Ready, Wanted, baseline, baseline_plan, given_baseline, target
+from verify.environments.baseline import Choice
+from verify.environments.building import Plan
+from verify.environments.dates import as_of
+from verify.environments.installer import find
+from verify.environments.interpreters import Interpreter, Unavailable, inspect, inspect_named
+from verify.environments.known import ASKING, remember, remembered, unanswered
+from verify.environments.versions import Ready, Wanted, baseline, baseline_plan, given_baseline, target
 from verify.evidence import Environment
-from verify.installer import find
-from verify.interpreters import Interpreter, Unavailable, inspect, inspect_named
-from verify.known import ASKING, remember, remembered, unanswered
+from verify.sandbox.containment import contain
 
 
 def test_an_interpreter_says_what_it_is_and_what_is_none_is_named() -> None:
@@ -132,7 +132,7 @@ def test_metrics_of_the_project_are_its_own_where_they_can_be_had(
         built.append(next(line for line in plan.base if line.startswith("torchmetrics")))
         raise Unavailable("nothing installs")
 
-    monkeypatch.setattr("verify.environments.build", build)
+    monkeypatch.setattr("verify.environments.versions.build", build)
     held = Interpreter(Path(sys.executable), "3.11.7", {"torchmetrics": "1.9.0", "torch": "2.13.0"})
     after = Ready(held, Environment("target", held.python, (), "why"))
     installer = Recorded(Path("uv"), (), {}, threading.Event(), CONTAINED, FOLDERS)
@@ -156,7 +156,7 @@ def test_other_metrics_than_the_project_pins_are_told(
         metrics = "0.7.3" if own else "1.9.0"
         return replace(held, packages={**SAME, "pytorch-lightning": lightning, "torchmetrics": metrics}), ()
 
-    monkeypatch.setattr("verify.environments.build", build)
+    monkeypatch.setattr("verify.environments.versions.build", build)
     held = Interpreter(Path(sys.executable), "3.11.7", {**SAME, "pytorch-lightning": "2.6.6"})
     installer = Recorded(Path("uv"), (), {}, threading.Event(), CONTAINED, FOLDERS)
     wanted = Wanted("pytorch-lightning", frozenset({"numpy", "torchmetrics"}), ("torchmetrics<0.8",))
@@ -276,7 +276,9 @@ def test_what_other_code_asked_is_asked_again(tmp_path: Path, monkeypatch: pytes
     remember(tmp_path, held, [{"event": "name", "name": "a.B", "missing": None, "role": None}])
     assert remembered(tmp_path, held)
     (tmp_path / "other.py").write_text("other")
-    monkeypatch.setattr("verify.known.ASKING", (*ASKING[:number], tmp_path / "other.py", *ASKING[number + 1 :]))
+    monkeypatch.setattr(
+        "verify.environments.known.ASKING", (*ASKING[:number], tmp_path / "other.py", *ASKING[number + 1 :])
+    )
     assert remembered(tmp_path, held) == ()
 
 

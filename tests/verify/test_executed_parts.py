@@ -10,10 +10,10 @@ import pytest
 from tests.verify.test_touched import raw
 from tests.verify.trees import tree
 from verify.evidence import Failure, Touched, Verdict, outcome_of
-from verify.executed_parts import further, is_manifest, parts
-from verify.idle import watched
-from verify.record import CRASHED
-from verify.sources import Sources
+from verify.judging.executed_parts import further, is_manifest, parts
+from verify.judging.record import CRASHED
+from verify.reading.idle import watched
+from verify.reading.sources import Sources
 
 OLD = "import old\n\n\ndef used():\n    return 1\n\n\ndef idle():\n    return 1\n"
 NEW = OLD.replace("import old", "import new")

@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 from tests.verify.trees import tree
-from verify.entry import entries
-from verify.extras import spared
-from verify.sources import Sources
+from verify.environments.extras import spared
+from verify.reading.entry import entries
+from verify.reading.sources import Sources
 
 PYPROJECT = """[project]
 dependencies = ["numpy", "scikit-learn"]

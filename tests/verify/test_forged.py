@@ -12,13 +12,13 @@ import pytest
 
 from tests.verify.installers import CONTAINED, Recorded
 from verify.apart import Sides, train
-from verify.conform import facts
-from verify.installer import Installer
-from verify.known import answers, unanswered
-from verify.loading import unloadable
-from verify.process import Outcome
-from verify.record import events, read
-from verify.sources import Sources
+from verify.environments.installer import Installer
+from verify.environments.known import answers, unanswered
+from verify.environments.loading import unloadable
+from verify.judging.record import events, read
+from verify.reading.conform import facts
+from verify.reading.sources import Sources
+from verify.sandbox.process import Outcome
 
 NAME = {"event": "name", "name": "a.B", "missing": None, "role": None, "parameters": [["x", "POSITIONAL", False]]}
 METHOD = {"event": "method", "base": "a.B", "method": "fit", "exists": True, "parameters": None}

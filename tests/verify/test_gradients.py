@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
-import verify
 from verify.evidence import Recording
-from verify.record import read
+from verify.harness import HARNESS
+from verify.judging.record import read
 
-HARNESS = Path(verify.__file__).with_name("harness.py")
+HARNESS = HARNESS
 PROGRAM = """\
 import torch
 import torch.nn.functional as F

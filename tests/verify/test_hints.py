@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from verify.hints import hints
-from verify.sources import Sources
+from verify.reading.hints import hints
+from verify.reading.sources import Sources
 
 MANY = "a0: &a0 [x, x]\n" + "".join(f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 9)}]\n" for n in range(1, 9))
 

@@ -15,9 +15,9 @@ from pathlib import Path
 
 import pytest
 
-from verify.containment import Containment, ways
-from verify.process import Limits, Outcome, run, scrubbed
-from verify.record import events, read
+from verify.judging.record import events, read
+from verify.sandbox.containment import Containment, ways
+from verify.sandbox.process import Limits, Outcome, run, scrubbed
 
 ROOMY = Limits(30, 2 * 2**30)
 SECRET = "a-token-of-the-user"
@@ -189,8 +189,8 @@ open("beat", "a").write("x")
 
 def test_where_no_processes_are_listed_the_group_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """As where the system keeps them from us, and nothing ends a program with its starter either."""
-    monkeypatch.setattr("verify.process._children", lambda process: [])
-    monkeypatch.setattr("verify.process.psutil.process_iter", list)
+    monkeypatch.setattr("verify.sandbox.process._children", lambda process: [])
+    monkeypatch.setattr("verify.sandbox.process.psutil.process_iter", list)
     monkeypatch.chdir(tmp_path)
     code = """
 import os, signal, time

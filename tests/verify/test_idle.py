@@ -11,10 +11,10 @@ from tests.verify.said import said as told_of
 from tests.verify.test_touched import REQUEST, TRAIN, raw
 from tests.verify.trees import tree, watched
 from verify.evidence import Evidence, Touched
-from verify.idle import Executed, executed
-from verify.idle import watched as changed_functions
 from verify.prove import prove
-from verify.sources import Sources
+from verify.reading.idle import Executed, executed
+from verify.reading.idle import watched as changed_functions
+from verify.reading.sources import Sources
 
 MODEL = """
 import pytorch_lightning as pl

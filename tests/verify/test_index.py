@@ -13,14 +13,14 @@ import pytest
 
 from tests.verify.indexes import Index, served
 from tests.verify.installers import CONTAINED, FOLDERS, Recorded
-from verify.building import Plan, build
-from verify.installer import Installer, find
-from verify.interpreters import Interpreter, inspect
-from verify.local_packages import local_packages
-from verify.manifests import manifests_in
-from verify.naming import Told, named
-from verify.origins import origins
-from verify.sources import Sources
+from verify.environments.building import Plan, build
+from verify.environments.installer import Installer, find
+from verify.environments.interpreters import Interpreter, inspect
+from verify.environments.local_packages import local_packages
+from verify.environments.manifests import manifests_in
+from verify.environments.naming import Told, named
+from verify.environments.origins import origins
+from verify.reading.sources import Sources
 
 TRAPS = ("dcn", "utils", "models", "commons", "squatter", "pil")
 TRAP = "raise SystemExit('a stranger was here')"

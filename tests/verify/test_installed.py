@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from verify import modules
-from verify.manifests import own_distribution
+from verify.environments.manifests import own_distribution
+from verify.harness import HARNESS
 
 ASKING = """
 from importlib.metadata import PackageNotFoundError, distribution, entry_points, version
@@ -30,7 +30,7 @@ def test_a_project_is_told_its_own_version_and_of_nothing_else(tmp_path: Path) -
         "installed.install(None, pathlib.Path('.'), used); import runpy; assert not used\n"
         "runpy.run_path(sys.argv[2]); print(list(used))\n"
     )
-    beside = str(Path(modules.__file__).parent)
+    beside = str(HARNESS.parent)
     command = [sys.executable, "-c", code, beside, str(tmp_path / "asking.py")]
     done = subprocess.run(command, capture_output=True, text=True)
     assert done.stdout.split("\n")[:2] == ["told", "['my-lib 1.2.post1']"], done.stderr
@@ -44,7 +44,7 @@ def test_what_was_told_is_in_the_record(tmp_path: Path) -> None:
         "limit_train_batches": 2, "limit_val_batches": 1, "max_epochs": 1, "own": ["my-lib", "3"],
     }  # fmt: skip
     (tmp_path / "spec.json").write_text(json.dumps(spec))
-    harness = Path(modules.__file__).with_name("harness.py")
+    harness = HARNESS
     subprocess.run([sys.executable, "-B", harness, tmp_path / "spec.json"], cwd=tmp_path, capture_output=True)
     events = [json.loads(line) for line in (tmp_path / "record.jsonl").read_text().splitlines()]
     assert [event["installed"] for event in events if event["event"] == "loaded"] == [["my-lib 3"]]

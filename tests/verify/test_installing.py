@@ -15,12 +15,12 @@ from pathlib import Path
 
 import pytest
 
-from verify.building import Plan, build
-from verify.containment import contain
-from verify.installer import STORE, Installer, find, pip_settings
-from verify.interpreters import inspect
-from verify.netrc import entries_for
-from verify.resolve import resolve
+from verify.environments.building import Plan, build
+from verify.environments.installer import STORE, Installer, find, pip_settings
+from verify.environments.interpreters import inspect
+from verify.environments.netrc import entries_for
+from verify.environments.resolve import resolve
+from verify.sandbox.containment import contain
 
 CONFIGURED = """[global]
 cert = /etc/cert.pem

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from verify.building import MARKER
-from verify.installer import STORE
-from verify.kept import DAY, SIZES, forget, kept, remove
-from verify.known import FOLDER
+from verify.environments.building import MARKER
+from verify.environments.installer import STORE
+from verify.environments.kept import DAY, SIZES, forget, kept, remove
+from verify.environments.known import FOLDER
 
 
 @pytest.fixture

@@ -9,9 +9,9 @@ import threading
 from pathlib import Path
 
 from tests.verify.installers import CONTAINED, Recorded
-from verify import modules
-from verify.installer import Installer
-from verify.loading import unloadable
+from verify.environments.installer import Installer
+from verify.environments.loading import unloadable
+from verify.harness import HARNESS
 
 OF_THEN = """
 import collections
@@ -66,7 +66,7 @@ def test_names_and_defaults_of_older_pythons_and_numpys_are_there(tmp_path: Path
         "limit_train_batches": 2, "limit_val_batches": 1, "max_epochs": 1,
     }  # fmt: skip
     (tmp_path / "spec.json").write_text(json.dumps(spec))
-    harness = Path(modules.__file__).with_name("harness.py")
+    harness = HARNESS
     subprocess.run([sys.executable, "-B", harness, tmp_path / "spec.json"], cwd=tmp_path, capture_output=True)
     events = [json.loads(line) for line in (tmp_path / "record.jsonl").read_text().splitlines()]
     assert [event for event in events if event["event"] == "failure"] == []
@@ -86,7 +86,7 @@ def test_names_are_looked_up_beside_packages_of_older_numpys(tmp_path: Path) -> 
     uses = {"names": ["asking.value", "asking.other"], "methods": []}
     spec = {"mode": "facts", "uses": uses, "seconds": 100, "record": str(record)}
     (tmp_path / "spec.json").write_text(json.dumps(spec))
-    harness = Path(modules.__file__).with_name("harness.py")
+    harness = HARNESS
     subprocess.run([sys.executable, "-B", harness, tmp_path / "spec.json"], env={"PYTHONPATH": str(tmp_path)})
     told = [json.loads(line) for line in record.read_text().splitlines()]
     missing = {event["name"]: event["missing"] for event in told if event["event"] == "name"}
@@ -100,7 +100,7 @@ def test_code_of_today_is_lent_nothing() -> None:
         "dataclasses.make_dataclass('A', [('a', int, dataclasses.field(default=1))])\n"
         "assert not hasattr(numpy, 'no_such_name') and not used, used\nfrom numpy import Inf\nprint(list(used))\n"
     )
-    beside = str(Path(modules.__file__).parent)
+    beside = str(HARNESS.parent)
     done = subprocess.run([sys.executable, "-c", code, beside], capture_output=True, text=True)
     assert done.stdout.strip() == "['numpy.Inf to __main__']", done.stderr
 
@@ -139,7 +139,7 @@ def test_what_was_lent_while_a_file_was_imported_is_told_of_each_module_that_may
         "limit_val_batches": 1, "max_epochs": 1, "recipes": recipes,
     }  # fmt: skip
     (tmp_path / "spec.json").write_text(json.dumps(spec))
-    harness = Path(modules.__file__).with_name("harness.py")
+    harness = HARNESS
     subprocess.run([sys.executable, "-B", harness, tmp_path / "spec.json"], cwd=tmp_path, capture_output=True)
     told = {name: [json.loads(line) for line in path.read_text().splitlines()] for name, path in records.items()}
     assert all("fitted" in {event["event"] for event in events} for events in told.values())

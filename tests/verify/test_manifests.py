@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from verify.manifests import manifests_in, pins_in
+from verify.environments.manifests import manifests_in, pins_in
 
 
 @pytest.mark.parametrize(

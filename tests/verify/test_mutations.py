@@ -16,7 +16,7 @@ from tests.codemods.support import run_rules
 from tests.mutations.changes import BASELINE, PROJECTS, Project
 from tests.mutations.judging import Files, baseline, judged
 from tests.mutations.verdicts import CELLS, FAMILIES, NEVER, VERDICTS, Cell
-from verify.record import Raw
+from verify.judging.record import Raw
 
 
 @functools.cache
@@ -38,7 +38,7 @@ def test_every_folder_of_rules_is_a_family_of_its_own() -> None:
 
 def _folder(code: str) -> str:
     """The folder in which a rule is declared."""
-    (place,) = Path(codemods.__file__).parent.glob(f"*/{code.lower()}.py")
+    (place,) = Path(codemods.__file__).parent.glob(f"rules/*/{code.lower()}.py")
     return place.parent.name
 
 

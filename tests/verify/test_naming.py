@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from verify.advice import advice
-from verify.distributions import TABLE, distribution, names_of
+from verify.environments.distributions import TABLE, distribution, names_of
+from verify.environments.local_packages import local_packages
+from verify.environments.manifests import manifests_in
+from verify.environments.naming import Named, Told, named, said
+from verify.environments.origins import origins
 from verify.evidence import Evidence
-from verify.local_packages import local_packages
-from verify.manifests import manifests_in
-from verify.naming import Named, Told, named, said
-from verify.origins import origins
-from verify.sources import Sources
+from verify.judging.advice import advice
+from verify.reading.sources import Sources
 
 
 def asked(root: Path, *packages: str, names: tuple[str, ...] = (), added: tuple[str, ...] = ()) -> Named:

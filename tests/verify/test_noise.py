@@ -12,9 +12,9 @@ from tests.verify.said import said as told_of
 from tests.verify.test_prove import run
 from tests.verify.trees import NEW, OLD
 from verify.evidence import Fact, Recording
-from verify.measures import nudge
-from verify.record import Raw, Weight
-from verify.verdict import judge, noise_of, steady
+from verify.harness.measures import nudge
+from verify.judging.record import Raw, Weight
+from verify.judging.verdict import judge, noise_of, steady
 
 LOSSES = (1.0, 0.5, 0.25)
 

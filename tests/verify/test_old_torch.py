@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 import torch
 
-from verify import harness
-from verify.gradients import Gradients
-from verify.measures import autocast
-from verify.record import read
-from verify.watch import around_steps
+from verify.harness import main as harness
+from verify.harness.gradients import Gradients
+from verify.harness.measures import autocast
+from verify.harness.watch import around_steps
+from verify.judging.record import read
 
 
 def test_steps_are_seen_where_torch_has_no_hooks_for_them(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from verify.process import Limits, Outcome, Stopped, run, scratch, scrubbed
+from verify.sandbox.process import Limits, Outcome, Stopped, run, scratch, scrubbed
 
 ROOMY = Limits(30, 8 * 2**30)
 

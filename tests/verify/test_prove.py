@@ -18,9 +18,9 @@ from tests.verify.said import said as told_of
 from tests.verify.trees import HEAD, NEW, OLD, RANDOM, tree
 from verify.bench import Request
 from verify.evidence import Alone, Evidence, Recording, Verdict
-from verify.process import PREFIX
 from verify.prove import _with_alone, prove
 from verify.running import OUTPUT
+from verify.sandbox.process import PREFIX
 
 REQUEST = Request("tbptt", ("TBP001",), ("train.py",), "2.6.6", "2.0.0", ("pytorch-lightning>=1.5",), (), timeout=120)
 NOISE = """

@@ -16,13 +16,13 @@ from tests.mutations.judging import recorded
 from tests.training.interpreters import TARGET, python_for
 from tests.training.test_shapes import project, rewritten
 from tests.verify.said import said as told_of
-from verify import ranks
 from verify.bench import Request
-from verify.harness import Record
-from verify.process import Limits, run, scrubbed
+from verify.harness import HARNESS, ranks
+from verify.harness.main import Record
+from verify.judging.record import Raw, read
+from verify.judging.verdict import judge
 from verify.prove import prove
-from verify.record import Raw, read
-from verify.verdict import judge
+from verify.sandbox.process import Limits, run, scrubbed
 
 COUNT = 3
 RANK = f"""
@@ -139,7 +139,7 @@ def trained(folder: Path, step: str, seconds: float = 240) -> tuple[Raw, str | N
         "setup": [["-c", "open('setup', 'a').write('once')"]],
     }  # fmt: skip
     (folder / "spec.json").write_text(json.dumps(spec))
-    command = [sys.executable, str(Path(ranks.__file__).with_name("harness.py")), str(folder / "spec.json")]
+    command = [sys.executable, str(HARNESS), str(folder / "spec.json")]
     outcome = run(command, folder, scrubbed(folder, 1), Limits(seconds, 2**34), threading.Event())
     assert not living(folder)
     assert (folder / "setup").read_text() == "once"

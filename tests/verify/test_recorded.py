@@ -15,9 +15,10 @@ import torch
 
 import verify
 from verify.evidence import Failure, Recording
-from verify.measures import planned
-from verify.record import events, read
-from verify.watch import Watch
+from verify.harness import HARNESS
+from verify.harness.measures import planned
+from verify.harness.watch import Watch
+from verify.judging.record import events, read
 
 ROOT = Path(verify.__file__).parent
 PROGRAM = """
@@ -94,7 +95,7 @@ def record(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "record": str(folder / "record.jsonl"), "scratch": str(folder / "scratch"),
     }  # fmt: skip
     (folder / "spec.json").write_text(json.dumps(spec))
-    command = [sys.executable, str(ROOT / "harness.py"), str(folder / "spec.json")]
+    command = [sys.executable, str(HARNESS), str(folder / "spec.json")]
     subprocess.run(command, cwd=folder / "tree", capture_output=True, timeout=200, check=False)
     return folder / "record.jsonl"
 

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from verify import recorded
-from verify.recorded import Started, keep, told
+from verify.judging import recorded
+from verify.judging.recorded import Started, keep, told
 
 
 def file(place: Path, text: str = "{}\n") -> Path:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from verify.required import required
+from verify.environments.required import required
 
 
 def test_a_requirement_file_and_the_package_are_installed_together(tmp_path: Path) -> None:

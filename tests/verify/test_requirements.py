@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from verify.requirements import misfit
+from verify.judging.requirements import misfit
 
 OLD = ("pytorch-lightning==1.9.5", "torch")
 BOTH = ("pytorch_lightning",)

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from verify import resolve as module
-from verify.installer import find
-from verify.resolve import Resolution, resolve
+from verify.environments import resolve as module
+from verify.environments.installer import find
+from verify.environments.resolve import Resolution, resolve
 
 
 def wheel(folder: Path, name: str, version: str, *needs: str) -> None:

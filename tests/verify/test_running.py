@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 from tests.verify.trees import tree
-from verify import running
-from verify.record import read
+from verify.harness import HARNESS
+from verify.judging.record import read
+from verify.reading.sources import Sources
 from verify.running import namespaces
-from verify.sources import Sources
 
 BOTH = ("lightning", "pytorch-lightning")
 OLD, NEW = "pytorch_lightning", "lightning.pytorch"
@@ -56,7 +56,7 @@ def test_what_is_to_run_first_runs_with_the_variables_that_are_set(
         "record": str(tmp_path / "record.jsonl"),
     }  # fmt: skip
     (tmp_path / "spec.json").write_text(json.dumps(spec))
-    harness = Path(running.__file__).with_name("harness.py")
+    harness = HARNESS
     subprocess.run([sys.executable, harness, tmp_path / "spec.json"], cwd=root, capture_output=True, check=False)
     told = read(tmp_path / "record.jsonl", "pkg/train.py")
     assert (told.recording.failure and told.recording.failure.type) == failure

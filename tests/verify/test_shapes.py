@@ -11,9 +11,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from verify.constants import Names, number, sizes
-from verify.shapes import LARGEST, MOST, Shape, recorded
-from verify.sources import Sources
+from verify.reading.constants import Names, number, sizes
+from verify.reading.shapes import LARGEST, MOST, Shape, recorded
+from verify.reading.sources import Sources
 
 IMPORTS = """
 import albumentations as A

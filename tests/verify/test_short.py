@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from verify.process import scrubbed
-from verify.short import smoke
+from verify.harness.short import smoke
+from verify.sandbox.process import scrubbed
 
 
 class Listed(Sequence[Any]):

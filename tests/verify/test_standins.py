@@ -13,12 +13,13 @@ import pytest
 from tests.mutations.judging import recorded
 from tests.training.interpreters import TARGET, python_for
 from tests.verify.test_verdict import RAW
-from verify import harness, standins
-from verify.blame import blamed
-from verify.record import read
+from verify.harness import main as harness
+from verify.harness import standins
+from verify.harness.blame import blamed
+from verify.harness.silenced import Keeper, StandInExperiment, quieted, tells
+from verify.judging.record import read
+from verify.judging.verdict import judge
 from verify.retried import otherwise, settled
-from verify.silenced import Keeper, StandInExperiment, quieted, tells
-from verify.verdict import judge
 
 PROBES = Path(__file__).with_name("probed.py")
 REAL = """

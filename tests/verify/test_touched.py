@@ -14,13 +14,13 @@ from tests.verify.said import said as told_of
 from tests.verify.trees import tree
 from verify import apart
 from verify.bench import Pair, Request
-from verify.environments import Ready
+from verify.environments.interpreters import Interpreter
+from verify.environments.versions import Ready
 from verify.evidence import Alone, Environment, Evidence, Failure, Recording, Verdict
-from verify.interpreters import Interpreter
-from verify.modules import touches, unexecuted
+from verify.judging.record import Raw
+from verify.judging.verdict import Judgement
 from verify.prove import prove
-from verify.record import Raw
-from verify.verdict import Judgement
+from verify.reading.modules import touches, unexecuted
 
 TRAIN = """
 import torch, pytorch_lightning as pl

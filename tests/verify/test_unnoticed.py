@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from verify import environments
 from verify.bench import Request
+from verify.environments import versions
 from verify.evidence import Rung
 from verify.prove import prove
 
@@ -45,9 +45,9 @@ def nothing_is_built(monkeypatch: pytest.MonkeyPatch) -> None:
     """What would be run ends at once."""
 
     def no_environment(*_: object) -> None:
-        raise environments.Unavailable("an environment was asked for")
+        raise versions.Unavailable("an environment was asked for")
 
-    monkeypatch.setattr(environments, "target", no_environment)
+    monkeypatch.setattr(versions, "target", no_environment)
 
 
 def test_one_line_of_toml_that_chooses_the_same_release(tmp_path: Path) -> None:

@@ -6,8 +6,8 @@ import pytest
 
 from tests.verify.said import said as told_of
 from verify.evidence import Failure, Gradient, Recording, Scheduler
-from verify.record import CRASHED, Raw, Weight
-from verify.verdict import Judgement, judge
+from verify.judging.record import CRASHED, Raw, Weight
+from verify.judging.verdict import Judgement, judge
 
 RECORDING = Recording(
     script="train.py",

@@ -8,8 +8,8 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from verify import modules
-from verify.record import Raw, read
+from verify.harness import HARNESS
+from verify.judging.record import Raw, read
 
 HEAD = """
 import torch
@@ -140,6 +140,6 @@ def watched(project: Path, script: str, functions: Sequence[str] = ()) -> Raw:
         "functions": functions,
     }  # fmt: skip
     spec.write_text(json.dumps(asked))
-    harness = Path(modules.__file__).with_name("harness.py")
+    harness = HARNESS
     subprocess.run([sys.executable, harness, spec], cwd=project, timeout=120, check=True)
     return read(record, script)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from codemods.pins.pin001 import RULE as PINS
-from codemods.pins.pin002 import RULE as NONE
-from codemods.pins.pin005 import RULE as PYTHONS
-from codemods.plan import Plan, plan
-from codemods.scan import Options
-from codemods.source import Source
-from codemods.trainer.lit101 import RULE as GPUS
+from codemods.code.source import Source
+from codemods.engine.plan import Plan, plan
+from codemods.engine.scan import Options
+from codemods.rules.pins.pin001 import RULE as PINS
+from codemods.rules.pins.pin002 import RULE as NONE
+from codemods.rules.pins.pin005 import RULE as PYTHONS
+from codemods.rules.trainer.lit101 import RULE as GPUS
 from fixer.files import kind_of
 
 CODE = "from pytorch_lightning import Trainer\nTrainer(gpus=1)\n"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from packaging.version import Version
 
-from codemods.pins.compat import BESIDE, minor_of, minors
+from codemods.lightning.pins.compat import BESIDE, minor_of, minors
 from tests.codemods.pins.support import NOT, moved, told
 
 USES = "import torchmetrics\nfrom pytorch_lightning import Trainer\nTrainer(gpus=1)\n"

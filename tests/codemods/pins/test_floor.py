@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from codemods.backward.bwd004 import AFTER, BEFORE
-from codemods.backward.bwd004 import RULE as HOOKS
-from codemods.pins.pin001 import RULE as PINS
-from codemods.pins.specifier import floored
-from codemods.plan import Plan, plan
-from codemods.scan import Options
-from codemods.source import Source
+from codemods.code.source import Source
+from codemods.engine.plan import Plan, plan
+from codemods.engine.scan import Options
+from codemods.lightning.pins.specifier import floored
+from codemods.rules.backward.bwd004 import AFTER, BEFORE
+from codemods.rules.backward.bwd004 import RULE as HOOKS
+from codemods.rules.pins.pin001 import RULE as PINS
 from fixer.files import kind_of
 
 

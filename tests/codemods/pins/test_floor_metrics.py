@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from codemods.metrics.met001 import AFTER, BEFORE
-from codemods.metrics.met001 import RULE as METRICS
-from codemods.pins.pin001 import RULE as PINS
-from codemods.plan import Plan, plan
-from codemods.scan import Options
-from codemods.source import Source
+from codemods.code.source import Source
+from codemods.engine.plan import Plan, plan
+from codemods.engine.scan import Options
+from codemods.rules.metrics.met001 import AFTER, BEFORE
+from codemods.rules.metrics.met001 import RULE as METRICS
+from codemods.rules.pins.pin001 import RULE as PINS
 
 
 def planned(requirements: str) -> Plan:

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from codemods.pins.manifest import Pin, find_pins, read_pins
-from codemods.pins.toml import Unparsable
+from codemods.lightning.pins.manifest import Pin, find_pins, read_pins
+from codemods.lightning.pins.toml import Unparsable
 
 
 def lines(text: str) -> list[tuple[str, str, str | None]]:

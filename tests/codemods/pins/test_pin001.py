@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from codemods.pins.pin001 import RULE
-from codemods.plan import Plan
+from codemods.engine.plan import Plan
 from codemods.rule import Example
-from codemods.trainer.lit101 import RULE as GPUS
+from codemods.rules.pins.pin001 import RULE
+from codemods.rules.trainer.lit101 import RULE as GPUS
 from tests.codemods.support import rewritten, rule, run_rules
 
 OLD = "from pytorch_lightning import Trainer\nTrainer(gpus=1)\n"

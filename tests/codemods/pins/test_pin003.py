@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from codemods.pins.pin001 import RULE as PINS
-from codemods.pins.pin003 import RULE
-from codemods.plan import Plan, plan
-from codemods.scan import Options
-from codemods.source import Source
-from codemods.trainer.lit101 import RULE as GPUS
+from codemods.code.source import Source
+from codemods.engine.plan import Plan, plan
+from codemods.engine.scan import Options
+from codemods.rules.pins.pin001 import RULE as PINS
+from codemods.rules.pins.pin003 import RULE
+from codemods.rules.trainer.lit101 import RULE as GPUS
 from fixer.files import kind_of
 
 ADAMW = "from transformers import (\n    AdamW,\n    BertModel,\n)\n"

@@ -9,14 +9,14 @@ import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
+from codemods.code.source import Source
+from codemods.engine.plan import Plan, plan
+from codemods.engine.scan import Options
 from codemods.finding import Finding
-from codemods.pins.brought import BY_EXTRAS, EXTRAS, brought
-from codemods.pins.pin001 import RULE as PINS
-from codemods.pins.pin004 import RULE
-from codemods.plan import Plan, plan
-from codemods.scan import Options
-from codemods.source import Source
-from codemods.trainer.lit101 import RULE as GPUS
+from codemods.lightning.pins.brought import BY_EXTRAS, EXTRAS, brought
+from codemods.rules.pins.pin001 import RULE as PINS
+from codemods.rules.pins.pin004 import RULE
+from codemods.rules.trainer.lit101 import RULE as GPUS
 from fixer.files import kind_of
 
 BOARD = """\

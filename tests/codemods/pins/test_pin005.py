@@ -7,7 +7,7 @@ from importlib.metadata import metadata
 import pytest
 from packaging.specifiers import SpecifierSet
 
-from codemods.pins.compat import minor_of
+from codemods.lightning.pins.compat import minor_of
 from tests.codemods.pins.support import CODE, moved, planned, told
 
 OLD = {"requirements.txt": "pytorch-lightning==1.8.6\n"}

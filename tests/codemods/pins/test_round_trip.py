@@ -7,8 +7,8 @@ import re
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from codemods.pins.manifest import LIGHTNING, manifest_kind, read_pins
-from codemods.pins.specifier import MALICIOUS, admits
+from codemods.lightning.pins.manifest import LIGHTNING, manifest_kind, read_pins
+from codemods.lightning.pins.specifier import MALICIOUS, admits
 from fixer.files import kind_of
 from tests.codemods.pins.support import moved
 

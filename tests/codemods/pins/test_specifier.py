@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from packaging.version import Version
 
-from codemods.pins.specifier import (
+from codemods.lightning.pins.specifier import (
     MALICIOUS,
     Language,
     admits,

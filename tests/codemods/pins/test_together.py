@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from codemods.pins.pin001 import RULE
-from codemods.plan import plan
+from codemods.code.source import Source
+from codemods.engine.plan import plan
+from codemods.engine.scan import Options
 from codemods.rule import rule_of
-from codemods.scan import Options
-from codemods.source import Source
+from codemods.rules.pins.pin001 import RULE
 from fixer.files import kind_of
 
 OLD = "from pytorch_lightning import Trainer\n\ntrainer = Trainer(gpus=1)\n"

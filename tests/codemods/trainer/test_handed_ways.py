@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from codemods.plan import Plan
+from codemods.engine.plan import Plan
 from tests.codemods.support import rule, run_rules
 
 HEAD = "from pytorch_lightning import Trainer\n"

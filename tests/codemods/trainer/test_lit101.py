@@ -13,10 +13,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from lightning.pytorch import Trainer
 
-from codemods.facts import literal
-from codemods.plan import Plan
+from codemods.engine.plan import Plan
+from codemods.lightning.facts import literal
 from codemods.rule import Example
-from codemods.trainer.lit101 import RULE, read_gpus
+from codemods.rules.trainer.lit101 import RULE, read_gpus
 from tests.codemods.support import run_rules
 
 HEAD = "import pytorch_lightning as pl\nfrom pytorch_lightning import Trainer\n"
@@ -232,8 +232,8 @@ def test_layout(separator: str, others: list[str], place: int, gpus: str, end: s
 
 def test_finding_loads_no_libcst() -> None:
     code = (
-        "import sys\nfrom codemods.plan import find\nfrom codemods.scan import Options\n"
-        "from codemods.source import Source\nfrom codemods.trainer.lit101 import RULE\n"
+        "import sys\nfrom codemods.engine.plan import find\nfrom codemods.engine.scan import Options\n"
+        "from codemods.code.source import Source\nfrom codemods.rules.trainer.lit101 import RULE\n"
         "text = b'from pytorch_lightning import Trainer\\nTrainer(gpus=1)\\n'\n"
         "assert find([Source('a.py', 'python', text)], Options((RULE,))).findings\n"
         "assert 'libcst' not in sys.modules"

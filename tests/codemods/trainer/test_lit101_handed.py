@@ -6,7 +6,7 @@ import ast
 
 import pytest
 
-from codemods.trainer.lit101 import RULE
+from codemods.rules.trainer.lit101 import RULE
 from tests.codemods.support import rewritten, run_rules
 from tests.codemods.trainer.test_lit101 import HEAD, findings, run
 

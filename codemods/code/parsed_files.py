@@ -1,0 +1,97 @@
+"""The parsed files of a tree, shared by all who look at it, kept while there is room for them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from codemods.code.notebook import Notebook
+from codemods.code.source import PythonFile, Source, TextFile, Unreadable
+
+KEPT_BYTES = 1_700_000
+
+
+def load(source: Source, as_text: bool = False) -> PythonFile | TextFile:
+    """The file as rules see it; a notebook as its code, unless its text is asked for. Raises Unreadable."""
+    if source.kind == "notebook" and not as_text:
+        return Notebook.parse(source)
+    return PythonFile.parse(source) if source.kind == "python" else TextFile.decode(source)
+
+
+class Trees:
+    """Python files, and notebooks as Python, by path. Those that are held stay; of the others those used last, as
+    long as the text of all is no longer than `room`. Another process starts with none of them."""
+
+    def __init__(self, sources: Mapping[str, Source], room: int = KEPT_BYTES) -> None:
+        self._sources, self._room = sources, room
+        self._kept: dict[str, PythonFile] = {}
+        self._held: dict[str, int] = {}
+        self._broken: dict[str, str] = {}
+        self._length = 0
+
+    def __reduce__(self) -> tuple[Callable[..., Trees], tuple[Any, ...]]:
+        return Trees, (self._sources, self._room)
+
+    def open(self, path: str) -> PythonFile:
+        """The file, the same as long as it is held. Raises Unreadable."""
+        file = self._kept.pop(path, None)
+        if file is None:
+            file = self._parse(path)
+            self._length += len(file.text)
+        self._kept[path] = file
+        self._make_room(path)
+        return file
+
+    @property
+    def plain(self) -> Trees:
+        """The same files in their normal form."""
+        return _Plain(self)
+
+    def _parse(self, path: str) -> PythonFile:
+        if path in self._broken:
+            raise Unreadable(self._broken[path])
+        source = self._sources[path]
+        try:
+            return Notebook.parse(source) if source.kind == "notebook" else PythonFile.parse(source)
+        except Unreadable as error:
+            self._broken[path] = str(error)
+            raise
+
+    def hold(self, path: str) -> None:
+        """Keeps a file that was opened until it is released."""
+        self._held[path] = len(self._kept[path].text)
+
+    def release(self, path: str) -> None:
+        """Lets a file go as soon as there is no room for it."""
+        self._held.pop(path, None)
+        self._make_room(path)
+
+    @property
+    def has_room(self) -> bool:
+        """Whether what is held alone leaves room."""
+        return sum(self._held.values()) < self._room // 2
+
+    def _make_room(self, newest: str) -> None:
+        if self._length <= self._room:
+            return
+        for path in [path for path in self._kept if path not in self._held and path != newest]:
+            gone = self._kept.pop(path)
+            gone.memo.clear()  # it may lead back to the file, which would then never be freed
+            self._length -= len(gone.text)
+            if self._length <= self._room:
+                return
+
+
+class _Plain(Trees):
+    """The normal forms of files that others keep."""
+
+    def __init__(self, written: Trees) -> None:
+        super().__init__({})
+        self._written = written
+
+    def __reduce__(self) -> tuple[Callable[..., Trees], tuple[Any, ...]]:
+        return _Plain, (self._written,)
+
+    def open(self, path: str) -> PythonFile:
+        file = self._written.open(path)
+        return file.normal or file

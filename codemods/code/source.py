@@ -1,0 +1,386 @@
+"""The files that rules look at: text, and for Python the `ast` with names resolved and nodes indexed."""
+
+from __future__ import annotations
+
+import ast
+import io
+import re
+import tokenize
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property, lru_cache
+from itertools import accumulate
+from pathlib import PurePosixPath
+from typing import Any
+
+from codemods.code.nodes import CHILD_FIELDS, STATEMENTS, every_node
+from codemods.code.normal import normal
+from codemods.code.outline import AssignNode as AssignNode
+from codemods.code.outline import CallNode as CallNode
+from codemods.code.outline import ClassNode as ClassNode
+from codemods.code.outline import Expressions, Outline, Within
+from codemods.code.scopes import Scope, bind
+from codemods.finding import Span
+
+BOM = b"\xef\xbb\xbf"
+RECENT = 24
+"""How many trees are kept for who asks for the same text again."""
+_IGNORE = re.compile(r"#\s*fixer:\s*ignore\b(?:\[([^\]]*)\])?")
+
+
+@dataclass(frozen=True)
+class Source:
+    """A tracked file as bytes. `kind` says which rules may look at it (`python`, `requirements`, ...)."""
+
+    path: str
+    kind: str
+    data: bytes
+
+
+class Unreadable(Exception):
+    """A file that cannot be looked at; the text says why."""
+
+
+@dataclass(frozen=True)
+class Ignore:
+    """A `# fixer: ignore[CODE]` comment on a line, between the 0-based offsets `start:end` of that line. Its `codes`
+    are as they are written, in capitals; `*` alone stands for all."""
+
+    line: int
+    start: int
+    end: int
+    codes: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class TextFile:
+    """A file that is not Python. `text` keeps its line endings; `encode` undoes `decode`."""
+
+    path: str
+    kind: str
+    text: str
+    encoding: str = "utf-8"
+    bom: bool = False
+
+    @classmethod
+    def decode(cls, source: Source) -> TextFile:
+        """Raises Unreadable where the bytes are not UTF-8."""
+        try:
+            return cls(
+                source.path,
+                source.kind,
+                source.data.decode("utf-8-sig"),
+                "utf-8",
+                source.data.startswith(BOM),
+            )
+        except UnicodeDecodeError as error:
+            raise Unreadable(f"not UTF-8: {error.reason} at byte {error.start}") from None
+
+    def encode(self, text: str) -> bytes:
+        """The bytes of `text` in the encoding, and with the byte order mark, of the file."""
+        return (BOM if self.bom else b"") + text.encode(self.encoding)
+
+    @cached_property
+    def ignores(self) -> Mapping[int, frozenset[str]]:
+        """The codes that a `# fixer: ignore[CODE]` comment switches off, by line; `*` stands for all."""
+        return {item.line: frozenset(item.codes) for item in self.ignore_comments}
+
+    @cached_property
+    def ignore_comments(self) -> list[Ignore]:
+        """The comments that switch codes off."""
+        lines = enumerate(self.text.split("\n"), 1) if "fixer:" in self.text else ()
+        return [found for number, line in lines if (found := _ignore(line, number, 0))]
+
+    def span(self, start: int, end: int) -> Span:
+        """The place of the characters `start:end`."""
+        before, upto = self.text[:start], self.text[:end]
+        return Span(
+            before.count("\n") + 1,
+            start - (before.rfind("\n") + 1) + 1,
+            upto.count("\n") + 1,
+            end - (upto.rfind("\n") + 1) + 1,
+        )
+
+
+@dataclass(frozen=True)
+class PythonFile:
+    """A Python file: its text, its `ast`, and an index made by one walk that all rules share. `plain` says that the
+    tree is the normal form of what the text says, at the places of the text; `made` are nodes of it that the text does
+    not spell."""
+
+    path: str
+    text: str
+    tree: ast.Module
+    encoding: str
+    bom: bool
+    plain: bool = field(default=False, kw_only=True)
+    made: frozenset[ast.AST] = field(default=frozenset(), kw_only=True)
+
+    @classmethod
+    def parse(cls, source: Source) -> PythonFile:
+        """Raises Unreadable, with the line, where the bytes are not Python of this interpreter."""
+        data = source.data
+        try:
+            encoding, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
+            text = data.decode(encoding)
+            tree = _parsed(text)
+        except SyntaxError as error:
+            place = f"line {error.lineno}: " if error.lineno else ""
+            raise Unreadable(f"does not parse as Python 3: {place}{error.msg}") from None
+        except (UnicodeDecodeError, LookupError, ValueError, RecursionError, MemoryError) as error:
+            raise Unreadable(f"cannot be read as Python: {error}") from None
+        bom = data.startswith(BOM)
+        return cls(source.path, text, tree, "utf-8" if bom else encoding, bom)
+
+    def encode(self, text: str) -> bytes:
+        """The bytes of `text` in the encoding, and with the byte order mark, of the file."""
+        return (BOM if self.bom else b"") + text.encode(self.encoding)
+
+    @cached_property
+    def normal(self) -> PythonFile | None:
+        """The file with the normal form of its tree; None where the tree is in that form."""
+        tree = _normal(self.tree)
+        return None if tree is self.tree or self.plain else replace(self, tree=tree, plain=True)
+
+    @cached_property
+    def unlike(self) -> str:
+        """The text of the statements of the module that are not in normal form; all of it where one of them is no
+        definition, which speaks of the others' names."""
+        if self.normal is None:
+            return ""
+        kept = set(map(id, self.normal.tree.body))
+        gone = [node for node in self.tree.body if id(node) not in kept]
+        if not all(isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) for node in gone):
+            return self.text
+        return "".join("".join(self.lines[node.lineno - 1 : node.end_lineno]) for node in gone)
+
+    @cached_property
+    def module(self) -> str:
+        """The dotted name of the module, counted from the root of the tree."""
+        return module_name(self.path)
+
+    @cached_property
+    def lines(self) -> list[str]:
+        """The text's lines as `ast` counts them, with their ends."""
+        return list(io.StringIO(self.text, newline=""))
+
+    @cached_property
+    def memo(self) -> dict[str, Any]:
+        """What the rules of a family worked out of the file, kept for one another under a name of theirs."""
+        return {}
+
+    @cached_property
+    def scope(self) -> Scope:
+        """The module's own names."""
+        return bind(self.tree, self.path)
+
+    def scope_within(self, within: Within) -> Scope:
+        """The scope of what stands within some nodes: that of the innermost function or class, else the module's."""
+        opened = self._outline.scopes
+        return next((opened[node] for node in reversed(within) if node in opened), self.scope)
+
+    @cached_property
+    def _outline(self) -> Outline:
+        return Outline(self.scope)
+
+    @property
+    def classes(self) -> list[ClassNode]:
+        return self._outline.classes
+
+    @property
+    def calls(self) -> list[CallNode]:
+        return self._everything.calls
+
+    @cached_property
+    def _everything(self) -> Expressions:
+        return self._outline.all_expressions()
+
+    def calls_near(self, words: Iterable[str]) -> list[CallNode]:
+        """Every call that spells one of some words, and others that share a statement with one: of `calls`, those
+        that can matter to who looks for the words, at a small part of the cost."""
+        return self.near(words).calls
+
+    def near(self, words: Iterable[str]) -> Expressions:
+        """The expressions of the statements that spell one of some words: these alone, whatever was asked before."""
+        if self.plain:
+            return self._everything
+        asked = frozenset(words)
+        if asked not in self._walked:
+            lines = sorted({line for word in asked for line in self._lines_with(word)})
+            self._walked[asked] = self._outline.expressions_on(lines)
+        return self._walked[asked]
+
+    @cached_property
+    def _walked(self) -> dict[frozenset[str], Expressions]:
+        return {}
+
+    def nodes_near(self, words: Iterable[str], space: ast.AST | None = None) -> Iterator[tuple[ast.AST, Within]]:
+        """The nodes of the statements that spell one of some words, each with the nodes around it, outermost first; of
+        the whole file or of a part of it."""
+        lines = sorted({line for word in words for line in self._lines_with(word)})
+        stack: list[tuple[Any, Within]] = [(space or self.tree, ())]
+        while stack and lines:
+            node, within = stack.pop()
+            kind = type(node)
+            if kind in STATEMENTS:
+                first = min([node.lineno, *(item.lineno for item in getattr(node, "decorator_list", ()))])
+                place = bisect_left(lines, first)
+                if place == len(lines) or lines[place] > node.end_lineno:
+                    continue
+            yield node, within
+            inner = (*within, node)
+            for name in CHILD_FIELDS.get(kind, ()):
+                value = getattr(node, name)
+                found = value if type(value) is list else (value,)
+                stack.extend((child, inner) for child in found if isinstance(child, ast.AST))
+
+    def _lines_with(self, word: str) -> Iterator[int]:
+        """The lines in which a word stands, counted as `ast` does; all of them where what stands on a line may come
+        from another."""
+        if self.plain:
+            yield from range(1, len(self.lines) + 1)
+            return
+        text = self._plain
+        line, start = 1, 0
+        place = text.find(word)
+        while place >= 0:
+            line += text.count("\n", start, place)
+            yield line
+            start, place = place, text.find(word, place + 1)
+
+    @cached_property
+    def _plain(self) -> str:
+        """The text with every line end as one character."""
+        return self.text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in self.text else self.text
+
+    @property
+    def statements(self) -> list[ast.stmt]:
+        """Every statement of the file, those inside others after them."""
+        return [node for node, _, _ in self._outline.statements]
+
+    @property
+    def imports(self) -> list[ast.Import | ast.ImportFrom]:
+        """The import statements, in whatever function they stand."""
+        return self._outline.imports
+
+    @property
+    def assignments(self) -> list[AssignNode]:
+        return self._outline.assignments
+
+    def assignments_to(self, name: str) -> list[AssignNode]:
+        """Every statement that assigns to the plain name."""
+        return self._assigned.get(name, [])
+
+    @cached_property
+    def _assigned(self) -> dict[str, list[AssignNode]]:
+        found: dict[str, list[AssignNode]] = {}
+        for item in self._outline.assignments:
+            targets = item.node.targets if isinstance(item.node, ast.Assign) else [item.node.target]
+            for name in {target.id for target in targets if isinstance(target, ast.Name)}:
+                found.setdefault(name, []).append(item)
+        return found
+
+    def attributes(self, name: str) -> list[ast.Attribute]:
+        """Every `something.name` of the file."""
+        return [node for node in self.near([name]).attributes if node.attr == name]
+
+    def spellings(self, name: str) -> frozenset[str]:
+        """The identifiers that may stand for something whose dotted name ends in `name`: it, and what it is
+        imported, or assigned, as. Empty where the file does not hold the word."""
+        if name not in self.text:
+            return frozenset()
+        key = f"spellings.{name}"
+        if key not in self.memo:
+            aliases = (alias for node in self.imports for alias in node.names)
+            renamed = (alias.asname for alias in aliases if alias.name.rpartition(".")[2] == name)
+            lines = "\n".join(line for line in self.text.split("\n") if name in line)
+            assigned = re.findall(rf"(\w+) *= *(?:\w+\.)*{name}\b(?![.(\w])", lines)
+            self.memo[key] = frozenset({name, *filter(None, renamed), *assigned})
+        known: frozenset[str] = self.memo[key]
+        return known
+
+    def span(self, node: ast.expr | ast.stmt | ast.arg | ast.keyword | ast.alias) -> Span:
+        """The place of a node: 1-based, in code points (`ast` counts UTF-8 bytes)."""
+        end_line = node.end_lineno or node.lineno
+        end = node.end_col_offset if node.end_col_offset is not None else node.col_offset
+        return Span(node.lineno, self._column(node.lineno, node.col_offset), end_line, self._column(end_line, end))
+
+    def offsets(self, node: ast.expr | ast.stmt | ast.arg | ast.keyword | ast.alias) -> tuple[int, int]:
+        """The 0-based offsets into the text between which a node stands."""
+        end_line, end_column = node.end_lineno or node.lineno, node.end_col_offset or 0
+        return self._offset(node.lineno, node.col_offset), self._offset(end_line, end_column)
+
+    def _offset(self, line: int, column: int) -> int:
+        return self._line_starts[line - 1] + len(self.lines[line - 1].encode()[:column].decode())
+
+    @cached_property
+    def _line_starts(self) -> list[int]:
+        return list(accumulate(map(len, self.lines), initial=0))
+
+    def head(self, node: ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef) -> Span:
+        """The place of the first line of a class or function: `def name(...):`."""
+        line = self.lines[node.lineno - 1].rstrip()
+        return Span(node.lineno, self._column(node.lineno, node.col_offset), node.lineno, len(line) + 1)
+
+    def source_of(self, node: ast.AST) -> str:
+        """The text of a node, without what surrounds it."""
+        if not isinstance(node, ast.expr | ast.stmt | ast.arg | ast.keyword) or node.end_lineno is None:
+            return ""
+        if self.made and any(item in self.made for item in every_node(node)):
+            return ast.unparse(node)
+        if node.lineno == node.end_lineno and (line := self.lines[node.lineno - 1]).isascii():
+            return line[node.col_offset : node.end_col_offset]
+        lines = [line.encode() for line in self.lines[node.lineno - 1 : node.end_lineno]]
+        lines[-1] = lines[-1][: node.end_col_offset]
+        lines[0] = lines[0][node.col_offset :]
+        return b"".join(lines).decode(errors="replace")
+
+    def _column(self, line: int, offset: int) -> int:
+        if line > len(self.lines):
+            return offset + 1
+        return len(self.lines[line - 1].encode()[:offset].decode(errors="replace")) + 1
+
+    @cached_property
+    def ignores(self) -> Mapping[int, frozenset[str]]:
+        """The codes that a `# fixer: ignore[CODE]` comment switches off, by line; `*` stands for all."""
+        return {item.line: frozenset(item.codes) for item in self.ignore_comments}
+
+    @cached_property
+    def ignore_comments(self) -> list[Ignore]:
+        """The comments that switch codes off."""
+        found: list[Ignore] = []
+        if "fixer:" not in self.text:
+            return found
+        try:
+            for token in tokenize.generate_tokens(io.StringIO(self.text).readline):
+                if token.type == tokenize.COMMENT and (item := _ignore(token.string, *token.start)):
+                    found.append(item)
+        except (tokenize.TokenError, SyntaxError):
+            return found
+        return found
+
+
+@lru_cache(maxsize=RECENT)
+def _parsed(text: str) -> ast.Module:
+    """The tree of a text, the same for the rules that look at it one after the other: none changes it."""
+    return ast.parse(text)
+
+
+@lru_cache(maxsize=RECENT)
+def _normal(tree: ast.Module) -> ast.Module:
+    return normal(tree)
+
+
+def _ignore(text: str, line: int, start: int) -> Ignore | None:
+    """What a comment, or a line that may hold one, switches off; `start` is where the text begins on its line."""
+    match = _IGNORE.search(text)
+    written = "*" if match is None or match.group(1) is None else match.group(1).upper()
+    codes = tuple(code for part in written.split(",") if (code := part.strip()))
+    return Ignore(line, start + match.start(), start + match.end(), codes) if match and codes else None
+
+
+def module_name(path: str) -> str:
+    """`pkg/sub/__init__.py` is `pkg.sub`, `pkg/a.py` is `pkg.a`."""
+    parts = PurePosixPath(path).with_suffix("").parts
+    return ".".join(parts[:-1] if parts and parts[-1] == "__init__" else parts)

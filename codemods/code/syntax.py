@@ -1,0 +1,227 @@
+"""Small questions about `ast` that several rules ask."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from itertools import pairwise
+from typing import Any
+
+from codemods.code.nodes import CHILD_FIELDS, every_node
+
+Function = ast.FunctionDef | ast.AsyncFunctionDef
+SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
+
+
+def own_nodes(function: ast.AST) -> Iterator[ast.AST]:
+    """The nodes of a function's body in source order, without those of functions and classes inside it, and
+    without operators and contexts."""
+    stack: list[Any] = list(reversed(getattr(function, "body", [])))
+    while stack:
+        node = stack.pop()
+        if node is None or type(node) is str:
+            continue
+        yield node
+        if isinstance(node, SCOPES):
+            continue
+        for name in CHILD_FIELDS.get(type(node), ()):
+            value = getattr(node, name)
+            if type(value) is list:
+                stack.extend(reversed(value))
+            else:
+                stack.append(value)
+
+
+def statements_below(node: ast.AST) -> Iterator[ast.stmt]:
+    """The statements below a node, those of functions and classes too, in the order of `ast.walk`."""
+    waiting = [node]
+    for each in waiting:
+        if each is not node and isinstance(each, ast.stmt):
+            yield each
+        for name in ("body", "handlers", "orelse", "finalbody", "cases"):
+            inside = getattr(each, name, ())
+            waiting.extend(inside if type(inside) is list else ())
+
+
+def returns(function: Function) -> list[ast.Return]:
+    """The `return` statements of a function itself."""
+    return [node for node in own_nodes(function) if isinstance(node, ast.Return)]
+
+
+def parameters(function: Function) -> list[str]:
+    """The names of the positional parameters, `self` left out."""
+    return [argument.arg for argument in [*function.args.posonlyargs, *function.args.args]][1:]
+
+
+def results(function: Function) -> list[ast.expr]:
+    """What the `return` statements of a function give back, those without a value and of None left out."""
+    return [node.value for node in returns(function) if node.value is not None and not is_none(node.value)]
+
+
+def is_plain(function: Function, named: bool = False) -> bool:
+    """Whether a method is neither async, decorated, a generator, nor takes `*`, keyword-only ones or, unless `named`
+    holds, `**`."""
+    arguments = function.args
+    return (
+        isinstance(function, ast.FunctionDef)
+        and not function.decorator_list
+        and not (arguments.vararg or arguments.kwonlyargs or arguments.posonlyargs)
+        and (named or not arguments.kwarg)
+        and not any(isinstance(node, ast.Yield | ast.YieldFrom) for node in own_nodes(function))
+    )
+
+
+def self_name(function: Function) -> str:
+    """What the method calls its instance, empty for a static method, which has none."""
+    if any(isinstance(item, ast.Name) and item.id == "staticmethod" for item in function.decorator_list):
+        return ""
+    arguments = [*function.args.posonlyargs, *function.args.args]
+    return arguments[0].arg if arguments else "self"
+
+
+def uses(node: ast.AST, name: str) -> list[ast.Name]:
+    """Every use of a plain name below a node, nested functions included."""
+    return [item for item in ast.walk(node) if isinstance(item, ast.Name) and item.id == name]
+
+
+def mentions(tree: ast.AST, name: str) -> list[int]:
+    """The lines in which a name is read or written by itself, or stands in a string of its own: an alias, a
+    lambda, `getattr`. Definitions and `something.name` are not among them."""
+    return sorted(
+        node.lineno
+        for node in every_node(tree)
+        if (isinstance(node, ast.Name) and node.id == name) or (isinstance(node, ast.Constant) and node.value == name)
+    )
+
+
+def self_assignments(function: Function, attribute: str) -> list[ast.Assign | ast.AnnAssign]:
+    """The statements `self.attribute = value` of a method itself."""
+    found: list[ast.Assign | ast.AnnAssign] = []
+    for node in own_nodes(function):
+        if any(is_self_attribute(target, attribute, self_name(function)) for target in targets_of(node)):
+            found.append(node)  # type: ignore[arg-type]
+    return found
+
+
+def targets_of(node: ast.AST) -> list[ast.expr]:
+    """What a statement that assigns a value assigns it to; nothing for other nodes."""
+    if isinstance(node, ast.Assign):
+        return node.targets
+    return [node.target] if isinstance(node, ast.AnnAssign) and node.value is not None else []
+
+
+def is_self_attribute(node: ast.AST, attribute: str, name: str = "self") -> bool:
+    """Whether a node is `self.attribute`."""
+    return (
+        isinstance(node, ast.Attribute)
+        and node.attr == attribute
+        and isinstance(node.value, ast.Name)
+        and node.value.id == name
+    )
+
+
+def is_super_call(node: ast.AST, method: str) -> bool:
+    """Whether a node is a call `super().method(...)`."""
+    return (
+        isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Attribute)
+        and node.func.attr == method
+        and isinstance(node.func.value, ast.Call)
+        and isinstance(node.func.value.func, ast.Name)
+        and node.func.value.func.id == "super"
+    )
+
+
+def super_init_index(function: Function) -> int | None:
+    """The position of the statement `super().__init__(...)` in a constructor's body, None where it is not
+    one of its own top-level statements."""
+    for index, statement in enumerate(function.body):
+        if isinstance(statement, ast.Expr) and is_super_call(statement.value, "__init__"):
+            return index
+    return None
+
+
+def may_return_none(function: Function) -> bool:
+    """Whether a function can end without a value: a bare `return`, `return None`, or running off its end."""
+    values = [node.value for node in returns(function)]
+    if not values or any(value is None or is_none(value) for value in values):
+        return True
+    return not always_leaves(function.body)
+
+
+def is_none(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and node.value is None
+
+
+def is_false(call: ast.Call) -> bool:
+    """Whether a call is given False and nothing else."""
+    given = [*call.args, *(item.value for item in call.keywords)]
+    return len(given) == 1 and isinstance(given[0], ast.Constant) and given[0].value is False
+
+
+def is_made_frozen(node: ast.expr) -> bool:
+    """Whether an expression is `make().requires_grad_(False).eval()`, by the last call that sets it."""
+    while isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+        if node.func.attr == "requires_grad_":
+            return is_false(node)
+        node = node.func.value
+    return False
+
+
+def always_leaves(body: list[ast.stmt]) -> bool:
+    """Whether a block never runs on to what stands behind it: it ends in a `return` or `raise` on every way."""
+    last = body[-1]
+    if isinstance(last, ast.Return | ast.Raise):
+        return True
+    if isinstance(last, ast.If):
+        return bool(last.orelse) and always_leaves(last.body) and always_leaves(last.orelse)
+    if isinstance(last, ast.With | ast.AsyncWith):
+        return always_leaves(last.body)
+    if isinstance(last, ast.Try):
+        ends = [last.orelse or last.body, *(handler.body for handler in last.handlers)]
+        return bool(last.finalbody and always_leaves(last.finalbody)) or all(map(always_leaves, ends))
+    return False
+
+
+def finally_leaves(function: Function) -> bool:
+    """Whether a `finally` of a function can end it, or a loop, by itself: a `return` before it is then void."""
+    return any(
+        isinstance(inner, ast.Return | ast.Break | ast.Continue)
+        for node in own_nodes(function)
+        if isinstance(node, ast.Try)
+        for statement in node.finalbody
+        for inner in ast.walk(statement)
+    )
+
+
+def crowded_return(function: Function) -> bool:
+    """Whether another statement follows a `return` on its line."""
+    for node in [function, *own_nodes(function)]:
+        for field in ("body", "orelse", "finalbody"):
+            block = getattr(node, field, None)
+            if isinstance(block, list) and any(
+                isinstance(first, ast.Return) and second.lineno == first.end_lineno for first, second in pairwise(block)
+            ):
+                return True
+    return False
+
+
+def taken_name(bindings: Mapping[str, Collection[str]], imports: Iterable[tuple[str, str | None]]) -> str | None:
+    """The first name that an import would bind and that a module's own bindings use for something else."""
+    for module, name in imports:
+        dotted = f"{module}.{name}" if name else module
+        last = dotted.rpartition(".")[2]
+        for bound in bindings.get(last, ()):
+            again = bound.endswith(f".{last}") and bound.startswith(("pytorch_lightning.", "lightning"))
+            if bound != dotted and not again:
+                return last
+    return None
+
+
+def speaks_of(node: ast.AST, name: str) -> bool:
+    """Whether a node is a name, attribute, parameter, keyword or string of that name."""
+    if isinstance(node, ast.Constant):
+        return isinstance(node.value, str) and node.value.lstrip("-") == name
+    if isinstance(node, ast.arg | ast.keyword):
+        return node.arg == name
+    return name == getattr(node, "id", None) or name == getattr(node, "attr", None)

@@ -1,0 +1,1 @@
+"""Passes over files: reading, processes, what is remembered, planning, notebooks."""

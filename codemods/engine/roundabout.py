@@ -1,0 +1,148 @@
+"""What a rule finds in the normal form of a file, and not, or not as well, in the file as it is written."""
+
+from __future__ import annotations
+
+import ast
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from codemods.code.source import PythonFile
+from codemods.engine.trainers_seen import seen_at_trainers
+from codemods.engine.unseen import unseen
+from codemods.lightning.collecting import collect_file
+from codemods.lightning.facts import Facts
+from codemods.rewrite.origin import Origin, around
+from codemods.rule import LEVELS, Match, Rule, all_rules
+
+WRITTEN = "Not rewritten: it is written in a roundabout way here, and a rewrite would have to change more than this."
+
+
+def seen_through(rule: Rule, file: PythonFile, facts: Facts, found: Sequence[Match]) -> list[Match]:
+    """What a rule finds in a file, where it found `found` in the file as it is written: these, or the same with a
+    better level, and what it finds in the normal form alone.
+
+    The normal form does what the file does, so that what a rule finds there is there, and what it may do there it
+    may do here. An edit is made where it means the same in the text as it is; what else would be rewritten is left to
+    a person.
+    """
+    every = _normally(rule, file, facts, found)
+    return seen_at_trainers(rule, file, facts, every)
+
+
+def _normally(rule: Rule, file: PythonFile, facts: Facts, found: Sequence[Match]) -> list[Match]:
+    check: Any = rule.check
+    try:
+        normal = file.normal
+        if normal is None:
+            return list(found)
+        known = _apart(facts, file, normal)
+        if not is_unlike(rule, file) and known.files.get(file.path) == facts.files.get(file.path):
+            return list(found)
+        matches: list[Match] = list(check(normal, known))
+    except Exception as error:  # a tree that no text gives may be one that a rule cannot take: the text's own is kept
+        return [*found, unseen(rule, error)]
+    carried = _carried(matches, file, normal)
+    better = _better(found, carried, file)
+    new = [match for match in _new(found, carried, file) if match not in better.values()]
+    return list(dict.fromkeys([*(better.get(match, match) for match in found), *new]))
+
+
+def _new(found: Sequence[Match], carried: Sequence[Match], file: PythonFile) -> list[Match]:
+    """The matches of the normal form that are not of the text: on other lines, or besides all that the text has on a
+    line, and more of a kind in a function or class than there."""
+    seen = {(match.span.line, match.message) for match in carried}
+    lines = {match.span.line for match in found if (match.span.line, match.message) not in seen}
+    there = Counter(place for match in found for place in _places(file, match))
+    every = Counter(place for match in carried for place in _places(file, match))
+    return [
+        match
+        for match in carried
+        if match.span.line not in lines and not any(0 < there[place] >= every[place] for place in _places(file, match))
+    ]
+
+
+def _better(found: Sequence[Match], carried: Sequence[Match], file: PythonFile) -> Mapping[Match, Match]:
+    """The matches of the text for which the normal form has one of the same with a better level; of a class all that
+    could have one, or none."""
+    pairs: dict[Match, Match] = {}
+    left: set[object] = set()
+    for match in found:
+        level = LEVELS.index(match.fix)
+        same = [own for own in carried if _is_same(match, own, file) and LEVELS.index(own.fix) >= level]
+        best = max(same, key=lambda own: (LEVELS.index(own.fix), own.span.line == match.span.line), default=None)
+        if best and LEVELS.index(best.fix) > level:
+            pairs[match] = best
+        elif match.fix == "manual":
+            left.add(_class(file, match))
+    return {match: own for match, own in pairs.items() if _class(file, match) not in left}
+
+
+def _is_same(match: Match, own: Match, file: PythonFile) -> bool:
+    """Whether two matches, of the text and of the normal form, are of one thing."""
+    if match.row != own.row:
+        return False
+    return match.span.line == own.span.line or not set(_places(file, match)).isdisjoint(_places(file, own))
+
+
+def is_unlike(rule: Rule, file: PythonFile) -> bool:
+    """Whether a rule is called by what is not in normal form in a file."""
+    return any(item.decode() in file.unlike for item in rule.triggers)
+
+
+def _apart(facts: Facts, file: PythonFile, normal: PythonFile) -> Facts:
+    """The facts as the normal form of a file has them, with a memory of their own: what rules keep there of a file's
+    nodes are not those of its normal form."""
+    if "normal" not in facts.memo:
+        facts.memo["normal"] = replace(facts, trees=facts.trees.plain), {}
+    known, done = facts.memo["normal"]
+    if id(normal.tree) not in done:
+        own = facts.files.get(normal.path)
+        said = collect_file(normal, {**own.collected, **_collected(file, normal)}) if own else None
+        found = known if said in (None, own) else replace(known, files={**facts.files, normal.path: said})
+        done[id(normal.tree)] = normal.tree, found  # the tree, so that no other has its identity
+    apart: Facts = done[id(normal.tree)][1]
+    return apart
+
+
+def _collected(file: PythonFile, normal: PythonFile) -> Mapping[str, Any]:
+    """What the rules that look at it collect of the normal form of a file."""
+    asked = [(rule.code, rule.collect) for rule in all_rules() if rule.collect and is_unlike(rule, file)]
+    return {code: value for code, collect in asked if (value := collect(normal)) is not None}
+
+
+def _places(file: PythonFile, match: Match) -> Iterator[tuple[object, ...]]:
+    """What a match says with its line, and with the innermost function or class around it: two matches that share one
+    of them are one."""
+    line = match.span.line
+    yield match.message, line
+    if inner := [node.lineno for node in around(file, line)]:
+        yield match.message, "in", max(inner)
+
+
+def _carried(matches: Sequence[Match], file: PythonFile, normal: PythonFile) -> list[Match]:
+    """The matches with edits of the text as it is written; those of a class or unit of which one has none are left to
+    a person, and so is what has to be done together with other files."""
+    if not any(match.edits for match in matches):
+        return list(matches)
+    origin = Origin(file, normal)
+    own = [origin.match(match) if match.unit.startswith(file.path) or not match.unit else None for match in matches]
+    torn: set[object] = set()
+    for match, moved in zip(matches, own, strict=True):
+        if match.edits and moved is None:
+            torn |= {_class(file, match), match.unit or None}
+    return [
+        match
+        if not match.edits
+        else moved
+        if moved is not None and torn.isdisjoint({_class(file, match), match.unit})
+        else replace(match, fix="manual", reason=f"{WRITTEN} {match.reason}", edits=(), imports=(), creates=())
+        for match, moved in zip(matches, own, strict=True)
+    ]
+
+
+def _class(file: PythonFile, match: Match) -> object:
+    """The outermost class around a match, or its own place."""
+    classes = [node.lineno for node in around(file, match.span.line) if isinstance(node, ast.ClassDef)]
+    return min(classes, default=match.span)

@@ -1,0 +1,240 @@
+"""Looking at a tree: which files are read, what is known of them, and what the rules find there."""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import Any
+
+from codemods.code.source import Source
+from codemods.engine.crew import Crew, Item
+from codemods.engine.desk import Desk
+from codemods.engine.desk import Options as Options
+from codemods.engine.looks import Checked, check, read
+from codemods.engine.memory import Memory
+from codemods.engine.search import Search
+from codemods.engine.triggers import rules_by_file, triggered
+from codemods.finding import Finding
+from codemods.lightning.facts import Facts, FileFacts
+from codemods.rule import Rule
+
+Progress = Callable[[int, int], None]
+
+
+@dataclass(frozen=True)
+class Scan:
+    """What a look at a tree gave. `present` says which rules may match in which file."""
+
+    facts: Facts
+    findings: tuple[Finding, ...]
+    present: Mapping[str, tuple[str, ...]]
+    skipped: tuple[tuple[str, str], ...]
+
+
+def scan(
+    sources: Sequence[Source], options: Options, progress: Progress | None = None, memory: Memory | None = None
+) -> Scan:
+    """Reads the files that hold a trigger, and those that they lead to, and asks every rule what it finds.
+
+    Two looks: the first collects facts from each file alone, the second checks with the facts of all. A file
+    without a trigger costs no more than the search for the triggers, and one that is remembered no more than that.
+    `progress` gets files done and total.
+    """
+    with _no_collector(), Crew(Desk({source.path: source for source in sources}, options)) as crew:
+        return _Scanner(crew, memory or Memory(), progress).scan()
+
+
+class _Scanner:
+    """A scan in the making: who looks, what is remembered, and what was read."""
+
+    def __init__(self, crew: Crew, memory: Memory, progress: Progress | None) -> None:
+        self.crew, self.memory, self.progress = crew, memory, progress
+        self.desk = crew.desk
+        self.sources, self.options = crew.desk.sources, crew.desk.options
+        self.files: dict[str, FileFacts] = {}
+        self.texts: dict[str, Mapping[str, Any]] = {}
+        self.present: dict[str, tuple[str, ...]] = {}
+        self.skipped: dict[str, str] = {}
+        self.before = 0
+
+    def scan(self) -> Scan:
+        self._learn(self._collect())
+        present = _among(self.desk, self.present)
+        last = {rule.code for rule in self.options.rules if rule.last}
+        items = [
+            (path, rest)
+            for path in self.sources
+            if (rest := tuple(code for code in present.get(path, ()) if code not in last))
+        ]
+        checked = self._check(items)
+        if checked.silenced:
+            self._learn(replace(self.desk.facts, silenced=checked.silenced))
+            checked = replace(self._check(items), served=checked.served)
+        found = self._look_last(present, checked)
+        self.memory.keep_opened(self.sources[path] for path in self.crew.seen)
+        return Scan(self.desk.facts, tuple(sorted(found, key=_order)), present, tuple(sorted(self.skipped.items())))
+
+    def _learn(self, facts: Facts) -> None:
+        self.crew.learn(facts)
+        self.memory.learn(facts, self.options, self.sources)
+
+    def _check(self, items: Sequence[Item]) -> Checked:
+        """What second looks say of all items, in the order of the paths."""
+        done = {path: found for path, codes in items if (found := self.memory.checked(self.sources[path], codes))}
+        left = [item for item in items if item[0] not in done]
+        codes = dict(left)
+        for path, checked in self.crew.look(check, left):
+            self.memory.keep_checked(self.sources[path], codes[path], checked)
+            done[path] = checked
+        every = [done[path] for path, _ in items]
+        return Checked(
+            tuple(finding for each in every for finding in each.findings),
+            frozenset(unit for each in every for unit in each.silenced),
+            frozenset(comment for each in every for comment in each.served),
+        )
+
+    def _look_last(self, present: Mapping[str, tuple[str, ...]], checked: Checked) -> list[Finding]:
+        """All findings, with those of the rules that want to know the others."""
+        found, served, rules = list(checked.findings), checked.served, self.options.rules
+        named = {finding.path for finding in found}
+        self._learn(replace(self.desk.facts, planned=tuple(found)))
+        for rule in (rule for rule in rules if rule.last):
+            if rule.judges_ignores:
+                self._learn(replace(self.desk.facts, served=served, asked=frozenset(rule.code for rule in rules)))
+            more = self._check(
+                [
+                    (path, (rule.code,))
+                    for path, source in self.sources.items()
+                    if rule.code in present.get(path, ()) or (path in named and triggered(source, (rule,)))
+                ]
+            )
+            found.extend(more.findings)
+            served |= more.served
+        return found
+
+    def _collect(self) -> Facts:
+        """Reads what has to be read, and returns the facts."""
+        sources, rules = self.sources, self.options.rules
+        search = Search(sources)
+        first = list(rules_by_file(search, sources, rules).items())
+        self._read(sorted(first, key=lambda item: (-len(sources[item[0]].data), item[0])))
+        mentions: dict[bytes, frozenset[str]] = {}
+        while True:
+            facts = self._facts(mentions)
+            mentions = search.holders(_asked(rules, facts))
+            asked = {path for paths in mentions.values() for path in paths}
+            wanted = asked | _base_paths(facts, sources)
+            more = [
+                (path, ())
+                for path in sorted(wanted)
+                if sources[path].kind == "python" and path not in self.files and path not in self.skipped
+            ]
+            if not more:
+                named = {text for rule in rules if _is_present(rule, self.present) for text in rule.mentions}
+                return replace(facts, mentions=mentions | search.holders(named))
+            self._read(more)
+
+    def _read(self, items: Sequence[Item]) -> None:
+        done = {path: found for path, codes in items if (found := self.memory.read(self.sources[path], codes))}
+        left = [item for item in items if item[0] not in done]
+        codes = dict(left)
+        for path, result in self.crew.look(read, left):
+            self.memory.keep_read(self.sources[path], codes[path], result)
+            done[path] = result
+            if self.progress:
+                self.progress(self.before + len(done), self.before + len(items))
+        self.before += len(items)
+        for path, _ in items:
+            result = done[path]
+            if result.error:
+                self.skipped[path] = result.error
+            if result.facts:
+                self.files[path] = result.facts
+            if result.collected:
+                self.texts[path] = result.collected
+            if result.present:
+                self.present[path] = result.present
+
+    def _facts(self, mentions: Mapping[bytes, frozenset[str]]) -> Facts:
+        options = self.options
+        return Facts(
+            self.files,
+            mentions,
+            kinds={path: source.kind for path, source in self.sources.items()},
+            pins=options.pins,
+            forked=options.forked,
+            target=options.target,
+            namespace=options.namespace,
+            texts=self.texts,
+            sources=self.desk.watched,
+            trees=self.desk.trees,
+        )
+
+
+def _among(desk: Desk, present: Mapping[str, tuple[str, ...]]) -> dict[str, tuple[str, ...]]:
+    """The rules that may match in each file, less those that the facts rule out."""
+    asked = {rule.code: rule.among(desk.facts) for rule in desk.options.rules if rule.among}
+    return {
+        path: kept
+        for path, codes in present.items()
+        if (
+            kept := tuple(
+                code
+                for code in codes
+                if code not in asked or path in asked[code] or desk.sources[path].kind not in ("python", "notebook")
+            )
+        )
+    }
+
+
+@contextmanager
+def _no_collector() -> Iterator[None]:
+    """Switches the garbage collector off. Syntax trees hold no cycles, so they are freed without it, and it
+    would go over all their nodes again and again while they are made: a fifth of the time of parsing. What there is
+    in the end it takes for old, and so does not go over it at once."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.freeze()
+            gc.unfreeze()
+            gc.enable()
+
+
+def _asked(rules: Sequence[Rule], facts: Facts) -> set[bytes]:
+    """The byte strings that rules ask for, going by what they collected."""
+    return {
+        text
+        for rule in rules
+        if rule.context and (collected := facts.collected(rule.code) | facts.collected_texts(rule.code))
+        for text in rule.context(collected)
+    }
+
+
+def _is_present(rule: Rule, present: Mapping[str, tuple[str, ...]]) -> bool:
+    return rule.last or any(rule.code in codes for codes in present.values())
+
+
+def _base_paths(facts: Facts, by_path: Mapping[str, Source]) -> set[str]:
+    """Files not read yet that hold a module which a class of a read file takes a base from."""
+    suffixes: dict[str, list[str]] = {}
+    for path in by_path:
+        if path.endswith(".py"):
+            suffixes.setdefault(path.rpartition("/")[2], []).append(path)
+    wanted: set[str] = set()
+    for item in facts.unresolved_bases():
+        parts = item.split(".")
+        for length in range(len(parts) - 1, 0, -1):
+            stem = "/".join(parts[:length])
+            for tail in (f"{stem}.py", f"{stem}/__init__.py"):
+                name = tail.rpartition("/")[2]
+                wanted |= {path for path in suffixes.get(name, ()) if path == tail or path.endswith("/" + tail)}
+    return wanted
+
+
+def _order(finding: Finding) -> tuple[Any, ...]:
+    return (finding.path, finding.cell or 0, finding.span, finding.code, finding.row or "", finding.message)

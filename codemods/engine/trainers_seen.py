@@ -1,0 +1,209 @@
+"""What a rule finds where every Trainer is written out, and not in the file as it is written."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import Any
+
+from codemods.code.source import PythonFile
+from codemods.code.syntax import is_none
+from codemods.engine.unseen import unseen
+from codemods.lightning.arguments import once
+from codemods.lightning.facts import Facts
+from codemods.lightning.handed import Handed
+from codemods.lightning.views import Shown, View, views_of
+from codemods.rewrite.carrying import Delta, carried, delta_of, edits_of_call
+from codemods.rewrite.dictionaries import ONE_PLACE, in_one_place
+from codemods.rule import Match, NodeEdit, Rule, TextEdit
+
+LEFT = "Not rewritten"
+
+
+@dataclass(frozen=True)
+class Said:
+    """A match in a view, the Trainer and the argument that it names."""
+
+    match: Match
+    shown: Shown
+    name: str | None
+
+
+@cache
+def asks_of_trainers(rule: Rule) -> bool:
+    """Whether a rule may ask for the arguments of Trainers."""
+    words = {word.decode() for word in (*rule.triggers, *rule.words)}
+    return any("Trainer" in word or word in once() for word in words)
+
+
+def seen_at_trainers(rule: Rule, file: PythonFile, facts: Facts, found: Sequence[Match]) -> list[Match]:
+    """What a rule finds in a file, where it found `found` so far: these, and what it finds with every Trainer written
+    out."""
+    try:
+        made = _of_views(rule, file, facts) if asks_of_trainers(rule) else []
+    except Exception as error:  # a tree that no text gives may be one that a rule cannot take: the text's own is kept
+        return [*found, unseen(rule, error)]
+    return _joined(found, made)
+
+
+def _of_views(rule: Rule, file: PythonFile, facts: Facts) -> list[tuple[Match, Said]]:
+    """What a rule finds in the views of a file, each with the Trainer and the argument that it is about."""
+    views = views_of(file, facts)
+    if views is None:
+        return []
+    first, *others = [_said(rule, view) for view in views.certain]
+    made = [(_carried(file, facts, said, others, views.certain), said) for said in first]
+    made = [(match, said) for match, said in made if match.edits or said.name]
+    known = {(item.match.span, item.match.message) for item in first}
+    made += [
+        (_some(item), item) for said in others for item in said if (item.match.span, item.match.message) not in known
+    ]
+    for view in views.perhaps:
+        made += [(match, said) for said in _said(rule, view) if (match := _perhaps(said, view))]
+    return made
+
+
+def _said(rule: Rule, view: View) -> list[Said]:
+    check: Any = rule.check
+    matches: list[Match] = list(check(view.file, view.facts))
+    return [said for match in matches if (said := _named(match, view))]
+
+
+def _named(match: Match, view: View) -> Said | None:
+    """A match with the Trainer that it is about; None where it is about none."""
+    for shown in view.shown.values():
+        own = {shown.call, *shown.call.keywords}
+        touched = any(isinstance(edit, NodeEdit) and edit.node in own for edit in match.edits)
+        for item in shown.call.keywords:
+            if view.file.span(item) == match.span or view.file.span(item.value) == match.span:
+                return Said(match, shown, item.arg)
+        if touched:
+            return Said(match, shown, None)
+    return None
+
+
+def _carried(
+    file: PythonFile, facts: Facts, said: Said, others: Sequence[Sequence[Said]], views: Sequence[View]
+) -> Match:
+    """A match with edits of the text, where all views agree on it."""
+    match = said.match
+    if not match.edits:
+        return match
+    if match.unit:
+        return _left(match, "it changes together with other places")
+    delta = _deltas(said, views[0]) if others else []
+    for other, view in zip(others, views[1:], strict=True):
+        same = next(
+            (item for item in other if (item.match.span, item.match.message) == (match.span, match.message)), None
+        )
+        if same is None or not same.match.edits or _deltas(same, view) != delta:
+            return _left(match, "not all values that it may have become the same")
+    edits: list[NodeEdit | TextEdit] = []
+    names = [name or module for module, name in match.imports]
+    for edit in match.edits:
+        if not isinstance(edit, NodeEdit):
+            return _left(match, "its place is not the one that is written")
+        about = edits_of_call(edit, views[0].shown)
+        if about is None and edit.node in views[0].file.made:
+            return _left(match, "its place is not the one that is written")
+        own = carried(file, facts, about[1], about[0], names) if about else (edit,)
+        if isinstance(own, str):
+            return _left(match, own)
+        edits += own
+    return _explained(file, replace(match, edits=tuple(edits)), said)
+
+
+def _deltas(said: Said, view: View) -> list[Delta | None]:
+    return [
+        delta_of(about[1], about[0])
+        for edit in said.match.edits
+        if isinstance(edit, NodeEdit) and (about := edits_of_call(edit, view.shown))
+    ]
+
+
+def _explained(file: PythonFile, match: Match, said: Said) -> Match:
+    """A match that says what was read for what is written."""
+    shown, name = said.shown, said.name
+    argument = shown.argument(name) if shown and name else None
+    if argument is None or shown is None:
+        return match
+    reason = match.reason.rstrip(".")
+    fix = match.fix
+    if name in shown.filled and argument.constants:
+        values = " or ".join(
+            dict.fromkeys(f"{ast.unparse(item.node)} ({item.where})" for item in argument.constants.found)
+        )
+        reason += f"; `{ast.unparse(argument.value)}` is {values}"
+        if argument.constants.called and fix == "safe":
+            fix, reason = "unsafe", f"{reason}, as every call in this project has it"
+    homes = [item.home for item in shown.built.arguments if isinstance(item.home, Handed)]
+    if homes and fix == "safe" and not in_one_place(file, shown.built.call, homes):
+        fix, reason = "unsafe", f"{reason}; {ONE_PLACE}"
+    if any(not item.always for item in shown.built.arguments):
+        return _left(match, "what reaches Trainer beside it is not always set")
+    return replace(match, fix=fix, reason=f"{reason}.")
+
+
+def _left(match: Match, why: str) -> Match:
+    reason = match.reason if match.reason.startswith(LEFT) else f"{LEFT}: {why}. {match.reason}"
+    return replace(match, fix="manual", reason=reason, edits=(), imports=(), creates=(), unit="")
+
+
+def _perhaps(said: Said, view: View) -> Match | None:
+    """A match about an argument that a view shows as it may be."""
+    item = next(
+        (each for each in view.perhaps if each in said.shown.call.keywords and each.arg == said.name),
+        None,
+    )
+    argument = said.shown.argument(said.name) if said.name else None
+    if item is None or argument is None or argument.constants is None:
+        return None
+    value = ast.unparse(item.value)
+    where = next((each.where for each in argument.constants.found if ast.unparse(each.node) == value), "")
+    return _left(said.match, f"it may be {value} ({where}), or something else: {argument.constants.unknown}")
+
+
+def _some(said: Said) -> Match:
+    """A match that one of several values gives, and another does not."""
+    shown = said.shown
+    value = shown.filled.get(said.name or "")
+    return _left(said.match, f"it may be {ast.unparse(value)}" if value is not None else "it is so at times")
+
+
+def _joined(found: Sequence[Match], made: Sequence[tuple[Match, Said]]) -> list[Match]:
+    """What was found, and what was made of the views: a rewrite takes the place of what was left to a person there."""
+    kept = list(found)
+    for match, one in made:
+        here = [item for item in kept if _is_same(item, match, one)]
+        if not here:
+            kept.append(match)
+        elif match.edits and all(_is_weaker(item, one) for item in here):
+            first = kept.index(here[0])
+            kept = [item for item in kept if item not in here]
+            kept.insert(min(first, len(kept)), match)
+    return list(dict.fromkeys(kept))
+
+
+def _is_same(item: Match, match: Match, said: Said) -> bool:
+    """Whether two matches name the same thing."""
+    if item.span.line != match.span.line:
+        return False
+    through = said.shown.built.how is not None
+    named = said.name
+    return (
+        item.message == match.message
+        or item.span == match.span
+        or (item.row is not None and item.row == match.row)
+        or (through and named is not None and named in f"{item.message} {item.reason}")
+    )
+
+
+def _is_weaker(item: Match, said: Said) -> bool:
+    """Whether a match may give way to one that knows more: it leaves its place to a person, or guesses at a value that
+    is None."""
+    if not item.edits:
+        return True
+    value = next((each.value for each in said.shown.call.keywords if each.arg == said.name), None)
+    return item.fix == "unsafe" and value is not None and is_none(value)

@@ -1,0 +1,58 @@
+"""Which rules look at which files, going by their kinds and bytes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from codemods.code.source import Source
+from codemods.engine.search import Search, words_of
+from codemods.rule import Rule
+
+
+def triggered(source: Source, rules: Sequence[Rule]) -> tuple[Rule, ...]:
+    """The rules of whose triggers a file holds one."""
+    return tuple(
+        rule for rule in rules if _reads(rule, source) and any(text in source.data for text in _triggers(rule, source))
+    )
+
+
+def awake(source: Source, rules: Sequence[Rule]) -> tuple[Rule, ...]:
+    """The rules that look at a file: of those that a trigger calls, the ones that find their words in it."""
+    called = triggered(source, rules)
+    words = words_of(source) if any(rule.words for rule in called) else set()
+    return tuple(rule for rule in called if not words.isdisjoint(rule.words) or not _wants_words(rule, source))
+
+
+def rules_by_file(search: Search, sources: Mapping[str, Source], rules: Sequence[Rule]) -> dict[str, tuple[str, ...]]:
+    """The codes of the rules that look at a file, for each file that holds a trigger of some; of those that look
+    last, at files that are not Python."""
+    found: dict[str, tuple[str, ...]] = {}
+    for rule in rules:
+        holders = search.holders({*rule.triggers, *rule.text_triggers})
+        speaking = search.speaking(rule.words)
+        for path in frozenset[str]().union(*holders.values()):
+            source = sources[path]
+            wanted = _reads(rule, source) and any(path in holders[text] for text in _triggers(rule, source))
+            early = source.kind != "python" or path.rpartition("/")[2] in rule.names
+            if wanted and (early or not rule.last or rule.judges_ignores):
+                looks = path in speaking or not _wants_words(rule, source)
+                found[path] = (*found.get(path, ()), *((rule.code,) if looks else ()))
+    return found
+
+
+def _wants_words(rule: Rule, source: Source) -> bool:
+    return bool(rule.words) and not sees_text(rule, source)
+
+
+def _triggers(rule: Rule, source: Source) -> tuple[bytes, ...]:
+    return rule.text_triggers if rule.text_triggers and sees_text(rule, source) else rule.triggers
+
+
+def _reads(rule: Rule, source: Source) -> bool:
+    kinds = ("python", "notebook") if source.kind == "notebook" else (source.kind,)
+    return any(kind in rule.kinds for kind in kinds) or source.path.rpartition("/")[2] in rule.names
+
+
+def sees_text(rule: Rule, source: Source) -> bool:
+    """Whether a rule is given a file as text, as all are where it is not Python; of a notebook it may ask for that."""
+    return source.kind != "python" and (source.kind != "notebook" or "notebook" in rule.kinds)

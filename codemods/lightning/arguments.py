@@ -1,0 +1,117 @@
+"""The rows of `arguments.csv`: what becomes of an argument of Trainer, by its value."""
+
+from __future__ import annotations
+
+import ast
+import csv
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from packaging.version import Version
+
+from codemods.finding import Fix
+from codemods.lightning.facts import literal
+
+HERE = Path(__file__).parent
+KINDS = ("int?", "float?", "bool?")
+
+
+@dataclass(frozen=True)
+class Row:
+    """What becomes of an argument that has a certain value.
+
+    `value` is a literal, `int` (one above 0), `str`, `bool`, `dict`, one of those with a question mark for what is
+    seen to be one when the program runs, or `*` for any. `action` is `drop`, `write` (`target` is the new keyword),
+    `callback` (`target` is the new callback), `special` (`target` names the code that decides) or `manual`; `{}`
+    stands for the value.
+    """
+
+    argument: str
+    value: str
+    action: str
+    target: str
+    level: Fix
+    row: str | None
+    reason: str
+
+    @property
+    def keyword(self) -> str:
+        """The new keyword of a `write`."""
+        return self.target.partition("=")[0]
+
+    def text(self, value: str) -> str:
+        """What is written, given the text of the value."""
+        text = self.target.partition("=")[2] if self.action == "write" else self.target
+        return text.replace("{}", value)
+
+
+@cache
+def rows() -> Mapping[str, tuple[Row, ...]]:
+    """The rows of each argument, in the order in which they are tried."""
+    found: dict[str, list[Row]] = {}
+    for row in _read("arguments.csv"):
+        found.setdefault(row["argument"], []).append(Row(**{**row, "row": row["row"] or None}))  # type: ignore[arg-type]
+    return {name: tuple(items) for name, items in found.items()}
+
+
+@cache
+def signatures() -> Mapping[str, Mapping[str, tuple[str, ...]]]:
+    """The arguments of Trainer and its methods in their order, by method and release."""
+    found: dict[str, dict[str, tuple[str, ...]]] = {}
+    for row in _read("signatures.csv"):
+        found.setdefault(row["method"], {})[row["release"]] = tuple(row["arguments"].split())
+    return found
+
+
+@cache
+def current() -> frozenset[str]:
+    """The arguments of Trainer in the newest release."""
+    return frozenset(list(signatures()["__init__"].values())[-1])
+
+
+@cache
+def later(target: str) -> Mapping[str, str]:
+    """The arguments of Trainer that came after a release, each with the release that is known to have it."""
+    if not target:
+        return {}
+    found: dict[str, str] = {}
+    releases = signatures()["__init__"]
+    known = {name for release, names in releases.items() if Version(release) <= Version(target) for name in names}
+    for release, names in releases.items():
+        if Version(release) > Version(target):
+            found |= {name: release for name in names if name not in known | found.keys()}
+    return found
+
+
+@cache
+def once() -> frozenset[str]:
+    """Every argument that Trainer ever took."""
+    return frozenset(name for names in signatures()["__init__"].values() for name in names)
+
+
+def _read(name: str) -> Iterator[dict[str, str]]:
+    with (HERE / name).open(encoding="utf-8", newline="") as file:
+        yield from csv.DictReader(file)
+
+
+def find(argument: str, node: ast.expr, kind: str) -> Row | None:
+    """The first row for an argument that fits a value; `kind` is what is known of it when the program runs."""
+    known, value = literal(node)
+    return next((row for row in rows().get(argument, ()) if _fits(row.value, known, value, kind)), None)
+
+
+def _fits(wanted: str, known: bool, value: Any, kind: str) -> bool:
+    if wanted == "*":
+        return True
+    if wanted in KINDS:
+        return wanted == f"{kind}?"
+    if not known:
+        return False
+    plain: type | None = {"int": int, "str": str, "bool": bool, "dict": dict}.get(wanted)
+    if plain:
+        return type(value) is plain and (type(value) is not int or value > 0)
+    expected = ast.literal_eval(wanted)
+    return type(value) is type(expected) and bool(value == expected)

@@ -1,0 +1,188 @@
+"""What one file adds to the facts: its classes and Trainers."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from codemods.code.scopes import ROOT, Scope, canonical
+from codemods.code.source import CallNode, PythonFile
+from codemods.code.syntax import Function, parameters
+from codemods.lightning.facts import (
+    KINDS,
+    TRAINER,
+    Argument,
+    ClassFact,
+    FileFacts,
+    TrainerFact,
+    fitted_class,
+    is_trainer_call,
+    literal,
+)
+
+HOOKS = frozenset({"on_train_batch_end", "on_before_backward", "on_after_backward", "on_before_optimizer_step"})
+EVALUATES = ("test", "validate", "predict")
+
+
+def collect_file(file: PythonFile, collected: Mapping[str, Any]) -> FileFacts:
+    """The facts of one file."""
+    candidates = _named(file, "Trainer", "from_argparse_args", "LightningCLI")
+    exports = {name: min(targets) for name, targets in file.scope.bindings.items() if "?" not in targets}
+    own = f"{file.module}."
+    return FileFacts(
+        path=file.path,
+        module=file.module,
+        exports={name: target for name, target in exports.items() if target != own + name},
+        classes=tuple(
+            ClassFact(
+                item.qualname,
+                file.path,
+                tuple(_base(base, item.scope) for base in item.node.bases),
+                frozenset(item.methods),
+                frozenset(name for name in HOOKS & item.methods.keys() if _is_quiet(item.methods[name])),
+            )
+            for item in file.classes
+        ),
+        trainers=_trainers(file, candidates),
+        indirect_trainers=any(map(_is_indirect, candidates)),
+        collected=collected,
+    )
+
+
+def _named(file: PythonFile, *names: str) -> list[CallNode]:
+    """The calls of, or with an argument of, one of the names, whatever the file imports them as."""
+    spellings = frozenset[str]().union(*map(file.spellings, names))
+    if not spellings:
+        return []
+    return [
+        call
+        for call in file.calls_near(spellings)
+        if _word(call.node.func) in spellings
+        or (call.node.args and not spellings.isdisjoint(map(_word, call.node.args)))
+    ]
+
+
+def _word(node: ast.expr) -> str | None:
+    """The last identifier of a name or attribute chain."""
+    return node.id if isinstance(node, ast.Name) else node.attr if isinstance(node, ast.Attribute) else None
+
+
+def _is_indirect(call: CallNode) -> bool:
+    """A Trainer whose arguments are not all in the call: argparse, LightningCLI, a partial."""
+    return call.scope.resolve(call.node.func) in (
+        f"{TRAINER}.from_argparse_args",
+        f"{ROOT}.cli.LightningCLI",
+        f"{ROOT}.utilities.cli.LightningCLI",
+    ) or any(
+        call.scope.resolve(argument) == TRAINER
+        for argument in call.node.args
+        if isinstance(argument, ast.Name | ast.Attribute)
+    )
+
+
+def _is_quiet(hook: Function) -> bool:
+    """Whether a hook leaves the outputs of `on_train_batch_end`, the first argument in a module and the third in a
+    callback, unread, and, if it is another one, logs nothing and hands the module to nobody who could."""
+    names = parameters(hook)
+    spread = [each.arg for each in (hook.args.vararg, hook.args.kwarg) if each]
+    batch_end = hook.name == "on_train_batch_end"
+    if (spread and not batch_end) or (len(names) < 2 and not spread):
+        return False
+    outputs = [*spread, *names[2 if len(names) > 4 else 0 :][:1]]
+    for node in ast.walk(hook):
+        if isinstance(node, ast.Attribute) and node.attr in ("log", "log_dict") and not batch_end:
+            return False
+        if isinstance(node, ast.Name) and batch_end and node.id in outputs:
+            return False
+        given = [*node.args, *(item.value for item in node.keywords)] if isinstance(node, ast.Call) else []
+        if not batch_end and any(isinstance(item, ast.Name) and item.id in names[:2] for item in given):
+            return False
+    return True
+
+
+def _base(node: ast.expr, scope: Scope) -> str | None:
+    if isinstance(node, ast.Subscript):
+        node = node.value
+    if isinstance(node, ast.IfExp):
+        either = {_base(node.body, scope), _base(node.orelse, scope)}
+        return next(iter(either & KINDS), None) if either & {"object", "torch.nn.Module"} else None
+    if isinstance(node, ast.Name):
+        known = scope.lookup(node.id)
+        return canonical(known) if known else node.id if hasattr(builtins, node.id) else scope.starred(node.id)
+    return scope.resolve(node) if isinstance(node, ast.Attribute) else None
+
+
+def trainers_in(file: PythonFile) -> tuple[TrainerFact, ...]:
+    """The Trainers that a file builds."""
+    return _trainers(file, _named(file, "Trainer", "from_argparse_args", "LightningCLI"))
+
+
+def _trainers(file: PythonFile, candidates: list[CallNode]) -> tuple[TrainerFact, ...]:
+    calls = [call for call in candidates if is_trainer_call(call)]
+    if not calls:
+        return ()
+    nodes = {call.node for call in calls}
+    kept = {item.node.value: _kept_as(item.node) for item in file.assignments if item.node.value in nodes}
+    fits: dict[str, list[str | None]] = {}
+    for call in _named(file, "fit"):
+        function = call.node.func
+        if isinstance(function, ast.Attribute) and function.attr == "fit":
+            fits.setdefault(_written(function.value), []).append(fitted_class(call, file))
+    by_name = {name: tuple(fitted) for name, fitted in fits.items()}
+    found = [_trainer(call, file, kept.get(call.node), by_name) for call in calls]
+    return tuple(
+        trainer if trainer.fits else replace(trainer, evaluates=_evaluates(call.node, trainer.name, file))
+        for call, trainer in zip(calls, found, strict=True)
+    )
+
+
+def _evaluates(call: ast.Call, name: str | None, file: PythonFile) -> bool:
+    """Whether a Trainer is used at once, or under its plain name alone, and only to evaluate."""
+    if not _used(call, name, file.calls_near(EVALUATES)):
+        return False
+    used = _used(call, name, file.calls_near([*EVALUATES, *([name] if name else [])]))
+    if any(function.attr not in EVALUATES for function in used):
+        return False
+    known = {id(function.value) for function in used}
+    return not any(
+        isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Load) and id(node) not in known
+        for node in ast.walk(file.tree)
+    )
+
+
+def _used(call: ast.Call, name: str | None, among: list[CallNode]) -> list[ast.Attribute]:
+    """What is called, among some calls, of what a call returns or of the name that this is kept in."""
+    functions = [item.node.func for item in among if isinstance(item.node.func, ast.Attribute)]
+    return [
+        function
+        for function in functions
+        if function.value is call or (isinstance(function.value, ast.Name) and function.value.id == name)
+    ]
+
+
+def _trainer(
+    call: CallNode, file: PythonFile, name: str | None, fits: Mapping[str, tuple[str | None, ...]]
+) -> TrainerFact:
+    arguments = []
+    for keyword in call.node.keywords:
+        if keyword.arg:
+            known, value = literal(keyword.value)
+            arguments.append(Argument(keyword.arg, file.source_of(keyword.value), known, value))
+    open_ended = any(keyword.arg is None for keyword in call.node.keywords) or bool(call.node.args)
+    return TrainerFact(
+        file.path, call.node.lineno, tuple(arguments), open_ended, name, fits.get(name, ()) if name else ()
+    )
+
+
+def _kept_as(node: ast.Assign | ast.AnnAssign) -> str | None:
+    """The one target of an assignment."""
+    if isinstance(node, ast.AnnAssign):
+        return _written(node.target)
+    return _written(node.targets[0]) if len(node.targets) == 1 else None
+
+
+def _written(node: ast.expr) -> str:
+    return node.id if isinstance(node, ast.Name) else ast.unparse(node)

@@ -1,0 +1,1 @@
+"""A project's own configurations: which of their entries reach a Trainer."""

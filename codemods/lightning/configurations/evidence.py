@@ -1,0 +1,242 @@
+"""What a project's Python says of its configuration: which sections a Trainer gets, and which keys are read."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from codemods.code.scopes import ROOT, canonical
+from codemods.code.source import PythonFile
+from codemods.finding import Span
+from codemods.lightning.arguments import current, once
+from codemods.lightning.facts import TRAINER
+from codemods.lightning.scripts import kept_options, own_options
+from codemods.rule import TextEdit
+
+REMOVED = frozenset(once() - current())
+"""Every argument that Trainer once took and takes no more."""
+CHANGED = ("accelerator", "devices", "overfit_batches", "plugins", "precision", "profiler", "strategy")
+"""Arguments that Trainer still takes, though not every value that they once had."""
+_SPOKEN = re.compile(rf"(?:\.\s*|['\"])({'|'.join(sorted((*REMOVED, *CHANGED)))})\b")
+"""An attribute, or a string that begins with a key: how keys are read."""
+_ADD_ARGS, _FROM_ARGS = f"{TRAINER}.add_argparse_args", f"{TRAINER}.from_argparse_args"
+_CLI = (f"{ROOT}.cli.LightningCLI", f"{ROOT}.utilities.cli.LightningCLI")
+_INSTANTIATE = ("hydra.utils.instantiate", "hydra.utils.call")
+
+
+@dataclass(frozen=True)
+class Read:
+    """A place where a key of a configuration that may change is read or set: `base` is the name that it is taken from.
+    `harmless` holds where a missing key reads like an empty one; `at` are the offsets of the key, where another can
+    be read in its place. `off` are the edits after which `if x.get("gpus"): x.gpus = 0` asks for the CPU by the new
+    keys, of both places alike; `stores` holds where the key is set."""
+
+    key: str
+    base: str
+    span: Span
+    harmless: bool
+    at: tuple[int, int] | None
+    off: tuple[TextEdit, ...] = ()
+    stores: bool = False
+
+
+@dataclass(frozen=True)
+class Known:
+    """What one file says: the sections that it hands to Trainer, with what the call gives `beside` each, those that
+    Hydra builds something of, whether it runs LightningCLI or has Trainer declare its options, the keys it reads, and
+    which of Trainer's old arguments, or `accelerator`, it declares as options itself, or will."""
+
+    given: frozenset[str]
+    beside: frozenset[tuple[str, str]]
+    built: frozenset[str]
+    cli: bool
+    options: bool
+    reads: tuple[Read, ...]
+    takes: frozenset[str]
+
+
+def read_evidence(file: PythonFile) -> Known | None:
+    """What a file says, None where it says nothing; worked out once for the rules of the family."""
+    if "configs" not in file.memo:
+        file.memo["configs"] = _evidence(file)
+    known: Known | None = file.memo["configs"]
+    return known
+
+
+def _evidence(file: PythonFile) -> Known | None:
+    options = False
+    given: set[str] = set()
+    beside: set[tuple[str, str]] = set()
+    built: set[str] = set()
+    hydra = ("instantiate", "call") if "hydra" in file.text else ()
+    for call in file.calls_near(("Trainer", "add_argparse_args", "from_argparse_args", *hydra)):
+        dotted = call.scope.resolve(call.node.func)
+        options = options or dotted in (_ADD_ARGS, _FROM_ARGS)
+        if dotted in (TRAINER, _FROM_ARGS):
+            handed = [item.value for item in call.node.keywords if item.arg is None]
+            handed += call.node.args[:1] if dotted == _FROM_ARGS else []
+            names = {name for node in handed for name in sections(file, node)}
+            given |= names
+            beside |= {(name, item.arg) for name in names for item in call.node.keywords if item.arg}
+        elif call.node.args and (dotted in _INSTANTIATE or _word(call.node.func) == "instantiate"):
+            built.update(sections(file, call.node.args[0]))
+    takes = (kept_options(file) | own_options(file)) & {*REMOVED, "accelerator"} if options else frozenset()
+    sets = frozenset(given), frozenset(beside), frozenset(built)
+    known = Known(*sets, _runs_cli(file), options, tuple(_reads(file)), frozenset(takes))
+    return known if known.given or known.built or known.cli or known.options or known.reads else None
+
+
+def _runs_cli(file: PythonFile) -> bool:
+    if "LightningCLI" not in file.text:
+        return False
+    called = any(call.scope.resolve(call.node.func) in _CLI for call in file.calls_near(("CLI",)))
+    return called or any(item.scope.resolve(base) in _CLI for item in file.classes for base in item.node.bases)
+
+
+def sections(file: PythonFile, node: ast.expr, depth: int = 0) -> Iterator[str]:
+    """The names of the configuration sections that an expression may stand for."""
+    if isinstance(node, ast.Attribute):
+        yield node.attr
+    elif (key := _taken(node)) is not None:
+        yield key
+    elif isinstance(node, ast.Call):
+        inner = [*node.args[:1], *(item.value for item in node.keywords if item.arg is None)]
+        for item in inner:
+            yield from sections(file, item, depth + 1)
+    elif isinstance(node, ast.Name) and depth < 4:
+        for assigned in file.assignments_to(node.id):
+            if assigned.node.value is not None:
+                yield from sections(file, assigned.node.value, depth + 1)
+
+
+def _taken(node: ast.expr) -> str | None:
+    """The key of `x["key"]`, `x.get("key")` and `x.pop("key")`."""
+    if isinstance(node, ast.Subscript):
+        key: ast.expr | None = node.slice
+    elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in ("get", "pop"):
+        key = node.args[0] if node.args else None
+    else:
+        return None
+    return key.value if isinstance(key, ast.Constant) and isinstance(key.value, str) else None
+
+
+def _reads(file: PythonFile) -> Iterator[Read]:
+    words = frozenset(_SPOKEN.findall(file.text))
+    if not words:
+        return
+    said = file.near(words)
+    every: list[Any] = [*said.attributes, *said.items, *(call.node for call in said.calls)]
+    found = [node for node in every if (node.attr if isinstance(node, ast.Attribute) else _taken(node)) in words]
+    for node in sorted(found, key=lambda item: (item.lineno, item.col_offset)):
+        base: Any = node.func if isinstance(node, ast.Call) else node
+        if name := _name(base.value):
+            key = node.attr if isinstance(node, ast.Attribute) else str(_taken(node))
+            off = _switched_off(file, node) if key == "gpus" else ()
+            stores = isinstance(getattr(node, "ctx", None), ast.Store)
+            yield Read(key, name, file.span(node), _is_harmless(file, node, key), _place(file, node), off, stores)
+
+
+def _switched_off(file: PythonFile, node: ast.expr) -> tuple[TextEdit, ...]:
+    """The edits of `if x.get("gpus"): x.gpus = 0` around a node, where that is all there is to it."""
+    for guard in file.statements:
+        if not (isinstance(guard, ast.If) and guard.lineno <= node.lineno <= (guard.end_lineno or 0)):
+            continue
+        test, body = guard.test, guard.body
+        if guard.orelse or len(body) != 1 or not isinstance(body[0], ast.Assign) or len(body[0].targets) != 1:
+            continue
+        target, value = body[0].targets[0], body[0].value
+        idle = isinstance(value, ast.Constant) and value.value in (0, None) and value.value is not False
+        if node in (test, target) and idle and _spelled(file, test) == _spelled(file, target) is not None:
+            asked = _key_of(file, test)
+            start, end = file.offsets(body[0])
+            before = file.text[file.text.rfind("\n", 0, start) + 1 : start]
+            if asked is None or before.strip():
+                return ()
+            written = [
+                file.text[start : key[0]] + name + file.text[key[1] : file.offsets(target)[1]] + f" = {text}"
+                for key in [_key_of(file, target)]
+                if key
+                for name, text in (("accelerator", '"cpu"'), ("devices", "1"))
+            ]
+            between = ("\r\n" if "\r\n" in file.text else "\n") + before
+            return TextEdit(*asked, "devices"), TextEdit(start, end, between.join(written))
+    return ()
+
+
+def _spelled(file: PythonFile, node: ast.expr) -> str | None:
+    """The text of what `x.gpus`, `x["gpus"]` and `x.get("gpus")` are taken from."""
+    base: Any = node.func if isinstance(node, ast.Call) else node
+    key = node.attr if isinstance(node, ast.Attribute) else _taken(node)
+    return file.source_of(base.value) if key == "gpus" else None
+
+
+def _key_of(file: PythonFile, node: ast.expr) -> tuple[int, int] | None:
+    """Where the key of such a node stands, without its quotes."""
+    if isinstance(node, ast.Attribute):
+        end = file.offsets(node)[1]
+        return end - len(node.attr), end
+    key = node.slice if isinstance(node, ast.Subscript) else node.args[0] if isinstance(node, ast.Call) else None
+    text = file.source_of(key) if key is not None else ""
+    if key is None or text[:1] not in ("'", '"') or text[1:-1] != "gpus":
+        return None
+    start, end = file.offsets(key)
+    return start + 1, end - 1
+
+
+def _place(file: PythonFile, node: ast.Attribute | ast.Subscript | ast.Call) -> tuple[int, int] | None:
+    """Where the key of `x.key` and `x["key"]` stands, if it is read there."""
+    if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load):
+        end = file.offsets(node)[1]
+        return end - len(node.attr), end
+    if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Load):
+        start, end = file.offsets(node.slice)
+        return start + 1, end - 1
+    return None
+
+
+def _word(node: ast.expr) -> str | None:
+    """What is called, by its last name: a project's own `instantiate` hands on to Hydra's."""
+    return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else None
+
+
+def _name(node: ast.expr) -> str | None:
+    """The last name of what a key is taken from; None where it is a Trainer rather than its configuration."""
+    if isinstance(node, ast.Name):
+        return None if node.id in ("trainer", "self") else node.id
+    if isinstance(node, ast.Attribute):
+        whole = isinstance(node.value, ast.Name) and node.value.id in ("self", "pl_module", "model", "module")
+        return None if whole and node.attr == "trainer" else node.attr
+    return _taken(node)
+
+
+def _is_harmless(file: PythonFile, node: ast.expr, key: str) -> bool:
+    """`x.get("key")` without a default, and what an `if` around it asks for so, or asks of a name that is that."""
+    if isinstance(node, ast.Call):
+        return len(node.args) == 1 and not node.keywords and getattr(node.func, "attr", "") == "get"
+    return any(
+        any(_asks(file, part, key) for part in _required(guard.test))
+        and any(part is node for item in guard.body for part in ast.walk(item))
+        for guard in file.statements
+        if isinstance(guard, ast.If) and guard.lineno <= node.lineno <= (guard.end_lineno or 0)
+    )
+
+
+def _required(test: ast.expr) -> list[ast.expr]:
+    """The parts of a condition, all of which have to hold."""
+    return test.values if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And) else [test]
+
+
+def _asks(file: PythonFile, test: ast.expr, key: str) -> bool:
+    """Whether a condition asks for a key by `get`, or for a name that is bound so alone."""
+    if isinstance(test, ast.Name):
+        bound = [item.node.value for item in file.assignments_to(test.id)]
+        return len(bound) == 1 and isinstance(bound[0], ast.Call) and _taken(bound[0]) == key
+    return any(_taken(part) == key for part in ast.walk(test) if isinstance(part, ast.Call))
+
+
+def is_trainer(target: object) -> bool:
+    """Whether a dotted name is that of Lightning's Trainer."""
+    return isinstance(target, str) and canonical(target) == TRAINER

@@ -1,0 +1,238 @@
+"""Which mappings of a project's configuration are the arguments of a Trainer, and how that is known."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from codemods.code.source import TextFile
+from codemods.lightning.arguments import once
+from codemods.lightning.configurations.evidence import CHANGED, REMOVED, Known, Read, is_trainer, read_evidence
+from codemods.lightning.configurations.mappings import Entry, Malformed, read_mappings
+from codemods.lightning.configurations.mappings import Mapping as Section
+from codemods.lightning.facts import TRAINER, Facts
+
+COMMON = frozenset({
+    "accelerator", "amp_backend", "amp_level", "benchmark", "callbacks", "deterministic", "devices", "fast_dev_run",
+    "gpus", "logger", "max_steps", "min_steps", "num_nodes", "num_processes", "plugins", "precision", "profiler",
+    "strategy", "sync_batchnorm", "tpu_cores",
+})  # fmt: skip
+"""Arguments of Trainer whose names other programs use as well."""
+OWN = ("defaults",)
+READ = tuple(form.format(key).encode() for key in CHANGED for form in ('"{}"', "'{}'", ".{}"))
+"""How the code may read an argument that Trainer still takes."""
+LIGHTNING = (b"pytorch_lightning", b"lightning.pytorch", b"import lightning")
+"""What a file that uses Lightning holds."""
+_GLOBAL = re.compile(r"^#\s*@package\s+_global_", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Seen:
+    """A mapping that may be a Trainer's, as other files are told of it: its name as a section, the class that it
+    names, and its keys that Trainer takes or took, with what they are in the file."""
+
+    name: str
+    target: str | None
+    keys: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Owned:
+    """A mapping of a file, with its name as a section, the class that it names, and the mapping that its
+    arguments stand in (itself, or `init_args`)."""
+
+    section: Section
+    name: str
+    target: str | None
+
+    @property
+    def arguments(self) -> tuple[Entry, ...]:
+        """The entries that are arguments."""
+        entries = (item for item in self.section.entries if not item.key.startswith("_") and item.key not in OWN)
+        return tuple(item for item in entries if not is_trainer(item.value))
+
+
+RECORDS = ("hparams.yaml",)
+"""What Lightning writes beside a checkpoint: a record, and no configuration."""
+
+
+def owned(file: TextFile) -> Iterator[Owned]:
+    """Every mapping of a file that holds an argument of Trainer, or names one. Raises Malformed."""
+    if file.path.rpartition("/")[2] in RECORDS:
+        return
+    found = read_mappings(file.text, file.kind)
+    by_path = {item.path: item for item in found}
+    takes = once()
+    for item in found:
+        above = by_path.get(item.path[:-1]) if item.path[-1:] == ("init_args",) else None
+        target = item.get("_target_") if above is None else above.get("class_path")
+        target = target if isinstance(target, str) else _named(item) if above is None else None
+        if is_trainer(target) or any(entry.key in takes for entry in item.entries):
+            path = item.path[:-1] if above else item.path
+            yield Owned(item, _name(file, path), target)
+
+
+def _named(item: Section) -> str | None:
+    """Trainer, where one of a mapping's values names it, under whatever key, and all others are its arguments."""
+    names = [entry for entry in item.entries if is_trainer(entry.value)]
+    keys = {entry.key for entry in item.entries if entry not in names}
+    return str(names[0].value) if len(names) == 1 and keys <= once() else None
+
+
+def _name(file: TextFile, path: tuple[str, ...]) -> str:
+    """The last key on the way to a mapping; for a file of a Hydra group the name of its folder."""
+    keys = [key for key in path if key != "[]"]
+    if keys or _GLOBAL.search(file.text):
+        return keys[-1] if keys else ""
+    parts = file.path.split("/")
+    return parts[-2] if len(parts) > 1 else ""
+
+
+@dataclass(frozen=True)
+class Told:
+    """What a file tells the others: its mappings, and the removed keys that its interpolations read."""
+
+    items: tuple[Seen, ...]
+    read: frozenset[str]
+
+
+_INTERPOLATED = re.compile(r"\$\{[\w.]*\b(\w+)\s*[,}]")
+
+
+def seen(file: TextFile) -> Told | None:
+    """What a file tells the others, None where it is nothing."""
+    if file.kind not in ("yaml", "json", "toml"):
+        return None
+    read = frozenset(_INTERPOLATED.findall(file.text)) & REMOVED
+    try:
+        found = tuple(
+            Seen(item.name, item.target, {entry.key: entry.value for entry in item.arguments if entry.key in once()})
+            for item in owned(file)
+        )
+    except Malformed:
+        found = ()
+    return Told(found, read) if found or read else None
+
+
+@dataclass(frozen=True)
+class Owner:
+    """How a mapping is known to be a Trainer's: `proven`, `own` (a class of the project below Trainer),
+    `perhaps` (its keys alone speak for it) or `no`. `loose` holds where it has keys that Trainer never took."""
+
+    how: str
+    why: str = ""
+    loose: bool = False
+
+
+class Project:
+    """What is known of the configuration of the whole project."""
+
+    def __init__(self, facts: Facts, code: str) -> None:
+        self.facts = facts
+        self.known: dict[str, Known] = facts.collected(code)
+        told: dict[str, Told] = facts.collected_texts(code)
+        self.texts = {path: item.items for path, item in told.items()}
+        self.interpolated = {key: path for path, item in sorted(told.items()) for key in item.read}
+
+    @cached_property
+    def given(self) -> frozenset[str]:
+        """The sections that the code hands to Trainer."""
+        return frozenset(name for known in self.known.values() for name in known.given)
+
+    @cached_property
+    def beside(self) -> frozenset[tuple[str, str]]:
+        """What the code gives to Trainer beside a section."""
+        return frozenset(pair for known in self.known.values() for pair in known.beside)
+
+    @cached_property
+    def _targets(self) -> frozenset[str]:
+        """The sections that name Trainer as their class somewhere."""
+        return frozenset(item.name for items in self.texts.values() for item in items if is_trainer(item.target))
+
+    @cached_property
+    def sections(self) -> frozenset[str]:
+        """The names of the sections that reach a Trainer."""
+        built = frozenset(name for known in self.known.values() for name in known.built)
+        cli = {"trainer"} if self.cli else set()
+        return self.given | (built & self._targets) | cli
+
+    @cached_property
+    def cli(self) -> bool:
+        """Whether LightningCLI runs somewhere in the project."""
+        return any(known.cli for known in self.known.values())
+
+    @cached_property
+    def uses_lightning(self) -> bool:
+        """Whether some Python file speaks of Lightning."""
+        holders = {path for text in LIGHTNING for path in self.facts.mentions.get(text, ())}
+        return any(self.facts.kinds.get(path) in ("python", "notebook") for path in holders)
+
+    def owner(self, item: Owned, near: str) -> Owner:
+        """How a mapping is known to be a Trainer's."""
+        keys = {entry.key for entry in item.arguments}
+        loose = bool(keys - once())
+        if item.target is not None:
+            if is_trainer(item.target):
+                return Owner("proven", "it names Trainer as its class")
+            fact = self.facts.find_class(item.target, near)
+            if fact and self.facts.kind(fact) == TRAINER:
+                return Owner("own", f"it is given to `{fact.name}`, a Trainer of this project")
+            return Owner("no")
+        if item.name in self.sections and len(keys & once()) >= len(keys - once()):
+            return Owner("proven", f"the code gives the section `{item.name}` to Trainer", loose)
+        if self._is_own(item):
+            return Owner("own", "a Trainer of this project takes it")
+        telling = item.name == "trainer" or (len(keys & once()) > 1 and keys & once() - COMMON)
+        if self.uses_lightning and telling and keys & REMOVED:
+            return Owner("perhaps", "nothing shows that it is given to Trainer")
+        return Owner("no")
+
+    def _is_own(self, item: Owned) -> bool:
+        """Whether another file gives a section of that name to a class of the project below Trainer."""
+        for path, items in self.texts.items():
+            for other in items:
+                if other.name == item.name and other.target and not is_trainer(other.target):
+                    fact = self.facts.find_class(other.target, path)
+                    if fact and self.facts.kind(fact) == TRAINER:
+                        return True
+        return False
+
+    def elsewhere(self, name: str, key: str, path: str) -> bool:
+        """Whether another file sets a key of the section as well, so that one may override the other."""
+        return any(other != path and key in values for other, values in self._values(name))
+
+    def values(self, name: str, key: str) -> list[Any]:
+        """What the files set a key of a section to."""
+        return [values[key] for _, values in self._values(name) if key in values]
+
+    def _values(self, name: str) -> Iterable[tuple[str, Mapping[str, Any]]]:
+        return [(path, item.keys) for path, items in self.texts.items() for item in items if item.name == name]
+
+    @cached_property
+    def _every(self) -> dict[str, Known]:
+        """What all files say, with those that hold no trigger and may read an argument which Trainer still takes."""
+        holders = {path for text in READ for path in self.facts.mentions.get(text, ())} - self.known.keys()
+        opened = ((path, self.facts.open(path)) for path in holders)
+        found = {path: known for path, file in opened if file and (known := read_evidence(file))}
+        return {**self.known, **found}
+
+    def reads(self, name: str, key: str) -> list[tuple[str, Read]]:
+        """The places of the code that read or set a key of a section."""
+        return [
+            (path, read)
+            for path, known in sorted(self._every.items())
+            for read in known.reads
+            if read.key == key and speaks_of(read.base, name)
+        ]
+
+    def is_read(self, key: str) -> bool:
+        """Whether the code reads a key of that name from anything, and so decides itself what it is for."""
+        return any(read.key == key for known in self.known.values() for read in known.reads)
+
+
+def speaks_of(base: str, name: str) -> bool:
+    """Whether a variable's name says that it holds the section."""
+    return base == name or base.startswith(f"{name}_") or base.endswith(f"_{name}")

@@ -1,0 +1,382 @@
+"""What is known of the project as a whole: its modules, classes and Trainers, the same for every rule."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Container, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from codemods.code.parsed_files import Trees
+from codemods.code.scopes import ROOT, canonical
+from codemods.code.source import CallNode, ClassNode, PythonFile, Source, Unreadable
+from codemods.code.syntax import Function
+from codemods.finding import Finding
+
+MODULE = f"{ROOT}.LightningModule"
+TRAINER = f"{ROOT}.Trainer"
+CALLBACK = f"{ROOT}.Callback"
+CALLBACKS = f"{ROOT}.callbacks."
+KINDS = frozenset({MODULE, TRAINER, CALLBACK, f"{ROOT}.LightningDataModule"})
+
+
+@dataclass(frozen=True)
+class ClassFact:
+    """A class of the project. `bases` are dotted names (None where one could not be resolved), `methods`
+    the names of its own methods, `quiet` the hooks around a step among them that neither read the outputs of a
+    training batch nor log."""
+
+    name: str
+    path: str
+    bases: tuple[str | None, ...]
+    methods: frozenset[str]
+    quiet: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True)
+class Argument:
+    """A keyword of a call: `value` is the literal where `literal` holds, `text` the source in any case."""
+
+    name: str
+    text: str
+    literal: bool
+    value: Any
+
+
+@dataclass(frozen=True)
+class TrainerFact:
+    """A `Trainer(...)` call: where it stands, its keywords, and whether more arrive by `*` or `**`.
+
+    `name` is the variable or attribute it is kept in. `fits` are the source texts of what the file's
+    `name.fit(...)` calls are given first, resolved to the class that built it where that can be seen.
+    `evaluates` holds where the Trainer is seen to do nothing but test, validate and predict.
+    """
+
+    path: str
+    line: int
+    arguments: tuple[Argument, ...]
+    open_ended: bool
+    name: str | None
+    fits: tuple[str | None, ...]
+    evaluates: bool = False
+
+    def argument(self, name: str) -> Argument | None:
+        return next((argument for argument in self.arguments if argument.name == name), None)
+
+
+@dataclass(frozen=True)
+class FileFacts:
+    """What one file adds to the facts. `exports` are the module's names that stand for something imported,
+    `collected` what each rule's own `collect` returned."""
+
+    path: str
+    module: str
+    exports: Mapping[str, str]
+    classes: tuple[ClassFact, ...]
+    trainers: tuple[TrainerFact, ...]
+    indirect_trainers: bool
+    collected: Mapping[str, Any]
+
+    def find(self, name: str) -> ClassFact | None:
+        """The file's class of that qualified name."""
+        return next((item for item in self.classes if item.name == name), None)
+
+
+@dataclass(frozen=True)
+class Facts:
+    """The facts of a tree.
+
+    `texts` holds what rules collected from files that are not Python, by path and code. `mentions` says in which
+    files, of any kind, the byte strings that rules asked for occur, `kinds` what kind each file of the tree is;
+    `planned` holds the findings of the other rules (for a `last` rule only, with `applied` as it will be), `silenced`
+    the (code, unit) pairs of which a part is ignored and so the whole is not rewritten, `served` the codes in comments
+    that ignored something, with path and line (0 for anywhere in a notebook), `asked` the codes of the rules that
+    looked, `pins` the requirements found in the project, `forked` whether Lightning comes from an address alone,
+    `target` the release to move to and `namespace` the one that all of Lightning is to be taken from, where the user
+    asks for one.
+    `sources` are the files of the tree, `trees` those that were parsed. `memo` keeps what rules work out of the facts,
+    for one another, under a name of theirs.
+    """
+
+    files: Mapping[str, FileFacts]
+    mentions: Mapping[bytes, frozenset[str]] = field(default_factory=dict)
+    kinds: Mapping[str, str] = field(default_factory=dict)
+    planned: tuple[Finding, ...] = ()
+    silenced: frozenset[tuple[str, str]] = frozenset()
+    served: frozenset[tuple[str, int, str]] = frozenset()
+    asked: frozenset[str] = frozenset()
+    pins: tuple[str, ...] = ()
+    forked: bool = False
+    target: str = ""
+    namespace: str = ""
+    texts: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    sources: Mapping[str, Source] = field(default_factory=dict, compare=False, repr=False)
+    trees: Trees = field(default_factory=lambda: Trees({}), compare=False, repr=False)
+    memo: dict[str, Any] = field(default_factory=dict, init=False, compare=False, repr=False)
+    _collected: dict[str, dict[str, Any]] = field(default_factory=dict, init=False, compare=False, repr=False)
+    _found: dict[tuple[str, str], ClassFact | None] = field(default_factory=dict, init=False, compare=False, repr=False)
+    _kinds: dict[ClassFact, str | None] = field(default_factory=dict, init=False, compare=False, repr=False)
+    _ancestry: dict[ClassFact, tuple[ClassFact, ...]] = field(
+        default_factory=dict, init=False, compare=False, repr=False
+    )
+
+    def open(self, path: str) -> PythonFile | None:
+        """Another file of the tree, parsed when it is first asked for; None where it is not Python that can be read.
+
+        For the few rules that follow a value into it: what many files need of one another is collected.
+        """
+        source = self.sources.get(path)
+        if source is None or source.kind != "python":
+            return None
+        try:
+            return self.trees.open(path)
+        except Unreadable:
+            return None
+
+    def find_opened(self, dotted: str, near: str) -> tuple[PythonFile, ClassNode] | None:
+        """The project's class of that dotted name as it stands in its file, which may be one that was not read; seen
+        from the file `near`, through re-exports."""
+        if (found := self.find_definition(dotted, near)) is None:
+            return None
+        file, node = found
+        return next(((file, item) for item in file.classes if item.node is node), None)
+
+    def find_definition(self, dotted: str, near: str) -> tuple[PythonFile, Function | ast.ClassDef] | None:
+        """The project's class or function of that dotted name, as `find_opened` finds classes."""
+        for _ in range(8):
+            module, _, name = dotted.rpartition(".")
+            file = self.open(path) if module and (path := self.path_of(module, near)) else None
+            if file is None:
+                return None
+            for node in file.scope.statements:
+                if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) and node.name == name:
+                    return file, node
+            targets = file.scope.bindings.get(name, frozenset())
+            if len(targets) != 1 or dotted in targets:
+                return None
+            dotted, near = min(targets), file.path
+        return None
+
+    def path_of(self, module: str, near: str) -> str | None:
+        """The file of a dotted module, among all files of the tree; None where there is none, or several."""
+        paths = self._stems.get(module.rpartition(".")[2], ())
+        suffix = module.replace(".", "/")
+        fits = [path for path, stem in paths if stem == suffix or stem.endswith(f"/{suffix}")]
+        if len(fits) > 1:
+            fits = [path for path in fits if path.rpartition("/")[0] == near.rpartition("/")[0]]
+        return fits[0] if len(fits) == 1 else None
+
+    @cached_property
+    def _stems(self) -> Mapping[str, list[tuple[str, str]]]:
+        """The Python files of the tree, with their paths as modules have them, by the last name."""
+        found: dict[str, list[tuple[str, str]]] = {}
+        for path, source in self.sources.items():
+            if source.kind == "python":
+                stem = path.removesuffix(".py").removesuffix("/__init__")
+                found.setdefault(stem.rpartition("/")[2], []).append((path, stem))
+        return found
+
+    def collected(self, code: str) -> dict[str, Any]:
+        """What a rule's `collect` returned, by path."""
+        if code not in self._collected:
+            self._collected[code] = {
+                path: facts.collected[code] for path, facts in self.files.items() if code in facts.collected
+            }
+        return self._collected[code]
+
+    def collected_texts(self, code: str) -> dict[str, Any]:
+        """What a rule's `collect_text` returned, by path."""
+        return {path: collected[code] for path, collected in self.texts.items() if code in collected}
+
+    @cached_property
+    def trainers(self) -> tuple[TrainerFact, ...]:
+        """Every `Trainer(...)` call of the files that were read, in path order."""
+        return tuple(trainer for path in sorted(self.files) for trainer in self.files[path].trainers)
+
+    @cached_property
+    def uses_lightning(self) -> bool:
+        """Whether any file that was read imports Lightning."""
+        return any(
+            canonical(target).startswith(ROOT) for facts in self.files.values() for target in facts.exports.values()
+        )
+
+    def classes(self) -> Iterator[ClassFact]:
+        """Every class of the files that were read."""
+        return iter(self._classes.values())
+
+    @cached_property
+    def _modules(self) -> Mapping[str, tuple[str, ...]]:
+        """Paths by every dotted suffix of their module name: `src.pkg.a` is also `pkg.a` and `a`."""
+        found: dict[str, list[str]] = {}
+        for path, facts in sorted(self.files.items()):
+            parts = facts.module.split(".")
+            for start in range(len(parts)):
+                found.setdefault(".".join(parts[start:]), []).append(path)
+        return {name: tuple(paths) for name, paths in found.items()}
+
+    @cached_property
+    def _classes(self) -> Mapping[tuple[str, str], ClassFact]:
+        return {(item.path, item.name): item for facts in self.files.values() for item in facts.classes}
+
+    def find_class(self, dotted: str, near: str) -> ClassFact | None:
+        """The project's class of that dotted name, seen from the file `near`, through re-exports."""
+        asked = dotted, near
+        if asked not in self._found:
+            self._found[asked] = self._find_class(dotted, near, 0)
+        return self._found[asked]
+
+    def _find_class(self, dotted: str, near: str, depth: int) -> ClassFact | None:
+        module, _, name = dotted.rpartition(".")
+        path = self.module_path(module, near)
+        if path is None:
+            return None
+        if (path, name) in self._classes:
+            return self._classes[path, name]
+        target = self.files[path].exports.get(name)
+        return self._find_class(target, path, depth + 1) if target and depth < 8 else None
+
+    def module_path(self, module: str, near: str) -> str | None:
+        """The file of a dotted module, seen from the file `near`; None where there is none, or several."""
+        paths = self._modules.get(module, ())
+        if len(paths) > 1:
+            folder = near.rpartition("/")[0]
+            paths = tuple(path for path in paths if path.rpartition("/")[0] == folder)
+        return paths[0] if len(paths) == 1 else None
+
+    def ancestry(self, item: ClassFact) -> tuple[ClassFact, ...]:
+        """The class and its project-local bases, nearest first, as far as they can be followed."""
+        if item not in self._ancestry:
+            self._ancestry[item] = tuple(self._follow(item))
+        return self._ancestry[item]
+
+    def _follow(self, item: ClassFact) -> Iterator[ClassFact]:
+        seen = set()
+        stack = [item]
+        while stack:
+            current = stack.pop()
+            if (current.path, current.name) in seen:
+                continue
+            seen.add((current.path, current.name))
+            yield current
+            for base in current.bases:
+                if base and (found := self.find_class(base, current.path)):
+                    stack.append(found)
+
+    def kind(self, item: ClassFact) -> str | None:
+        """What a class is: one of KINDS, `other` where no base leads to Lightning, None where it cannot
+        be told (a base is unknown, or comes from another library)."""
+        if item not in self._kinds:
+            self._kinds[item] = self._kind(item)
+        return self._kinds[item]
+
+    def _kind(self, item: ClassFact) -> str | None:
+        unknown = False
+        for member in self.ancestry(item):
+            for base in member.bases:
+                if base in KINDS:
+                    return base
+                if base and base.startswith(CALLBACKS):
+                    return CALLBACK
+                if base is None or (base != "object" and not self.find_class(base, member.path)):
+                    unknown = unknown or not _plain(base)
+        return None if unknown else "other"
+
+    def unresolved_bases(self, left_out: Container[str] = ()) -> set[str]:
+        """Dotted names of bases that stand in no file read so far and are not Lightning's own; those of the
+        classes in some files are left out."""
+        found = set()
+        for item in self._classes.values():
+            if item.path in left_out:
+                continue
+            for base in item.bases:
+                if base and base not in KINDS and not self.find_class(base, item.path):
+                    found.add(self._through_exports(base, item.path))
+        return found
+
+    def _through_exports(self, dotted: str, near: str) -> str:
+        """Where a name that a module of the project re-exports comes from, as far as files were read."""
+        for _ in range(8):
+            module, _, name = dotted.rpartition(".")
+            path = self.module_path(module, near)
+            target = self.files[path].exports.get(name) if path else None
+            if not path or not target:
+                return dotted
+            dotted, near = target, path
+        return dotted
+
+    def subclasses(self, item: ClassFact) -> Iterator[ClassFact]:
+        """The project's classes that have `item` among their project-local bases."""
+        return iter(self._below.get(item, ()))
+
+    @cached_property
+    def _below(self) -> Mapping[ClassFact, list[ClassFact]]:
+        """The classes below each class that has some."""
+        found: dict[ClassFact, list[ClassFact]] = {}
+        for item in self._classes.values():
+            for base in self.ancestry(item)[1:]:
+                found.setdefault(base, []).append(item)
+        return found
+
+
+_PLAIN = (
+    "torch.",
+    "abc.",
+    "typing.",
+    "object",
+    "enum.",
+    "dataclasses.",
+    "collections.",
+    "unittest.",
+    "Exception",
+)
+
+
+def _plain(base: str | None) -> bool:
+    """Whether a base from outside the project certainly is no Lightning class."""
+    return base is not None and base.startswith(_PLAIN)
+
+
+def is_trainer_call(call: CallNode) -> bool:
+    """Whether a call builds Lightning's own Trainer."""
+    return call.scope.resolve(call.node.func) == TRAINER
+
+
+def literal(node: ast.expr) -> tuple[bool, Any]:
+    """(True, value) where the node is a literal, else (False, None)."""
+    if isinstance(node, ast.Constant):
+        return True, node.value
+    if isinstance(node, ast.Name):
+        return False, None
+    try:
+        return True, ast.literal_eval(node)
+    except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
+        return False, None
+
+
+def fitted_class(call: CallNode, file: PythonFile) -> str | None:
+    """The dotted name of the class whose instance a `fit` call is given, None where it cannot be seen."""
+    given = (
+        call.node.args[0]
+        if call.node.args
+        else next((keyword.value for keyword in call.node.keywords if keyword.arg == "model"), None)
+    )
+    if isinstance(given, ast.Call):
+        return _class_of(given, call)
+    if not isinstance(given, ast.Name):
+        return None
+    built = [
+        item.node.value
+        for item in file.assignments_to(given.id)
+        if isinstance(item.node, ast.Assign) and (not call.within or call.within[-1] in item.within)
+    ]
+    if len(built) != 1 or not isinstance(built[0], ast.Call):
+        return None
+    return _class_of(built[0], call)
+
+
+def _class_of(node: ast.Call, call: CallNode) -> str | None:
+    function = node.func
+    if isinstance(function, ast.Attribute) and function.attr == "load_from_checkpoint":
+        function = function.value
+    return call.scope.resolve(function)

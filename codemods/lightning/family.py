@@ -1,0 +1,104 @@
+"""The classes whose methods may meet those of one class in the same instance, and who else asks for its methods."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable
+
+from codemods.code.scopes import ROOT
+from codemods.code.source import PythonFile
+from codemods.lightning.facts import ClassFact, Facts
+
+
+def family(facts: Facts, item: ClassFact) -> tuple[ClassFact, ...]:
+    """Its bases, its subclasses with all their other bases, and classes of which it may be a base, since one of
+    theirs cannot be told. The class itself is left out."""
+    known: dict[ClassFact, tuple[ClassFact, ...]] = facts.memo.setdefault("family", {})
+    if item not in known:
+        known[item] = _family(facts, item)
+    return known[item]
+
+
+def _family(facts: Facts, item: ClassFact) -> tuple[ClassFact, ...]:
+    below = [*facts.subclasses(item), *_perhaps_below(facts, item)]
+    every = [other for start in (item, *below) for other in facts.ancestry(start) or (start,)]
+    return tuple(other for other in dict.fromkeys(every) if other != item)
+
+
+def short_name(item: ClassFact) -> str:
+    """The name as a class statement gives it, without those of the classes around it."""
+    return item.name.rpartition(".")[2]
+
+
+def asked_of_another(facts: Facts, fact: ClassFact, name: str, known: frozenset[str] = frozenset()) -> str | None:
+    """A method that another file, other than those `known`, asks of something which may be any module, as the middle of
+    a sentence: of neither `self`, `super()` nor a class by its name."""
+    for path in sorted(facts.mentions.get(f".{name}".encode(), frozenset()) - {fact.path, *known}):
+        file = facts.open(path)
+        if file and any(not _is_told(file, facts, node.value) for node in file.attributes(name)):
+            return f"{name} is used by name in {path}"
+    return None
+
+
+def _is_told(file: PythonFile, facts: Facts, node: ast.expr) -> bool:
+    if isinstance(node, ast.Call):
+        return isinstance(node.func, ast.Name) and node.func.id == "super"
+    dotted = file.scope.resolve(node)
+    return (isinstance(node, ast.Name) and node.id == "self") or bool(dotted and facts.find_class(dotted, file.path))
+
+
+def _perhaps_below(facts: Facts, item: ClassFact) -> list[ClassFact]:
+    """The classes one of whose bases was not found and may be the class: it has its name, comes from a file that
+    names it, or cannot be told in a file that names it or may know it by another name."""
+    name = short_name(item)
+    naming = facts.mentions.get(name.encode(), frozenset())
+    known_otherwise = item in _renamed(facts)
+    return [
+        other
+        for other, base, path in _loose_bases(facts)
+        if other != item and (base == name or path in naming or (base is None and known_otherwise))
+    ]
+
+
+def _renamed(facts: Facts) -> set[ClassFact]:
+    """The classes that a module imports under another name, by which a third may know them."""
+    if "family.renamed" not in facts.memo:
+        facts.memo["family.renamed"] = {
+            found
+            for path, file in facts.files.items()
+            for known, target in file.exports.items()
+            if known != (name := target.rpartition(".")[2])
+            and (found := facts.find_class(target, path))
+            and short_name(found) == name
+        }
+    renamed: set[ClassFact] = facts.memo["family.renamed"]
+    return renamed
+
+
+def _loose_bases(facts: Facts) -> list[tuple[ClassFact, str | None, str | None]]:
+    """The bases that are no class which is known: the class, the base's last name (None where it cannot be told) and
+    the file that it would come from."""
+    if "family.loose" not in facts.memo:
+        facts.memo["family.loose"] = [
+            (item, name, facts.module_path(module, item.path)) if base else (item, None, item.path)
+            for item in facts.classes()
+            for base in item.bases
+            if not base or not (base.startswith(f"{ROOT}.") or facts.find_class(base, item.path))
+            for module, _, name in [(base or "").rpartition(".")]
+        ]
+    loose: list[tuple[ClassFact, str | None, str | None]] = facts.memo["family.loose"]
+    return loose
+
+
+def clash(facts: Facts, item: ClassFact, watched: set[str]) -> str | None:
+    """Which relative of a class defines one of some methods, as the middle of a sentence."""
+    for other in family(facts, item):
+        found = sorted(other.methods & watched)
+        if found:
+            return f"{other.name} ({other.path}), a relative of the class, defines {found[0]}"
+    return None
+
+
+def definitions(methods: Iterable[str]) -> tuple[bytes, ...]:
+    """What a file must hold to define one of some methods: with it read, no relative that clashes is unseen."""
+    return tuple(f"def {name}".encode() for name in sorted(methods))

@@ -1,0 +1,158 @@
+"""The name that a Trainer is kept in, and what is called of it where it was built."""
+
+from __future__ import annotations
+
+import ast
+
+from codemods.code.scopes import ROOT, Scope, canonical
+from codemods.code.source import CallNode, PythonFile
+from codemods.code.syntax import targets_of
+from codemods.lightning.calls import Space as Space
+from codemods.lightning.calls import space_of as space_of
+from codemods.lightning.facts import TRAINER, Facts
+from codemods.lightning.keywords import builds_trainer
+
+
+def kept_in(file: PythonFile, call: CallNode) -> str | None:
+    """The plain name that a call's result is assigned to, where its function assigns to it nowhere else."""
+    space = space_of(file, call)
+    for item in file.assignments:
+        if item.node.value is not call.node or not isinstance(item.node, ast.Assign):
+            continue
+        target = item.node.targets[0]
+        if len(item.node.targets) == 1 and isinstance(target, ast.Name):
+            stores = [
+                node
+                for node in ast.walk(space)
+                if isinstance(node, ast.Name) and node.id == target.id and type(node.ctx) is not ast.Load
+            ]
+            return target.id if len(stores) == 1 else None
+    return None
+
+
+def calls_of(file: PythonFile, call: CallNode, name: str, method: str) -> list[CallNode]:
+    """The calls `name.method(...)` in the function of a call itself."""
+    space = space_of(file, call)
+    return [
+        other
+        for other in file.calls_near([f".{method}"])
+        if isinstance(other.node.func, ast.Attribute)
+        and other.node.func.attr == method
+        and isinstance(other.node.func.value, ast.Name)
+        and other.node.func.value.id == name
+        and space_of(file, other) is space
+    ]
+
+
+def escapes(file: PythonFile, call: CallNode, name: str) -> bool:
+    """Whether a name is used in the function of a call, or a nested one, other than by `name.something`."""
+    space = space_of(file, call)
+    held = {id(node.value) for node in ast.walk(space) if isinstance(node, ast.Attribute)}
+    return any(
+        isinstance(node, ast.Name) and node.id == name and type(node.ctx) is ast.Load and id(node) not in held
+        for node in ast.walk(space)
+    )
+
+
+def is_steady(file: PythonFile, call: CallNode, node: ast.expr) -> bool:
+    """Whether an expression of names, attributes, items and literals has the same value for the rest of the call's
+    function."""
+    if isinstance(node, ast.Constant):
+        return True
+    if isinstance(node, ast.JoinedStr):
+        return all(is_steady(file, call, part) for part in node.values)
+    if isinstance(node, ast.FormattedValue):
+        return is_steady(file, call, node.value)
+    if isinstance(node, ast.Subscript):
+        return is_steady(file, call, node.value) and is_steady(file, call, node.slice)
+    if isinstance(node, ast.IfExp):
+        return all(is_steady(file, call, part) for part in (node.test, node.body, node.orelse))
+    stores = (ast.Name, ast.Attribute)
+    later = [
+        item
+        for item in ast.walk(space_of(file, call))
+        if isinstance(item, stores) and type(item.ctx) is not ast.Load and item.lineno > call.node.lineno
+    ]
+    if isinstance(node, ast.Attribute):
+        assigned = any(isinstance(item, ast.Attribute) and item.attr == node.attr for item in later)
+        return not assigned and is_steady(file, call, node.value)
+    return isinstance(node, ast.Name) and not any(isinstance(item, ast.Name) and item.id == node.id for item in later)
+
+
+def is_trainer(file: PythonFile, facts: Facts, call: CallNode) -> bool | None:
+    """Whether the object whose method is called is a Trainer: built in this file, or a parameter annotated as one.
+    None where it is called so and comes from a function of the project that builds one, or from outside."""
+    function = call.node.func
+    if not isinstance(function, ast.Attribute):
+        return False
+    owner = function.value
+    built = {item.node for item in file.calls_near(file.spellings("Trainer")) if builds_trainer(item)}
+    if owner in built:
+        return True
+    text = ast.unparse(owner)
+    values = assigned_to(file, text)
+    if any(value in built or is_given(facts, file, call.scope, function.attr, value) for value in values):
+        return True
+    for outer in reversed(call.within):
+        if isinstance(outer, ast.FunctionDef | ast.AsyncFunctionDef):
+            for argument in [*outer.args.args, *outer.args.kwonlyargs]:
+                if argument.arg == text and argument.annotation is not None:
+                    return call.scope.resolve(argument.annotation) == TRAINER
+    if not text.rpartition(".")[2].strip("_").endswith("trainer"):
+        return False
+    if values:
+        return None if any(_hands_out(file, facts, call, value) for value in values) else False
+    return None if reads_lightning(file) else False
+
+
+def reads_lightning(file: PythonFile) -> bool:
+    """Whether a file imports from Lightning."""
+    return any(canonical(target).startswith(ROOT) for found in file.scope.bindings.values() for target in found)
+
+
+def assigned_to(file: PythonFile, text: str) -> list[ast.expr]:
+    """The values that a file assigns to a name or an attribute."""
+    if "assigned.texts" not in file.memo:
+        values: dict[str, list[ast.expr]] = {}
+        for item in file.assignments:
+            if (value := item.node.value) is not None:
+                for name in {ast.unparse(target) for target in targets_of(item.node)}:
+                    values.setdefault(name, []).append(value)
+        file.memo["assigned.texts"] = values
+    found: list[ast.expr] = file.memo["assigned.texts"].get(text, [])
+    return found
+
+
+def is_given(facts: Facts, file: PythonFile, scope: Scope, method: str, value: ast.expr) -> bool:
+    """Whether a call builds a Trainer of the project's own that leaves a method as it is, or is of a function of the
+    project that returns nothing but Lightning's."""
+    dotted = scope.resolve(value.func) if isinstance(value, ast.Call) else None
+    if dotted is None:
+        return False
+    if fact := facts.find_class(dotted, file.path):
+        return facts.kind(fact) == TRAINER and not any(method in item.methods for item in facts.ancestry(fact))
+    module, _, name = dotted.rpartition(".")
+    path = facts.module_path(module, file.path)
+    other = file if module == file.module else facts.open(path) if path else None
+    found = (
+        [node for node in other.tree.body if isinstance(node, ast.FunctionDef) and node.name == name] if other else []
+    )
+    if other is None or len(found) != 1:
+        return False
+    given = [node.value for node in ast.walk(found[0]) if isinstance(node, ast.Return)]
+    calls = {item.node: item for item in other.calls_near(other.spellings("Trainer"))}
+    built = {node: item for node, item in calls.items() if builds_trainer(item) and found[0] in item.within}
+    kept = {kept_in(other, item) for item in built.values()} - {None}
+    return bool(given) and all(node in built or (isinstance(node, ast.Name) and node.id in kept) for node in given)
+
+
+def _hands_out(file: PythonFile, facts: Facts, call: CallNode, value: ast.expr | None) -> bool:
+    """Whether a call is one of the project's own, of a class of Trainers or of a function, and the project builds
+    some."""
+    dotted = call.scope.resolve(value.func) if isinstance(value, ast.Call) else None
+    top = dotted.partition(".")[0] if dotted else ""
+    if dotted is None or not any(path.startswith(f"{top}/") or path == f"{top}.py" for path in facts.kinds):
+        return False
+    fact = facts.find_class(dotted, file.path)
+    function = not dotted.rpartition(".")[2][:1].isupper()
+    return facts.kind(fact) == TRAINER if fact else function and bool(facts.trainers)

@@ -1,0 +1,163 @@
+"""Keywords of a call, as `ast` reads them and as LibCST changes them, laid out as their neighbours are."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from codemods.code.source import PythonFile
+from codemods.lightning.calls import FROM_ARGS as FROM_ARGS
+from codemods.lightning.calls import builds_trainer as builds_trainer
+from codemods.lightning.calls import keyword as keyword
+from codemods.lightning.calls import keywords as keywords
+from codemods.lightning.calls import last_name as last_name
+from codemods.lightning.calls import trainer_calls as trainer_calls
+from codemods.rule import touches
+
+if TYPE_CHECKING:
+    import libcst as cst
+
+
+def is_commented(file: PythonFile, call: ast.Call, item: ast.keyword, beside: bool = True) -> bool:
+    """Whether a comment stands between the neighbours of a keyword, which goes with it when it is deleted. One at the
+    end of the line that the keyword has for itself counts with `beside` alone."""
+    index = call.keywords.index(item)
+    first = call.keywords[index - 1].value if index else (call.args[-1] if call.args else call.func)
+    following = call.keywords[index + 1].lineno if index + 1 < len(call.keywords) else None
+    start = (first.end_lineno or 1) + (0 if first.end_lineno == item.lineno else 1)
+    end = following - 1 if following else call.end_lineno or item.lineno
+    own = item.end_lineno if not beside and first.end_lineno != item.lineno and following != item.end_lineno else None
+    return any("#" in file.lines[number - 1] for number in range(start, end + 1) if number != own)
+
+
+@touches("arguments")
+def replaced(call: cst.Call, name: str, new: tuple[tuple[str, str | None], ...]) -> cst.Call:
+    """The call with other keywords in the place of one; a text of None stands for the value that it had."""
+    import libcst as cst
+
+    from codemods.rewrite.edits import without_arguments
+
+    args = list(call.args)
+    index = next(number for number, item in enumerate(args) if item.keyword and item.keyword.value == name)
+    if not new:
+        if 0 < index < len(args) - 1 and _breaks(args[index].comma) and not _breaks(args[index - 1].comma):
+            args[index - 1] = args[index - 1].with_changes(comma=args[index].comma)
+        return without_arguments(call.with_changes(args=args), frozenset({name}))
+    old = args[index]
+    items = [
+        old.with_changes(
+            keyword=cst.Name(word),
+            value=old.value if text is None else cst.parse_expression(text),
+            comma=cst.Comma(whitespace_after=_between(call, index)),
+            whitespace_after_arg=cst.SimpleWhitespace(""),
+        )
+        for word, text in new
+    ]
+    items[-1] = items[-1].with_changes(comma=old.comma, whitespace_after_arg=old.whitespace_after_arg)
+    return call.with_changes(args=[*args[:index], *items, *args[index + 1 :]])
+
+
+@touches("arguments")
+def with_value(call: cst.Call, name: str, text: str) -> cst.Call:
+    """The call with another value of a keyword."""
+    import libcst as cst
+
+    return call.with_changes(
+        args=[
+            item.with_changes(value=cst.parse_expression(text)) if item.keyword and item.keyword.value == name else item
+            for item in call.args
+        ]
+    )
+
+
+@touches("arguments")
+def with_keyword(call: cst.Call, name: str, text: str) -> cst.Call:
+    """The call with one more keyword, behind the last or before `**`."""
+    import libcst as cst
+
+    args = list(call.args)
+    end = next((number for number, item in enumerate(args) if item.star == "**"), len(args))
+    equal = next(
+        (item.equal for item in args if item.keyword and isinstance(item.equal, cst.AssignEqual)),
+        cst.AssignEqual(cst.SimpleWhitespace(""), cst.SimpleWhitespace("")),
+    )
+    new = cst.Arg(value=cst.parse_expression(text), keyword=cst.Name(name), equal=equal)
+    if end < len(args):
+        comma = cst.Comma(whitespace_after=_between(call, end))
+        return call.with_changes(args=[*args[:end], new.with_changes(comma=comma), *args[end:]])
+    if not args:
+        return call.with_changes(args=[new])
+    last = args[-1]
+    comma = cst.Comma(whitespace_after=_between(call, len(args) - 1))
+    new = new.with_changes(comma=last.comma, whitespace_after_arg=last.whitespace_after_arg)
+    return call.with_changes(
+        args=[*args[:-1], last.with_changes(comma=comma, whitespace_after_arg=cst.SimpleWhitespace("")), new]
+    )
+
+
+def with_callback(call: cst.Call, text: str) -> cst.Call:
+    """The call with one more callback, in a list of its own where it has none; other values are unpacked."""
+    import libcst as cst
+
+    old = next((item for item in call.args if item.keyword and item.keyword.value == "callbacks"), None)
+    if old is None:
+        return with_keyword(call, "callbacks", text[2:-1] if text.startswith("*(") else f"[{text}]")
+    element: cst.BaseElement = cst.ensure_type(cst.parse_expression(f"[{text}]"), cst.List).elements[0]
+    value = old.value
+    if isinstance(value, cst.Name) and value.value == "None":
+        return with_value(call, "callbacks", f"[{text}]")
+    if not isinstance(value, cst.List):
+        new = cst.List([cst.StarredElement(value, comma=_comma()), element])
+    elif not value.elements:
+        new = cst.List([element])
+    else:
+        *rest, last = value.elements
+        comma = last.comma
+        between = rest[-1].comma if rest and isinstance(rest[-1].comma, cst.Comma) else _comma(value.lbracket)
+        if isinstance(comma, cst.Comma):
+            element = element.with_changes(comma=comma)
+        new = value.with_changes(elements=[*rest, last.with_changes(comma=between), element])
+    return call.with_changes(args=[item.with_changes(value=new) if item is old else item for item in call.args])
+
+
+def _breaks(comma: object) -> bool:
+    """Whether a line ends behind a comma."""
+    import libcst as cst
+
+    return isinstance(comma, cst.Comma) and isinstance(comma.whitespace_after, cst.ParenthesizedWhitespace)
+
+
+def _comma(bracket: cst.LeftSquareBracket | None = None) -> cst.Comma:
+    """A comma, with a new line behind it where there is one behind the bracket."""
+    import libcst as cst
+
+    after = bracket.whitespace_after if bracket else None
+    if isinstance(after, cst.ParenthesizedWhitespace):
+        return cst.Comma(whitespace_after=clean_break(after))
+    return cst.Comma(whitespace_after=cst.SimpleWhitespace(" "))
+
+
+def clean_break(space: cst.ParenthesizedWhitespace) -> cst.ParenthesizedWhitespace:
+    """The line break without the comments around it."""
+    import libcst as cst
+
+    return space.with_changes(first_line=cst.TrailingWhitespace(newline=space.first_line.newline), empty_lines=[])
+
+
+def _between(call: cst.Call, index: int) -> cst.BaseParenthesizableWhitespace:
+    """What separates two arguments at that place: a line break where each argument has a line of its own."""
+    import libcst as cst
+
+    def space(position: int) -> cst.BaseParenthesizableWhitespace | None:
+        if position < 0:
+            return call.whitespace_before_args
+        comma = call.args[position].comma
+        return comma.whitespace_after if isinstance(comma, cst.Comma) else None
+
+    before, after = space(index - 1), space(index) if index + 1 < len(call.args) else None
+    breaks = [item for item in (before, after) if isinstance(item, cst.ParenthesizedWhitespace)]
+    alone_before = index == 0 or isinstance(before, cst.ParenthesizedWhitespace)
+    alone_after = index + 1 == len(call.args) or isinstance(after, cst.ParenthesizedWhitespace)
+    if not breaks or not alone_before or not alone_after:
+        return cst.SimpleWhitespace(" ")
+    return clean_break(breaks[0])

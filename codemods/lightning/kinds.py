@@ -1,0 +1,127 @@
+"""What can be told of a value before the program runs: whether it is a number, some ids, a text."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable
+
+from codemods.code.nodes import every_node
+from codemods.code.source import CallNode, PythonFile
+from codemods.code.syntax import targets_of
+from codemods.lightning.facts import literal
+from codemods.lightning.options import Options, kind_of_option
+
+COUNTS = ("torch.cuda.device_count", "lightning.pytorch.accelerators.find_usable_cuda_devices")
+
+
+def is_repeatable(node: ast.expr) -> bool:
+    """Whether an expression may be written twice: names, attributes and items, `len` of them, counts of devices."""
+    if isinstance(node, ast.Attribute):
+        return is_repeatable(node.value)
+    if isinstance(node, ast.Subscript):
+        return is_repeatable(node.value) and isinstance(node.slice, ast.Constant | ast.Name)
+    if isinstance(node, ast.Call):
+        plain = not node.keywords and all(map(is_repeatable, node.args))
+        return plain and ast.unparse(node.func) in ("len", "int", "torch.cuda.device_count", "torch.cuda.is_available")
+    return isinstance(node, ast.Name)
+
+
+def part_of_choice(file: PythonFile, node: ast.expr) -> str:
+    """The text of an expression as an arm, or the question, of `a if b else c`."""
+    text = file.source_of(node)
+    return f"({text})" if isinstance(node, ast.IfExp | ast.Lambda | ast.NamedExpr) else text
+
+
+def kind_of(file: PythonFile, call: CallNode, node: ast.expr, options: Iterable[Options], depth: int = 0) -> str:
+    """`int` (None and bool may be among its values), `ids` (some, none missing), `str`, `float`, `gpus` (what
+    Lightning's own option gave: a number or text with a comma), `bool`, or `?`."""
+    known, value = literal(node)
+    if known:
+        return {int: "int", type(None): "int", bool: "bool", float: "float", str: "str"}.get(type(value), "?")
+    if isinstance(node, ast.IfExp):
+        kinds = {kind_of(file, call, part, options, depth) for part in (node.body, node.orelse)}
+        return kinds.pop() if len(kinds) == 1 else "?"
+    if isinstance(node, ast.List) and node.elts and not any(isinstance(item, ast.Starred) for item in node.elts):
+        return "ids"
+    if isinstance(node, ast.ListComp):
+        source = node.generators[0].iter
+        split = isinstance(source, ast.Call) and isinstance(source.func, ast.Attribute) and source.func.attr == "split"
+        return "ids" if split and len(node.generators) == 1 and not node.generators[0].ifs else "?"
+    if isinstance(node, ast.Call):
+        return _kind_of_call(call, node)
+    if isinstance(node, ast.Compare) or (isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not)):
+        return "bool"
+    if isinstance(node, ast.Name) and depth < 3:
+        return _kind_of_name(file, call, node.id, options, depth)
+    return kind_of_option(file, call, node, options) or "?"
+
+
+def _kind_of_call(call: CallNode, node: ast.Call) -> str:
+    if isinstance(node.func, ast.Name) and call.scope.lookup(node.func.id) is None:
+        if node.func.id in ("len", "int", "round"):
+            return "int"
+        if node.func.id in ("min", "max"):
+            kinds = {_kind_of_call(call, item) if isinstance(item, ast.Call) else _plain(item) for item in node.args}
+            return "int" if kinds == {"int"} else "?"
+        return node.func.id if node.func.id in ("float", "bool", "str") else "?"
+    dotted = call.scope.resolve(node.func)
+    return "int" if dotted in COUNTS else "bool" if dotted == "torch.cuda.is_available" else "?"
+
+
+def _plain(node: ast.expr) -> str:
+    return "int" if type(literal(node)[1]) is int else "?"
+
+
+def _kind_of_name(file: PythonFile, call: CallNode, name: str, options: Iterable[Options], depth: int) -> str:
+    value = bound_once(file, call, name)
+    if value is not None:
+        return kind_of(file, call, value, options, depth + 1)
+    function = next((item for item in reversed(call.within) if isinstance(item, ast.FunctionDef)), None)
+    if function is None or is_stored(function, name):
+        return "?"
+    arguments = function.args
+    every = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
+    annotation = next((item.annotation for item in every if item.arg == name), None)
+    return {"int": "int", "Optional[int]": "int", "int | None": "int", "float": "float", "bool": "bool"}.get(
+        ast.unparse(annotation).removeprefix("typing.") if annotation else "", "?"
+    )
+
+
+def is_stored(space: ast.AST, name: str) -> bool:
+    """Whether a name is bound anywhere below a node."""
+    return any(
+        isinstance(node, ast.Name) and node.id == name and type(node.ctx) is ast.Store for node in every_node(space)
+    )
+
+
+def bound_once(file: PythonFile, call: CallNode, name: str) -> ast.expr | None:
+    """The value of a name that the call's function, or else the module, binds by one plain assignment."""
+    values = bound_to(file, call, name)
+    return values[0] if len(values) == 1 else None
+
+
+def bound_to(file: PythonFile, call: CallNode, name: str) -> list[ast.expr]:
+    """The values of a name that the call's function, or else the module, binds by plain assignments alone."""
+    functions = [item for item in call.within if isinstance(item, ast.FunctionDef | ast.AsyncFunctionDef)]
+    for space in [*reversed(functions), file.tree]:
+        taken = isinstance(space, ast.FunctionDef | ast.AsyncFunctionDef) and any(
+            argument.arg == name for argument in ast.walk(space.args) if isinstance(argument, ast.arg)
+        )
+        stores = [
+            node
+            for node, _ in file.nodes_near([name], space)
+            if isinstance(node, ast.Name) and node.id == name and type(node.ctx) is ast.Store
+        ]
+        if taken:
+            return []
+        if not stores:
+            continue
+        values = [
+            node.value
+            for node, _ in file.nodes_near([name], space)
+            if isinstance(node, ast.Assign | ast.AnnAssign)
+            and node.value is not None
+            and any(target in stores for target in targets_of(node))
+        ]
+        return values if len(stores) == len(values) else []
+    return []

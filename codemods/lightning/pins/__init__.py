@@ -1,0 +1,1 @@
+"""What manifests ask for of Lightning and torch, and what goes with what."""

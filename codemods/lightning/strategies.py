@@ -1,0 +1,88 @@
+"""Names of strategies, which `accelerator=` and `distributed_backend=` took too: what each is called now."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass
+
+from codemods.code.source import PythonFile
+from codemods.lightning.facts import Facts, literal
+from codemods.lightning.kinds import part_of_choice
+from codemods.lightning.versions import reaches
+
+STRATEGIES = frozenset(
+    {"ddp", "ddp_spawn", "ddp_find_unused_parameters_false", "ddp_spawn_find_unused_parameters_false"}
+)
+"""Names of strategies that `accelerator=` took before 1.5 and that mean the same."""
+RENAMED = {
+    "fsdp_native": ("fsdp", "G16490"),
+    "fsdp_native_full_shard_offload": ("fsdp_cpu_offload", "G16490"),
+    "tpu_spawn": ("xla", "G16490"),
+    "tpu_spawn_debug": ("xla_debug", "G16490"),
+}
+_FSDP = "it was FairScale's, and is gone: strategy=\"fsdp\" is torch's own, with other checkpoints"
+GONE = {
+    "dp": ("M178", 'DataParallel is gone: write strategy="ddp", where each device takes a batch of its own'),
+    "ddp2": ("M090", 'it is gone: write strategy="ddp", where each device takes a batch of its own'),
+    "horovod": ("M230", 'it is gone, and its own package is archived: write strategy="ddp"'),
+    "bagua": ("G19445", 'it is gone: write strategy="ddp"'),
+    "colossalai": ("M231", "it lives in the package lightning-colossalai"),
+    "hivemind": ("M231", "it lives in the package lightning-hivemind"),
+    "ddp_sharded": ("M200", _FSDP),
+    "ddp_sharded_find_unused_parameters_false": ("M200", _FSDP),
+    "ddp_sharded_spawn": ("M201", _FSDP),
+    "ddp_sharded_spawn_find_unused_parameters_false": ("M201", _FSDP),
+    "ddp_fully_sharded": ("M199", _FSDP),
+    "fsdp_full_shard_offload": ("M199", _FSDP),
+    "hpu_parallel": ("G21327", "it lives in the package lightning-habana"),
+    "ipu_strategy": ("M107", "support for it ended in 2.1"),
+}
+
+
+ONE = "DataParallel hands everything to the module where it has one device"
+LATE = {"hpu_parallel": "2.1.0", "ipu_strategy": "2.1.0"}
+"""The releases in which those went that 2.0 still had."""
+
+
+@dataclass(frozen=True)
+class Named:
+    """What an expression that names a strategy is now: its text, or None with the reason in `why`."""
+
+    text: str | None
+    row: str | None = None
+    why: str = ""
+
+
+def named(file: PythonFile, facts: Facts, node: ast.expr) -> Named:
+    """Reads None, a name, or a choice between them; `why` is empty where it is none of these."""
+    known, value = literal(node)
+    if known and value is None:
+        return Named('"auto"', "B16")
+    if isinstance(value, str):
+        if value in RENAMED:
+            return Named(f'"{RENAMED[value][0]}"', RENAMED[value][1])
+        if value in GONE and reaches(facts, LATE.get(value, "2.0.0")):
+            return Named(None, *GONE[value])
+        return Named(file.source_of(node))
+    if isinstance(node, ast.IfExp):
+        body, other = named(file, facts, node.body), named(file, facts, node.orelse)
+        if body.text is None or other.text is None:
+            return body if body.text is None else other
+        quote = next(
+            (text[0] for text in (file.source_of(node.body), file.source_of(node.orelse)) if text[0] in "'\""), '"'
+        )
+        arms = [text.replace('"', quote) if text == '"auto"' else text for text in (body.text, other.text)]
+        if isinstance(node.body, ast.IfExp):
+            arms[0] = f"({arms[0]})"
+        return Named(f"{arms[0]} if {part_of_choice(file, node.test)} else {arms[1]}", body.row or other.row)
+    return Named(None)
+
+
+def is_strategy(node: ast.expr) -> bool:
+    """Whether an expression is one of the old `accelerator=` values that named a strategy, or a choice between such
+    and None."""
+    if isinstance(node, ast.IfExp):
+        arms = (node.body, node.orelse)
+        return any(map(is_strategy, arms)) and all(is_strategy(arm) or literal(arm) == (True, None) for arm in arms)
+    value = literal(node)[1]
+    return isinstance(value, str) and (value in STRATEGIES or value in GONE or value == "ddp_cpu")

@@ -1,0 +1,83 @@
+"""Which releases of torch and Lightning the project's pins admit."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from packaging.requirements import InvalidRequirement, Requirement
+from packaging.utils import canonicalize_name
+from packaging.version import InvalidVersion, Version
+
+from codemods.lightning.facts import Facts
+
+TORCH = ("torch",)
+LIGHTNING = ("lightning", "pytorch-lightning")
+_MINORS = {1: range(0, 20), 2: range(0, 40)}
+
+
+def admits_below(facts: Facts, names: Sequence[str], limit: str) -> bool:
+    """Whether the pins on those packages admit a release before `limit`; where none says a version, they do."""
+    asked = f"versions.below.{' '.join(names)}.{limit}"
+    if asked not in facts.memo:
+        bound = Version(limit)
+        specifiers = _specifiers(facts, frozenset(names))
+        facts.memo[asked] = not specifiers or any(_admits(item, bound) for item in specifiers)
+    admitted: bool = facts.memo[asked]
+    return admitted
+
+
+def is_open(facts: Facts, names: Iterable[str]) -> bool:
+    """Whether no pin on those packages says a version."""
+    return not _specifiers(facts, frozenset(names))
+
+
+def _specifiers(facts: Facts, names: frozenset[str]) -> list[Requirement]:
+    found = []
+    for text in facts.pins:
+        try:
+            requirement = Requirement(text)
+        except InvalidRequirement:
+            continue
+        if canonicalize_name(requirement.name) in names and requirement.specifier:
+            found.append(requirement)
+    return found
+
+
+def _admits(requirement: Requirement, bound: Version) -> bool:
+    return any(
+        version < bound and requirement.specifier.contains(version, prereleases=True)
+        for version in (*_RELEASES, *_named(requirement))
+    )
+
+
+def _named(requirement: Requirement) -> list[Version]:
+    """The versions that the requirement writes down, local ones (`2.1.0+cu118`) among them."""
+    found = []
+    for clause in requirement.specifier:
+        try:
+            found.append(Version(clause.version.removesuffix(".*")))
+        except InvalidVersion:
+            continue
+    return found
+
+
+_RELEASES = tuple(
+    Version(f"{major}.{minor}.{patch}") for major, minors in _MINORS.items() for minor in minors for patch in range(11)
+)
+
+
+def admits_from(facts: Facts, names: Iterable[str], limit: str, below: str = "999") -> bool:
+    """Whether the pins on those packages admit a release from `limit` on and before `below`; where none says a version,
+    they do."""
+    bound, end = Version(limit), Version(below)
+    specifiers = _specifiers(facts, frozenset(names))
+    return not specifiers or any(
+        bound <= version < end and item.specifier.contains(version, prereleases=True)
+        for item in specifiers
+        for version in (*_RELEASES, *_named(item))
+    )
+
+
+def reaches(facts: Facts, release: str) -> bool:
+    """Whether the target is that release or a later one, as it is where none is named."""
+    return not facts.target or Version(facts.target) >= Version(release)

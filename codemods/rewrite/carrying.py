@@ -1,0 +1,235 @@
+"""Edits of a Trainer that is written out, carried to the places where its arguments are written."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from codemods.code.source import PythonFile
+from codemods.lightning.facts import Facts
+from codemods.lightning.handed import Handed
+from codemods.lightning.keywords import is_commented, replaced, with_callback, with_keyword
+from codemods.lightning.own import hands_on
+from codemods.lightning.sole import HARDWARE
+from codemods.lightning.trainers import HIDDEN
+from codemods.lightning.views import Shown
+from codemods.rewrite.dictionaries import exchange
+from codemods.rule import NodeEdit
+
+if TYPE_CHECKING:
+    import libcst as cst
+
+New = tuple[tuple[str, str | None], ...]
+
+
+@dataclass(frozen=True)
+class Delta:
+    """What an edit makes of the arguments of a call: keywords that are gone, that are new and that have another value,
+    with their texts; a text of None stands for the value of the one that is gone."""
+
+    gone: tuple[str, ...]
+    new: New
+    other: tuple[tuple[str, str], ...]
+
+
+def edits_of_call(edit: NodeEdit, shown: Mapping[int, Shown]) -> tuple[Shown, NodeEdit] | None:
+    """The Trainer that an edit of it, or of one of its arguments, is about, and the edit as one of the whole call."""
+    for one in shown.values():
+        if edit.node is one.call:
+            return one, edit
+        for item in one.call.keywords:
+            if edit.node is item or edit.node is item.value:
+                change = partial(_of_argument, change=edit.change, name=str(item.arg), whole=edit.node is item)
+                return one, NodeEdit(one.call, change)
+    return None
+
+
+def _of_argument(node: cst.Call, *, change: Callable[[Any], Any], name: str, whole: bool) -> cst.Call:
+    args = [
+        item
+        if not item.keyword or item.keyword.value != name
+        else change(item)
+        if whole
+        else item.with_changes(value=change(item.value))
+        for item in node.args
+    ]
+    return node.with_changes(args=args)
+
+
+def delta_of(edit: NodeEdit, shown: Shown) -> Delta | None:
+    """What an edit makes of the arguments of a Trainer as it is shown; None where it does something else too."""
+    import libcst as cst
+
+    call = cst.ensure_type(cst.parse_expression(ast.unparse(shown.call)), cst.Call)
+    try:
+        after = edit.change(call)
+    except (TypeError, AttributeError, StopIteration, cst.CSTValidationError):
+        return None
+    if not isinstance(after, cst.Call) or not after.func.deep_equals(call.func):
+        return None
+    before, then = _texts(call), _texts(after)
+    gone = tuple(name for name in before if name not in then)
+    back = {
+        ast.unparse(value): ast.unparse(argument.value)
+        for name, value in shown.filled.items()
+        if (argument := shown.argument(name)) and name in gone
+    }
+    new: list[tuple[str, str | None]] = []
+    for name, text in then.items():
+        if name not in before:
+            same = len(gone) == 1 and text == before[gone[0]]
+            new.append((name, None if same else _restored(text, back)))
+    other = tuple((name, text) for name, text in then.items() if name in before and before[name] != text)
+    return Delta(gone, tuple(new), other)
+
+
+def _texts(call: cst.Call) -> dict[str, str]:
+    import libcst as cst
+
+    empty = cst.Module([])
+    return {item.keyword.value: empty.code_for_node(item.value) for item in call.args if item.keyword}
+
+
+def _restored(text: str, back: Mapping[str, str]) -> str:
+    """A text in which what is written stands again for the constants that were read for it."""
+    import libcst as cst
+
+    return cst.Module([]).code_for_node(_with_written(cst.parse_expression(text), back))
+
+
+def _with_written(node: cst.BaseExpression, back: Mapping[str, str]) -> cst.BaseExpression:
+    import libcst as cst
+
+    empty = cst.Module([])
+    exchanged = {text: written for text, written in back.items() if text not in ("None", "True", "False")}
+    whole = back.get(empty.code_for_node(node))
+    if whole is not None and whole != HIDDEN:
+        return cst.parse_expression(whole)
+
+    class Restore(cst.CSTTransformer):
+        def on_leave(self, original: Any, updated: Any) -> Any:
+            updated = super().on_leave(original, updated)
+            plain = isinstance(updated, cst.SimpleString | cst.BaseNumber | cst.UnaryOperation)
+            text = exchanged.get(empty.code_for_node(updated)) if plain else None
+            return cst.parse_expression(text) if text and text != HIDDEN else updated
+
+    made = node.visit(Restore()) if exchanged else node
+    assert isinstance(made, cst.BaseExpression)
+    return made
+
+
+def carried(
+    file: PythonFile, facts: Facts, edit: NodeEdit, shown: Shown, imported: Collection[str]
+) -> tuple[NodeEdit, ...] | str:
+    """The edits of a file that do what one does of a Trainer as it is shown, or why there are none."""
+    built = shown.built
+    if built.how is None:
+        return (NodeEdit(built.call.node, partial(_in_place, change=edit.change, shown=shown)),)
+    delta = delta_of(edit, shown)
+    if delta is None:
+        return "more than its arguments would change"
+    hidden = {item.name for item in built.arguments if isinstance(item.value, ast.Name) and item.value.id == HIDDEN}
+    if (
+        HIDDEN in f"{delta.new}{delta.other}"
+        or hidden & {*delta.gone}
+        or (hidden & HARDWARE and HARDWARE & {*delta.gone})
+    ):
+        return "what it is given is not read where the Trainer is built"
+    if built.own and not hands_on(facts, built.own, file.path, [name for name, _ in delta.new]):
+        return f"{built.how}, does not hand on what takes its place"
+    homes = {item.name: item.home for item in built.arguments}
+    if built.own:
+        return (NodeEdit(built.call.node, partial(_in_place, change=edit.change, shown=shown)),)
+    given = {name for name, _ in delta.new} & {item.name for item in built.arguments}
+    if given:
+        return f"`{min(given)}=` is given too"
+    return _split(file, facts, shown, delta, homes, imported)
+
+
+def _split(
+    file: PythonFile,
+    facts: Facts,
+    shown: Shown,
+    delta: Delta,
+    homes: Mapping[str, ast.Call | Handed | None],
+    imported: Collection[str],
+) -> tuple[NodeEdit, ...] | str:
+    """The edits of calls and dictionaries that together give a Trainer its arguments."""
+    edits: list[NodeEdit] = []
+    moved: New = delta.new
+    for name, text in [item for item in moved if item[0] == "callbacks" and item[1]]:
+        edits.append(NodeEdit(shown.built.call.node, partial(with_callback, text=(text or "")[1:-1])))
+        moved = tuple(item for item in moved if item[0] != name)
+    steps: list[tuple[str, New]] = [(name, moved if not index else ()) for index, name in enumerate(delta.gone)]
+    if not delta.gone:
+        call = shown.built.call.node
+        edits += [NodeEdit(call, partial(with_keyword, name=name, text=text or "")) for name, text in moved]
+    steps += [(name, ((name, text),)) for name, text in delta.other if name not in delta.gone]
+    known = {*imported, *file.scope.bindings, *vars(builtins)}
+    for name, new in steps:
+        home = homes.get(name)
+        argument = shown.argument(name)
+        if home is None or argument is None:
+            return f"`{name}=` is written where it cannot be changed alone"
+        mine = {item.id for item in ast.walk(argument.value) if isinstance(item, ast.Name)}
+        for text in filter(None, (text for _, text in new)):
+            names = {item.id for item in ast.walk(ast.parse(text, mode="eval")) if isinstance(item, ast.Name)}
+            if not names <= mine | known:
+                return "what it would become is not read there"
+        one = _at_home(file, facts, shown, name, home, new)
+        if isinstance(one, str):
+            return one
+        edits.append(one)
+    return tuple(edits)
+
+
+def _at_home(
+    file: PythonFile, facts: Facts, shown: Shown, name: str, home: ast.Call | Handed, new: New
+) -> NodeEdit | str:
+    if isinstance(home, Handed):
+        edit = exchange(file, facts, shown.built.call, home, new)
+        return edit or f"the dictionary at {home.where} may be for something else too"
+    item = next(each for each in home.keywords if each.arg == name)
+    if not new and is_commented(file, home, item, beside=False):
+        return "a comment stands beside it"
+    if any(word in {each.arg for each in home.keywords} and word != name for word, _ in new):
+        return "what it would become is given too"
+    return NodeEdit(home, partial(replaced, name=name, new=new))
+
+
+def _in_place(node: cst.Call, *, change: Callable[[Any], Any], shown: Shown) -> cst.Call:
+    """A call as an edit of the same call with other values and another name changes it."""
+    import libcst as cst
+
+    empty = cst.Module([])
+    written = {item.keyword.value: item.value for item in node.args if item.keyword}
+    filled = {name: cst.parse_expression(ast.unparse(value)) for name, value in shown.filled.items() if name in written}
+    virtual = node.with_changes(
+        func=cst.parse_expression(ast.unparse(shown.call.func)),
+        args=[
+            item.with_changes(value=filled[item.keyword.value])
+            if item.keyword and item.keyword.value in filled
+            else item
+            for item in node.args
+        ],
+    )
+    after = cst.ensure_type(change(virtual), cst.Call)
+    left = {item.keyword.value for item in after.args if item.keyword}
+    back = {
+        empty.code_for_node(value): empty.code_for_node(written[name])
+        for name, value in filled.items()
+        if name not in left
+    }
+    args = []
+    for item in after.args:
+        name = item.keyword.value if item.keyword else ""
+        if name in filled and item.value.deep_equals(filled[name]):
+            item = item.with_changes(value=written[name])
+        elif name and name not in written:
+            item = item.with_changes(value=_with_written(item.value, back))
+        args.append(item)
+    return after.with_changes(func=node.func, args=args)

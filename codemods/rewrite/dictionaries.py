@@ -1,0 +1,238 @@
+"""Keys that reach a Trainer by `**`, exchanged for others where they are set."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Collection, Sequence
+from functools import partial
+from typing import TYPE_CHECKING
+
+from codemods.code.nodes import every_node
+from codemods.code.source import CallNode, PythonFile
+from codemods.code.syntax import Function, targets_of
+from codemods.lightning.facts import Facts, literal
+from codemods.lightning.handed import UNSEEN, Handed
+from codemods.lightning.handed import is_read_here as is_read_here
+from codemods.lightning.kept import space_of
+from codemods.lightning.keywords import clean_break, is_commented, replaced
+from codemods.lightning.sole import HARDWARE, meets
+from codemods.rewrite.fields import has_a_line, is_spoken, with_fields
+from codemods.rule import NodeEdit
+
+if TYPE_CHECKING:
+    import libcst as cst
+
+New = tuple[tuple[str, str | None], ...]
+"""Other keys, with the text of their value; None stands for the value of the one that they replace."""
+NO_OTHER = "no other place that is seen speaks of the field"
+ONE_PLACE = "the dictionary is taken to be made, set and read nowhere else, and all its keys together"
+
+
+def at_times(entry: Handed, every: Sequence[Handed]) -> str | None:
+    """Why a key about the hardware stays: another one is beside it at times only, and then the two say something else.
+    Those that one dictionary or call sets together are always together."""
+    for other in every:
+        together = other.always or (other.holder is not None and other.holder is entry.holder)
+        if other.name in HARDWARE and other.name != entry.name and not together:
+            return f'"{other.name}", which may change what it asks for, is not always set beside it ({other.where})'
+    return None
+
+
+def in_one_place(file: PythonFile, call: CallNode, every: Sequence[Handed]) -> bool:
+    """Whether all that a call gets by `**` is one dictionary: spelled out there, or the one value of a name of the same
+    function, filled line by line before anything gets it. Whatever else makes, sets or reads one may do so for another
+    call, or not always."""
+    space = space_of(file, call)
+    given = [item.value for item in call.node.keywords if item.arg is None]
+    in_class = bool(call.within) and isinstance(call.within[-1], ast.ClassDef)
+    names = names_of(every)
+    if len(given) != 1 or in_class or UNSEEN in names or len(names) > len(set(names)):
+        return False
+    if not all(entry.alone and entry.always for entry in every):
+        return False
+    filled = _filled(space, given[0].id) if isinstance(given[0], ast.Name) else [given[0]]
+    return all(any(entry.holder is holder for holder in filled) for entry in every)
+
+
+def _filled(space: ast.Module | Function, name: str) -> list[ast.AST]:
+    """The dictionary that a function, or the module, makes once of a name, and the statements and calls that fill it
+    behind; none where it may be read before they are done."""
+    makes = [index for index, line in enumerate(space.body) if _made(line, name) is not None]
+    used = [node for node in ast.walk(space) if isinstance(node, ast.Name) and node.id == name]
+    if len(makes) != 1 or sum(not isinstance(node.ctx, ast.Load) for node in used) != 1:
+        return []
+    found: list[ast.AST] = [made for line in space.body if (made := _made(line, name)) is not None]
+    done, last = set(), makes[0]
+    for index, line in enumerate(space.body):
+        holders: list[ast.AST] = [line]
+        owner: ast.AST | None = None
+        if isinstance(line, ast.Assign) and isinstance(line.targets[0], ast.Subscript):
+            owner = line.targets[0].value
+        elif isinstance(line, ast.Expr) and isinstance(line.value, ast.Call):
+            holders, owner = [line.value, *line.value.args], getattr(line.value.func, "value", None)
+        if isinstance(owner, ast.Name) and owner.id == name:
+            found, last = [*found, *holders], index
+            done.add(id(owner))
+    early = {id(node) for line in space.body[: last + 1] for node in ast.walk(line)}
+    reads = (node for node in used if isinstance(node.ctx, ast.Load) and id(node) not in done)
+    return [] if last < makes[0] or any(id(node) in early for node in reads) else found
+
+
+def _made(line: ast.stmt, name: str) -> ast.expr | None:
+    """The dictionary that a statement assigns to a name."""
+    if not isinstance(line, ast.Assign | ast.AnnAssign) or not isinstance(line.value, ast.Dict | ast.Call):
+        return None
+    targets = targets_of(line)
+    plain = len(targets) == 1 and isinstance(targets[0], ast.Name) and targets[0].id == name
+    return line.value if plain else None
+
+
+def exchange(file: PythonFile, facts: Facts, call: CallNode, entry: Handed, new: New) -> NodeEdit | None:
+    """The edit that puts other keys in the place of one that a call gets, None where it cannot be proved that they
+    reach Trainers alone, that no other call gives them too, or a comment would be lost."""
+    holder = entry.holder
+    if entry.file is not file or holder is None:
+        return None
+    if isinstance(holder, ast.AnnAssign):
+        return _of_field(file, facts, entry, holder, new)
+    if not entry.alone or meets(file, call, entry.name, [name for name, _ in new]):
+        return None
+    if not new and _is_commented(file, entry):
+        return None
+    if isinstance(holder, ast.Dict):
+        return NodeEdit(holder, partial(_in_dictionary, name=entry.name, new=new))
+    if isinstance(holder, ast.Call):
+        return NodeEdit(holder, partial(replaced, name=entry.name, new=new))
+    if not new:
+        return NodeEdit(holder, _nothing, line=True) if _has_neighbours(file, holder) else None
+    return NodeEdit(holder, partial(_stored, new=new))
+
+
+def _has_neighbours(file: PythonFile, statement: ast.stmt) -> bool:
+    """Whether a statement has its line for itself, and its block holds others."""
+    for owner in every_node(file.tree):
+        for name in ("body", "orelse", "finalbody"):
+            block = getattr(owner, name, None)
+            if isinstance(block, list) and any(item is statement for item in block):
+                lines = [line for item in block if item is not statement for line in (item.lineno, item.end_lineno)]
+                return len(block) > 1 and not {statement.lineno, statement.end_lineno} & set(lines)
+    return False
+
+
+def _nothing(_: cst.CSTNode) -> cst.RemovalSentinel:
+    import libcst as cst
+
+    return cst.RemoveFromParent()
+
+
+def names_of(entries: Collection[Handed]) -> list[str]:
+    """The names of keys, in order."""
+    return [entry.name for entry in entries]
+
+
+def _is_commented(file: PythonFile, entry: Handed) -> bool:
+    """Whether a comment stands beside or above a key."""
+    if isinstance(entry.holder, ast.Call) and isinstance(entry.place, ast.keyword):
+        return is_commented(file, entry.holder, entry.place, beside=False)
+    last = entry.value.end_lineno if entry.value else None
+    above = file.lines[entry.place.lineno - 2].lstrip() if entry.place.lineno > 1 else ""
+    beside = file.lines[entry.place.lineno - 1 : last or entry.place.lineno]
+    return above.startswith("#") or any("#" in line for line in beside)
+
+
+def _of_field(file: PythonFile, facts: Facts, entry: Handed, node: ast.AnnAssign, new: New) -> NodeEdit | None:
+    """Other fields in the place of one that has a literal for its default, and that nothing else speaks of."""
+    if node.value is None or not literal(node.value)[0] or not new or not has_a_line(file, node):
+        return None
+    if is_spoken(file, facts, entry.name) or _is_filled_by_position(file, facts, node):
+        return None
+    fields = []
+    for name, text in new:
+        value = text or file.source_of(node.value)
+        known, plain = literal(ast.parse(value, mode="eval").body)
+        note = type(plain).__name__ if known and text else file.source_of(node.annotation)
+        fields.append(f"{name}: {note} = {value}")
+    return NodeEdit(node, partial(with_fields, fields=tuple(fields)), line=True)
+
+
+def _is_filled_by_position(file: PythonFile, facts: Facts, field: ast.AnnAssign) -> bool:
+    """Whether the class of a field may be built of values that go by their position: here, or in another file that
+    speaks of it."""
+    owner = next((item for item in file.classes if field in item.node.body), None)
+    if owner is None:
+        return True
+    name = owner.node.name
+    elsewhere = any(
+        source.kind in ("python", "notebook") and path != file.path and name.encode() in source.data
+        for path, source in facts.sources.items()
+    )
+    below = any(isinstance(base, ast.Name) and base.id == name for item in file.classes for base in item.node.bases)
+    called = [call.node for call in file.calls_near([name]) if getattr(call.node.func, "id", "") == name]
+    return elsewhere or below or any(call.args for call in called)
+
+
+def _stored(node: cst.Assign, *, new: New) -> cst.Assign | cst.Expr:
+    """The statement `x["key"] = value` with other keys."""
+    import libcst as cst
+
+    target = cst.ensure_type(node.targets[0].target, cst.Subscript)
+    values = [node.value if text is None else cst.parse_expression(text) for _, text in new]
+    if len(new) == 1:
+        index = cst.ensure_type(target.slice[0].slice, cst.Index)
+        key = index.with_changes(value=_spelled(index.value, new[0][0]))
+        changed = target.with_changes(slice=[target.slice[0].with_changes(slice=key)])
+        return node.with_changes(targets=[node.targets[0].with_changes(target=changed)], value=values[0])
+    equal = cst.AssignEqual(cst.SimpleWhitespace(""), cst.SimpleWhitespace(""))
+    given = [cst.Arg(value, cst.Name(name), equal) for (name, _), value in zip(new, values, strict=True)]
+    return cst.Expr(cst.Call(cst.Attribute(target.value, cst.Name("update")), given), semicolon=node.semicolon)
+
+
+def _in_dictionary(old: cst.Dict, *, name: str, new: New) -> cst.Dict:
+    """The dictionary with other entries in the place of one."""
+    import libcst as cst
+
+    elements = list(old.elements)
+    index = next(
+        number
+        for number, item in enumerate(elements)
+        if isinstance(item, cst.DictElement)
+        and isinstance(item.key, cst.SimpleString | cst.ConcatenatedString)
+        and item.key.evaluated_value == name
+    )
+    item = cst.ensure_type(elements[index], cst.DictElement)
+    made = [
+        item.with_changes(
+            key=_spelled(item.key, word),
+            value=item.value if text is None else cst.parse_expression(text),
+            comma=cst.Comma(whitespace_after=_between(old, index)),
+        )
+        for word, text in new
+    ]
+    if made:
+        made[-1] = made[-1].with_changes(comma=item.comma)
+    elif index == len(elements) - 1 and index:
+        elements[index - 1] = elements[index - 1].with_changes(comma=item.comma)
+    return old.with_changes(elements=[*elements[:index], *made, *elements[index + 1 :]])
+
+
+def _spelled(old: cst.BaseExpression, word: str) -> cst.SimpleString:
+    """A string in the quotes of another, which may be of several parts."""
+    import libcst as cst
+
+    while isinstance(old, cst.ConcatenatedString):
+        old = old.left
+    quote = cst.ensure_type(old, cst.SimpleString).quote
+    return cst.SimpleString(f"{quote}{word}{quote}")
+
+
+def _between(node: cst.Dict, index: int) -> cst.BaseParenthesizableWhitespace:
+    """What separates two entries at that place: a line break where each has a line of its own."""
+    import libcst as cst
+
+    commas = [item.comma for item in node.elements[max(index - 1, 0) : index + 1]]
+    spaces = [comma.whitespace_after for comma in commas if isinstance(comma, cst.Comma)]
+    if index == 0:
+        spaces.append(node.lbrace.whitespace_after)
+    inside = spaces if index < len(node.elements) - 1 else spaces[:1]
+    breaks = [space for space in inside if isinstance(space, cst.ParenthesizedWhitespace)]
+    return clean_break(breaks[0]) if breaks and len(breaks) == len(inside) else cst.SimpleWhitespace(" ")

@@ -1,0 +1,235 @@
+"""From a node of `ast` to the LibCST node that stands at the same place, and the edits applied there."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
+from itertools import pairwise
+from typing import Any
+
+import libcst as cst
+from libcst.codemod import CodemodContext
+from libcst.codemod.visitors import AddImportsVisitor
+from libcst.metadata import CodeRange, MetadataWrapper, PositionProvider
+
+from codemods.code.source import PythonFile
+from codemods.rule import NodeEdit, TextEdit
+
+Key = tuple[type[cst.CSTNode], int, int, int, int]
+
+KINDS: dict[type[ast.AST], type[cst.CSTNode]] = {
+    ast.AnnAssign: cst.AnnAssign,
+    ast.Assign: cst.Assign,
+    ast.AsyncFunctionDef: cst.FunctionDef,
+    ast.Attribute: cst.Attribute,
+    ast.BinOp: cst.BinaryOperation,
+    ast.Call: cst.Call,
+    ast.ClassDef: cst.ClassDef,
+    ast.Compare: cst.Comparison,
+    ast.Dict: cst.Dict,
+    ast.Expr: cst.Expr,
+    ast.For: cst.For,
+    ast.FunctionDef: cst.FunctionDef,
+    ast.If: cst.If,
+    ast.Import: cst.Import,
+    ast.ImportFrom: cst.ImportFrom,
+    ast.Name: cst.Name,
+    ast.Return: cst.Return,
+    ast.Subscript: cst.Subscript,
+    ast.With: cst.With,
+    ast.keyword: cst.Arg,
+}
+COMPOUND = (cst.ClassDef, cst.For, cst.FunctionDef, cst.If, cst.SimpleStatementLine, cst.With)
+
+
+class NotLocated(Exception):
+    """Not exactly one LibCST node stands where an `ast` node stands: a bug of fixer, never of the file."""
+
+
+def locate(
+    file: PythonFile, module: cst.Module, nodes: Iterable[ast.AST], lines: bool = False
+) -> dict[ast.AST, cst.CSTNode]:
+    """The LibCST node of `module` for each of `nodes`, which come from `file.tree`; with `lines`, that of the line
+    which each begins.
+
+    `module` must be the parse of `file.text`. Positions of `ast` are converted from UTF-8 bytes to
+    characters; simple nodes have to match kind, start and end, classes and functions kind and start (their
+    ends differ by trailing comments). Raises NotLocated.
+    """
+    wanted = {node: _key(file, node, cst.SimpleStatementLine if lines else KINDS[type(node)]) for node in nodes}
+    kinds = {key[0] for key in wanted.values()}
+    positions = MetadataWrapper(module, unsafe_skip_copy=True).resolve(PositionProvider)
+    found: dict[Key, list[cst.CSTNode]] = {}
+    for candidate, place in positions.items():
+        if type(candidate) in kinds and isinstance(place, CodeRange):
+            found.setdefault(_cst_key(candidate, place), []).append(candidate)
+    located = {}
+    for node, key in wanted.items():
+        candidates = found.get(key, [])
+        if len(candidates) != 1:
+            raise NotLocated(f"{file.path}:{key[1]}: {len(candidates)} nodes for {type(node).__name__}")
+        located[node] = candidates[0]
+    return located
+
+
+def _key(file: PythonFile, node: Any, kind: type[cst.CSTNode]) -> Key:
+    span = file.span(node)
+    end = (0, 0) if issubclass(kind, COMPOUND) else (span.end_line, span.end_column - 1)
+    return (kind, span.line, span.column - 1, *end)
+
+
+def _cst_key(node: cst.CSTNode, place: CodeRange) -> Key:
+    end = (0, 0) if isinstance(node, COMPOUND) else (place.end.line, place.end.column)
+    return (type(node), place.start.line, place.start.column, *end)
+
+
+class _Apply(cst.CSTTransformer):
+    def __init__(self, changes: dict[cst.CSTNode, list[Callable[[Any], Any]]]) -> None:
+        super().__init__()
+        self.changes = changes
+
+    def on_leave(self, original_node: cst.CSTNode, updated_node: Any) -> Any:
+        updated = super().on_leave(original_node, updated_node)
+        for change in self.changes.get(original_node, ()):
+            updated = change(updated)
+        if isinstance(original_node, cst.IndentedBlock) and isinstance(updated, cst.IndentedBlock):
+            return _without_gap(original_node, updated)
+        return updated
+
+
+def _without_gap(before: cst.IndentedBlock, after: cst.IndentedBlock) -> cst.IndentedBlock:
+    """The block without empty lines at its top that stood behind a statement which is gone."""
+    if before.body[:1] == after.body[:1] or not before.body or not after.body or _gap(before.body[0]):
+        return after
+    first = after.body[0]
+    lines = getattr(first, "leading_lines", ())[_gap(first) :]
+    return after.with_changes(body=[first.with_changes(leading_lines=lines), *after.body[1:]]) if _gap(first) else after
+
+
+def _gap(statement: cst.CSTNode) -> int:
+    """How many empty lines stand directly above a statement and what is commented there."""
+    lines = getattr(statement, "leading_lines", ())
+    return next((index for index, line in enumerate(lines) if line.comment), len(lines))
+
+
+def apply_node_edits(file: PythonFile, edits: Sequence[NodeEdit], imports: Sequence[tuple[str, str | None]]) -> str:
+    """The file's text after the edits, with the missing ones of `imports` added."""
+    module = cst.parse_module(file.text)
+    edited = [edit.node for edit in edits]
+    missing = [each for each in dict.fromkeys(imports) if not _is_imported(file, *each, edited)]
+    beside = {each: line for each in missing if (line := _kin(file, *each, edited))}
+    changes: dict[cst.CSTNode, list[Callable[[Any], Any]]] = {}
+    for lines in (False, True):
+        some = [edit for edit in (*edits, *_added(beside)) if edit.line is lines]
+        located = locate(file, module, [edit.node for edit in some], lines) if some else {}
+        for edit in some:
+            changes.setdefault(located[edit.node], []).append(edit.change)
+    changed = module.visit(_Apply(changes))
+    context = CodemodContext()
+    for name, item in missing:
+        if (name, item) not in beside:
+            AddImportsVisitor.add_needed_import(context, name, item)
+    code = AddImportsVisitor(context).transform_module(changed).code
+    return code + "\r" * (file.text.endswith("\r") and not code.endswith("\r"))  # LibCST drops one that ends the file
+
+
+def _is_imported(file: PythonFile, name: str, item: str | None, edited: Sequence[Any]) -> bool:
+    """Whether a statement of the module's own body, which stays, imports it before whatever is edited. LibCST's
+    visitor looks at the first block of imports alone."""
+    after = [node.lineno for node in edited if not isinstance(node, ast.Import | ast.ImportFrom)]
+    return any(
+        (item or name, None) in [(alias.name, alias.asname) for alias in statement.names]
+        and (isinstance(statement, ast.Import) if item is None else _is_from(statement, name))
+        and statement not in edited
+        and statement.lineno < min(after, default=0)
+        for statement in file.tree.body
+        if isinstance(statement, ast.Import | ast.ImportFrom)
+    )
+
+
+def _kin(file: PythonFile, name: str, item: str | None, edited: Sequence[Any]) -> ast.stmt | None:
+    """The import beside which one from the same package is put, None where LibCST's visitor puts it well. It stands in
+    the first block of imports if it can, behind it otherwise: what lies between may have to come first (a search
+    path, a filter of warnings, a variable of the environment). A package is put at its first import, what is taken
+    from it behind the last that takes something, or behind the imports that stand together with it."""
+    body, package = file.tree.body, name.partition(".")[0]
+    first = next((index for index, line in enumerate(body) if not _is_head(line)), len(body))
+    after = min((node.lineno for node in edited if not isinstance(node, ast.Import | ast.ImportFrom)), default=0)
+    lines = [line for line in body if line not in edited and line.lineno < after and line.col_offset == 0]
+    every = [line for line in lines if package in _roots(line)]
+    head = [line for line in every if line in body[:first]]
+    kin = head or every
+    taking = [line for line in kin if isinstance(line, ast.ImportFrom)]
+    if not kin or item is None:
+        return next(iter(kin), None)
+    if same := [line for line in taking if _is_from(line, name)]:
+        return None if head else same[-1]
+    last = taking[-1] if taking else kin[-1]
+    for line in lines[lines.index(last) + 1 :] if not taking else ():
+        if not isinstance(line, ast.Import | ast.ImportFrom) or line.lineno != (last.end_lineno or 0) + 1:
+            break
+        last = line
+    return last
+
+
+def _is_head(line: ast.stmt) -> bool:
+    return isinstance(line, ast.Import | ast.ImportFrom) or (
+        isinstance(line, ast.Expr) and isinstance(line.value, ast.Constant) and isinstance(line.value.value, str)
+    )
+
+
+def _roots(line: ast.stmt) -> set[str]:
+    """The packages that a statement imports from."""
+    if isinstance(line, ast.ImportFrom):
+        return {(line.module or "").partition(".")[0]} if not line.level else set()
+    return {alias.name.partition(".")[0] for alias in line.names} if isinstance(line, ast.Import) else set()
+
+
+def _added(beside: Mapping[tuple[str, str | None], ast.stmt]) -> Iterator[NodeEdit]:
+    """The edits that put imports beside others."""
+    for line in dict.fromkeys(beside.values()):
+        wanted: dict[str, list[str]] = {}
+        packages = [name for (name, item), other in beside.items() if other is line and item is None]
+        for (name, item), other in beside.items():
+            if other is line and item is not None:
+                wanted.setdefault(name, []).append(item)
+        ahead = len(_roots(line)) == 1
+        yield NodeEdit(line, partial(_with_imports, packages, wanted, ahead=ahead), line=True)
+
+
+def _with_imports(
+    packages: Sequence[str], wanted: Mapping[str, Sequence[str]], node: cst.SimpleStatementLine, *, ahead: bool
+) -> cst.FlattenSentinel[cst.BaseStatement]:
+    """The line with names added where it imports from their module in one line, the others on lines behind it, and
+    packages ahead of it where it imports nothing else."""
+    left = dict(wanted)
+    first = node.body[0]
+    if isinstance(first, cst.ImportFrom) and not first.lpar and not isinstance(first.names, cst.ImportStar):
+        same = left.pop(cst.Module([]).code_for_node(first.module) if first.module else "", ())
+        names = [*first.names, *(cst.ImportAlias(cst.Name(item)) for item in same)]
+        node = node.with_changes(body=[first.with_changes(names=names), *node.body[1:]])
+    whole = [_parsed(f"import {name}") for name in packages]
+    lines = [_parsed(f"from {name} import {', '.join(sorted(items))}") for name, items in sorted(left.items())]
+    if not ahead or not whole:
+        return cst.FlattenSentinel([node, *whole, *lines])
+    top = whole[0].with_changes(leading_lines=node.leading_lines)
+    return cst.FlattenSentinel([top, *whole[1:], node.with_changes(leading_lines=()), *lines])
+
+
+def _parsed(line: str) -> cst.SimpleStatementLine:
+    return cst.ensure_type(cst.parse_statement(f"{line}\n"), cst.SimpleStatementLine)
+
+
+def _is_from(statement: ast.stmt, module: str) -> bool:
+    return isinstance(statement, ast.ImportFrom) and statement.module == module and not statement.level
+
+
+def apply_text_edits(text: str, edits: Sequence[TextEdit]) -> str:
+    """The text after the replacements. Raises ValueError where two overlap."""
+    ordered = sorted(set(edits), key=lambda edit: (edit.start, edit.end))
+    if any(first.end > second.start for first, second in pairwise(ordered)):
+        raise ValueError("overlapping edits")
+    for edit in reversed(ordered):
+        text = text[: edit.start] + edit.replacement + text[edit.end :]
+    return text

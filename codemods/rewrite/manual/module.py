@@ -1,0 +1,169 @@
+"""What a class itself has to show before its training step can be written for manual optimization."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Mapping
+from typing import TypeGuard
+
+from codemods.code.source import ClassNode, PythonFile
+from codemods.code.syntax import (
+    Function,
+    is_plain,
+    mentions,
+    own_nodes,
+    parameters,
+    returns,
+    self_assignments,
+    self_name,
+    statements_below,
+    super_init_index,
+    taken_name,
+)
+from codemods.rewrite.manual.optimizers import NotPlain
+
+AUTOMATIC = "automatic_optimization"
+CALLED = ("toggle_optimizer", "untoggle_optimizer", "optimizers", "manual_backward")
+NOT_CARRIED = {
+    "training_step_end": "it is no longer called",
+    "lr_scheduler_step": "overridden, its place in a manual loop is not plain",
+    **dict.fromkeys(CALLED, "overridden, and the loop calls it"),
+}
+"""Methods that no manual loop can do without a person, and why."""
+BEFORE_STEP = "on_before_optimizer_step"
+
+
+def not_plain(method: Function, named: str = "") -> str:
+    """The reason for which a method that is not plain is left: its first decorator by name, or which one it is not."""
+    if method.decorator_list:
+        return f"{method.name} is decorated with `@{ast.unparse(method.decorator_list[0])}`"
+    return f"{method.name} is not a plain method{named and f' of {named}'}"
+
+
+def judge_place(
+    file: PythonFile,
+    item: ClassNode,
+    refused: Mapping[str, str],
+    helper: str,
+    imports: Iterable[tuple[str, str | None]],
+) -> None:
+    """Raises NotPlain where the class defines one of the `refused` methods, where there is no place for the method
+    `helper` and for `imports`, or where the class cannot be told from another."""
+    for hook, why in refused.items():
+        if hook in item.methods:
+            raise NotPlain(f"`{hook}` is defined in the class: {why}")
+    if helper in item.methods:
+        raise NotPlain(f"the class already has a method `{helper}`")
+    taken = taken_name(file.scope.bindings, imports)
+    if taken:
+        raise NotPlain(f"the file uses the name `{taken}` for something else")
+    if sum(other.qualname == item.qualname for other in file.classes) > 1:
+        raise NotPlain("the file defines two classes of that name")
+
+
+def judge_before_step(item: ClassNode) -> None:
+    """Raises NotPlain where clipping has no place at the end of `on_before_optimizer_step`."""
+    before = item.methods.get(BEFORE_STEP)
+    if before and (not is_plain(before) or not parameters(before) or returns(before)):
+        raise NotPlain(f"{not_plain(before)}, so clipping has no place at its end")
+
+
+def is_manual(item: ClassNode) -> bool:
+    """Whether the class switches automatic optimization off itself."""
+    return any(
+        isinstance(node, ast.Assign)
+        and isinstance(node.value, ast.Constant)
+        and node.value.value is False
+        and AUTOMATIC in {getattr(target, "attr", getattr(target, "id", None)) for target in node.targets}
+        for node in statements_below(item.node)
+    )
+
+
+def judge_callers(file: PythonFile) -> None:
+    """Raises NotPlain where the file calls or names training_step, or sets automatic_optimization to something
+    else than True."""
+    called = {id(call.node.func) for call in file.calls if isinstance(call.node.func, ast.Attribute)}
+    if any(id(node) in called for node in file.attributes("training_step")):
+        raise NotPlain("the file calls training_step itself")
+    named = mentions(file.tree, "training_step")
+    if named:
+        raise NotPlain(f"training_step is used by name in line {named[0]}")
+    judge_flag(file)
+
+
+def judge_flag(file: PythonFile) -> None:
+    """Raises NotPlain where automatic_optimization is set to something else than True, or elsewhere than in a
+    constructor, whose value would be lost."""
+    plain = {node for item in file.classes for node in plain_flags(item)}
+    stored = [node.lineno for node in file.attributes(AUTOMATIC) if is_set(node) and node not in plain]
+    for line in (*mentions(file.tree, AUTOMATIC), *stored):
+        raise NotPlain(f"automatic_optimization is set other than to True in __init__, or named, in line {line}")
+
+
+def plain_flags(item: ClassNode) -> set[ast.AST]:
+    """Where the constructor of a class sets automatic_optimization to True."""
+    init = item.methods.get("__init__")
+    return {
+        target
+        for node in (self_assignments(init, AUTOMATIC) if init else ())
+        if is_true(node.value)
+        for target in (node.targets if isinstance(node, ast.Assign) else [node.target])
+    }
+
+
+def is_true(node: ast.AST | None) -> bool:
+    return isinstance(node, ast.Constant) and node.value is True
+
+
+def is_set(node: ast.AST) -> TypeGuard[ast.Attribute]:
+    """Whether a node is an attribute automatic_optimization that gets a value, or is deleted."""
+    return isinstance(node, ast.Attribute) and node.attr == AUTOMATIC and not isinstance(node.ctx, ast.Load)
+
+
+def judge_by_hand(step: Function) -> None:
+    """Raises NotPlain where a training step goes backward or steps by hand, which Lightning did too."""
+    handed = {
+        target.id
+        for node in own_nodes(step)
+        if isinstance(node, ast.Assign) and _hands_out(node.value)
+        for each in node.targets
+        for target in ast.walk(each)
+        if isinstance(target, ast.Name)
+    }
+    for node in own_nodes(step):
+        if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
+            continue
+        owner = node.func.value
+        stepped = (isinstance(owner, ast.Name) and owner.id in handed) or _hands_out(owner)
+        if node.func.attr == "manual_backward" or (node.func.attr == "step" and stepped):
+            raise NotPlain(
+                f"training_step optimizes by hand in line {node.lineno}, while Lightning optimized what it returns"
+            )
+
+
+def _hands_out(node: ast.expr) -> bool:
+    """Whether an expression is `self.optimizers()`, or one of what it gives."""
+    node = node.value if isinstance(node, ast.Subscript) else node
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "optimizers"
+
+
+def judge_constructor(item: ClassNode) -> None:
+    """Raises NotPlain where there is no place in `__init__` for the flag."""
+    init = item.methods.get("__init__")
+    if init:
+        judge_order(init)
+        if not self_assignments(init, AUTOMATIC) and super_init_index(init) is None:
+            raise NotPlain("__init__ has no plain `super().__init__(...)` behind which the flag could go")
+        if self_name(init) != "self":
+            raise NotPlain("__init__ does not call its instance `self`")
+
+
+def judge_order(init: Function) -> None:
+    """Raises NotPlain where a constructor sets the flag before that of a base class does."""
+    called = [
+        node.lineno
+        for node in own_nodes(init)
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "__init__"
+    ]
+    if any(node.lineno < max(called, default=0) for node in self_assignments(init, AUTOMATIC)):
+        raise NotPlain("automatic_optimization is set before `super().__init__()`, where it is lost")

@@ -1,0 +1,177 @@
+"""From the normal form of a file back to its text: which edits of the one are edits of the other."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Container, Iterator
+from dataclasses import replace
+from functools import cached_property
+from typing import Any
+
+from codemods.code.effects import BUILTINS
+from codemods.code.nodes import every_node
+from codemods.code.source import PythonFile
+from codemods.code.trees import made_of, written_as
+from codemods.rule import Match, NodeEdit, TextEdit, part_of
+
+DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+QUIET = BUILTINS | {"range", "getattr", "object"}
+COMING = frozenset({
+    "stage", "batch", "batch_idx", "dataloader_idx", "outputs", "optimizer", "optimizer_idx", "optimizer_closure",
+    "trainer", "pl_module", "checkpoint", "scheduler", "metric", "unused", "exception",
+})  # fmt: skip
+"""The parameters that a hook may come to take: where a line that is gone binds one, that is another thing."""
+BINDING = (ast.Assign, ast.AnnAssign, ast.NamedExpr)
+
+
+class Origin:
+    """From the normal form of a file to the file: `hidden` are the names that the file speaks of somewhere and the
+    normal form does not, or not there, `unbound` those among them that it binds there."""
+
+    def __init__(self, file: PythonFile, normal: PythonFile) -> None:
+        self.file, self.normal = file, normal
+        self.written = {id(node): node for node in every_node(file.tree)}
+        kept = {id(each) for node in every_node(normal.tree) for each in written_as(node, self.written)}
+        self.gone = [node for key, node in self.written.items() if key not in kept]
+        names = [node for node in self.gone if isinstance(node, ast.Name)]
+        self.hidden = {node.id for node in names}
+        self.unbound = {node.id for node in names if not isinstance(node.ctx, ast.Load)}
+
+    def match(self, match: Match) -> Match | None:
+        """A match with edits of the file that do there what its own do in the normal form; None where that is not
+        plain."""
+        edits: list[NodeEdit | TextEdit] = []
+        for edit in match.edits:
+            own = self.edits(edit) if isinstance(edit, NodeEdit) else [edit] if self._is_free(edit) else []
+            if not own:
+                return None
+            edits += own
+        return replace(match, edits=tuple(edits), seen=match.edits)
+
+    def edits(self, edit: NodeEdit) -> list[NodeEdit]:
+        """What an edit of the normal form is in the file; nothing where that is not plain."""
+        part = part_of(edit.change)
+        if same := written_as(edit.node, self.written):
+            free = not any(_binds(node, self.hidden) for node in same)
+            kept = part == "arguments" or not any(id(node) in self._asserted for node in same)
+            return [replace(edit, node=node) for node in same] if free and kept else []
+        own = made_of(edit.node, self.written)
+        if own is None or (type(own) is not type(edit.node) and part != "whole"):
+            return []
+        if part == "arguments" and isinstance(own, ast.Call | ast.keyword):
+            return [replace(edit, node=own)] if _named(own) == _named(edit.node) else []
+        if part in ("whole", "body"):
+            lost = _binds(own, self.hidden) if part == "whole" else False
+            return [] if lost or self._speaks(own) else [replace(edit, node=own)]
+        if isinstance(own, DEFINITIONS):
+            if _is_but_decorated(own, edit.node) or (part == "head" and self._keeps_head(own, edit.node)):
+                return [replace(edit, node=own)]
+            carry = getattr(edit.change, "for_written", None)
+            change = carry(edit.node, own, self.hidden, self.unbound) if carry else None
+            return [replace(edit, node=own, change=change)] if change else []
+        return []
+
+    def _is_free(self, edit: TextEdit) -> bool:
+        """Whether the characters that an edit replaces say in the normal form what they say in the text, and bind
+        nothing that is read elsewhere; a name is in it what it stands for."""
+        for node in self.written.values():
+            if not isinstance(node, ast.expr | ast.stmt):
+                continue
+            start, end = self.file.offsets(node)
+            inside = edit.start <= start and end <= edit.end
+            if inside and (_binds(node, self.hidden) or (isinstance(node, ast.stmt) and id(node) in self._gone)):
+                return False
+            if start <= edit.start and edit.end <= end and id(node) in self._doubled:
+                return False
+        return True
+
+    @cached_property
+    def _gone(self) -> frozenset[int]:
+        return frozenset(map(id, self.gone))
+
+    @cached_property
+    def _doubled(self) -> frozenset[int]:
+        """The nodes of which the normal form has one for several."""
+        every = (written_as(node, self.written) for node in every_node(self.normal.tree))
+        return frozenset(id(node) for each in every if len(each) > 1 for node in each)
+
+    def _speaks(self, own: ast.AST) -> bool:
+        """Whether a node holds a line that the normal form leaves out and its reader would miss."""
+        return any(id(node) in self._lines for node in every_node(own))
+
+    @cached_property
+    def _lines(self) -> frozenset[int]:
+        return frozenset(id(node) for node in self.gone if isinstance(node, ast.Expr | ast.Assert))
+
+    def _keeps_head(self, own: Any, seen: Any) -> bool:
+        """Whether a function has the head that its normal form has, and what is gone from it reads nothing but its own
+        locals: a parameter may go with the head, and one that comes may hide another name."""
+        every = list(every_node(own))
+        inside = {id(node) for node in every}
+        reading = {node.id for node in self._names_gone(inside)}
+        bound = {node.id for node in every if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load)}
+        imported = {item.asname or item.name for node in self.file.imports for item in node.names}
+        if any(node.id in COMING and not isinstance(node.ctx, ast.Load) for node in self._names_gone(inside)):
+            return False
+        return own.name == seen.name and own.args is seen.args and reading <= bound | imported | QUIET | {"self"}
+
+    def _names_gone(self, inside: Container[int]) -> list[ast.Name]:
+        return [node for node in self.gone if isinstance(node, ast.Name) and id(node) in inside]
+
+    @cached_property
+    def _asserted(self) -> frozenset[int]:
+        """The nodes in the values of names of which the text asserts more than the normal form says."""
+        asked = {
+            name.id
+            for node in self.gone
+            if isinstance(node, ast.Assert) and not _is_harmless(node.test)
+            for name in every_node(node)
+            if isinstance(name, ast.Name)
+        }
+        bound = (node for node in self.written.values() if asked and isinstance(node, BINDING))
+        return frozenset(
+            id(inner) for node in bound if node.value and _binds(node, asked) for inner in every_node(node.value)
+        )
+
+
+def _named(node: Any) -> list[str | None]:
+    return [item.arg for item in getattr(node, "keywords", [node])]
+
+
+def _is_harmless(test: ast.expr) -> bool:
+    """Whether an assertion holds of any value but None."""
+    if isinstance(test, ast.Compare):
+        return isinstance(test.ops[0], ast.IsNot)
+    second = test.args[1] if isinstance(test, ast.Call) and len(test.args) == 2 else None
+    return isinstance(second, ast.Name) and second.id == "object"
+
+
+def _binds(node: ast.AST, names: Container[str]) -> bool:
+    """Whether a statement binds one of some names, so that what reads it elsewhere needs the statement."""
+    if isinstance(node, ast.Import | ast.ImportFrom):
+        return any((item.asname or item.name.partition(".")[0]) in names for item in node.names)
+    if isinstance(node, DEFINITIONS) or not isinstance(node, ast.stmt | ast.NamedExpr):
+        return False
+    return any(
+        isinstance(item, ast.Name) and not isinstance(item.ctx, ast.Load) and item.id in names
+        for item in every_node(node)
+    )
+
+
+def _is_but_decorated(written: Any, seen: Any) -> bool:
+    """Whether a function or class differs from its normal form by decorators alone, which give back what they get."""
+    fields = ((name, value) for name, value in ast.iter_fields(seen) if name != "decorator_list")
+    return all(getattr(written, name) is value or getattr(written, name) == value for name, value in fields)
+
+
+def definitions_of(file: PythonFile) -> list[Any]:
+    """The functions and classes of a file."""
+    if "definitions" not in file.memo:
+        file.memo["definitions"] = [node for node in every_node(file.tree) if isinstance(node, DEFINITIONS)]
+    found: list[Any] = file.memo["definitions"]
+    return found
+
+
+def around(file: PythonFile, line: int) -> Iterator[Any]:
+    """The functions and classes around a line."""
+    return (node for node in definitions_of(file) if node.lineno <= line <= (node.end_lineno or 0))

@@ -1,0 +1,335 @@
+"""BWD004: hooks on parameters that are after the accumulated gradient, but run too early for it or by a detour."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Mapping
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from packaging.requirements import InvalidRequirement, Requirement
+
+from codemods.code.nodes import every_node
+from codemods.code.source import CallNode, PythonFile
+from codemods.finding import Fix
+from codemods.lightning.facts import Facts
+from codemods.lightning.pins.specifier import admits_from
+from codemods.rule import Example, Match, NodeEdit, Rule, touches
+from codemods.rules.backward import early, taking
+from codemods.rules.backward.device import Device, empty_list, find_devices
+from codemods.rules.backward.early import NEW, is_parameter, runs_over_parameters
+from codemods.rules.backward.hooks import (
+    Hook,
+    asks_first,
+    body_of,
+    find_hook,
+    gives_back,
+    reads,
+    reads_gradient,
+    takes_anything,
+)
+from codemods.rules.backward.taking import emptied
+
+if TYPE_CHECKING:
+    import libcst as cst
+
+CODE = "BWD004"
+NEEDED = "2.1.0"
+NODE = "a hook on a parameter's AccumulateGrad node"
+EARLY = "a hook on a parameter runs before the gradient that it reads is accumulated"
+STEPPING = "a hook that steps the optimizer runs on every backward pass, while the loop accumulates gradients"
+NODE_REASON = (
+    "register_post_accumulate_grad_hook (torch >= 2.1) runs at the same point, needs no dummy graph and nothing to "
+    "keep alive."
+)
+EARLY_REASON = (
+    "A tensor hook runs before accumulation, when p.grad is None or that of the backward pass before; "
+    "register_post_accumulate_grad_hook (torch >= 2.1) runs after it."
+)
+STEPPING_REASON = (
+    "Not rewritten: the hook runs after each backward pass, so every micro-batch is a step of its own, with a loss "
+    "that is divided for the sum. Count the passes in the hook and step on the last one, or do not accumulate."
+)
+
+
+def _present(file: PythonFile) -> bool:
+    return "register_hook" in file.text or NEW in file.text
+
+
+def _collect(file: PythonFile) -> tuple[str, ...] | None:
+    """The attributes that keep AccumulateGrad nodes alive in a file."""
+    if "next_functions" not in file.text:
+        return None
+    kept = {
+        found.attr
+        for function in _functions(file)
+        for device in find_devices(function)
+        for found in device.lists
+        if isinstance(found, ast.Attribute)
+    }
+    return tuple(sorted(kept)) or None
+
+
+def _context(collected: Mapping[str, Any]) -> tuple[bytes, ...]:
+    return tuple(sorted({name.encode() for names in collected.values() for name in names}))
+
+
+def _functions(file: PythonFile) -> list[ast.AST]:
+    kinds = (ast.FunctionDef, ast.AsyncFunctionDef)
+    return [file.tree, *(node for node in every_node(file.tree) if isinstance(node, kinds))]
+
+
+def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
+    level, why = _torch(facts)
+    devices = (
+        [device for function in _functions(file) for device in find_devices(function)]
+        if ("next_functions" in file.text)
+        else []
+    )
+    yield from _device_matches(file, facts, devices, level, why)
+    for call in file.calls:
+        function = call.node.func
+        if not isinstance(function, ast.Attribute) or len(call.node.args) != 1:
+            continue
+        if function.attr == "register_hook":
+            yield from _tensor_hook(file, call, function.value, level, why)
+        elif function.attr == NEW and _steps(find_hook(call.node.args[0], call, file)) and _accumulates(file):
+            yield Match(file.span(call.node), STEPPING, "manual", STEPPING_REASON)
+
+
+def _torch(facts: Facts) -> tuple[Fix, str]:
+    """The best level that the project's requirements on torch allow, and why it is not safe.
+
+    Requirements may be those of an example: one that excludes torch 2.1 decides nothing beside one that admits it.
+    One that admits older releases too is raised along with the rewrite.
+    """
+    found = [pin for pin in map(_requirement, facts.pins) if pin and pin.name == "torch" and str(pin.specifier)]
+    late = [pin for pin in found if admits_from(str(pin.specifier), NEEDED)]
+    if found and not late:
+        return "manual", f"Not rewritten: `{found[0]}` has no {NEW}; raise it to 2.1 first."
+    old = next((pin for pin in found if pin not in late), None)
+    if old:
+        return "unsafe", f"`{old}`, which another requirement contradicts, has no release that has it."
+    return "safe", ""
+
+
+def _requirement(text: str) -> Requirement | None:
+    try:
+        return Requirement(text)
+    except InvalidRequirement:
+        return None
+
+
+def _device_matches(file: PythonFile, facts: Facts, devices: list[Device], level: Fix, why: str) -> Iterator[Match]:
+    calls = {call.node: call for call in file.calls}
+    appends = [ast.dump(found) for device in devices for found in device.lists]
+    plain = {}
+    for device in devices:
+        if device.calls and not _serves_both(calls[device.calls[0]]):
+            plain[device] = _device_refusal(file, facts, device, calls, appends)
+    for device, refusal in plain.items():
+        stuck = refusal or next((other for other in plain.values() if other), None) if device.lists else refusal
+        place = file.span(device.calls[0])
+        if stuck or level == "manual":
+            yield Match(place, NODE, "manual", f"Not rewritten: {stuck}. {NODE_REASON}" if stuck else why)
+            continue
+        edits = [NodeEdit(call, partial(_registered, parameter=ast.unparse(device.parameter))) for call in device.calls]
+        edits += [NodeEdit(node, _removed) for node in (*device.made, *device.kept)]
+        for found in device.lists:
+            made = empty_list(file, found, appends.count(ast.dump(found)))
+            if made and all(edit.node is not made for edit in edits):
+                edits.append(NodeEdit(made, _removed))
+        yield Match(place, NODE, level, f"{NODE_REASON} {why}".strip(), edits=tuple(edits), unit=file.path)
+
+
+def _serves_both(call: CallNode) -> bool:
+    """Whether the function around a registration also knows the new one, for a newer torch."""
+    return (
+        any(
+            (isinstance(node, ast.Attribute) and node.attr == NEW)
+            or (isinstance(node, ast.Constant) and node.value == NEW)
+            for node in every_node(call.within[-1])
+        )
+        if call.within
+        else False
+    )
+
+
+def _device_refusal(
+    file: PythonFile, facts: Facts, device: Device, calls: Mapping[ast.Call, CallNode], appends: list[str]
+) -> str | None:
+    if device.stray:
+        return "the node is used in another way too"
+    for call in device.calls:
+        hook = find_hook(call.args[0], calls[call], file)
+        if hook is None or not takes_anything(hook):
+            return "what is registered does not plainly ignore its arguments, and the new hook gets the parameter"
+    for found in device.lists:
+        if empty_list(file, found, appends.count(ast.dump(found))) is None:
+            return f"`{ast.unparse(found)}`, which keeps the nodes, is used elsewhere in the file"
+        if isinstance(found, ast.Attribute):
+            others = facts.mentions.get(found.attr.encode(), frozenset()) - {file.path}
+            if others:
+                return f"`{found.attr}`, which keeps the nodes, is named in {min(others)}"
+    return None
+
+
+def _tensor_hook(file: PythonFile, call: CallNode, receiver: ast.expr, level: Fix, why: str) -> Iterator[Match]:
+    hook = find_hook(call.node.args[0], call, file)
+    if hook is None:
+        return
+    left = hook.parameters()
+    if hook.through == "" and left and left[0] == "self":
+        left = left[1:]
+    empty = emptied(hook, left[0]) if left else None
+    if empty:
+        yield _taking(file, call, hook, empty, level, why)
+        return
+    if not isinstance(receiver, ast.Name) or not is_parameter(receiver.id, call, file):
+        return
+    known = [name for name in hook.stands_for(receiver.id) if reads_gradient(hook.function, name)]
+    if not known or not left or reads(hook.function, left[0]) or gives_back(hook.function):
+        return
+    own = hook.default_for(receiver.id)
+    late = hook.through == "" and own is None and runs_over_parameters(receiver.id, call)
+    found = early.edits(file, call, hook, own or (receiver.id if late else "_"))
+    if level == "manual" or isinstance(found, str):
+        reason = why or f"Not rewritten: {found}. {EARLY_REASON} It gets the parameter."
+        yield Match(file.span(call.node), EARLY, "manual", reason)
+        return
+    if late and level == "safe":
+        level, why = "unsafe", f"Until now every hook read the gradient of the loop's last `{receiver.id}`."
+    elif asks_first(hook.function, known[0]) and level == "safe":
+        level, why = "unsafe", "The hook looks whether there is a gradient, so it ran, one backward pass late."
+    yield Match(file.span(call.node), EARLY, level, f"{EARLY_REASON} {why}".strip(), edits=found)
+
+
+def _taking(file: PythonFile, call: CallNode, hook: Hook, empty: str, level: Fix, why: str) -> Match:
+    place = file.span(call.node)
+    found = taking.edits(file, call, hook, empty)
+    if level == "manual" or isinstance(found, str):
+        reason = f"Not rewritten: {found}. {taking.ADVICE}" if isinstance(found, str) else why
+        return Match(place, taking.MESSAGE, "manual", reason)
+    doubt = "The same as long as p.grad is None before the pass, and no other file looks at p.grad after it."
+    return Match(place, taking.MESSAGE, "unsafe", f"{taking.ADVICE} {doubt} {why}".strip(), edits=found)
+
+
+def _steps(hook: Hook | None) -> bool:
+    return hook is not None and any(
+        isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Attribute)
+        and node.func.attr == "step"
+        and not node.args
+        for node in body_of(hook.function)
+    )
+
+
+def _accumulates(file: PythonFile) -> bool:
+    """Whether a file divides by what it also counts modulo in a condition, and goes backward."""
+    nodes = list(every_node(file.tree))
+    divided = {ast.dump(node.right) for node in nodes if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div)}
+    counted = {
+        ast.dump(inner.right)
+        for node in nodes
+        if isinstance(node, ast.If)
+        for inner in every_node(node.test)
+        if isinstance(inner, ast.BinOp) and isinstance(inner.op, ast.Mod)
+    }
+    return bool(divided & counted) and bool(file.attributes("backward"))
+
+
+@touches("whole")
+def _removed(node: Any) -> cst.RemovalSentinel:
+    import libcst as cst
+
+    return cst.RemoveFromParent()
+
+
+def _registered(node: cst.Call, parameter: str) -> cst.Call:
+    import libcst as cst
+
+    return node.with_changes(func=cst.Attribute(cst.parse_expression(parameter), cst.Name(NEW)))
+
+
+BEFORE = """\
+class Reducer:
+    def __init__(self, module, reduce):
+        self.module, self.reduce = module, reduce
+        self.grad_accs = []
+        for p in module.parameters():
+            if p.requires_grad:
+                p_tmp = p.expand_as(p)
+                grad_acc = p_tmp.grad_fn.next_functions[0][0]
+                grad_acc.register_hook(self.make_hook(p))
+                self.grad_accs.append(grad_acc)
+
+    def make_hook(self, p):
+        def hook(*unused):
+            self.reduce(p.grad)
+
+        return hook
+"""
+AFTER = """\
+class Reducer:
+    def __init__(self, module, reduce):
+        self.module, self.reduce = module, reduce
+        for p in module.parameters():
+            if p.requires_grad:
+                p.register_post_accumulate_grad_hook(self.make_hook(p))
+
+    def make_hook(self, p):
+        def hook(*unused):
+            self.reduce(p.grad)
+
+        return hook
+"""
+EARLY_BEFORE = """\
+import math
+from functools import partial
+
+
+class Reducer:
+    def attach(self, module):
+        for p in module.parameters():
+            p.register_hook(partial(self.reduce, p))
+
+    def reduce(self, p, grad):
+        self.sums[p] += math.log(p.grad.norm())
+"""
+EARLY_AFTER = (
+    EARLY_BEFORE.replace("register_hook(partial(self.reduce, p))", f"{NEW}(self.reduce)")
+    .replace("(self, p, grad)", "(self, p)")
+    .replace("from functools import partial\n", "")
+)
+MASK = """\
+def freeze(module, mask):
+    for p in module.parameters():
+        p.register_hook(lambda grad: grad * mask)
+"""
+
+RULE = Rule(
+    code=CODE,
+    name="gradient-hooks",
+    summary="hooks after the accumulated gradient become `register_post_accumulate_grad_hook`",
+    why=(
+        "A hook that `Tensor.register_hook` sets on a parameter gets the incoming gradient before it is accumulated: "
+        "what it reads in `p.grad` is None, or that of the backward pass before. The usual detour is a hook on the "
+        "parameter's AccumulateGrad node, found through a dummy graph, which runs after accumulation as long as "
+        "something keeps the node alive. torch 2.1 has register_post_accumulate_grad_hook for both; it gets the "
+        "parameter and returns nothing. Hooks that read, mask, clip or return the incoming gradient, and hooks on "
+        "activations, are left alone."
+    ),
+    fix="safe",
+    versions="torch 2.1 and later",
+    torch=NEEDED,
+    triggers=(b"register_hook", NEW.encode()),
+    check=_check,
+    examples=(Example(BEFORE, AFTER), Example(EARLY_BEFORE, EARLY_AFTER), Example(MASK, MASK)),
+    collect=_collect,
+    context=_context,
+    present=_present,
+    references=(
+        "https://docs.pytorch.org/docs/stable/generated/torch.Tensor.register_post_accumulate_grad_hook.html",
+        "https://github.com/hpcaitech/ColossalAI/issues/5601",
+    ),
+)

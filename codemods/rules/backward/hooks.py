@@ -1,0 +1,184 @@
+"""Hooks on gradients: which function a registration names, and what that function does with what it gets."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass
+
+from codemods.code.nodes import every_node
+from codemods.code.source import CallNode, PythonFile
+from codemods.code.syntax import Function, own_nodes
+
+AnyFunction = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
+
+
+@dataclass(frozen=True)
+class Hook:
+    """The function behind a hook: how many arguments are bound before the ones that the hook is called with,
+    the expressions they are bound to, and the factory or `partial` that binds them."""
+
+    function: AnyFunction
+    given: tuple[ast.expr, ...] = ()
+    through: str = ""
+    factory: Function | None = None
+
+    def parameters(self) -> list[str]:
+        """The names that are left for what the hook is called with; `self` and what is bound are left out."""
+        arguments = self.function.args
+        names = [item.arg for item in [*arguments.posonlyargs, *arguments.args]]
+        return names[len(self.given) if self.through == "partial" else 0 :]
+
+    def stands_for(self, name: str) -> list[str]:
+        """The names by which the function knows the plain name at the registration."""
+        if self.through == "partial":
+            arguments = self.function.args
+            names = [item.arg for item in [*arguments.posonlyargs, *arguments.args]]
+            pairs = zip(names, self.given, strict=False)
+        elif self.factory:
+            names = [item.arg for item in self.factory.args.args]
+            pairs = zip(names[-len(self.given) :] if self.given else [], self.given, strict=False)
+        else:
+            own = self.default_for(name)
+            return [own] if own else [] if name in self._taken() else [name]
+        return [known for known, value in pairs if isinstance(value, ast.Name) and value.id == name]
+
+    def default_for(self, name: str) -> str | None:
+        """The parameter that the plain name at the registration is bound to: `lambda grad, p=p: ...`."""
+        if self.through:
+            return None
+        arguments = self.function.args
+        names = [item.arg for item in [*arguments.posonlyargs, *arguments.args]]
+        given = names[len(names) - len(arguments.defaults) :]
+        kept = [item.arg for item in arguments.kwonlyargs]
+        pairs = zip([*given, *kept], [*arguments.defaults, *arguments.kw_defaults], strict=True)
+        return next((known for known, value in pairs if isinstance(value, ast.Name) and value.id == name), None)
+
+    def _taken(self) -> set[str]:
+        return {node.arg for node in ast.walk(self.function.args) if isinstance(node, ast.arg)}
+
+    def needed(self) -> int:
+        """How many arguments the hook has to be called with."""
+        return len(self.parameters()) - len(self.function.args.defaults)
+
+
+def find_hook(node: ast.expr, call: CallNode, file: PythonFile) -> Hook | None:
+    """The function that is registered: by name, as a lambda, through `partial`, or made by a factory."""
+    if isinstance(node, ast.Lambda):
+        return Hook(node)
+    if isinstance(node, ast.Name | ast.Attribute):
+        function = _function(node, call, file)
+        return Hook(function) if function else None
+    if not isinstance(node, ast.Call) or any(isinstance(item, ast.Starred) for item in node.args):
+        return None
+    if call.scope.resolve(node.func) == "functools.partial" and node.args:
+        function = _function(node.args[0], call, file)
+        if function is None:
+            return None
+        bound = tuple(node.args[1:])
+        if _is_method(node.args[0]):
+            bound = (ast.Name("self"), *bound)
+        return Hook(function, bound, "partial")
+    factory = _function(node.func, call, file)
+    made = _made_by(factory) if factory else None
+    return Hook(made, tuple(node.args), "factory", factory) if made else None
+
+
+def _is_method(node: ast.expr) -> bool:
+    """Whether an expression is `self.method`, whose first parameter is bound."""
+    return isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "self"
+
+
+def _function(node: ast.expr, call: CallNode, file: PythonFile) -> Function | None:
+    """The one function of the file that a name or `self.name` stands for at a call."""
+    if isinstance(node, ast.Name):
+        for place in [*reversed(call.within), file.tree]:
+            found = [
+                item
+                for item in own_nodes(place)
+                if isinstance(item, ast.FunctionDef | ast.AsyncFunctionDef) and item.name == node.id
+            ]
+            if found and not isinstance(place, ast.ClassDef):
+                return found[0] if len(found) == 1 else None
+        return None
+    if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+        owner = next((item for item in reversed(call.within) if isinstance(item, ast.ClassDef)), None)
+        if owner and node.value.id in ("self", "cls", owner.name):
+            return next(
+                (item for item in owner.body if isinstance(item, ast.FunctionDef) and item.name == node.attr), None
+            )
+    return None
+
+
+def _made_by(factory: Function) -> AnyFunction | None:
+    """The function that a factory defines and returns."""
+    last = factory.body[-1]
+    if not isinstance(last, ast.Return):
+        return None
+    if isinstance(last.value, ast.Lambda):
+        return last.value
+    inner = [item for item in factory.body if isinstance(item, ast.FunctionDef)]
+    if len(inner) == 1 and isinstance(last.value, ast.Name) and last.value.id == inner[0].name:
+        return inner[0]
+    return None
+
+
+def body_of(function: AnyFunction) -> list[ast.AST]:
+    """Every node of what a function does."""
+    if isinstance(function, ast.Lambda):
+        return list(every_node(function.body))
+    return [node for statement in function.body for node in every_node(statement)]
+
+
+def reads(function: AnyFunction, name: str) -> bool:
+    """Whether a function reads a plain name."""
+    return any(
+        isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Load) for node in body_of(function)
+    )
+
+
+def reads_gradient(function: AnyFunction, name: str) -> bool:
+    """Whether a function reads `name.grad`."""
+    return any(
+        isinstance(node, ast.Attribute)
+        and node.attr == "grad"
+        and isinstance(node.ctx, ast.Load)
+        and isinstance(node.value, ast.Name)
+        and node.value.id == name
+        for node in body_of(function)
+    )
+
+
+def gives_back(function: AnyFunction) -> list[ast.expr]:
+    """What a function returns, None left out; nothing of a lambda, whose body may be a call for its effect."""
+    if isinstance(function, ast.Lambda):
+        return []
+    return [
+        node.value
+        for node in own_nodes(function)
+        if isinstance(node, ast.Return)
+        and node.value is not None
+        and not (isinstance(node.value, ast.Constant) and node.value.value is None)
+    ]
+
+
+def asks_first(function: AnyFunction, name: str) -> bool:
+    """Whether a function asks whether `name.grad` is None, and so ran without failing."""
+    return any(
+        isinstance(node, ast.Compare)
+        and isinstance(node.left, ast.Attribute)
+        and node.left.attr == "grad"
+        and isinstance(node.left.value, ast.Name)
+        and node.left.value.id == name
+        for node in body_of(function)
+    )
+
+
+def takes_anything(hook: Hook) -> bool:
+    """Whether a hook takes any number of arguments and reads none of them."""
+    arguments = hook.function.args
+    return (
+        arguments.vararg is not None
+        and not hook.parameters()
+        and not arguments.kwonlyargs
+        and not reads(hook.function, arguments.vararg.arg)
+    )

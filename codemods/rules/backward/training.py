@@ -1,0 +1,168 @@
+"""Which methods of which classes run while a module trains, and by which kind of optimization."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Literal
+
+from codemods.code.source import CallNode, ClassNode, PythonFile
+from codemods.code.syntax import Function, is_self_attribute, self_name
+from codemods.lightning.facts import ClassFact, Facts
+
+FLAG = "automatic_optimization"
+ROOTS = frozenset(
+    {"training_step", "on_train_batch_start", "on_train_batch_end", "on_train_epoch_start", "on_train_epoch_end"}
+)
+STEPS = frozenset({"training_step"})
+
+Mode = Literal["manual", "automatic", "unclear"]
+
+
+@dataclass(frozen=True)
+class Noted:
+    """What one class says itself: the kind of optimization (None where it says nothing), and which of its
+    instance's methods each of its methods names."""
+
+    name: str
+    mode: Mode | None
+    names: Mapping[str, frozenset[str]]
+
+
+@lru_cache(maxsize=1)
+def collect(file: PythonFile) -> tuple[Noted, ...] | None:
+    """What the classes of a file say of the way they train; the last file's answer serves each rule that asks."""
+    modes = _modes(file)
+    named: dict[ast.AST, dict[str, set[str]]] = {}
+    for call in file.calls if file.classes else ():
+        if not call.within or not _names_anything(call.node):
+            continue
+        place = method_around(call)
+        if place:
+            named.setdefault(place[0], {}).setdefault(place[1].name, set()).update(_own_names(call.node, place[1]))
+    return (
+        tuple(
+            Noted(
+                item.qualname,
+                modes.get(item.node),
+                {name: frozenset(found) for name, found in named.get(item.node, {}).items()},
+            )
+            for item in file.classes
+            if item.node in modes or item.node in named
+        )
+        or None
+    )
+
+
+def method_around(call: CallNode) -> tuple[ast.ClassDef, Function] | None:
+    """The class and its method that a call stands in, functions inside the method included."""
+    for index in range(len(call.within) - 1, -1, -1):
+        node = call.within[index]
+        if isinstance(node, ast.ClassDef):
+            inner = call.within[index + 1] if index + 1 < len(call.within) else None
+            return (node, inner) if isinstance(inner, ast.FunctionDef | ast.AsyncFunctionDef) else None
+    return None
+
+
+def _names_anything(call: ast.Call) -> bool:
+    """Whether a call, or what it is given, is an attribute of a plain name: perhaps of the instance."""
+    return any(
+        isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name)
+        for node in (call.func, *call.args, *(keyword.value for keyword in call.keywords))
+    )
+
+
+def _own_names(call: ast.Call, method: Function) -> Iterator[str]:
+    name = self_name(method)
+    for node in (call.func, *call.args, *(keyword.value for keyword in call.keywords)):
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == name:
+            yield node.attr
+
+
+def _modes(file: PythonFile) -> dict[ast.AST, Mode]:
+    if FLAG not in file.text:
+        return {}
+    said: dict[ast.AST, set[Mode]] = {}
+    for item in file.assignments:
+        targets = item.node.targets if isinstance(item.node, ast.Assign) else [item.node.target]
+        owner = next((node for node in reversed(item.within) if isinstance(node, ast.ClassDef)), None)
+        if owner is None or item.node.value is None:
+            continue
+        around = item.within[-1]
+        for target in targets:
+            own = isinstance(target, ast.Name) and target.id == FLAG and around is owner
+            if own or (
+                isinstance(around, ast.FunctionDef | ast.AsyncFunctionDef)
+                and is_self_attribute(target, FLAG, self_name(around))
+            ):
+                plain = item.node in getattr(around, "body", [])
+                said.setdefault(owner, set()).add(_said(item.node.value) if plain else "unclear")
+    for found in file.classes:
+        function = found.methods.get(FLAG)
+        if function:
+            said.setdefault(found.node, set()).add(_returned(function))
+    return {node: next(iter(modes)) if len(modes) == 1 else "unclear" for node, modes in said.items()}
+
+
+def _said(value: ast.expr) -> Mode:
+    if isinstance(value, ast.Constant) and isinstance(value.value, bool):
+        return "automatic" if value.value else "manual"
+    return "unclear"
+
+
+def _returned(function: Function) -> Mode:
+    last = function.body[-1]
+    values = [node for node in ast.walk(function) if isinstance(node, ast.Return)]
+    return _said(last.value) if isinstance(last, ast.Return) and last.value and len(values) == 1 else "unclear"
+
+
+@dataclass(frozen=True)
+class Notes:
+    """What the classes of the tree say, as the rule of that code collected it."""
+
+    facts: Facts
+    code: str
+    _found: dict[tuple[str, str], Noted] = field(default_factory=dict, repr=False)
+
+    def __post_init__(self) -> None:
+        for path, classes in self.facts.collected(self.code).items():
+            for noted in classes:
+                if isinstance(noted, Noted):
+                    self._found[path, noted.name] = noted
+
+    def fact(self, file: PythonFile, item: ClassNode) -> ClassFact | None:
+        """The class as the facts have it."""
+        found = self.facts.files.get(file.path)
+        return found.find(item.qualname) if found else None
+
+    def mode(self, item: ClassFact) -> Mode:
+        """How a class trains: as the nearest of it and its bases says; automatic where none does."""
+        for member in self.facts.ancestry(item) or (item,):
+            noted = self._found.get((member.path, member.name))
+            if noted and noted.mode:
+                return noted.mode
+        return "automatic"
+
+    def modes(self, item: ClassFact) -> set[Mode]:
+        """How the class, and those that inherit from it, train."""
+        return {self.mode(item), *(self.mode(other) for other in self.facts.subclasses(item))}
+
+    def reached(self, item: ClassFact, roots: frozenset[str] = ROOTS) -> frozenset[str]:
+        """The methods that run from `roots`, as far as `self.method` shows it in the class and its relatives."""
+        relatives = {*(self.facts.ancestry(item) or (item,))}
+        for other in self.facts.subclasses(item):
+            relatives |= {other, *(self.facts.ancestry(other) or ())}
+        names: dict[str, set[str]] = {}
+        for member in relatives:
+            noted = self._found.get((member.path, member.name))
+            for method, found in noted.names.items() if noted else ():
+                names.setdefault(method, set()).update(found)
+        done: set[str] = set()
+        todo = set(roots)
+        while todo:
+            method = todo.pop()
+            done.add(method)
+            todo |= names.get(method, set()) - done
+        return frozenset(done)

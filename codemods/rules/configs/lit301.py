@@ -1,0 +1,398 @@
+"""LIT301: arguments of Trainer that were removed, in YAML, JSON and TOML files."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+
+from codemods.code.nodes import every_node
+from codemods.code.source import PythonFile, TextFile
+from codemods.finding import Fix
+from codemods.lightning.arguments import rows
+from codemods.lightning.configurations.evidence import REMOVED, Known, is_trainer, read_evidence
+from codemods.lightning.configurations.mappings import Entry, Malformed
+from codemods.lightning.configurations.owners import (
+    LIGHTNING,
+    READ,
+    Owned,
+    Owner,
+    Project,
+    Told,
+    owned,
+    seen,
+    speaks_of,
+)
+from codemods.lightning.facts import Facts
+from codemods.rewrite.keys import NOTED, Verdict, verdicts
+from codemods.rewrite.splice import dropped, has_comment, replaced, valued
+from codemods.rule import Example, Match, Rule, TextEdit
+
+CODE = "LIT301"
+DEFAULTS = {
+    "enable_checkpointing": "True",
+    "enable_progress_bar": "True",
+    "enable_model_summary": "True",
+    "detect_anomaly": "False",
+    "limit_train_batches": "1.0",
+    "limit_val_batches": "1.0",
+    "limit_test_batches": "1.0",
+    "overfit_batches": "0.0",
+    "log_every_n_steps": "50",
+    "reload_dataloaders_every_n_epochs": "0",
+}
+"""What an argument is where nobody gives it."""
+HARDWARE = frozenset({
+    "accelerator", "auto_select_gpus", "devices", "distributed_backend", "gpus", "ipus", "num_processes",
+    "num_tpu_cores", "strategy", "tpu_cores",
+})  # fmt: skip
+"""Arguments that say together what a Trainer runs on."""
+SHOWN = frozenset({"process_position", "progress_bar_refresh_rate", "weights_summary"})
+"""Arguments that say what is shown on the screen."""
+QUOTES = "'\""
+OVERRIDE = re.compile(rf"[\"'](?:\+\+?)?(?P<section>\w+)\.(?P<key>{'|'.join(sorted(REMOVED, key=len, reverse=True))})=")
+TRIGGERS = tuple(sorted(word.encode() for word in REMOVED))
+
+
+def _check(file: PythonFile | TextFile, facts: Facts) -> Iterator[Match]:
+    project = Project(facts, CODE)
+    if isinstance(file, PythonFile):
+        yield from _reads(file, project)
+        yield from _overrides(file, project)
+        return
+    try:
+        found = list(owned(file))
+    except Malformed as error:
+        yield from _unread(file, project, str(error))
+        return
+    owners = [(item, project.owner(item, file.path)) for item in found]
+    done: set[tuple[Entry, ...]] = set()
+    for item, owner in sorted(owners, key=lambda pair: pair[1].how != "proven"):
+        places = tuple(replace(entry, value=None) for entry in item.arguments)
+        if owner.how != "no" and places not in done:
+            done.add(places)
+            yield from _section(file, project, item, owner)
+
+
+def _context(collected: Mapping[str, Known | Told]) -> tuple[bytes, ...]:
+    """The classes that configurations name: the files that hold one lead to what it is. And how the code may read
+    those arguments that Trainer takes to this day."""
+    items = [item for told in collected.values() if isinstance(told, Told) for item in told.items]
+    targets = {item.target.rpartition(".")[2] for item in items if item.target and not is_trainer(item.target)}
+    return tuple(sorted({*(name.encode() for name in targets), *(READ if items else ())}))
+
+
+def _unread(file: TextFile, project: Project, why: str) -> Iterator[Match]:
+    """A file that cannot be read, where it names arguments that only Trainer ever had."""
+    words = "|".join(sorted(REMOVED - {"gpus", "num_processes", "use_amp", "amp_level"}))
+    place = re.search(rf"^[ \t\"']*({words})[\"']?[ \t]*[:=]", file.text, re.MULTILINE)
+    if place and project.uses_lightning:
+        reason = f"Not rewritten: the file cannot be read ({why}); take removed arguments of Trainer out by hand."
+        yield Match(file.span(*place.span(1)), f"`{place[1]}` of Trainer was removed", "manual", reason)
+
+
+def _section(file: TextFile, project: Project, item: Owned, owner: Owner) -> Iterator[Match]:
+    told = list(verdicts(item.arguments, project.facts.target))
+    notes = {verdict.key: verdict for verdict in told if verdict.row == NOTED}
+    found = {**notes, **{verdict.key: verdict for verdict in told if verdict.row != NOTED}}
+    for entry in item.arguments:
+        if entry.key in REMOVED and entry.key not in found:
+            found[entry.key] = _unspoken(entry.key, entry.value)
+    if owner.how != "proven":
+        found = {key: verdict for key, verdict in found.items() if key in REMOVED}
+    if owner.how == "perhaps":
+        found = {key: verdict for key, verdict in found.items() if not project.is_read(key)}
+    found = {key: _settled(file, project, item, owner, verdict) for key, verdict in found.items()}
+    found = {key: _final(project, item, found, verdict) for key, verdict in found.items()}
+    yield from _matches(file, project, item, found)
+    for entry in item.arguments:
+        if owner.how == "proven" and entry.key in notes and found[entry.key].row != NOTED:
+            note = notes[entry.key]
+            yield Match(file.span(*entry.key_at), note.message, "manual", note.reason, note.row)
+
+
+def _unspoken(key: str, value: object) -> Verdict:
+    """The end of an argument of which the rules for calls say nothing."""
+    message = f"`{key}=` of Trainer was removed"
+    if value in (None, False):
+        return Verdict(key, message, "safe", "It asked for nothing.", None, ())
+    advice = {
+        "resume_from_checkpoint": "give it to fit(ckpt_path=...) in the code",
+        "truncated_bptt_steps": "the module has to cut its sequences itself now",
+    }.get(key, "use lightning.pytorch.tuner.Tuner in the code" if key.startswith("auto_") else "see the upgrade guide")
+    return Verdict(key, message, "manual", f"Not rewritten: {advice}.", None)
+
+
+def _settled(file: TextFile, project: Project, item: Owned, owner: Owner, verdict: Verdict) -> Verdict:
+    """The verdict as this file and the other files of the project let it stand."""
+    key, name = verdict.key, item.name
+    advice = _wish(verdict)
+    if verdict.callbacks:
+        advice = f"add {_callback(project, item, verdict.callbacks)} to the callbacks, and delete the key"
+    if owner.how != "proven":
+        advice = f"{owner.why}; take the key out of both" if owner.how == "own" else f"{owner.why}; if it is, {advice}"
+    if owner.how != "proven" or (verdict.callbacks and key not in SHOWN):
+        return _left(verdict, advice)
+    if verdict.callbacks:
+        keep = f"what is shown changes alone; to keep it, {advice.removesuffix(', and delete the key')}"
+        verdict = replace(verdict, level="unsafe", reason=f"{keep[:1].upper()}{keep[1:]}.", new=(), callbacks="")
+    if verdict.new is None:
+        return verdict
+    if item.section.shared:
+        return _left(verdict, f"an alias or a merge key brings the mapping to other places; {advice}")
+    if key in project.interpolated:
+        return _left(verdict, f"{project.interpolated[key]} interpolates it; {advice}")
+    follows = _all_renamed(project, name, key) or _all_switched(project, name, key)
+    touched = [*([] if follows else [key]), *(word for word, _ in verdict.values)]
+    idle = key in REMOVED and item.section.get(key) in (None, 0, False)
+    reads = [found for word in touched for found in project.reads(name, word)]
+    if bad := next(((path, read) for path, read in reads if not (read.harmless and idle)), None):
+        what = "it" if bad[1].key == key else f"`{bad[1].key}`"
+        return _left(verdict, f"{bad[0]}:{bad[1].span.line} reads or sets {what}; {advice}, and change both")
+    level: Fix = "unsafe" if owner.loose and verdict.level == "safe" else verdict.level
+    reason = verdict.reason + (" The section holds keys that Trainer never took." if owner.loose else "")
+    new = verdict.new
+    new = _explicit(project, file.path, item, replace(verdict, new=new))
+    if twice := next((word for word, _ in new if word != key and (name, word) in project.beside), None):
+        return _left(verdict, f"`{twice}=` is given beside it in code; {advice}, in one of the two")
+    if not new and has_comment(file, next(entry for entry in item.arguments if entry.key == key)):
+        level, reason = "unsafe", f"{reason} The comment beside it goes as well."
+    return replace(verdict, level=level, reason=reason, new=new)
+
+
+def _final(project: Project, item: Owned, found: dict[str, Verdict], verdict: Verdict) -> Verdict:
+    """A verdict on the hardware, which is left where what the others make of the mapping would change again."""
+    if verdict.key not in HARDWARE or verdict.new is None:
+        return verdict
+    again = {
+        other.key for other in verdicts(_applied(item, found), project.facts.target) if other.new is not None
+    } & HARDWARE
+    if not again:
+        return verdict
+    return _left(verdict, f"what is left of `{sorted(again)[0]}` has to change with it; {_wish(verdict)}")
+
+
+def _applied(item: Owned, found: dict[str, Verdict]) -> tuple[Entry, ...]:
+    """The arguments as the verdicts make them."""
+    values = {name: text for verdict in found.values() for name, text in verdict.values if verdict.new is not None}
+    entries: list[Entry] = []
+    for entry in item.arguments:
+        verdict = found.get(entry.key)
+        new = ((entry.key, values.get(entry.key)),) if verdict is None or verdict.new is None else verdict.new
+        entries += [
+            replace(entry, key=name, value=entry.value if text is None else ast.literal_eval(text))
+            for name, text in new
+        ]
+    return tuple({entry.key: entry for entry in entries}.values())
+
+
+def _explicit(project: Project, path: str, item: Owned, verdict: Verdict) -> tuple[tuple[str, str | None], ...]:
+    """What takes the place of an entry. Where another file sets the same, this one may override it: then a default is
+    spelled out."""
+    key, new = verdict.key, verdict.new or ()
+    taken = {entry.key for entry in item.section.entries}
+    on_cpu = ("accelerator", "'cpu'") in (*new, *verdict.values)
+    if key == "gpus" and on_cpu and "devices" not in taken:
+        others = any(project.elsewhere(item.name, word, path) for word in ("gpus", "devices"))
+        return (*new, ("devices", "1")) if others else new
+    if new:
+        return new
+    targets = {row.keyword for row in rows().get(key, ()) if row.action == "write"}
+    default = next((target for target in sorted(targets) if target in DEFAULTS and target not in taken), None)
+    if default is None or not any(project.elsewhere(item.name, word, path) for word in (key, default)):
+        return new
+    return ((default, DEFAULTS[default]),)
+
+
+def _all_renamed(project: Project, name: str, key: str) -> bool:
+    """Whether every place that reads `gpus` can read `devices` in its stead, since it has the same value."""
+    if key != "gpus":
+        return False
+    same = all(_is_devices(value) for value in project.values(name, key))
+    return same and all(read.at is not None for _, read in project.reads(name, key))
+
+
+def _all_switched(project: Project, name: str, key: str) -> bool:
+    """Whether all that the code does with `gpus` is to ask for none, which the new keys can be told as well."""
+    plain = all(value is None or value == 0 or _is_devices(value) for value in project.values(name, key))
+    return key == "gpus" and plain and all(read.off for _, read in project.reads(name, key))
+
+
+def _is_devices(value: object) -> bool:
+    """Whether a value of `gpus` is one of `devices` too."""
+    if isinstance(value, list):
+        return bool(value) and all(type(item) is int for item in value)
+    return type(value) is int and (value > 0 or value == -1)
+
+
+def _left(verdict: Verdict, why: str) -> Verdict:
+    return replace(verdict, level="manual", reason=f"Not rewritten: {why}.", new=None)
+
+
+def _wish(verdict: Verdict) -> str:
+    """What would be written."""
+    if verdict.new is None:
+        return verdict.reason.removeprefix("Not rewritten: ").rstrip(".") or "delete it"
+    if not verdict.new:
+        return "delete it"
+    pairs = [
+        name if value is None else f"{name}: {value.strip(QUOTES)}" for name, value in (*verdict.values, *verdict.new)
+    ]
+    return f"write {' and '.join(pairs)}"
+
+
+def _callback(project: Project, item: Owned, text: str) -> str:
+    """A callback as the configuration spells it, from the Python text `[Name(argument=value)]`."""
+    name, _, rest = text.strip("[]").partition("(")
+    arguments = ", ".join(part.strip().replace("=", ": ", 1) for part in rest.rstrip(")").split(",") if part.strip())
+    dotted = f"lightning.pytorch.callbacks.{name}"
+    if item.target is None and project.cli:
+        return f"`class_path: {dotted}`" + (f" with `init_args: {{{arguments}}}`" if arguments else "")
+    if item.target is not None:
+        return f"`_target_: {dotted}`" + (f" with `{arguments}`" if arguments else "")
+    return f"{name}({rest}"
+
+
+def _matches(file: TextFile, project: Project, item: Owned, found: dict[str, Verdict]) -> Iterator[Match]:
+    section = item.section
+    gone = {key for key, verdict in found.items() if verdict.new == ()}
+    written: set[str] = set()
+    for entry in item.arguments:
+        verdict = found.get(entry.key)
+        if verdict is None:
+            continue
+        span = file.span(*entry.key_at)
+        message = verdict.message.replace("=`", "`", 1)
+        names = {name for name, _ in (*(verdict.new or ()), *verdict.values)}
+        edits: tuple[TextEdit, ...] | None = None
+        if verdict.new is None:
+            why = verdict.reason
+        elif len(gone) == len(section.entries):
+            why = "Not rewritten: nothing would be left of the mapping; delete it."
+        elif names & written:
+            why = "Not rewritten: another key of the mapping becomes the same; keep the one you mean."
+        else:
+            why = "Not rewritten: something else stands on its line; delete it by hand."
+            new = verdict.new
+            edits = replaced(file, section, entry, new) if new else dropped(file, section, entry, gone)
+        if edits is None:
+            reason = why if why.startswith("Not rewritten") else f"Not rewritten: {why}"
+            yield Match(span, message, "manual", reason, verdict.row)
+            continue
+        written |= names
+        others = {other.key: other for other in section.entries}
+        edits += tuple(valued(file, others[name], text) for name, text in verdict.values)
+        unit = f"{item.name}.gpus" if entry.key == "gpus" and moves_code(project, item.name) else ""
+        yield Match(span, message, verdict.level, verdict.reason, verdict.row, edits, unit=unit)
+
+
+def moves_code(project: Project, name: str) -> bool:
+    """Whether code changes along with the `gpus` of a section."""
+    both = _all_renamed(project, name, "gpus") or _all_switched(project, name, "gpus")
+    return bool(project.reads(name, "gpus")) and both
+
+
+def _reads(file: PythonFile, project: Project) -> Iterator[Match]:
+    """The places of the code that read a key of the configuration which Trainer takes no more, where they stand now:
+    other rules may have moved them."""
+    known = read_evidence(file)
+    for read in known.reads if known else ():
+        sections = sorted(name for name in project.sections if speaks_of(read.base, name))
+        name = next((name for name in sections if read.key in REMOVED and project.values(name, read.key)), None)
+        if name is None:
+            continue
+        message = f"`{read.key}` of Trainer was removed, and is read from its configuration here"
+        if _all_renamed(project, name, read.key) and read.at:
+            reason = "Every configuration gives it a number or a list, which is `devices` now."
+            edit = TextEdit(*read.at, "devices")
+            yield Match(read.span, message, "safe", reason, "M164", (edit,), unit=f"{name}.gpus")
+        elif _all_switched(project, name, read.key):
+            if not read.stores:
+                reason = "It asks for the CPU, which `accelerator` and `devices` do now."
+                yield Match(read.span, message, "safe", reason, "M164", read.off, unit=f"{name}.gpus")
+        elif read.stores or not read.harmless:
+            reason = "Not rewritten: read what takes its place, together with the configuration."
+            yield Match(read.span, message, "manual", reason)
+
+
+def _overrides(file: PythonFile, project: Project) -> Iterator[Match]:
+    """The strings of the code that set a removed key of a section for Hydra, as a test's command line does."""
+    if not OVERRIDE.search(file.text):
+        return
+    for node in every_node(file.tree):
+        if not isinstance(node, ast.Constant) or not isinstance(node.value, str):
+            continue
+        found = OVERRIDE.match(f"'{node.value}")
+        if found and found["section"] in project.sections:
+            message = f"`{found['section']}.{found['key']}`: Trainer has no such argument any more"
+            reason = "Not rewritten: give what takes its place, as strings of their own."
+            yield Match(file.span(node), message, "manual", reason)
+
+
+def _present(file: PythonFile) -> bool:
+    known = read_evidence(file)
+    read = known and any(read.key in REMOVED for read in known.reads)
+    return bool(read or OVERRIDE.search(file.text))
+
+
+_HEAD = "_target_: pytorch_lightning.Trainer\n\n"
+BEFORE = f"""\
+{_HEAD}# hardware
+gpus: [0, 1]  # both
+num_nodes: 1
+
+max_epochs: 10
+progress_bar_refresh_rate: 0
+replace_sampler_ddp: ${{sampler}}
+terminate_on_nan: False
+amp_backend: 'native'
+"""
+AFTER = f"""\
+{_HEAD}# hardware
+accelerator: gpu
+devices: [0, 1]  # both
+num_nodes: 1
+
+max_epochs: 10
+enable_progress_bar: False
+use_distributed_sampler: ${{sampler}}
+"""
+CALLBACK = f"{_HEAD}max_epochs: 10\nweights_summary: full\n"
+OTHER = "_target_: cluster.Trainer\ngpus: 2\nmax_epochs: 3\nweights_summary: full\n"
+_CLI = "from pytorch_lightning.cli import LightningCLI\n\nLightningCLI()\n"
+_JSON = '{\n  "trainer": {"gpus": 2, "max_epochs": 3, "weights_summary": "top"},\n  "seed": 1\n}\n'
+_JSON_AFTER = '{\n  "trainer": {"accelerator": "gpu", "devices": 2, "max_epochs": 3},\n  "seed": 1\n}\n'
+
+RULE = Rule(
+    code=CODE,
+    name="config-trainer-arguments",
+    summary="Removed arguments of Trainer in YAML, JSON and TOML files",
+    why=(
+        "What Hydra, LightningCLI or `Trainer(**config)` hand to Trainer meets the same end as the arguments of a "
+        "call: the rules of calls decide over them, so that both are always the same. A mapping is taken for a "
+        "Trainer's where it names Trainer as its class, or where the code gives a section of its name to Trainer, "
+        "LightningCLI or Hydra; where only its keys speak for it, it is a finding. Nothing but the entry is touched: "
+        "comments, order, quotes and indentation stay. Callbacks are left to a person."
+    ),
+    fix="safe",
+    versions="Lightning 0.7 - 1.9 -> 2.0 and later",
+    triggers=(*TRIGGERS, b"Trainer", b"LightningCLI", b"instantiate"),
+    check=_check,
+    collect=read_evidence,
+    collect_text=seen,
+    context=_context,
+    present=_present,
+    mentions=LIGHTNING,
+    kinds=("python", "yaml", "json", "toml"),
+    breaks_in="2.0.0",
+    needs="2.0.0",
+    examples=(
+        Example(BEFORE, AFTER, path="configs/trainer/default.yaml"),
+        Example(CALLBACK, CALLBACK, path="configs/trainer/callback.yaml"),
+        Example(OTHER, OTHER, path="configs/trainer/other.yaml"),
+        Example(_JSON, _JSON_AFTER, path="config.json", files=(("main.py", _CLI),)),
+        Example(_JSON, _JSON, path="config.json", files=(("main.py", "import yaml\n"),)),
+    ),
+    references=("https://lightning.ai/docs/pytorch/stable/upgrade/migration_guide.html",),
+)

@@ -1,0 +1,191 @@
+"""LIT303: removed arguments of Trainer on command lines: shell scripts, Makefiles, Dockerfiles and docs."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator, Mapping
+
+from codemods.code.source import TextFile
+from codemods.lightning.configurations.evidence import REMOVED, read_evidence
+from codemods.lightning.configurations.mappings import UNSEEN, Entry
+from codemods.lightning.configurations.owners import Project, seen
+from codemods.lightning.facts import Facts
+from codemods.lightning.strategies import GONE, STRATEGIES
+from codemods.rewrite.keys import Verdict, verdicts
+from codemods.rule import Example, Match, Rule, TextEdit
+from codemods.rules.configs.lit301 import moves_code
+from codemods.rules.trainer.commands import SCRIPT, commands
+
+CODE = "LIT303"
+_WORDS = "|".join(sorted(REMOVED, key=len, reverse=True))
+_FLAG = re.compile(rf"(?<![\w-])--(?P<key>{_WORDS})(?:(?:=|[ \t]+)(?P<value>[^\s\\]+))?(?=[\s\\`\"']|$)")
+_NAMES = "|".join((*STRATEGIES, *GONE, "ddp_cpu"))
+_BACKEND = re.compile(rf"(?<![\w-])--accelerator(?:=|[ \t]+)[\"']?(?P<value>{_NAMES})(?![\w-])")
+_ANY = re.compile(r"(?<![\w./-])(?:--|\+\+?)?(?P<section>\w+)\.(?P<key>\w+)(?:=|[ \t]+)(?P<value>[^\s\\`]+)")
+_DOTTED = re.compile(
+    rf"(?<![\w./-])(?P<lead>--|\+\+?)?(?P<section>\w+)\.(?P<key>{_WORDS})(?P<gap>=|[ \t]+)(?P<value>[^\s\\`]+)"
+)
+
+
+def _check(file: TextFile, facts: Facts) -> Iterator[Match]:
+    if file.kind in ("yaml", "json", "toml"):
+        return
+    project = Project(facts, CODE)
+    scripts = {path.rpartition("/")[2]: path for path, known in sorted(project.known.items()) if known.options}
+    for start, command in commands(file.text):
+        yield from _dotted(file, project, start, command)
+        for found in SCRIPT.finditer(command):
+            if path := scripts.get(found["name"]):
+                yield from _flags(file, project, path, start, command, found.end())
+                break
+
+
+def _flags(file: TextFile, project: Project, path: str, start: int, command: str, after: int) -> Iterator[Match]:
+    """Options that a script took because Trainer declared them, and takes no more, or as hardware alone."""
+    for flag in _FLAG.finditer(command, after):
+        key = flag["key"]
+        if key in project.known[path].takes:
+            continue
+        reason = f"Not rewritten: {path} took it from Trainer's own arguments; give it what takes its place"
+        verdict = _verdict(project, key, flag["value"], {})
+        reason += f": {_words(verdict)}." if verdict and verdict.new else "."
+        span = file.span(start + flag.start(), start + flag.end())
+        yield Match(span, f"`--{key}`: Trainer has no such argument any more", "manual", reason, None)
+    if "accelerator" in project.known[path].takes:
+        return
+    for flag in _BACKEND.finditer(command, after):
+        value = flag["value"]
+        advice = "write --accelerator cpu --strategy ddp" if value == "ddp_cpu" else f"write --strategy {value}"
+        reason = f"Not rewritten: --accelerator is the hardware now; {GONE[value][1] if value in GONE else advice}."
+        span = file.span(start + flag.start(), start + flag.end())
+        yield Match(span, f"`--accelerator {value}` names a strategy", "manual", reason, None)
+
+
+def _words(verdict: Verdict) -> str:
+    return " ".join(f"--{name}" + (f" {text.strip(QUOTES)}" if text else "") for name, text in verdict.new or ())
+
+
+QUOTES = "'\""
+
+
+def _dotted(file: TextFile, project: Project, start: int, command: str) -> Iterator[Match]:
+    """`trainer.gpus=2` for Hydra and `--trainer.gpus 2` for LightningCLI."""
+    for found in _DOTTED.finditer(command):
+        cli = found["lead"] == "--"
+        if found["section"] not in project.sections or cli != (project.cli and found["section"] == "trainer"):
+            continue
+        if command[: found.start()].strip().startswith("#"):
+            continue
+        key, value = found["key"], found["value"]
+        span = file.span(start + found.start(), start + found.end())
+        message = f"`{found['section']}.{key}`: Trainer has no such argument any more"
+        given = {item["key"]: item["value"] for item in _ANY.finditer(command) if item["section"] == found["section"]}
+        verdict = _verdict(project, key, value, given)
+        if read := _read(project, found["section"], key):
+            reason = f"Not rewritten: {read} reads or sets it; give what takes its place, and change both."
+            yield Match(span, message, "manual", reason, verdict.row if verdict else None)
+            continue
+        clash = verdict and (verdict.values or any(name in given for name, _ in verdict.new or ()))
+        if clash:
+            reason = "Not rewritten: what takes its place is given too; keep the one you mean."
+            yield Match(span, message, "manual", reason, verdict.row if verdict else None)
+            continue
+        if verdict is None or not verdict.new or any(text is None and '"' in value for _, text in verdict.new):
+            reason = f"Not rewritten: {_why(verdict)}"
+            yield Match(span, message, "manual", reason, verdict.row if verdict else None)
+            continue
+        pairs = [
+            f"{_lead(found, project, name)}{found['section']}.{name}{found['gap']}"
+            + (value if text is None else str(ast.literal_eval(text)))
+            for name, text in verdict.new
+        ]
+        edit = TextEdit(start + found.start(), start + found.end(), " ".join(pairs))
+        yield Match(span, message, verdict.level, verdict.reason, verdict.row, (edit,))
+
+
+def _read(project: Project, section: str, key: str) -> str | None:
+    """A place in the code or the configuration that goes by the option, and does not change along with it."""
+    if key in project.interpolated:
+        return project.interpolated[key]
+    if key == "gpus" and moves_code(project, section):
+        return None
+    return next((f"{path}:{read.span.line}" for path, read in project.reads(section, key)), None)
+
+
+def _lead(found: re.Match[str], project: Project, name: str) -> str:
+    """What stands before a key: Hydra wants `++` where the configuration may or may not have it."""
+    lead = found["lead"] or ""
+    return lead if lead == "--" or (not lead and project.values(found["section"], name)) else "++"
+
+
+def _why(verdict: Verdict | None) -> str:
+    if verdict is None:
+        return "its value is not known here; give the arguments that take its place."
+    if verdict.callbacks:
+        return f"the callbacks should hold {verdict.callbacks.strip('[]')}."
+    return "delete it." if verdict.new == () else verdict.reason.removeprefix("Not rewritten: ")
+
+
+def _verdict(project: Project, key: str, value: str | None, given: Mapping[str, str]) -> Verdict | None:
+    """What the rules say of an option's value, beside the others that are given."""
+    entries = [Entry(name, (0, 0), (0, 0), _meant(text)) for name, text in given.items() if name != key]
+    entries.append(Entry(key, (0, 0), (0, 0), _meant(value or "")))
+    return next((item for item in verdicts(tuple(entries), project.facts.target) if item.key == key), None)
+
+
+def _meant(value: str) -> object:
+    text = value.strip(QUOTES)
+    if re.fullmatch(r"-?\d+(\.\d+)?|\[[\d, ]+\]", text):
+        return ast.literal_eval(text)
+    if text.lower() in ("true", "false", "null", "none"):
+        return {"true": True, "false": False}.get(text.lower())
+    return text if re.fullmatch(r"[\w,.-]+", text) else UNSEEN
+
+
+_CLI = "from pytorch_lightning.cli import LightningCLI\n\nLightningCLI()\n"
+BEFORE = "python main.py fit --config a.yaml \\\n    --trainer.gpus 2 --trainer.max_epochs 3\n"
+AFTER = BEFORE.replace("--trainer.gpus 2", "--trainer.accelerator gpu --trainer.devices 2")
+_ARGPARSE = """\
+from argparse import ArgumentParser
+
+from pytorch_lightning import Trainer
+
+parser = Trainer.add_argparse_args(ArgumentParser())
+trainer = Trainer.from_argparse_args(parser.parse_args())
+"""
+FLAG = "docker run --gpus all image\npython train.py --gpus 2\n"
+
+RULE = Rule(
+    code=CODE,
+    name="command-line-arguments",
+    summary="Removed arguments of Trainer on the command lines of scripts and docs",
+    why=(
+        "A command that gives `--trainer.gpus 2` to LightningCLI or `trainer.gpus=2` to Hydra fails once Trainer has "
+        "no such argument, and so does `--gpus 2` for a script whose options Trainer declared. The first two are "
+        "rewritten by the rules for calls; what a script with argparse takes is its own, and a finding says so, "
+        "as it does where `--accelerator` names a strategy. "
+        "`docker run --gpus` and options of other programs are not meant."
+    ),
+    fix="safe",
+    versions="Lightning 1.x -> 2.0 and later",
+    triggers=(
+        *(word.encode() for word in sorted(REMOVED)),
+        b"--accelerator",
+        b"Trainer",
+        b"LightningCLI",
+        b"instantiate",
+    ),
+    check=_check,
+    collect=read_evidence,
+    collect_text=seen,
+    present=lambda file: False,
+    kinds=("python", "yaml", "json", "toml", "shell", "docs", "dockerfile"),
+    breaks_in="2.0.0",
+    needs="2.0.0",
+    examples=(
+        Example(BEFORE, AFTER, path="run.sh", files=(("main.py", _CLI),)),
+        Example(FLAG, FLAG, path="run.sh", files=(("train.py", _ARGPARSE),)),
+        Example(BEFORE, BEFORE, path="run.sh", files=(("main.py", "print()\n"),)),
+    ),
+)

@@ -1,0 +1,205 @@
+"""LIT250: members of Lightning's extension points that a project overrides or reads, and that are gone."""
+
+from __future__ import annotations
+
+import ast
+import csv
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from codemods.code.scopes import canonical
+from codemods.code.source import ClassNode, PythonFile
+from codemods.code.syntax import parameters, self_name
+from codemods.finding import Fix
+from codemods.lightning.facts import ClassFact, Facts
+from codemods.rule import Example, Match, Rule, TextEdit, best_levels
+
+DATA = "LightningDataModule"
+ATTRIBUTES = (
+    "has_prepared_data",
+    *(f"has_{what}_{stage}" for what in ("setup", "teardown") for stage in ("fit", "validate", "test", "predict")),
+    *(f"{stage}_transforms" for stage in ("train", "val", "test")),
+)
+BAR = re.compile(r"init_\w+_tqdm")
+"""What made a bar, and took nothing for it."""
+
+
+@dataclass(frozen=True)
+class Member:
+    """A row of `members.csv`: the classes that had it, the release without it, its new name (empty where there is
+    none) and what to do instead. With a `parameter` only an override that takes it is meant."""
+
+    owners: frozenset[str]
+    since: str
+    row: str | None
+    becomes: str
+    advice: str
+    parameter: str = ""
+
+
+@cache
+def members() -> Mapping[str, tuple[Member, ...]]:
+    """The rows by the name of the member."""
+    found: dict[str, list[Member]] = {}
+    with (Path(__file__).parent / "members.csv").open(encoding="utf-8", newline="") as file:
+        for row in csv.DictReader(file):
+            member = Member(
+                frozenset(row["owner"].split()),
+                row["since"],
+                row["row"] or None,
+                row["becomes"],
+                row["advice"],
+                row["parameter"],
+            )
+            found.setdefault(row["member"], []).append(member)
+    return {name: tuple(rows) for name, rows in found.items()}
+
+
+def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
+    names = [name for name in members() if name in file.text]
+    for item in file.classes if names else ():
+        fact = facts.files[file.path].find(item.qualname) if file.path in facts.files else None
+        owners = _lightning_bases(facts, fact) if fact else frozenset()
+        for name in names:
+            for member in members()[name]:
+                if owners & member.owners and not (DATA in member.owners and _made_here(facts, name)):
+                    yield from _of_class(file, item, name, member)
+
+
+def _made_here(facts: Facts, name: str) -> bool:
+    """Whether the project gives its data modules an attribute of that name itself."""
+    return any(facts.mentions.get(text) for text in _making(name))
+
+
+def _making(name: str) -> tuple[bytes, ...]:
+    return f".{name} =".encode(), f".{name}:".encode(), f"def {name}".encode()
+
+
+def _lightning_bases(facts: Facts, fact: ClassFact) -> frozenset[str]:
+    """The last names of Lightning's own classes among the bases of a class."""
+    bases = [base for member in facts.ancestry(fact) or () for base in member.bases if base]
+    return frozenset(
+        base.rpartition(".")[2] for base in bases if canonical(base).startswith(("lightning.", "lightning_fabric."))
+    )
+
+
+def _of_class(file: PythonFile, item: ClassNode, name: str, member: Member) -> Iterator[Match]:
+    method = item.methods.get(name)
+    if member.parameter:
+        if method and member.parameter in parameters(method):
+            message = f"{name} gets no `{member.parameter}` since Lightning {member.since}"
+            yield Match(file.head(method), message, "manual", f"Not rewritten: {member.advice}.", member.row)
+        return
+    stored = any(
+        isinstance(node, ast.Attribute) and node.attr == name and not isinstance(node.ctx, ast.Load)
+        for node in ast.walk(item.node)
+    )
+    if stored:
+        return
+    if method and BAR.fullmatch(name) and _is_given_more(item, method):
+        return
+    message = f"`{name}` is gone since Lightning {member.since}"
+    own = {id(node) for function in item.methods.values() for node in ast.walk(function) if _is_own(node, function)}
+    places = [node for node in file.attributes(name) if id(node) in own]
+    clash = member.becomes in item.methods
+    if not member.becomes or clash:
+        why = member.advice or f"the class has `{member.becomes}` too, which is its name now"
+        for place in ([file.head(method)] if method else []) + [file.span(node) for node in places]:
+            yield Match(place, message, "manual", f"Not rewritten: {why}.", member.row)
+        return
+    reason = f"It is `{member.becomes}` now."
+    unit = f"{file.path}:{item.qualname}:{name}"
+    if method:
+        start = file.text.index(name, file.offsets(method)[0])
+        edit = TextEdit(start, start + len(name), member.becomes)
+        yield Match(file.head(method), message, "safe", reason, member.row, (edit,), unit=unit)
+    for node in places:
+        end = file.offsets(node)[1]
+        edit = TextEdit(end - len(name), end, member.becomes)
+        yield Match(file.span(node), message, "safe", reason, member.row, (edit,), unit=unit)
+
+
+def _is_given_more(item: ClassNode, method: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+    """Whether a method wants more than Lightning ever gave it, and the class calls it with that itself."""
+    wanted = len(parameters(method)) - len(method.args.defaults)
+    calls = [node for node in ast.walk(item.node) if isinstance(node, ast.Call)]
+    return wanted > 0 and any(
+        isinstance(node.func, ast.Attribute) and node.func.attr == method.name and (node.args or node.keywords)
+        for node in calls
+    )
+
+
+def _is_own(node: ast.AST, function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+    """Whether a node is an attribute of the instance, or of what `super()` stands for."""
+    if not isinstance(node, ast.Attribute):
+        return False
+    value = node.value
+    if isinstance(value, ast.Call):
+        return isinstance(value.func, ast.Name) and value.func.id == "super"
+    return isinstance(value, ast.Name) and value.id == self_name(function)
+
+
+BEFORE = """\
+from pytorch_lightning.callbacks import TQDMProgressBar
+
+
+class Bar(TQDMProgressBar):
+    def on_train_start(self, trainer, pl_module):
+        super().on_train_start(trainer, pl_module)
+        self.main_progress_bar.set_description("go")
+"""
+AFTER = BEFORE.replace("self.main_progress_bar", "self.train_progress_bar")
+ELSEWHERE = BEFORE.replace("pytorch_lightning", "somewhere_else")
+
+
+def _rows() -> tuple[tuple[str, Fix], ...]:
+    return best_levels(
+        (item.row, "safe" if item.becomes else "manual") for items in members().values() for item in items
+    )
+
+
+RULE = Rule(
+    code="LIT250",
+    name="extension-member",
+    summary="Members of strategies, plugins, loggers, profilers, progress bars and data modules that are gone",
+    why=(
+        "A project that extends Lightning overrides or reads members of its classes. Where one is gone the override "
+        "is never called, and what is read is an AttributeError (guide rows M029-M038, M073-M076, M079, M080, M111, "
+        "M142, M143, M204-M206, M223-M227, M288, M300-M303, M305, M306, M325; pull request 16695)."
+    ),
+    fix="safe",
+    versions="written for Lightning < 2.0",
+    triggers=(
+        b"master_params",
+        b"dispatch",
+        b"task_idx",
+        b"is_distributed",
+        b"setup_environment",
+        b"creates_children",
+        b"master_address",
+        b"master_port",
+        b"LoggerBase",
+        b"agg_and_log_metrics",
+        b"profile_iterable",
+        b"main_progress_bar",
+        b"_tqdm(",
+        b"_batch_idx",
+        b"lr_sch_names",
+        b"has_setup_",
+        b"has_teardown_",
+        b"has_prepared_data",
+        b"_transforms",
+        b"Loop",
+        b"optimizer_idx",
+        b"opt_idx",
+    ),
+    check=_check,
+    examples=(Example(BEFORE, AFTER), Example(ELSEWHERE, ELSEWHERE)),
+    breaks_in="2.0.0",
+    needs="2.0.0",
+    rows=_rows,
+    mentions=tuple(text for name in ATTRIBUTES for text in _making(name)),
+)

@@ -1,0 +1,30 @@
+"""Which Lightning a project was written for: by its pins, or by what its code still uses."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from codemods.lightning.facts import MODULE, Facts
+from codemods.lightning.versions import LIGHTNING, admits_below, is_open
+
+Era = Literal["before", "after", "unknown"]
+
+_HOOKS = frozenset(
+    {"training_epoch_end", "validation_epoch_end", "test_epoch_end", "training_step_end", "validation_end"}
+)
+_ARGUMENTS = frozenset(
+    {"gpus", "weights_summary", "progress_bar_refresh_rate", "checkpoint_callback", "resume_from_checkpoint",
+     "distributed_backend", "amp_level", "num_tpu_cores", "tpu_cores", "auto_lr_find", "num_processes"}
+)  # fmt: skip
+
+
+def era(facts: Facts, release: str) -> Era:
+    """Whether the project was written for a Lightning before a release of 2.x, or for that and later ones.
+
+    Without a pin that names a version, hooks and Trainer arguments that 2.0 removed tell.
+    """
+    if not is_open(facts, LIGHTNING):
+        return "before" if admits_below(facts, LIGHTNING, release) else "after"
+    old_hooks = any(_HOOKS & item.methods and facts.kind(item) == MODULE for item in facts.classes())
+    old_arguments = any(argument.name in _ARGUMENTS for trainer in facts.trainers for argument in trainer.arguments)
+    return "before" if old_hooks or old_arguments else "unknown"

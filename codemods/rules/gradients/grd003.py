@@ -1,0 +1,204 @@
+"""GRD003: an optimizer that gets frozen parameters and nothing else, or a frozen module by name."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+
+from codemods.code.source import ClassNode, PythonFile
+from codemods.code.syntax import Function, is_false, is_made_frozen, is_self_attribute, own_nodes, self_name
+from codemods.lightning.facts import ClassFact, Facts
+from codemods.rule import Example, Match, Rule
+from codemods.rules.gradients.find import modules
+from codemods.rules.gradients.optimized import assignments, given
+
+CODE = "GRD003"
+REGISTERS = ("add_module", "register_module", "register_parameter")
+THAWS = re.compile(
+    r"unfreeze|Finetuning|set_grad|requires_grad\s*=(?!\s*False\b)"
+    r"|requires_grad_\((?!\s*(requires_grad\s*=\s*)?False\b)"
+)
+CALLBACKS = b"Callback"
+THAWING = (b"BaseFinetuning", b"BackboneFinetuning", b"unfreeze", b"requires_grad = True", b"requires_grad_(True)")
+ALL = "Everything that the optimizer gets is frozen: backward fails, since element 0 does not require grad"
+ONE = "`self.{}` is frozen and given to an optimizer by name: it is never trained"
+ADVICE_ALL = "take the freezing away, or train something else too: parameters made after it are not frozen"
+ADVICE_ONE = "take the freezing away if it is to be trained, or leave it out of the optimizer"
+
+
+def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
+    for item, fact in () if _thawed_by_callbacks(facts) else modules(file, facts):
+        if not _is_shared(fact, facts) and not THAWS.search(file.source_of(item.node)):
+            yield from _class(file, item)
+
+
+def _thawed_by_callbacks(facts: Facts) -> bool:
+    """Whether a file with a callback makes parameters trainable."""
+    callbacks = facts.mentions.get(CALLBACKS, frozenset())
+    return any(callbacks & facts.mentions.get(word, frozenset()) for word in THAWING)
+
+
+def _class(file: PythonFile, item: ClassNode) -> Iterator[Match]:
+    found, init = given(item), item.methods.get("__init__")
+    if found is None or not found.paths or init is None:
+        return
+    frozen = _frozen(item, init)
+    covered = {path: place for path, _ in found.paths if (place := _freezes(item, init, frozen, path)) is not None}
+    if covered and len(covered) == len({path for path, _ in found.paths}):
+        place = next(iter(covered.values()))
+        yield Match(file.span(place), ALL, "manual", ADVICE_ALL)
+        return
+    for path, node in found.paths:
+        if path and path in covered:
+            yield Match(file.span(node), ONE.format(path), "manual", ADVICE_ONE)
+
+
+def _is_shared(fact: ClassFact, facts: Facts) -> bool:
+    """Whether relatives of the class may thaw what it freezes."""
+    return len(facts.ancestry(fact)) > 1 or next(facts.subclasses(fact), None) is not None
+
+
+def _frozen(item: ClassNode, init: Function) -> list[tuple[str, ast.stmt]]:
+    """What a constructor freezes as a whole, on every way through it and in methods that it calls on every way: the
+    path below the module, and where."""
+    found = []
+    for statement in init.body:
+        path = _frozen_by(statement, self_name(init))
+        if path is not None:
+            found.append((path, statement))
+        if (method := _called(item, statement, self_name(init))) is not None:
+            inside = (_frozen_by(inner, self_name(method)) for inner in method.body)
+            found += [(path, statement) for path in inside if path is not None]
+    return found
+
+
+def _called(item: ClassNode, statement: ast.stmt, me: str) -> Function | None:
+    """The method of the class that a statement `self.method()` runs."""
+    call = statement.value if isinstance(statement, ast.Expr) else None
+    if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Attribute) or call.args or call.keywords:
+        return None
+    return item.methods.get(call.func.attr) if is_self_attribute(call.func, call.func.attr, me) else None
+
+
+def _frozen_by(statement: ast.stmt, me: str) -> str | None:
+    """What `x.requires_grad_(False)`, `x.freeze()` or a loop over all of `x.parameters()` freezes."""
+    if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call):
+        function = statement.value.func
+        if not isinstance(function, ast.Attribute):
+            return None
+        path = _path(function.value, me)
+        if function.attr == "requires_grad_" and is_false(statement.value):
+            return path
+        return path if function.attr == "freeze" and path == "" and not statement.value.args else None
+    if isinstance(statement, ast.Assign) and len(statement.targets) == 1:
+        return _path(statement.targets[0], me) if is_made_frozen(statement.value) else None
+    if isinstance(statement, ast.For) and len(statement.body) == 1:
+        call, target = statement.iter, statement.target
+        if not (isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute)):
+            return None
+        pair = call.func.attr == "named_parameters" and isinstance(target, ast.Tuple)
+        parameter = target.elts[-1] if pair and isinstance(target, ast.Tuple) else target
+        if not (pair or call.func.attr == "parameters") or not isinstance(parameter, ast.Name):
+            return None
+        return _path(call.func.value, me) if _turns_off(statement.body[0], parameter.id) else None
+    return None
+
+
+def _turns_off(statement: ast.stmt, name: str) -> bool:
+    """`name.requires_grad = False` or `name.requires_grad_(False)`."""
+    if isinstance(statement, ast.Assign) and len(statement.targets) == 1:
+        target, value = statement.targets[0], statement.value
+        return is_self_attribute(target, "requires_grad", name) and _is_false(value)
+    call = statement.value if isinstance(statement, ast.Expr) else None
+    return isinstance(call, ast.Call) and is_self_attribute(call.func, "requires_grad_", name) and is_false(call)
+
+
+def _is_false(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and node.value is False
+
+
+def _path(node: ast.expr, me: str) -> str | None:
+    parts: list[str] = []
+    while isinstance(node, ast.Attribute):
+        parts.append(node.attr)
+        node = node.value
+    return ".".join(reversed(parts)) if isinstance(node, ast.Name) and node.id == me else None
+
+
+def _freezes(item: ClassNode, init: Function, frozen: list[tuple[str, ast.stmt]], path: str) -> ast.stmt | None:
+    """The statement that freezes all that lies under a path, with nothing put there afterwards."""
+    for root, place in frozen:
+        if root in ("", path) or path.startswith(f"{root}."):
+            late = _put_later(item, init, path, place)
+            if not late:
+                return place
+    return None
+
+
+def _put_later(item: ClassNode, init: Function, path: str, place: ast.stmt) -> bool:
+    """Whether something is assigned below a path after a statement of the constructor, or in another method."""
+    for method in item.methods.values():
+        me = self_name(method)
+        for node in own_nodes(method):
+            if isinstance(node, ast.Attribute | ast.Subscript) and not isinstance(node.ctx, ast.Load):
+                inner = node.value if isinstance(node, ast.Subscript) else node
+                stored = _path(inner, me)
+                if stored is None or not (
+                    not path or stored == path or stored.startswith(f"{path}.") or path.startswith(f"{stored}.")
+                ):
+                    continue
+                if method is not init and not (path == "" and _is_plain(item, stored)):
+                    return True
+                if method is init and node.lineno > place.lineno and not _is_plain(item, stored):
+                    return True
+            if isinstance(node, ast.Call) and getattr(node.func, "attr", "") in REGISTERS:
+                return True
+    return any(isinstance(node, ast.Name) and node.id in ("setattr", "get_peft_model") for node in ast.walk(item.node))
+
+
+def _is_plain(item: ClassNode, stored: str) -> bool:
+    """Whether an attribute holds no module: only numbers, strings and names of parameters are put there."""
+    values = [value for _, _, value in assignments(item, stored)]
+    return bool(values) and all(
+        isinstance(value, ast.Constant | ast.List | ast.Dict | ast.Compare | ast.BinOp | ast.JoinedStr)
+        for value in values
+    )
+
+
+_TOP = """\
+import torch
+from lightning.pytorch import LightningModule
+
+
+class Model(LightningModule):
+    def __init__(self, backbone):
+        super().__init__()
+        self.backbone = backbone
+        self.backbone.requires_grad_(False)
+        self.head = torch.nn.Linear(4, 1)
+
+    def configure_optimizers(self):
+"""
+_HEAD = _TOP + "        return torch.optim.Adam(self.head.parameters())\n"
+_ALL = _TOP + "        return torch.optim.Adam(self.parameters())\n"
+_ONE = _TOP + "        return torch.optim.Adam(self.backbone.parameters())\n"
+
+RULE = Rule(
+    code=CODE,
+    name="frozen-parameters",
+    summary="an optimizer that gets only frozen parameters, or a frozen module by name, is found",
+    why=(
+        "`requires_grad_(False)` on what the optimizer is to train ends in 'element 0 of tensors does not require "
+        "grad', or, where other parameters keep the loss differentiable, in a module that is listed with a learning "
+        "rate of its own and never moves. A frozen backbone beside a head that is trained is what it should be, and "
+        "classes that thaw again are left alone."
+    ),
+    fix="manual",
+    versions="every Lightning",
+    triggers=(b"requires_grad", b".freeze("),
+    check=_check,
+    present=lambda file: "def configure_optimizers" in file.text,
+    mentions=(CALLBACKS, *THAWING),
+    examples=(Example(_ONE, _ONE), Example(_ALL, _ALL), Example(_HEAD, _HEAD)),
+)

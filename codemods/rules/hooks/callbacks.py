@@ -1,0 +1,258 @@
+"""Which callbacks notice that they are called before an epoch-end hook of the module, and no more after it."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from codemods.code.source import ClassNode, PythonFile
+from codemods.code.syntax import Function, is_plain, mentions, parameters
+from codemods.lightning.facts import CALLBACK, Facts
+from codemods.rules.hooks.epoch_end import STAGES, Stage
+
+EVERYTHING = "*"
+METRICS = frozenset({"callback_metrics", "logged_metrics"})
+SHOWN = "progress_bar_metrics"
+BAR = "get_metrics"
+"""What a progress bar of Lightning's calls to know what to show."""
+MODULES = ("model", "lightning_module")
+# What neither the module's hook changes nor a callback that asks for it.
+NEUTRAL = frozenset(
+    {
+        "current_epoch",
+        "device",
+        "eval",
+        "experiment",
+        "global_rank",
+        "global_step",
+        "hparams",
+        "is_global_zero",
+        "log",
+        "log_dict",
+        "logger",
+        "loggers",
+        "max_epochs",
+        "print",
+        SHOWN,
+        "sanity_checking",
+        "train",
+        "trainer",
+        "training",
+    }
+)
+LOGS = frozenset({"log", "log_dict"})
+LOGGERS = frozenset({"experiment", "logger", "loggers"})
+READS = frozenset(
+    {"cpu", "detach", "format", "get", "item", "items", "keys", "mean", "numpy", "size", "sum", "tolist", "values"}
+)
+"""Methods of dictionaries, tensors and texts that change nothing."""
+WAITING = tuple(stage.new.encode() for stage in STAGES if not stage.train)
+"""The hooks of callbacks that may be called later, which other files may speak of."""
+
+
+@dataclass(frozen=True)
+class Watcher:
+    """A callback's new hook: where it stands, and the names that it asks the module and the Trainer for, with
+    EVERYTHING where it hands one of them on. `moves` says that nothing in its class keeps it from being called a little
+    later, as `on_*_end`."""
+
+    hook: str
+    place: str
+    asks: frozenset[str]
+    owner: str = ""
+    moves: bool = False
+
+
+def watchers(file: PythonFile) -> tuple[Watcher, ...]:
+    """The new hooks that the classes of a file define as callbacks do, with (trainer, module)."""
+    found = []
+    for item in file.classes:
+        for stage in STAGES:
+            hook = item.methods.get(stage.new)
+            if hook is not None and len(parameters(hook)) > 1:
+                asks = frozenset(_Asked(item).of(hook, *parameters(hook)[:2]))
+                moves = not stage.train and _can_wait(file, item, hook, asks)
+                found.append(Watcher(stage.new, file.path, asks, item.qualname, moves))
+    return tuple(found)
+
+
+def later(hook: str) -> str:
+    """The hook that comes behind those of the epoch, the module's too: `on_validation_end`."""
+    return hook.replace("_epoch_end", "_end")
+
+
+def _can_wait(file: PythonFile, item: ClassNode, hook: Function, asks: frozenset[str]) -> bool:
+    """Whether a hook may be called when the epoch is over, after what other callbacks do then: it logs nothing by the
+    module, which must not be then, sets nothing that they may read, and nobody calls it but Lightning."""
+    named = file.attributes(hook.name) or mentions(file.tree, hook.name)
+    alone = later(hook.name) not in item.methods and is_plain(hook) and len(parameters(hook)) == 2
+    written = _writes(item, hook, set())
+    return alone and not named and not written and not asks & {EVERYTHING, *LOGS, *METRICS}
+
+
+def _writes(item: ClassNode, method: Function, seen: set[str]) -> bool:
+    """Whether a method may change something of what it is given: by a store, or by a method of an attribute of it that
+    is not known to read. So may the methods of the class that it calls."""
+    if method.name in seen:
+        return False
+    seen.add(method.name)
+    given = {*parameters(method)}
+    for node in ast.walk(method):
+        if isinstance(node, ast.Assign) and _root(node.value) in given:
+            given |= {target.id for target in node.targets if isinstance(target, ast.Name)}
+        elif isinstance(node, ast.For) and _root(node.iter) in given and isinstance(node.target, ast.Name):
+            given.add(node.target.id)
+    for node in ast.walk(method):
+        if isinstance(node, ast.Attribute | ast.Subscript) and not isinstance(node.ctx, ast.Load):
+            if _root(node) in given:
+                return True
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+            followed = item.methods.get(node.func.attr) if _on_self(node) else None
+            if followed and _writes(item, followed, seen):
+                return True
+            within = {part.attr for part in ast.walk(node.func.value) if isinstance(part, ast.Attribute)}
+            direct = isinstance(node.func.value, ast.Name) and node.func.value.id in parameters(method)
+            if _root(node.func) in given and not direct and node.func.attr not in READS and not within & LOGGERS:
+                return True
+    return False
+
+
+def _root(node: ast.expr) -> str | None:
+    """The name that a chain of attributes and items begins with."""
+    while isinstance(node, ast.Attribute | ast.Subscript):
+        node = node.value
+    return node.id if isinstance(node, ast.Name) else None
+
+
+def _is_called_elsewhere(facts: Facts, watcher: Watcher) -> bool:
+    """Whether another file of code speaks of a hook, other than to call that of a base class."""
+    name = watcher.hook.encode()
+    spoken = re.compile(rb"(?<!super\(\))\.%b\b|[\"']%b\\?[\"']" % (name, name))
+    return any(
+        facts.sources[path].kind in ("python", "notebook") and spoken.search(facts.sources[path].data)
+        for path in facts.mentions.get(name, frozenset()) - {watcher.place}
+    )
+
+
+def moving(facts: Facts, watcher: Watcher) -> bool:
+    """Whether a callback's hook can be called when the epoch is over, whatever the project makes of its class."""
+    fact = facts.files[watcher.place].find(watcher.owner) if watcher.moves and watcher.place in facts.files else None
+    related = fact is None or len(facts.ancestry(fact)) > 1 or any(True for _ in facts.subclasses(fact))
+    alone = fact is not None and not related and facts.kind(fact) == CALLBACK
+    return alone and not _is_called_elsewhere(facts, watcher)
+
+
+@dataclass
+class _Asked:
+    item: ClassNode
+    seen: set[tuple[str, tuple[str, ...]]] = field(default_factory=set)
+
+    def of(self, method: Function, *watched: str) -> Iterator[str]:
+        """The names that a method asks for of some of its parameters, methods that it hands them to included."""
+        if (method.name, watched) in self.seen:
+            return
+        self.seen.add((method.name, watched))
+        known: set[int] = set()
+        for node in ast.walk(method):
+            if isinstance(node, ast.Attribute) and _is(node.value, watched):
+                known.add(id(node.value))
+                if node.attr not in MODULES:
+                    yield node.attr
+            elif isinstance(node, ast.Attribute) and isinstance(node.value, ast.Attribute):
+                if node.value.attr in MODULES and _is(node.value.value, watched):
+                    yield node.attr
+            elif isinstance(node, ast.Call):
+                if _is(node.func, watched) or _is_super(node) or _is_type_test(node):
+                    known |= {id(child) for child in [node.func, *node.args]}
+                if _on_self(node) and node.func.attr == BAR and BAR not in self.item.methods:  # type: ignore[attr-defined]
+                    known |= {id(child) for child in node.args}
+                    yield SHOWN
+                followed = self.item.methods.get(node.func.attr) if _on_self(node) else None  # type: ignore[attr-defined]
+                if followed and not any(_is(item.value, watched) for item in node.keywords):
+                    handed = [
+                        (name, argument)
+                        for name, argument in zip(parameters(followed), node.args, strict=False)
+                        if _is(argument, watched)
+                    ]
+                    known |= {id(argument) for _, argument in handed}
+                    yield from self.of(followed, *(name for name, _ in handed)) if handed else ()
+        if any(_is(node, watched) and id(node) not in known for node in ast.walk(method)):
+            yield EVERYTHING
+
+
+def _is(node: ast.AST, names: tuple[str, ...]) -> bool:
+    return isinstance(node, ast.Name) and node.id in names
+
+
+def _is_super(node: ast.Call) -> bool:
+    return isinstance(node.func, ast.Attribute) and ast.unparse(node.func.value).startswith("super(")
+
+
+def _is_type_test(node: ast.Call) -> bool:
+    return isinstance(node.func, ast.Name) and node.func.id in ("isinstance", "hasattr", "type")
+
+
+def _on_self(node: ast.Call) -> bool:
+    function = node.func
+    return isinstance(function, ast.Attribute) and isinstance(function.value, ast.Name) and function.value.id == "self"
+
+
+def noticed(item: ClassNode, stage: Stage, watcher: Watcher) -> str | None:
+    """What a callback asks for that the old hook of a class may have changed, or may depend on."""
+    if watcher.hook != stage.new:
+        return None
+    touched = _attributes(item, stage.old)
+    if not touched:
+        return None
+    if EVERYTHING in watcher.asks:
+        return "hands the module or the Trainer on"
+    shared = sorted(watcher.asks & METRICS) if touched & LOGS else []
+    for name in sorted(watcher.asks - NEUTRAL):
+        asked = {name, *(_attributes(item, name) if name in item.methods else ())}
+        shared += sorted((asked & touched) - NEUTRAL)
+    return f"asks for {shared[0]}" if shared else None
+
+
+def shows(item: ClassNode, stage: Stage, watcher: Watcher) -> bool:
+    """Whether a callback shows in a progress bar what the old hook of a class logs."""
+    return watcher.hook == stage.new and SHOWN in watcher.asks and bool(_attributes(item, stage.old) & LOGS)
+
+
+def _attributes(item: ClassNode, method: str) -> set[str]:
+    """The attributes that a method and those of the class that it calls speak of; base classes are Lightning's."""
+    seen, pending, found = set[str](), [method], set[str]()
+    while pending:
+        name = pending.pop()
+        if name in seen:
+            continue
+        seen.add(name)
+        based = {
+            id(node.func) for node in ast.walk(item.methods[name]) if isinstance(node, ast.Call) and _is_super(node)
+        }
+        for node in ast.walk(item.methods[name]):
+            if isinstance(node, ast.Attribute) and id(node) not in based:
+                found.add(node.attr)
+                if node.attr in item.methods:
+                    pending.append(node.attr)
+    return found
+
+
+def late(facts: Facts, item: ClassNode, stages: Sequence[Stage]) -> str | None:
+    """What is said of a progress bar of the project that shows what an old hook logs."""
+    for path, shown in sorted(facts.collected("LIT201").items()):
+        for stage in stages:
+            if any(shows(item, stage, watcher) for watcher in shown.callbacks):
+                when = f"{stage.new}, which 2.x calls before the module's own"
+                return f" A callback in {path} shows what it logs: in {when}, that is what the epoch before logged."
+    return None
+
+
+def behind(facts: Facts, item: ClassNode, stages: Sequence[Stage]) -> str | None:
+    """What is said of callbacks that read what an old hook leaves, and are called behind it from now on."""
+    for path, shown in sorted(facts.collected("LIT201").items()):
+        for watcher in shown.callbacks:
+            if any(noticed(item, stage, watcher) for stage in stages) and moving(facts, watcher):
+                return f" A callback in {path} reads what it leaves: {later(watcher.hook)} comes behind it."
+    return None

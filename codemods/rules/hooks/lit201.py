@@ -1,0 +1,397 @@
+"""LIT201: epoch-end hooks that get the outputs of every step."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from codemods.code.source import ClassNode, PythonFile
+from codemods.code.syntax import is_super_call
+from codemods.finding import Span
+from codemods.lightning.facts import MODULE, ClassFact, Facts
+from codemods.lightning.family import definitions, family
+from codemods.lightning.versions import LIGHTNING, admits_below, is_open
+from codemods.rule import Example, Match, NodeEdit, Rule, best_levels, touches
+from codemods.rules.hooks.callbacks import WAITING, Watcher, behind, late, later, moving, noticed, watchers
+from codemods.rules.hooks.epoch_end import OLDEST, STAGES, EpochEnd, Stage, read_hook
+from codemods.rules.hooks.odd import EVERY, PLAIN, STAGE_OF, odd
+from codemods.rules.hooks.relations import INDEX, Keeping, Shown, file_refusal, keeping, project_refusal
+from codemods.rules.hooks.step_end import PRECISION, mixed, named_lines, shown_ends, spellings
+from codemods.rules.optimizers import plan as optimizers
+from codemods.rules.tbptt import plan as tbptt
+
+if TYPE_CHECKING:
+    import libcst as cst
+
+REVIVED = " No release since 1.0 has called it: it does so again."
+
+
+def _present(file: PythonFile) -> bool:
+    return any(name in file.text for name in STAGE_OF) and (
+        any(name in item.methods for item in file.classes for name in STAGE_OF)
+        or any(True for _ in odd(file))
+        or any(watcher.moves for watcher in watchers(file))
+    )
+
+
+def _collect(file: PythonFile) -> Shown:
+    hooks = [(item, hook) for item in file.classes for stage in EVERY if (hook := read_hook(item, stage))]
+    classes = tuple(dict.fromkeys(item.node.name for item, _ in hooks))
+    kinds = frozenset((hook.stage.old, hook.reads) for item, hook in hooks if not file_refusal(file, item, hook))
+    reading = frozenset(f"{item.qualname}.{hook.stage.old}" for item, hook in hooks if hook.reads)
+    based = frozenset(name for name in STAGE_OF if named_lines(file, name))
+    speaks = frozenset(name for name in based if len(named_lines(file, name)) > _base_calls(file, name))
+    return Shown(classes, kinds, reading, watchers(file), shown_ends(file, STAGES), speaks, based - speaks)
+
+
+def _base_calls(file: PythonFile, name: str) -> int:
+    methods = [item.methods[name] for item in file.classes if name in item.methods]
+    return sum(is_super_call(node, name) for method in methods for node in ast.walk(method))
+
+
+def _context(collected: Any) -> tuple[bytes, ...]:
+    """Files that name a class with an old hook are read, and those that define or name what would clash: they
+    may subclass it, under whatever name."""
+    hooks = {kind for shown in collected.values() for kind in shown.hooks}
+    texts = {name.encode() for shown in collected.values() for name in shown.classes}
+    for name, reads in hooks:
+        stage = STAGE_OF[name]
+        texts |= {*definitions([stage.new, stage.helper]), *spellings(stage.old)}
+        if reads:
+            texts |= {INDEX, *definitions([stage.step, stage.step_end, stage.start, stage.batch_end])}
+            texts |= {*spellings(stage.step), *spellings(stage.step_end)}
+    return tuple(sorted(texts))
+
+
+def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
+    if file.path not in facts.files:
+        return
+    for item in file.classes:
+        fact = facts.files[file.path].find(item.qualname)
+        hooks = _hooks(file, facts, item, fact) if fact else []
+        if not fact or not hooks:
+            continue
+        plans = [_plan(file, facts, item, fact, hook) for hook in hooks]
+        first = next(((hook, why) for hook, why in zip(hooks, plans, strict=True) if isinstance(why, str)), None)
+        stages = [hook.stage for hook in hooks]
+        for hook, plan in zip(hooks, plans, strict=True):
+            if first and not isinstance(plan, str):
+                plan = f"{first[0].stage.old} of the same class cannot be ({first[1]})"
+            doubt = _mixed(facts, item, hooks, plans) or late(facts, item, stages) or behind(facts, item, stages)
+            yield _match(file, facts, item, hook, plan, doubt)
+    yield from _moved(file, facts)
+    for name, node, within in odd(file) if facts.uses_lightning else ():
+        owner = facts.files[file.path].find(within.qualname) if within else None
+        if within and not (owner and _may_be_module(facts, owner)):
+            continue
+        yield _manual(file.span(node), STAGE_OF[name], f"{name} is not a plain method in the body of its class")
+
+
+def _hooks(file: PythonFile, facts: Facts, item: ClassNode, fact: ClassFact) -> list[EpochEnd]:
+    """The old hooks of a class that no other rule rewrites, the last stage first."""
+    if not _may_be_module(facts, fact):
+        return []
+    hooks = [hook for stage in reversed(EVERY) if (hook := read_hook(item, stage))]
+    place = facts, file.path, item.qualname
+    if optimizers.keeps_outputs(*place) or tbptt.keeps_outputs(*place):
+        hooks = [hook for hook in hooks if not hook.stage.train]
+    if facts.kind(fact) != MODULE:
+        hooks = [hook for hook in hooks if not hook.stage.later]
+    return hooks
+
+
+def _may_be_module(facts: Facts, fact: ClassFact) -> bool:
+    """Whether a class is, may be, or helps to make a LightningModule."""
+    kind = facts.kind(fact)
+    return kind == MODULE or (facts.uses_lightning and (kind is None or _is_mixin(facts, fact)))
+
+
+def _is_mixin(facts: Facts, fact: ClassFact) -> bool:
+    return facts.kind(fact) == "other" and any(facts.kind(child) in (MODULE, None) for child in facts.subclasses(fact))
+
+
+def _mixed(facts: Facts, item: ClassNode, hooks: list[EpochEnd], plans: list[_Plan | str]) -> str | None:
+    """What is said of a `*_step_end` that a step of the class will call, and a file that speaks of a precision."""
+    for hook, plan in zip(hooks, plans, strict=True):
+        ends = not isinstance(plan, str) and plan.keeping and plan.keeping.ends
+        if ends and hook.stage.step_end in item.methods and hook.stage.step in item.methods and (where := mixed(facts)):
+            return f" {where} speaks of a precision: {hook.stage.step_end} runs in the autocast region of its step."
+    return None
+
+
+def _moved(file: PythonFile, facts: Facts) -> Iterator[Match]:
+    """The hooks of callbacks that read what an old hook of a module leaves, and can be called behind the new one."""
+    for watcher in watchers(file):
+        stage = next(stage for stage in STAGES if stage.new == watcher.hook)
+        if not moving(facts, watcher) or not _is_watched(facts, stage, watcher):
+            continue
+        item = next(item for item in file.classes if item.qualname == watcher.owner)
+        method, new = item.methods[watcher.hook], later(watcher.hook)
+        reason = f"What it asks the module for is ready in {new}, as it was here behind {stage.old}."
+        message = f"{watcher.hook} of a callback comes before the module's own since Lightning 2.0"
+        edit = NodeEdit(method, partial(_called, name=new))
+        yield Match(
+            file.head(method), message, "unsafe", reason, stage.row, (edit,), unit=f"{file.path}:{item.qualname}"
+        )
+
+
+def _is_watched(facts: Facts, stage: Stage, watcher: Watcher) -> bool:
+    """Whether a callback reads what an old hook leaves that is rewritten."""
+    for path, shown in sorted(facts.collected("LIT201").items()):
+        file = facts.open(path) if any(name == stage.old for name, _ in shown.hooks) else None
+        for item in file.classes if file else ():
+            fact = facts.files[path].find(item.qualname)
+            if file and fact and stage.old in item.methods and noticed(item, stage, watcher):
+                hooks = _hooks(file, facts, item, fact)
+                if hooks and not any(isinstance(_plan(file, facts, item, fact, hook), str) for hook in hooks):
+                    return True
+    return False
+
+
+@touches("head")
+def _called(node: cst.FunctionDef, *, name: str) -> cst.FunctionDef:
+    return node.with_changes(name=node.name.with_changes(value=name))
+
+
+def _match(
+    file: PythonFile, facts: Facts, item: ClassNode, hook: EpochEnd, plan: _Plan | str, doubt: str | None
+) -> Match:
+    stage = hook.stage
+    place = file.head(item.methods[stage.old])
+    if isinstance(plan, str):
+        return _manual(place, stage, plan)
+    kept = plan.keeping
+    if stage.later and not _ran(facts):
+        doubt = (doubt or "") + REVIVED
+    return Match(
+        place,
+        _message(stage),
+        "unsafe" if doubt else "safe",
+        _SAFE[kept.where if kept else "unread"].format(stage=stage) + (doubt or ""),
+        stage.row or None,
+        edits=(NodeEdit(item.node, lambda node: _written(node, item, hook, plan)),),
+        unit=f"{file.path}:{item.qualname}",
+        needs="2.0.0" if kept and kept.where == "batch" and not (stage.train or kept.several) else None,
+    )
+
+
+_SAFE = {
+    "step": "{stage.new} reads the same results, kept by {stage.step} in a list that it empties.",
+    "batch": (
+        "{stage.new} reads the same results, kept in a list that it empties: {stage.batch_end} gets what 1.x handed "
+        "over, whichever way {stage.step} came to it."
+    ),
+    "nowhere": "{stage.step} returns nothing, so the list was always empty.",
+    "idle": "{stage.old} hands its outputs to a method that does not read them: an empty list will do.",
+    "unread": "{stage.old} does not read its outputs; {stage.new} is called at the same time.",
+}
+
+
+def _manual(place: Span, stage: Stage, refusal: str) -> Match:
+    return Match(
+        place,
+        _message(stage),
+        "manual",
+        f"Not rewritten: {refusal}. Keep what each {stage.step} returns in a list on self, read it in "
+        f"{stage.new}(self) and clear it there.",
+        stage.row or None,
+    )
+
+
+def _ran(facts: Facts) -> bool:
+    """Whether a pin admits a Lightning that called the oldest names."""
+    return not is_open(facts, LIGHTNING) and admits_below(facts, LIGHTNING, "1.0")
+
+
+def _message(stage: Stage) -> str:
+    if stage.later:
+        return f"{stage.old} is not called since Lightning 1.0"
+    return f"{stage.old} was removed in Lightning 2.0"
+
+
+@dataclass(frozen=True)
+class _Plan:
+    """What a rewrite does besides the new name: how outputs are kept, if they are read; whether a list that a base
+    class fills is emptied, if not."""
+
+    keeping: Keeping | None
+    clears: bool = False
+
+
+def _plan(file: PythonFile, facts: Facts, item: ClassNode, fact: ClassFact, hook: EpochEnd) -> _Plan | str:
+    """How a hook is rewritten; or the class's own reason, or what its callers, relatives and callbacks say, against
+    it."""
+    if facts.kind(fact) is None:
+        return "it cannot be told whether the class is a LightningModule: a base class comes from elsewhere"
+    refusal = file_refusal(file, item, hook) or project_refusal(file, facts, item, fact, hook)
+    if refusal:
+        return refusal
+    if hook.idle and not any(hook.idle & other.methods for other in family(facts, fact)):
+        return _Plan(Keeping("idle"))
+    if hook.reads:
+        kept = keeping(file, facts, item, fact, hook)
+        return kept if isinstance(kept, str) else _Plan(kept)
+    shown = facts.collected("LIT201")
+    above = facts.ancestry(fact)[1:]
+    return _Plan(
+        None,
+        any(f"{other.name}.{hook.stage.old}" in shown[other.path].reading for other in above if other.path in shown),
+    )
+
+
+def _written(node: cst.ClassDef, item: ClassNode, hook: EpochEnd, plan: _Plan) -> cst.ClassDef:
+    from codemods.rules.hooks.keep import cleared, keep_results
+
+    return cleared(node, item, hook) if plan.clears else keep_results(node, item, hook, plan.keeping)
+
+
+BEFORE = """\
+import torch
+from pytorch_lightning import LightningModule
+
+
+class Model(LightningModule):
+    def __init__(self):
+        super().__init__()
+        self.layer = torch.nn.Linear(4, 1)
+
+    def validation_step(self, batch, batch_idx):
+        x, y = batch
+        return {"error": (self.layer(x) - y).abs().mean()}
+
+    def validation_epoch_end(self, outputs):
+        self.log("error", torch.stack([output["error"] for output in outputs]).mean())
+"""
+AFTER = """\
+import torch
+from pytorch_lightning import LightningModule
+
+
+class Model(LightningModule):
+    def __init__(self):
+        super().__init__()
+        self.validation_step_outputs = []
+        self.layer = torch.nn.Linear(4, 1)
+
+    def validation_step(self, batch, batch_idx):
+        x, y = batch
+        output = {"error": (self.layer(x) - y).abs().mean()}
+        self.validation_step_outputs.append(output)
+        return output
+
+    def on_validation_epoch_end(self):
+        outputs, self.validation_step_outputs = self.validation_step_outputs, []
+        self.log("error", torch.stack([output["error"] for output in outputs]).mean())
+"""
+UNREAD = BEFORE.replace('torch.stack([output["error"] for output in outputs]).mean()', "self.best")
+UNREAD_AFTER = UNREAD.replace("def validation_epoch_end(self, outputs)", "def on_validation_epoch_end(self)")
+ONE_BY_ONE = BEFORE.replace("(self, batch, batch_idx)", "(self, batch, batch_idx, dataloader_idx=0)").replace(
+    'torch.stack([output["error"] for output in outputs]).mean()', "self.summary(outputs)"
+)
+SEVERAL_LOADERS = """\
+import torch
+from pytorch_lightning import LightningModule
+
+
+class Model(LightningModule):
+    def __init__(self):
+        super().__init__()
+        self.layer = torch.nn.Linear(4, 1)
+
+    def on_validation_epoch_start(self):
+        self.validation_step_outputs = [[] for _ in self.trainer.num_val_batches]
+
+    def validation_step(self, batch, batch_idx, dataloader_idx=0):
+        x, y = batch
+        output = {"error": (self.layer(x) - y).abs().mean()}
+        self.validation_step_outputs[dataloader_idx].append(output)
+        return output
+
+    def on_validation_epoch_end(self):
+        outputs, self.validation_step_outputs = self.validation_step_outputs, []
+        if len(outputs) == 1:
+            outputs = outputs[0]
+        self.log("error", self.summary(outputs))
+"""
+TRAINING = """\
+import torch
+from pytorch_lightning import LightningModule
+
+
+class Model(LightningModule):
+    def __init__(self):
+        super().__init__()
+        self.layer = torch.nn.Linear(4, 1)
+
+    def training_step(self, batch, batch_idx):
+        return {"loss": self.layer(batch).mean()}
+
+    def training_epoch_end(self, outputs):
+        self.log("mean", torch.stack([output["loss"] for output in outputs]).mean())
+"""
+TRAINING_AFTER = """\
+import torch
+from pytorch_lightning import LightningModule
+
+
+class Model(LightningModule):
+    def __init__(self):
+        super().__init__()
+        self.training_step_outputs = []
+        self.layer = torch.nn.Linear(4, 1)
+
+    def training_step(self, batch, batch_idx):
+        return {"loss": self.layer(batch).mean()}
+
+    def on_train_batch_end(self, outputs, batch, batch_idx):
+        self.training_step_outputs.append(outputs)
+
+    def on_train_epoch_end(self):
+        outputs, self.training_step_outputs = self.training_step_outputs, []
+        self.log("mean", torch.stack([output["loss"] for output in outputs]).mean())
+"""
+NOT_LIGHTNING = BEFORE.replace("(LightningModule)", "(torch.nn.Module)")
+
+RULE = Rule(
+    code="LIT201",
+    name="epoch-end-outputs",
+    summary="training_epoch_end, validation_epoch_end and test_epoch_end become on_*_epoch_end",
+    why=(
+        "Lightning 2.0 removed the hooks that were handed the outputs of every step (guide rows M179-M181, pull "
+        "request 16520): fit raises NotImplementedError, and test_epoch_end only when test() runs. The step now "
+        "keeps its result in a list on self, and the hook takes the list and leaves an empty one, so that early "
+        "returns and kept references are safe. Where the step is not the class's own, or is not plain, and for "
+        "training, the hook behind each batch keeps them: on_train_batch_end gets the dict with the detached loss, "
+        "divided by the accumulated batches, that 1.x handed over. Where the step may be given the index of one of "
+        "several dataloaders, there is a list for each, and the hook gets a list of lists if there are several. "
+        "validation_end and test_end, as two of the hooks were called up to 0.6 and could be until 1.0, become the "
+        "same; where no pin admits a release that called them, this waits for `--unsafe-fixes`."
+    ),
+    fix="safe",
+    versions="written for Lightning < 2.0; the result runs on 1.6 and later",
+    triggers=(
+        *(name.encode() for name in PLAIN),
+        *definitions([stage.old for stage in OLDEST]),
+        b"on_train_epoch_end",
+        b"_step_end(",
+    ),
+    check=_check,
+    examples=(
+        Example(BEFORE, AFTER),
+        Example(UNREAD, UNREAD_AFTER),
+        Example(ONE_BY_ONE, SEVERAL_LOADERS),
+        Example(TRAINING, TRAINING_AFTER),
+        Example(NOT_LIGHTNING, NOT_LIGHTNING),
+    ),
+    breaks_in="2.0.0",
+    needs="1.6.0",
+    collect=_collect,
+    context=_context,
+    present=_present,
+    references=("https://github.com/Lightning-AI/pytorch-lightning/pull/16520",),
+    rows=partial(best_levels, tuple((stage.row, "safe") for stage in STAGES)),
+    mentions=(*PRECISION, *WAITING),
+)

@@ -1,0 +1,294 @@
+"""LIT210: hooks that get other arguments than they used to."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING
+
+from codemods.code.source import ClassNode, PythonFile
+from codemods.code.syntax import Function, is_plain, is_super_call, parameters, uses
+from codemods.finding import Fix
+from codemods.lightning.facts import CALLBACK, MODULE, ClassFact, Facts
+from codemods.lightning.family import family
+from codemods.rule import Example, Match, NodeEdit, Rule, best_levels, touches
+from codemods.rules.hooks.transfer import LONGER, longer
+from codemods.rules.hooks.unheard import DATA
+
+if TYPE_CHECKING:
+    import libcst as cst
+
+PREFIX = {MODULE: 0, CALLBACK: 2}
+
+
+@dataclass(frozen=True)
+class Shorter:
+    """A hook that gets fewer arguments now: `count` of them, behind `trainer` and `pl_module` in a callback."""
+
+    count: int
+    row: str | None
+    since: str
+    kinds: tuple[str, ...] = (MODULE, CALLBACK)
+
+
+@dataclass(frozen=True)
+class Optional:
+    """A hook that gets `dataloader_idx` only with several loaders: it stands at that index and wants a default."""
+
+    index: int
+    row: str = "G16753"
+    since: str = "2.0"
+
+
+# `EMPTY_NOW` are those whose argument held something, so that a default for it changes what they do; the others'
+# was always 0, or is the method's own.
+# Read off LightningModule and Callback of 1.4, 1.6, 1.8, 1.9 and 2.6; the tests compare with the newest.
+SHORTER = {
+    "on_train_epoch_end": Shorter(0, "M000", "1.6"),
+    "on_predict_epoch_end": Shorter(0, "M238", "2.0"),
+    "on_train_batch_start": Shorter(2, None, "1.7"),
+    "on_train_batch_end": Shorter(3, None, "1.7"),
+    "finetune_function": Shorter(1, "M212", "2.0", (CALLBACK,)),
+}
+EMPTY_NOW = ("on_train_epoch_end", "on_predict_epoch_end")
+OPTIONAL = {
+    f"on_{stage}_batch_{end}": Optional(index)
+    for stage in ("validation", "test", "predict")
+    for end, index in (("start", 2), ("end", 3))
+}
+
+
+STAGED = ("setup", "teardown")
+"""Hooks of modules and datamodules that get `stage`, by its name."""
+
+
+def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
+    for item in file.classes:
+        hooks = [name for name in (*SHORTER, *OPTIONAL, *STAGED, *LONGER) if name in item.methods]
+        fact = facts.files[file.path].find(item.qualname) if hooks and file.path in facts.files else None
+        kind = facts.kind(fact) if fact else None
+        if fact is None or kind not in (*PREFIX, DATA):
+            continue
+        yield from _staged(file, item, kind)
+        for name in hooks:
+            if name in LONGER and kind != CALLBACK and (match := longer(file, facts, fact, item, name)):
+                yield match
+        for name in hooks:
+            if kind == DATA or name in STAGED or name in LONGER:
+                continue
+            match = _shorter(file, facts, fact, item, kind, name) or _optional(file, item, kind, name)
+            if match:
+                yield match
+
+
+def _staged(file: PythonFile, item: ClassNode, kind: str) -> Iterator[Match]:
+    """`setup(self)` and `teardown(self)` that take nothing."""
+    for name in STAGED if kind != CALLBACK else ():
+        method = item.methods.get(name)
+        if method is None or not is_plain(method) or len(method.args.args) != 1:
+            continue
+        message = f"{name} gets `stage`, which it does not take"
+        if uses(method, "stage"):
+            yield Match(file.head(method), message, "manual", "Not rewritten: it has a `stage` of its own.")
+            continue
+        reason = "The Trainer calls it with stage=, a TypeError; calls without it go on as before."
+        yield Match(file.head(method), message, "safe", reason, edits=(NodeEdit(method, _with_stage),))
+
+
+@touches("head")
+def _with_stage(node: cst.FunctionDef) -> cst.FunctionDef:
+    import libcst as cst
+
+    plain = cst.AssignEqual(cst.SimpleWhitespace(""), cst.SimpleWhitespace(""))
+    stage = cst.Param(name=cst.Name("stage"), equal=plain, default=cst.Name("None"))
+    own = node.params.params[0].with_changes(comma=cst.Comma(whitespace_after=cst.SimpleWhitespace(" ")))
+    return node.with_changes(params=node.params.with_changes(params=[own, stage]))
+
+
+def _shorter(file: PythonFile, facts: Facts, fact: ClassFact, item: ClassNode, kind: str, name: str) -> Match | None:
+    rule = SHORTER.get(name)
+    method = item.methods[name]
+    if rule is None or kind not in rule.kinds or _is_bound_otherwise(method):
+        return None
+    extra = parameters(method)[rule.count + PREFIX[kind] :]
+    meant = name in EMPTY_NOW and any("out" in parameter for parameter in extra)
+    if not extra or (len(method.args.defaults) >= len(extra) and not meant):
+        return None
+    shown = ", ".join(f"`{parameter}`" for parameter in extra)
+    message = f"{name} gets no {shown} since Lightning {rule.since}"
+    handed = _super_calls(method, name)
+    used = [parameter for parameter in extra if _used_otherwise(method, parameter, handed)]
+    if used:
+        silent = "; it has a default, which is all that 2.x gives it" if method.args.defaults else ""
+        advice = _ADVICE.get(name, "take what you need from self, the trainer or the module")
+        reason = f"Not rewritten: the hook reads `{used[0]}`{silent}. {advice}."
+        return Match(file.head(method), message, "manual", reason, rule.row)
+    if len(method.args.defaults) >= len(extra):
+        return None
+    relatives = [other.name for other in family(facts, fact) if name in other.methods]
+    if relatives:
+        reason = f"{relatives[0]}, a relative of the class, has the hook too: look at how they call each other."
+    else:
+        reason = "The hook does not read it."
+    level = "unsafe" if relatives else "safe"
+    edit = NodeEdit(method, partial(_dropped, extra=tuple(extra), count=rule.count + PREFIX[kind], name=name))
+    needs = "2.0.0" if rule.since == "2.0" else None
+    return Match(file.head(method), message, level, reason, rule.row, (edit,), needs=needs)  # type: ignore[arg-type]
+
+
+_ADVICE = {
+    "on_train_epoch_end": "Keep what each training_step returns in a list on self, read it here and empty it",
+    "on_predict_epoch_end": "trainer.predict_loop.predictions holds what the steps returned",
+    "on_train_batch_start": "There is one train loader for the hook: the index was always 0",
+    "on_train_batch_end": "There is one train loader for the hook: the index was always 0",
+}
+
+
+def _is_bound_otherwise(method: Function) -> bool:
+    decorators = {ast.unparse(node) for node in method.decorator_list}
+    return bool(method.args.vararg or method.args.posonlyargs or decorators & {"staticmethod", "classmethod"})
+
+
+def _super_calls(method: Function, name: str) -> list[ast.Call]:
+    return [node for node in ast.walk(method) if isinstance(node, ast.Call) and is_super_call(node, name)]
+
+
+def _used_otherwise(method: Function, parameter: str, handed: list[ast.Call]) -> bool:
+    """Whether a parameter is read elsewhere than as an argument that goes on to the base class."""
+    plain = {id(argument) for call in handed for argument in call.args}
+    return any(id(node) not in plain for node in uses(method, parameter))
+
+
+@touches("head")
+def _dropped(node: cst.FunctionDef, *, extra: tuple[str, ...], count: int, name: str) -> cst.FunctionDef:
+    import libcst as cst
+    import libcst.matchers as m
+
+    from codemods.rewrite.edits import without_parameter
+
+    for parameter in extra:
+        node = without_parameter(node, parameter)
+    call = m.Call(func=m.Attribute(value=m.Call(func=m.Name("super")), attr=m.Name(name)))
+
+    def shortened(found: cst.CSTNode, _: object) -> cst.CSTNode:
+        assert isinstance(found, cst.Call)
+        kept = list(found.args[:count])
+        if kept and len(found.args) > count:
+            kept[-1] = kept[-1].with_changes(comma=found.args[-1].comma)
+        return found.with_changes(args=kept)
+
+    replaced = m.replace(node, call, shortened)
+    assert isinstance(replaced, cst.FunctionDef)
+    return replaced
+
+
+def _optional(file: PythonFile, item: ClassNode, kind: str, name: str) -> Match | None:
+    rule = OPTIONAL.get(name)
+    method = item.methods[name]
+    if rule is None or _is_bound_otherwise(method):
+        return None
+    names = parameters(method)
+    index = rule.index + PREFIX[kind]
+    if len(names) != index + 1 or method.args.defaults:
+        return None
+    return Match(
+        file.head(method),
+        f"{name} gets `{names[index]}` only with several loaders since Lightning {rule.since}",
+        "safe",
+        "With one loader the call lacks the argument; its index is 0.",
+        rule.row,
+        (NodeEdit(method, partial(_with_default, name=names[index])),),
+    )
+
+
+@touches("head")
+def _with_default(node: cst.FunctionDef, *, name: str) -> cst.FunctionDef:
+    import libcst as cst
+
+    def changed(param: cst.Param) -> cst.Param:
+        if param.name.value != name:
+            return param
+        space = cst.SimpleWhitespace(" " if param.annotation else "")
+        equal = cst.AssignEqual(whitespace_before=space, whitespace_after=space)
+        return param.with_changes(default=cst.Integer("0"), equal=equal)
+
+    params = [changed(param) for param in node.params.params]
+    return node.with_changes(params=node.params.with_changes(params=params))
+
+
+BEFORE = """\
+from pytorch_lightning import Callback, LightningModule
+
+
+class Printer(Callback):
+    def on_train_batch_end(self, trainer, pl_module, outputs, batch, batch_idx, dataloader_idx):
+        super().on_train_batch_end(trainer, pl_module, outputs, batch, batch_idx, dataloader_idx)
+        print(batch_idx)
+
+    def on_validation_batch_end(self, trainer, pl_module, outputs, batch, batch_idx, dataloader_idx: int):
+        print(dataloader_idx)
+
+
+class Model(LightningModule):
+    def on_train_epoch_end(self, outputs):
+        print("done")
+"""
+AFTER = """\
+from pytorch_lightning import Callback, LightningModule
+
+
+class Printer(Callback):
+    def on_train_batch_end(self, trainer, pl_module, outputs, batch, batch_idx):
+        super().on_train_batch_end(trainer, pl_module, outputs, batch, batch_idx)
+        print(batch_idx)
+
+    def on_validation_batch_end(self, trainer, pl_module, outputs, batch, batch_idx, dataloader_idx: int = 0):
+        print(dataloader_idx)
+
+
+class Model(LightningModule):
+    def on_train_epoch_end(self):
+        print("done")
+"""
+READ = """\
+from pytorch_lightning import LightningModule
+
+
+class Model(LightningModule):
+    def on_train_epoch_end(self, outputs):
+        print(len(outputs))
+"""
+
+
+def _rows() -> tuple[tuple[str, Fix], ...]:
+    return best_levels(
+        [*((hook.row, "safe") for hook in SHORTER.values()), *((hook.row, "safe") for hook in OPTIONAL.values())]
+    )
+
+
+RULE = Rule(
+    code="LIT210",
+    name="hook-arguments",
+    summary="Hooks take the arguments that Lightning gives them now",
+    why=(
+        "A hook that wants an argument which is no longer given is a TypeError in the middle of training, and one "
+        "with a default for it silently gets the default: `outputs` of on_train_epoch_end (guide row M000), the "
+        "optimizer's index (M213), the loader's index of the training hooks, and with one loader that of the "
+        "validation, test and prediction hooks (pull request 16753). setup and teardown that do not take the stage "
+        "are a TypeError at once."
+    ),
+    fix="safe",
+    versions="written for Lightning < 2.0",
+    triggers=(
+        *(f"def {name}".encode() for name in (*SHORTER, *OPTIONAL, *LONGER)),
+        *(f"def {name}(self)".encode() for name in STAGED),
+    ),
+    check=_check,
+    examples=(Example(BEFORE, AFTER), Example(READ, READ)),
+    breaks_in="2.0.0",
+    needs="1.7.0",
+    rows=_rows,
+    references=("https://github.com/Lightning-AI/pytorch-lightning/pull/16753",),
+)

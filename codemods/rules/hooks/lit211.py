@@ -1,0 +1,280 @@
+"""LIT211: hooks that Lightning does not call any more, without a word."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from codemods.code.scopes import ROOT, Scope
+from codemods.code.source import ClassNode, PythonFile
+from codemods.code.syntax import Function, parameters
+from codemods.finding import Fix
+from codemods.lightning.facts import CALLBACK, ClassFact, Facts
+from codemods.lightning.family import definitions, family
+from codemods.rule import Example, Match, NodeEdit, Rule, best_levels, touches
+from codemods.rules.hooks.epoch_end import IN_PLACE, OLDEST, STAGES
+from codemods.rules.hooks.step_end import PRECISION, family_refusal, mixed, own_refusal, shown_ends, spellings
+from codemods.rules.hooks.unheard import DATA, DATA_HOOKS, HOOKS, Unheard
+
+if TYPE_CHECKING:
+    import libcst as cst
+IDLE = (f"{ROOT}.data_loader", f"{ROOT}.core.decorators.data_loader")
+"""Decorators that did nothing any more, which LIT001 takes out."""
+LATER = {stage.old: {stage.later, stage.new} for stage in OLDEST}
+"""Hooks that LIT201 rewrites, unless the class has them by their later names too."""
+STEP_ENDS = {stage.step_end: stage for stage in STAGES}
+
+
+@dataclass(frozen=True)
+class _Ends:
+    """The names of a file's classes with a `*_step_end`, which `Class.step_end` always give something, and which are
+    called by a step of their own class once that is rewritten."""
+
+    classes: tuple[str, ...]
+    given: frozenset[str]
+    called: frozenset[str]
+
+
+def _collect(file: PythonFile) -> _Ends | None:
+    ending = [(item, stage) for item in file.classes for stage in STAGES if stage.step_end in item.methods]
+    if not ending:
+        return None
+    called = {f"{item.qualname}.{stage.step_end}" for item, stage in ending if own_refusal(file, item, stage) is None}
+    return _Ends(tuple(item.node.name for item, _ in ending), shown_ends(file, STAGES), frozenset(called))
+
+
+def _context(collected: Any) -> tuple[bytes, ...]:
+    """Files that name a class with a step end, or could define or call what belongs to it, are read."""
+    texts = {name.encode() for ends in collected.values() for name in ends.classes}
+    names = {name.rpartition(".")[2] for ends in collected.values() for name in ends.called}
+    for name in names:
+        stage = STEP_ENDS[name]
+        texts |= {*definitions([stage.step, stage.step_end]), *spellings(stage.step), *spellings(stage.step_end)}
+    return tuple(sorted(texts))
+
+
+def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
+    for item in file.classes:
+        old = [name for name in item.methods if name in HOOKS or name in DATA_HOOKS]
+        fact = facts.files[file.path].find(item.qualname) if old and file.path in facts.files else None
+        kind = facts.kind(fact) if fact else None
+        for name in old:
+            hook = (DATA_HOOKS if kind == DATA else HOOKS).get(name)
+            if not (fact and hook and kind in hook.kinds) or _called(file, name):
+                continue
+            if name in LATER and not LATER[name] & item.methods.keys():
+                continue
+            if name in STEP_ENDS:
+                yield from _step_end(file, facts, fact, item, name, hook)
+            else:
+                yield _match(file, facts, fact, item, name, hook, kind)
+
+
+def _step_end(
+    file: PythonFile, facts: Facts, fact: ClassFact, item: ClassNode, name: str, hook: Unheard
+) -> Iterator[Match]:
+    """A step end that the class's own step can call, that an inherited step will call, or that is left."""
+    stage = STEP_ENDS[name]
+    message = f"{name} is not called since Lightning {hook.since}"
+    collected = facts.collected("LIT211")
+    given = frozenset((path, each) for path, ends in collected.items() for each in ends.given)
+    if stage.step not in item.methods:
+        above = next((other for other in facts.ancestry(fact)[1:] if stage.step in other.methods), None)
+        ends = collected.get(above.path) if above else None
+        if above and ends and f"{above.name}.{name}" in ends.called and not family_refusal(facts, above, stage, given):
+            return
+    refusal = own_refusal(file, item, stage) or family_refusal(facts, fact, stage, given)
+    place = file.head(item.methods[name])
+    if refusal:
+        yield Match(place, message, "manual", f"Not rewritten: {refusal}. {hook.reason}.", hook.row)
+        return
+    edit = NodeEdit(item.methods[stage.step], partial(_ending, step_end=name))
+    reason = f"{stage.step} now gives its result to {name} itself, as Lightning did."
+    where = mixed(facts)
+    if where:
+        reason += f" {where} speaks of a precision: {name} runs in the autocast region of its step then."
+    level: Fix = "unsafe" if where else "safe"
+    yield Match(place, message, level, reason, hook.row, (edit,), unit=f"{file.path}:{item.qualname}")
+
+
+@touches("head")
+def _ending(node: cst.FunctionDef, *, step_end: str) -> cst.FunctionDef:
+    from codemods.rules.hooks.keep import ending
+
+    return ending(node, step_end)
+
+
+def _called(file: PythonFile, name: str) -> bool:
+    """Whether the file calls the method itself, so that it is not for Lightning alone."""
+    return any(
+        isinstance(call.node.func, ast.Attribute) and call.node.func.attr == name and not _of_base(call.node)
+        for call in file.calls_near([name])
+    )
+
+
+def _of_base(call: ast.Call) -> bool:
+    """Whether a call of a hook is the hook's own of its base: `super().hook()` or `Base.hook(self)`."""
+    owner = ast.unparse(call.func.value) if isinstance(call.func, ast.Attribute) else ""
+    first = call.args[0] if call.args else None
+    return owner == "super()" or (isinstance(first, ast.Name) and first.id == "self" != owner)
+
+
+def _match(
+    file: PythonFile, facts: Facts, fact: ClassFact, item: ClassNode, name: str, hook: Unheard, kind: str
+) -> Match:
+    method = item.methods[name]
+    message = f"{name} is not called since Lightning {hook.since}"
+    row = hook.row or None
+    if not hook.new:
+        return Match(file.head(method), message, "manual", f"{hook.reason}.", row)
+    refusal = _refusal(facts, fact, item, name, method, hook, kind)
+    if refusal:
+        reason = f"Not rewritten: {refusal}. {hook.reason} Move it to {hook.new}."
+        return Match(file.head(method), message, "manual", reason, row)
+    edit = NodeEdit(method, partial(_renamed, hook=hook))
+    unit = f"{file.path}:{item.qualname}"
+    return Match(file.head(method), message, hook.level, hook.reason, row, (edit,), unit=unit, needs=hook.needs)
+
+
+def _made_beside(item: ClassNode, new: str) -> str | None:
+    """The hook of an epoch's outputs whose own rewrite brings the class a hook of that name."""
+    for stage in (*STAGES, *OLDEST):
+        starts = () if "__init__" in item.methods else (stage.start,)
+        if stage.old in item.methods and new in (stage.new, stage.batch_end, *starts):
+            return stage.old
+    return None
+
+
+def _refusal(
+    facts: Facts, fact: ClassFact, item: ClassNode, name: str, method: Function, hook: Unheard, kind: str
+) -> str | None:
+    if hook.new in item.methods:
+        return f"the class has {hook.new} already"
+    twins = [other for other in item.methods if other != name and (twin := HOOKS.get(other)) and twin.new == hook.new]
+    if twins:
+        return f"{twins[0]} of the same class would become {hook.new} too"
+    if needing := _made_beside(item, hook.new):
+        return f"what {needing} of the same class becomes needs {hook.new} too"
+    for other in family(facts, fact):
+        clashing = sorted({name, hook.new} & other.methods)
+        if clashing:
+            return f"{other.name} ({other.path}), a relative of the class, defines {clashing[0]}"
+    expected = hook.takes + (2 if kind == CALLBACK else 0)
+    decorated = any(not _hands_on(node, item.scope) for node in method.decorator_list)
+    if len(parameters(method)) != expected or method.args.vararg or method.args.kwonlyargs or decorated:
+        return "it is not a plain method with the parameters that it was given"
+    if set(hook.adds) & {node.id for node in ast.walk(method) if isinstance(node, ast.Name)}:
+        return "it uses the name of a parameter that the new hook gets"
+    if any(isinstance(node, ast.Name) and node.id == "super" for node in ast.walk(method)) or any(
+        isinstance(node, ast.Call) and getattr(node.func, "attr", "") == name and _of_base(node)
+        for node in ast.walk(method)
+    ):
+        return "it calls its base class"
+    return None
+
+
+def _hands_on(decorator: ast.expr, scope: Scope) -> bool:
+    """Whether a decorator gives the method whatever it is called with."""
+    dotted = scope.resolve(decorator.func if isinstance(decorator, ast.Call) else decorator) or ""
+    ranked = dotted.startswith("lightning") and dotted.endswith(".rank_zero_only")
+    return dotted in (*IN_PLACE, *IDLE) or (ranked and not isinstance(decorator, ast.Call))
+
+
+@touches("head")
+def _renamed(node: cst.FunctionDef, *, hook: Unheard) -> cst.FunctionDef:
+    import libcst as cst
+
+    from codemods.rewrite.edits import body_of, statements, with_body
+
+    added = [cst.Param(name=cst.Name(name)) for name in hook.adds]
+    params = [*node.params.params, *added]
+    params = [param.with_changes(comma=cst.MaybeSentinel.DEFAULT) if param in added else param for param in params]
+    if added and node.params.params:
+        last = node.params.params[-1]
+        comma = cst.Comma(whitespace_after=cst.SimpleWhitespace(" "))
+        params[len(node.params.params) - 1] = last.with_changes(comma=comma)
+    node = node.with_changes(name=cst.Name(hook.new), params=node.params.with_changes(params=params))
+    if not hook.only:
+        return node
+    guard = statements(f"if {hook.only}:\n    pass\n")[0]
+    return with_body(node, [guard.with_changes(body=cst.IndentedBlock(body=body_of(node)))])  # type: ignore[no-any-return]
+
+
+BEFORE = """\
+from pytorch_lightning import Callback
+
+
+class Stop(Callback):
+    def on_keyboard_interrupt(self, trainer, pl_module):
+        print("stopped")
+"""
+AFTER = """\
+from pytorch_lightning import Callback
+
+
+class Stop(Callback):
+    def on_exception(self, trainer, pl_module, exception):
+        if isinstance(exception, KeyboardInterrupt):
+            print("stopped")
+"""
+ENDED = """\
+from pytorch_lightning import LightningModule
+
+
+class Model(LightningModule):
+    def training_step(self, batch, batch_idx):
+        return {"guess": self(batch)}
+
+    def training_step_end(self, output):
+        return self.loss(output["guess"])
+"""
+ENDED_AFTER = ENDED.replace('{"guess": self(batch)}', 'self.training_step_end({"guess": self(batch)})')
+SHARED = BEFORE + "\n    def on_exception(self, trainer, pl_module, exception):\n        pass\n"
+EVERY_STAGE = """\
+from pytorch_lightning import Callback
+
+
+class Count(Callback):
+    def on_epoch_end(self, trainer, pl_module):
+        print(trainer.current_epoch)
+"""
+
+
+def _rows() -> tuple[tuple[str, Fix], ...]:
+    return best_levels(
+        (hook.row, hook.level if hook.new or name in STEP_ENDS else "manual")
+        for name, hook in (*HOOKS.items(), *DATA_HOOKS.items())
+    )
+
+
+RULE = Rule(
+    code="LIT211",
+    name="unheard-hook",
+    summary="Hooks that Lightning stopped to call become those that it calls",
+    why=(
+        "Lightning removed some thirty hooks between 1.6 and 2.1 and calls none of them now. Nothing fails: the "
+        "method stands there and is not called (guide rows M055-M059, M067, M068, M084-M087, M096-M103, M233-M235). "
+        "Where another hook is called at the same point the method takes its name, and a step calls its own "
+        "*_step_end, unsafely where a precision is spoken of, since autocast now spans both; where it ran more "
+        "often than that one, or has no equal, a person has to say what is meant."
+    ),
+    fix="safe",
+    versions="written for Lightning < 2.0",
+    triggers=tuple(f"def {name}".encode() for name in (*HOOKS, *DATA_HOOKS)),
+    check=_check,
+    examples=(
+        Example(BEFORE, AFTER),
+        Example(ENDED, ENDED_AFTER),
+        Example(SHARED, SHARED),
+        Example(EVERY_STAGE, EVERY_STAGE),
+    ),
+    breaks_in="2.0.0",
+    needs="1.7.0",
+    collect=_collect,
+    context=_context,
+    rows=_rows,
+    mentions=PRECISION,
+)

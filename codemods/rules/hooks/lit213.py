@@ -1,0 +1,151 @@
+"""LIT213: dicts with `log` and `progress_bar` that are returned in order to log."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from functools import partial
+from typing import TYPE_CHECKING
+
+from codemods.code.source import ClassNode, PythonFile
+from codemods.code.syntax import Function, crowded_return, finally_leaves, is_plain, self_name
+from codemods.lightning.facts import MODULE, Facts
+from codemods.lightning.versions import LIGHTNING, admits_below
+from codemods.rule import Example, Match, NodeEdit, Rule
+from codemods.rules.hooks.epoch_end import LOGGED
+from codemods.rules.hooks.returned_logs import HOOKS, STEPS, Returned, logged_returns, read_return
+from codemods.rules.hooks.step_end import named_lines
+
+if TYPE_CHECKING:
+    import libcst as cst
+
+
+def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
+    for item in file.classes:
+        methods = [item.methods[name] for name in (*STEPS, *HOOKS) if name in item.methods]
+        logging = [(method, found) for method in methods if (found := logged_returns(method))]
+        fact = facts.files[file.path].find(item.qualname) if logging and file.path in facts.files else None
+        if fact is None or facts.kind(fact) != MODULE:
+            continue
+        for method, found in logging:
+            why = _refusal(file, item, method)
+            read = [why or read_return(file, item, method, node) for node in found]
+            yield _match(file, item, method, found[0], read, admits_below(facts, LIGHTNING, "1.3"))
+
+
+def _refusal(file: PythonFile, item: ClassNode, method: Function) -> str | None:
+    if not is_plain(method) or self_name(method) != "self" or finally_leaves(method) or crowded_return(method):
+        return f"{method.name} is not a plain method"
+    if method.name in HOOKS and (lines := named_lines(file, method.name)):
+        return f"{method.name} is used by name in line {min(lines)}"
+    if any(name in item.methods for name in ("log", "log_dict")):
+        return "the class has a method `log` of its own"
+    if any(isinstance(attribute.ctx, ast.Store) for name in _NAMES for attribute in file.attributes(name)):
+        return "the class has an attribute `log` of its own"
+    return None
+
+
+_NAMES = ("log", "log_dict")
+
+
+def _match(
+    file: PythonFile, item: ClassNode, method: Function, node: ast.Return, read: list[Returned | str], old: bool
+) -> Match:
+    """What becomes of a method's returns; `old` says that a Lightning may run them which read them."""
+    place = file.span(node)
+    message = f"nothing reads `log` and `progress_bar` in what {method.name} returns since Lightning 1.3"
+    refusals = [each for each in read if isinstance(each, str)]
+    if refusals:
+        advice = "Log it by self.log(..., prog_bar=True) or self.log_dict(...)"
+        return Match(place, message, "manual", f"Not rewritten: {refusals[0]}. {advice}.")
+    found = tuple(each for each in read if isinstance(each, Returned))
+    kept = _is_read(item)
+    change = partial(_logged, method=method, read=found, kept=kept)
+    edit = (NodeEdit(method, change),)
+    if kept and not old:
+        reason = "The class reads them itself: they are taken to be for the logger too, and to be single numbers."
+        return Match(place, message, "unsafe", reason, edits=edit)
+    if all(each.sure for each in found):
+        return Match(place, message, "safe", "The same values are logged under the same names.", edits=edit)
+    reason = "The values are logged; what else callbacks could monitor by name cannot all be told from the method."
+    return Match(place, message, "unsafe", reason, edits=edit)
+
+
+def _is_read(item: ClassNode) -> bool:
+    """Whether the class asks a result for `log` or `progress_bar`."""
+    return any(
+        isinstance(node, ast.Subscript)
+        and isinstance(node.ctx, ast.Load)
+        and isinstance(node.slice, ast.Constant)
+        and node.slice.value in LOGGED
+        for node in ast.walk(item.node)
+    )
+
+
+def _logged(node: cst.FunctionDef, *, method: Function, read: tuple[Returned, ...], kept: bool) -> cst.FunctionDef:
+    from codemods.rules.hooks.log import logging_itself
+
+    return logging_itself(node, method, read, kept)
+
+
+BEFORE = """\
+import torch
+from pytorch_lightning import LightningModule
+
+
+class Model(LightningModule):
+    def training_step(self, batch, batch_idx):
+        loss = self(batch)
+        logs = {"train_loss": loss}
+        return {"loss": loss, "log": logs, "progress_bar": logs}
+
+    def validation_epoch_end(self, outputs):
+        mean = torch.stack([x["val_loss"] for x in outputs]).mean()
+        return {"avg_val_loss": mean, "log": {"val_loss": mean}}
+"""
+AFTER = """\
+import torch
+from pytorch_lightning import LightningModule
+
+
+class Model(LightningModule):
+    def training_step(self, batch, batch_idx):
+        loss = self(batch)
+        logs = {"train_loss": loss}
+        self.log_dict(logs, prog_bar=True)
+        return {"loss": loss}
+
+    def validation_epoch_end(self, outputs):
+        mean = torch.stack([x["val_loss"] for x in outputs]).mean()
+        self.log("avg_val_loss", mean, logger=False)
+        self.log_dict({"val_loss": mean})
+"""
+BUILT = (
+    BEFORE.replace('return {"loss": loss, "log": logs, "progress_bar": logs}', "return self.results(log=logs)")
+    .split("    def validation_epoch_end")[0]
+    .replace("return self.results(log=logs)", "result = dict(loss=loss, log=logs)\n        return result")
+)
+BUILT_AFTER = BUILT.replace("loss=loss, log=logs)", "loss=loss)\n        self.log_dict(logs)")
+LEFT = BUILT.replace("        return", "        result.update(self.more)\n        return")
+
+RULE = Rule(
+    code="LIT213",
+    name="returned-logs",
+    summary='Metrics returned as {"log": ..., "progress_bar": ...} are logged by self.log_dict',
+    why=(
+        "Up to 1.2 Lightning logged what a training step or an epoch-end hook returned under `log`, showed what it "
+        "returned under `progress_bar`, and let callbacks monitor both and the other keys of such a hook. Since 1.3 "
+        "nothing reads them (pull request 6734), without a word: metrics vanish from the logger, and a callback that "
+        "monitors one fails or does nothing. The values now go to self.log_dict and self.log; what was for callbacks "
+        "alone is logged with logger=False. What a validation or test step returned was never logged by itself."
+    ),
+    fix="safe",
+    stops=False,
+    versions="written for Lightning < 1.3",
+    triggers=(b'"log"', b"'log'", b'"progress_bar"', b"'progress_bar'", b"log=", b"progress_bar="),
+    check=_check,
+    examples=(Example(BEFORE, AFTER), Example(BUILT, BUILT_AFTER), Example(LEFT, LEFT)),
+    breaks_in="1.3.0",
+    needs="1.0.0",
+    references=("https://github.com/Lightning-AI/pytorch-lightning/pull/6734",),
+)

@@ -1,0 +1,89 @@
+"""LIT214: a training step that returns nothing, in a project that trains on several devices."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+
+from codemods.code.source import PythonFile
+from codemods.code.syntax import is_none, results, returns
+from codemods.lightning.facts import MODULE, Argument, Facts
+from codemods.lightning.optimization import optimization
+from codemods.lightning.versions import LIGHTNING, admits_below, reaches
+from codemods.rule import Example, Match, Rule, best_levels
+
+STEP = "training_step"
+COUNTS = ("devices", "gpus", "num_nodes", "num_processes", "tpu_cores")
+NAMES = ("strategy", "accelerator", "distributed_backend")
+SEVERAL = ("ddp", "fsdp", "deepspeed")
+
+
+def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
+    if not reaches(facts, "2.3.0") or not admits_below(facts, LIGHTNING, "2.3.0") or not _spreads(facts):
+        return
+    known = facts.files.get(file.path)
+    for item in file.classes:
+        step = item.methods.get(STEP)
+        fact = known.find(item.qualname) if known else None
+        if step is None or fact is None or facts.kind(fact) != MODULE or not results(step):
+            continue
+        if optimization(facts, file, fact) != "automatic":
+            continue
+        for node in returns(step):
+            if node.value is None or is_none(node.value):
+                yield Match(
+                    file.span(node),
+                    "a training step that returns nothing fails on several devices since Lightning 2.3",
+                    "manual",
+                    "Not rewritten: where it skips a batch, return a loss that asks for nothing (0 times one that the "
+                    "parameters made), or leave the batch out in the dataset; each process has to do the same.",
+                    "G19918",
+                )
+
+
+def _spreads(facts: Facts) -> bool:
+    """Whether a Trainer of the project is seen to train on several devices."""
+    return any(_several(argument) for trainer in facts.trainers for argument in trainer.arguments)
+
+
+def _several(argument: Argument) -> bool:
+    value = argument.value
+    if argument.name in NAMES:
+        return any(name in argument.text.lower() for name in SEVERAL)
+    if argument.name not in COUNTS or not argument.literal:
+        return False
+    return len(value) > 1 if isinstance(value, list) else type(value) is int and (value > 1 or value == -1)
+
+
+SKIPPING = """\
+from pytorch_lightning import LightningModule, Trainer
+
+
+class Model(LightningModule):
+    def training_step(self, batch, batch_idx):
+        if batch is None:
+            return None
+        return self(batch).mean()
+
+
+trainer = Trainer(accelerator="gpu", devices=2)
+"""
+ALONE = SKIPPING.replace("devices=2", "devices=1")
+
+RULE = Rule(
+    code="LIT214",
+    name="step-returns-nothing",
+    summary="A training step that returns nothing is named where several devices train",
+    why=(
+        "Since Lightning 2.3 a training step that returns None raises a RuntimeError when several processes train "
+        "(pull request 19918): one that skipped its batch let the others wait for its gradients. On one device it "
+        "still skips the batch."
+    ),
+    fix="manual",
+    versions="Lightning 2.3 and later",
+    triggers=(STEP.encode(),),
+    check=_check,
+    examples=(Example(SKIPPING, SKIPPING), Example(ALONE, ALONE)),
+    rows=partial(best_levels, (("G19918", "manual"),)),
+    references=("https://github.com/Lightning-AI/pytorch-lightning/pull/19918",),
+)

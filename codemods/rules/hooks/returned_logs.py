@@ -1,0 +1,300 @@
+"""Dicts with `log` and `progress_bar` that a method returns, and the calls of `self.log` that stand for them."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+
+from codemods.code.source import ClassNode, PythonFile
+from codemods.code.syntax import Function, parameters, returns, uses
+from codemods.rules.hooks.epoch_end import LOGGED, OLDEST, STAGES
+
+STEPS = ("training_step", "training_step_end")
+HOOKS = tuple(dict.fromkeys(name for stage in (*STAGES, *OLDEST) for name in (stage.old, stage.new)))
+
+
+@dataclass(frozen=True)
+class Returned:
+    """A `return {..., "log": ...}`, with what is to be logged instead, as source text. `name` is what the dict is
+    called in the statement before it, if it is; `sure` whether nothing that 0.x logged by it is left out; `emptied`
+    whether nothing is left to return, `last` whether the method ends there."""
+
+    node: ast.Return
+    name: str | None
+    calls: tuple[str, ...]
+    sure: bool
+    emptied: bool
+    last: bool
+
+
+def logged_returns(method: Function) -> list[ast.Return]:
+    """The returns of a method that give a dict with `log` or `progress_bar`, as far as the method shows it."""
+    return [node for node in returns(method) if node.value is not None and _shows_log(method, node.value)]
+
+
+def _shows_log(method: Function, value: ast.expr) -> bool:
+    if isinstance(value, ast.Name):
+        bound = [
+            node.value
+            for node in ast.walk(method)
+            if isinstance(node, ast.Assign) and any(_is_name(target, value.id) for target in node.targets)
+        ]
+        return any(_keys(each) & set(LOGGED) for each in bound)
+    return bool(_keys(value) & set(LOGGED))
+
+
+def _is_name(node: ast.expr, name: str) -> bool:
+    return isinstance(node, ast.Name) and node.id == name
+
+
+def _keys(value: ast.expr) -> set[str]:
+    """The constant keys of a dict display, of `dict(...)`, and of a call such as `OrderedDict({...})`."""
+    if isinstance(value, ast.Dict):
+        return {key.value for key in value.keys if isinstance(key, ast.Constant) and isinstance(key.value, str)}
+    if isinstance(value, ast.Call):
+        found = {keyword.arg for keyword in value.keywords if keyword.arg}
+        return found.union(*(_keys(argument) for argument in value.args[:1]))
+    return set()
+
+
+def read_return(file: PythonFile, item: ClassNode, method: Function, node: ast.Return) -> Returned | str:
+    """What stands for a returned dict, or why it cannot be told."""
+    named = isinstance(node.value, ast.Name)
+    value = _named_before(method, node) if named else node.value
+    entries = _entries(item, value) if value else None
+    if entries is None:
+        return "what it returns is not written out as a dict at the `return`"
+    parts = dict(entries)
+    if len(parts) != len(entries):
+        return "the dict has a key twice"
+    if _logs(method):
+        return "the method logs by itself too, and what it returns may be left over"
+    if any(name in LOGGED and not isinstance(each, ast.Name | ast.Dict) for name, each in parts.items()):
+        return "what is logged is not a name or a dict"
+    shown = _Shown(file, method)
+    log, bar = parts.get("log"), parts.get("progress_bar")
+    calls = _calls(shown, log, bar)
+    if isinstance(calls, str):
+        return calls
+    if whole := sorted(_names_in(shown, log, bar) & _of_batch(method)):
+        return f"`{whole[0]}` is a part of the batch, where a logger takes single numbers"
+    hook = method.name in HOOKS
+    if hook and named and value and any("#" in line for line in file.lines[value.lineno - 2 : value.end_lineno]):
+        return "a comment stands beside the dict, of which nothing would be left"
+    others = {name: each for name, each in parts.items() if name not in LOGGED}
+    sure = True
+    if hook:
+        known = [shown.items(each) for each in (log, bar) if each is not None]
+        keys = {key for found in known if found for key in found}
+        sure = None not in known
+        texts = {file.source_of(each) for found in known if found for each in found.values()}
+        for name, each in others.items():
+            text = file.source_of(each)
+            if name in keys:
+                continue
+            if not (text in texts or _is_item(each, log, bar)):
+                sure = False
+                continue
+            calls.insert(0, f"self.log({_quoted(file, value, name)}, {text}, logger=False)")
+    called = node.value.id if isinstance(node.value, ast.Name) else None
+    return Returned(node, called, tuple(calls), sure, hook, method.body[-1] is node)
+
+
+def _names_in(shown: _Shown, *dicts: ast.expr | None) -> set[str]:
+    """The names that stand as values in some dicts, as far as these are written out."""
+    values = [each for node in dicts if node is not None for each in (shown.items(node) or {}).values()]
+    return {each.id for each in values if isinstance(each, ast.Name)}
+
+
+def _of_batch(method: Function) -> set[str]:
+    """The names that a step takes out of its batch, and binds to nothing else."""
+    given = parameters(method)[:1] if method.name == STEPS[0] else []
+    taken: set[str] = set()
+    for node in ast.walk(method) if given else ():
+        value = node.value if isinstance(node, ast.Assign) else None
+        owner = value.value if isinstance(value, ast.Subscript) else value
+        if isinstance(node, ast.Assign) and owner is not None and _is_name(owner, given[0]):
+            taken |= {each.id for target in node.targets for each in ast.walk(target) if isinstance(each, ast.Name)}
+    return {name for name in taken if sum(isinstance(use.ctx, ast.Store) for use in uses(method, name)) == 1}
+
+
+def _entries(item: ClassNode, value: ast.expr) -> list[tuple[str, ast.expr]] | None:
+    """The keys and values of a dict, be it one of `dict(...)` or `OrderedDict(...)`; None where it is none, or not
+    all of it is written out."""
+    if isinstance(value, ast.Dict):
+        keys = [key.value for key in value.keys if isinstance(key, ast.Constant) and isinstance(key.value, str)]
+        return list(zip(keys, value.values, strict=True)) if len(keys) == len(value.keys) else None
+    if not isinstance(value, ast.Call):
+        return None
+    plain = isinstance(value.func, ast.Name) and value.func.id == "dict" and item.scope.lookup("dict") is None
+    if not plain and item.scope.resolve(value.func) != "collections.OrderedDict":
+        return None
+    if value.args:
+        inner = value.args[0]
+        return _entries(item, inner) if [inner] == value.args and not value.keywords and _is_display(inner) else None
+    named = [(keyword.arg, keyword.value) for keyword in value.keywords if keyword.arg]
+    return named if len(named) == len(value.keywords) else None
+
+
+def _is_display(node: ast.expr) -> bool:
+    return isinstance(node, ast.Dict)
+
+
+def _quoted(file: PythonFile, value: ast.expr | None, name: str) -> str:
+    """A key as it is spelled, or as the method spells its strings."""
+    spelled = {key.value: file.source_of(key) for key in _displayed(value) if isinstance(key, ast.Constant)}
+    return spelled.get(name, f'"{name}"')
+
+
+def _displayed(value: ast.expr | None) -> list[ast.expr | None]:
+    inner = value.args[0] if isinstance(value, ast.Call) and value.args else value
+    return inner.keys if isinstance(inner, ast.Dict) else []
+
+
+def _named_before(method: Function, node: ast.Return) -> ast.expr | None:
+    """What a returned name is bound to in the statement before, where the method uses the name for nothing else than
+    to return what it has just been bound to."""
+    pairs = [pair for block in _blocks(method) for pair in pairwise(block)]
+    name = node.value.id if isinstance(node.value, ast.Name) else ""
+    bound = {
+        id(after.value): before.value
+        for before, after in pairs
+        if isinstance(before, ast.Assign)
+        and [_is_name(target, name) for target in before.targets] == [True]
+        and isinstance(after, ast.Return)
+        and after.value is not None
+        and _is_name(after.value, name)
+    }
+    loads = [use for use in uses(method, name) if isinstance(use.ctx, ast.Load)]
+    stores = [use for use in uses(method, name) if not isinstance(use.ctx, ast.Load)]
+    alone = len(stores) == len(bound) and all(id(use) in bound for use in loads)
+    return bound.get(id(node.value)) if alone else None
+
+
+def _blocks(method: Function) -> Iterator[list[ast.stmt]]:
+    for node in ast.walk(method):
+        for field in ("body", "orelse", "finalbody"):
+            block = getattr(node, field, None)
+            if isinstance(block, list):
+                yield block
+
+
+def _logs(method: Function) -> bool:
+    return any(
+        isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and ast.unparse(node.func) in _LOG_CALLS
+        for node in ast.walk(method)
+    )
+
+
+_LOG_CALLS = ("self.log", "self.log_dict")
+
+
+def _is_item(value: ast.expr, *dicts: ast.expr | None) -> bool:
+    """Whether an expression is `d[...]` of one of the logged dicts."""
+    names = {each.id for each in dicts if isinstance(each, ast.Name)}
+    return isinstance(value, ast.Subscript) and isinstance(value.value, ast.Name) and value.value.id in names
+
+
+@dataclass(frozen=True)
+class _Shown:
+    """What a method shows of the dicts that it names."""
+
+    file: PythonFile
+    method: Function
+
+    def items(self, value: ast.expr) -> dict[str, ast.expr] | None:
+        """The keys and values of a dict, None where they are not all written out."""
+        if isinstance(value, ast.Dict):
+            keys = _keys(value)
+            if len(keys) != len(value.keys):
+                return None
+            return {
+                key.value: each
+                for key, each in zip(value.keys, value.values, strict=True)
+                if isinstance(key, ast.Constant) and isinstance(key.value, str)
+            }
+        if not isinstance(value, ast.Name):
+            return None
+        name = self.origin(value.id)
+        found: dict[str, ast.expr] = {}
+        accounted = 0
+        for node in ast.walk(self.method):
+            if not isinstance(node, ast.Assign):
+                continue
+            for target in node.targets:
+                if _is_name(target, name):
+                    items = self.items(node.value) if isinstance(node.value, ast.Dict) else None
+                    if items is None:
+                        return None
+                    found |= items
+                    accounted += 1
+                elif isinstance(target, ast.Subscript) and _is_name(target.value, name):
+                    if not (isinstance(target.slice, ast.Constant) and isinstance(target.slice.value, str)):
+                        return None
+                    found[target.slice.value] = node.value
+        stored = [use for use in uses(self.method, name) if isinstance(use.ctx, ast.Store)]
+        if not found or len(stored) != accounted or self._changed(name):
+            return None
+        return found
+
+    def alike(self, one: dict[str, ast.expr], other: dict[str, ast.expr]) -> bool:
+        """Whether two dicts hold the same, of names and their items that the method binds once at most."""
+        if {key: ast.dump(each) for key, each in one.items()} != {key: ast.dump(each) for key, each in other.items()}:
+            return False
+        names = {node.id for each in one.values() for node in ast.walk(each) if isinstance(node, ast.Name)}
+        plain = all(isinstance(each, ast.Name | ast.Constant) for each in one.values())
+        return plain and all(
+            sum(not isinstance(use.ctx, ast.Load) for use in uses(self.method, name)) <= 1 for name in names
+        )
+
+    def origin(self, name: str) -> str:
+        """The name that a name is another one for, by one statement `name = other`."""
+        bound = [
+            node.value
+            for node in ast.walk(self.method)
+            if isinstance(node, ast.Assign) and any(_is_name(target, name) for target in node.targets)
+        ]
+        return self.origin(bound[0].id) if len(bound) == 1 and isinstance(bound[0], ast.Name) else name
+
+    def _changed(self, name: str) -> bool:
+        """Whether a method of the dict is called that may change its keys."""
+        return any(
+            isinstance(node, ast.Attribute)
+            and _is_name(node.value, name)
+            and node.attr in ("update", "pop", "setdefault")
+            for node in ast.walk(self.method)
+        )
+
+
+def _aligned(text: str, node: ast.expr) -> str:
+    """The text of a dict with its later lines moved as far as its first one moves into `self.log_dict(`."""
+    moved = node.col_offset - len("self.log_dict(")
+    first, *rest = text.split("\n")
+    if moved < 0 or any(line[:moved].strip() for line in rest):
+        return text
+    return "\n".join([first, *(line[moved:] for line in rest)])
+
+
+def _calls(shown: _Shown, log: ast.expr | None, bar: ast.expr | None) -> list[str] | str:
+    """The calls that log and show what 0.x did for the two dicts."""
+
+    def text(node: ast.expr) -> str:
+        return _aligned(shown.file.source_of(node), node)
+
+    if log is None or bar is None:
+        if log is not None:
+            return [f"self.log_dict({text(log)})"]
+        return [f"self.log_dict({text(bar)}, prog_bar=True, logger=False)"] if bar is not None else []
+    same = isinstance(log, ast.Name) and isinstance(bar, ast.Name) and shown.origin(log.id) == shown.origin(bar.id)
+    if same or (isinstance(log, ast.Dict) and text(log) == text(bar)):
+        return [f"self.log_dict({text(log)}, prog_bar=True)"]
+    logged, barred = shown.items(log), shown.items(bar)
+    if logged is None or barred is None:
+        return "the keys of `log` and `progress_bar` are not all written out, and one may be in both"
+    if shown.alike(logged, barred):
+        return [f"self.log_dict({text(log)}, prog_bar=True)"]
+    if logged.keys() & barred.keys():
+        return "`log` and `progress_bar` share keys"
+    return [f"self.log_dict({text(bar)}, prog_bar=True, logger=False)", f"self.log_dict({text(log)})"]

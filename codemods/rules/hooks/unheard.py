@@ -1,0 +1,158 @@
+"""The hooks that Lightning stopped to call, since when, and which of those that it calls takes their place."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from codemods.code.scopes import ROOT
+from codemods.finding import Fix
+from codemods.lightning.facts import CALLBACK, MODULE
+
+DATA = f"{ROOT}.LightningDataModule"
+
+
+@dataclass(frozen=True)
+class Unheard:
+    """A hook that is not called since `since`.
+
+    `new` is the hook that takes its place, empty where there is none; `takes` the parameters of the old one and
+    `adds` those that the new one gets besides. `level` is that of the rename, `reason` why, or the advice where
+    there is no new hook. `only` wraps the body in `if only:`; `needs` is the first release that calls the new
+    hook, where that is not the rule's.
+    """
+
+    kinds: tuple[str, ...]
+    since: str
+    row: str
+    reason: str
+    new: str = ""
+    takes: int = 0
+    adds: tuple[str, ...] = ()
+    level: Fix = "safe"
+    only: str = ""
+    needs: str | None = None
+
+
+BOTH = (MODULE, CALLBACK)
+_ROUTINE = (
+    "on_fit_start is called before the sanity check too, but also before a checkpoint's training state is restored."
+)
+_STAGES = "It ran at the start or end of training, validation and test epochs alike, before 1.2 of training alone"
+_BATCHES = "It ran for training, validation and test batches alike"
+_ENDS = "Call it from {0}, or do there what it does"
+_LOADER = "Do it in {0}(), or in setup()"
+HOOKS: dict[str, Unheard] = {
+    "on_pretrain_routine_start": Unheard(BOTH, "1.8", "M101", _ROUTINE, "on_fit_start", level="unsafe"),
+    "on_pretrain_routine_end": Unheard(BOTH, "1.8", "M101", _ROUTINE, "on_fit_start", level="unsafe"),
+    "on_epoch_start": Unheard(
+        BOTH, "1.8", "M100", f"{_STAGES}; training is taken to be meant.", "on_train_epoch_start", level="unsafe"
+    ),
+    "on_epoch_end": Unheard(
+        BOTH, "1.8", "M100", f"{_STAGES}; training is taken to be meant.", "on_train_epoch_end", level="unsafe"
+    ),
+    "on_batch_start": Unheard(
+        BOTH,
+        "1.8",
+        "M098",
+        f"{_BATCHES}; training is taken to be meant.",
+        "on_train_batch_start",
+        adds=("batch", "batch_idx"),
+        level="unsafe",
+    ),
+    "on_batch_end": Unheard(
+        BOTH,
+        "1.8",
+        "M099",
+        f"{_BATCHES}; training is taken to be meant.",
+        "on_train_batch_end",
+        adds=("outputs", "batch", "batch_idx"),
+        level="unsafe",
+    ),
+    "on_keyboard_interrupt": Unheard(
+        (CALLBACK,),
+        "1.7",
+        "M059",
+        "on_exception is called for every exception, an interrupt among them.",
+        "on_exception",
+        adds=("exception",),
+        only="isinstance(exception, KeyboardInterrupt)",
+    ),
+    "on_before_accelerator_backend_setup": Unheard(
+        (CALLBACK,),
+        "1.8",
+        "M097",
+        "setup is called later, when the processes have met.",
+        "setup",
+        adds=("stage",),
+        level="unsafe",
+    ),
+    "on_hpc_save": Unheard(
+        (MODULE,),
+        "1.8",
+        "M087",
+        "on_save_checkpoint is called for these checkpoints, and for all others.",
+        "on_save_checkpoint",
+        1,
+        level="unsafe",
+    ),
+    "on_hpc_load": Unheard(
+        (MODULE,),
+        "1.8",
+        "M086",
+        "on_load_checkpoint is called for these checkpoints, and for all others.",
+        "on_load_checkpoint",
+        1,
+        level="unsafe",
+    ),
+    "on_init_start": Unheard((CALLBACK,), "1.8", "M102", "The Trainer is being built then: do it before you build it"),
+    "on_init_end": Unheard((CALLBACK,), "1.8", "M103", "Do it in setup(self, trainer, pl_module, stage)"),
+    "on_configure_sharded_model": Unheard(
+        (CALLBACK,), "1.8", "M096", "Do it in setup(self, trainer, pl_module, stage)"
+    ),
+    "on_train_dataloader": Unheard(BOTH, "1.7", "M055", _LOADER.format("train_dataloader")),
+    "on_val_dataloader": Unheard(BOTH, "1.7", "M056", _LOADER.format("val_dataloader")),
+    "on_test_dataloader": Unheard(BOTH, "1.7", "M057", _LOADER.format("test_dataloader")),
+    "on_predict_dataloader": Unheard(BOTH, "1.7", "M058", _LOADER.format("predict_dataloader")),
+    "on_post_move_to_device": Unheard(
+        (MODULE,), "1.7", "M068", "Parameters stay tied by themselves: delete it if that is all it does"
+    ),
+    "get_progress_bar_dict": Unheard(
+        (MODULE,), "1.7", "M067", "Override get_metrics of a progress bar, and give that to the Trainer as a callback"
+    ),
+    "get_tqdm_dict": Unheard(
+        (MODULE,), "1.0", "", "Override get_metrics of a progress bar, and give that to the Trainer as a callback"
+    ),
+    "log_grad_norm": Unheard(
+        (MODULE,), "2.0", "M184", "Log what grad_norm(self, norm_type=...) gives in on_before_optimizer_step"
+    ),
+    "configure_ddp": Unheard((MODULE,), "0.10", "", "Give the Trainer a DDPStrategy of your own as strategy="),
+    "init_ddp_connection": Unheard(
+        (MODULE,), "0.10", "", "Give the Trainer a ClusterEnvironment of your own among plugins="
+    ),
+    "configure_sync_batchnorm": Unheard(
+        (MODULE,), "0.10", "", "Give the Trainer a LayerSync of your own among plugins="
+    ),
+    "configure_apex": Unheard((MODULE,), "0.10", "", 'Apex is gone: precision="16-mixed" is torch\'s own'),
+    "amp_scale_loss": Unheard((MODULE,), "1.0", "", "Give the Trainer a precision plugin of your own among plugins="),
+    "on_sanity_check_start": Unheard((MODULE,), "0.9", "", "Do it in the hook of a callback, which has that name too"),
+    "training_step_end": Unheard((MODULE,), "2.0", "M233", _ENDS.format("training_step")),
+    "validation_step_end": Unheard((MODULE,), "2.0", "M234", _ENDS.format("validation_step")),
+    "test_step_end": Unheard((MODULE,), "2.0", "M235", _ENDS.format("test_step")),
+    "training_end": Unheard((MODULE,), "1.0", "", "Do in training_step what it does"),
+    "validation_end": Unheard((MODULE,), "1.0", "", "The class has a later hook for it too: do there what it does"),
+    "test_end": Unheard((MODULE,), "1.0", "", "The class has a later hook for it too: do there what it does"),
+    "tng_dataloader": Unheard((MODULE,), "1.0", "", "It has that name since 0.5.", "train_dataloader"),
+    "configure_sharded_model": Unheard(
+        (MODULE,),
+        "2.1",
+        "G18004",
+        "configure_model is called at the same point, and may be called again, on what it has made.",
+        "configure_model",
+        level="unsafe",
+        needs="2.1.0",
+    ),
+}
+DATA_HOOKS = {
+    "on_save_checkpoint": Unheard((DATA,), "1.8", "M084", "Return what is to be kept from state_dict(self)"),
+    "on_load_checkpoint": Unheard((DATA,), "1.8", "M085", "Take what was kept in load_state_dict(self, state_dict)"),
+}

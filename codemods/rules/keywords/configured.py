@@ -1,0 +1,46 @@
+"""Keyword arguments of 1.x that a configuration hands on to the class which it names, by Hydra or LightningCLI."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from codemods.code.scopes import canonical
+from codemods.code.source import TextFile
+from codemods.lightning.configurations.mappings import Malformed, Mapping, read_mappings
+from codemods.lightning.configurations.owners import RECORDS
+from codemods.rule import Match
+from codemods.rules.keywords.table import MONITORS, keywords, owner_of, wish
+
+
+def configured(file: TextFile) -> Iterator[Match]:
+    """The entries of mappings that name a class of Lightning which takes them no more. They are left to a person: what
+    overrides them need not name the class."""
+    if file.path.rpartition("/")[2] in RECORDS:
+        return
+    try:
+        found = read_mappings(file.text, file.kind)
+    except Malformed:
+        return
+    by_path = {item.path: item for item in found}
+    for item in found:
+        above = by_path.get(item.path[:-1]) if item.path[-1:] == ("init_args",) else None
+        if owner := _owner(above or item):
+            yield from _entries(file, item, owner)
+
+
+def _owner(item: Mapping) -> str | None:
+    """The class that one of a mapping's values names."""
+    names = (owner_of(canonical(entry.value)) for entry in item.entries if isinstance(entry.value, str))
+    return next((name for name in names if name), None)
+
+
+def _entries(file: TextFile, item: Mapping, owner: str) -> Iterator[Match]:
+    for entry in item.entries:
+        row = keywords().get((owner, entry.key))
+        span = file.span(*entry.key_at)
+        if row:
+            reason = f"Not rewritten: {wish(row)}, here and wherever it is set as well."
+            yield Match(span, f"`{entry.key}` is gone since Lightning {row.since}", "manual", reason, row.row)
+        elif entry.key == "mode" and entry.value == "auto" and owner.rpartition(".")[2] in MONITORS:
+            reason = "Not rewritten: write max for what should grow, else min."
+            yield Match(span, "`mode: auto` is gone since Lightning 1.3", "manual", reason)

@@ -1,0 +1,158 @@
+"""`ModelCheckpoint(filepath=...)`: the folder, or the folder and the name, that it stood for.
+
+Up to 1.2 it was the folder of the checkpoints where one of that name was there when the callback was made, and else a
+folder and the name of a file in it (read in 0.7.6, 0.9.0 and 1.1.8).
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from codemods.code.source import CallNode, PythonFile
+from codemods.finding import Fix
+from codemods.lightning.kinds import bound_once
+
+FOLDER_MAKERS = ("os.makedirs", "os.mkdir")
+SPLIT = "Its last part names the files, the rest their folder."
+_QUOTES = "'\""
+
+
+@dataclass(frozen=True)
+class Parted:
+    """The keywords that take the place of `filepath=`, and how sure that is."""
+
+    new: tuple[tuple[str, str | None], ...]
+    level: Fix
+    reason: str
+
+
+def parted(file: PythonFile, call: CallNode, value: ast.expr) -> Parted | None:
+    """What a path becomes, going by its text and by what the file makes a folder; None where neither tells."""
+    if isinstance(value, ast.Constant) and value.value is None:
+        return Parted((), "safe", "It was the default.")
+    parts = _parts(file, value)
+    if parts and _has_field(parts[1]):
+        return Parted((("dirpath", parts[0]), ("filename", parts[1])), "safe", SPLIT)
+    bound = bound_once(file, call, value.id) if isinstance(value, ast.Name) else None
+    if bound is not None and (inner := _parts(file, bound)) and _has_field(inner[1]) and _knows_os(file):
+        text = file.source_of(value)
+        new = (("dirpath", f"os.path.dirname({text})"), ("filename", f"os.path.basename({text})"))
+        return Parted(new, "safe", SPLIT)
+    if file.source_of(value) in _made(file):
+        return Parted((("dirpath", None),), "safe", "It is a folder, which the script makes before.")
+    if parts and parts[1].strip(_QUOTES) and parts[1][0] in _QUOTES:
+        reason = "Its last part is taken to name the files; where a folder of that name was there, they went into it."
+        return Parted((("dirpath", parts[0]), ("filename", parts[1])), "unsafe", reason)
+    return None
+
+
+def _knows_os(file: PythonFile) -> bool:
+    return file.scope.lookup("os") == "os"
+
+
+def _has_field(text: str) -> bool:
+    """Whether a literal names a field for Lightning to fill in, as `{epoch}`."""
+    return ("{{" if text[0] in "fF" else "{") in text
+
+
+def _parts(file: PythonFile, node: ast.expr) -> tuple[str, str] | None:
+    """The texts of the folder and of the name, where the name is written out."""
+    text = file.source_of(node)
+    if isinstance(node, ast.Constant | ast.JoinedStr):
+        return _cut(text) if isinstance(node, ast.JoinedStr) or isinstance(node.value, str) else None
+    if isinstance(node, ast.BinOp):
+        tail = file.source_of(node.right)
+        written = isinstance(node.right, ast.Constant | ast.JoinedStr) and _is_text(tail)
+        if isinstance(node.op, ast.Div):
+            return (file.source_of(node.left), tail) if written and "/" not in tail else None
+        cut = _cut(tail) if written and isinstance(node.op, ast.Add) and "/" in tail else None
+        if cut is None:
+            return None
+        left = file.source_of(node.left)
+        if cut[0].strip(_QUOTES) in ("", "/"):
+            return left, cut[1]
+        plain = ast.Name | ast.Attribute | ast.Call | ast.Subscript | ast.Constant | ast.JoinedStr
+        added = isinstance(node.left, plain) or (isinstance(node.left, ast.BinOp) and isinstance(node.left.op, ast.Add))
+        return f"{left if added else f'({left})'} + {cut[0]}", cut[1]
+    joined = isinstance(node, ast.Call) and ast.unparse(node.func) == "os.path.join"
+    if not joined or not isinstance(node, ast.Call) or len(node.args) < 2 or node.keywords:
+        return None
+    *rest, last = node.args
+    tail = file.source_of(last)
+    if not isinstance(last, ast.Constant | ast.JoinedStr) or not _is_text(tail) or any(map(_is_spread, node.args)):
+        return None
+    heads = [file.source_of(item) for item in rest]
+    if "/" in tail:
+        cut = _cut(tail)
+        if cut is None:
+            return None
+        heads, tail = [*heads, cut[0]], cut[1]
+    return heads[0] if len(heads) == 1 else f"{file.source_of(node.func)}({', '.join(heads)})", tail
+
+
+def _is_spread(node: ast.expr) -> bool:
+    return isinstance(node, ast.Starred)
+
+
+def _is_text(text: str) -> bool:
+    """Whether a literal is one plain string, with or without fields, on one line."""
+    body = text[1:] if text[:1] in "fF" else text
+    return (
+        len(body) > 1 and body[0] in _QUOTES and body[-1] == body[0] and body[0] not in body[1:-1] and "\\" not in body
+    )
+
+
+def _cut(text: str) -> tuple[str, str] | None:
+    """A literal, cut at its last slash outside of fields."""
+    if not _is_text(text):
+        return None
+    start = 2 if text[0] in "fF" else 1
+    depth, place = 0, -1
+    formatted = start == 2
+    skip = False
+    for index in range(start, len(text) - 1):
+        sign = text[index]
+        if skip or not formatted:
+            skip = False
+        elif depth == 0 and text[index : index + 2] in ("{{", "}}"):
+            skip = True
+        else:
+            depth += (sign == "{") - (sign == "}")
+        if sign == "/" and depth == 0:
+            place = index
+    quote = text[-1]
+    if place < 0:
+        return f"{quote}.{quote}", text
+    head, tail = text[:place] + quote, text[:start] + text[place + 1 :]
+    if len(tail) == start + 1:
+        return None
+    return _plain(head) if place > start else f"{quote}/{quote}", _plain(tail)
+
+
+def _plain(text: str) -> str:
+    """A literal without the `f` that it does not need."""
+    bare = text.replace("{{", "").replace("}}", "")
+    needless = text[0] in "fF" and "{" not in bare and "}" not in bare
+    return text[1:].replace("{{", "{").replace("}}", "}") if needless else text
+
+
+def _made(file: PythonFile) -> set[str]:
+    """The texts of what the file makes a folder, by name and by what that name is bound to."""
+    found: set[str] = set()
+    for each in file.calls_near(["makedirs", "mkdir"]):
+        for given in _folder(each):
+            found.add(file.source_of(given))
+            bound = bound_once(file, each, given.id) if isinstance(given, ast.Name) else None
+            if bound is not None:
+                found.add(file.source_of(bound))
+    return found
+
+
+def _folder(call: CallNode) -> Iterator[ast.expr]:
+    function = call.node.func
+    if call.scope.resolve(function) in FOLDER_MAKERS and call.node.args:
+        yield call.node.args[0]
+    elif isinstance(function, ast.Attribute) and function.attr == "mkdir":
+        yield function.value

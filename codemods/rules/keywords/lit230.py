@@ -1,0 +1,267 @@
+"""LIT230: keyword arguments that callbacks, loggers, profilers, LightningCLI and `self.log` have no more."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Mapping
+from functools import partial
+from typing import TYPE_CHECKING
+
+from codemods.code.source import CallNode, PythonFile, TextFile
+from codemods.code.syntax import self_name
+from codemods.finding import Fix
+from codemods.lightning.facts import MODULE, Facts, literal
+from codemods.lightning.guards import guard_of
+from codemods.lightning.keywords import replaced
+from codemods.rule import Example, Match, NodeEdit, Rule, best_levels, touches
+from codemods.rules.keywords.configured import configured
+from codemods.rules.keywords.filepath import parted
+from codemods.rules.keywords.table import MONITORS, Keyword, keywords, of_modules, owner_of, wish
+
+if TYPE_CHECKING:
+    import libcst as cst
+
+UNWATCHED = "It kept the best by val_loss; without `monitor=` the newest is kept now: name what it watches."
+NO_PERIOD = (
+    "Below 1 it saved at every check before 1.0, and nothing from 1.0 on: the former is taken to be meant, which is "
+    "what happens at each validation without it."
+)
+
+
+def _check(file: PythonFile | TextFile, facts: Facts) -> Iterator[Match]:
+    if isinstance(file, TextFile):
+        yield from configured(file)
+        return
+    words = {keyword for _, keyword in keywords() if keyword in file.text} | set(MONITORS)
+    for call in file.calls_near(words):
+        owner = _owner(file, facts, call)
+        if owner is None:
+            continue
+        given = {keyword.arg: keyword for keyword in call.node.keywords if keyword.arg}
+        for name, keyword in given.items():
+            row = keywords().get((owner, name))
+            guard = guard_of(file, call, name, call.scope.resolve(call.node.func) or "") if row else "both"
+            if row and guard != "both":
+                yield _match(file, call, keyword, row, given, guard == "unclear")
+        if owner.rpartition(".")[2] in MONITORS and not _is_partial(call):
+            yield from _monitored(file, call.node, owner, given)
+
+
+def _owner(file: PythonFile, facts: Facts, call: CallNode) -> str | None:
+    function = call.node.func
+    if isinstance(function, ast.Attribute) and isinstance(function.value, ast.Name):
+        method = next((item for item in call.within if isinstance(item, ast.FunctionDef)), None)
+        named = f"self.{function.attr}"
+        if method and function.value.id == self_name(method) and named in of_modules():
+            return named if _in_module(file, facts, call) else None
+    dotted = call.scope.resolve(function) or ""
+    return owner_of((call.scope.resolve(call.node.args[0]) or "") if _is_partial(call) else dotted)
+
+
+def _is_partial(call: CallNode) -> bool:
+    return call.scope.resolve(call.node.func) == "functools.partial" and bool(call.node.args)
+
+
+def _in_module(file: PythonFile, facts: Facts, call: CallNode) -> bool:
+    owner = next((item for item in reversed(call.within) if isinstance(item, ast.ClassDef)), None)
+    name = next((item.qualname for item in file.classes if item.node is owner), None)
+    fact = facts.files[file.path].find(name) if name and file.path in facts.files else None
+    return fact is not None and facts.kind(fact) == MODULE
+
+
+def _match(
+    file: PythonFile,
+    call: CallNode,
+    keyword: ast.keyword,
+    row: Keyword,
+    given: Mapping[str, ast.keyword],
+    guarded: bool,
+) -> Match:
+    message = f"`{keyword.arg}=` is gone since Lightning {row.since}"
+    if guarded:
+        reason = "Not rewritten: it stands under a version check; if the newest release never gets here, leave it."
+        return Match(file.span(keyword), message, "manual", reason, row.row)
+    if _is_partial(call):
+        reason = f"Not rewritten: {wish(row)}, here and wherever what it makes is called with it."
+        return Match(file.span(keyword), message, "manual", reason, row.row)
+    drop = (NodeEdit(call.node, partial(_without, name=str(keyword.arg))),)
+    if row.level == "drop":
+        return Match(file.span(keyword), message, "safe", row.advice, row.row, drop)
+    known, value = literal(keyword.value)
+    if row.level == "empty" and known and not value:
+        return Match(file.span(keyword), message, "safe", "It said nothing.", row.row, drop)
+    if (
+        row.level == "path"
+        and not {"dirpath", "filename"} & given.keys()
+        and (path := parted(file, call, keyword.value))
+    ):
+        edit = NodeEdit(call.node, partial(replaced, name=str(keyword.arg), new=path.new))
+        return Match(file.span(keyword), message, path.level, path.reason, row.row, (edit,))
+    if row.level == "flag" and isinstance(value, bool) and row.becomes not in given:
+        new = ((row.becomes, "1" if value else "-1"),)
+        edit = NodeEdit(call.node, partial(replaced, name=str(keyword.arg), new=new))
+        if value and "monitor" not in given:
+            return Match(file.span(keyword), message, "unsafe", UNWATCHED, row.row, (edit,))
+        reason = f"It kept {'the best alone' if value else 'every one'}."
+        return Match(file.span(keyword), message, "safe", reason, row.row, (edit,))
+    below = known and row.becomes == "every_n_epochs" and isinstance(value, int) and value < 1
+    if below:
+        return Match(file.span(keyword), message, "unsafe", NO_PERIOD, row.row, drop)
+    if row.level in ("manual", "empty", "path", "flag") or row.becomes in given:
+        clash = f"`{row.becomes}=` is given too: keep the one you mean"
+        why = row.advice or clash
+        return Match(file.span(keyword), message, "manual", f"Not rewritten: {why}.", row.row)
+    edit = NodeEdit(keyword, partial(_renamed, name=row.becomes))
+    return Match(file.span(keyword), message, "safe", f"It is `{row.becomes}=` now.", row.row, (edit,))
+
+
+def _monitored(file: PythonFile, call: ast.Call, owner: str, given: Mapping[str, ast.keyword]) -> Iterator[Match]:
+    """`mode="auto"`, which went by the monitor's name, and an EarlyStopping that says no monitor."""
+    open_ended = any(keyword.arg is None for keyword in call.keywords) or any(
+        isinstance(argument, ast.Starred) for argument in call.args
+    )
+    if owner.endswith(".EarlyStopping") and not call.args and "monitor" not in given and not open_ended:
+        reason = 'It watched "early_stop_on" where nothing was said, which has to be said now.'
+        yield Match(
+            file.span(call),
+            "EarlyStopping has no default monitor since Lightning 1.6",
+            "safe",
+            reason,
+            "M021",
+            (NodeEdit(call, _with_monitor),),
+        )
+    mode = given.get("mode")
+    if mode is None or literal(mode.value) != (True, "auto"):
+        return
+    watched = given.get("monitor")
+    known, monitor = literal(watched.value) if watched else (not call.args, "")
+    level: Fix = "safe" if known and isinstance(monitor, str) else "manual"
+    chosen = "max" if level == "safe" and ("acc" in monitor or monitor.startswith("fmeasure")) else "min"
+    reason = (
+        f'It chose "{chosen}" by the name of what it watches.'
+        if level == "safe"
+        else 'Not rewritten: what it watches is not known; write mode="max" for what should grow, else "min".'
+    )
+    edits = (NodeEdit(mode, partial(_valued, text=f'"{chosen}"')),) if level == "safe" else ()
+    yield Match(file.span(mode), '`mode="auto"` is gone since Lightning 1.3', level, reason, edits=edits)
+
+
+@touches("arguments")
+def _renamed(node: cst.Arg, *, name: str) -> cst.Arg:
+    import libcst as cst
+
+    return node.with_changes(keyword=cst.Name(name))
+
+
+@touches("arguments")
+def _valued(node: cst.Arg, *, text: str) -> cst.Arg:
+    import libcst as cst
+
+    return node.with_changes(value=cst.parse_expression(text))
+
+
+@touches("arguments")
+def _without(node: cst.Call, *, name: str) -> cst.Call:
+    from codemods.rewrite.edits import without_arguments
+
+    return without_arguments(node, frozenset({name}))
+
+
+@touches("arguments")
+def _with_monitor(node: cst.Call) -> cst.Call:
+    import libcst as cst
+
+    added = cst.Arg(
+        keyword=cst.Name("monitor"),
+        value=cst.SimpleString('"early_stop_on"'),
+        equal=cst.AssignEqual(cst.SimpleWhitespace(""), cst.SimpleWhitespace("")),
+    )
+    first = sum(item.keyword is None and not item.star for item in node.args)
+    before = [item.with_changes(comma=_comma()) for item in node.args[:first]]
+    behind = node.args[first:]
+    added = added.with_changes(comma=_comma() if behind else cst.MaybeSentinel.DEFAULT)
+    return node.with_changes(args=[*before, added, *behind])
+
+
+def _comma() -> cst.Comma:
+    import libcst as cst
+
+    return cst.Comma(whitespace_after=cst.SimpleWhitespace(" "))
+
+
+BEFORE = """\
+from pytorch_lightning import LightningModule
+from pytorch_lightning.callbacks import EarlyStopping, ModelCheckpoint
+
+callbacks = [
+    ModelCheckpoint(monitor="val_acc", mode="auto", period=2),
+    EarlyStopping(patience=3),
+]
+
+
+class Model(LightningModule):
+    def validation_step(self, batch, batch_idx):
+        self.log("loss", batch.mean(), sync_dist=True, sync_dist_op="sum")
+"""
+AFTER = """\
+from pytorch_lightning import LightningModule
+from pytorch_lightning.callbacks import EarlyStopping, ModelCheckpoint
+
+callbacks = [
+    ModelCheckpoint(monitor="val_acc", mode="max", every_n_epochs=2),
+    EarlyStopping(monitor="early_stop_on", patience=3),
+]
+
+
+class Model(LightningModule):
+    def validation_step(self, batch, batch_idx):
+        self.log("loss", batch.mean(), sync_dist=True, reduce_fx="sum")
+"""
+OTHER = BEFORE.replace("pytorch_lightning", "somewhere_else")
+
+
+def _rows() -> tuple[tuple[str, Fix], ...]:
+    levels: list[tuple[str | None, Fix]] = [("M021", "safe")]
+    levels += [(row.row, "manual" if row.level == "manual" else "safe") for row in keywords().values()]
+    return best_levels(levels)
+
+
+RULE = Rule(
+    code="LIT230",
+    name="keyword-argument",
+    summary="Keyword arguments of callbacks, loggers, profilers and `self.log` that were renamed or removed",
+    why=(
+        "Lightning renamed or removed some sixty keyword arguments outside the Trainer between 1.0 and 2.0; each is a "
+        "TypeError when the object is built (guide rows M003-M005, M010, M021, M022, M025, M026, M053, M059, M061, "
+        "M096-M103, M112, M113). Where a configuration that names the class hands one on, it is a finding: other files "
+        "and the command line may set the same."
+    ),
+    fix="safe",
+    versions="written for Lightning < 2.0",
+    triggers=(
+        b"EarlyStopping",
+        b"ModelCheckpoint",
+        b"LambdaCallback",
+        b"Profiler",
+        b"LightningCLI",
+        b"WandbLogger",
+        b"TensorBoardLogger",
+        b"ProgressBar",
+        b"ModelSummary",
+        b"BackboneFinetuning",
+        b"summarize",
+        b"is_overridden",
+        b"train_dataloader",
+        b"sync_dist_op",
+        b"tbptt_reduce_fx",
+        b"tbptt_pad_token",
+        b"all_gather(",
+    ),
+    text_triggers=(b"pytorch_lightning.", b"lightning.pytorch."),
+    check=_check,
+    kinds=("python", "yaml", "json", "toml"),
+    examples=(Example(BEFORE, AFTER), Example(OTHER, OTHER)),
+    breaks_in="2.0.0",
+    needs="1.6.0",
+    rows=_rows,
+)

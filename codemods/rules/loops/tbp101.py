@@ -1,0 +1,150 @@
+"""TBP101: a training step that makes its own optimizer steps, while Lightning makes them too."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from codemods.code.source import PythonFile
+from codemods.code.syntax import parameters, results, self_name, super_init_index
+from codemods.lightning.facts import Facts
+from codemods.rule import Example, Match, NodeEdit, Rule
+from codemods.rules.loops.classes import FLAG, TRIGGERS, Loop, collect, loops
+from codemods.rules.loops.flow import Flow, is_laid_out
+from codemods.rules.loops.intent import ASKED, missing_optimizers, not_plain, raw_backwards, steps_itself
+from codemods.rules.loops.places import left, optimizers, said_of
+from codemods.rules.loops.trainers import WORDS, refusing
+
+if TYPE_CHECKING:
+    import libcst as cst
+
+CODE = "TBP101"
+ADVICE = "Set `self.automatic_optimization = False` behind `super().__init__()`."
+
+
+def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
+    for loop in loops(file, facts, CODE):
+        if loop.state == "" and steps_itself(file, loop) and (_fails(file, loop) or _repeats(loop)):
+            yield _match(file, loop)
+
+
+def _match(file: PythonFile, loop: Loop) -> Match:
+    node = loop.item.node
+    step = loop.item.methods.get("training_step")
+    place = file.head(step if step else node)
+    message = f"{node.name} steps its optimizer itself, but automatic optimization is on"
+    init = loop.item.methods.get("__init__")
+    raws = raw_backwards(file, loop)
+    why = _refusal(loop) or not_plain(file, loop)
+    if init is not None and (super_init_index(init) is None or self_name(init) != "self" or not is_laid_out(init)):
+        why = why or "__init__ has no plain `super().__init__(...)` behind which the flag could go"
+    if why:
+        return left(place, message, why, ADVICE)
+    flag = NodeEdit(init, _behind_super) if init is not None else NodeEdit(node, _in_class)
+    change = (flag, *(NodeEdit(raw.call.node, raw.change) for raw in raws if raw.change))
+    if _fails(file, loop):
+        reason = "It fails as it is, by manual_backward, a second backward pass, or an optimizer that is not there."
+        return Match(place, message, "safe", reason, edits=change)
+    known = optimizers(loop)
+    if isinstance(known, str) or (known.schedules and not said_of(file, loop, r"lr_schedulers|sched\w*\.step")):
+        reason = "Lightning then no longer repeats the step, and no longer steps schedulers where there are any."
+        return Match(place, message, "unsafe", reason, edits=change)
+    return Match(place, message, "safe", "Lightning repeated each step that the loop had made.", edits=change)
+
+
+def _refusal(loop: Loop) -> str | None:
+    step = loop.item.methods.get("training_step")
+    if step is not None and {"optimizer_idx", "hiddens"} & set(parameters(step)):
+        return "training_step takes what Lightning 1.x gave it under automatic optimization"
+    if not all(_always(flow) for flow in loop.flows if flow.of("backward")):
+        return "the backward pass stands in a branch, and what trains the other is not plain"
+    return refusing(loop.facts, loop.fact)
+
+
+def _always(flow: Flow) -> bool:
+    """Whether some backward pass of a method is not in a branch."""
+    return any(
+        not any(isinstance(node, ast.If | ast.Try | ast.Match) for _, node in flow.around(event.path))
+        for event in flow.of("backward")
+    )
+
+
+def _fails(file: PythonFile, loop: Loop) -> bool:
+    """Whether it fails as it is: manual_backward is refused, a loss that is returned too goes backward twice, and an
+    optimizer that nobody sets is not there."""
+    if missing_optimizers(file, loop):
+        return True
+    calls = [event.call.func for flow in loop.flows for event in flow.of("backward")]
+    if any(isinstance(function, ast.Attribute) and function.attr == "manual_backward" for function in calls):
+        return True
+    step = loop.item.methods.get("training_step")
+    return step is not None and bool(results(step))
+
+
+def _repeats(loop: Loop) -> bool:
+    """Whether Lightning's own step, with nothing returned, finds the gradient of a step that was made by hand."""
+    return any(
+        event.kind == "step" and not any(later.kind == "zero" for later in flow.events[index:])
+        for flow in loop.flows
+        for index, event in enumerate(flow.events)
+    )
+
+
+def _behind_super(node: cst.FunctionDef) -> Any:
+    from codemods.rewrite.edits import after_super_init
+
+    return after_super_init(node, f"self.{FLAG} = False\n")[0]
+
+
+def _in_class(node: cst.ClassDef) -> cst.ClassDef:
+    from codemods.rewrite.edits import add_class_statement
+
+    return add_class_statement(node, f"{FLAG} = False\n")
+
+
+BEFORE = """\
+import torch
+from lightning.pytorch import LightningModule
+
+
+class Model(LightningModule):
+    def __init__(self):
+        super().__init__()
+        self.layer = torch.nn.Linear(8, 1)
+
+    def training_step(self, batch, batch_idx):
+        optimizer = self.optimizers()
+        for part in batch.split(4):
+            optimizer.zero_grad()
+            self.manual_backward(self.layer(part).mean())
+            optimizer.step()
+
+    def configure_optimizers(self):
+        return torch.optim.SGD(self.parameters(), lr=0.1)
+"""
+SUPER = "        super().__init__()\n"
+AFTER = BEFORE.replace(SUPER, f"{SUPER}        self.automatic_optimization = False\n")
+INIT = "    def __init__(self):\n        super().__init__()\n        self.layer = torch.nn.Linear(8, 1)\n\n"
+BARE = BEFORE.replace(INIT, "").replace("self.layer(part)", "self(part)")
+IN_CLASS = BARE.replace("(LightningModule):\n", "(LightningModule):\n    automatic_optimization = False\n\n")
+
+RULE = Rule(
+    code=CODE,
+    name="missing-manual-flag",
+    summary="`automatic_optimization = False` is set where the training step makes the optimizer steps itself",
+    why=(
+        "While automatic optimization is on, Lightning runs training_step inside its own optimizer step: it refuses "
+        "manual_backward (MisconfigurationException), goes backward a second time through a loss that is returned, "
+        "and steps again where nothing is returned."
+    ),
+    fix="safe",
+    versions="any Lightning",
+    triggers=(*TRIGGERS, *WORDS),
+    check=_check,
+    collect=collect,
+    present=lambda file: "backward" in file.text and "training_step" in file.text,
+    mentions=(*ASKED, b"lr_schedulers"),
+    examples=(Example(BEFORE, AFTER), Example(BARE, IN_CLASS), Example(AFTER, AFTER)),
+    references=("https://lightning.ai/docs/pytorch/stable/model/manual_optimization.html",),
+)

@@ -1,0 +1,52 @@
+"""The Trainers that train a class: those whose `fit` is seen to be given it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from codemods.lightning.facts import Argument, ClassFact, Facts, TrainerFact
+
+CLIP = ("gradient_clip_val", "gradient_clip_algorithm")
+ACCUMULATE = "accumulate_grad_batches"
+WORDS = (CLIP[0].encode(), ACCUMULATE.encode())
+
+
+def trainers_of(facts: Facts, fact: ClassFact) -> Iterator[TrainerFact]:
+    """The Trainers that are given the class, or one below it, to fit."""
+    wanted = {fact, *facts.subclasses(fact)}
+    for trainer in facts.trainers:
+        if wanted & fitted(facts, trainer):
+            yield trainer
+
+
+def fitted(facts: Facts, trainer: TrainerFact) -> frozenset[ClassFact | None]:
+    """The classes that a Trainer is seen to fit; None among them where one cannot be told."""
+    known: dict[int, frozenset[ClassFact | None]] = facts.memo.setdefault("trainers.fitted", {})
+    if id(trainer) not in known:
+        known[id(trainer)] = frozenset(facts.find_class(name, trainer.path) if name else None for name in trainer.fits)
+    return known[id(trainer)]
+
+
+def refused_trainers(facts: Facts) -> list[TrainerFact]:
+    """The Trainers that are given what manual optimization refuses."""
+    if "trainers.refused" not in facts.memo:
+        facts.memo["trainers.refused"] = [trainer for trainer in facts.trainers if refused(trainer)]
+    found: list[TrainerFact] = facts.memo["trainers.refused"]
+    return found
+
+
+def refused(trainer: TrainerFact) -> list[Argument]:
+    """The arguments of a Trainer that manual optimization refuses, as far as their values are seen."""
+    clip, window = trainer.argument(CLIP[0]), trainer.argument(ACCUMULATE)
+    return [
+        *([clip] if clip and clip.literal and clip.value else []),
+        *([window] if window and window.literal and window.value not in (1, None) else []),
+    ]
+
+
+def refusing(facts: Facts, fact: ClassFact) -> str | None:
+    """Which Trainer of a class is given what manual optimization refuses, as the middle of a sentence."""
+    for trainer in trainers_of(facts, fact):
+        for argument in refused(trainer):
+            return f"the Trainer at {trainer.path}:{trainer.line} is given {argument.name}, which it would then refuse"
+    return None

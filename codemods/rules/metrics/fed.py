@@ -1,0 +1,294 @@
+"""What a metric is given: the kind of predictions, and the loss that the same ones go into."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from codemods.code.scopes import Scope
+from codemods.code.source import ClassNode, PythonFile
+from codemods.code.syntax import Function, is_self_attribute, own_nodes, results, self_assignments, self_name
+
+NEUTRAL = ("detach", "cpu", "clone", "contiguous")
+CASTS = ("float", "long", "int", "to", "type", "type_as", "double")
+KINDS = {"softmax": "softmax", "log_softmax": "softmax", "sigmoid": "sigmoid", "argmax": "argmax", "max": "max"}
+LOSSES = {
+    "cross_entropy": "classes",
+    "nll_loss": "classes",
+    "CrossEntropyLoss": "classes",
+    "NLLLoss": "classes",
+    "binary_cross_entropy_with_logits": "logits",
+    "BCEWithLogitsLoss": "logits",
+    "binary_cross_entropy": "ones",
+    "BCELoss": "ones",
+}
+DEEPEST = 6
+
+
+@dataclass(frozen=True)
+class Method:
+    """A function of a file, with the class that it is a method of."""
+
+    file: PythonFile
+    node: Function
+    item: ClassNode | None
+    scope: Scope
+
+    @cached_property
+    def bindings(self) -> list[tuple[ast.expr, ast.expr]]:
+        """What the assignments of the function itself bind: target and value."""
+        found: list[tuple[ast.expr, ast.expr]] = []
+        for node in own_nodes(self.node):
+            if isinstance(node, ast.Assign):
+                found += [(target, node.value) for target in node.targets]
+            elif isinstance(node, ast.AnnAssign) and node.value:
+                found.append((node.target, node.value))
+        return found
+
+    def other(self, name: str) -> Method | None:
+        """The method of that name of the same class."""
+        node = self.item.methods.get(name) if self.item else None
+        return replace(self, node=node) if node else None
+
+    def called_method(self, call: ast.expr) -> Method | None:
+        """The method of the class that a call `self(...)` or `self.name(...)` runs."""
+        if not isinstance(call, ast.Call):
+            return None
+        own, func = self_name(self.node), call.func
+        if isinstance(func, ast.Name) and func.id == own:
+            return self.other("forward")
+        if isinstance(func, ast.Attribute) and isinstance(func.value, ast.Name) and func.value.id == own:
+            return self.other(func.attr)
+        return None
+
+
+@dataclass(frozen=True)
+class Origin:
+    """Where a value comes from: the last step before the metric (`kind`), and what it was made from: an expression
+    (`base`) of a `method`, the element `index` of it where it is a tuple. `dim` is the dimension of that step."""
+
+    kind: str
+    base: ast.expr
+    method: Method
+    index: int | None = None
+    dim: int | None = None
+
+    @property
+    def key(self) -> tuple[object, ...]:
+        """Equal for two places that see the same value."""
+        if isinstance(self.base, ast.Name):
+            return id(self.method.node), self.base.id
+        return id(self.method.node), id(self.base), self.index
+
+
+def origin(expr: ast.expr, method: Method, kind: str = "raw", dim: int | None = None, depth: int = 0) -> Origin | None:
+    """Where an expression of a method comes from; None where a name is bound in more than one way."""
+    if depth > DEEPEST:
+        return None
+    if isinstance(expr, ast.Call):
+        taken = step(expr, method)
+        if taken and taken[0] != "max":
+            name, inner, along = taken
+            if name in ("", "cast"):
+                return origin(inner, method, kind, dim, depth + 1) if name == "" or kind in ("argmax",) else None
+            return origin(inner, method, name if kind == "raw" else kind, along if kind == "raw" else dim, depth + 1)
+    if isinstance(expr, ast.Subscript) and isinstance(expr.value, ast.Call):
+        taken = step(expr.value, method)
+        if taken and taken[0] == "max" and isinstance(expr.slice, ast.Constant) and expr.slice.value == 1:
+            return origin(taken[1], method, "argmax", taken[2], depth + 1)
+    if isinstance(expr, ast.Attribute) and expr.attr == "indices" and isinstance(expr.value, ast.Call):
+        taken = step(expr.value, method)
+        if taken and taken[0] == "max":
+            return origin(taken[1], method, "argmax", taken[2], depth + 1)
+    if isinstance(expr, ast.Name):
+        return _of_name(expr, method, kind, dim, depth)
+    return Origin(kind, expr, method, None, dim)
+
+
+def _of_name(expr: ast.Name, method: Method, kind: str, dim: int | None, depth: int) -> Origin | None:
+    if not any(stores(node, expr.id) for node in ast.walk(method.node)):
+        return Origin(kind, expr, method, None, dim)
+    bound = latest(expr.id, expr.lineno, method)
+    if bound is None:
+        return Origin(kind, expr, method, None, dim) if kind in ("argmax", "softmax") else None
+    value, index = bound
+    if index is None:
+        if isinstance(value, ast.Call | ast.Name | ast.Subscript | ast.Attribute):
+            taken = step(value, method) if isinstance(value, ast.Call) else None
+            if not isinstance(value, ast.Call) or taken:
+                return origin(value, method, kind, dim, depth + 1)
+        return Origin(kind, value, method, None, dim)
+    taken = step(value, method) if isinstance(value, ast.Call) else None
+    if taken and taken[0] == "max":
+        return origin(taken[1], method, "argmax", taken[2], depth + 1) if index == 1 and kind == "raw" else None
+    return Origin(kind, value, method, index, dim)
+
+
+def latest(name: str, line: int, method: Method) -> tuple[ast.expr, int | None] | None:
+    """What a name was given last before a line, and the element of it; None where that depends on a branch."""
+    stored = sorted(node.lineno for node in ast.walk(method.node) if isinstance(node, ast.Name) and stores(node, name))
+    bound = [(target, value, found) for target, value in method.bindings if (found := _part(target, name))]
+    straight = {node.lineno for node in method.node.body if isinstance(node, ast.Assign | ast.AnnAssign)}
+    before = [item for item in bound if item[0].lineno < line]
+    if not before or len(stored) != len(bound) or (len(stored) > 1 and not straight.issuperset(stored)):
+        return None
+    _, value, (_, index) = max(before, key=lambda item: item[0].lineno)
+    return value, index
+
+
+def stores(node: ast.AST, name: str) -> bool:
+    """Whether a node binds a name."""
+    return isinstance(node, ast.Name) and node.id == name and not isinstance(node.ctx, ast.Load)
+
+
+def _part(target: ast.expr, name: str) -> tuple[str, int | None] | None:
+    if isinstance(target, ast.Name) and target.id == name:
+        return name, None
+    if isinstance(target, ast.Tuple):
+        for index, item in enumerate(target.elts):
+            if isinstance(item, ast.Name) and item.id == name:
+                return name, index
+    return None
+
+
+def step(call: ast.Call, method: Method) -> tuple[str, ast.expr, int | None] | None:
+    """What a call does to a tensor that stands before the metric: its kind ("" where nothing, "cast" where the type
+    alone), the tensor, and the dimension."""
+    func = call.func
+    dotted = _resolved(func, method) or ""
+    if dotted.startswith(("torch.", "torch.nn.functional.")) and dotted.rpartition(".")[2] in KINDS and call.args:
+        return _with_dim(KINDS[dotted.rpartition(".")[2]], call.args[0], call.args[1:], call)
+    if dotted or not isinstance(func, ast.Attribute):
+        return None
+    if func.attr in NEUTRAL:
+        return "", func.value, None
+    if func.attr in CASTS:
+        return "cast", func.value, None
+    if func.attr in KINDS:
+        return _with_dim(KINDS[func.attr], func.value, call.args, call)
+    return None
+
+
+def _with_dim(
+    kind: str, inner: ast.expr, rest: list[ast.expr], call: ast.Call
+) -> tuple[str, ast.expr, int | None] | None:
+    given = [*rest, *(item.value for item in call.keywords if item.arg == "dim")]
+    if kind == "sigmoid":
+        return (kind, inner, None) if not given else None
+    try:
+        dim = ast.literal_eval(given[0]) if given else None
+    except ValueError:
+        return None
+    return (kind, inner, dim) if dim in (1, -1) else None
+
+
+def _resolved(node: ast.expr, method: Method) -> str | None:
+    return method.scope.resolve(node) if isinstance(node, ast.Name | ast.Attribute) else None
+
+
+@dataclass(frozen=True)
+class Loss:
+    """A loss of a method: what kind it is, and what it is given."""
+
+    kind: str
+    given: Origin
+    target: str
+
+
+def losses(method: Method) -> Iterator[Loss]:
+    """The losses on classes and on logits that a method computes itself."""
+    for node in own_nodes(method.node):
+        if isinstance(node, ast.Call) and len(node.args) >= 2 and (kind := _loss_kind(node.func, method)):
+            given = origin(node.args[0], method)
+            if given:
+                yield Loss(kind, given, target_text(node.args[1]))
+
+
+def target_text(node: ast.expr) -> str:
+    """The text of a target without what only changes its type."""
+    while isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in (*CASTS, *NEUTRAL):
+        node = node.func.value
+    return ast.unparse(node)
+
+
+def _loss_kind(func: ast.expr, method: Method) -> str | None:
+    if isinstance(func, ast.Call):
+        return _named_loss(_resolved(func.func, method))
+    found = _named_loss(_resolved(func, method))
+    if found or not method.item:
+        return found
+    if isinstance(func, ast.Attribute) and is_self_attribute(func, func.attr, self_name(method.node)):
+        made = attribute_values(func.attr, method)
+        if len(made) == 1 and isinstance(made[0][0], ast.Call):
+            return _named_loss(_resolved(made[0][0].func, made[0][1]))
+    return None
+
+
+def attribute_values(name: str, method: Method) -> list[tuple[ast.expr, Method]]:
+    """What the methods of the class give an attribute of the instance."""
+    found = []
+    for function in method.item.methods.values() if method.item else ():
+        for node in self_assignments(function, name):
+            if node.value:
+                found.append((node.value, replace(method, node=function)))
+    return found
+
+
+def _named_loss(dotted: str | None) -> str | None:
+    if dotted and dotted.startswith("torch.nn."):
+        return LOSSES.get(dotted.rpartition(".")[2])
+    return None
+
+
+@dataclass(frozen=True)
+class Fed:
+    """What a metric is given: `binary` stands for the multilabel one too. `reason` says why it cannot be told."""
+
+    task: str = ""
+    given: Origin | None = None
+    logits: bool = False
+    reason: str = ""
+
+
+def fed(preds: ast.expr, target: ast.expr, method: Method, depth: int = 0) -> Fed:
+    """What kind of predictions an expression of a method is."""
+    found = origin(preds, method)
+    if not found:
+        return Fed(reason=f"`{ast.unparse(preds)}` is bound in more than one way")
+    return _judged(found, target_text(target), method, depth)
+
+
+def _judged(found: Origin, target: str, method: Method, depth: int) -> Fed:
+    if found.kind in ("argmax", "softmax"):
+        return Fed("multiclass", found)
+    for loss in losses(method):
+        if loss.given.key != found.key:
+            continue
+        if loss.kind == "classes" and found.kind == "raw":
+            return Fed("multiclass", found)
+        if loss.target == target and (loss.kind, found.kind) in (("logits", "sigmoid"), ("ones", "sigmoid")):
+            return Fed("binary", found)
+        if loss.target == target and loss.kind == "logits" and found.kind == "raw":
+            return Fed("binary", found, logits=True)
+    called = method.called_method(found.base) if depth < DEEPEST else None
+    if called and found.kind == "raw":
+        return _returned(found, called, target, depth)
+    return Fed(reason=f"what `{ast.unparse(found.base)}` gives it could not be told")
+
+
+def _returned(found: Origin, called: Method, target: str, depth: int) -> Fed:
+    """What a method of the class hands back."""
+    given = results(called.node)
+    told = []
+    for value in given:
+        if found.index is not None:
+            if not isinstance(value, ast.Tuple) or len(value.elts) <= found.index:
+                return Fed(reason="what its step hands on could not be told")
+            value = value.elts[found.index]
+        inner = origin(value, called)
+        told.append(_judged(inner, target, called, depth + 1) if inner else Fed())
+    if told and len({item.task for item in told}) == 1 and told[0].task:
+        return told[0]
+    return Fed(reason=f"what `{called.node.name}` gives it could not be told")

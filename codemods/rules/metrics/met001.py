@@ -1,0 +1,343 @@
+"""MET001: torchmetrics' classification metrics, which want to be told their task since 0.11."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import partial
+
+from packaging.requirements import InvalidRequirement, Requirement
+
+from codemods.code.source import CallNode, PythonFile
+from codemods.code.syntax import is_self_attribute, is_super_call, self_name
+from codemods.finding import Fix
+from codemods.lightning.facts import Facts
+from codemods.lightning.pins.compat import minor_of
+from codemods.lightning.pins.specifier import admits_from
+from codemods.lightning.versions import LIGHTNING
+from codemods.lightning.versions import admits_from as pins_admit_from
+from codemods.rule import Example, Match, Rule, TextEdit, best_levels
+from codemods.rules.metrics.arguments import Arguments, read_arguments
+from codemods.rules.metrics.fed import Fed, Method, Origin, fed, latest, stores
+from codemods.rules.metrics.size import width
+from codemods.rules.metrics.stored import feeds, method_of
+from codemods.rules.metrics.table import RENAMED, classes, functions, is_of_torchmetrics, metric_of, proven
+
+CODE = "MET001"
+ROW = "M008"
+SINCE = "0.11.0"
+ADVICE = 'write task="binary", "multiclass" with num_classes= or "multilabel" with num_labels= as your data are'
+TIE = "a probability that is the threshold itself counts as 0 now, where it counted as 1"
+SUMMED = "before Lightning 1.0 each call gave the sum over all processes, so look for a division by their number"
+NOTES = {"binary": TIE, "multilabel": TIE, "multiclass": "classes that do not occur are left out of the mean now"}
+
+
+@dataclass(frozen=True)
+class _Place:
+    """A call that wants a task: the metric and whether it is the function."""
+
+    call: CallNode
+    metric: str
+    function: bool
+
+
+def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
+    if not _asked(facts):
+        return
+    words = {*classes(), *functions(), *RENAMED, "compute_on_step"}
+    found = []
+    summed = not pins_admit_from(facts, LIGHTNING, "1.0.0")
+    for call in file.calls_near(word for word in words if word in file.text):
+        dotted = call.scope.resolve(call.node.func) or ""
+        metric = metric_of(dotted)
+        if metric:
+            match = _of_call(file, _Place(call, *metric))
+            if match and match.fix == "safe" and summed and not (metric[1] or _spelled_new(call)):
+                match = replace(match, fix="unsafe", reason=f"{match.reason[:-1]}; {SUMMED}.")
+        else:
+            match = _without_step(file, call) if is_of_torchmetrics(dotted) else _handed_up(file, call)
+        if match:
+            found.append((call, match))
+    yield from _together(found)
+
+
+def _asked(facts: Facts) -> bool:
+    """Whether the project admits a torchmetrics that wants the task, or none that the target can be installed with."""
+    stated = []
+    for pin in facts.pins:
+        try:
+            requirement = Requirement(pin)
+        except InvalidRequirement:
+            continue
+        if requirement.name.lower() == "torchmetrics":
+            stated.append(str(requirement.specifier))
+    needed = minor_of(facts.target).beside["torchmetrics"].floor if facts.target else SINCE
+    new = any(admits_from(text, SINCE) for text in stated)
+    return not stated or new or not any(admits_from(text, needed) for text in stated)
+
+
+def _together(found: list[tuple[CallNode, Match]]) -> Iterator[Match]:
+    """The matches; of one class all are rewritten or none."""
+    levels = {(_owner(call), match.fix) for call, match in found if _owner(call)}
+    for call, match in found:
+        owner = _owner(call)
+        if match.fix != "manual" and (owner, "manual") in levels:
+            reason = "Not rewritten: another metric of the class waits for a person"
+            told = f"{match.reason[:1].lower()}{match.reason[1:]}"
+            yield replace(match, fix="manual", edits=(), unit="", reason=f"{reason}; {told}")
+        elif match.fix == "safe" and (owner, "unsafe") in levels:
+            yield replace(match, fix="unsafe", reason=f"{match.reason} Another metric of the class is not as sure.")
+        else:
+            yield match
+
+
+def _owner(call: CallNode) -> ast.AST | None:
+    return next((node for node in reversed(call.within) if isinstance(node, ast.ClassDef)), None)
+
+
+def _unit(file: PythonFile, call: CallNode) -> str:
+    owner = _owner(call)
+    return f"{file.path}:{getattr(owner, 'lineno', '')}" if owner else ""
+
+
+def _of_call(file: PythonFile, place: _Place) -> Match | None:
+    given = read_arguments(file, place.call.node, place.metric, place.function)
+    if given.named("task") or given.tasked or _spread_task(file, place.call):
+        return None
+    message = f"{place.metric} wants to be told its task since torchmetrics 0.11"
+    old = (place.call.scope.resolve(place.call.node.func) or "").rpartition(".")[2]
+    if old in RENAMED and _spelled_new(place.call):
+        return _left(file, place, message, f"`{old}` is `{RENAMED[old]}` since torchmetrics 0.8: take that first")
+    if given.reason:
+        return _left(file, place, message, given.reason)
+    known = _fed(file, place, given)
+    if known.reason or not known.given:
+        return _left(file, place, message, known.reason)
+    return _tasked(file, place, message, given, known)
+
+
+def _spread_task(file: PythonFile, call: CallNode) -> bool:
+    """Whether a dict that is spread into a call has the task."""
+    spread = [keyword.value for keyword in call.node.keywords if keyword.arg is None]
+    names = {node.id for node in spread if isinstance(node, ast.Name)}
+    values = [*spread, *(item.node.value for name in names for item in file.assignments_to(name))]
+    return any(
+        (
+            isinstance(value, ast.Dict)
+            and any(isinstance(key, ast.Constant) and key.value == "task" for key in value.keys)
+        )
+        or (isinstance(value, ast.Call) and any(keyword.arg == "task" for keyword in value.keywords))
+        for value in values
+    )
+
+
+def _spelled_new(call: CallNode) -> bool:
+    """Whether a call goes to torchmetrics itself rather than to what Lightning had of it."""
+    return (call.scope.resolve(call.node.func) or "").startswith("torchmetrics.")
+
+
+def _left(file: PythonFile, place: _Place, message: str, reason: str) -> Match:
+    return Match(file.span(place.call.node), message, "manual", f"Not rewritten: {reason}; {ADVICE}.", ROW)
+
+
+def _fed(file: PythonFile, place: _Place, given: Arguments) -> Fed:
+    """What all the calls give that feed a metric."""
+    if place.function:
+        method = method_of(file, place.call)
+        if not method or not given.data:
+            return Fed(reason="what it is given could not be told")
+        return fed(*given.data, method)
+    stored = feeds(file, place.call)
+    told = []
+    for feed in stored.found:
+        if len(feed.call.args) != 2 or feed.call.keywords:
+            return Fed(reason="what it is given could not be told")
+        told.append(fed(feed.call.args[0], feed.call.args[1], feed.method))
+    reason = stored.reason or next((item.reason for item in told if item.reason), "")
+    if not reason and len({(item.task, item.logits) for item in told}) > 1:
+        reason = "it is given predictions of more than one kind"
+    return Fed(reason=reason) if reason else told[0]
+
+
+def _tasked(file: PythonFile, place: _Place, message: str, given: Arguments, known: Fed) -> Match:
+    task, classes_given = known.task, given.named("num_classes")
+    if task == "binary" and classes_given and not _is_number(classes_given, 1):
+        pair = _is_number(classes_given, 2) and (place.metric, "binary") in proven() and place.metric in PAIRED
+        task = "binary" if pair else "multilabel"
+        if not pair and not isinstance(classes_given, ast.Constant):
+            return _left(file, place, message, "whether it has one output or several could not be told")
+    row = proven().get((place.metric, task))
+    refused = _refusal(place.metric, task, given, known)
+    if refused or not row:
+        return _left(file, place, message, refused or f"its numbers are others for a {task} task")
+    size = ast.unparse(classes_given) if classes_given else None
+    size = _size(file, place, given, known) if task == "multiclass" else size
+    if task == "multiclass" and size is None:
+        return _left(file, place, message, "how many classes there are could not be told")
+    text = given.written(task, size)
+    if text is None:
+        return _left(file, place, message, "a comment stands among its arguments")
+    reason = f"What it is given is {task}; run with the same numbers before and after."
+    level: Fix = row.level
+    if level == "unsafe":
+        reason = f"What it is given is {task}; {NOTES[task]}."
+    edit = TextEdit(*given.extent, text)
+    return Match(file.span(place.call.node), message, level, reason, ROW, (edit,), unit=_unit(file, place.call))
+
+
+PAIRED = ("ConfusionMatrix", "CohenKappa", "MatthewsCorrCoef")
+
+
+def _is_number(node: ast.expr, number: int) -> bool:
+    return isinstance(node, ast.Constant) and node.value == number and not isinstance(node.value, bool)
+
+
+def _refusal(metric: str, task: str, given: Arguments, known: Fed) -> str | None:
+    row = proven().get((metric, task))
+    if row is None:
+        return f"its numbers, or what it gives back, are others since 0.11 for a {task} task"
+    if known.logits and metric != "AUROC":
+        return "it is given logits, which were compared with the threshold as they are; give it torch.sigmoid of them"
+    average = given.named("average")
+    said = ast.literal_eval(average) if isinstance(average, ast.Constant) else "?" if average else "-"
+    if str(said) not in row.averages:
+        return f"average={said} has other numbers now" if said != "?" else "its average could not be told"
+    allowed = {*row.keeps, *given.handled}
+    allowed |= row.plain_keeps if said in ("-", "micro") else set()
+    other = sorted(given.names() - allowed)
+    return f"`{other[0]}=` has no counterpart with the same numbers" if other else None
+
+
+def _size(file: PythonFile, place: _Place, given: Arguments, known: Fed) -> str | None:
+    """The number of classes as it is to be written in the call."""
+    stated = given.named("num_classes")
+    if stated is not None:
+        return ast.unparse(stated) if not _is_number(stated, 1) else None
+    found: Origin | None = known.given
+    assert found
+    said = width(found)
+    here = method_of(file, place.call)
+    if said and here and _visible(said[0], said[1], here, place.call.node.lineno):
+        return ast.unparse(said[0])
+    name = _written_name(found, place.call.node, here) if here and place.function else None
+    if name:
+        return f"{name}.shape[{found.dim or 1}]"
+    return None
+
+
+def _visible(size: ast.expr, there: Method, here: Method, line: int) -> bool:
+    """Whether an expression means in a line of one method what it means in another."""
+    if isinstance(size, ast.Constant):
+        return isinstance(size.value, int)
+    own = self_name(there.node)
+    if isinstance(size, ast.Attribute) and is_self_attribute(size.value, "hparams", own):
+        asked = ("hparams", "save_hyperparameters")
+        kept = (node for node in ast.walk(here.node) if isinstance(node, ast.Attribute) and node.attr in asked)
+        return own == self_name(here.node) and (
+            here.node.name != "__init__" or any(item.lineno < line for item in kept)
+        )
+    return isinstance(size, ast.Name) and there.node is here.node and _is_parameter(size.id, here)
+
+
+def _is_parameter(name: str, method: Method) -> bool:
+    arguments = method.node.args
+    taken = {item.arg for item in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)}
+    stored = any(
+        isinstance(node, ast.Name) and node.id == name and not isinstance(node.ctx, ast.Load)
+        for node in ast.walk(method.node)
+    )
+    return name in taken and not stored
+
+
+def _written_name(found: Origin, call: ast.Call, here: Method) -> str | None:
+    """The name by which the function around a call knows the predictions of all classes."""
+    if found.method.node is not here.node:
+        return None
+    if isinstance(found.base, ast.Name):
+        name = found.base.id
+        lines = [node.lineno for node in ast.walk(here.node) if isinstance(node, ast.Name) and stores(node, name)]
+        return None if any(found.base.lineno <= line <= call.lineno for line in lines) else name
+    names = [target.id for target, value in here.bindings if value is found.base and isinstance(target, ast.Name)]
+    return names[0] if names and latest(names[0], call.lineno, here) == (found.base, None) else None
+
+
+def _without_step(file: PythonFile, call: CallNode) -> Match | None:
+    """`compute_on_step=` of the metrics that want no task."""
+    given = read_arguments(file, call.node, "", False)
+    keyword = given.named("compute_on_step")
+    if keyword is None:
+        return None
+    message = "`compute_on_step=` is gone since torchmetrics 0.11"
+    text = given.written("", None)
+    if text is None or given.reason:
+        return Match(file.span(call.node), message, "manual", "Not rewritten: take it out.", ROW)
+    reason = "It only said whether a call hands back the value of its batch, which it always does now."
+    edit = TextEdit(*given.extent, text)
+    return Match(file.span(call.node), message, "safe", reason, ROW, (edit,), unit=_unit(file, call))
+
+
+def _handed_up(file: PythonFile, call: CallNode) -> Match | None:
+    """`compute_on_step=` that a metric of the project gives its base."""
+    if not is_super_call(call.node, "__init__"):
+        return None
+    keyword = next((item for item in call.node.keywords if item.arg == "compute_on_step"), None)
+    owner = next((item for item in reversed(call.within) if isinstance(item, ast.ClassDef)), None)
+    bases = [item.scope.resolve(base) for item in file.classes if item.node is owner for base in item.node.bases]
+    if keyword is None or not any(is_of_torchmetrics(base or "") for base in bases):
+        return None
+    message = "`compute_on_step=` is gone since torchmetrics 0.11"
+    return Match(file.span(keyword), message, "manual", "Not rewritten: take it out.", ROW)
+
+
+BEFORE = """\
+import torch
+import torch.nn.functional as F
+from pytorch_lightning import LightningModule
+from torchmetrics import Accuracy
+from torchmetrics.functional import f1_score
+
+
+class Model(LightningModule):
+    def __init__(self, num_classes):
+        super().__init__()
+        self.layer = torch.nn.Linear(32, num_classes)
+        self.accuracy = Accuracy()
+
+    def forward(self, x):
+        return self.layer(x)
+
+    def training_step(self, batch, batch_idx):
+        x, y = batch
+        logits = self(x)
+        loss = F.cross_entropy(logits, y)
+        self.log("accuracy", self.accuracy(logits, y))
+        self.log("f1", f1_score(logits, y))
+        return loss
+"""
+AFTER = BEFORE.replace("Accuracy()", 'Accuracy(task="multiclass", num_classes=num_classes)').replace(
+    "f1_score(logits, y)", 'f1_score(logits, y, task="multiclass", num_classes=logits.shape[1])'
+)
+HANDED = BEFORE.replace("self.accuracy = Accuracy()", "self.accuracy = wrap(Accuracy())").replace(
+    '        self.log("f1", f1_score(logits, y))\n', ""
+)
+
+RULE = Rule(
+    code=CODE,
+    name="metric-task",
+    summary="torchmetrics' classification metrics are told their task and number of classes",
+    why=(
+        "Since torchmetrics 0.11 a classification metric no longer guesses from its data whether they are binary, "
+        "multiclass or multilabel: task= has to be said, with num_classes= or num_labels=. Both are written where the "
+        "loss, an argmax or a softmax tells the task and the last layer the number, and where the numbers were run to "
+        "be the same with torchmetrics 0.3 to 0.10 and 1.9; everything else is left with the advice."
+    ),
+    fix="safe",
+    stops=True,
+    versions="written for torchmetrics < 0.11, as pytorch_lightning.metrics was",
+    triggers=(b"torchmetrics", b"lightning.metrics", b"lightning import metrics", b"pl.metrics"),
+    check=_check,
+    examples=(Example(BEFORE, AFTER), Example(HANDED, HANDED)),
+    rows=partial(best_levels, ((ROW, "safe"),)),
+    torchmetrics=SINCE,
+)

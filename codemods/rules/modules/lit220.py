@@ -1,0 +1,197 @@
+"""LIT220: `self.hparams = ...`, which has no setter any more."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from codemods.code.scopes import ROOT
+from codemods.code.source import ClassNode, PythonFile
+from codemods.code.syntax import Function, is_self_attribute, own_nodes, self_assignments, super_init_index
+from codemods.lightning.facts import MODULE, Facts
+from codemods.lightning.versions import LIGHTNING, admits_from
+from codemods.rule import Example, Match, NodeEdit, Rule
+
+if TYPE_CHECKING:
+    import libcst as cst
+
+KINDS = (MODULE, f"{ROOT}.LightningDataModule")
+MESSAGE = "`self.hparams` has no setter since Lightning 1.3"
+ADVICE = "Call self.save_hyperparameters(...) behind super().__init__() with what is to be kept"
+
+
+def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
+    for item in file.classes:
+        places = [(method, node) for method in item.methods.values() for node in self_assignments(method, "hparams")]
+        fact = facts.files[file.path].find(item.qualname) if places and file.path in facts.files else None
+        if fact is None or facts.kind(fact) not in KINDS:
+            continue
+        for method, node in places:
+            refusal = _refusal(item, method, node, len(places))
+            if refusal:
+                yield Match(file.span(node), MESSAGE, "manual", f"Not rewritten: {refusal}. {ADVICE}.")
+                continue
+            old = not admits_from(facts, LIGHTNING, "0.8.0")
+            plain = facts.kind(fact) != MODULE
+            change = partial(_saved, this=_this(method), logged=not plain)
+            begins = file.lines[node.lineno - 1].lstrip().startswith(ast.unparse(node).partition(" =")[0])
+            if begins and _is_saved_too(method, node):
+                edit = NodeEdit(node, partial(_dropped, change=change), line=True)
+                reason = "save_hyperparameters is called with the same, and keeps it."
+            else:
+                edit = NodeEdit(node, change)
+                reason = (
+                    "save_hyperparameters keeps the same values, as what the setter made of them, and in checkpoints."
+                )
+            if plain:
+                reason = "A datamodule kept them without a word to the logger, which refuses two values of one name."
+            if old:
+                reason += " Before 0.8 any object was kept; one that is neither Namespace nor mapping is refused aloud."
+            needs = "1.4.0" if plain else None
+            yield Match(file.span(node), MESSAGE, "safe", reason, edits=(edit,), needs=needs)
+
+
+def _this(method: Function) -> str:
+    return method.args.args[0].arg
+
+
+def _refusal(item: ClassNode, method: Function, node: ast.Assign | ast.AnnAssign, places: int) -> str | None:
+    if method.name != "__init__" or places > 1 or node not in method.body:
+        return "it is not set once, at the top of __init__"
+    if not isinstance(node, ast.Assign) or len(node.targets) > 1:
+        return "the statement sets other things too"
+    called = super_init_index(method)
+    if called is None or method.body.index(node) < called:
+        return "super().__init__() does not stand before it"
+    value = node.value
+    if not isinstance(value, ast.Name) or value.id not in {argument.arg for argument in method.args.args[1:]}:
+        return "what is set is not a parameter of __init__"
+    if any(
+        isinstance(inner, ast.Name) and inner.id == value.id and type(inner.ctx) is ast.Store
+        for inner in own_nodes(method)
+    ):
+        return f"`{value.id}` is set anew in __init__"
+    whole = _used_whole(item)
+    return f"line {whole} uses `self.hparams` as a whole, and it is no Namespace any more" if whole else None
+
+
+def _used_whole(item: ClassNode) -> int | None:
+    """The line in which `self.hparams` is handed to `vars`, or asked for its `__dict__`."""
+    for node in ast.walk(item.node):
+        if (
+            isinstance(node, ast.Call)
+            and ast.unparse(node.func) == "vars"
+            and any(is_self_attribute(argument, "hparams") for argument in node.args)
+        ):
+            return node.lineno
+        if isinstance(node, ast.Attribute) and node.attr == "__dict__" and is_self_attribute(node.value, "hparams"):
+            return node.lineno
+    return None
+
+
+def _is_saved_too(method: Function, node: ast.stmt) -> bool:
+    """Whether `__init__` hands the same to save_hyperparameters: before the statement, with nothing in between that may
+    change it, or behind it, with nothing in between that may read what is kept, or return."""
+    value = ast.unparse(node.value) if isinstance(node, ast.Assign) else ""
+    this = _this(method)
+    saved = f"{this}.save_hyperparameters({value})"
+    at = method.body.index(node)
+    for index, line in enumerate(method.body):
+        if isinstance(line, ast.Expr) and ast.unparse(line) == saved:
+            between = [inner for other in method.body[min(at, index) + 1 : max(at, index)] for inner in ast.walk(other)]
+            if index < at:
+                return not _may_change(between, this, value)
+            return not any(
+                isinstance(inner, ast.Call | ast.FunctionDef | ast.Lambda | ast.Return)
+                or is_self_attribute(inner, "hparams", this)
+                for inner in between
+            )
+    return False
+
+
+def _may_change(nodes: Sequence[ast.AST], this: str, value: str) -> bool:
+    """Whether nodes do more with the value that is set, and with what is kept, than read a part of it: they call what
+    has one of them or a part, set anything but an attribute of the instance, or take one whole."""
+    held = {value, *(node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store))}
+    read: set[int] = set()
+    for node in nodes:
+        if isinstance(node, ast.Call):
+            if any(_is_name(inner, this) for inner in ast.walk(node)) or _owner(node) in held:
+                return True
+        elif isinstance(node, ast.Attribute | ast.Subscript):
+            if isinstance(node.ctx, ast.Load):
+                read.add(id(node.value))
+            elif not (isinstance(node, ast.Attribute) and _is_name(node.value, this)) or node.attr in _KEPT:
+                return True
+    return any(
+        (_is_name(node, value) or any(is_self_attribute(node, name, this) for name in _KEPT)) and id(node) not in read
+        for node in nodes
+    )
+
+
+def _owner(call: ast.Call) -> str:
+    """The name of what a method is called of, or of what that is a part of."""
+    node = call.func
+    while isinstance(node, ast.Attribute | ast.Subscript):
+        node = node.value
+    return node.id if isinstance(node, ast.Name) and node is not call.func else ""
+
+
+_KEPT = ("hparams", "_hparams")
+
+
+def _is_name(node: ast.AST, name: str) -> bool:
+    return isinstance(node, ast.Name) and node.id == name
+
+
+def _dropped(line: cst.SimpleStatementLine, *, change: Callable[[Any], cst.Expr]) -> Any:
+    """Nothing where the line holds the statement alone, else the line with the statement changed."""
+    import libcst as cst
+
+    said = [*(each.comment for each in line.leading_lines), line.trailing_whitespace.comment]
+    if len(line.body) == 1 and not any(said):
+        return cst.RemovalSentinel.REMOVE
+    return line.with_changes(body=[change(line.body[0]), *line.body[1:]])
+
+
+def _saved(node: Any, *, this: str, logged: bool) -> cst.Expr:
+    import libcst as cst
+
+    call = cst.ensure_type(cst.parse_expression(f"{this}.save_hyperparameters(logger=False)"), cst.Call)
+    given = [cst.Arg(value=node.value), *([] if logged else call.args)]
+    return cst.Expr(value=call.with_changes(args=given), semicolon=node.semicolon)
+
+
+BEFORE = """\
+import torch
+from pytorch_lightning import LightningModule
+
+
+class Model(LightningModule):
+    def __init__(self, hparams):
+        super().__init__()
+        self.hparams = hparams  # of argparse
+        self.layer = torch.nn.Linear(self.hparams.width, 1)
+"""
+AFTER = BEFORE.replace("self.hparams = hparams", "self.save_hyperparameters(hparams)")
+BUILT = BEFORE.replace("self.hparams = hparams", "self.hparams = dict(width=hparams)")
+NOT_LIGHTNING = BEFORE.replace("(LightningModule)", "(torch.nn.Module)")
+
+RULE = Rule(
+    code="LIT220",
+    name="hparams-setter",
+    summary="`self.hparams = hparams` becomes `self.save_hyperparameters(hparams)`",
+    why=(
+        "Lightning 1.3 took the setter of `hparams` away: the statement is an AttributeError. save_hyperparameters "
+        "does what the setter did: it keeps a Namespace or dict as a dict whose keys are attributes too."
+    ),
+    fix="safe",
+    versions="written for Lightning < 1.3; the result runs on 1.0 and later",
+    triggers=(b".hparams = ", b".hparams="),
+    check=_check,
+    examples=(Example(BEFORE, AFTER), Example(BUILT, BUILT), Example(NOT_LIGHTNING, NOT_LIGHTNING)),
+    breaks_in="1.3.0",
+    needs="1.0.0",
+)

@@ -1,0 +1,193 @@
+"""LIT221: what a LightningModule had on `self` and has no more."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from codemods.code.source import ClassNode, PythonFile
+from codemods.code.syntax import is_self_attribute, self_name
+from codemods.finding import Fix
+from codemods.lightning.facts import MODULE, Facts
+from codemods.lightning.family import family
+from codemods.rule import Example, Match, Rule, TextEdit, best_levels
+
+
+@dataclass(frozen=True)
+class Missing:
+    """An attribute or method that went with release `since`: `new` is what to write instead behind `self`, where
+    that is all (empty otherwise), `advice` what else to do, `needs` the release that what is written needs."""
+
+    since: str
+    row: str | None
+    advice: str
+    new: str = ""
+    needs: str | None = None
+
+
+_UTILITIES = "lightning.pytorch.utilities"
+_STEP = "return the value from the step, or keep it on self"
+MISSING = {
+    "datamodule": Missing("1.5", "M009", "the Trainer has it", "trainer.datamodule", "1.3.0"),
+    "precision": Missing("2.0", "M295", "the Trainer has it, spelled `16-mixed`, `bf16-mixed`, `32-true`"),
+    "use_amp": Missing("1.8", "M135", 'ask whether self.trainer.precision is "16-mixed" or "bf16-mixed"'),
+    "use_ddp": Missing("1.2", None, "ask for the class of self.trainer.strategy"),
+    "use_ddp2": Missing("1.2", None, "ask for the class of self.trainer.strategy"),
+    "use_dp": Missing("1.2", None, "ask for the class of self.trainer.strategy"),
+    "use_tpu": Missing("1.2", None, "ask for the class of self.trainer.accelerator"),
+    "summarize": Missing("1.7", "M053", f"{_UTILITIES}.model_summary.summarize(self, max_depth=...) does it"),
+    "model_size": Missing("1.7", "M054", "ModelSummary(self).model_size has it"),
+    "grad_norm": Missing("1.5", "M012", f"{_UTILITIES}.grad_norm(self, norm_type=...) does it, under other keys"),
+    "log_grad_norm": Missing("2.0", "M184", f"log what {_UTILITIES}.grad_norm(self, norm_type=...) gives"),
+    "write_prediction": Missing("1.5", "M002", f"{_STEP}; BasePredictionWriter writes what predict_step returns"),
+    "write_prediction_dict": Missing("1.5", "M002", f"{_STEP}; BasePredictionWriter writes what predict_step returns"),
+    "add_to_queue": Missing("1.7", "M066", _STEP),
+    "get_from_queue": Missing("1.7", "M066", _STEP),
+    "loaded_optimizer_states_dict": Missing("1.6", "M043", "read the checkpoint in on_load_checkpoint"),
+    "manual_optimizer_step": Missing("1.1", None, "call step() of what self.optimizers() returns"),
+    "get_progress_bar_dict": Missing("1.7", "M067", "get_metrics of the progress bar has it"),
+    "running_stage": Missing("1.3", None, "self.trainer.state.stage has it"),
+    "get_tqdm_dict": Missing("1.0", None, "get_metrics of the progress bar has it"),
+    **{
+        f"{stage}_dataloader": Missing("1.6", None, f"self.trainer.datamodule.{stage}_dataloader() makes them")
+        for stage in ("train", "val", "test", "predict")
+    },
+}
+LOADERS = "_dataloader"
+"""What the module has to this day, and Lightning put the loaders of `fit` and of a datamodule in the place of."""
+PRECISIONS = {16: "16-mixed", "16": "16-mixed", "bf16": "bf16-mixed", 32: "32-true", "32": "32-true", 64: "64-true"}
+
+
+def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
+    for name, missing in MISSING.items():
+        places = (
+            [node for node in file.attributes(name) if isinstance(node.value, ast.Name)] if name in file.text else []
+        )
+        for item in file.classes if places else ():
+            fact = facts.files[file.path].find(item.qualname) if file.path in facts.files else None
+            if fact is None or facts.kind(fact) != MODULE or _own(item, name) or _inherited(facts, file, item, name):
+                continue
+            if name.endswith(LOADERS) and facts.mentions.get(f".{name} = ".encode()):
+                continue
+            for node in _inside(item, places):
+                yield _match(file, item, node, name, missing)
+
+
+def _own(item: ClassNode, name: str) -> bool:
+    """Whether a class defines or sets the name itself."""
+    return name in item.methods or any(
+        (isinstance(node, ast.Attribute) and node.attr == name and not isinstance(node.ctx, ast.Load))
+        or (isinstance(node, ast.Name) and node.id == name and not isinstance(node.ctx, ast.Load))
+        for node in ast.walk(item.node)
+    )
+
+
+def _inherited(facts: Facts, file: PythonFile, item: ClassNode, name: str) -> bool:
+    """Whether a relative may define or set it."""
+    fact = facts.files[file.path].find(item.qualname)
+    relatives = family(facts, fact) if fact else ()
+    setting = {path for text in _settings(name) for path in facts.mentions.get(text, frozenset())}
+    setting = set() if name.endswith(LOADERS) else setting
+    return any(name in other.methods or other.path in setting for other in relatives)
+
+
+def _settings(name: str) -> tuple[bytes, ...]:
+    return f".{name} = ".encode(), f"def {name}".encode()
+
+
+def _inside(item: ClassNode, places: list[ast.Attribute]) -> list[ast.Attribute]:
+    own = {
+        id(node)
+        for method in item.methods.values()
+        for node in ast.walk(method)
+        if is_self_attribute(node, getattr(node, "attr", ""), self_name(method))
+    }
+    return [node for node in places if id(node) in own]
+
+
+def _match(file: PythonFile, item: ClassNode, node: ast.Attribute, name: str, missing: Missing) -> Match:
+    message = f"self.{name} is gone since Lightning {missing.since}"
+    if name.endswith(LOADERS):
+        message = f"self.{name} is the class's own alone since Lightning {missing.since}, and it has none"
+    this = file.source_of(node.value)
+    edits: tuple[TextEdit, ...] = ()
+    if missing.new:
+        edits = (_edit(file, node, f"{this}.{missing.new}"),)
+    elif name == "precision":
+        edits = _compared(file, item, node, this)
+    if edits:
+        return Match(
+            file.span(node), message, "safe", f"{missing.advice[0].upper()}{missing.advice[1:]}.", missing.row, edits
+        )
+    return Match(file.span(node), message, "manual", f"Not rewritten: {missing.advice}.", missing.row)
+
+
+def _compared(file: PythonFile, item: ClassNode, node: ast.Attribute, this: str) -> tuple[TextEdit, ...]:
+    """`self.precision == 16` asks for "16-mixed" now; other uses have no plain equal."""
+    for outer in ast.walk(item.node):
+        if isinstance(outer, ast.Compare) and outer.left is node and isinstance(outer.ops[0], ast.Eq | ast.NotEq):
+            value = outer.comparators[0]
+            if len(outer.comparators) == 1 and isinstance(value, ast.Constant) and value.value in PRECISIONS:
+                spelled = f'"{PRECISIONS[value.value]}"'
+                return (_edit(file, node, f"{this}.trainer.precision"), _edit(file, value, spelled))
+    return ()
+
+
+def _edit(file: PythonFile, node: ast.expr, text: str) -> TextEdit:
+    start, end = file.offsets(node)
+    return TextEdit(start, end, text)
+
+
+BEFORE = """\
+from pytorch_lightning import LightningModule
+
+
+class Model(LightningModule):
+    def setup(self, stage):
+        self.classes = self.datamodule.classes
+
+    def on_fit_start(self):
+        if self.precision == 16:
+            print("half")
+"""
+AFTER = """\
+from pytorch_lightning import LightningModule
+
+
+class Model(LightningModule):
+    def setup(self, stage):
+        self.classes = self.trainer.datamodule.classes
+
+    def on_fit_start(self):
+        if self.trainer.precision == "16-mixed":
+            print("half")
+"""
+OWN = BEFORE.replace("self.classes = ", "self.datamodule = stage\n        self.precision = 16\n        self.classes = ")
+
+
+def _rows() -> tuple[tuple[str, Fix], ...]:
+    return best_levels((missing.row, "safe" if missing.new else "manual") for missing in MISSING.values())
+
+
+RULE = Rule(
+    code="LIT221",
+    name="module-attribute",
+    summary="Attributes that LightningModule has no more are asked of the Trainer",
+    why=(
+        "What a LightningModule told of its Trainer was taken away between 1.1 and 2.0 (guide rows M002, M009, M012, "
+        "M043, M053, M054, M066, M067, M135, M184, M295): each is an AttributeError where it is read. The Trainer "
+        "spells precisions `16-mixed`, `bf16-mixed`, `32-true` and `64-true` since 2.0, so that a comparison with 16 "
+        "would be False without a word. The loaders that fit got, or its datamodule, were put on the module before 1.6 "
+        "(pull request 9764)."
+    ),
+    fix="safe",
+    versions="written for Lightning < 2.0",
+    triggers=tuple(f".{name}".encode() for name in MISSING),
+    check=_check,
+    examples=(Example(BEFORE, AFTER), Example(OWN, OWN)),
+    breaks_in="2.0.0",
+    needs="2.0.0",
+    rows=_rows,
+    mentions=tuple(text for name in MISSING for text in _settings(name)),
+)

@@ -1,0 +1,242 @@
+"""LIT222: load_from_checkpoint on an instance, and self.log of a dict."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from codemods.code.scopes import Scope
+from codemods.code.source import CallNode, PythonFile
+from codemods.code.syntax import is_self_attribute, self_name, targets_of
+from codemods.finding import Fix
+from codemods.lightning.facts import MODULE, Facts
+from codemods.lightning.versions import reaches
+from codemods.rule import Example, Match, Rule, TextEdit
+
+LOAD = "load_from_checkpoint"
+TERMS = (ast.Name, ast.Attribute)
+
+
+def _collect(file: PythonFile) -> tuple[str, ...] | None:
+    """The names of what makes the values that a checkpoint is loaded by, and of what they are said to be."""
+    loaded = {
+        value.id if isinstance(value, ast.Name) else value.attr
+        for call in file.calls_near((LOAD,))
+        if isinstance(call.node.func, ast.Attribute) and call.node.func.attr == LOAD
+        if isinstance(value := call.node.func.value, TERMS)
+    }
+    found: set[str] = set()
+    for node in ast.walk(file.tree) if loaded else ():
+        if isinstance(node, ast.arg) and node.arg in loaded and node.annotation:
+            found |= _last_names(node.annotation)
+        elif loaded & {getattr(target, "attr", getattr(target, "id", None)) for target in targets_of(node)}:
+            found |= _last_names(getattr(node, "value", node))
+    return tuple(sorted(found)) or None
+
+
+def _last_names(value: ast.AST) -> set[str]:
+    """The last part of what is called or named, by either way of a conditional expression."""
+    if isinstance(value, ast.IfExp):
+        return _last_names(value.body) | _last_names(value.orelse)
+    named = value.func if isinstance(value, ast.Call) else value
+    return {named.attr if isinstance(named, ast.Attribute) else named.id} if isinstance(named, TERMS) else set()
+
+
+def _context(collected: Mapping[str, tuple[str, ...]]) -> tuple[bytes, ...]:
+    return tuple(f"class {name}".encode() for names in collected.values() for name in names)
+
+
+def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
+    for call in file.calls_near((LOAD, "log")):
+        function = call.node.func
+        if isinstance(function, ast.Attribute) and function.attr == LOAD and reaches(facts, "2.1.0"):
+            yield from _loaded(file, facts, call, function)
+        elif isinstance(function, ast.Attribute) and function.attr == "log":
+            yield from _logged(file, facts, call)
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What stands for the class of an instance; `why` says what speaks against a rewrite, or what it takes for sure."""
+
+    text: str
+    fix: Fix = "safe"
+    why: str = ""
+
+
+def _loaded(file: PythonFile, facts: Facts, call: CallNode, function: ast.Attribute) -> Iterator[Match]:
+    value = function.value
+    method = next((item for item in reversed(call.within) if isinstance(item, ast.FunctionDef)), None)
+    own = self_name(method) if method and _plain_method(method) and _in_module(file, facts, call) else None
+    if own and isinstance(value, ast.Name) and value.id == own:
+        asked: Asked | None = Asked(f"type({own})")
+    elif isinstance(value, ast.Name):
+        asked = _of_name(file, facts, call, value.id)
+    else:
+        asked = _of_attribute(file, facts, call, value)
+    if asked is None:
+        return
+    unused = any(item.value is call.node for item in file.statements if isinstance(item, ast.Expr))
+    lost = ", which nothing takes up here: what it loads is lost, as it was" if unused else ""
+    reason = f"It never touched the instance: the class makes a new one{lost}{asked.why}."
+    if asked.fix == "manual":
+        reason = f"Not rewritten: {asked.why}; where it is an instance, write {asked.text}.{LOAD}(...)."
+    edit = TextEdit(*file.offsets(value), asked.text)
+    yield Match(
+        file.span(call.node),
+        f"{LOAD} on an instance fails since Lightning 2.1",
+        asked.fix,
+        reason,
+        "G18432",
+        () if asked.fix == "manual" else (edit,),
+        needs="1.0.0",
+    )
+
+
+def _plain_method(method: ast.FunctionDef) -> bool:
+    return not any(ast.unparse(node) in ("classmethod", "staticmethod") for node in method.decorator_list)
+
+
+def _of_name(file: PythonFile, facts: Facts, call: CallNode, name: str) -> Asked | None:
+    """The class that the only assignment to a name in the call's own scope calls, but for one of what the call itself
+    gives; the type of the name where several make modules; of a parameter, that is for a person."""
+    space = next((item for item in reversed(call.within) if not isinstance(item, ast.ClassDef)), file.tree)
+    loaded = [item.node for item in file.assignments_to(name) if item.node.value is call.node]
+    again = {id(node) for item in loaded for node in ast.walk(item)}
+    stores = {
+        id(node)
+        for node in ast.walk(space)
+        if isinstance(node, ast.Name) and node.id == name and type(node.ctx) is ast.Store and id(node) not in again
+    }
+    made = [
+        made
+        for item in file.assignments_to(name)
+        if any(id(target) in stores for target in targets_of(item.node))
+        and (made := _modules_made(file, facts, call.scope, item.node.value))
+    ]
+    given = _parameter(space, name)
+    if given and (made or _names_module(facts, file, call.scope, given.annotation)):
+        return Asked(f"type({name})", "manual", f"`{name}` is given, and may be a class")
+    if given or not made or len(made) != len(stores):
+        return None
+    only = len(made) == 1 and len(made[0]) == 1
+    return Asked(file.source_of(made[0][0].func) if only else f"type({name})")
+
+
+def _of_attribute(file: PythonFile, facts: Facts, call: CallNode, value: ast.expr) -> Asked | None:
+    """The type of an attribute that its file sets to modules alone."""
+    owner = next((item for item in reversed(call.within) if isinstance(item, ast.ClassDef)), None)
+    if owner is None or not isinstance(value, ast.Attribute) or not is_self_attribute(value, value.attr):
+        return None
+    stores = [
+        node
+        for node in ast.walk(file.tree)
+        if isinstance(node, ast.Attribute) and node.attr == value.attr and type(node.ctx) is not ast.Load
+    ]
+    made = [
+        node
+        for node in ast.walk(owner)
+        if any(is_self_attribute(target, value.attr) for target in targets_of(node))
+        and _modules_made(file, facts, call.scope, getattr(node, "value", None))
+    ]
+    if not made or len(made) != len(stores):
+        return None
+    return Asked(f"type({file.source_of(value)})", "unsafe", "; no other file is taken to set the attribute to a class")
+
+
+def _modules_made(file: PythonFile, facts: Facts, scope: Scope, value: ast.expr | None) -> list[ast.Call]:
+    """The calls that make modules of the project, one for each way of a value; none where one may be something else."""
+    if isinstance(value, ast.IfExp):
+        ways = [_modules_made(file, facts, scope, arm) for arm in (value.body, value.orelse)]
+        return [call for way in ways for call in way] if all(ways) else []
+    if not isinstance(value, ast.Call):
+        return []
+    return [value] if _is_module(facts, file, scope, value.func) else []
+
+
+def _parameter(space: ast.AST, name: str) -> ast.arg | None:
+    """The parameter of that name of a function."""
+    if not isinstance(space, ast.FunctionDef | ast.AsyncFunctionDef):
+        return None
+    every = [*space.args.posonlyargs, *space.args.args, *space.args.kwonlyargs]
+    return next((item for item in every if item.arg == name), None)
+
+
+def _names_module(facts: Facts, file: PythonFile, scope: Scope, annotation: ast.expr | None) -> bool:
+    if annotation is None:
+        return False
+    return scope.resolve(annotation) == MODULE or _is_module(facts, file, scope, annotation)
+
+
+def _is_module(facts: Facts, file: PythonFile, scope: Scope, name: ast.expr) -> bool:
+    dotted = scope.resolve(name)
+    item = facts.find_class(dotted, file.path) if dotted else None
+    return item is not None and facts.kind(item) == MODULE
+
+
+def _in_module(file: PythonFile, facts: Facts, call: CallNode) -> bool:
+    owner = next((item for item in reversed(call.within) if isinstance(item, ast.ClassDef)), None)
+    name = next((item.qualname for item in file.classes if item.node is owner), None)
+    fact = facts.files[file.path].find(name) if name and file.path in facts.files else None
+    return fact is not None and facts.kind(fact) == MODULE
+
+
+def _logged(file: PythonFile, facts: Facts, call: CallNode) -> Iterator[Match]:
+    node = call.node
+    value = (
+        node.args[1]
+        if len(node.args) > 1
+        else next((item.value for item in node.keywords if item.arg == "value"), None)
+    )
+    if isinstance(value, ast.Dict) and _in_module(file, facts, call) and ast.unparse(node.func) == "self.log":
+        yield Match(
+            file.span(node),
+            "self.log takes no dict since Lightning 2.0",
+            "manual",
+            "Not rewritten: it made one metric of several parts. Log each under a name of its own by self.log_dict.",
+            "M239",
+        )
+
+
+BEFORE = """\
+from pytorch_lightning import LightningModule
+
+
+class Model(LightningModule):
+    def reset(self, path):
+        return self.load_from_checkpoint(path)
+
+
+def main(path):
+    model = Model()
+    return model.load_from_checkpoint(path)
+"""
+AFTER = BEFORE.replace("self.load_from", "type(self).load_from").replace("model.load_from", "Model.load_from")
+RIGHT = BEFORE.split("\n\n\ndef main")[0].replace("self.load_from", "Model.load_from") + "\n"
+
+
+def _rows() -> tuple[tuple[str, Fix], ...]:
+    return (("G18432", "safe"), ("M239", "manual"))
+
+
+RULE = Rule(
+    code="LIT222",
+    name="instance-load",
+    summary="load_from_checkpoint is called on the class; self.log takes no dict",
+    why=(
+        "load_from_checkpoint on an instance, which never loaded anything into it, raises a TypeError since 2.1 (pull "
+        "request 18432); self.log refuses a dict since 2.0 (guide row M239)."
+    ),
+    fix="safe",
+    versions="written for Lightning < 2.1",
+    triggers=(LOAD.encode(), b"self.log("),
+    check=_check,
+    collect=_collect,
+    context=_context,
+    examples=(Example(BEFORE, AFTER), Example(RIGHT, RIGHT)),
+    breaks_in="2.1.0",
+    needs="1.0.0",
+    rows=_rows,
+    references=("https://github.com/Lightning-AI/pytorch-lightning/pull/18432",),
+)

@@ -1,0 +1,152 @@
+"""Names that nothing takes the place of, but whose every use in a file says what is written instead."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from codemods.code.source import PythonFile
+from codemods.code.syntax import Function
+from codemods.finding import Fix
+from codemods.lightning.facts import TRAINER, Facts
+from codemods.rule import TextEdit
+from codemods.rules.names.sites import Sites
+
+COLLECTION = "LoggerCollection"
+REGISTRY = "_REGISTRY"
+OPTIMIZERS = "OPTIMIZER_REGISTRY"
+MENTIONS = (COLLECTION.encode(), REGISTRY.encode())
+ITERATED = ("enumerate", "len", "list", "tuple", "zip")
+
+
+@dataclass(frozen=True)
+class Reworded:
+    """The edits of a name's uses, after which its import can go."""
+
+    edits: tuple[TextEdit, ...]
+    level: Fix
+    reason: str
+    needs: str
+
+
+def reworded(file: PythonFile, sites: Sites, facts: Facts, alias: ast.alias, module: str) -> Reworded | None:
+    """What becomes of a file's uses of an imported name; None where one of them cannot do without it."""
+    bound = alias.asname or alias.name
+    registry = alias.name.endswith(REGISTRY) and module.endswith("utilities.cli")
+    if not (registry or alias.name == COLLECTION) or _is_taken(file, facts, alias, bound):
+        return None
+    uses = [node for node, scope in sites.names if node.id == bound and scope.lookup(bound) == f"{module}.{alias.name}"]
+    imports = [item for node, _, _ in sites.imports for item in node.names if bound in (item.name, item.asname)]
+    if len(re.findall(rf"\b{bound}\b", file.text)) != len(uses) + len(imports):
+        return None
+    edits: list[TextEdit] = []
+    levels: set[Fix] = {"safe"}
+    for use in uses:
+        found = _registered(file, use, alias.name) if registry else _collected(file, use)
+        if found is None:
+            return None
+        edits += found[0]
+        levels.add(found[1])
+    kept = tuple(edits) if imports[0] is alias else ()
+    if registry:
+        reason = "LightningCLI knows every class that is imported by its name, without a registry."
+        return Reworded(kept, "safe", reason, "1.7.0")
+    level: Fix = "unsafe" if "unsafe" in levels else "safe"
+    doubt = " What has the loggers is taken to be a Trainer or a module." if level == "unsafe" else ""
+    return Reworded(kept, level, f"Several loggers are a list now: `trainer.loggers`.{doubt}", "1.6.0")
+
+
+def is_handed_on(file: PythonFile, facts: Facts, name: str) -> bool:
+    """Whether another file imports a name of this one."""
+    return any(
+        target == f"{file.module}.{name}" or target.endswith(f".{file.module}.{name}")
+        for path, other in facts.files.items()
+        if path != file.path
+        for target in other.exports.values()
+    )
+
+
+def _is_taken(file: PythonFile, facts: Facts, alias: ast.alias, bound: str) -> bool:
+    """The same of a name whose holders the engine was asked for."""
+    holders = set().union(*(paths for word, paths in facts.mentions.items() if word.decode() in alias.name))
+    others = [other for path in sorted(holders - {file.path}) if (other := facts.open(path))]
+    taken = f".{file.module}.{bound}"
+    return any(f".{target}".endswith(taken) for each in others for target in each.scope.bindings.get(bound, ()))
+
+
+def whole_line(file: PythonFile, start: int, end: int, before: str = "") -> TextEdit | None:
+    """The edit that takes out the line of some characters, where nothing but `before` stands beside them."""
+    first = file.text.rfind("\n", 0, start) + 1
+    after = file.text.find("\n", end)
+    after = len(file.text) if after < 0 else after
+    if file.text[first:start].strip() != before or file.text[end:after].strip():
+        return None
+    return TextEdit(first, after + 1, "")
+
+
+def _registered(file: PythonFile, use: ast.Name, name: str) -> tuple[list[TextEdit], Fix] | None:
+    """A registry as a decorator, called with a class, or asked for the optimizers that a parser takes."""
+    if any(use in item.node.decorator_list for item in file.classes):
+        gone = whole_line(file, *file.offsets(use), before="@")
+        return ([gone], "safe") if gone else None
+    for statement in file.tree.body:
+        if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call) and statement.value.func is use:
+            plain = len(statement.value.args) == 1 and isinstance(statement.value.args[0], ast.Name)
+            gone = whole_line(file, *file.offsets(statement)) if plain and not statement.value.keywords else None
+            return ([gone], "safe") if gone else None
+    if name != OPTIMIZERS or file.scope.lookup("torch") != "torch":
+        return None
+    for call in file.calls_near([use.id]):
+        function = call.node.func
+        if isinstance(function, ast.Attribute) and function.attr == "add_optimizer_args":
+            for given in [*call.node.args, *(item.value for item in call.node.keywords)]:
+                if isinstance(given, ast.Attribute) and given.attr == "classes" and given.value is use:
+                    return [TextEdit(*file.offsets(given), "(torch.optim.Optimizer,)")], "safe"
+    return None
+
+
+def _collected(file: PythonFile, use: ast.Name) -> tuple[list[TextEdit], Fix] | None:
+    """`if isinstance(trainer.logger, LoggerCollection):` around what goes through the loggers."""
+    for node, within in file.nodes_near([use.id]):
+        if not (isinstance(node, ast.If) and isinstance(node.test, ast.Call) and use in node.test.args):
+            continue
+        test = node.test
+        asked = test.args[0]
+        plain = isinstance(test.func, ast.Name) and test.func.id == "isinstance" and len(test.args) == 2
+        if not plain or not isinstance(asked, ast.Attribute) or asked.attr != "logger":
+            return None
+        text = file.source_of(asked)
+        meant = [item for part in node.body for item in ast.walk(part) if _is(file, item, text)]
+        fine = {id(item) for part in node.body for item in _gone_through(part)}
+        if any(id(item) not in fine for item in meant):
+            return None
+        edits = [TextEdit(*file.offsets(test), f"len({text}s) > 1")]
+        edits += [TextEdit(*file.offsets(item), f"{text}s") for item in meant if isinstance(item, ast.expr)]
+        return edits, "safe" if _is_trainer(file, asked.value, within) else "unsafe"
+    return None
+
+
+def _is(file: PythonFile, node: ast.AST, text: str) -> bool:
+    return isinstance(node, ast.Attribute) and node.attr == "logger" and file.source_of(node) == text
+
+
+def _gone_through(part: ast.AST) -> Iterator[ast.expr]:
+    """The expressions below a node that are looped over, counted or taken an item of."""
+    for node in ast.walk(part):
+        if isinstance(node, ast.For | ast.comprehension):
+            yield node.iter
+        elif isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Load):
+            yield node.value
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in ITERATED:
+            yield from node.args
+
+
+def _is_trainer(file: PythonFile, node: ast.expr, within: tuple[ast.AST, ...]) -> bool:
+    """Whether a name is a parameter that the function around it says to be a Trainer."""
+    function = next((item for item in reversed(within) if isinstance(item, Function)), None)
+    if function is None or not isinstance(node, ast.Name):
+        return False
+    given = next((item.annotation for item in function.args.args if item.arg == node.id), None)
+    return given is not None and file.scope.resolve(given) == TRAINER

@@ -1,0 +1,288 @@
+"""OPT001: several optimizers under automatic optimization, by `optimizer_idx`, as Lightning 1.x had them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from codemods.code.source import CallNode, ClassNode, PythonFile, TextFile
+from codemods.lightning.facts import Facts, is_trainer_call
+from codemods.lightning.family import definitions
+from codemods.rewrite.manual import outputs, surroundings
+from codemods.rewrite.manual.carriers import add_attributes, carriers, function_of
+from codemods.rewrite.manual.fits import WORDS, read_fits
+from codemods.rewrite.manual.hooks import shed_of
+from codemods.rewrite.manual.makers import METHOD, read_makers
+from codemods.rewrite.manual.moving import hand_over, without
+from codemods.rewrite.manual.own import read_own
+from codemods.rewrite.manual.settings import Setting, read_settings, setting_matches
+from codemods.rewrite.manual.trainers import ACCUMULATE, ASKED, CLIP, MOVED, gives, loose
+from codemods.rule import Example, Match, NodeEdit, Rule, best_levels
+from codemods.rules.optimizers.module import IMPORTS, STEP, WATCHED, candidates, names_of, read_class
+from codemods.rules.optimizers.parallel import DDP, configured_matches, strategy_matches
+from codemods.rules.optimizers.plan import UNHEARD, Shown, Verdict, clears, verdicts, window_of
+
+if TYPE_CHECKING:
+    import libcst as cst
+
+    from codemods.rules.optimizers.loop import Shape
+
+CODE = "OPT001"
+APPLY = ("lightning_utilities.core.apply_func", "apply_to_collection")
+SAME = "The loop makes the same steps in the same order as automatic optimization did on 1.x."
+RESUMED = "Resuming an old checkpoint with it restarts global_step at 0."
+WINDOWS = "Loggers count batches from now on, where automatic optimization counted windows of several."
+ADVICE = (
+    "Set `self.automatic_optimization = False` and loop over self.optimizers() in training_step: toggle_optimizer, "
+    "forward, zero_grad, self.manual_backward, step, untoggle_optimizer."
+)
+
+
+def collect(file: PythonFile) -> Shown | None:
+    """The candidate classes of a file, and Trainer arguments that stand where they cannot be moved."""
+    classes = tuple(found for item in candidates(file) if (found := read_class(file, item)))
+    beside = carriers(file) if gives(file, MOVED) else ()
+    shown = Shown(classes, loose(file), beside, read_fits(file), read_makers(file), read_own(file))
+    return shown if shown != Shown((), ()) else None
+
+
+def collect_text(file: TextFile) -> tuple[Setting, ...] | None:
+    """What a configuration file gives to a Trainer that would have to move."""
+    return read_settings(file, MOVED)
+
+
+def context(collected: Mapping[str, Any]) -> tuple[bytes, ...]:
+    """What other files have to be asked where there is a candidate."""
+    shown = (each for each in collected.values() if isinstance(each, Shown))
+    names = {item.name.rpartition(".")[2].encode() for each in shown for item in each.classes}
+    if not names:
+        return ()
+    return (*ASKED, *outputs.ASKED, *surroundings.asked(UNHEARD), *definitions(set(WATCHED)), *sorted(names))
+
+
+def _present(file: PythonFile) -> bool:
+    fits = read_fits(file)
+    return bool(candidates(file)) or bool(fits.plain or fits.other) or gives(file, MOVED)
+
+
+def _check(file: PythonFile | TextFile, facts: Facts) -> Iterator[Match]:
+    found = verdicts(facts, CODE)
+    if isinstance(file, TextFile):
+        for verdict in found:
+            names = frozenset(name for path, name in verdict.given.settings if path == file.path)
+            if verdict.what == "loop" and names:
+                yield from setting_matches(file, names, verdict.item.name, verdict.level, verdict.unit)
+        yield from configured_matches(file, facts, [verdict for verdict in found if verdict.what == "loop"])
+        return
+    for verdict in found:
+        if verdict.item.path == file.path and verdict.what in ("loop", "follow", "none"):
+            yield from _class_match(file, verdict)
+        if verdict.what == "loop":
+            yield from _trainer_matches(file, verdict)
+    yield from strategy_matches(file, facts, [verdict for verdict in found if verdict.what == "loop"])
+    yield from hand_over(file, facts, [verdict for verdict in found if verdict.what == "loop"])
+
+
+def _class_match(file: PythonFile, verdict: Verdict) -> Iterator[Match]:
+    for item in candidates(file):
+        if item.qualname != verdict.item.name:
+            continue
+        place = file.head(item.methods[STEP])
+        message = f"{item.node.name} trains several optimizers by `optimizer_idx`, which Lightning 2 refuses"
+        if verdict.what == "none":
+            yield Match(place, message, "manual", f"Not rewritten: {verdict.refusal}. {ADVICE}", "M214")
+            continue
+        doubts = f"Look at this: {'; '.join(verdict.doubts)}." if verdict.doubts else SAME
+        reason = " ".join([doubts, *([WINDOWS] if window_of(verdict.given) else []), RESUMED])
+        loop = verdict.what == "loop"
+        yield Match(
+            place,
+            message,
+            verdict.level,
+            reason,
+            "M214",
+            edits=(NodeEdit(item.node, _loop_edit(item, verdict) if loop else _follower_edit),),
+            imports=_imports(verdict) if loop else (),
+            unit=verdict.unit,
+        )
+
+
+def _imports(verdict: Verdict) -> tuple[tuple[str, str | None], ...]:
+    if (verdict.item.outputs or verdict.item.batch_outputs) and verdict.kind == "dict":
+        return (*IMPORTS, APPLY)
+    return IMPORTS if clears(verdict) else ()
+
+
+def _loop_edit(item: ClassNode, verdict: Verdict) -> Any:
+    def write(node: cst.ClassDef) -> cst.ClassDef:
+        from codemods.rules.hooks.keep import keep_in_loop
+        from codemods.rules.optimizers.loop import write_loop
+
+        node = write_loop(node, verdict, _shape(item))
+        return keep_in_loop(node, item) if verdict.item.outputs else node
+
+    return write
+
+
+def _shape(item: ClassNode) -> Shape:
+    from codemods.rules.optimizers.loop import Shape
+
+    return Shape(names_of(item.methods[STEP]), shed_of(item))
+
+
+def _follower_edit(node: cst.ClassDef) -> cst.ClassDef:
+    from codemods.rules.optimizers.loop import write_follower
+
+    return write_follower(node)
+
+
+def _trainer_matches(file: PythonFile, verdict: Verdict) -> Iterator[Match]:
+    """The arguments of the Trainers that train the class and that manual optimization refuses."""
+    for index, call in enumerate(filter(is_trainer_call, file.calls)):
+        keywords = {keyword.arg: keyword for keyword in call.node.keywords}
+        given = [keywords[name] for name in MOVED if name in keywords and name in verdict.given.moved]
+        if (file.path, index) not in verdict.given.calls or not given:
+            continue
+        yield Match(
+            file.span(given[0]),
+            f"manual optimization refuses Trainer({given[0].arg}=...)",
+            verdict.level,
+            f"{verdict.item.name} does it itself, where automatic optimization did.",
+            "M214",
+            edits=(
+                NodeEdit(call.node, partial(without, names=verdict.given.moved)),
+                *_set_beside(file, verdict, index, call),
+            ),
+            unit=verdict.unit,
+        )
+
+
+def _set_beside(file: PythonFile, verdict: Verdict, index: int, call: CallNode) -> Iterator[NodeEdit]:
+    """The function around a Trainer with its values given to the model, where they cannot stand in the class."""
+    values = tuple(
+        (str(keyword.arg), file.source_of(keyword.value))
+        for keyword in call.node.keywords
+        if keyword.arg in verdict.given.carried
+    )
+    carrier = next((each for each in carriers(file) if each.trainer == index), None) if values else None
+    if carrier:
+        yield NodeEdit(function_of(call), lambda node: add_attributes(node, carrier, values))
+
+
+BEFORE = """\
+import torch
+import torch.nn.functional as F
+from pytorch_lightning import LightningModule, Trainer
+
+
+class GAN(LightningModule):
+    def __init__(self):
+        super().__init__()
+        self.generator = torch.nn.Linear(4, 4)
+        self.discriminator = torch.nn.Linear(4, 1)
+
+    def training_step(self, batch, batch_idx, optimizer_idx):
+        noise = torch.randn(len(batch), 4, device=self.device)
+        if optimizer_idx == 0:
+            loss = F.softplus(-self.discriminator(self.generator(noise))).mean()
+            self.log("g_loss", loss)
+            return loss
+        fake = self.generator(noise).detach()
+        loss = F.softplus(self.discriminator(fake)).mean() + F.softplus(-self.discriminator(batch)).mean()
+        self.log("d_loss", loss)
+        return loss
+
+    def configure_optimizers(self):
+        generator = torch.optim.Adam(self.generator.parameters(), lr=0.01)
+        discriminator = torch.optim.Adam(self.discriminator.parameters(), lr=0.01)
+        return [generator, discriminator], []
+
+
+def main(loader):
+    trainer = Trainer(max_epochs=2, gradient_clip_val=0.5)
+    trainer.fit(GAN(), loader)
+"""
+AFTER = '''\
+import torch
+import torch.nn.functional as F
+from pytorch_lightning import LightningModule, Trainer
+
+
+class GAN(LightningModule):
+    gradient_clip_val = 0.5
+
+    def __init__(self):
+        super().__init__()
+        self.automatic_optimization = False
+        self.generator = torch.nn.Linear(4, 4)
+        self.discriminator = torch.nn.Linear(4, 1)
+
+    def training_step(self, batch, batch_idx):
+        """One step of each optimizer in turn, as automatic optimization made them."""
+        for optimizer_idx, optimizer in enumerate(self.optimizers()):
+            self.toggle_optimizer(optimizer)
+            loss = self.training_step_for(batch, batch_idx, optimizer_idx)
+            optimizer.zero_grad()
+            self.manual_backward(loss)
+            optimizer.step()
+            self.untoggle_optimizer(optimizer)
+
+    def on_before_optimizer_step(self, optimizer):
+        self.clip_gradients(optimizer, gradient_clip_val=self.gradient_clip_val)
+
+    def training_step_for(self, batch, batch_idx, optimizer_idx):
+        noise = torch.randn(len(batch), 4, device=self.device)
+        if optimizer_idx == 0:
+            loss = F.softplus(-self.discriminator(self.generator(noise))).mean()
+            self.log("g_loss", loss)
+            return loss
+        fake = self.generator(noise).detach()
+        loss = F.softplus(self.discriminator(fake)).mean() + F.softplus(-self.discriminator(batch)).mean()
+        self.log("d_loss", loss)
+        return loss
+
+    def configure_optimizers(self):
+        generator = torch.optim.Adam(self.generator.parameters(), lr=0.01)
+        discriminator = torch.optim.Adam(self.discriminator.parameters(), lr=0.01)
+        return [generator, discriminator], []
+
+
+def main(loader):
+    trainer = Trainer(max_epochs=2)
+    trainer.fit(GAN(), loader)
+'''
+READ_OUTPUTS = BEFORE.replace(
+    "    def configure",
+    "    def on_train_batch_end(self, outputs, *_):\n        print(outputs[0])\n\n    def configure",
+)
+
+RULE = Rule(
+    code=CODE,
+    name="automatic-several-optimizers",
+    summary="Several optimizers under automatic optimization become a manual loop over them",
+    why=(
+        "Lightning 2.0 removed the `optimizer_idx` argument (guide row M214, pull request 16539): a training step "
+        "that takes it is a RuntimeError, even with a default. On 1.x the step ran once for each optimizer, the "
+        "second time after the first one's step, with the parameters of the others toggled off. The loop written "
+        "here does the same and keeps the old body as a method of its own, so that every shape of `if optimizer_idx "
+        "== 0` trains as it did; clipping, accumulation and schedulers, which manual optimization leaves to the "
+        "module, come along. What is computed for each optimizer again stays so: to compute it once would be another "
+        "program."
+    ),
+    fix="safe",
+    versions="written for Lightning < 2.0; needs 2.0 or later after the rewrite",
+    triggers=(b"optimizer_idx", CLIP[0].encode(), ACCUMULATE.encode(), METHOD.encode(), *WORDS),
+    check=_check,
+    rows=partial(best_levels, (("M214", "safe"), ("M220", "safe"), ("B04", "safe"), ("B07", "safe"))),
+    examples=(Example(BEFORE, AFTER), Example(READ_OUTPUTS, READ_OUTPUTS)),
+    breaks_in="2.0.0",
+    needs="2.0.0",
+    collect=collect,
+    collect_text=collect_text,
+    kinds=("python", "yaml"),
+    text_triggers=(*(name.encode() for name in MOVED), *(name.encode() for name in DDP)),
+    context=context,
+    present=_present,
+    references=("https://github.com/Lightning-AI/pytorch-lightning/pull/16539",),
+)

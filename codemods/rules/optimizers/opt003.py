@@ -1,0 +1,114 @@
+"""OPT003: several optimizers under automatic optimization, and a training step that cannot tell them apart."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import partial
+from typing import Any
+
+from codemods.code.source import ClassNode, PythonFile
+from codemods.code.syntax import parameters
+from codemods.lightning.facts import MODULE, Facts
+from codemods.rewrite.manual.configured import read_configured
+from codemods.rewrite.manual.module import AUTOMATIC, is_manual
+from codemods.rewrite.manual.optimizers import NotPlain
+from codemods.rule import Example, Match, Rule, best_levels
+from codemods.rules.optimizers.module import INDEX, STEP
+
+CODE = "OPT003"
+ADVICE = (
+    "Set `self.automatic_optimization = False` and step each optimizer of self.optimizers() in training_step: "
+    "toggle_optimizer, its loss, zero_grad, self.manual_backward, step, untoggle_optimizer."
+)
+
+
+def _collect(file: PythonFile) -> tuple[str, ...] | None:
+    return tuple(item.qualname for item in _candidates(file)) or None
+
+
+def _candidates(file: PythonFile) -> list[ClassNode]:
+    """The classes with several optimizers whose step takes no `optimizer_idx`, as far as the file shows."""
+    if "configure_optimizers" not in file.text or STEP not in file.text:
+        return []
+    return [item for item in file.classes if _is_candidate(item)]
+
+
+def _is_candidate(item: ClassNode) -> bool:
+    step, configure = item.methods.get(STEP), item.methods.get("configure_optimizers")
+    if step is None or configure is None or AUTOMATIC in item.methods or is_manual(item):
+        return False
+    taken = [argument.arg for argument in (*step.args.args, *step.args.kwonlyargs)]
+    if INDEX in taken or "hiddens" in taken:
+        return False
+    try:
+        return (read_configured(configure, item.scope).count or 0) > 1
+    except NotPlain:
+        return False
+
+
+def _context(collected: Mapping[str, Any]) -> tuple[bytes, ...]:
+    return (AUTOMATIC.encode(),) if collected else ()
+
+
+def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
+    for item in _candidates(file):
+        fact = facts.files[file.path].find(item.qualname)
+        if fact is None or facts.kind(fact) != MODULE or _may_be_manual(file, facts, item):
+            continue
+        step = item.methods[STEP]
+        extra = parameters(step)[2:]
+        old = f" (before 0.6 `{extra[0]}` got the index, and what one turn kept served the next)" if extra else ""
+        yield Match(
+            file.head(step),
+            f"{item.node.name} has several optimizers, and a training step that takes no `optimizer_idx`",
+            "manual",
+            f"Not rewritten: Lightning 0.6 to 1.9 refused to train it{old}, and 2.x refuses several optimizers under "
+            f"automatic optimization, so there is no training to be the same as. {ADVICE}",
+            "M214",
+        )
+
+
+def _may_be_manual(file: PythonFile, facts: Facts, item: ClassNode) -> bool:
+    """Whether a base, or the file elsewhere, may have switched automatic optimization off."""
+    fact = facts.files[file.path].find(item.qualname)
+    speaking = facts.mentions.get(AUTOMATIC.encode(), frozenset())
+    family = [*(facts.ancestry(fact) or ()), *facts.subclasses(fact)] if fact else []
+    return any(other.path in speaking for other in family)
+
+
+BEFORE = """\
+import torch
+from pytorch_lightning import LightningModule
+
+
+class GAN(LightningModule):
+    def training_step(self, batch, batch_idx):
+        return self.discriminator(self.generator(batch)).mean()
+
+    def configure_optimizers(self):
+        generator = torch.optim.Adam(self.generator.parameters())
+        return generator, torch.optim.Adam(self.discriminator.parameters())
+"""
+MANUAL = BEFORE.replace("    def training", "    automatic_optimization = False\n\n    def training")
+
+RULE = Rule(
+    code=CODE,
+    name="several-optimizers-one-step",
+    summary="Several optimizers and a training step that cannot tell them apart are named",
+    why=(
+        "Lightning 1.x raised a ValueError where several optimizers met a training step without `optimizer_idx`, and "
+        "2.0 refuses several optimizers under automatic optimization altogether (guide row M214, pull request 16539). "
+        "Which loss is whose is for a person to say."
+    ),
+    fix="manual",
+    stops=True,
+    versions="every Lightning",
+    triggers=(b"def configure_optimizers",),
+    check=_check,
+    rows=partial(best_levels, (("M214", "manual"),)),
+    examples=(Example(BEFORE, BEFORE), Example(MANUAL, MANUAL)),
+    collect=_collect,
+    context=_context,
+    present=lambda file: bool(_candidates(file)),
+    references=("https://github.com/Lightning-AI/pytorch-lightning/pull/16539",),
+)

@@ -1,0 +1,188 @@
+"""OPT004: hooks that take the index of the optimizer, which Lightning 2 no longer gives."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+from typing import TYPE_CHECKING
+
+from codemods.code.source import ClassNode, PythonFile
+from codemods.code.syntax import parameters
+from codemods.lightning.facts import CALLBACK, MODULE, Facts
+from codemods.rewrite.manual.closure import closure_parameter
+from codemods.rewrite.manual.optimizers import NotPlain
+from codemods.rewrite.manual.signature import (
+    CALLBACK_HOOKS,
+    HOOKS,
+    Hook,
+    old_parameters,
+    read_by_default,
+    read_elsewhere,
+)
+from codemods.rule import Example, Match, NodeEdit, Rule, best_levels
+from codemods.rules.optimizers.opt001 import collect, context
+from codemods.rules.optimizers.plan import verdicts
+
+if TYPE_CHECKING:
+    import libcst as cst
+
+CODE = "OPT004"
+ROWS = {
+    "optimizer_step": "M217",
+    "optimizer_zero_grad": "M218",
+    "on_before_optimizer_step": "M215",
+    "configure_gradient_clipping": "M216",
+    "backward": "M222",
+    "lr_scheduler_step": "M219",
+}
+
+
+def _present(file: PythonFile) -> bool:
+    return any(name in item.methods for item in file.classes for name in HOOKS)
+
+
+def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
+    written = {
+        verdict.item.name
+        for verdict in verdicts(facts, CODE)
+        if verdict.item.path == file.path and verdict.what == "loop"
+    }
+    for item in file.classes:
+        fact = facts.files[file.path].find(item.qualname) if file.path in facts.files else None
+        kind = facts.kind(fact) if fact and item.qualname not in written else "other"
+        hooks = {MODULE: HOOKS, CALLBACK: CALLBACK_HOOKS}.get(kind or "", {})
+        for name, hook in hooks.items():
+            if name in item.methods:
+                yield from _hook_match(file, item, name, hook)
+
+
+def _hook_match(file: PythonFile, item: ClassNode, name: str, hook: Hook) -> Iterator[Match]:
+    method = item.methods[name]
+    if name == "optimizer_step" and not method.args.vararg and closure_parameter(method) is None:
+        return  # the fourth argument is the closure, which OPT006 speaks of
+    try:
+        dead = old_parameters(method, hook)
+        left = read_by_default(method, hook)
+    except NotPlain as error:
+        yield _manual(file, item, name, str(error))
+        return
+    read = [left] if left else read_elsewhere(method, name, dead)
+    if not dead and not read:
+        return
+    if read:
+        yield _manual(file, item, name, f"it reads `{read[0]}`; {_told(item, name)}")
+        return
+    yield Match(
+        file.head(method),
+        _message(item, name, dead),
+        "safe",
+        "It reads none of what goes; Lightning 2 calls the hook without it.",
+        ROWS[name],
+        edits=(NodeEdit(method, partial(_without, dead=dead)),),
+    )
+
+
+def _told(item: ClassNode, name: str) -> str:
+    one = "with one optimizer the index is always 0"
+    names = parameters(item.methods[name])
+    if name != "on_before_optimizer_step" or len(names) not in (2, 4):
+        return one
+    trainer, optimizer = (names[0], names[2]) if len(names) == 4 else ("self.trainer", names[0])
+    return f"{one}, with several it is {trainer}.optimizers.index({optimizer})"
+
+
+def _message(item: ClassNode, name: str, dead: tuple[str, ...]) -> str:
+    names = ", ".join(f"`{each}`" for each in dead)
+    return f"{item.node.name}.{name} takes {names}, which Lightning 2 does not give it"
+
+
+def _manual(file: PythonFile, item: ClassNode, name: str, why: str) -> Match:
+    return Match(
+        file.head(item.methods[name]),
+        f"{item.node.name}.{name} has the signature of Lightning 1.x",
+        "manual",
+        f"Not rewritten: {why}. Take the parameter out, with what depends on it.",
+        ROWS[name],
+    )
+
+
+def _without(node: cst.FunctionDef, dead: tuple[str, ...]) -> cst.FunctionDef:
+    from codemods.rewrite.manual.signature import without_old
+
+    return without_old(node, dead)
+
+
+BEFORE = """\
+from pytorch_lightning import LightningModule
+
+
+class Model(LightningModule):
+    def optimizer_step(
+        self, epoch, batch_idx, optimizer, optimizer_idx, optimizer_closure, on_tpu=False, using_lbfgs=False
+    ):
+        super().optimizer_step(epoch, batch_idx, optimizer, optimizer_idx, optimizer_closure, on_tpu=on_tpu)
+
+    def on_before_optimizer_step(self, optimizer, optimizer_idx):
+        self.log("lr", optimizer.param_groups[0]["lr"])
+"""
+AFTER = """\
+from pytorch_lightning import LightningModule
+
+
+class Model(LightningModule):
+    def optimizer_step(
+        self, epoch, batch_idx, optimizer, optimizer_closure
+    ):
+        super().optimizer_step(epoch, batch_idx, optimizer, optimizer_closure)
+
+    def on_before_optimizer_step(self, optimizer):
+        self.log("lr", optimizer.param_groups[0]["lr"])
+"""
+READ = """\
+from pytorch_lightning import LightningModule
+
+
+class Model(LightningModule):
+    def on_before_optimizer_step(self, optimizer, optimizer_idx):
+        if optimizer_idx == 0:
+            self.log("lr", optimizer.param_groups[0]["lr"])
+"""
+
+RULE = Rule(
+    code=CODE,
+    name="optimizer-index-in-hooks",
+    summary="Hooks of optimizers lose the index, and what else 1.x gave them",
+    why=(
+        "Lightning 2.0 calls `optimizer_step`, `optimizer_zero_grad`, `on_before_optimizer_step`, "
+        "`configure_gradient_clipping`, `lr_scheduler_step` and `backward` without the index of the optimizer, "
+        "`optimizer_step` without `on_tpu`, `using_native_amp` and `using_lbfgs`, and `backward` without the optimizer "
+        "(guide rows M215-M219 and M222, pull request 16539). A method that still takes them fails, or gets one "
+        "argument for another."
+    ),
+    fix="safe",
+    versions="written for Lightning < 2.0; needs 2.0 or later after the rewrite",
+    triggers=tuple(f"def {name}(".encode() for name in HOOKS),
+    check=_check,
+    rows=partial(
+        best_levels,
+        (
+            ("M186", "safe"),
+            ("M187", "safe"),
+            ("M213", "safe"),
+            ("M215", "safe"),
+            ("M216", "safe"),
+            ("M217", "safe"),
+            ("M218", "safe"),
+            ("M219", "safe"),
+            ("M221", "safe"),
+            ("M222", "safe"),
+        ),
+    ),
+    examples=(Example(BEFORE, AFTER), Example(READ, READ)),
+    breaks_in="2.0.0",
+    needs="2.0.0",
+    collect=collect,
+    context=context,
+    present=_present,
+    references=("https://github.com/Lightning-AI/pytorch-lightning/pull/16539",),
+)

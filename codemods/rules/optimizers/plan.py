@@ -1,0 +1,345 @@
+"""Which classes of the project can be rewritten, once relatives and Trainers are known, and what moves."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+
+from codemods.finding import Fix
+from codemods.lightning.facts import MODULE, ClassFact, Facts
+from codemods.lightning.family import family
+from codemods.lightning.versions import LIGHTNING, admits_below, admits_from
+from codemods.rewrite.manual.carriers import Carrier
+from codemods.rewrite.manual.configured import Configured
+from codemods.rewrite.manual.fits import Fits
+from codemods.rewrite.manual.hooks import FINDING, STEPPING, doubts_about
+from codemods.rewrite.manual.makers import METHOD, Made, configured_by, makers
+from codemods.rewrite.manual.optimizers import NotPlain
+from codemods.rewrite.manual.outputs import BATCH_END, BY_BATCH, HOOK, lost
+from codemods.rewrite.manual.own import Own, doubts_of_own, judge_own
+from codemods.rewrite.manual.settings import Setting
+from codemods.rewrite.manual.surroundings import LR_FIND, UNFIT, counting, hearing, relatives, searching, surroundings
+from codemods.rewrite.manual.trainers import ACCUMULATE, CLIP, OFF, Given, Loose, read_trainers
+from codemods.rules.optimizers.module import FIRST, STEP, WATCHED, Several, judge_configured
+from codemods.rules.tbptt.plan import Verdict as TbpttVerdict
+from codemods.rules.tbptt.plan import verdicts as tbptt_verdicts
+
+UNHEARD = {
+    "on_before_zero_grad": "manual optimization does not call",
+    "on_train_batch_end": "no longer gets the outputs of the steps",
+}
+WORDS = {word: why for word, why in UNFIT.items() if word != LR_FIND}
+TBPTT = "TBP001"
+EPOCH_ENDS = {"on_train_epoch_end", "training_epoch_end"}
+EMPTY = Configured(None, None)
+
+
+@dataclass(frozen=True)
+class Shown:
+    """What a file shows to the others: its candidate classes, and where Trainer arguments that would have to move
+    stand other than in a Trainer's call, or in one that stands beside its model."""
+
+    classes: tuple[Several, ...]
+    loose: Loose
+    carriers: tuple[Carrier, ...] = ()
+    fits: Fits = field(default_factory=Fits)
+    made: Made = field(default_factory=dict)
+    own: Own = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What is to be done with one class.
+
+    `what` is `loop` for a class that gets the loop, `follow` for one that only renames its step with its base's,
+    `drop` where the parameter alone goes, `none` where `refusal` says why nothing is done, `keep` where it says why
+    the one parameter of a class with one optimizer stays, `other` for a class that is none of Lightning's, or another
+    rule's. `base` is the class of the loop that a follower belongs to.
+    """
+
+    item: Several
+    what: str
+    refusal: str = ""
+    given: Given = field(default_factory=Given)
+    kind: str = ""
+    skips: bool = False
+    attribute: bool = False
+    doubts: tuple[str, ...] = ()
+    base: Several | None = None
+
+    @property
+    def configured(self) -> Configured:
+        return self.item.configured or EMPTY
+
+    @property
+    def level(self) -> Fix:
+        return "unsafe" if self.doubts else "safe"
+
+    @property
+    def unit(self) -> str:
+        if self.given.handed:
+            return f"handed {self.level}"
+        owner = self.base or self.item
+        return f"{owner.path}:{owner.name}"
+
+
+@dataclass(frozen=True)
+class Seen:
+    """Trainer arguments that stand where they cannot be moved, by path, and Trainers beside their model."""
+
+    spoken: Mapping[str, Loose]
+    carrying: frozenset[tuple[str, int]]
+    fits: Mapping[str, Fits]
+    made: Mapping[str, Made]
+    own: Mapping[str, Own]
+    settings: Mapping[str, tuple[Setting, ...]]
+
+
+def verdicts(facts: Facts, code: str) -> tuple[Verdict, ...]:
+    """One verdict for each candidate class, in path order."""
+    name = f"{code}.verdicts"
+    if name not in facts.memo:
+        facts.memo[name] = _verdicts(facts, code)
+    found: tuple[Verdict, ...] = facts.memo[name]
+    return found
+
+
+def _verdicts(facts: Facts, code: str) -> tuple[Verdict, ...]:
+    collected: dict[str, Shown] = facts.collected(code)
+    seen = Seen(
+        {path: shown.loose for path, shown in collected.items() if shown.loose},
+        frozenset((path, each.trainer) for path, shown in collected.items() for each in shown.carriers),
+        {path: shown.fits for path, shown in collected.items()},
+        {path: shown.made for path, shown in collected.items()},
+        {path: shown.own for path, shown in collected.items()},
+        facts.collected_texts(code),
+    )
+    items = {(item.path, item.name): item for path in sorted(collected) for item in collected[path].classes}
+    found: dict[tuple[str, str], Verdict] = {}
+    for key, item in items.items():
+        verdict = _judge(facts, item, items, seen)
+        found.setdefault(key, verdict)
+        if verdict.what == "loop":
+            found.update({(each.path, each.name): _follower(each, verdict) for each in _followers(facts, item, items)})
+    return tuple(found[key] for key in items)
+
+
+def _chunked(facts: Facts) -> tuple[TbpttVerdict, ...]:
+    """What the rule for truncated back-propagation says, where it is asked too."""
+    return tbptt_verdicts(facts, TBPTT)
+
+
+def _follower(item: Several, base: Verdict) -> Verdict:
+    return Verdict(item, "follow", given=base.given, doubts=base.doubts, base=base.item)
+
+
+def _followers(facts: Facts, item: Several, items: Mapping[tuple[str, str], Several]) -> list[Several]:
+    fact = facts.files[item.path].find(item.name)
+    below = facts.subclasses(fact) if fact else ()
+    return [items[each.path, each.name] for each in below if (each.path, each.name) in items]
+
+
+def _judge(facts: Facts, item: Several, items: Mapping[tuple[str, str], Several], seen: Seen) -> Verdict:
+    fact = facts.files[item.path].find(item.name)
+    if fact is None:
+        return Verdict(item, "none", "the class is not at the top of its module")
+    if item.passes:
+        return Verdict(item, "other")
+    if facts.kind(fact) == "other":
+        return _mixed_in(facts, item, fact)
+    if item.chunked and any(tbptt.item.name == item.name and tbptt.item.path == item.path for tbptt in _chunked(facts)):
+        return Verdict(item, "other")
+    try:
+        item = _optimized(facts, item, fact, seen)
+        judge_configured(item.configured or EMPTY)
+        judge_own(facts, fact, seen.own)
+        reason = item.refusal
+    except NotPlain as error:
+        reason = item.refusal or str(error)
+    alone = _alone(facts, item, fact, items)
+    if alone or reason:
+        return alone or Verdict(item, "none", reason or "")
+    if item.default not in ("", "0", "None") or ((item.configured or EMPTY).count is None and item.default == "None"):
+        return Verdict(item, "none", f"the index is {item.default} where there is one optimizer, which a loop counts 0")
+    followers = _followers(facts, item, items)
+    refusal = (
+        relatives(facts, fact, set(), constructors=False)
+        or _clash(facts, item, fact, followers)
+        or surroundings(facts, fact, UNHEARD, WORDS, frozenset(each.path for each in followers))
+        or hearing(facts, fact)
+        or (_unkept(facts, item, fact) if item.outputs or item.batch_outputs else None)
+    )
+    if refusal:
+        return Verdict(item, "none", refusal)
+    given = read_trainers(facts, fact, seen.spoken, seen.carrying, seen.fits, settings=seen.settings)
+    kinds = {item.kind, *(each.kind for each in followers if each.kind != "same")}
+    verdict = Verdict(
+        item,
+        "loop",
+        given=given,
+        kind=kinds.pop() if len(kinds) == 1 else "",
+        skips=item.skips or any(each.skips for each in followers),
+        attribute=not item.constructor or any("__init__" in child.methods for child in facts.subclasses(fact)),
+    )
+    return _doubted(facts, verdict, doubts_of_own(facts, fact, seen.own, given))
+
+
+def _mixed_in(facts: Facts, item: Several, fact: ClassFact) -> Verdict:
+    """The verdict on a class that is no LightningModule itself."""
+    for other in facts.subclasses(fact):
+        if facts.kind(other) == MODULE:
+            reason = f"{other.name} ({other.path}) takes its training_step from it, but it is no LightningModule itself"
+            return Verdict(item, "none", reason)
+    return Verdict(item, "other")
+
+
+def _optimized(facts: Facts, item: Several, fact: ClassFact, seen: Seen) -> Several:
+    """The class with what it and its subclasses are optimized by. Raises NotPlain."""
+    configured = configured_by(facts, fact, seen.made)
+    others = [other for other in makers(facts, fact, seen.made) if other != fact]
+    found = sorted(item.hooks.reads & frozenset(FINDING))
+    if found and configured.count is None:
+        raise NotPlain(f"`{found[0]}` reads the index, which cannot be found where there may be one optimizer")
+    if configured.frequencies and others:
+        raise NotPlain(f"its optimizers have a frequency in {others[0].name} ({others[0].path})")
+    ends = [other for other in family(facts, fact) if other.methods & EPOCH_ENDS]
+    if any(schedule.monitor for schedule in configured.schedules) and (ends or not item.ends):
+        name = ends[0].name if ends else item.name
+        raise NotPlain(f"ReduceLROnPlateau would step in on_train_epoch_end, which {name} has its own way with")
+    known = configured.most is not None and configured.most <= FIRST
+    skips = any(index < (configured.most or 0) for index in item.skipped) if known else item.skips
+    return replace(item, configured=configured, skips=skips)
+
+
+def _alone(facts: Facts, item: Several, fact: ClassFact, items: Mapping[tuple[str, str], Several]) -> Verdict | None:
+    """The verdict on a class with one optimizer, or with a step that does not look at the index."""
+    count = item.configured.count if item.configured else None
+    if not item.unread or not (count == 1 or item.manual or (item.configured is None and item.default)):
+        if count == 1 or item.manual:
+            return Verdict(item, "keep", _one(item))
+        return None
+    for other in family(facts, fact):
+        shown = items.get((other.path, other.name))
+        apart = shown and (not shown.extends or (shown.unread and shown.default))
+        if "training_step" in other.methods and not apart:
+            return Verdict(item, "keep", f"{other.name} ({other.path}), a relative, defines training_step too")
+    doubts = (
+        ()
+        if count == 1 or item.manual
+        else (
+            "how many optimizers the class has cannot be told: with several, 1.x trained each on the same loss, and "
+            "2.x refuses them aloud",
+        )
+    )
+    return Verdict(item, "drop", doubts=doubts)
+
+
+def _one(item: Several) -> str:
+    if item.manual:
+        return "the class optimizes by hand already, and 1.x refused the parameter there too"
+    if item.default:
+        return f"there is one optimizer, so the index is always {item.default}: put that in its place"
+    return "there is one optimizer, and 1.x gave no index then, so the step failed"
+
+
+def _clash(facts: Facts, item: Several, fact: ClassFact, followers: list[Several]) -> str | None:
+    """Which relative of the class defines one of the methods that the loop has to do with. The step of a base is no
+    matter where nothing calls it."""
+    free = {(each.path, each.name) for each in followers if each.follows}
+    if not item.extends:
+        free |= {(other.path, other.name) for other in facts.ancestry(fact) or ()}
+    for other in family(facts, fact):
+        watched = WATCHED - {METHOD, *((STEP,) if (other.path, other.name) in free else ())}
+        found = sorted(other.methods & watched)
+        if found:
+            return f"{other.name} ({other.path}), a relative of the class, defines {found[0]}"
+    return None
+
+
+def _unkept(facts: Facts, item: Several, fact: ClassFact) -> str | None:
+    """Why the outputs that training_epoch_end or on_train_batch_end reads cannot be kept for it."""
+    configured = item.configured or EMPTY
+    hook = HOOK if item.outputs else BATCH_END
+    if configured.count is None:
+        return f"{hook} reads the steps' outputs, which were no lists where there is one optimizer"
+    if item.batch_outputs and (configured.frequencies or item.skips):
+        return f"{BATCH_END} reads the steps' outputs, and some batches have none for some optimizers"
+    if not admits_from(facts, LIGHTNING, BY_BATCH):
+        return f"{hook} reads the steps' outputs, which until {BY_BATCH} were a list for each optimizer, of all batches"
+    if item.outputs and any(schedule.monitor for schedule in configured.schedules):
+        return f"{HOOK} reads the steps' outputs, and ReduceLROnPlateau steps when it would be called"
+    return lost(facts, fact) if item.outputs else None
+
+
+def keeps_outputs(facts: Facts, path: str, name: str, code: str = "OPT001") -> bool:
+    """Whether the loop that a class gets by the rule `code` keeps what its training_epoch_end reads."""
+    return any(
+        verdict.what == "loop" and verdict.item.outputs and (verdict.item.path, verdict.item.name) == (path, name)
+        for verdict in verdicts(facts, code)
+    )
+
+
+def _doubted(facts: Facts, verdict: Verdict, own: Iterator[str]) -> Verdict:
+    """The verdict with what keeps the rewrite from being the same without a look."""
+    given, doubts = verdict.given, [*verdict.configured.doubts, *own]
+    reason = given.refusal or given.elsewhere
+    if reason:
+        names = " and ".join(given.left)
+        doubts.append(
+            f"{reason}; manual optimization refuses {names} there, so give the value to the class's own attribute"
+        )
+    if verdict.configured.frequencies and (ACCUMULATE in given.left or given.accumulate):
+        return Verdict(verdict.item, "none", "its optimizers take turns, and the Trainer accumulates gradients")
+    doubts += doubts_about(verdict.item.hooks)
+    if verdict.item.hooks.logs:
+        doubts.append(
+            "its optimizer_step logs, where 1.x lost what an optimizer before it had logged by epoch in the first "
+            "batch of an epoch, which is kept now"
+        )
+    if verdict.skips and given.clear_autocast and STEPPING in verdict.item.hooks.names:
+        doubts.append("a GradScaler fails where a step returns None, which 1.x passed over")
+    elif verdict.skips and given.clear_autocast:
+        doubts.append("a step that returns None is left out of global_step, in which 1.x counted it")
+    if verdict.item.outputs and admits_below(facts, LIGHTNING, BY_BATCH):
+        doubts.append(
+            f"{HOOK} gets a list for each batch, as on 1.8 and 1.9; before, it was a list for each optimizer, of all "
+            "batches"
+        )
+    if verdict.item.batch_outputs and admits_below(facts, LIGHTNING, BY_BATCH):
+        doubts.append(
+            f"{BATCH_END} gets a dict for each optimizer, as on 1.8 and 1.9; before, it may have been in more lists"
+        )
+    counts = counting(facts)
+    told = counts and not admits_from(facts, LIGHTNING, "1.6.0", "2.0.0")
+    if told and admits_below(facts, LIGHTNING, "1.6.0"):
+        times = verdict.configured.count or "several"
+        doubts.append(
+            f"the project is pinned to a Lightning before 1.6, where global_step counted a batch once whatever the "
+            f"optimizers; it now grows {times} times as fast, and {counts} may speak of it"
+        )
+    elif told:
+        doubts.append(
+            f"the project asks for Lightning 2, so the release that its step was written for is not known; before 1.6 "
+            f"global_step counted a batch once, and {counts} may speak of it"
+        )
+    search = searching(facts)
+    if search:
+        doubts.append(search)
+    return replace(verdict, doubts=tuple(doubts))
+
+
+def clip_of(given: Given) -> tuple[str, str | None] | None:
+    """The value and algorithm that the class is to clip by; 0.0, which is not at all, where a person has to say."""
+    if CLIP[0] in given.left:
+        return OFF[CLIP[0]], None
+    return given.clip
+
+
+def window_of(given: Given) -> str | None:
+    """How many batches the class is to accumulate; 1 where a person has to say."""
+    return OFF[ACCUMULATE] if ACCUMULATE in given.left else given.accumulate
+
+
+def clears(verdict: Verdict) -> bool:
+    """Whether a later optimizer could meet weights of before a step in autocast's cache."""
+    return verdict.given.clear_autocast and not verdict.configured.frequencies

@@ -1,0 +1,207 @@
+"""What has to move along with Lightning: torch and what is built for it, torchmetrics, transformers, jsonargparse,
+setuptools, Python.
+
+A requirement is changed only where no release of Lightning that is still admitted can be installed beside it: then
+there is no way to have both. One that merely keeps Lightning back is left to a person.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from packaging.requirements import Requirement
+
+from codemods.lightning.pins.compat import BESIDE, FAMILY, OWN, Minor, minor_of
+from codemods.lightning.pins.pin import LIGHTNING, Pin
+from codemods.lightning.pins.reach import Area, Manifest
+from codemods.lightning.pins.specifier import admits, admits_from, clauses, from_python, lifted
+from codemods.rules.pins.lightning import ADVICE, Verdict, after, shown
+
+_NUMPY_FOR_310 = "1.21.3"
+_PYTHONS = tuple(f"3.{minor}.{patch}" for minor in range(5, 15) for patch in range(26))
+_TORCH = (
+    "Lightning {target} needs torch>={floor}, and no older Lightning that is still admitted runs with it: there is "
+    "nothing to keep; what torch itself changed since then only a run can show"
+)
+_ASKED = {
+    "transformers": "Python 3.10, the oldest that Lightning {target} runs on,",
+    "jsonargparse": "LightningCLI of Lightning {target}",
+}
+_SINCE = {
+    "torchmetrics": "its metrics changed in between (task= is asked for since 0.11): run the code on it",
+    "transformers": "what it changed in between only a run can show",
+    "jsonargparse": "what it changed in between only a run can show",
+}
+
+
+def beside(own: Manifest, area: Area, target: str, used: frozenset[str]) -> Iterator[tuple[Pin, Verdict]]:
+    """What becomes of the other requirements of a manifest. `used` are the libraries that code uses."""
+    if own.kind in ("notebook", "hooks", "shell", "listed") and not any(pin.name in LIGHTNING for pin in own.pins):
+        return
+    for group in sorted({pin.group for pin in own.pins}):
+        yield from _of_group(group, own, area, target, used)
+
+
+def _of_group(
+    group: str, own: Manifest, area: Area, target: str, used: frozenset[str]
+) -> Iterator[tuple[Pin, Verdict]]:
+    """What becomes of one extra or group, or of what is asked for in any case."""
+    left = after(own, group, area, target)
+    newest = minor_of(target)
+    libraries = [pin for pin in own.pins if pin.name in BESIDE and pin.requirement and pin.group == group]
+    libraries = [pin for pin in libraries if pin.problem != "locked" and _matters(pin, area, used)]
+    holding = [pin for pin in libraries if _holds_back(pin, area)]
+    fits = [minor for minor in left if not any(_clashes(pin, minor) for pin in holding)]
+    exact = not fits and any(pin.name == "torch" and _is_exact(pin) and _clashes(pin, newest) for pin in libraries)
+    stuck = next((pin for pin in libraries if pin.name == "torch" and not fits and why_not(pin, own, area)), None)
+    for pin in (pin for pin in own.pins if pin.group == group):
+        if pin in libraries:
+            alone = [minor for minor in left if not _clashes(pin, minor)] if pin.name == "transformers" else []
+            found = _of_library(pin, own, area, fits or alone, target, used, exact, stuck)
+        elif pin.problem == "locked" and pin.language != "conda":
+            continue
+        elif pin.name == "python" and pin.requirement:
+            found = _of_python(pin, left or [newest], target)
+        elif pin.name == "numpy" and pin.requirement:
+            found = _of_numpy(pin, left or [newest], target)
+        elif pin.name == "setuptools" and pin.requirement:
+            found = _of_setuptools(pin, left or [newest], target)
+        else:
+            continue
+        if found:
+            yield pin, found
+
+
+def clashing(own: Manifest, area: Area, target: str, used: frozenset[str]) -> tuple[Pin, ...]:
+    """The requirements of a manifest that keep the target out and are not surely raised."""
+    raised = {id(pin) for pin, found in beside(own, area, target, used) if found.fix == "safe"}
+    newest = minor_of(target)
+    return tuple(
+        pin
+        for pin in own.pins
+        if pin.name in OWN and id(pin) not in raised and pin.requirement
+        if _matters(pin, area, used) and _clashes(pin, newest)
+    )
+
+
+def _matters(pin: Pin, area: Area, used: frozenset[str]) -> bool:
+    """Whether Lightning asks for it here: jsonargparse is for LightningCLI, or for an extra."""
+    return "LightningCLI" in used or _holds_back(pin, area)
+
+
+def _holds_back(pin: Pin, area: Area) -> bool:
+    """Whether installers keep to what Lightning asks for: LightningCLI looks when it starts."""
+    return pin.name != "jsonargparse" or _with_extras(area)
+
+
+def _with_extras(area: Area) -> bool:
+    return any(
+        not {"extra", "all", "pytorch-extra", "pytorch-all"}.isdisjoint(Requirement(pin.requirement).extras)
+        for pin in area.pins
+        if pin.name in LIGHTNING and pin.requirement
+    )
+
+
+def _clashes(pin: Pin, minor: Minor) -> bool:
+    return not admits_from(pin.meant, minor.beside[pin.name].floor, pin.language)
+
+
+def _is_exact(pin: Pin) -> bool:
+    return any(item.operator in ("==", "===", "=", "") and not item.wildcard for item in clauses(pin.meant))
+
+
+def _of_library(
+    pin: Pin,
+    own: Manifest,
+    area: Area,
+    fits: list[Minor],
+    target: str,
+    used: frozenset[str],
+    exact: bool,
+    stuck: Pin | None,
+) -> Verdict | None:
+    newest = minor_of(target)
+    need = newest.beside[pin.name]
+    follows = exact and pin.name in FAMILY and _is_exact(pin) and not admits(pin.meant, need.exact, pin.language)
+    if not _clashes(pin, newest) and not follows:
+        return None
+    message = f"`{shown(pin)}` cannot stand beside Lightning {target}"
+    asked = f"{_ASKED.get(pin.name, 'Lightning {target}').format(target=target)} needs {pin.name}>={need.floor}"
+    if fits and _holds_back(pin, area):
+        reason = f"{asked}; with this, Lightning {fits[-1].name} is the newest that can be installed"
+        return Verdict(message, "manual", f"{reason}: raise it, and run the code on it")
+    goes_with = stuck is not None and (pin.name in FAMILY or pin.name == stuck.name)
+    why = why_not(pin, own, area) or (f"raise it together with {shown(stuck)}" if stuck and goes_with else None)
+    wanted = lifted(pin.meant, need.floor, need.exact, pin.language)
+    if why or wanted is None:
+        return Verdict(message, "manual", f"{asked}; {why or 'its conditions exclude each other then'}", stops=True)
+    if pin.name in _SINCE:
+        reason = f"{asked}, and nothing older works beside it: {pin.specifier} becomes {wanted}"
+        if pin.name in used:
+            return Verdict(message, "unsafe", f"{reason}; {_SINCE[pin.name]}", wanted, stops=True)
+        return Verdict(message, "safe", f"{reason}; no code here imports it", wanted, stops=True)
+    reason = _TORCH.format(target=target, floor=newest.beside["torch"].floor) + f"; {pin.specifier} becomes {wanted}"
+    if pin.name in FAMILY:
+        reason = f"it is built for one torch, and goes with the one that is asked for now: becomes {wanted}"
+    return Verdict(message, "safe", reason, wanted, stops=True)
+
+
+def why_not(pin: Pin, own: Manifest, area: Area) -> str | None:
+    """Why a requirement is not raised, though it has to be."""
+    if pin.problem:
+        return ADVICE.get(pin.problem, "it is not to be changed")
+    if pin.language == "conda":
+        return "raise it together with the CUDA packages, channels and Python that belong to it"
+    if "+" in pin.specifier:
+        return "it names a build for one CUDA: choose the release and the build of the machine that it is for"
+    if not any(other.name in LIGHTNING for other in own.pins) and own.kind != "dockerfile":
+        fuller = [
+            item
+            for item in area.manifests
+            if item is not own
+            and {pin.name} <= {other.name for other in item.pins}
+            and any(other.name in LIGHTNING for other in item.pins)
+        ]
+        if fuller:
+            return f"{fuller[0].path} asks for another one, beside Lightning: say whether this file is for the same"
+    return None
+
+
+def _of_python(pin: Pin, left: list[Minor], target: str) -> Verdict | None:
+    if pin.language == "conda" and not pin.problem and _is_exact(pin):
+        return None  # PIN005 sees what else the environment asks for
+    floor = min((minor.python for minor in left), key=_number)
+    if not any(_number(python) < _number(floor) and admits(pin.meant, python, pin.language) for python in _PYTHONS):
+        return None
+    message = f"`{pin.specifier}` admits Pythons that Lightning {target} does not run on"
+    asked = f"what is asked for of Lightning needs Python {floor} or later"
+    wanted = None if pin.problem or pin.language == "conda" else from_python(pin.meant, floor, pin.language)
+    if wanted is None:
+        return Verdict(message, "manual", f"{asked}: move to one, with what is built for it", stops=True)
+    reason = f"{asked}, so nothing could be installed on an older one: {pin.specifier} becomes {wanted}"
+    return Verdict(message, "safe", reason, wanted)
+
+
+def _number(python: str) -> tuple[int, ...]:
+    return tuple(map(int, python.split(".")))
+
+
+def _of_numpy(pin: Pin, left: list[Minor], target: str) -> Verdict | None:
+    """NumPy before 1.21.3 has no build for Python 3.10."""
+    if min(_number(minor.python) for minor in left) < (3, 10) or _reaches(pin, _NUMPY_FOR_310):
+        return None
+    message = f"`{shown(pin)}` has no build for a Python that Lightning {target} runs on"
+    reason = f"Python 3.10 is the oldest, NumPy {_NUMPY_FOR_310} the first built for it: raise it"
+    return Verdict(message, "manual", reason, stops=True)
+
+
+def _reaches(pin: Pin, floor: str) -> bool:
+    return admits_from(pin.meant, floor, pin.language)
+
+
+def _of_setuptools(pin: Pin, left: list[Minor], target: str) -> Verdict | None:
+    if not all(minor.resources for minor in left) or not admits(pin.meant, "82.0.0", pin.language) or pin.problem:
+        return None
+    wanted = f"{pin.specifier},<82" if pin.specifier.strip(" *") else "<82"
+    reason = f"Lightning {target} imports pkg_resources, which setuptools 82 took out: it becomes {wanted}"
+    return Verdict(f"`{shown(pin)}` admits what Lightning {target} does not import with", "safe", reason, wanted)

@@ -1,0 +1,74 @@
+"""PIN002: a project that uses Lightning and says nowhere which one; its code tells the era."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from packaging.version import Version
+
+from codemods.code.source import PythonFile
+from codemods.finding import Finding
+from codemods.lightning.facts import Facts
+from codemods.lightning.pins.pin import LIGHTNING
+from codemods.lightning.pins.reach import MENTIONS, is_manifest
+from codemods.lightning.pins.specifier import raised
+from codemods.rule import Example, Match, Rule, all_rules
+from codemods.rules.pins.lightning import listed
+
+
+def check(file: PythonFile, facts: Facts) -> Iterator[Match]:
+    """The first place that is left for a person and tells of an older Lightning, where no manifest names it."""
+    read = (*facts.collected_texts("PIN001").values(), *facts.collected("PIN001").values())
+    if any(pin.name in LIGHTNING for manifest in read for pin in manifest.pins):
+        return
+    if facts.pins and any("lightning" in pin.lower() for pin in facts.pins):
+        return
+    if any(_states(path, facts) for text in MENTIONS for path in facts.mentions.get(text, ())):
+        return
+    breaks = {rule.code: Version(rule.breaks_in) for rule in all_rules() if rule.breaks_in}
+    old = sorted((item for item in facts.planned if item.code in breaks), key=_place)
+    left = [item for item in old if not item.applied]
+    if not left or left[0].path != file.path:
+        return
+    first = min(breaks[item.code] for item in old)
+    evidence = tuple(item for item in old if breaks[item.code] == first)
+    message = f"No requirement on Lightning: the code was written for one before {first}"
+    reason = (
+        f"what shows it: {listed(evidence)}; whoever installs the project gets the newest release, on which that does "
+        f"not work: when it is done, ask for the one that is imported, as in lightning{raised('', facts.target)}"
+    )
+    yield Match(left[0].span, message, "manual", reason)
+
+
+def _states(path: str, facts: Facts) -> bool:
+    return is_manifest(path) or facts.kinds.get(path) in ("requirements", "dockerfile", "lock")
+
+
+def _place(item: Finding) -> tuple[object, ...]:
+    return (item.path, item.cell or 0, item.span, item.code)
+
+
+_CODE = 'from pytorch_lightning import Trainer\n\ntrainer = Trainer(**{"gpus": count})\n'
+
+RULE = Rule(
+    code="PIN002",
+    name="no-pin",
+    summary="a project that asks for no Lightning anywhere is told which one its code is for",
+    why=(
+        "Without a requirement the newest release is installed, whatever the code was written for. As long as places "
+        "that break on it wait for a person, that matters. The release is told "
+        "from the places that other rules found, by the version in which each stopped working; a requirement is left "
+        "to a person, who knows which file it belongs into."
+    ),
+    fix="manual",
+    versions="any",
+    triggers=MENTIONS,
+    check=check,
+    mentions=MENTIONS,
+    last=True,
+    examples=(
+        Example(_CODE, _CODE, "train.py", (("requirements.txt", "numpy\n"),)),
+        Example(_CODE, _CODE, "train.py", (("requirements.txt", "pytorch-lightning==1.8.0\n"),)),
+    ),
+    references=("https://github.com/Lightning-AI/pytorch-lightning/security/advisories/GHSA-w37p-236h-pfx3",),
+)

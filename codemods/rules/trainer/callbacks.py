@@ -1,0 +1,97 @@
+"""Callbacks of a Trainer call: how one more is spelled, whether the value is a list, what a ModelCheckpoint is."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass
+from typing import Literal
+
+from codemods.code.scopes import NAMESPACES, ROOT, canonical
+from codemods.code.source import CallNode, PythonFile
+from codemods.code.syntax import taken_name
+from codemods.lightning.facts import Facts, literal
+from codemods.lightning.kinds import bound_once
+
+CHECKPOINT = f"{ROOT}.callbacks.ModelCheckpoint"
+CHECKPOINTS = (CHECKPOINT, f"{ROOT}.callbacks.model_checkpoint.ModelCheckpoint")
+STOPPERS = (f"{ROOT}.callbacks.EarlyStopping", f"{ROOT}.callbacks.early_stopping.EarlyStopping")
+
+
+@dataclass(frozen=True)
+class Spelled:
+    """How a name of Lightning is written in a file, and what must be imported for it."""
+
+    text: str
+    imports: tuple[tuple[str, str | None], ...] = ()
+
+
+def spelled(file: PythonFile, call: CallNode, name: str) -> Spelled | str:
+    """How `callbacks.ModelSummary` and its like are written beside a call that builds a Trainer, or why they cannot
+    be."""
+    function = call.node.func
+    if isinstance(function, ast.Attribute) and function.attr == "from_argparse_args":
+        function = function.value
+    if isinstance(function, ast.Attribute) and call.scope.resolve(function.value) == ROOT:
+        return Spelled(f"{file.source_of(function.value)}.{name}")
+    whole = [word for word, targets in file.scope.bindings.items() if {canonical(item) for item in targets} == {ROOT}]
+    if whole and "Trainer" not in file.scope.bindings:
+        return Spelled(f"{min(whole)}.{name}")
+    module, _, last = name.rpartition(".")
+    imports = ((f"{namespace_of(file)}.{module}", last),)
+    taken = taken_name(file.scope.bindings, imports)
+    return f"the file uses the name {taken} for something else" if taken else Spelled(last, imports)
+
+
+def namespace_of(file: PythonFile) -> str:
+    """The package that a file takes Lightning's Trainer and the like from."""
+    targets = [target for found in file.scope.bindings.values() for target in found]
+    used = [name for name in NAMESPACES if any(target == name or target.startswith(f"{name}.") for target in targets)]
+    return "pytorch_lightning" if used[:1] == ["pytorch_lightning"] or not used else "lightning.pytorch"
+
+
+def are_callbacks(file: PythonFile, call: CallNode, node: ast.expr) -> Literal["yes", "perhaps", "no"]:
+    """Whether a value is a list to which one more callback can be added."""
+    if isinstance(node, ast.List | ast.ListComp) or literal(node) == (True, None):
+        return "yes"
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
+        return "yes" if "yes" in (are_callbacks(file, call, node.left), are_callbacks(file, call, node.right)) else "no"
+    if isinstance(node, ast.IfExp):
+        arms = {are_callbacks(file, call, node.body), are_callbacks(file, call, node.orelse)}
+        empty = any(literal(arm) == (True, None) for arm in (node.body, node.orelse))
+        return "no" if "no" in arms or empty else "yes" if arms == {"yes"} else "perhaps"
+    if isinstance(node, ast.Name):
+        value = bound_once(file, call, node.id)
+        if value is None or literal(value) == (True, None):
+            return "perhaps"
+        return are_callbacks(file, call, value)
+    if isinstance(node, ast.Call):
+        return "yes" if isinstance(node.func, ast.Name) and node.func.id == "list" else "no"
+    return "perhaps" if isinstance(node, ast.Attribute | ast.Subscript) else "no"
+
+
+def built(file: PythonFile, call: CallNode, node: ast.expr) -> ast.Call | None:
+    """The call that made a value, looked up where the value is a name bound once."""
+    if isinstance(node, ast.Name):
+        found = bound_once(file, call, node.id)
+        return found if isinstance(found, ast.Call) else None
+    return node if isinstance(node, ast.Call) else None
+
+
+def is_callback(
+    file: PythonFile, facts: Facts, call: CallNode, node: ast.expr, kinds: tuple[str, ...] = CHECKPOINTS
+) -> bool:
+    """Whether a value is an instance of one of Lightning's callbacks, or of a class of the project below it."""
+    made = built(file, call, node)
+    dotted = call.scope.resolve(made.func) if made else None
+    if dotted is None:
+        return False
+    if dotted in kinds:
+        return True
+    fact = facts.find_class(dotted, file.path)
+    bases = {base for member in facts.ancestry(fact) for base in member.bases} if fact else set()
+    return bool(bases & set(kinds))
+
+
+def is_checkpoint(file: PythonFile, facts: Facts, call: CallNode, node: ast.expr) -> bool:
+    """Whether a value is a ModelCheckpoint."""
+    return is_callback(file, facts, call, node)

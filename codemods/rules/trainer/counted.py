@@ -1,0 +1,71 @@
+"""What becomes of the arguments of Trainer that counted devices of one kind."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from codemods.finding import Fix
+from codemods.lightning.facts import Facts, literal
+from codemods.lightning.versions import reaches
+
+
+@dataclass(frozen=True)
+class End:
+    """What takes the place of an argument, how surely and why; `new` is None where it is left to a person."""
+
+    new: tuple[tuple[str, str | None], ...] | None
+    level: Fix
+    reason: str
+    row: str | None = None
+
+
+def counted(facts: Facts, item: ast.keyword, given: Mapping[str, ast.expr]) -> End:
+    """Arguments that counted devices of one kind."""
+    name = item.arg or ""
+    known, value = literal(item.value)
+    if known and (value is None or value is False or (value == 0 and name == "num_processes")):
+        return End((), "safe", "it asked for nothing")
+    if name == "auto_select_gpus":
+        advice = "give devices=find_usable_cuda_devices(n), from lightning.pytorch.accelerators, to pick free ones"
+        return End(None, "manual", advice)
+    if name == "ipus" and reaches(facts, "2.1.0"):
+        return End(None, "manual", "support for IPUs ended in 2.1")
+    others = {"gpus", "devices", "accelerator", "tpu_cores", "num_tpu_cores", "num_processes"} - {name}
+    clash = sorted(others & given.keys())
+    if name == "num_processes":
+        return _processes(item.value, given)
+    kind = "ipu" if name == "ipus" else "tpu"
+    if clash and not all(literal(given[word]) == (True, None) for word in clash):
+        return End(None, "manual", f'`{clash[0]}=` is given too; write accelerator="{kind}", devices=...')
+    if type(value) is int:
+        return End((("accelerator", f'"{kind}"'), ("devices", None)), "safe", "the same cores")
+    if kind == "tpu" and isinstance(value, list) and len(value) == 1 and type(value[0]) is int:
+        if not reaches(facts, "2.1.0"):
+            return End((("accelerator", '"tpu"'), ("devices", None)), "safe", "the same core")
+        count = f"[{value[0] - 1}]"
+        return End((("accelerator", '"tpu"'), ("devices", count)), "safe", "the same core, counted from 0 since 2.1")
+    return End(
+        None,
+        "manual",
+        f'write accelerator="{kind}", devices=... where it is set; a TPU core is counted from 0 since 2.1',
+    )
+
+
+def _processes(node: ast.expr, given: Mapping[str, ast.expr]) -> End:
+    if literal(node) == (True, 1) and type(literal(node)[1]) is int:
+        return End((), "safe", "it was the default")
+    backend = {literal(given[word])[1] for word in ("distributed_backend", "accelerator") if word in given}
+    if backend == {"ddp_cpu"} and "devices" not in given and "gpus" not in given:
+        return End((("devices", None),), "safe", "it counted the processes on the CPU")
+    if {"gpus", "devices", "tpu_cores", "num_tpu_cores"} & given.keys():
+        return End(None, "manual", "it counted processes on the CPU, and other devices are given too")
+    reason = "it counted the processes on the CPU"
+    if not {"strategy", "distributed_backend"} & given.keys():
+        reason += '; several start by "ddp" since 2.0 (1.x: strategy="ddp_spawn")'
+    if "accelerator" in given and literal(given["accelerator"])[1] == "cpu":
+        return End((("devices", None),), "safe", reason)
+    if "accelerator" in given:
+        return End(None, "manual", 'it counted processes on the CPU: write accelerator="cpu", devices=...')
+    return End((("accelerator", '"cpu"'), ("devices", None)), "safe", reason)

@@ -1,0 +1,222 @@
+"""What becomes of an argument of Trainer that says which devices, and how they work together."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping
+
+from codemods.code.source import CallNode, PythonFile
+from codemods.lightning.facts import Facts, literal
+from codemods.lightning.handed import UNSEEN, handed
+from codemods.lightning.keywords import FROM_ARGS
+from codemods.lightning.kinds import bound_once, bound_to, is_repeatable, is_stored, part_of_choice
+from codemods.lightning.options import default_of
+from codemods.lightning.strategies import GONE as GONE_STRATEGIES
+from codemods.lightning.strategies import ONE, RENAMED, STRATEGIES, is_strategy, named
+from codemods.rules.trainer.counted import End, counted
+from codemods.rules.trainer.gpus import read_gpus
+
+UNSET = {
+    "strategy": ('{0} or "auto"', "it meant the choice is free"),
+    "devices": ('"auto" if {0} is None else {0}', "it left the number open"),
+    "accelerator": ('{0} or "cpu"', "it meant the CPU, where no other argument counted devices"),
+}
+"""What is written for a parameter that may be None, and what None meant."""
+COUNTING = {"tpu_cores", "num_tpu_cores", "ipus", "num_processes", "gpus"}
+OPEN = "it may be None, an error in 2.x, and what else arrives may ask for other devices than the CPU"
+UNUSED = "the same strategy; it no longer looks for unused parameters by itself (find_unused_parameters=True does)"
+
+
+def unset(file: PythonFile, call: CallNode, item: ast.keyword, given: Mapping[str, ast.expr]) -> End | None:
+    """What becomes of a parameter, or an option, with the default None that is handed on, and of a strategy that a
+    mapping may lack; None for other values."""
+    if item.arg not in UNSET:
+        return None
+    asked = item.arg == "strategy" and _is_asked(item.value)
+    if not asked and not _may_be_none(call, item.value) and default_of(file, call, item.value) != (True, None):
+        return None
+    if item.arg == "accelerator" and COUNTING & given.keys():
+        return None
+    text, reason = UNSET[item.arg]
+    return End(
+        ((item.arg, text.format(file.source_of(item.value))),),
+        "safe",
+        f"None{', where the key is missing,' if asked else ', its default,'} is an error in 2.x; {reason}",
+        "B16",
+    )
+
+
+def end_of(
+    file: PythonFile, facts: Facts, call: CallNode, item: ast.keyword, given: Mapping[str, ast.expr]
+) -> End | None:
+    """What becomes of one argument, None where it may stay."""
+    if item.arg == "distributed_backend":
+        return _backend(file, facts, call, item.value, given)
+    if item.arg == "accelerator":
+        return _accelerator(file, facts, call, item.value, given)
+    if item.arg == "strategy":
+        return _strategy(file, facts, call, item.value, given)
+    if item.arg == "devices":
+        return unset(file, call, item, given) or _devices(file, item.value, given)
+    return counted(facts, item, given)
+
+
+def _backend(file: PythonFile, facts: Facts, call: CallNode, node: ast.expr, given: Mapping[str, ast.expr]) -> End:
+    known, value = literal(node)
+    if known and value is None:
+        return End((), "safe", "it asked for nothing")
+    if value == "ddp_cpu":
+        return _on_cpu(file, given)
+    if _is_single(node, given):
+        return End((), "safe", ONE)
+    strategy = named(file, facts, node)
+    if strategy.text is not None and "ddp_cpu" not in strategy.text:
+        return End((("strategy", strategy.text),), "safe", UNUSED, strategy.row)
+    if strategy.why:
+        return End(None, "manual", strategy.why, strategy.row)
+    if by_default := _option_gone(file, call, node):
+        return by_default
+    if is_repeatable(node):
+        names = _names(bound_once(file, call, node.id)) if isinstance(node, ast.Name) else frozenset()
+        text = file.source_of(node) + (' or "auto"' if None in names or not names else "")
+        if gone := sorted(name for name in names if name in {*RENAMED, *GONE_STRATEGIES, "ddp_cpu"}):
+            return End(None, "manual", f'it may be "{gone[0]}", which strategy= does not take')
+        if names:
+            return End((("strategy", text),), "safe", UNUSED)
+        return End((("strategy", text),), "unsafe", "it is taken to name a strategy that is still there, or to be None")
+    return End(None, "manual", "it is not known before the program runs; give its value as strategy=")
+
+
+def _option_gone(file: PythonFile, call: CallNode, node: ast.expr) -> End | None:
+    """What is said of an option that names a strategy by default that is not there any more."""
+    default = default_of(file, call, node)[1]
+    if not isinstance(default, str) or default not in {*RENAMED, *GONE_STRATEGIES, "ddp_cpu"}:
+        return None
+    row, why = GONE_STRATEGIES.get(default, (None, "give the option another default"))
+    return End(None, "manual", f'its option is "{default}" by default, which strategy= does not take: {why}', row)
+
+
+def _is_single(node: ast.expr, given: Mapping[str, ast.expr]) -> bool:
+    """Whether a strategy is DataParallel, and the call asks for one GPU."""
+    counted = [given[name] for name in ("gpus", "devices") if name in given]
+    asked = read_gpus(counted[0]) if len(counted) == 1 else None
+    return literal(node)[1] == "dp" and asked is not None and asked.accelerator == "gpu" and not asked.several
+
+
+def _names(node: ast.expr | None) -> frozenset[str | None]:
+    """The names of strategies, and None, that an expression chooses from; none where it may be something else."""
+    if isinstance(node, ast.IfExp):
+        body, other = _names(node.body), _names(node.orelse)
+        return body | other if body and other else frozenset()
+    known, value = literal(node) if node else (False, None)
+    return frozenset({value}) if known and (value is None or isinstance(value, str)) else frozenset()
+
+
+def _on_cpu(file: PythonFile, given: Mapping[str, ast.expr]) -> End:
+    if {"gpus", "accelerator", "devices", "strategy", "tpu_cores", "num_tpu_cores", "ipus"} & given.keys():
+        return End(None, "manual", 'write accelerator="cpu", devices=..., strategy="ddp_spawn"')
+    if "num_processes" in given:
+        return End((("accelerator", '"cpu"'), ("strategy", '"ddp_spawn"')), "safe", "it meant processes on the CPU")
+    new = (("accelerator", '"cpu"'), ("devices", "1"), ("strategy", '"ddp_spawn"'))
+    return End(new, "safe", "it meant processes on the CPU, of which there was one")
+
+
+def _accelerator(
+    file: PythonFile, facts: Facts, call: CallNode, node: ast.expr, given: Mapping[str, ast.expr]
+) -> End | None:
+    """Names of strategies, which it took before 1.5, and None. Beside `gpus=` they are LIT101's."""
+    if "gpus" in given:
+        return None
+    known, value = literal(node)
+    elsewhere = call.scope.resolve(call.node.func) == FROM_ARGS or any(item.arg is None for item in call.node.keywords)
+    if known and value is None:
+        if elsewhere or COUNTING & given.keys():
+            return End((), "unsafe", "it left the choice to the other arguments")
+        return End((("accelerator", '"cpu"'),), "safe", "None was the CPU, where 2.x takes what it finds", "B16")
+    if open_end := unset(file, call, ast.keyword("accelerator", node), given):
+        unseen = any(entry.name == UNSEEN for entry in handed(file, facts, call))
+        return End(None, "manual", OPEN) if unseen or call.scope.resolve(call.node.func) == FROM_ARGS else open_end
+    default = default_of(file, call, node)[1]
+    if default in {*STRATEGIES, *GONE_STRATEGIES, "ddp_cpu"}:
+        return End(
+            None, "manual", f'its option is "{default}" by default, which names a strategy; give it as strategy='
+        )
+    if not is_strategy(node):
+        return None
+    if value == "ddp_cpu":
+        return _on_cpu(file, {name: item for name, item in given.items() if name != "accelerator"})
+    strategy = named(file, facts, node)
+    if strategy.text is None or "ddp_cpu" in strategy.text:
+        return End(None, "manual", strategy.why or 'write accelerator="cpu" and strategy=', strategy.row)
+    if {"strategy", "distributed_backend"} & given.keys():
+        return End(None, "manual", "another argument names the strategy too; keep one of them as strategy=")
+    if COUNTING & given.keys():
+        return End(None, "manual", "it names the strategy and another argument counts devices; write strategy= for it")
+    if elsewhere or "devices" in given:
+        return End((("strategy", strategy.text),), "unsafe", f"{UNUSED}; 2.x takes the accelerators that it finds")
+    new = (("accelerator", '"cpu"'), ("strategy", strategy.text))
+    return End(new, "safe", "it named the strategy; without gpus= 1.x trained on the CPU")
+
+
+def _strategy(
+    file: PythonFile, facts: Facts, call: CallNode, node: ast.expr, given: Mapping[str, ast.expr]
+) -> End | None:
+    if _is_single(node, given):
+        return End((), "safe", ONE)
+    if open_end := unset(file, call, ast.keyword("strategy", node), given):
+        return open_end
+    if isinstance(node, ast.Name):
+        values = [named(file, facts, value) for value in bound_to(file, call, node.id)]
+        gone = next((value for value in values if value.why), None)
+        if gone is not None:
+            return End(None, "manual", gone.why, gone.row)
+        if any(value.row == "B16" for value in values):
+            reason = "it may be None, which is a ValueError in 2.x; it meant that the choice is free"
+            return End((("strategy", f'{node.id} or "auto"'),), "safe", reason)
+    strategy = named(file, facts, node)
+    if strategy.text is None:
+        return End(None, "manual", strategy.why, strategy.row) if strategy.why else _option_gone(file, call, node)
+    if strategy.row is None:
+        return None
+    reason = (
+        "None is a ValueError in 2.x; it meant that the choice is free" if "auto" in strategy.text else "its name now"
+    )
+    return End((("strategy", strategy.text),), "safe", reason, strategy.row)
+
+
+def _may_be_none(call: CallNode, node: ast.expr) -> bool:
+    """Whether a name is a parameter with the default None that nothing else is assigned to."""
+    function = next((item for item in reversed(call.within) if isinstance(item, ast.FunctionDef)), None)
+    if function is None or not isinstance(node, ast.Name) or is_stored(function, node.id):
+        return False
+    arguments = function.args
+    every = [*arguments.posonlyargs, *arguments.args]
+    defaults = dict(
+        zip((item.arg for item in every[len(every) - len(arguments.defaults) :]), arguments.defaults, strict=True)
+    )
+    defaults.update(
+        {item.arg: value for item, value in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True) if value}
+    )
+    return node.id in defaults and literal(defaults[node.id]) == (True, None)
+
+
+def _is_asked(node: ast.expr) -> bool:
+    """Whether an expression is `mapping.get(key)`."""
+    if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)):
+        return False
+    return node.func.attr == "get" and len(node.args) == 1 and not node.keywords
+
+
+def _devices(file: PythonFile, node: ast.expr, given: Mapping[str, ast.expr]) -> End | None:
+    known, value = literal(node)
+    if isinstance(node, ast.IfExp) and (True, None) in (literal(node.body), literal(node.orelse)):
+        shown = [part_of_choice(file, arm) for arm in (node.body, node.test, node.orelse)]
+        first, last = ('"auto"' if literal(arm) == (True, None) else "" for arm in (node.body, node.orelse))
+        text = f"{first or shown[0]} if {shown[1]} else {last or shown[2]}"
+        return End((("devices", text),), "safe", "None is an error in 2.x; it left the number open", "B16")
+    if known and value is None:
+        return End((), "safe", "None is an error in 2.x; it left the number open", "B16")
+    accelerator = given.get("accelerator")
+    if accelerator is None or literal(accelerator)[1] != "cpu" or not isinstance(value, list) or not value:
+        return None
+    return End((("devices", str(len(value))),), "safe", "since 2.5 the CPU takes a number of processes alone")

@@ -1,0 +1,130 @@
+"""What `gpus=` asked of Lightning 1.x: the devices that take its place, going by its value."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from codemods.code.source import CallNode, PythonFile
+from codemods.finding import Fix
+from codemods.lightning.facts import literal
+from codemods.lightning.kinds import bound_once, is_repeatable, kind_of, part_of_choice
+from codemods.lightning.options import Options
+
+
+@dataclass(frozen=True)
+class Devices:
+    """What `gpus=` asks for, as the texts of two keywords. `accelerator` is "cpu", "gpu" or an expression, `devices`
+    None for the value as it is written and "" for no such keyword."""
+
+    accelerator: str
+    devices: str | None
+    several: bool = False
+    row: str = "M164"
+    level: Fix = "safe"
+    why: str = ""
+
+
+CPU = Devices("cpu", "")
+UNSEEN = "it is taken to be None, a number, a list, or text with a comma"
+
+
+def read_gpus(node: ast.expr) -> Devices | None:
+    """What a literal asked of Lightning 1.x, None where it is no literal or not the same in every 1.x.
+
+    Run on 1.9.5 with four devices: None and 0 are the CPU, n the first n, -1 and "-1" all, "0,1" and [0, 1]
+    those two. "1" was an id before 1.4 and is a count since (M016), and "0" was both.
+    """
+    known, value = literal(node)
+    if not known:
+        return None
+    if value is None or (type(value) is int and value == 0):
+        return CPU
+    if type(value) is int:
+        return Devices("gpu", None, value != 1) if value > 0 or value == -1 else None
+    if isinstance(value, str):
+        return _read_text(value)
+    if isinstance(value, list | tuple) and _are_ids(list(value)):
+        return Devices("gpu", None, len(value) > 1)
+    return None
+
+
+def _read_text(value: str) -> Devices | None:
+    if value.strip() == "-1":
+        return Devices("gpu", "-1", True)
+    parts = [part.strip() for part in value.split(",") if part.strip()]
+    if "," not in value or not all(part.isascii() and part.isdigit() for part in parts):
+        return None
+    ids = [int(part) for part in parts]
+    return Devices("gpu", str(ids), len(ids) > 1, "M016") if _are_ids(ids) else None
+
+
+def _are_ids(ids: list[Any]) -> bool:
+    return bool(ids) and all(type(item) is int and item >= 0 for item in ids) and len(set(ids)) == len(ids)
+
+
+def read_value(file: PythonFile, call: CallNode, node: ast.expr, known: Sequence[Options]) -> Devices | None:
+    """What a value that is known only when the program runs asks for, None where it cannot be written twice."""
+    if isinstance(node, ast.IfExp):
+        return _read_choice(file, call, node, known)
+    text = file.source_of(node)
+    if _asks_for_one(call, node):
+        return Devices('"gpu" if torch.cuda.is_available() else "cpu"', "1")
+    kind = kind_of(file, call, node, known)
+    if kind == "ids":
+        return Devices("gpu", None, True)
+    bound = bound_once(file, call, node.id) if isinstance(node, ast.Name) else None
+    if bound is not None and (asked := read_gpus(bound)) and asked.accelerator == "gpu" and asked.devices is None:
+        return Devices("gpu", None, asked.several)
+    if not is_repeatable(node):
+        return None
+    if "\n" in text:
+        return None
+    if kind in ("int", "gpus"):
+        return Devices(f'"gpu" if {text} else "cpu"', f"{text} or 1", True)
+    if kind not in ("str", "?"):
+        return None
+    why = 'it is text: "1" named a device before 1.4, and is a number of devices since' if kind == "str" else UNSEEN
+    return Devices(f'"gpu" if {text} else "cpu"', f'{text} or "auto"', True, level="unsafe", why=why)
+
+
+def _asks_for_one(call: CallNode, node: ast.expr) -> bool:
+    """`int(torch.cuda.is_available())`, `min(1, torch.cuda.device_count())`."""
+    if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name) or call.scope.lookup(node.func.id):
+        return False
+    names = [call.scope.resolve(item.func) for item in node.args if isinstance(item, ast.Call)]
+    if node.func.id == "int":
+        return names == ["torch.cuda.is_available"]
+    one = any(literal(item) == (True, 1) for item in node.args)
+    return node.func.id == "min" and one and len(node.args) == 2 and names == ["torch.cuda.device_count"]
+
+
+def _read_choice(file: PythonFile, call: CallNode, node: ast.IfExp, known: Sequence[Options]) -> Devices | None:
+    """`1 if torch.cuda.is_available() else 0` and its like."""
+    test = part_of_choice(file, node.test)
+    arms = []
+    for arm in (node.body, node.orelse):
+        asked = read_gpus(arm) if literal(arm)[0] else read_value(file, call, arm, known)
+        if asked is None or "\n" in file.source_of(node):
+            return None
+        if isinstance(arm, ast.Name | ast.Attribute) and kind_of(file, call, arm, known) == "str":
+            asked = Devices("gpu", None, True, level="unsafe", why=asked.why)
+        if asked.accelerator not in ("cpu", "gpu"):
+            return None
+        arms.append(asked)
+    (first, one), (second, two) = [
+        (item, "1" if item is CPU else item.devices or file.source_of(arm))
+        for item, arm in zip(arms, (node.body, node.orelse), strict=True)
+    ]
+    if first is CPU and second is CPU:
+        return CPU
+    same = first.accelerator == second.accelerator
+    accelerator = first.accelerator if same else f'"{first.accelerator}" if {test} else "{second.accelerator}"'
+    if isinstance(node.body, ast.IfExp) and one != two:
+        one = f"({one})"
+    devices = one if one == two else f"{one} if {test} else {two}"
+    unsafe = next((item for item in arms if item.level != "safe"), None)
+    level: Fix = "unsafe" if unsafe else "safe"
+    return Devices(accelerator, devices, first.several or second.several, level=level, why=unsafe.why if unsafe else "")

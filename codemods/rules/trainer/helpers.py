@@ -1,0 +1,223 @@
+"""The functions that scripts get for what Lightning's argparse methods did, and the module that several share."""
+
+from __future__ import annotations
+
+import ast
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from codemods.code.source import PythonFile
+from codemods.lightning.facts import Facts
+from codemods.rule import TextEdit
+
+ADD = '''\
+def add_arguments(cls, parser, **defaults):
+    """Adds an option for each argument of a class to a parser; `defaults` win over those of the class."""
+    group = parser.add_argument_group(cls.__name__)
+    for name, parameter in inspect.signature(cls).parameters.items():
+        if parameter.kind is not parameter.VAR_KEYWORD:
+            required = parameter.default is parameter.empty
+            default = defaults.get(name, None if required else parameter.default)
+            group.add_argument(
+                f"--{name}", type=plain_value, nargs="?", const=True, default=default, required=required
+            )
+    return parser
+'''
+VALUE = '''\
+def plain_value(text):
+    """The number, truth value or None that a text spells, else the text."""
+    try:
+        value = ast.literal_eval({"true": "True", "false": "False"}.get(text.lower(), text))
+    except (SyntaxError, ValueError):
+        return text
+    return value if value is None or isinstance(value, (int, float)) else text
+'''
+BUILD = '''\
+def from_arguments(cls, args, **kwargs):
+    """Builds a class of the parsed options that it takes; keyword arguments win over them."""
+    taken = inspect.signature(cls).parameters
+    return cls(**{**{name: value for name, value in vars(args).items() if name in taken}, **kwargs})
+'''
+OPTIONS = '''\
+def from_options(cls, options, *handled, **kwargs):
+    """Builds a class of all options but those `handled` elsewhere; keyword arguments win over them."""
+    return cls(**{**{name: value for name, value in vars(options).items() if name not in handled}, **kwargs})
+'''
+OF_OPTIONS = "from_options"
+NAMES = ("add_arguments", "from_arguments", "plain_value")
+MODULE = "trainer_arguments"
+"""What the module is called that several scripts share."""
+TESTS = frozenset({"test", "tests"})
+"""Folders whose files run against the package as it lies in the tree."""
+MARK = b"def from_arguments(cls, args, **kwargs):"
+"""What a module holds that a run before this one made."""
+
+
+@dataclass(frozen=True)
+class Reach:
+    """A module of the project that a file imports when it starts: its dotted name, without leading dots, and how many
+    there are."""
+
+    module: str
+    level: int
+
+
+@dataclass(frozen=True)
+class Home:
+    """The module that a file takes the functions from: its path, and its name in an import statement."""
+
+    path: str
+    module: str
+
+
+def text(adds: bool, builds: bool, configured: bool = False) -> str:
+    """The functions that a file needs, each with two blank lines behind it."""
+    parts = [*([VALUE, ADD] if adds else []), *([BUILD] if builds else []), *([OPTIONS] if configured else [])]
+    return "".join(f"{part}\n\n" for part in parts)
+
+
+def module_text() -> str:
+    """The module that holds all of them."""
+    head = '"""What the argparse methods of Lightning 1.x did, which 2.0 removed."""\n\n'
+    return f"{head}import ast\nimport inspect\n\n\n{text(True, True)}".rstrip("\n") + "\n"
+
+
+def modules(adds: bool, builds: bool) -> tuple[str, ...]:
+    """The modules that they import."""
+    return ("ast", "inspect") if adds else ("inspect",) if builds else ()
+
+
+def reaches(file: PythonFile) -> tuple[Reach, ...]:
+    """What the file's own statements, those of no function and no branch, import from modules."""
+    found = []
+    for node in file.tree.body:
+        if isinstance(node, ast.ImportFrom) and node.module:
+            found.append(Reach(node.module, node.level))
+        elif isinstance(node, ast.Import):
+            found += [Reach(alias.name, 0) for alias in node.names]
+    return tuple(dict.fromkeys(found))
+
+
+def _homes(path: str, reach: Reach, facts: Facts, named: Mapping[str, Sequence[str]]) -> Iterator[Home]:
+    """Where a module can stand that is imported as surely as one of the project's own: beside it in the package that
+    the file is part of, or tests, or beside the file, which is run as a script if it imports what lies there so."""
+    folder = path.rpartition("/")[0]
+    if reach.level:
+        parts = folder.split("/") if folder else []
+        base = parts[: len(parts) - reach.level + 1]
+        stem = "/".join([*base, *reach.module.split(".")])
+        if reach.level <= len(parts) and any(name in facts.kinds for name in (f"{stem}.py", f"{stem}/__init__.py")):
+            yield Home("/".join([*base, f"{MODULE}.py"]), f"{'.' * reach.level}{MODULE}")
+        return
+    first, _, rest = reach.module.partition(".")
+    stem = reach.module.replace(".", "/")
+    tails = (f"{stem}.py", f"{stem}/__init__.py")
+    found = [
+        (name, tail)
+        for tail in tails
+        for name in named.get(tail.rpartition("/")[2], ())
+        if name == tail or name.endswith(f"/{tail}")
+    ]
+    if len(found) != 1:
+        return
+    name, tail = found[0]
+    root = name.removesuffix(tail)
+    package = f"{root}{first}/" if rest or tail.endswith("/__init__.py") else ""
+    if package and (path.startswith(package) or TESTS & set(path.split("/")[:-1])):
+        yield Home(f"{package}{MODULE}.py", f"{first}.{MODULE}")
+    if root == (f"{folder}/" if folder else ""):
+        yield Home(f"{root}{MODULE}.py", MODULE)
+
+
+def shared_homes(facts: Facts, files: Mapping[str, Sequence[Reach]]) -> Mapping[str, Home]:
+    """The module that each of some files takes the functions from, where it shares it with another: a place from
+    which it imports already. A place that most of them reach comes first."""
+    own = facts.mentions.get(MARK, frozenset())
+    named: dict[str, list[str]] = {}
+    for path in facts.kinds:
+        named.setdefault(path.rpartition("/")[2], []).append(path)
+    free = {
+        path: [
+            home
+            for reach in found
+            for home in _homes(path, reach, facts, named)
+            if home.path not in facts.kinds or home.path in own
+        ]
+        for path, found in files.items()
+        if facts.kinds.get(path) == "python"
+    }
+    users = Counter(place for homes in free.values() for place in {home.path for home in homes})
+    wanted = {place for place, count in users.items() if count > 1 or place in own}
+    chosen = {}
+    for path, homes in free.items():
+        usable = [home for home in homes if home.path in wanted]
+        if usable:
+            chosen[path] = min(
+                usable, key=lambda home: (-users[home.path], home.path.count("/"), home.path, home.module)
+            )
+    alone = Counter(home.path for home in chosen.values())
+    return {path: home for path, home in chosen.items() if alone[home.path] > 1 or home.path in own}
+
+
+def imported(file: PythonFile, home: Home, names: Sequence[str]) -> TextEdit:
+    """The import of the shared functions, among the imports of the same package."""
+    first = home.module.lstrip(".").partition(".")[0]
+    level = len(home.module) - len(home.module.lstrip("."))
+    imports = [node for node in file.tree.body if isinstance(node, ast.Import | ast.ImportFrom)]
+    beside = [
+        node
+        for node in imports
+        if isinstance(node, ast.ImportFrom)
+        and node.level == level
+        and (level or (node.module or "").partition(".")[0] == first)
+        and (node.module or "") < home.module.lstrip(".")
+    ]
+    after = (beside or imports)[-1]
+    end = file.offsets(after)[1]
+    line = file.text.find("\n", end)
+    end = len(file.text) if line < 0 else line - (file.text[line - 1] == "\r")
+    newline = "\r\n" if "\r\n" in file.text else "\n"
+    return TextEdit(end, end, f"{newline}from {home.module} import {', '.join(sorted(names))}")
+
+
+def beside(
+    file: PythonFile, lines: Sequence[int], adds: bool, builds: bool, configured: bool = False
+) -> list[TextEdit]:
+    """The functions before the first statement of the module that needs one, and their imports."""
+    body = file.tree.body
+    index = next(number for number, node in enumerate(body) if (node.end_lineno or 0) >= min(lines))
+    if not isinstance(body[index], ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.If):
+        while index > _imports(body) and isinstance(body[index - 1], ast.Assign | ast.Expr | ast.AnnAssign):
+            index -= 1
+    place = _line_start(file, body[index])
+    above = file.text[:place].replace("\r\n", "\n")
+    blank = len(above) - len(above.rstrip("\n")) - 1 if above else 2
+    newline = "\r\n" if "\r\n" in file.text else "\n"
+    functions = "\n" * max(0, 2 - blank) + text(adds, builds, configured)
+    edits = [TextEdit(place, place, functions.replace("\n", newline))]
+    missing = [name for name in modules(adds, builds) if file.scope.lookup(name) != name]
+    if missing:
+        first = next(
+            node
+            for node in body
+            if isinstance(node, ast.Import | ast.ImportFrom) and getattr(node, "module", "") != "__future__"
+        )
+        at = file.text.rfind("\n", 0, file.offsets(first)[0]) + 1
+        edits.append(TextEdit(at, at, "".join(f"import {name}{newline}" for name in missing)))
+    return edits
+
+
+def _imports(body: Sequence[ast.stmt]) -> int:
+    """The number of statements up to the last import."""
+    found = [number for number, node in enumerate(body) if isinstance(node, ast.Import | ast.ImportFrom)]
+    return found[-1] + 1 if found else 0
+
+
+def _line_start(file: PythonFile, node: ast.stmt) -> int:
+    """Where the line of a statement begins, its decorators and the comments right above it included."""
+    decorators = getattr(node, "decorator_list", [])
+    line = min([node.lineno, *(item.lineno for item in decorators)])
+    while line > 1 and file.lines[line - 2].startswith("#"):
+        line -= 1
+    return sum(len(text) for text in file.lines[: line - 1])

@@ -1,0 +1,393 @@
+"""LIT101: `Trainer(gpus=...)` was removed in Lightning 2.0 (guide rows M164 and M016)."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING
+
+from codemods.code.source import CallNode, PythonFile
+from codemods.finding import Fix
+from codemods.lightning.facts import TRAINER, Facts, literal
+from codemods.lightning.guards import guard_of
+from codemods.lightning.handed import UNSEEN, Handed, Place, handed
+from codemods.lightning.keywords import builds_trainer, is_commented, keyword, keywords, replaced, with_value
+from codemods.lightning.options import Options, read_options
+from codemods.lightning.own import between, called, hands_on, receivers
+from codemods.lightning.strategies import ONE, is_strategy, named
+from codemods.rewrite.dictionaries import (
+    NO_OTHER,
+    ONE_PLACE,
+    at_times,
+    exchange,
+    in_one_place,
+    is_read_here,
+    names_of,
+)
+from codemods.rewrite.fields import structured
+from codemods.rule import Example, Match, NodeEdit, Rule, best_levels, touches
+from codemods.rules.trainer.gpus import CPU, Devices, read_gpus, read_value
+
+if TYPE_CHECKING:
+    import libcst as cst
+
+CODE = "LIT101"
+MESSAGE = "`gpus=` of Trainer was removed in Lightning 2.0"
+COUNTS_OTHERS = ("num_processes", "tpu_cores", "num_tpu_cores", "ipus", "hpus")
+IDLE = {"num_processes": (None, 1), "tpu_cores": (None,), "num_tpu_cores": (None,), "ipus": (None,), "hpus": (None,)}
+GPU_NAMES = ("gpu", "cuda")
+NEW_ACCELERATORS = (*GPU_NAMES, "auto", "cpu", "tpu", "hpu", "ipu", "mps")
+KEYS = 'write "accelerator" and "devices" keys for it'
+FEW = 6
+"""So many arguments by position never reached the hardware, in any release: `logger` and the like come first."""
+
+
+@dataclass(frozen=True)
+class Rewrite:
+    """What becomes of a call: keywords that take the place of `gpus=` (their text, None for its value), and
+    keywords that get another value where they stand."""
+
+    instead: tuple[tuple[str, str | None], ...]
+    values: tuple[tuple[str, str], ...] = ()
+
+
+def check(file: PythonFile, facts: Facts) -> Iterator[Match]:
+    """Every place where `gpus` is given to Lightning's Trainer, or to what passes it on."""
+    known = tuple(item.options for item in facts.collected(CODE).values())
+    seen: set[int] = set()
+    for field in structured(file, facts):
+        if field.name == "gpus":
+            yield _manual(
+                file, field.place, "Hydra gives it to Trainer", 'write the fields "accelerator" and "devices"'
+            )
+    for call in file.calls_near({"gpus", *file.spellings("Trainer")}):
+        dotted = called(file, call)
+        given = keyword(call.node, "gpus")
+        if builds_trainer(call):
+            guard = guard_of(file, call, "gpus") if given else "none"
+            if given and guard == "unclear":
+                yield _manual(file, given, "it stands under a version check", "if 2.x never gets here, leave it")
+            elif given and guard == "none":
+                yield _trainer_call(file, facts, call, given, known)
+        elif given and dotted and _is_handed_on(file, facts, call, dotted):
+            yield _trainer_call(file, facts, call, given, known)
+        elif given and (through := between(file, facts, call)):
+            why = f"it reaches Trainer through {through}"
+            yield _manual(file, given, why, 'give accelerator="gpu", devices=... instead')
+    for call, built in receivers(file, facts):
+        yield from _handed_over(file, facts, call, known, seen, built)
+
+
+def _is_handed_on(file: PythonFile, facts: Facts, call: CallNode, dotted: str) -> bool:
+    """Whether a Trainer of the project hands the new keywords on to Lightning's as it gets them."""
+    return not call.node.args and hands_on(facts, dotted, file.path, ("accelerator", "devices"))
+
+
+def _trainer_call(
+    file: PythonFile, facts: Facts, call: CallNode, given: ast.keyword, known: Sequence[Options]
+) -> Match:
+    arguments = keywords(call.node)
+    if len(call.node.args) > FEW or any(isinstance(item, ast.Starred) for item in call.node.args):
+        why = "the call also takes arguments by position or `*`, which may hold `accelerator` or `devices`"
+        return _manual(file, given, why, 'if they do not, write accelerator="gpu", devices=... for gpus=')
+    asked = read_gpus(given.value) if literal(given.value)[0] else read_value(file, call, given.value, known)
+    if asked is None:
+        return _unreadable(file, given, arguments)
+    planned = plan_rewrite(file, facts, asked, given.value, arguments)
+    if isinstance(planned, tuple):
+        return _manual(file, given, *planned, row=asked.row)
+    if not planned.instead and is_commented(file, call.node, given):
+        return _manual(file, given, "it says nothing any more, but a comment stands beside it", "delete it by hand")
+    level, reason = asked.level, _reason(asked, arguments, planned)
+    if any(item.arg is None for item in call.node.keywords):
+        level, reason = "unsafe", f"{reason}; what `**` brings is taken to hold neither accelerator nor devices"
+    edit = NodeEdit(call.node, partial(apply, planned=planned))
+    return Match(file.span(given), MESSAGE, level, reason, asked.row, (edit,))
+
+
+def plan_rewrite(
+    file: PythonFile, facts: Facts, asked: Devices, value: ast.expr, arguments: Mapping[str, ast.expr]
+) -> Rewrite | tuple[str, str]:
+    """The rewrite, or why there is none and what to do, given the call's other keywords."""
+    others = [name for name in COUNTS_OTHERS if name in arguments and not _is_idle(name, arguments[name])]
+    given = arguments.get("accelerator")
+    known, accelerator = literal(given) if given else (True, None)
+    if literal(value) == (True, None) and (others or (given and accelerator is not None) or not known):
+        return Rewrite(())
+    if others:
+        return f"`{others[0]}=` is given too, and which of the two counts differs by version", "keep the one you mean"
+    if "devices" in arguments:
+        return "`devices=` is given too; 1.x let `gpus=` win where it was set", "keep the one you mean"
+    if given is not None and is_strategy(given):
+        return _with_strategy(file, facts, asked, given, arguments)
+    if not known or not (accelerator is None or isinstance(accelerator, str)):
+        return "`accelerator=` is no literal", "say by it which hardware to use, and give the number as devices="
+    if accelerator is None:
+        return _without_accelerator(asked, given is not None)
+    if asked.accelerator == "gpu" and accelerator in GPU_NAMES:
+        return Rewrite((("devices", asked.devices),))
+    if asked is CPU and accelerator == "cpu":
+        return Rewrite(())
+    if accelerator in NEW_ACCELERATORS:
+        return (
+            f'it contradicts accelerator="{accelerator}", or may',
+            "keep the hardware you mean, and give its number as devices=",
+        )
+    return f'no release had accelerator="{accelerator}"', "say what hardware to use"
+
+
+def _is_idle(name: str, node: ast.expr) -> bool:
+    """Whether an argument that counts other devices asks for none."""
+    known, value = literal(node)
+    return known and value in IDLE[name] and type(value) is not bool
+
+
+def _with_strategy(
+    file: PythonFile, facts: Facts, asked: Devices, given: ast.expr, arguments: Mapping[str, ast.expr]
+) -> Rewrite | tuple[str, str]:
+    """`accelerator="ddp"` said how the devices work together, which is strategy= since 1.5."""
+    old = file.source_of(given)
+    other = next((name for name in ("strategy", "distributed_backend") if name in arguments), None)
+    strategy = named(file, facts, given)
+    if other:
+        return f"accelerator={old} and {other}= both name a strategy", "keep one of them as strategy="
+    if literal(given)[1] == "dp" and asked.accelerator == "gpu" and not asked.several:
+        return Rewrite((("devices", asked.devices),), (("accelerator", _accelerator(asked)),))
+    if strategy.text is None or "ddp_cpu" in old:
+        why = strategy.why or 'it means processes on the CPU: accelerator="cpu", strategy="ddp_spawn"'
+        return f"accelerator={old} named a strategy", why
+    replaced_by = (("accelerator", _accelerator(asked)),)
+    devices = (("devices", asked.devices),) if asked.devices != "" else ()
+    return Rewrite((*devices, ("strategy", strategy.text)), replaced_by)
+
+
+def _accelerator(asked: Devices) -> str:
+    return f'"{asked.accelerator}"' if asked.accelerator in ("cpu", "gpu") else asked.accelerator
+
+
+def _without_accelerator(asked: Devices, spelled: bool) -> Rewrite:
+    accelerator = ("accelerator", _accelerator(asked))
+    devices = (("devices", asked.devices),) if asked.devices != "" else ()
+    return Rewrite(devices, (accelerator,)) if spelled else Rewrite((accelerator, *devices))
+
+
+def _reason(asked: Devices, arguments: Mapping[str, ast.expr], planned: Rewrite) -> str:
+    if asked is CPU:
+        if not planned.instead and not planned.values:
+            return "it was the default and changed nothing"
+        return "1.x trained on the CPU here; without accelerator= 2.x takes every accelerator it finds"
+    reason = "the same devices, under the keywords that 1.7 and later have for them"
+    if "accelerator" in arguments and literal(arguments["accelerator"])[1] == "dp":
+        return f"{reason}; {ONE}"
+    if any(name == "strategy" for name, _ in planned.instead):
+        reason += "; strategy= names what accelerator= did"
+        if "plugins" not in arguments:
+            reason += "; it no longer looks for unused parameters by itself"
+    elif asked.several and not {"strategy", "distributed_backend", "plugins"} & set(arguments):
+        reason += '; several devices start by "ddp" since 2.0 (1.x: strategy="ddp_spawn")'
+    return f"{asked.why}; {reason}" if asked.why else reason
+
+
+def _unreadable(file: PythonFile, given: ast.keyword, arguments: Mapping[str, ast.expr]) -> Match:
+    known, value = literal(given.value)
+    if known:
+        why = f"what gpus={value!r} asks for is not the same in every 1.x release, or nothing"
+        return _manual(file, given, why, 'write accelerator="gpu", devices=n (a number) or [i, j] (ids)', "M016")
+    text = file.source_of(given.value)
+    short = text if len(text) <= 60 and "\n" not in text else "n"
+    if not isinstance(given.value, ast.Name | ast.Attribute | ast.Call | ast.Subscript) and short != "n":
+        short = f"({short})"
+    advice = f'write accelerator="gpu" if {short} else "cpu", devices={short} or "auto"'
+    if short == "n":
+        advice += ", where n is that value"
+    if "accelerator" in arguments:
+        advice = "give the number as devices=, the hardware as accelerator=, and how they work together as strategy="
+    return _manual(file, given, "its value is not known before the program runs", advice)
+
+
+def _handed_over(
+    file: PythonFile, facts: Facts, call: CallNode, known: Sequence[Options], seen: set[int], built: bool
+) -> Iterator[Match]:
+    """The keys `gpus` that a Trainer gets by `**`: all of them follow, or none; places in `seen` have been named
+    already."""
+    every = [entry for entry in handed(file, facts, call) if id(entry.place) not in seen]
+    mine = [entry for entry in every if entry.name == "gpus"]
+    seen |= {id(entry.place) for entry in mine}
+    here = [entry for entry in mine if entry.file is file]
+    why = next((told for entry in mine if (told := at_times(entry, every))), None)
+    made = _exchanged(file, facts, call, mine, every, known) if built and not why and len(here) == len(mine) else ()
+    if made:
+        yield from made
+        return
+    for entry in here:
+        through = "it reaches Trainer through a dictionary"
+        yield _manual(file, entry.place, f"{through}, and {why}" if why else through, KEYS)
+
+
+def _exchanged(
+    file: PythonFile,
+    facts: Facts,
+    call: CallNode,
+    mine: Sequence[Handed],
+    every: Sequence[Handed],
+    known: Sequence[Options],
+) -> list[Match]:
+    """The matches that put other keys in the place of `gpus`, none where one of the keys stays."""
+    arguments = {entry.name: entry.value for entry in every if entry.value} | keywords(call.node)
+    open_ended = any(entry.name == UNSEEN for entry in every)
+    found = []
+    for entry in mine:
+        asked = _asked(file, call, entry, known)
+        others = [name for name in names_of(every) if name in ("accelerator", "devices", *COUNTS_OTHERS)]
+        if asked is None or entry.value is None or (others and (len(mine) > 1 or len(others) > len(set(others)))):
+            return []
+        planned = plan_rewrite(file, facts, asked, entry.value, {**arguments, "gpus": entry.value})
+        if isinstance(planned, tuple):
+            return []
+        new = planned.instead
+        if asked is CPU and len(mine) > 1:
+            new = (("accelerator", '"cpu"'), ("devices", "1"))
+        edits = [exchange(file, facts, call, entry, new)]
+        for name, text in planned.values:
+            edits += [exchange(file, facts, call, other, ((name, text),)) for other in every if other.name == name]
+        if None in edits or len(edits) != 1 + len(planned.values):
+            return []
+        if any(other.name in dict(planned.values) and other.holder is not entry.holder for other in every):
+            return []
+        level, reason = _surely(mine, entry, asked, _reason(asked, arguments, planned), open_ended)
+        if level == "safe" and not in_one_place(file, call, every):
+            level, reason = "unsafe", f"{reason}; {ONE_PLACE}"
+        unit = f"{file.path}:{mine[0].place.lineno}" if len(mine) > 1 else ""
+        kept = tuple(edit for edit in edits if edit is not None)
+        found.append(Match(file.span(entry.place), MESSAGE, level, reason, asked.row, kept, unit=unit))
+    return found
+
+
+def _asked(file: PythonFile, call: CallNode, entry: Handed, known: Sequence[Options]) -> Devices | None:
+    """What a key asks for; a value that is no literal is read where it stands in the function of the call."""
+    if entry.value is None or not is_read_here(file, call, entry):
+        return None
+    return read_gpus(entry.value) if literal(entry.value)[0] else read_value(file, call, entry.value, known)
+
+
+def _surely(mine: Sequence[Handed], entry: Handed, asked: Devices, reason: str, open_ended: bool) -> tuple[Fix, str]:
+    if isinstance(entry.holder, ast.AnnAssign):
+        return "unsafe", f"{reason}; {NO_OTHER}"
+    if open_ended:
+        return "unsafe", f"{reason}; what cannot be seen of the dictionary is taken to hold none of these"
+    if not any(other.always for other in mine):
+        return "unsafe", f"{reason}; where it is not set, 2.x takes what it finds (1.x: the CPU)"
+    return asked.level, reason
+
+
+def _manual(file: PythonFile, place: Place, why: str, advice: str, row: str = "M164") -> Match:
+    return Match(file.span(place), MESSAGE, "manual", f"{why}; {advice}", row)
+
+
+@touches("arguments")
+def apply(call: cst.Call, *, planned: Rewrite) -> cst.Call:
+    """The call with its new keywords, laid out like the one that they replace."""
+    for name, text in planned.values:
+        call = with_value(call, name, text)
+    return replaced(call, "gpus", planned.instead)
+
+
+@dataclass(frozen=True)
+class Known:
+    """What a file tells the others: the names by which it calls what may be the project's own Trainer, and what its
+    command line says."""
+
+    names: tuple[str, ...]
+    options: Options
+
+
+def _calls(file: PythonFile) -> list[CallNode]:
+    """The calls with the keyword."""
+    return [call for call in file.calls_near(["gpus"]) if keyword(call.node, "gpus")]
+
+
+def collect(file: PythonFile) -> Known:
+    """What the check of other files asks of this one."""
+    dotted = {call.scope.resolve(call.node.func) for call in _calls(file)} - {TRAINER, None}
+    return Known(tuple(sorted(name.rpartition(".")[2] for name in dotted if name)), read_options(file))
+
+
+def context(collected: Mapping[str, Known]) -> tuple[bytes, ...]:
+    """Files that hold one of those names are read, so that its class is found."""
+    return tuple(sorted({name.encode() for known in collected.values() for name in known.names}))
+
+
+def present(file: PythonFile) -> bool:
+    """Whether `gpus` is a keyword of a call or a string of the file, or may be a key or field of it."""
+    spoken = ('"gpus"', "'gpus'", "**", "_target_", "TrainerConf")
+    return any(text in file.text for text in spoken) or bool(_calls(file))
+
+
+_IMPORT = "import pytorch_lightning as pl\n\n"
+
+RULE = Rule(
+    code="LIT101",
+    name="trainer-gpus",
+    summary="`Trainer(gpus=...)` becomes `accelerator=` and `devices=`",
+    why=(
+        "Lightning 1.7 deprecated `gpus=` and 2.0 removed it: the call is a TypeError (guide row M164, pull request "
+        "16171). None and 0 asked for the CPU, which 1.x also took by default and 2.x does not, so they become "
+        '`accelerator="cpu"`. Strings with a comma were ids (M016, pull request 6388); a string without one was an id '
+        "before 1.4 and a count after, and is left to a person. A value that is known only when the program runs "
+        'becomes `accelerator="gpu" if value else "cpu", devices=value or 1`: safely where it is seen to be a number, '
+        "as an option with `type=int` is, and unsafely where it may be text."
+    ),
+    fix="safe",
+    versions="Lightning 1.x -> 2.0 and later",
+    triggers=(b"gpus",),
+    check=check,
+    collect=collect,
+    context=context,
+    present=present,
+    breaks_in="2.0.0",
+    needs="1.7.0",
+    rows=partial(best_levels, (("M016", "safe"), ("M164", "safe"), ("B02", "safe"))),
+    examples=(
+        Example(
+            f"{_IMPORT}trainer = pl.Trainer(max_epochs=3, gpus=1)\n",
+            f'{_IMPORT}trainer = pl.Trainer(max_epochs=3, accelerator="gpu", devices=1)\n',
+        ),
+        Example(
+            f"{_IMPORT}trainer = pl.Trainer(\n    gpus=[0, 1],  # both\n    strategy='ddp',\n)\n",
+            f"{_IMPORT}trainer = pl.Trainer(\n"
+            "    accelerator=\"gpu\",\n    devices=[0, 1],  # both\n    strategy='ddp',\n)\n",
+        ),
+        Example(
+            f'{_IMPORT}trainer = pl.Trainer(gpus="0,1", accelerator="gpu")\n',
+            f'{_IMPORT}trainer = pl.Trainer(devices=[0, 1], accelerator="gpu")\n',
+        ),
+        Example(
+            f"{_IMPORT}trainer = pl.Trainer(gpus=0)\n",
+            f'{_IMPORT}trainer = pl.Trainer(accelerator="cpu")\n',
+        ),
+        Example(
+            f"{_IMPORT}import torch\n\ntrainer = pl.Trainer(gpus=1 if torch.cuda.is_available() else 0)\n",
+            f"{_IMPORT}import torch\n\n"
+            'trainer = pl.Trainer(accelerator="gpu" if torch.cuda.is_available() else "cpu", devices=1)\n',
+        ),
+        Example(
+            f"{_IMPORT}def build(gpus: int = 0):\n    return pl.Trainer(gpus=gpus, accelerator='ddp')\n",
+            f"{_IMPORT}def build(gpus: int = 0):\n"
+            '    return pl.Trainer(devices=gpus or 1, strategy=\'ddp\', accelerator="gpu" if gpus else "cpu")\n',
+        ),
+        Example(
+            f"{_IMPORT}trainer = pl.Trainer(gpus=find_gpus())\n",
+            f"{_IMPORT}trainer = pl.Trainer(gpus=find_gpus())\n",
+        ),
+        Example(
+            "from cluster import Trainer\n\ntrainer = Trainer(gpus=1)\n",
+            "from cluster import Trainer\n\ntrainer = Trainer(gpus=1)\n",
+        ),
+    ),
+    references=(
+        "https://lightning.ai/docs/pytorch/stable/upgrade/from_1_9.html",
+        "https://github.com/Lightning-AI/pytorch-lightning/pull/16171",
+    ),
+)

@@ -1,0 +1,360 @@
+"""LIT110: arguments of Trainer that were removed or renamed, as the rows of `arguments.csv`."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Container, Iterator, Sequence
+from functools import partial
+from typing import TYPE_CHECKING
+
+from codemods.code.source import CallNode, PythonFile
+from codemods.finding import Fix, Span
+from codemods.lightning.arguments import Row, current, find, later, once, rows
+from codemods.lightning.facts import Facts
+from codemods.lightning.guards import guard_of
+from codemods.lightning.handed import Handed, handed
+from codemods.lightning.keywords import (
+    FROM_ARGS,
+    builds_trainer,
+    is_commented,
+    keywords,
+    replaced,
+    trainer_calls,
+    with_callback,
+)
+from codemods.lightning.kinds import kind_of, part_of_choice
+from codemods.lightning.options import Options, read_options
+from codemods.lightning.own import between, is_lightnings, own_arguments, receivers
+from codemods.rewrite.dictionaries import NO_OTHER, ONE_PLACE, exchange, in_one_place, is_read_here, names_of
+from codemods.rewrite.fields import field_matches, structured
+from codemods.rule import Example, Match, NodeEdit, Rule, best_levels, touches
+from codemods.rules.trainer.callbacks import Spelled, are_callbacks, spelled
+from codemods.rules.trainer.special import SPECIAL, Outcome
+
+if TYPE_CHECKING:
+    import libcst as cst
+
+CODE = "LIT110"
+OTHERS = frozenset({
+    "gpus", "resume_from_checkpoint", "auto_lr_find", "auto_scale_batch_size", "truncated_bptt_steps", "num_processes",
+    "tpu_cores", "num_tpu_cores", "ipus", "auto_select_gpus", "distributed_backend",
+})  # fmt: skip
+"""Arguments that other rules answer for, as far as no row here does."""
+HARDWARE = OTHERS - {"resume_from_checkpoint", "auto_lr_find", "auto_scale_batch_size", "truncated_bptt_steps"}
+"""Those of them that other rules find in a dictionary too."""
+ADVICE = {
+    "gpus": 'write "accelerator" and "devices"',
+    "distributed_backend": 'write "strategy"',
+    "num_processes": 'write "accelerator": "cpu" and "devices"',
+    "tpu_cores": 'write "accelerator": "tpu" and "devices"',
+    "num_tpu_cores": 'write "accelerator": "tpu" and "devices"',
+    "ipus": "support for IPUs ended in 2.1",
+    "auto_select_gpus": "give devices=find_usable_cuda_devices(n), from lightning.pytorch.accelerators",
+    "resume_from_checkpoint": "give it to fit(ckpt_path=...)",
+    "auto_lr_find": "call Tuner(trainer).lr_find(model), with Tuner from lightning.pytorch.tuner",
+    "auto_scale_batch_size": "call Tuner(trainer).scale_batch_size(model), with Tuner from lightning.pytorch.tuner",
+    "truncated_bptt_steps": "the module has to cut its sequences itself now",
+}
+"""What to do about those, where they come by a dictionary."""
+FIRST = "2.0.0"
+"""The oldest release to move to."""
+UNFOLDED = "what `**` brings is taken not to name it too"
+
+
+def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
+    known = tuple(facts.collected(CODE).values())
+    gone = {name for name in once() - current() if name in file.text}
+    seen: set[int] = set()
+    fields = field_matches(file, facts)
+    yield from fields.values()
+    for field in structured(file, facts):
+        if field.name in once() - current() - {"gpus"} - fields.keys():
+            reason = f"Hydra gives it to Trainer: {advice_for(field.name)}."
+            what = f"`{field.name}` of Trainer was removed"
+            yield Match(file.span(field.place), what, "manual", reason, _row(field.name))
+    for call, built in receivers(file, facts):
+        yield from _handed_over(file, facts, call, known, seen, built)
+    for call in file.calls_near({*file.spellings("Trainer"), *gone}):
+        if builds_trainer(call):
+            for item in call.node.keywords:
+                if item.arg is None:
+                    continue
+                if release := later(facts.target).get(item.arg):
+                    reason = f"Not rewritten: {release} has it, and the target is older; delete it."
+                    message = f"Trainer has no argument `{item.arg}` in Lightning {facts.target}"
+                    yield Match(file.span(item), message, "manual", reason)
+                elif item.arg not in current() or item.arg in rows():
+                    yield from _argument(file, facts, call, item, known)
+        elif through := _passed_on(file, facts, call):
+            own = own_arguments(file, facts, call)
+            if own is None:
+                continue
+            named = [item for item in call.node.keywords if _is_renamed(item) and is_lightnings(file, facts, call)]
+            for item in named:
+                yield from _argument(file, facts, call, item, known)
+            yield from _handed(file, call, through, {*named, *(item for item in call.node.keywords if item.arg in own)})
+
+
+def _present(file: PythonFile) -> bool:
+    """Whether a Trainer is given what the newest does not take, or a file speaks of such an argument."""
+    if any(name in file.text for name in once() - current()):
+        return True
+    fine = current() - rows().keys() - later(FIRST).keys()
+    return any(item.arg not in fine for call in trainer_calls(file) for item in call.node.keywords)
+
+
+def _argument(
+    file: PythonFile, facts: Facts, call: CallNode, item: ast.keyword, known: Sequence[Options]
+) -> Iterator[Match]:
+    name = item.arg or ""
+    row = find(name, item.value, kind_of(file, call, item.value, known))
+    if row is None:
+        own = name == "args" and call.scope.resolve(call.node.func) == FROM_ARGS
+        if name not in current() and name not in OTHERS and not own:
+            reason = "Not rewritten: no release since 0.7 took it; delete it, or find what it became."
+            yield Match(file.span(item), f"Trainer has no argument `{name}`", "manual", reason)
+        return
+    guard = guard_of(file, call, name) if name not in current() else "none"
+    if guard == "both":
+        return
+    if guard == "unclear":
+        yield _left(file, item, row, "it stands under a version check; if 2.x never gets here, leave it")
+        return
+    outcome = _outcome(file, facts, call, item, row, known)
+    if isinstance(outcome, str):
+        yield _left(file, item, row, outcome)
+        return
+    level, reason = outcome.level, outcome.reason
+    open_ended = any(other.arg is None for other in call.node.keywords)
+    if open_ended and (outcome.new or outcome.callback):
+        level, reason = "unsafe", f"{reason}; {UNFOLDED}"
+    edit = NodeEdit(call.node, partial(_changed, name=name, outcome=outcome))
+    yield Match(file.span(item), _message(row), level, _sentence(reason), row.row, (edit,), outcome.imports)
+
+
+def _outcome(
+    file: PythonFile, facts: Facts, call: CallNode, item: ast.keyword, row: Row, known: Sequence[Options]
+) -> Outcome | str:
+    """What becomes of an argument, or why it is left."""
+    text = _text(file, item.value, row)
+    outcome: Outcome | str
+    if row.action == "manual":
+        return row.reason
+    if row.action == "special":
+        outcome = SPECIAL[row.target](file, facts, call, item, row, known)
+    elif row.action == "callback":
+        outcome = Outcome(row.level, row.reason, callback=row.text(text))
+    elif row.action == "write":
+        outcome = Outcome(row.level, row.reason, ((row.keyword, row.text(text)),))
+    else:
+        outcome = Outcome(row.level, row.reason)
+    if isinstance(outcome, str):
+        return outcome
+    given = keywords(call.node)
+    taken = next((name for name, _ in outcome.new if name in given and name != item.arg), None)
+    if taken:
+        return f"`{taken}=` is given too; keep the one you mean"
+    if not outcome.new and is_commented(file, call.node, item, beside=False):
+        return "a comment stands beside it; delete both by hand"
+    return _with_callback(file, call, outcome, row) if outcome.callback else outcome
+
+
+def _text(file: PythonFile, value: ast.expr, row: Row) -> str:
+    """A value as the row's text takes it in."""
+    return part_of_choice(file, value) if " if {}" in row.target else file.source_of(value)
+
+
+def _with_callback(file: PythonFile, call: CallNode, outcome: Outcome, row: Row) -> Outcome | str:
+    """The outcome with the callback spelled as the file spells Lightning, where the callbacks can take one more."""
+    given = keywords(call.node).get("callbacks")
+    level: Fix = outcome.level
+    reason = outcome.reason
+    if given is not None:
+        if "ProgressBar" in outcome.callback and "ProgressBar" in file.source_of(given):
+            return "the callbacks hold a progress bar already; give it refresh_rate= and process_position="
+        state = are_callbacks(file, call, given)
+        if state == "no":
+            return f"callbacks= is no list; give {outcome.callback} among the callbacks"
+        if state == "perhaps":
+            level, reason = "unsafe", f"{reason}; `{file.source_of(given)}` is taken to be a list"
+    if row.action == "special":
+        return Outcome(level, reason, outcome.new, outcome.callback)
+    name = outcome.callback.partition("(")[0]
+    how = spelled(file, call, f"callbacks.{name}")
+    if not isinstance(how, Spelled):
+        return how
+    return Outcome(level, reason, outcome.new, how.text + outcome.callback[len(name) :], how.imports)
+
+
+@touches("arguments")
+def _changed(call: cst.Call, *, name: str, outcome: Outcome) -> cst.Call:
+    if outcome.callback:
+        call = with_callback(call, outcome.callback)
+    return replaced(call, name, outcome.new)
+
+
+def _message(row: Row) -> str:
+    if row.argument in current():
+        return f"`{row.argument}=` of Trainer does not take this value any more"
+    return f"`{row.argument}=` of Trainer was removed"
+
+
+def _sentence(reason: str) -> str:
+    return reason[:1].upper() + reason[1:] + "."
+
+
+def _left(file: PythonFile, item: ast.keyword, row: Row, why: str) -> Match:
+    return Match(file.span(item), _message(row), "manual", f"Not rewritten: {why}.", row.row)
+
+
+def _handed_over(
+    file: PythonFile, facts: Facts, call: CallNode, known: Sequence[Options], seen: set[int], built: bool
+) -> Iterator[Match]:
+    """What a Trainer gets by `**`, wherever it is set; places in `seen` have been named already."""
+    every = handed(file, facts, call)
+    names = [*names_of(every), *keywords(call.node)]
+    for entry in every:
+        gone = entry.name in once() - current() and not (entry.file is file and entry.name in HARDWARE)
+        kind = kind_of(file, call, entry.value, known) if entry.value and is_read_here(file, call, entry) else "?"
+        row = find(entry.name, entry.value, kind) if entry.value else None
+        if id(entry.place) in seen or not (gone or (row and entry.name in current())):
+            continue
+        seen.add(id(entry.place))
+        edit = _exchange(file, facts, call, entry, row, names) if built else None
+        if edit is not None and row is not None:
+            yield _exchanged(file, entry, row, edit, in_one_place(file, call, every))
+            continue
+        here = entry.file is file
+        advice = "delete it" if row and row.action == "drop" else advice_for(entry.name)
+        reason = f"It reaches Trainer through {'a dictionary' if here else entry.where}: {advice}."
+        what = f"`{entry.name}` of Trainer was removed" if gone or row is None else _message(row)
+        yield Match(file.span(entry.place) if here else _place(file, call), what, "manual", reason, _row(entry.name))
+
+
+def _exchanged(file: PythonFile, entry: Handed, row: Row, edit: NodeEdit, sure: bool) -> Match:
+    gone = entry.name in once() - current()
+    level, reason = row.level, row.reason
+    if isinstance(entry.holder, ast.AnnAssign):
+        level, reason = "unsafe", f"{reason}; {NO_OTHER}"
+    elif not sure and level == "safe":
+        level, reason = "unsafe", f"{reason}; {ONE_PLACE}"
+    what = f"`{entry.name}` of Trainer was removed" if gone else _message(row)
+    return Match(file.span(entry.place), what, level, _sentence(reason), row.row, (edit,))
+
+
+def _place(file: PythonFile, call: CallNode) -> Span:
+    """The first `**` of a call."""
+    return file.span(next(item.value for item in call.node.keywords if item.arg is None))
+
+
+def _exchange(
+    file: PythonFile, facts: Facts, call: CallNode, entry: Handed, row: Row | None, names: Sequence[str]
+) -> NodeEdit | None:
+    """The edit that gives a key its new name and value, or takes it out, where the row says so."""
+    if row is None or entry.value is None or row.action not in ("write", "drop") or names.count(entry.name) > 1:
+        return None
+    text = _text(file, entry.value, row) if entry.file is file else ""
+    new = ((row.keyword, row.text(text)),) if row.action == "write" else ()
+    if any(name in names and name != entry.name for name, _ in new) or "\n" in text:
+        return None
+    same = tuple((name, None if value == text else value) for name, value in new)
+    return exchange(file, facts, call, entry, same)
+
+
+def _row(name: str) -> str | None:
+    return next((row.row for row in rows().get(name, ()) if row.row), None)
+
+
+def advice_for(name: str) -> str:
+    """What the last row of an argument says, which is the one for any value."""
+    if name in ADVICE:
+        return ADVICE[name]
+    last = rows().get(name, (None,))[-1]
+    if last is None:
+        return "see the upgrade guide for it"
+    return f"write {last.target.replace('{}', '...')}" if last.action in ("write", "callback") else last.reason
+
+
+def _passed_on(file: PythonFile, facts: Facts, call: CallNode) -> str | None:
+    """What stands between a call that is no `Trainer(...)` and the Trainer that it builds."""
+    if not any(item.arg in once() - current() for item in call.node.keywords):
+        return None
+    return between(file, facts, call)
+
+
+def _is_renamed(item: ast.keyword) -> bool:
+    """Whether an argument that is gone has another name now, whatever its value."""
+    found = rows().get(item.arg or "", ())
+    return item.arg not in current() and [row.action for row in found] == ["write"]
+
+
+def _handed(file: PythonFile, call: CallNode, through: str, named: Container[ast.keyword]) -> Iterator[Match]:
+    """One finding for all that a call hands on, but for what is named already."""
+    gone = [item for item in call.node.keywords if item.arg in once() - current() - {"gpus"} and item not in named]
+    if gone:
+        names = ", ".join(_renamed(item.arg or "") for item in gone)
+        what = "Arguments of Trainer that were removed" if len(gone) > 1 else "An argument of Trainer that was removed"
+        reason = f"Not rewritten: {names} {'reach' if len(gone) > 1 else 'reaches'} Trainer through {through}; "
+        reason += "take them out of the call and of what fills it."
+        yield Match(file.span(gone[0]), what, "manual", reason, _row(gone[0].arg or ""))
+
+
+def _renamed(name: str) -> str:
+    """A name, with what replaces it where a row says so."""
+    targets = dict.fromkeys(row.keyword for row in rows().get(name, ()) if row.action == "write")
+    return f"`{name}` ({' or '.join(targets)})" if targets else f"`{name}`"
+
+
+_IMPORT = "from pytorch_lightning import Trainer\n"
+BEFORE = f"""\
+{_IMPORT}from pytorch_lightning.callbacks import ModelCheckpoint
+
+checkpoint = ModelCheckpoint(monitor="val_loss")
+trainer = Trainer(
+    max_epochs=3,
+    checkpoint_callback=checkpoint,
+    weights_summary="full",
+    progress_bar_refresh_rate=20,
+    replace_sampler_ddp=False,
+    terminate_on_nan=False,
+)
+"""
+AFTER = f"""\
+{_IMPORT}from pytorch_lightning.callbacks import ModelSummary, TQDMProgressBar, ModelCheckpoint
+
+checkpoint = ModelCheckpoint(monitor="val_loss")
+trainer = Trainer(
+    max_epochs=3,
+    use_distributed_sampler=False,
+    callbacks=[checkpoint, ModelSummary(max_depth=-1), TQDMProgressBar(refresh_rate=20)],
+)
+"""
+LEFT = f"{_IMPORT}\ntrainer = Trainer(stochastic_weight_avg=True, weights_summary=mode)\n"
+OTHER = "from cluster import Trainer\n\ntrainer = Trainer(weights_summary=None)\n"
+
+
+def _rows() -> tuple[tuple[str, Fix], ...]:
+    return best_levels((row.row, row.level) for items in rows().values() for row in items)
+
+
+RULE = Rule(
+    code=CODE,
+    name="trainer-arguments",
+    summary="Arguments of Trainer that were removed or renamed, by their values",
+    why=(
+        "Between 0.7 and 2.0 Trainer lost some fifty arguments (guide rows M044 to M052, M064, M088, M168 to M191): "
+        "the call is a TypeError. Each row of `codemods/lightning/arguments.csv` says what does the same now: "
+        "nothing where it was the default, another argument, or a callback. What needs a decision is left to a person."
+    ),
+    fix="safe",
+    versions="Lightning 0.7 - 1.9 -> 2.0 and later",
+    triggers=(b"Trainer",),
+    check=_check,
+    rows=_rows,
+    examples=(Example(BEFORE, AFTER), Example(LEFT, LEFT), Example(OTHER, OTHER)),
+    collect=read_options,
+    present=_present,
+    breaks_in="2.0.0",
+    needs="2.0.0",
+    references=("https://lightning.ai/docs/pytorch/stable/upgrade/migration_guide.html",),
+)

@@ -1,0 +1,247 @@
+"""LIT111: how devices work together: strategies by their old names and keywords, and plugins that became strategies."""
+
+from __future__ import annotations
+
+import ast
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from functools import partial
+
+from codemods.code.source import CallNode, PythonFile
+from codemods.code.syntax import is_super_call
+from codemods.lightning.facts import Facts, literal
+from codemods.lightning.guards import guard_of
+from codemods.lightning.handed import Handed, handed
+from codemods.lightning.keywords import is_commented, keywords, replaced, trainer_calls
+from codemods.lightning.own import is_lightnings, receivers
+from codemods.rewrite.dictionaries import (
+    NO_OTHER,
+    ONE_PLACE,
+    at_times,
+    exchange,
+    in_one_place,
+    is_read_here,
+    names_of,
+)
+from codemods.rule import Example, Match, NodeEdit, Rule, best_levels
+from codemods.rules.trainer.counted import End
+from codemods.rules.trainer.ends import end_of, unset
+from codemods.rules.trainer.plugins import CLASSES, check_plugins
+
+CODE = "LIT111"
+GONE = ("distributed_backend", "num_processes", "tpu_cores", "num_tpu_cores", "ipus", "auto_select_gpus")
+KEPT = ("strategy", "accelerator", "devices")
+ROWS = {
+    "distributed_backend": "M024",
+    "num_processes": "M167",
+    "tpu_cores": "M165",
+    "num_tpu_cores": "M165",
+    "ipus": "M166",
+    "auto_select_gpus": "M169",
+    "strategy": "B16",
+    "accelerator": "M024",
+    "devices": "G20399",
+}
+
+
+def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
+    seen: set[int] = set()
+    for call in trainer_calls(file):
+        for item, end in _ends(file, facts, call).items():
+            if end is not None and isinstance(item, ast.keyword):
+                yield from _match(file, call, item, end)
+    for call, built in receivers(file, facts):
+        yield from _handed_over(file, facts, call, seen, built)
+    for call in file.calls_near(["super"]):
+        if is_super_call(call.node, "__init__") and is_lightnings(file, facts, call):
+            for item in call.node.keywords:
+                if end := unset(file, call, item, keywords(call.node)):
+                    yield from _match(file, call, item, end)
+    yield from check_plugins(file, facts, CODE)
+
+
+def _match(file: PythonFile, call: CallNode, item: ast.keyword, end: End) -> Iterator[Match]:
+    name = item.arg or ""
+    guard = guard_of(file, call, name) if name in GONE else "none"
+    if guard == "both":
+        return
+    if guard == "unclear":
+        end = End(None, "manual", "it stands under a version check; if 2.x never gets here, leave it")
+    given = keywords(call.node)
+    taken = next((word for word, _ in end.new or () if word in given and word != name), None)
+    if taken:
+        end = End(None, "manual", f"`{taken}=` is given too; keep the one you mean", end.row)
+    if end.new == () and is_commented(file, call.node, item, beside=False):
+        end = End(None, "manual", "a comment stands beside it; delete both by hand", end.row)
+    message = f"`{name}=` of Trainer " + ("was removed" if name in GONE else "does not take this value any more")
+    row = end.row or ROWS[name]
+    if end.new is None:
+        yield Match(file.span(item), message, "manual", f"Not rewritten: {end.reason}.", row)
+        return
+    if end.new and end.level == "safe" and any(other.arg is None for other in call.node.keywords):
+        end = replace(end, level="unsafe", reason=f"{end.reason}; what `**` brings is taken not to name it too")
+    edit = NodeEdit(call.node, partial(replaced, name=name, new=end.new or ()))
+    yield Match(file.span(item), message, end.level, f"{end.reason[:1].upper()}{end.reason[1:]}.", row, (edit,))
+
+
+def _handed_over(file: PythonFile, facts: Facts, call: CallNode, seen: set[int], built: bool) -> Iterator[Match]:
+    """The same of what arrives by `**`, where it is set; places in `seen` have been named already."""
+    every = handed(file, facts, call)
+    names = [*names_of(every), *keywords(call.node)]
+    ends = _ends(file, facts, call)
+    for entry in every:
+        if entry.file is not file or entry.name not in (*GONE, *KEPT) or id(entry.place) in seen:
+            continue
+        seen.add(id(entry.place))
+        end = ends.get(entry)
+        if end is None and entry.name in KEPT:
+            continue
+        if (why := at_times(entry, every)) and end is not None and end.new is not None:
+            end = replace(end, new=None, level="manual", reason=why)
+        if end is None or end.new is None:
+            end = end or End(None, "manual", "it is not known before the program runs")
+            yield _found(file, entry, replace(end, reason=f"Not rewritten: {end.reason}; it is set in a dictionary"))
+            continue
+        taken = any(name in names and name != entry.name for name, _ in end.new)
+        edit = (
+            None if taken or not built or names.count(entry.name) > 1 else exchange(file, facts, call, entry, end.new)
+        )
+        if edit is None:
+            asked = ", ".join(f"{name}={text or '...'}" for name, text in end.new)
+            advice = f"write {asked} there" if end.new else "take it out there"
+            yield _found(
+                file, entry, End(None, "manual", f"It reaches Trainer through a dictionary: {advice}", end.row)
+            )
+        elif isinstance(entry.holder, ast.AnnAssign):
+            yield _found(file, entry, replace(end, level="unsafe", reason=f"{end.reason}; {NO_OTHER}"), edit)
+        else:
+            if end.level == "safe" and not in_one_place(file, call, every):
+                end = replace(end, level="unsafe", reason=f"{end.reason}; {ONE_PLACE}")
+            yield _found(file, entry, end, edit)
+
+
+def _found(file: PythonFile, entry: Handed, end: End, edit: NodeEdit | None = None) -> Match:
+    """A key of a dictionary, with what becomes of it."""
+    gone = "was removed" if entry.name in GONE else "does not take this value any more"
+    reason = f"{end.reason[:1].upper()}{end.reason[1:]}."
+    row = end.row or ROWS[entry.name]
+    return Match(
+        file.span(entry.place), f"`{entry.name}` of Trainer {gone}", end.level, reason, row, (edit,) if edit else ()
+    )
+
+
+def _ends(file: PythonFile, facts: Facts, call: CallNode) -> dict[ast.keyword | Handed, End | None]:
+    """What becomes of the arguments of a call, and of the keys that it gets by `**` and can read. Those that only go
+    count for nothing beside the others; where two are to become the same argument, or one is to become another that
+    goes, both stay."""
+    every = handed(file, facts, call)
+    given = {entry.name: entry.value for entry in every if entry.value} | keywords(call.node)
+    asked: dict[ast.keyword | Handed, ast.keyword] = {item: item for item in call.node.keywords}
+    for entry in every:
+        if entry.value and is_read_here(file, call, entry):
+            asked[entry] = ast.keyword(entry.name, entry.value)
+    asked = {place: item for place, item in asked.items() if item.arg in (*GONE, *KEPT)}
+    items = [*asked.values()]
+    idle: set[str | None] = set()
+    ends: list[End | None] = []
+    for _ in range(3):
+        beside = [
+            {word: given[word] for word in given if word == item.arg or word not in idle | _none_beside(item, given)}
+            for item in items
+        ]
+        ends = [end_of(file, facts, call, item, others) for item, others in zip(items, beside, strict=True)]
+        gone = {item.arg for item, end in zip(items, ends, strict=True) if end and end.new == ()}
+        if gone == idle:
+            break
+        idle = gone
+    made = Counter(
+        word
+        for name, words in {(item.arg, _words(end)) for item, end in zip(items, ends, strict=True)}
+        for word in words - {name}
+    )
+    for index, (item, end) in enumerate(zip(items, ends, strict=True)):
+        twice = [word for word in sorted(_words(end)) if made[word] > 1]
+        if end and end.new == () and item.arg and item.arg in made:
+            twice = [item.arg]
+        if end and twice:
+            why = f"another argument is to become `{twice[0]}=` too; write what is meant"
+            ends[index] = End(None, "manual", why, end.row)
+    return dict(zip(asked, ends, strict=True))
+
+
+def _none_beside(item: ast.keyword, given: Mapping[str, ast.expr]) -> set[str]:
+    """`gpus`, where it is None and asked for nothing; an accelerator that is None beside it is LIT101's."""
+    open_too = item.arg == "accelerator" and literal(item.value) == (True, None)
+    return {"gpus"} if "gpus" in given and literal(given["gpus"]) == (True, None) and not open_too else set()
+
+
+def _words(end: End | None) -> frozenset[str]:
+    """The arguments that one becomes."""
+    return frozenset(word for word, _ in end.new or ()) if end else frozenset()
+
+
+_IMPORT = "from pytorch_lightning import Trainer\n"
+BEFORE = f"""\
+{_IMPORT}from pytorch_lightning.plugins import DDPPlugin
+
+first = Trainer(accelerator="gpu", devices=2, strategy=DDPPlugin(find_unused_parameters=False))
+second = Trainer(max_epochs=1, distributed_backend="ddp" if ranks > 1 else None)
+third = Trainer(num_processes=4, strategy=None)
+"""
+AFTER = f"""\
+{_IMPORT}from pytorch_lightning.strategies import DDPStrategy
+
+first = Trainer(accelerator="gpu", devices=2, strategy=DDPStrategy(find_unused_parameters=False))
+second = Trainer(max_epochs=1, strategy="ddp" if ranks > 1 else "auto")
+third = Trainer(accelerator="cpu", devices=4, strategy="auto")
+"""
+LEFT = f'{_IMPORT}\ntrainer = Trainer(accelerator="gpu", devices=2, strategy="dp")\n'
+NEW = f'{_IMPORT}\ntrainer = Trainer(accelerator="gpu", devices=[0], strategy="ddp")\n'
+
+RULE = Rule(
+    code=CODE,
+    name="trainer-strategy",
+    summary="Old names and keywords for strategies and devices become `strategy=`, `accelerator=` and `devices=`",
+    why=(
+        "`distributed_backend=` (M024), `num_processes=` (M167), `tpu_cores=` (M165) and strategies named by "
+        "`accelerator=` went by 2.0, None is no strategy, accelerator or number of devices there any more (run on "
+        "2.6.6), and the plugins for strategies became the strategies themselves (M092), without num_nodes and "
+        "sync_batchnorm (M019, M020). Strategies that are gone, as DataParallel is, are left to a person."
+    ),
+    fix="safe",
+    versions="Lightning 0.7 - 1.9 -> 2.0 and later",
+    triggers=(b"Trainer", *(name.encode() for name in CLASSES)),
+    words=tuple(name.encode() for name in (*GONE, *KEPT, *CLASSES)),
+    check=_check,
+    rows=partial(
+        best_levels,
+        (
+            ("M019", "safe"),
+            ("M020", "safe"),
+            ("M024", "safe"),
+            ("M092", "safe"),
+            ("M165", "safe"),
+            ("M167", "safe"),
+            ("M236", "safe"),
+            ("B16", "safe"),
+            ("G16490", "safe"),
+            ("G20399", "safe"),
+            ("M090", "manual"),
+            ("M107", "manual"),
+            ("M166", "manual"),
+            ("M169", "manual"),
+            ("M178", "manual"),
+            ("M199", "manual"),
+            ("M200", "manual"),
+            ("M201", "manual"),
+            ("M230", "manual"),
+            ("M231", "manual"),
+            ("G19445", "manual"),
+            ("G21327", "manual"),
+        ),
+    ),
+    examples=(Example(BEFORE, AFTER), Example(LEFT, LEFT), Example(NEW, NEW)),
+    breaks_in="2.0.0",
+    needs="2.0.0",
+)

@@ -1,0 +1,264 @@
+"""LIT113: the tuner: auto_lr_find=, auto_scale_batch_size=, trainer.tune() and trainer.tuner."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from functools import partial
+from typing import TYPE_CHECKING
+
+from codemods.code.source import CallNode, PythonFile
+from codemods.finding import Fix
+from codemods.lightning.facts import Facts, literal
+from codemods.lightning.guards import guard_of
+from codemods.lightning.kept import calls_of, escapes, is_trainer, kept_in, space_of
+from codemods.lightning.keywords import builds_trainer, is_commented, keyword, replaced, trainer_calls, with_keyword
+from codemods.lightning.versions import LIGHTNING, admits_below, is_open
+from codemods.rule import Example, Match, NodeEdit, Rule, best_levels
+from codemods.rules.trainer.callbacks import Spelled, spelled
+from codemods.rules.trainer.owners import attributes_within, stands_for_trainer
+
+if TYPE_CHECKING:
+    import libcst as cst
+
+FLAGS = {"auto_scale_batch_size": ("M175", "scale_batch_size"), "auto_lr_find": ("M176", "lr_find")}
+"""In the order in which `tune` obeyed them (run on 1.9.5)."""
+MODES = ("power", "binsearch")
+RENAMED = {"train_dataloader": "train_dataloaders"}
+"""What lr_find and scale_batch_size call an argument since 1.4."""
+KWARGS = ("scale_batch_size_kwargs", "lr_find_kwargs")
+GONE = "`trainer.tuner` was removed in Lightning 2.0"
+UNSEEN = "it is not seen to be a Trainer's"
+BEFORE_UPDATE = 11
+"""How many arguments of lr_find stand before update_attr, in 1.9 as in 2.x."""
+TUNE = b".tune("
+NEVER = (
+    "Since 1.0 only `tune` obeyed it, which no code of the project calls; what others do with the Trainer is unseen."
+)
+SEARCHED = "; newer releases take 5% off what a binary search finds, and end at 8192"
+
+
+def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
+    flagged = False
+    for call in file.calls_near(FLAGS):
+        flags = [name for name in FLAGS if (item := keyword(call.node, name)) and not _is_off(item.value)]
+        if flags and builds_trainer(call) and guard_of(file, call, flags[0]) == "none":
+            yield from _flags(file, facts, call, flags)
+            flagged = True
+    yield from _by_hand(file, facts)
+    if not flagged:
+        yield from _tuned(file, facts)
+
+
+def _is_off(node: ast.expr) -> bool:
+    return literal(node) in ((True, None), (True, False))
+
+
+def _flags(file: PythonFile, facts: Facts, call: CallNode, flags: list[str]) -> Iterator[Match]:
+    planned = _plan(file, call, flags)
+    never = isinstance(planned, str) and _is_never_tuned(facts)
+    for name in flags:
+        item = keyword(call.node, name)
+        assert item
+        row, method = FLAGS[name]
+        message = f"`{name}=` of Trainer was removed in Lightning 2.0"
+        if never and not is_commented(file, call.node, item, beside=False):
+            edit = NodeEdit(call.node, partial(replaced, name=name, new=()))
+            yield Match(file.span(item), message, "unsafe", NEVER, row, (edit,))
+            continue
+        if isinstance(planned, str):
+            advice = f"write Tuner(trainer).{method}(model), with Tuner from lightning.pytorch.tuner, before fit"
+            yield Match(file.span(item), message, "manual", f"Not rewritten: {planned}; {advice}.", row)
+            continue
+        statements, how = planned
+        edits = [NodeEdit(call.node, partial(replaced, name=name, new=()))]
+        edits += [NodeEdit(statement, partial(_instead, text=text)) for statement, text in statements]
+        reason = f"`tune` is Tuner(trainer).{method} since 2.0."
+        yield Match(file.span(item), message, "safe", reason, row, tuple(edits), how.imports)
+
+
+def _is_never_tuned(facts: Facts) -> bool:
+    """Whether the pins keep out the releases whose `fit` obeyed the flags, and no code of the project calls `tune`."""
+    if is_open(facts, LIGHTNING) or admits_below(facts, LIGHTNING, "1.0"):
+        return False
+    for path in facts.mentions.get(TUNE, ()):
+        kind = facts.kinds.get(path)
+        file = facts.open(path) if kind == "python" else None
+        calls = [call.node.func for call in file.calls_near([".tune"])] if file else []
+        if kind == "notebook" or any(isinstance(node, ast.Attribute) and node.attr == "tune" for node in calls):
+            return False
+    return True
+
+
+def _plan(file: PythonFile, call: CallNode, flags: list[str]) -> tuple[list[tuple[ast.Expr, str]], Spelled] | str:
+    """The `tune` statements with what is written for each, or why they cannot be told."""
+    if len(flags) > 1:
+        return "two calls take the place of `tune`, scale_batch_size and then lr_find"
+    name = kept_in(file, call)
+    if name is None:
+        return "what becomes of the Trainer is not seen"
+    items = [keyword(call.node, flag) for flag in flags]
+    if any(item and is_commented(file, call.node, item, beside=False) for item in items):
+        return "a comment stands beside it"
+    extra = [(FLAGS[flag][1], _argument(flag, item.value)) for flag, item in zip(flags, items, strict=True) if item]
+    if any(text is None for _, text in extra):
+        return "its value is not known before the program runs"
+    calls = {other.node: other for other in calls_of(file, call, name, "tune")}
+    if escapes(file, call, name) or not calls:
+        return "the call of `tune` that it was for is not seen"
+    found = [
+        (node, calls[node.value])
+        for node in ast.walk(space_of(file, call))
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call) and node.value in calls
+    ]
+    if len(found) != len(calls) or any(keyword(other.node, word) for _, other in found for word in KWARGS):
+        return "what `tune` returns is used, or it is given arguments for the tuner"
+    how = spelled(file, call, "tuner.Tuner")
+    if isinstance(how, str):
+        return how
+    [(method, text)] = extra
+    return [(node, _written(file, other.node, how.text, name, method, text or "")) for node, other in found], how
+
+
+def _argument(flag: str, node: ast.expr) -> str | None:
+    known, value = literal(node)
+    if not known or not (value is True or isinstance(value, str)):
+        return None
+    if value is True:
+        return ""
+    if flag == "auto_lr_find":
+        return f', attr_name="{value}"'
+    return f', mode="{value}"' if value in MODES else None
+
+
+def _written(file: PythonFile, call: ast.Call, tuner: str, name: str, method: str, extra: str) -> str:
+    named = [f"{RENAMED.get(item.arg) or item.arg}={file.source_of(item.value)}" for item in call.keywords if item.arg]
+    rest = [file.source_of(item) for item in call.keywords if not item.arg]
+    parts = [*map(file.source_of, call.args), *named, *rest]
+    return f"{tuner}({name}).{method}({', '.join(parts)}{extra})"
+
+
+def _instead(node: cst.Expr, *, text: str) -> cst.Expr:
+    import libcst as cst
+
+    return node.with_changes(value=cst.parse_expression(text))
+
+
+def _by_hand(file: PythonFile, facts: Facts) -> Iterator[Match]:
+    """`trainer.tuner.lr_find(...)`, which needs a Tuner of its own, and other reads of `trainer.tuner`."""
+    called: set[ast.expr] = set()
+    for call in file.calls_near(["tuner."]):
+        function = call.node.func
+        if not isinstance(function, ast.Attribute) or function.attr not in ("lr_find", "scale_batch_size"):
+            continue
+        owner = function.value
+        if not isinstance(owner, ast.Attribute) or owner.attr != "tuner":
+            continue
+        called.add(owner)
+        inner = CallNode(ast.Call(ast.Attribute(owner.value, "tuner", ast.Load()), [], []), call.scope, call.within)
+        known = is_trainer(file, facts, inner)
+        if known is False:
+            continue
+        how = spelled(file, call, "tuner.Tuner")
+        if isinstance(how, str) or known is None:
+            yield _left(file, owner, how if isinstance(how, str) else UNSEEN, function.attr)
+            continue
+        edits = [NodeEdit(owner, partial(_tuner, text=how.text))]
+        for old, new in RENAMED.items():
+            if keyword(call.node, old) and not keyword(call.node, new):
+                edits.append(NodeEdit(call.node, partial(replaced, name=old, new=((new, None),))))
+        fix, reason = _kept(function.attr, call.node, edits)
+        yield Match(file.span(owner), GONE, fix, reason, "M174", tuple(edits), how.imports)
+    built = {call.node for call in trainer_calls(file)}
+    for node, within in attributes_within(file, frozenset({"tuner"})):
+        if node in called or not isinstance(node.ctx, ast.Load):
+            continue
+        certain = node.value in built or stands_for_trainer(file, facts, node.value, within)
+        if certain is not False:
+            yield _left(file, node, "what becomes of it is not seen" if certain else UNSEEN, "lr_find")
+
+
+def _left(file: PythonFile, node: ast.Attribute, why: str, method: str) -> Match:
+    advice = f"write Tuner(trainer).{method}(...), with Tuner from lightning.pytorch.tuner"
+    if method == "lr_find":
+        advice += "; its lr_find sets the model's rate unless given update_attr=False"
+    return Match(file.span(node), GONE, "manual", f"Not rewritten: {why}; {advice}.", "M174")
+
+
+def _kept(method: str, call: ast.Call, edits: list[NodeEdit]) -> tuple[Fix, str]:
+    """How surely a call of the tuner does the same, and why, with the edit that it needs for it. lr_find sets the
+    model's rate by default since 2.0 (run on 1.9.5 and 2.6.6)."""
+    if method != "lr_find":
+        return "safe", f"A Tuner is built of it{SEARCHED}."
+    if len(call.args) > BEFORE_UPDATE or keyword(call, "update_attr"):
+        return "safe", "A Tuner is built of it."
+    edits.append(NodeEdit(call, partial(with_keyword, name="update_attr", text="False")))
+    reason = "A Tuner is built of it, which by itself sets the model's rate since 2.0, and did not before"
+    if any(isinstance(item, ast.Starred) for item in call.args) or any(item.arg is None for item in call.keywords):
+        return "unsafe", f"{reason}; what `*` or `**` brings is taken not to say so too."
+    return "safe", f"{reason}."
+
+
+def _tuned(file: PythonFile, facts: Facts) -> Iterator[Match]:
+    """`trainer.tune(...)` where no call is seen that gives the Trainer a flag: a command line may."""
+    for call in file.calls_near([".tune"]):
+        function = call.node.func
+        if not isinstance(function, ast.Attribute) or function.attr != "tune" or not call.node.args:
+            continue
+        if is_trainer(file, facts, call) is not False:
+            reason = (
+                "Not rewritten: what it obeyed is not seen here; write Tuner(trainer).scale_batch_size(model) or "
+                "Tuner(trainer).lr_find(model), with Tuner from lightning.pytorch.tuner, or delete it if the Trainer "
+                "was given neither flag."
+            )
+            yield Match(file.span(call.node), "`trainer.tune()` was removed in Lightning 2.0", "manual", reason, "B15")
+
+
+def _tuner(node: cst.Attribute, *, text: str) -> cst.Call:
+    import libcst as cst
+
+    return cst.Call(func=cst.parse_expression(text), args=[cst.Arg(node.value)])
+
+
+_IMPORT = "from pytorch_lightning import Trainer\n"
+BEFORE = f"""\
+{_IMPORT}
+trainer = Trainer(max_epochs=3, auto_scale_batch_size="binsearch")
+trainer.tune(model, datamodule=data)
+trainer.fit(model, datamodule=data)
+"""
+AFTER = f"""\
+{_IMPORT}from pytorch_lightning.tuner import Tuner
+
+trainer = Trainer(max_epochs=3)
+Tuner(trainer).scale_batch_size(model, datamodule=data, mode="binsearch")
+trainer.fit(model, datamodule=data)
+"""
+HAND = f"{_IMPORT}\ntrainer = Trainer()\nfound = trainer.tuner.lr_find(model)\n"
+TUNER = f"""\
+{_IMPORT}from pytorch_lightning.tuner import Tuner
+
+trainer = Trainer()
+found = Tuner(trainer).lr_find(model, update_attr=False)
+"""
+LEFT = f"{_IMPORT}\n\ndef build(find):\n    return Trainer(auto_lr_find=find)\n"
+
+RULE = Rule(
+    code="LIT113",
+    name="trainer-tune",
+    summary="`trainer.tune()` and the flags that it obeyed become calls of a `Tuner`",
+    why=(
+        "Lightning 2.0 removed auto_lr_find=, auto_scale_batch_size=, tune() and the tuner attribute (guide rows M174 "
+        "to M176, breakage B15): a TypeError. The flags did nothing but tell tune() what to do, batch size first. "
+        "Called by hand, lr_find left the model's rate alone; a Tuner's own sets it unless told not to."
+    ),
+    fix="safe",
+    versions="Lightning 0.8 - 1.9 -> 2.0 and later",
+    triggers=(b"auto_lr_find", b"auto_scale_batch_size", b".tuner", b".tune("),
+    check=_check,
+    rows=partial(best_levels, (("M174", "safe"), ("M175", "safe"), ("M176", "safe"), ("B15", "safe"))),
+    examples=(Example(BEFORE, AFTER), Example(HAND, TUNER), Example(LEFT, LEFT)),
+    mentions=(TUNE,),
+    breaks_in="2.0.0",
+    needs="2.0.0",
+)

@@ -1,0 +1,164 @@
+"""LIT114: arguments of fit, validate, test and tune under old names, and Trainer's by position."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from functools import partial
+from typing import TYPE_CHECKING
+
+from codemods.code.source import CallNode, PythonFile
+from codemods.lightning.arguments import signatures
+from codemods.lightning.facts import Facts, is_trainer_call
+from codemods.lightning.kept import assigned_to, is_trainer, reads_lightning
+from codemods.lightning.keywords import keyword, keywords, replaced, trainer_calls
+from codemods.rule import Example, Match, NodeEdit, Rule, best_levels
+
+if TYPE_CHECKING:
+    import libcst as cst
+
+RENAMED = {
+    ("fit", "train_dataloader"): ("train_dataloaders", "M017"),
+    ("tune", "train_dataloader"): ("train_dataloaders", "M017"),
+    ("validate", "val_dataloaders"): ("dataloaders", "M018"),
+    ("test", "test_dataloaders"): ("dataloaders", "M018"),
+}
+
+
+def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
+    for call in file.calls_near([name for _, name in RENAMED]):
+        function = call.node.func
+        for item in call.node.keywords:
+            key = (function.attr if isinstance(function, ast.Attribute) else "", item.arg or "")
+            if key in RENAMED:
+                yield from _renamed(file, facts, call, item, *key)
+    for call in _positional(file):
+        if is_trainer_call(call):
+            yield _by_position(file, call)
+
+
+def _positional(file: PythonFile) -> list[CallNode]:
+    return [call for call in trainer_calls(file) if call.node.args]
+
+
+def _present(file: PythonFile) -> bool:
+    return any(name in file.text for _, name in RENAMED) or bool(_positional(file))
+
+
+def _renamed(
+    file: PythonFile, facts: Facts, call: CallNode, item: ast.keyword, method: str, old: str
+) -> Iterator[Match]:
+    new, row = RENAMED[method, old]
+    known = is_trainer(file, facts, call)
+    message = f"`{old}=` of Trainer.{method} is called `{new}=` since 1.4"
+    if known is False:
+        if _may_be(file, call):
+            reason = (
+                f"Not rewritten: what `{method}` is called of is not seen; if it is Lightning's Trainer, rename it."
+            )
+            yield Match(file.span(item), message, "manual", reason, row)
+        return
+    if new in keywords(call.node):
+        yield Match(file.span(item), message, "manual", f"Not rewritten: `{new}=` is given too; keep one.", row)
+        return
+    edit = NodeEdit(call.node, partial(replaced, name=old, new=((new, None),)))
+    if known:
+        yield Match(file.span(item), message, "safe", "The same argument.", row, (edit,))
+    else:
+        reason = "The same argument, if what is called so is Lightning's Trainer."
+        yield Match(file.span(item), message, "unsafe", reason, row, (edit,))
+
+
+def _may_be(file: PythonFile, call: CallNode) -> bool:
+    """Whether a name may stand for a Trainer though it is not called so: the file imports Lightning, and gives it
+    nothing that a class of another name builds, nor says what it is."""
+    function = call.node.func
+    owner = function.value if isinstance(function, ast.Attribute) else None
+    if not isinstance(owner, ast.Name | ast.Attribute) or not reads_lightning(file):
+        return False
+    text = ast.unparse(owner)
+    if text in ("self", "cls"):
+        return False
+    arguments = [
+        item
+        for outer in call.within
+        if isinstance(outer, ast.FunctionDef | ast.AsyncFunctionDef)
+        for item in ast.walk(outer.args)
+        if isinstance(item, ast.arg) and item.arg == text
+    ]
+    classes = [
+        value
+        for value in assigned_to(file, text)
+        if isinstance(value, ast.Call) and ast.unparse(value.func).rpartition(".")[2][:1].isupper()
+    ]
+    return not classes and not any(item.annotation for item in arguments)
+
+
+def names_by_position(call: ast.Call) -> list[str] | None:
+    """The names of a Trainer call's positional arguments, where every release that takes its keywords agrees."""
+    given = {item.arg for item in call.keywords if item.arg}
+    fitting = {
+        names[: len(call.args)]
+        for release, names in signatures()["__init__"].items()
+        if not release.startswith("2.") and given <= set(names)
+    }
+    if len(fitting) != 1 or any(isinstance(item, ast.Starred) for item in call.args):
+        return None
+    names = list(next(iter(fitting)))
+    return names if len(names) == len(call.args) and not given & set(names) else None
+
+
+def _by_position(file: PythonFile, call: CallNode) -> Match:
+    message = "Trainer takes its arguments by name alone since 2.0, and binds those by position in another order"
+    names = names_by_position(call.node)
+    place = file.span(call.node.args[0])
+    if names is None or keyword(call.node, names[0]):
+        reason = "Not rewritten: which arguments these are differs between the releases; name them."
+        return Match(place, message, "manual", reason, "G17022")
+    edit = NodeEdit(call.node, partial(_named, names=tuple(names)))
+    reason = f"They are {', '.join(names)} in every release that the call fits."
+    return Match(place, message, "safe", reason, "G17022", (edit,))
+
+
+def _named(call: cst.Call, *, names: tuple[str, ...]) -> cst.Call:
+    import libcst as cst
+
+    equal = cst.AssignEqual(cst.SimpleWhitespace(""), cst.SimpleWhitespace(""))
+    named = [
+        item.with_changes(keyword=cst.Name(name), equal=equal)
+        for item, name in zip(call.args[: len(names)], names, strict=True)
+    ]
+    return call.with_changes(args=[*named, *call.args[len(names) :]])
+
+
+_IMPORT = "from pytorch_lightning import Trainer\n\n"
+BEFORE = (
+    f"{_IMPORT}trainer = Trainer(logger, max_epochs=3)\n"
+    "trainer.fit(model, train_dataloader=train, val_dataloaders=val)\n"
+    "trainer.test(model, test_dataloaders=test)\n"
+)
+AFTER = (
+    f"{_IMPORT}trainer = Trainer(logger=logger, max_epochs=3)\n"
+    "trainer.fit(model, train_dataloaders=train, val_dataloaders=val)\ntrainer.test(model, dataloaders=test)\n"
+)
+LEFT = "from engine import Engine\n\nengine = Engine()\nengine.fit(model, train_dataloader=train)\n"
+
+RULE = Rule(
+    code="LIT114",
+    name="fit-arguments",
+    summary="Arguments of `fit`, `validate` and `test` under the names that they have now, Trainer's by name",
+    why=(
+        "Lightning 1.4 renamed train_dataloader= of fit and the loaders of validate and test (guide rows M017 and "
+        "M018, pull request 7431; M017 prints the new name wrong), and the old names went in 1.6. Trainer takes its "
+        "arguments by name since 2.0, but a decorator binds values by position in a new order: silent."
+    ),
+    fix="safe",
+    versions="Lightning 0.7 - 1.9 -> 2.0 and later",
+    triggers=(b"train_dataloader", b"val_dataloaders", b"test_dataloaders", b"Trainer("),
+    check=_check,
+    present=_present,
+    rows=partial(best_levels, (("M017", "safe"), ("M018", "safe"), ("G17022", "safe"))),
+    examples=(Example(BEFORE, AFTER), Example(LEFT, LEFT)),
+    breaks_in="1.6.0",
+    needs="1.4.0",
+)

@@ -1,0 +1,72 @@
+"""LIT117: removed arguments of Trainer that a call hands on to it through Hydra's `instantiate`."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from codemods.code.source import CallNode, PythonFile
+from codemods.lightning.configurations.evidence import REMOVED, sections
+from codemods.lightning.facts import TRAINER, Facts
+from codemods.lightning.kept import reads_lightning
+from codemods.rule import Example, Match, Rule
+
+HYDRA = ("hydra.utils.instantiate", "hydra.utils.call")
+INSTEAD = {
+    "resume_from_checkpoint": "give fit(..., ckpt_path=...), or the validate, test or predict that it was for",
+    "gpus": 'give accelerator="gpu" if n else "cpu" and devices=n or "auto", where n is that value',
+    "checkpoint_callback": "give a ModelCheckpoint among the callbacks, or enable_checkpointing=True or False",
+    "progress_bar_refresh_rate": "give TQDMProgressBar(refresh_rate=...) among the callbacks",
+}
+OTHERWISE = "take it out, and give what the rule for Trainer(...) names in its place"
+
+
+def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
+    if "hydra" not in file.text:
+        return
+    for call in file.calls_near(("instantiate", "call")):
+        if call.scope.resolve(call.node.func) not in HYDRA or not _builds_trainer(file, call):
+            continue
+        for item in call.node.keywords:
+            if item.arg in REMOVED:
+                reason = (
+                    f"Not rewritten: Hydra hands it on, and Trainer refuses it; {INSTEAD.get(item.arg, OTHERWISE)}."
+                )
+                yield Match(file.span(item), f"`{item.arg}=` of Trainer was removed", "manual", reason)
+
+
+def _builds_trainer(file: PythonFile, call: CallNode) -> bool:
+    """Whether what is built is annotated as Lightning's Trainer, or is of a section for one beside Lightning."""
+    for item in file.assignments:
+        if item.node.value is call.node and isinstance(item.node, ast.AnnAssign):
+            return call.scope.resolve(item.node.annotation) == TRAINER
+    return bool(call.node.args) and "trainer" in sections(file, call.node.args[0]) and reads_lightning(file)
+
+
+OLD = """\
+import hydra
+from pytorch_lightning import Trainer
+
+
+def main(cfg):
+    trainer: Trainer = hydra.utils.instantiate(cfg.trainer, gpus=2, resume_from_checkpoint="last.ckpt")
+    trainer.fit(hydra.utils.instantiate(cfg.model, gpus=2))
+"""
+OTHER = OLD.replace("pytorch_lightning", "cluster")
+
+RULE = Rule(
+    code="LIT117",
+    name="trainer-instantiated",
+    summary="Removed arguments that Hydra hands on to Trainer",
+    why=(
+        "What Hydra's `instantiate` gets besides a configuration it hands on: an argument that Trainer lost is a "
+        "TypeError when the object is built, which nothing in the call shows."
+    ),
+    fix="manual",
+    versions="Lightning 1.x -> 2.0 and later",
+    triggers=(b"instantiate(",),
+    words=tuple(name.encode() for name in sorted(REMOVED)),
+    check=_check,
+    examples=(Example(OLD, OLD), Example(OTHER, OTHER)),
+    breaks_in="2.0.0",
+)

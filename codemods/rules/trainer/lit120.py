@@ -1,0 +1,282 @@
+"""LIT120: attributes of Trainer that were removed, renamed, or hold something else, as rows of `attributes.csv`."""
+
+from __future__ import annotations
+
+import ast
+import csv
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache, partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from codemods.code.source import PythonFile
+from codemods.finding import Fix
+from codemods.lightning.facts import Facts, literal
+from codemods.rule import Example, Match, NodeEdit, Rule, best_levels
+from codemods.rules.trainer.owners import Within, attributes_within, stands_for_trainer
+
+if TYPE_CHECKING:
+    import libcst as cst
+
+PRECISIONS: Mapping[Any, str] = {
+    16: "16-mixed",
+    "16": "16-mixed",
+    "bf16": "bf16-mixed",
+    32: "32-true",
+    "32": "32-true",
+    64: "64-true",
+    "64": "64-true",
+}
+COLLECTIVES = ("barrier", "broadcast", "all_gather", "reduce")
+_ANY, _OWNED = re.compile(r"\.\s*([a-z]\w*)"), re.compile(r"trainer\s*\.\s*([a-z]\w*)")
+LIMITS = {"min_steps": "M247", "max_steps": "M248"}
+_OWN = "loops of one's own are gone: write the loop with Lightning Fabric, or override hooks"
+LOOPS: Mapping[str, Mapping[str, str]] = {
+    "fit_loop": {
+        "running_loss": "keep a mean of the losses of your own; lr_find reads what training_step returns",
+        "split_idx": "batches are split no more",
+        "connect": _OWN,
+        "replace": _OWN,
+    },
+    "fit_loop.epoch_loop": {
+        "batch_loop": "fit_loop.epoch_loop has automatic_optimization and manual_optimization itself",
+        "connect": _OWN,
+        "replace": _OWN,
+    },
+    **{
+        f"{stage}_loop": {
+            "epoch_loop": "what it had is private, or of the loop itself",
+            "dataloaders": f"trainer.{loaders} has what was returned",
+            "current_dataloader_idx": "hooks and steps get dataloader_idx",
+            "connect": _OWN,
+            "replace": _OWN,
+        }
+        for stage, loaders in (
+            ("validate", "val_dataloaders"), ("test", "test_dataloaders"), ("predict", "predict_dataloaders"),
+        )
+    },
+}  # fmt: skip
+"""What the Trainer's loops had up to 1.9, and have no more (by reflection on 1.8.6, 1.9.5 and 2.6.6)."""
+UNCERTAIN = "it is called a trainer and taken to be Lightning's"
+
+
+@dataclass(frozen=True)
+class Row:
+    """What becomes of an attribute; `{}` in `target` stands for the Trainer. `last` is the last release that had it."""
+
+    attribute: str
+    action: str
+    target: str
+    level: Fix
+    row: str
+    reason: str
+    last: str
+
+
+@cache
+def rows() -> Mapping[str, Row]:
+    """The rows by attribute."""
+    with (Path(__file__).parent / "attributes.csv").open(encoding="utf-8", newline="") as file:
+        return {row["attribute"]: Row(**row) for row in csv.DictReader(file)}  # type: ignore[arg-type]
+
+
+def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
+    if "trainer" not in file.text.lower():
+        return
+    pattern = _ANY if "Trainer" in file.text else _OWNED
+    names = frozenset(pattern.findall(file.text)) & rows().keys()
+    if not names:
+        return
+    if not any(node.attr in names for node in file.near(names).attributes):
+        return
+    for node, within in attributes_within(file, names):
+        row = rows()[node.attr]
+        certain = stands_for_trainer(file, facts, node.value, within)
+        if certain is False or (certain is None and not row.row):
+            continue
+        found = _found(file, node, within, row)
+        if found is not None:
+            yield _settled(found, certain)
+
+
+def _settled(match: Match, certain: bool | None) -> Match:
+    from dataclasses import replace
+
+    if certain or match.fix != "safe":
+        return match
+    return replace(match, fix="unsafe", reason=f"{match.reason[:-1]}; {UNCERTAIN}.")
+
+
+def _found(file: PythonFile, node: ast.Attribute, within: Within, row: Row) -> Match | None:
+    if row.action == "special":
+        return _special(file, node, within, row)
+    stored = not isinstance(node.ctx, ast.Load)
+    if stored and row.action == "write":
+        now = row.target.replace("{}", "trainer")
+        return _left(file, node, row, f"it is set here, which changes nothing any more; what it held is {now}")
+    if row.action == "manual" or stored:
+        return _left(file, node, row, row.reason if not stored else f"it is set here; {row.reason}")
+    alone = isinstance(within[-1], ast.If | ast.While | ast.Assign | ast.Return)
+    return _write(file, node, row, row.target.strip("()") if alone and row.target[0] == "(" else row.target)
+
+
+def _message(row: Row) -> str:
+    return f"`trainer.{row.attribute}` was removed (last in {row.last})" if row.last else f"`trainer.{row.attribute}`"
+
+
+def _left(file: PythonFile, node: ast.expr, row: Row, why: str) -> Match:
+    return Match(file.span(node), _message(row), "manual", f"Not rewritten: {why}.", row.row or None)
+
+
+def _write(file: PythonFile, node: ast.expr, row: Row, target: str, owner: ast.expr | None = None) -> Match:
+    """The node becomes the target, with the Trainer's own text in it."""
+    held = owner or (node.value if isinstance(node, ast.Attribute) else node)
+    text = target.replace("{}", file.source_of(held))
+    edit = NodeEdit(node, partial(_parsed, text=text))
+    reason = f"{row.reason[:1].upper()}{row.reason[1:]}."
+    return Match(file.span(node), _message(row), row.level, reason, row.row or None, (edit,))
+
+
+def _parsed(node: cst.BaseExpression, *, text: str) -> cst.BaseExpression:
+    import libcst as cst
+
+    return cst.parse_expression(text)
+
+
+def _special(file: PythonFile, node: ast.Attribute, within: Within, row: Row) -> Match | None:
+    parent = within[-1]
+    if row.target == "model":
+        return _left(file, node, row, row.reason) if isinstance(node.ctx, ast.Store) else None
+    if row.target == "loop":
+        return _loop(file, node, within, row)
+    if row.target == "collective":
+        if isinstance(parent, ast.Attribute) and parent.attr in COLLECTIVES:
+            return _write(file, node, row, "{}.strategy")
+        return None
+    if row.target == "precision":
+        return _compared(file, node, parent, row)
+    if row.target == "batches":
+        number = isinstance(parent, ast.BinOp) or (
+            isinstance(parent, ast.Compare) and type(literal(parent.comparators[0])[1]) is int
+        )
+        return _write(file, node, row, f"sum({{}}.{node.attr})") if number else None
+    return _schedulers(file, node, within, row)
+
+
+def _loop(file: PythonFile, node: ast.Attribute, within: Within, row: Row) -> Match | None:
+    """A loop that is put in the place of the Trainer's own, limits that are set on it, and what it has no more; reading
+    the rest is fine."""
+    parent = within[-1]
+    if isinstance(node.ctx, ast.Store):
+        return _left(file, node, row, row.reason)
+    name = node.attr
+    for outer in reversed(within):
+        if not isinstance(outer, ast.Attribute):
+            break
+        if advice := LOOPS.get(name, {}).get(outer.attr):
+            message = f"`{outer.attr}` of trainer.{name} was removed in Lightning 2.0"
+            return Match(file.span(outer), message, "manual", f"Not rewritten: {advice}.", row.row)
+        name = f"{name}.{outer.attr}"
+    if not (isinstance(parent, ast.Attribute) and isinstance(parent.ctx, ast.Store) and parent.attr in LIMITS):
+        return None
+    message = f"`{parent.attr}` of trainer.{node.attr} cannot be set since Lightning 2.0"
+    reason = f"Not rewritten: give it to the Trainer ({parent.attr}=...), or set it on trainer.fit_loop.epoch_loop."
+    return Match(file.span(parent), message, "manual", reason, LIMITS[parent.attr])
+
+
+def _compared(file: PythonFile, node: ast.Attribute, parent: ast.AST, row: Row) -> Match | None:
+    """`trainer.precision == 16`, which is never true since 2.0."""
+    if not isinstance(parent, ast.Compare) or parent.left is not node or len(parent.comparators) != 1:
+        return None
+    operator, other = parent.ops[0], parent.comparators[0]
+    known, value = literal(other)
+    held = file.source_of(node)
+    if not known:
+        return None
+    if isinstance(operator, ast.Eq | ast.NotEq) and type(value) in (int, str) and value in PRECISIONS:
+        sign = "==" if isinstance(operator, ast.Eq) else "!="
+        return _write(file, parent, row, f'{held} {sign} "{PRECISIONS[value]}"', node)
+    if isinstance(operator, ast.In | ast.NotIn) and isinstance(value, list | tuple | set):
+        if not any(item in PRECISIONS for item in value):
+            return None
+        sign = "in" if isinstance(operator, ast.In) else "not in"
+        new = ", ".join(dict.fromkeys(f'"{PRECISIONS.get(item, item)}"' for item in value))
+        return _write(file, parent, row, f"{held} {sign} ({new}{',' if len(value) == 1 else ''})", node)
+    return None
+
+
+def _schedulers(file: PythonFile, node: ast.Attribute, within: Within, row: Row) -> Match:
+    """`trainer.lr_schedulers[i]["scheduler"]` and `len(trainer.lr_schedulers)`."""
+    parent, above = within[-1], within[-2] if len(within) > 1 else None
+    if isinstance(parent, ast.Call) and ast.unparse(parent.func) in ("len", "bool"):
+        return _write(file, node, row, "{}.lr_scheduler_configs")
+    if isinstance(parent, ast.Subscript) and parent.value is node and isinstance(above, ast.Subscript):
+        key = literal(above.slice)[1]
+        if above.value is parent and isinstance(key, str) and key.isidentifier() and key != "opt_idx":
+            target = f"{{}}.lr_scheduler_configs[{file.source_of(parent.slice)}].{key}"
+            return _write(file, above, row, target, node.value)
+    if isinstance(parent, ast.If | ast.BoolOp | ast.UnaryOp):
+        return _write(file, node, row, "{}.lr_scheduler_configs")
+    return _left(
+        file, node, row, "it is trainer.lr_scheduler_configs, of dataclasses: item['scheduler'] is item.scheduler"
+    )
+
+
+BEFORE = """\
+from pytorch_lightning import Callback
+
+
+class Watch(Callback):
+    def on_train_epoch_end(self, trainer, pl_module):
+        if trainer.running_sanity_check or trainer.precision == 16:
+            return
+        scheduler = trainer.lr_schedulers[0]["scheduler"]
+        trainer.training_type_plugin.barrier()
+        print(scheduler, trainer.root_gpu)
+"""
+AFTER = """\
+from pytorch_lightning import Callback
+
+
+class Watch(Callback):
+    def on_train_epoch_end(self, trainer, pl_module):
+        if trainer.sanity_checking or trainer.precision == "16-mixed":
+            return
+        scheduler = trainer.lr_scheduler_configs[0].scheduler
+        trainer.strategy.barrier()
+        print(scheduler, trainer.strategy.root_device.index)
+"""
+LEFT = BEFORE.replace("running_sanity_check or trainer.precision == 16", "gpus").replace(
+    '        scheduler = trainer.lr_schedulers[0]["scheduler"]\n        trainer.training_type_plugin.barrier()\n', ""
+)
+LEFT = LEFT.replace("scheduler, trainer.root_gpu", "trainer.amp_backend")
+OTHER = "def show(trainer):\n    print(trainer.num_gpus)\n"
+
+
+def _rows() -> tuple[tuple[str, Fix], ...]:
+    found = [(row.row, row.level) for row in rows().values()]
+    return best_levels([*found, *((row, "manual") for row in LIMITS.values())])
+
+
+RULE = Rule(
+    code="LIT120",
+    name="trainer-attributes",
+    summary="Attributes of Trainer that were removed, renamed or hold something else",
+    why=(
+        "Some three hundred attributes and methods of Trainer went between 0.7 and 2.0 (guide rows M011, M039, M069 to "
+        "M141, M192 to M194, M294 to M313): an AttributeError. `trainer.precision` holds a name since 2.0, so that a "
+        "comparison with 16 is silently false. Each row of `codemods/rules/trainer/attributes.csv` says what to read "
+        "instead."
+    ),
+    fix="safe",
+    versions="Lightning 0.7 - 2.0 -> 2.1 and later",
+    triggers=(b"trainer.", b"Trainer"),
+    words=tuple(name.encode() for name in rows()),
+    check=_check,
+    rows=_rows,
+    examples=(Example(BEFORE, AFTER), Example(LEFT, LEFT), Example(OTHER, OTHER)),
+    breaks_in="2.0.0",
+    needs="2.0.0",
+)

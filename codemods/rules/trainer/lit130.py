@@ -1,0 +1,307 @@
+"""LIT130: Trainer.add_argparse_args and from_argparse_args, and those of datamodules and modules."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from functools import partial
+
+from codemods.code.source import PythonFile, TextFile
+from codemods.finding import Fix
+from codemods.lightning.configured import configured
+from codemods.lightning.facts import TRAINER, Facts
+from codemods.lightning.keywords import keywords
+from codemods.lightning.parsed import COMMON, on_parsed
+from codemods.lightning.scripts import (
+    KEPT,
+    WORDS,
+    Script,
+    Site,
+    accelerator_of,
+    checkpoint_of,
+    configurations,
+    defaults_of,
+    own_options,
+    read_script,
+    read_site,
+    refusal,
+    spoken,
+)
+from codemods.lightning.versions import LIGHTNING, admits_from
+from codemods.rule import Example, Match, Rule, TextEdit, best_levels
+from codemods.rules.trainer import helpers
+from codemods.rules.trainer.builders import (
+    HARDWARE,
+    call_edits,
+    checkpoint_edits,
+    evaluates_untold,
+    hardware,
+    option_edits,
+    renamed_defaults,
+)
+from codemods.rules.trainer.commands import passed
+
+CODE = "LIT130"
+GONE = {
+    "parse_argparser": "M274",
+    "match_env_arguments": "M275",
+    "default_attributes": "M272",
+    "get_init_arguments_and_types": "M271",
+    "get_deprecated_arg_names": "M118",
+}
+ROWS = {"add_argparse_args": "M276", "from_argparse_args": "M273"}
+OWN_ROWS = {"add_argparse_args": "M268", "from_argparse_args": "M270"}
+CLI = "LightningCLI is what Lightning offers instead"
+CPU = "1.x trained on the CPU unless told otherwise, 2.x takes what it finds"
+
+
+def _check(file: PythonFile | TextFile, facts: Facts) -> Iterator[Match]:
+    if not isinstance(file, PythonFile):
+        return
+    sites = [site for call in file.calls_near(WORDS) if (site := read_site(file, facts, call))]
+    if sites:
+        kept = _kept(file, facts) if any(site.trainer for site in sites) else set()
+        why = refusal(file, sites, kept) or _parted(file, facts, sites, kept) or _asked_elsewhere(file, facts, sites)
+        yield from (_left(file, site, why) for site in sites) if why else _rewritten(file, facts, sites, kept)
+    for call in file.calls_near(GONE):
+        function = call.node.func
+        if not isinstance(function, ast.Attribute) or function.attr not in GONE:
+            continue
+        if call.scope.resolve(function.value) == TRAINER:
+            message = f"`Trainer.{function.attr}` was removed in Lightning 2.0"
+            reason = f"Not rewritten: read inspect.signature(Trainer), or vars(args); {CLI}."
+            yield Match(file.span(call.node), message, "manual", reason, GONE[function.attr])
+
+
+def _kept(file: PythonFile, facts: Facts) -> set[str]:
+    """The options of 1.x that stay: the script speaks of them, or the project's commands give them to it, or so they do
+    where one file declares the options and another builds the Trainer of what was parsed."""
+    own = _given(file.path, facts) | spoken(file, frozenset(KEPT))
+    scripts: Mapping[str, Script] = facts.collected(CODE)
+    mine = scripts.get(file.path)
+    if mine is not None:
+        for path, other in scripts.items():
+            if (other.builds and not mine.builds) or (other.adds and not other.builds and mine.adds and mine.builds):
+                own |= other.kept | _given(path, facts)
+    for change in configurations(file):
+        own |= change.keys
+    return own - own_options(file)
+
+
+def _given(path: str, facts: Facts) -> set[str]:
+    """The options that the project's commands give to a script."""
+    name = path.rpartition("/")[2]
+    told: Mapping[str, Mapping[str, frozenset[str]]] = facts.collected_texts(CODE)
+    return {option for commands in told.values() for option in commands.get(name, ())}
+
+
+def _parted(file: PythonFile, facts: Facts, sites: Sequence[Site], kept: Collection[str]) -> str | None:
+    """Why a file is left where options of 1.x are declared in one file and the Trainer is built in another."""
+    scripts: Mapping[str, Script] = facts.collected(CODE)
+    adds, builds = _has(sites, "add_argparse_args"), _has(sites, "from_argparse_args")
+    for path, script in sorted(scripts.items()):
+        if adds and not builds and kept and script.builds and not script.adds:
+            return f"the option {min(kept)} stays, and the Trainer is built in {path}"
+        if builds and not adds and script.kept and script.adds and not script.builds:
+            return f"the option {min(script.kept)} is declared in {path}"
+    return None
+
+
+def _asked_elsewhere(file: PythonFile, facts: Facts, sites: Sequence[Site]) -> str | None:
+    """Why a default of `--accelerator` that names a strategy stays: a file without a parser may be handed it."""
+    if not any(site.trainer for site in sites) or not accelerator_of(file).moved:
+        return None
+    for path in sorted(facts.mentions.get(b"accelerator", frozenset()) - {file.path}):
+        other = facts.open(path) if facts.kinds.get(path) == "python" else None
+        if other and not other.calls_near(WORDS) and on_parsed(other, "accelerator", COMMON):
+            return f"{path} asks for the accelerator, and the default of --accelerator names a strategy"
+    return None
+
+
+def _has(sites: Sequence[Site], method: str) -> bool:
+    return any(site.trainer and site.method == method for site in sites)
+
+
+def _left(file: PythonFile, site: Site, why: str) -> Match:
+    advice = "add the options with parser.add_argument, and give Trainer the arguments one by one"
+    return Match(
+        file.span(site.call.node), _message(site), "manual", f"Not rewritten: {why}; {advice}; {CLI}.", _row(site)
+    )
+
+
+def _message(site: Site) -> str:
+    return f"`{site.method}` was removed in Lightning 2.0"
+
+
+def _row(site: Site) -> str:
+    return (ROWS if site.trainer else OWN_ROWS)[site.method]
+
+
+def _rewritten(file: PythonFile, facts: Facts, sites: Sequence[Site], kept: Collection[str]) -> Iterator[Match]:
+    made = configurations(file)
+    level: Fix = "unsafe" if made or any(site.level == "unsafe" for site in sites) else "safe"
+    home = _home(file, facts)
+    shared = [*_functions(file, sites, kept, home), *renamed_defaults(file)]
+    if any(site.trainer for site in sites):
+        shared += [*checkpoint_of(file, sites).edits, *accelerator_of(file).edits]
+    shared += [edit for change in made for edit in change.edits]
+    listed = checkpoint_of(file, sites).listed
+    loaded = not admits_from(facts, LIGHTNING, "1.5", "2.0")
+    for index, site in enumerate(sites):
+        extra = _extra(file, facts, sites, site, kept)
+        edits = [*call_edits(file, site, extra, listed), *(shared if index == 0 else [])]
+        if site.trainer:
+            edits += option_edits(file, site, kept) if site.adds else checkpoint_edits(file, site, kept, loaded)
+        where = f"of {home.path}" if home else "beside it"
+        reason = f"A function {where} does what the method did, with the arguments that Trainer takes now; {CLI}"
+        if any(item.startswith("accelerator=") for item in extra):
+            reason += f"; {CPU}"
+        if accelerator_of(file).moved and site.trainer:
+            reason += "; what --accelerator named is an option --strategy now"
+        if made and not site.adds:
+            reason += "; Trainer refuses, by its name, each option of 1.x that a configuration gives besides"
+            reason += ", and each that was never its own, which 1.x left out"
+        if site.trainer and not site.adds and "resume_from_checkpoint" in kept and evaluates_untold(file, site, loaded):
+            reason += "; until 1.4 a test without a fit before it loaded that checkpoint too"
+        unit = f"{file.path}:argparse"
+        creates = ((home.path, helpers.module_text()),) if home and home.path not in facts.kinds else ()
+        yield Match(
+            file.span(site.call.node),
+            _message(site),
+            level,
+            f"{reason}.",
+            _row(site),
+            tuple(edits),
+            unit=unit,
+            creates=creates,
+        )
+
+
+def _extra(file: PythonFile, facts: Facts, sites: Sequence[Site], site: Site, kept: Collection[str]) -> Sequence[str]:
+    """The keywords that a call gets besides the class."""
+    if not site.trainer:
+        return ()
+    built = [other.call.node for other in sites if other.trainer and not other.adds]
+    if site.adds:
+        said = built and all(keywords(node).keys() & set(HARDWARE) for node in built)
+        moved = accelerator_of(file).moved
+        default = not moved and any(name == "accelerator" for name, _ in defaults_of(file) or ())
+        return () if said or default else ('accelerator="cpu"',)
+    scripts: Mapping[str, Script] = facts.collected(CODE)
+    declared = any(script.adds for script in scripts.values())
+    spoken_of = "accelerator" in file.text or facts.mentions.get(b"accelerator", frozenset()) - {file.path}
+    otherwise = 'getattr({}, "accelerator", None) or "cpu"' if spoken_of else '"cpu"'
+    return hardware(file, site, kept, None if declared else otherwise)
+
+
+def _home(file: PythonFile, facts: Facts) -> helpers.Home | None:
+    """The module that the file shares with others of the project, where there are some."""
+    if CODE not in facts.memo:
+        scripts: Mapping[str, Script] = facts.collected(CODE)
+        facts.memo[CODE] = helpers.shared_homes(facts, {path: script.reaches for path, script in scripts.items()})
+    homes: Mapping[str, helpers.Home] = facts.memo[CODE]
+    return None if configurations(file) else homes.get(file.path)
+
+
+def _functions(
+    file: PythonFile, sites: Sequence[Site], kept: Collection[str], home: helpers.Home | None
+) -> list[TextEdit]:
+    adds, of_options = any(site.adds for site in sites), bool(configurations(file))
+    builds = any(not site.adds and not configured(file, site.call) for site in sites)
+    if home is None:
+        return helpers.beside(file, [site.call.node.lineno for site in sites], adds, builds, of_options)
+    plain = adds and "gpus" in kept
+    names = zip(helpers.NAMES, (adds, builds, plain), strict=True)
+    return [helpers.imported(file, home, [name for name, needed in names if needed])]
+
+
+BEFORE = """\
+from argparse import ArgumentParser
+
+from pytorch_lightning import Trainer
+
+
+def main(args):
+    trainer = Trainer.from_argparse_args(args, max_epochs=3)
+    trainer.fit(build_model(args))
+
+
+if __name__ == "__main__":
+    parser = ArgumentParser()
+    parser = Trainer.add_argparse_args(parser)
+    parser.set_defaults(gpus=1)
+    main(parser.parse_args())
+"""
+AFTER = f"""\
+import ast
+import inspect
+from argparse import ArgumentParser
+
+from pytorch_lightning import Trainer
+
+
+{helpers.text(True, True)}def main(args):
+    trainer = from_arguments(
+        Trainer,
+        args,
+        accelerator="gpu" if args.gpus else args.accelerator,
+        devices=args.gpus or args.devices,
+        max_epochs=3,
+    )
+    trainer.fit(build_model(args))
+
+
+if __name__ == "__main__":
+    parser = ArgumentParser()
+    parser = add_arguments(Trainer, parser, accelerator="cpu")
+    parser.add_argument("--gpus", type=plain_value, default=None)
+    parser.set_defaults(gpus=1)
+    main(parser.parse_args())
+"""
+LEFT = BEFORE.replace("gpus=1", "auto_lr_find=True")
+OTHER = "from cluster import Trainer\n\nparser = Trainer.add_argparse_args(parser)\n"
+
+RULE = Rule(
+    code=CODE,
+    name="trainer-argparse",
+    summary="`Trainer.add_argparse_args` and `from_argparse_args` become functions of the script",
+    why=(
+        "Lightning 2.0 removed them from Trainer, datamodules and modules (guide rows M268 to M281, pull request "
+        "16708): an AttributeError, the third most common one. Two small functions that read the signature do the "
+        "same for the arguments there are now, so that every option that still means something stays, and those of "
+        "1.x for devices where the script or the project's commands speak of them. Several scripts that import from "
+        "one package share a module of it; a script alone gets the functions itself. Without an option for it 1.x "
+        "trained on the CPU, which stays the default. A Trainer of a dictionary of options, which a configuration "
+        "fills, is given all of them, so that it names those of 1.x that are not seen here, and those that were never "
+        "its own, which 1.x left out; that waits for `--unsafe-fixes`."
+    ),
+    fix="safe",
+    versions="Lightning 0.8 - 1.9 -> 2.0 and later",
+    triggers=tuple(word.encode() for word in (*WORDS, *GONE)),
+    check=_check,
+    collect=read_script,
+    collect_text=partial(passed, options=KEPT),
+    kinds=("python", "shell", "docs", "yaml", "dockerfile"),
+    text_triggers=tuple(f"--{option}".encode() for option in KEPT),
+    mentions=(*(f"def {word}".encode() for word in WORDS), helpers.MARK, b"accelerator"),
+    rows=partial(
+        best_levels,
+        (
+            ("M268", "safe"),
+            ("M270", "safe"),
+            ("M273", "safe"),
+            ("M276", "safe"),
+            ("B03", "safe"),
+            ("M269", "manual"),
+            ("M271", "manual"),
+            ("M272", "manual"),
+            ("M274", "manual"),
+            ("M275", "manual"),
+            ("M118", "manual"),
+        ),
+    ),
+    examples=(Example(BEFORE, AFTER), Example(LEFT, LEFT), Example(OTHER, OTHER)),
+    breaks_in="2.0.0",
+    needs="2.0.0",
+    references=("https://github.com/Lightning-AI/pytorch-lightning/pull/16708",),
+)

@@ -1,0 +1,168 @@
+"""LIT131: arguments of LightningCLI that moved into its dictionaries, as rows of data."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING
+
+from codemods.code.scopes import ROOT
+from codemods.code.source import CallNode, PythonFile
+from codemods.code.syntax import is_none, is_super_call
+from codemods.lightning.facts import Facts
+from codemods.lightning.keywords import is_commented, keyword, replaced, with_keyword
+from codemods.rule import Example, Match, NodeEdit, Rule, best_levels
+
+if TYPE_CHECKING:
+    import libcst as cst
+
+CLI = (f"{ROOT}.cli.LightningCLI", f"{ROOT}.utilities.cli.LightningCLI")
+SEED = "seed_everything_default"
+
+
+@dataclass(frozen=True)
+class Row:
+    """An argument that is a key of a dictionary now."""
+
+    argument: str
+    dictionary: str
+    key: str
+    row: str
+
+
+ROWS = (
+    Row("save_config_filename", "save_config_kwargs", "config_filename", "G16380"),
+    Row("save_config_overwrite", "save_config_kwargs", "overwrite", "M202"),
+    Row("save_config_multifile", "save_config_kwargs", "multifile", "M203"),
+    Row("description", "parser_kwargs", "description", "G16380"),
+    Row("env_prefix", "parser_kwargs", "env_prefix", "G16380"),
+    Row("env_parse", "parser_kwargs", "default_env", "G16380"),
+)
+
+
+def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
+    words = [*file.spellings("LightningCLI"), SEED, *(row.argument for row in ROWS)]
+    for call in file.calls_near(words):
+        if not _is_cli(file, facts, call):
+            continue
+        seed = keyword(call.node, SEED)
+        if seed and is_none(seed.value):
+            edit = NodeEdit(call.node, partial(replaced, name=SEED, new=((SEED, "False"),)))
+            message = f"`{SEED}=None` of LightningCLI is not taken since 1.8"
+            yield Match(file.span(seed), message, "safe", "None meant no seed, which is False now.", "M147", (edit,))
+        for dictionary in ("save_config_kwargs", "parser_kwargs"):
+            found = [row for row in ROWS if row.dictionary == dictionary and keyword(call.node, row.argument)]
+            yield from _moved(file, call, dictionary, found)
+
+
+def _is_cli(file: PythonFile, facts: Facts, call: CallNode) -> bool:
+    """Whether a call is of LightningCLI, of a class of the project that takes its arguments, or hands them on to it."""
+    dotted = call.scope.resolve(call.node.func)
+    if dotted in CLI:
+        return True
+    if is_super_call(call.node, "__init__"):
+        owner = next((node for node in reversed(call.within) if isinstance(node, ast.ClassDef)), None)
+        item = next((item for item in file.classes if item.node is owner), None)
+        known = facts.files.get(file.path)
+        fact = known.find(item.qualname) if item and known else None
+        members = facts.ancestry(fact) if fact else ()
+        above = members[1:]
+    else:
+        fact = facts.find_class(dotted, file.path) if dotted else None
+        members = above = facts.ancestry(fact) if fact else ()
+    if any("__init__" in member.methods for member in above):
+        return False
+    return any(base in CLI for member in members for base in member.bases)
+
+
+def _moved(file: PythonFile, call: CallNode, dictionary: str, found: Sequence[Row]) -> Iterator[Match]:
+    """The arguments that go to one dictionary, all of them or none."""
+    items = [(row, item) for row in found if (item := keyword(call.node, row.argument))]
+    why = _refusal(file, call, dictionary, [item for _, item in items])
+    entries = [f'"{row.key}": {file.source_of(item.value)}' for row, item in items]
+    for row, item in items:
+        message = f"`{row.argument}=` of LightningCLI was removed in Lightning 2.0"
+        if why:
+            reason = f'Not rewritten: {why}; write {dictionary}={{"{row.key}": ...}}.'
+            yield Match(file.span(item), message, "manual", reason, row.row)
+            continue
+        last = row is items[-1][0]
+        change = partial(
+            _gathered, names=tuple(row.argument for row, _ in items), name=dictionary, entries=tuple(entries)
+        )
+        edits = (NodeEdit(call.node, change),) if last else ()
+        unit = f"{file.path}:{call.node.lineno}:{dictionary}"
+        yield Match(file.span(item), message, "safe", f"It is a key of {dictionary}.", row.row, edits, unit=unit)
+
+
+def _refusal(file: PythonFile, call: CallNode, dictionary: str, items: Sequence[ast.keyword]) -> str | None:
+    given = keyword(call.node, dictionary)
+    if given and not (isinstance(given.value, ast.Dict) and None not in given.value.keys):
+        return f"`{dictionary}=` is given too, and is no plain dictionary"
+    if any(is_commented(file, call.node, item, beside=False) for item in items):
+        return "a comment stands beside it"
+    return None
+
+
+def _gathered(call: cst.Call, *, names: tuple[str, ...], name: str, entries: tuple[str, ...]) -> cst.Call:
+    import libcst as cst
+
+    old = next((item for item in call.args if item.keyword and item.keyword.value == name), None)
+    text = "{" + ", ".join(entries) + "}"
+    if old is not None:
+        before = cst.ensure_type(old.value, cst.Dict)
+        after = cst.ensure_type(cst.parse_expression(text), cst.Dict)
+        kept = [
+            *before.elements[:-1],
+            *(
+                item.with_changes(comma=cst.Comma(whitespace_after=cst.SimpleWhitespace(" ")))
+                for item in before.elements[-1:]
+            ),
+        ]
+        new = old.with_changes(value=before.with_changes(elements=[*kept, *after.elements]))
+        call = call.with_changes(args=[new if item is old else item for item in call.args])
+    for argument in names:
+        call = replaced(call, argument, ())
+    return call if old is not None else with_keyword(call, name, text)
+
+
+BEFORE = """\
+from pytorch_lightning.cli import LightningCLI
+
+cli = LightningCLI(Model, save_config_overwrite=True, description="Trains it", seed_everything_default=None)
+"""
+AFTER = """\
+from pytorch_lightning.cli import LightningCLI
+
+cli = LightningCLI(Model, seed_everything_default=False, save_config_kwargs={"overwrite": True}, \
+parser_kwargs={"description": "Trains it"})
+"""
+LEFT = """\
+from pytorch_lightning.cli import LightningCLI
+
+cli = LightningCLI(Model, save_config_overwrite=True, save_config_kwargs=options)
+"""
+
+RULE = Rule(
+    code="LIT131",
+    name="cli-arguments",
+    summary="Arguments of LightningCLI that are keys of `save_config_kwargs` and `parser_kwargs` now",
+    why=(
+        "Lightning 2.0 moved them (guide rows M202 and M203, pull requests 14998 and 16380), 1.8 took "
+        "seed_everything_default=None away (M147): the call is a TypeError."
+    ),
+    fix="safe",
+    versions="Lightning 1.3 - 1.9 -> 2.0 and later",
+    triggers=(
+        b"LightningCLI",
+        SEED.encode(),
+        *(row.argument.encode() for row in ROWS if row.argument.startswith("save")),
+    ),
+    check=_check,
+    rows=partial(best_levels, (("M147", "safe"), ("M202", "safe"), ("M203", "safe"), ("G16380", "safe"))),
+    examples=(Example(BEFORE, AFTER), Example(LEFT, LEFT)),
+    breaks_in="2.0.0",
+    needs="2.0.0",
+)

@@ -1,0 +1,96 @@
+"""Which expressions stand for a Trainer: `self.trainer`, a callback's parameter, what was built or annotated."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from codemods.code.scopes import ROOT, Scope
+from codemods.code.source import PythonFile
+from codemods.code.syntax import Function, self_name, targets_of
+from codemods.lightning.facts import CALLBACK, MODULE, TRAINER, ClassFact, Facts
+from codemods.lightning.kept import assigned_to, is_given, reads_lightning
+from codemods.lightning.keywords import builds_trainer
+
+Within = tuple[ast.AST, ...]
+HOLDERS = (MODULE, CALLBACK, f"{ROOT}.LightningDataModule")
+
+
+def attributes_within(file: PythonFile, names: frozenset[str]) -> Iterator[tuple[ast.Attribute, Within]]:
+    """The attributes of some names, each with the nodes around it, outermost first."""
+    for node, within in file.nodes_near(names):
+        if isinstance(node, ast.Attribute) and node.attr in names:
+            yield node, within
+
+
+def stands_for_trainer(file: PythonFile, facts: Facts, node: ast.expr, within: Within) -> bool | None:
+    """Whether an expression is a Trainer; None where it is only called so."""
+    functions = [item for item in within if isinstance(item, ast.FunctionDef | ast.AsyncFunctionDef)]
+    text = ast.unparse(node)
+    if text in _built(file):
+        return True
+    annotated = _annotation(file, functions, text)
+    if annotated is not None:
+        return annotated
+    if any(is_given(facts, file, file.scope, "", value) for value in assigned_to(file, text)):
+        return True
+    if text.rpartition(".")[2].strip("_") != "trainer":
+        return False
+    owner = next((item for item in reversed(within) if isinstance(item, ast.ClassDef)), None)
+    fact = _fact(file, facts, owner)
+    kind = facts.kind(fact) if fact else None
+    if isinstance(node, ast.Name):
+        return _is_parameter(file, functions, node.id, kind)
+    if not (isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and functions):
+        return None if reads_lightning(file) and text.split(".")[0] in ("self", "pl_module", "module") else False
+    if node.value.id == self_name(functions[0]) and owner is not None:
+        return kind in HOLDERS or (None if kind is None and reads_lightning(file) else False)
+    return None if node.value.id in ("pl_module", "module", "model") and reads_lightning(file) else False
+
+
+def _is_parameter(file: PythonFile, functions: list[Function], name: str, kind: str | None) -> bool | None:
+    """A parameter called so is a Trainer in a callback's hook, and may be one in other functions."""
+    for function in functions:
+        every = [argument.arg for argument in [*function.args.args, *function.args.kwonlyargs]]
+        if name in every:
+            if kind == CALLBACK and every.index(name) == 1:
+                return True
+            return None if reads_lightning(file) else False
+    return False
+
+
+def _fact(file: PythonFile, facts: Facts, node: ast.ClassDef | None) -> ClassFact | None:
+    known = facts.files.get(file.path)
+    name = next((item.qualname for item in file.classes if item.node is node), None)
+    return known.find(name) if known and name else None
+
+
+def _built(file: PythonFile) -> frozenset[str]:
+    """The texts of what the Trainers that a file builds are kept in."""
+    if "trainers.kept" not in file.memo:
+        calls = file.calls_near(file.spellings("Trainer")) if "Trainer" in file.text else []
+        built = {item.node for item in calls if builds_trainer(item)}
+        file.memo["trainers.kept"] = frozenset(
+            ast.unparse(target)
+            for item in (file.assignments if built else ())
+            if item.node.value in built
+            for target in targets_of(item.node)
+        )
+    found: frozenset[str] = file.memo["trainers.kept"]
+    return found
+
+
+def _annotation(file: PythonFile, functions: list[Function], text: str) -> bool | None:
+    """Whether the parameter of that name is annotated as a Trainer, None where it is not annotated at all."""
+    scope: Scope = file.scope
+    for function in reversed(functions):
+        for argument in [*function.args.args, *function.args.kwonlyargs]:
+            if argument.arg == text and argument.annotation is not None:
+                note: ast.expr = argument.annotation
+                if isinstance(note, ast.Constant) and isinstance(note.value, str):
+                    try:
+                        note = ast.parse(note.value, mode="eval").body
+                    except SyntaxError:
+                        return None
+                return scope.resolve(note) == TRAINER
+    return None

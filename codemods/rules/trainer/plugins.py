@@ -1,0 +1,294 @@
+"""Plugins that became strategies, and strategies under old names: their classes, imports and arguments."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from codemods.code.scopes import ROOT, absolute, canonical
+from codemods.code.source import CallNode, PythonFile
+from codemods.code.syntax import taken_name
+from codemods.lightning.facts import Facts, literal
+from codemods.lightning.handed import handed
+from codemods.lightning.keywords import FROM_ARGS, builds_trainer, keyword, keywords, with_keyword
+from codemods.lightning.strategies import is_strategy
+from codemods.rewrite.dictionaries import names_of
+from codemods.rule import Match, NodeEdit
+from codemods.rules.trainer.callbacks import namespace_of
+
+if TYPE_CHECKING:
+    import libcst as cst
+
+SPAWN = (("start_method", '"spawn"'),)
+
+
+@dataclass(frozen=True)
+class Became:
+    """What a class is now, with the arguments that make it the same."""
+
+    name: str
+    arguments: tuple[tuple[str, str], ...] = ()
+    row: str = "M092"
+
+
+CLASSES = {
+    "DDPPlugin": Became("DDPStrategy"),
+    "DDPSpawnPlugin": Became("DDPStrategy", SPAWN),
+    "DeepSpeedPlugin": Became("DeepSpeedStrategy"),
+    "DDPSpawnStrategy": Became("DDPStrategy", SPAWN, "M236"),
+}
+"""The classes that have a successor; `codemods/rules/names/table.py` leaves their imports to LIT111."""
+HOMES = ("plugins", "plugins.training_type", "plugins.training_type.ddp", "plugins.training_type.ddp_spawn",
+         "plugins.training_type.deepspeed", "strategies", "strategies.ddp_spawn")  # fmt: skip
+FULL = {f"{ROOT}.{home}.{name}": name for home in HOMES for name in CLASSES}
+RANKS = ("num_nodes", "sync_batchnorm")
+NAMING = ("strategy", "distributed_backend", "accelerator")
+"""The arguments of Trainer that may name a strategy."""
+
+
+@dataclass(frozen=True)
+class Use:
+    """A call of one of the classes: `where` is the Trainer's keyword that holds it, None where it is none; there it may
+    be one arm of a choice, whose other one is None."""
+
+    call: CallNode
+    name: str
+    trainer: CallNode | None
+    where: ast.keyword | None
+
+    @property
+    def chosen(self) -> bool:
+        return self.where is not None and isinstance(self.where.value, ast.IfExp)
+
+
+def check_plugins(file: PythonFile, facts: Facts, code: str) -> Iterator[Match]:
+    """The imports and calls of the classes, rewritten together or not at all."""
+    if not any(name in file.text for name in CLASSES):
+        return
+    imports = [node for node in ast.walk(file.tree) if isinstance(node, ast.ImportFrom) and _names(node, file.path)]
+    uses = list(_uses(file))
+    if not imports and not uses:
+        return
+    why = _refusal(file, facts, imports, uses)
+    unit = f"{file.path}:{code}"
+    for node in imports:
+        yield from _import(file, node, why, unit)
+    for use in uses:
+        yield _used(file, use, why, unit)
+
+
+def _names(node: ast.ImportFrom, path: str) -> list[ast.alias]:
+    module = absolute(node, path)
+    return [alias for alias in node.names if canonical(f"{module}.{alias.name}") in FULL]
+
+
+def _uses(file: PythonFile) -> Iterator[Use]:
+    trainers = [call for call in file.calls_near([*file.spellings("Trainer"), *CLASSES]) if builds_trainer(call)]
+    holders: dict[ast.AST, tuple[CallNode, ast.keyword]] = {}
+    for trainer in trainers:
+        for word in ("plugins", "strategy"):
+            item = keyword(trainer.node, word)
+            if item is not None:
+                holders.update(dict.fromkeys(_held(item.value), (trainer, item)))
+    for call in file.calls_near(CLASSES):
+        name = FULL.get(call.scope.resolve(call.node.func) or "")
+        if name:
+            held = holders.get(call.node)
+            yield Use(call, name, held[0] if held else None, held[1] if held else None)
+
+
+def _held(value: ast.expr) -> list[ast.expr]:
+    """What an argument holds that may be a plugin: itself, the elements of a list, the arm beside None."""
+    if isinstance(value, ast.IfExp):
+        arms = [value.body, value.orelse]
+        given = [arm for arm in arms if literal(arm) != (True, None)]
+        return given if len(given) == 1 else []
+    return value.elts if isinstance(value, ast.List | ast.Tuple) else [value]
+
+
+def _refusal(file: PythonFile, facts: Facts, imports: list[ast.ImportFrom], uses: list[Use]) -> str | None:
+    """Why the classes of a file are left as they are."""
+    bound = {alias.asname or alias.name for node in imports for alias in _names(node, file.path)}
+    called = {id(use.call.node.func) for use in uses}
+    loose = [
+        node
+        for node in ast.walk(file.tree)
+        if isinstance(node, ast.Name) and node.id in bound and id(node) not in called
+    ]
+    if loose:
+        return f"the class is used otherwise in line {loose[0].lineno}"
+    if any(alias.asname for node in imports for alias in _names(node, file.path)):
+        return "it is imported under another name"
+    if any(node not in file.tree.body for node in imports):
+        return "its import stands in a block"
+    for use in uses:
+        why = _refused_use(file, facts, use)
+        if why:
+            return why
+    wanted = tuple((f"{namespace_of(file)}.strategies", CLASSES[use.name].name) for use in uses)
+    taken = taken_name(file.scope.bindings, wanted)
+    return f"the file uses the name {taken} for something else" if taken else None
+
+
+def _refused_use(file: PythonFile, facts: Facts, use: Use) -> str | None:
+    if use.where is None or use.trainer is None:
+        return "it is not seen to go to a Trainer"
+    given = keywords(use.trainer.node)
+    if use.where.arg == "plugins":
+        strategy = given.get("strategy")
+        others = [given[word] for word in NAMING if word in given]
+        if use.chosen and any(is_strategy(other) for other in others):
+            return "another argument names the strategy too; keep one of them as strategy="
+        if strategy is not None and (use.chosen or not isinstance(literal(strategy)[1], str)):
+            return "`strategy=` is given too"
+        if isinstance(use.where.value, ast.List | ast.Tuple) and sum(
+            isinstance(item, ast.Starred) for item in use.where.value.elts
+        ):
+            return "the plugins are put together from several lists"
+        if not {*NAMING, "**"}.isdisjoint(names_of(handed(file, facts, use.trainer))):
+            return "what `**` brings may name the strategy too: give both as one strategy="
+    if use.call.node.args or any(item.arg is None for item in use.call.node.keywords):
+        return "its arguments are not all named"
+    if use.chosen and set(RANKS) & keywords(use.call.node).keys():
+        return "num_nodes and sync_batchnorm are arguments of Trainer alone, where this is one of two strategies"
+    return None
+
+
+def _import(file: PythonFile, node: ast.ImportFrom, why: str | None, unit: str) -> Iterator[Match]:
+    for alias in _names(node, file.path):
+        became = CLASSES[alias.name]
+        message = f"`{absolute(node, file.path)}.{alias.name}` is not in Lightning any more"
+        span = file.span(alias)
+        if why:
+            arguments = ", ".join(f"{name}={text}" for name, text in became.arguments)
+            advice = f"use {became.name}({arguments}) of lightning.pytorch.strategies, given as Trainer(strategy=...)"
+            yield Match(span, message, "manual", f"Not rewritten: {why}; {advice}.", became.row)
+            continue
+        target = f"{namespace_of(file)}.strategies"
+        whole = len(node.names) == 1
+        edit = NodeEdit(
+            node, partial(_in_place, module=target, name=became.name) if whole else partial(_less, name=alias.name)
+        )
+        imports = () if whole else ((target, became.name),)
+        reason = f"It is `{target}.{became.name}` now."
+        yield Match(span, message, "safe", reason, became.row, (edit,), imports, unit)
+
+
+def _used(file: PythonFile, use: Use, why: str | None, unit: str) -> Match:
+    became = CLASSES[use.name]
+    message = f"`{use.name}` is not in Lightning any more"
+    if why or use.trainer is None or use.where is None:
+        return Match(file.span(use.call.node), message, "manual", f"Not rewritten: {why}.", became.row)
+    given = keywords(use.trainer.node)
+    inside = keywords(use.call.node)
+    comes = use.trainer.scope.resolve(use.trainer.node.func) == FROM_ARGS
+    moved = tuple((name, file.source_of(inside[name])) for name in RANKS if name in inside and name not in given)
+    moved = tuple((name, text) for name, text in moved if not (comes and text.endswith(f".{name}")))
+    differs = [name for name in RANKS if name in inside and name in given]
+    differs = [name for name in differs if ast.dump(inside[name]) != ast.dump(given[name])]
+    if differs:
+        reason = f"`{differs[0]}=` differs between the plugin and the Trainer; keep the one you mean"
+        return Match(file.span(use.call.node), message, "manual", f"Not rewritten: {reason}.", "M019", unit=unit)
+    index = 0
+    if isinstance(use.where.value, ast.List | ast.Tuple):
+        index = use.where.value.elts.index(use.call.node)
+    change = partial(_given, word=use.where.arg or "", index=index, became=became, moved=moved)
+    reason = f"{became.name} is the strategy itself, given as strategy="
+    if set(RANKS) & inside.keys():
+        reason += "; num_nodes and sync_batchnorm are arguments of Trainer alone"
+    return Match(
+        file.span(use.call.node),
+        message,
+        "safe",
+        f"{reason}.",
+        became.row,
+        (NodeEdit(use.trainer.node, change),),
+        (),
+        unit,
+    )
+
+
+def _in_place(node: cst.ImportFrom, *, module: str, name: str) -> cst.ImportFrom:
+    import libcst as cst
+
+    names = list(node.names) if not isinstance(node.names, cst.ImportStar) else []
+    return node.with_changes(
+        module=cst.parse_expression(module), names=[names[0].with_changes(name=cst.Name(name))], relative=[]
+    )
+
+
+def _less(node: cst.ImportFrom, *, name: str) -> Any:
+    """The import without a name."""
+    import libcst as cst
+
+    if isinstance(node.names, cst.ImportStar):
+        return node
+    kept = [item for item in node.names if item.name.value != name]
+    if not kept:
+        return cst.RemoveFromParent()
+    if kept[-1] is not node.names[-1]:
+        kept[-1] = kept[-1].with_changes(comma=node.names[-1].comma)
+    return node.with_changes(names=kept)
+
+
+def _given(call: cst.Call, *, word: str, index: int, became: Became, moved: tuple[tuple[str, str], ...]) -> cst.Call:
+    """The Trainer call with the strategy as `strategy=`, and the plugins without it."""
+    import libcst as cst
+
+    position = next(number for number, item in enumerate(call.args) if item.keyword and item.keyword.value == word)
+    item = call.args[position]
+    value = item.value
+    rest: list[cst.BaseElement] = []
+    if isinstance(value, cst.List | cst.Tuple):
+        rest = [element for number, element in enumerate(value.elements) if number != index]
+        value = value.elements[index].value
+    strategy = _chosen(value, became)
+    args = [
+        other for other in call.args if not (other.keyword and other.keyword.value == "strategy" and other is not item)
+    ]
+    position = args.index(item)
+    args[position] = item.with_changes(keyword=cst.Name("strategy"), value=strategy)
+    call = call.with_changes(args=args)
+    for name, text in moved:
+        call = with_keyword(call, name, text)
+    if rest:
+        rest[-1] = rest[-1].with_changes(comma=cst.MaybeSentinel.DEFAULT)
+        call = with_keyword(call, "plugins", cst.Module([]).code_for_node(cst.List(rest)))
+    return call
+
+
+def _chosen(value: cst.BaseExpression, became: Became) -> cst.BaseExpression:
+    """The strategy, or the choice between it and None, which is "auto" now."""
+    import libcst as cst
+
+    if not isinstance(value, cst.IfExp):
+        return _renamed(cst.ensure_type(value, cst.Call), became)
+    arms = [
+        _renamed(arm, became) if isinstance(arm, cst.Call) else cst.SimpleString('"auto"')
+        for arm in (value.body, value.orelse)
+    ]
+    return value.with_changes(body=arms[0], orelse=arms[1])
+
+
+def _renamed(call: cst.Call, became: Became) -> cst.Call:
+    import libcst as cst
+
+    from codemods.rewrite.edits import without_arguments
+
+    call = without_arguments(call, frozenset(RANKS))
+    function = call.func
+    if isinstance(function, cst.Attribute):
+        root = function.value
+        while isinstance(root, cst.Attribute) and root.attr.value != "plugins" and root.attr.value != "strategies":
+            root = root.value
+        home = root.with_changes(attr=cst.Name("strategies")) if isinstance(root, cst.Attribute) else root
+        function = function.with_changes(value=home, attr=cst.Name(became.name))
+    else:
+        function = cst.Name(became.name)
+    call = call.with_changes(func=function)
+    for name, text in became.arguments:
+        call = with_keyword(call, name, text)
+    return call

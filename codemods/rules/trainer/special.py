@@ -1,0 +1,118 @@
+"""Arguments of Trainer whose end depends on more than their own value."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from codemods.code.source import CallNode, PythonFile
+from codemods.finding import Fix
+from codemods.lightning.arguments import Row
+from codemods.lightning.facts import Facts, literal
+from codemods.lightning.keywords import keywords
+from codemods.lightning.kinds import kind_of
+from codemods.lightning.options import Options
+from codemods.rules.trainer.callbacks import STOPPERS, built, is_callback, is_checkpoint
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What takes the place of an argument: other keywords, and one more callback; nothing where both are empty."""
+
+    level: Fix
+    reason: str
+    new: tuple[tuple[str, str | None], ...] = ()
+    callback: str = ""
+    imports: tuple[tuple[str, str | None], ...] = ()
+
+
+Special = Callable[[PythonFile, Facts, CallNode, ast.keyword, Row, Sequence[Options]], "Outcome | str"]
+
+
+def _checkpoint(
+    file: PythonFile, facts: Facts, call: CallNode, item: ast.keyword, row: Row, known: Sequence[Options]
+) -> Outcome | str:
+    """A ModelCheckpoint, one or none, or whether there is one."""
+    value = item.value
+    text = file.source_of(value)
+    if kind_of(file, call, value, known) == "bool":
+        return Outcome("safe", "it has that name since 1.5", (("enable_checkpointing", text),))
+    if is_checkpoint(file, facts, call, value):
+        return _among(file, call, text, row)
+    if isinstance(value, ast.IfExp):
+        test, (body, other) = file.source_of(value.test), (value.body, value.orelse)
+        if is_checkpoint(file, facts, call, body) and literal(other)[1] in (None, False) and literal(other)[0]:
+            callback = f"*([{file.source_of(body)}] if {test} else [])"
+            enabled = test if kind_of(file, call, value.test, known) == "bool" else f"bool({test})"
+            return Outcome("safe", row.reason, (("enable_checkpointing", enabled),), callback)
+    if literal(value) == (True, None):
+        return "None meant no checkpoints in some releases and the default in others; write enable_checkpointing="
+    return "it is not seen to be a ModelCheckpoint; give one among the callbacks, or enable_checkpointing=True or False"
+
+
+def _stopping(
+    file: PythonFile, facts: Facts, call: CallNode, item: ast.keyword, row: Row, known: Sequence[Options]
+) -> Outcome | str:
+    if is_callback(file, facts, call, item.value, STOPPERS):
+        return _among(file, call, file.source_of(item.value), row)
+    return "it is not seen to be an EarlyStopping; give one among the callbacks"
+
+
+def _among(file: PythonFile, call: CallNode, text: str, row: Row) -> Outcome:
+    """One of the callbacks, where it is not among them already."""
+    given = keywords(call.node).get("callbacks")
+    if isinstance(given, ast.List) and text in map(file.source_of, given.elts):
+        return Outcome("safe", "it is among the callbacks already")
+    return Outcome("safe", row.reason, callback=text)
+
+
+def _amp(
+    file: PythonFile, facts: Facts, call: CallNode, item: ast.keyword, row: Row, known: Sequence[Options]
+) -> Outcome | str:
+    """`use_amp=True` was 16 bits, before `precision=` was there."""
+    if "precision" in keywords(call.node):
+        return "`precision=` is given too; keep the one you mean"
+    given, value = literal(item.value)
+    if given and not value:
+        return Outcome("safe", "it asked for nothing")
+    if given:
+        return Outcome("safe", row.reason, (("precision", '"16-mixed"'),))
+    if isinstance(item.value, ast.UnaryOp) and isinstance(item.value.op, ast.Not):
+        text = f'"32-true" if {file.source_of(item.value.operand)} else "16-mixed"'
+    else:
+        text = f'"16-mixed" if {file.source_of(item.value)} else "32-true"'
+    return Outcome("safe", row.reason, (("precision", text),))
+
+
+def _level(
+    file: PythonFile, facts: Facts, call: CallNode, item: ast.keyword, row: Row, known: Sequence[Options]
+) -> Outcome | str:
+    backend = keywords(call.node).get("amp_backend")
+    if backend is None or literal(backend)[1] in (None, "native"):
+        return Outcome("safe", row.reason)
+    return Outcome("unsafe", "Apex is gone: torch's own mixed precision, which is about O1, takes its place")
+
+
+def _saved(
+    file: PythonFile, facts: Facts, call: CallNode, item: ast.keyword, row: Row, known: Sequence[Options]
+) -> Outcome | str:
+    """The folder of checkpoints, which a folder of the ModelCheckpoint's own overrode."""
+    given = keywords(call.node)
+    callbacks = given.get("callbacks")
+    every = [given.get("checkpoint_callback"), *(callbacks.elts if isinstance(callbacks, ast.List) else [])]
+    checkpoints = [value for value in every if value is not None and is_checkpoint(file, facts, call, value)]
+    made = [found for value in checkpoints if (found := built(file, call, value))]
+    if made and all({"dirpath", "filepath"} & keywords(found).keys() for found in made):
+        return Outcome("safe", row.reason)
+    return f"give ModelCheckpoint(dirpath={file.source_of(item.value)}) among the callbacks"
+
+
+SPECIAL: Mapping[str, Special] = {
+    "checkpoint": _checkpoint,
+    "stopping": _stopping,
+    "amp": _amp,
+    "level": _level,
+    "saved": _saved,
+}
+"""The code behind each `special` row, by its target."""

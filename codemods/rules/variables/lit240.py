@@ -1,0 +1,101 @@
+"""LIT240: environment variables that Lightning reads no more."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from codemods.code.source import PythonFile
+from codemods.finding import Fix
+from codemods.lightning.facts import Facts
+from codemods.rule import Example, Match, Rule, TextEdit, best_levels
+
+
+@dataclass(frozen=True)
+class Variable:
+    """A variable that is read no more since `since`; `advice` says what to do instead, empty where nothing."""
+
+    since: str
+    row: str
+    advice: str
+
+
+VARIABLES: Mapping[str, Variable] = {
+    "PL_TORCH_DISTRIBUTED_BACKEND": Variable(
+        "1.8", "M130", "give DDPStrategy(process_group_backend=...) to the Trainer"
+    ),
+    "PL_INTER_BATCH_PARALLELISM": Variable("2.0", "M229", ""),
+    "PL_RECONCILE_PROCESS": Variable(
+        "2.0", "M286", "processes that hang are ended by torchrun: start the script by it"
+    ),
+    "PL_FAULT_TOLERANT_TRAINING": Variable("2.0", "M289", "save checkpoints often, and resume by fit(ckpt_path=...)"),
+}
+
+
+def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
+    settings = {
+        id(target.slice): item.node
+        for item in file.assignments
+        if isinstance(item.node, ast.Assign) and len(item.node.targets) == 1
+        for target in item.node.targets
+        if isinstance(target, ast.Subscript) and ast.unparse(target.value).rpartition(".")[2] == "environ"
+    }
+    for node in ast.walk(file.tree):
+        name = node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else ""
+        if not isinstance(node, ast.Constant) or name not in VARIABLES:
+            continue
+        variable = VARIABLES[name]
+        message = f"{name} is not read since Lightning {variable.since}"
+        setting = settings.get(id(node))
+        if variable.advice or setting is None:
+            advice = variable.advice or "what it switched on is gone"
+            yield Match(file.span(node), message, "manual", f"Not rewritten: {advice}.", variable.row)
+        else:
+            reason = "What it switched on is gone: the statement goes."
+            yield Match(file.span(node), message, "safe", reason, variable.row, (_gone(file, setting),))
+
+
+def _gone(file: PythonFile, statement: ast.Assign) -> TextEdit:
+    """The edit that takes out a statement, with its line where it is not the only one of its block."""
+    start, end = file.offsets(statement)
+    alone = any(getattr(node, "body", None) == [statement] for node in ast.walk(file.tree))
+    first, last = file.text.rfind("\n", 0, start) + 1, file.text.find("\n", end)
+    if alone or file.text[first:start].strip() or last < 0 or file.text[end:last].strip():
+        return TextEdit(start, end, "pass")
+    return TextEdit(first, last + 1, "")
+
+
+BEFORE = """\
+import os
+
+from pytorch_lightning import Trainer
+
+os.environ["PL_INTER_BATCH_PARALLELISM"] = "1"
+trainer = Trainer()
+"""
+AFTER = BEFORE.replace('os.environ["PL_INTER_BATCH_PARALLELISM"] = "1"\n', "")
+READ = BEFORE.replace(
+    'os.environ["PL_INTER_BATCH_PARALLELISM"] = "1"', 'print(os.environ["PL_FAULT_TOLERANT_TRAINING"])'
+)
+
+
+def _rows() -> tuple[tuple[str, Fix], ...]:
+    return best_levels((item.row, "manual" if item.advice else "safe") for item in VARIABLES.values())
+
+
+RULE = Rule(
+    code="LIT240",
+    name="environment-variable",
+    summary="Environment variables that Lightning reads no more",
+    why=(
+        "Setting them does nothing any more, without a word (guide rows M130, M229, M286, M289): the backend of the "
+        "process group, parallelism between batches, fault-tolerant training and the killing of hanging processes."
+    ),
+    fix="safe",
+    versions="written for Lightning < 2.0",
+    triggers=tuple(name.encode() for name in VARIABLES),
+    check=_check,
+    examples=(Example(BEFORE, AFTER), Example(READ, READ)),
+    rows=_rows,
+)

@@ -1,0 +1,158 @@
+"""Whether what was installed can be imported, and what to install where it cannot."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+from verify.environments.distributions import distribution, modules_of, names_of
+from verify.environments.installer import Installer
+from verify.harness import HARNESS
+
+ROUNDS = 5
+_MARK = "fixer-loads "
+_ENDED = "it ends the interpreter"
+_IMPORTS = """
+import importlib, importlib.metadata, json, os, re, sys
+asked, lent, mark, ended = json.loads(sys.argv[1])
+told = os.fdopen(os.dup(1), "w")
+nowhere = os.open(os.devnull, os.O_WRONLY)
+os.dup2(nowhere, 1), os.dup2(nowhere, 2)
+def plain(name):
+    return re.sub(r"[-_.]+", "-", name).lower()
+brings = {}
+for name, owners in importlib.metadata.packages_distributions().items():
+    for owner in owners:
+        brings.setdefault(plain(owner), []).append(name)
+for line in lent:
+    try:
+        exec(line, {"__name__": "lent"})
+    except Exception:
+        pass
+for dist, names in asked.items():
+    for name in [name for name in brings.get(dist, []) if plain(name) == dist or name in names]:
+        wrong = ""
+        print(mark + json.dumps([dist, ended]), file=told, flush=True)
+        try:
+            importlib.import_module(name)
+        except BaseException as error:
+            wrong = type(error).__name__ + ": " + str(error)[:1000]
+        print(mark + json.dumps([dist, wrong]), file=told, flush=True)
+        if wrong:
+            break
+os._exit(0)
+"""
+_OLD_NAMES = (
+    "import numpy, torch; numpy.Inf, torch.optim.lr_scheduler._LRScheduler = "
+    "numpy.inf, torch.optim.lr_scheduler.LRScheduler"
+)
+OPERATORS = (
+    "import torch; nms = '(Tensor dets, Tensor scores, float iou_threshold) -> Tensor';"
+    "[torch.library.define(f'torchvision::{name}', nms) for name in ('nms', 'qnms')]"
+)
+_PYTHON = HARNESS.with_name("lent.py").read_text(encoding="utf-8") + "\nlend_python({})"
+"""What Python itself had: no other version of a package that asks for it may be there."""
+_REMEDIES = (
+    (r"module 'numpy' has no attribute '(?:complex|float|int|bool|object|str|long|unicode|typeDict)'", "numpy<1.24"),
+    (r"numpy\.exceptions", "numpy>=1.25,<2"),
+    (r"NumPy 2\.0|NumPy 1\.x|_ARRAY_API|numpy\.dtype size changed|numpy\.core|'numpy' has no attribute", "numpy<2"),
+    (r"'pkg_resources'", "setuptools<82"),
+)
+_FORGETFUL = ("1.4.", "1.5.", "1.6.", "1.7.")
+"""Releases that use names which NumPy and torch dropped since."""
+_MISSING = re.compile(r"ModuleNotFoundError: No module named '(\w+)'")
+
+
+@dataclass
+class Repair:
+    """What is tried, one after the other, for packages of one environment that do not load."""
+
+    folder: Path
+    installer: Installer
+    held: tuple[str, ...]
+    dated: tuple[str, ...]
+    overrides: tuple[str, ...]
+    _tried: set[tuple[str, ...]] = field(default_factory=set)
+
+    def run(self, lines: Sequence[str], lightning: str) -> Mapping[str, str]:
+        """Install other versions until all loads, or nothing is left to try; what does not load then is returned.
+
+        `lightning` is the requirement on Lightning's release, which is tried as well.
+        """
+        names = [str(canonicalize_name(Requirement(line).name)) for line in (lightning, *lines)]
+        failing = unloadable(self.folder, self.installer, names, lightning)
+        moved = False
+        for _ in range(ROUNDS):
+            tried = [self._try(name, error) for name, error in failing.items()]
+            if not any(tried):
+                break
+            moved = True
+            failing = unloadable(self.folder, self.installer, failing, lightning)
+        return unloadable(self.folder, self.installer, names, lightning) if moved else failing
+
+    def _try(self, name: str, error: str) -> bool:
+        """Install the first thing that was not tried yet; whether anything was."""
+        for asked in self._ideas(name, error):
+            if (key := tuple(asked)) not in self._tried:
+                self._tried.add(key)
+                if not self.installer.install(self.folder, asked, self.overrides):
+                    return True
+        return False
+
+    def _ideas(self, name: str, error: str) -> Iterator[list[str]]:
+        for pattern, line in _REMEDIES:
+            if re.search(pattern, error):
+                yield from ([*flags, *self._besides(line), line] for flags in self._days())
+        match = _MISSING.search(error)
+        lacking = distribution(match[1]) if match and not self._is_elsewhere(match[1]) else None
+        if lacking:
+            yield from ([*flags, *self.held, lacking] for flags in self._days())
+        if name not in {str(canonicalize_name(Requirement(line).name)) for line in self.held}:
+            yield from ([*flags, *self.held, f"--upgrade-package={name}", name] for flags in self._days())
+
+    def _is_elsewhere(self, package: str) -> bool:
+        """Whether the project takes a package from an address: no index is asked for it."""
+        return not names_of(package).isdisjoint(self.installer.origins.barred(()))
+
+    def _days(self) -> Iterable[tuple[str, ...]]:
+        return dict.fromkeys((self.dated, ()))
+
+    def _besides(self, line: str) -> list[str]:
+        name = Requirement(line).name
+        return [held for held in self.held if Requirement(held).name != name]
+
+
+def unloadable(folder: Path, installer: Installer, names: Iterable[str], lightning: str) -> dict[str, str]:
+    """Which of these distributions cannot be imported in an environment, and the exception of each.
+
+    What the harness lends to old packages is lent here too.
+    """
+    lent = [_PYTHON]
+    lent += [_OLD_NAMES] if lightning.partition("==")[2].startswith(_FORGETFUL) else []
+    if not list(folder.glob("[Ll]ib*/**/torchvision/_C*")):
+        lent.append(OPERATORS)
+    found: dict[str, str] = {}
+    left = list(dict.fromkeys(names))
+    while left:
+        asked = json.dumps([{name: modules_of(name) for name in left}, lent, _MARK, _ENDED])
+        said = installer.says(folder, _IMPORTS, asked).splitlines()
+        found |= dict(_told([line.removeprefix(_MARK) for line in said if line.startswith(_MARK)], left))
+        ended = next((name for name in left if found.get(name) == _ENDED), None)
+        left = left[left.index(ended) + 1 :] if ended else []
+    return {name: wrong for name, wrong in found.items() if wrong}
+
+
+def _told(lines: Iterable[str], names: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """The names and what is wrong with them: packages can print such lines too, and other ones."""
+    for line in lines:
+        with contextlib.suppress(ValueError, TypeError, RecursionError):
+            name, wrong = json.loads(line)
+            if name in names and isinstance(wrong, str):
+                yield name, wrong

@@ -1,0 +1,293 @@
+"""Runs one training script, trains modules alone, or looks at an installed Lightning; writes what it saw as JSON lines.
+
+Started by path with another interpreter: `python main.py SPEC.json`. Uses the standard library, torch, Lightning and
+what lies beside it. Works on Lightning 1.4 to 2.x.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import importlib.metadata
+import importlib.util
+import json
+import os
+import runpy
+import subprocess
+import sys
+import time
+import traceback
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+OLDEST = (3, 10)
+LENT: dict[str, None] = {}
+"""What was lent to whom."""
+COMPILED: dict[str, None] = {}
+"""The Cython files of the project that were compiled for it."""
+INSTALLED: dict[str, None] = {}
+"""What the project asked for of its own distribution."""
+MOVED: dict[str, None] = {}
+"""Who asked for CUDA, where there is none."""
+CALLED: list[Any] = []
+"""What sees which functions of the project are called, once it is in place."""
+OPENED: dict[str, None] = {}
+"""Which configurations of the project were opened, and for whom."""
+
+
+class Record:
+    """The file that events go to, one JSON object a line, written at once."""
+
+    def __init__(self, path: str) -> None:
+        self._stream = open(path, "a", encoding="utf-8")  # noqa: SIM115, PTH123
+
+    def __call__(self, event: str, **values: Any) -> None:
+        """Write one event."""
+        self._stream.write(json.dumps({"event": event, **values}, default=str) + "\n")
+        self._stream.flush()
+
+
+def main(spec_path: str, rank: int | None = None) -> int:
+    """Do what the specification asks for; where several train a script together, as one of them."""
+    spec = json.loads(Path(spec_path).read_text(encoding="utf-8"))
+    record = Record(beside("ranks").place_of(spec["record"], rank))
+    limit(spec)
+    if spec["mode"] == "facts":
+        sys.path.pop(0)
+        beside("lent").lend(LENT)
+        with contextlib.suppress(ImportError):
+            lend_operators()
+        beside("facts").facts(spec["uses"], record)
+        record("end")
+        return 0
+    if spec["mode"] in ("search", "replay"):
+        return alone(spec, record)
+    if rank is None and not set_up(spec, record):
+        return 1
+    if rank is None and spec.get("devices", 1) > 1:
+        return int(beside("ranks").train([sys.executable, __file__, spec_path], spec, record))
+    return train(spec, record)
+
+
+def limit(spec: dict[str, Any]) -> None:
+    """Bound what this process and its children may use, and end with whoever started us."""
+    with contextlib.suppress(ImportError, OSError, ValueError, AttributeError):
+        import resource
+
+        seconds = int(spec["seconds"]) * (os.cpu_count() or 1) + 10
+        resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
+        resource.setrlimit(resource.RLIMIT_FSIZE, (4 << 30, 4 << 30))
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    with contextlib.suppress(ImportError, OSError, AttributeError):
+        import ctypes
+
+        ctypes.CDLL(None).prctl(1, 9)
+
+
+# -- training
+
+
+def set_up(spec: dict[str, Any], record: Record) -> bool:
+    """Set the variables that the script is to see, and run what is to be run before it; whether that went well."""
+    os.environ.update({"HYDRA_FULL_ERROR": "1", **spec.get("variables", {})})
+    for words in spec.get("setup", ()):
+        done = subprocess.run([sys.executable, *words], check=False)
+        if done.returncode:
+            told = f"`python {' '.join(words)}`, which is to be run first, ends with {done.returncode}"
+            record("failure", type="SetupFailed", message=told, place=None)
+            return False
+    return True
+
+
+def train(spec: dict[str, Any], record: Record) -> int:
+    """Run the script with a Trainer that does little and tells what it does."""
+    root = Path.cwd()
+    script = root / spec["script"]
+    sys.path[0] = str(script.parent)
+    sys.path[1:1] = [str(root), str(root / "src")]
+    sys.argv = [str(script), *spec["args"]]
+    watch = prepared(spec, record)
+    if watch is None:
+        return 3
+    if told := beside("placement").lacking(watch.spec):
+        record("failure", type="TooFewDevices", message=told, place=None)
+        return 1
+    return execute(spec, root, script, watch)
+
+
+def prepared(spec: dict[str, Any], record: Record) -> Any:
+    """Put everything in place around torch and Lightning; None where that cannot be, which is recorded."""
+    try:
+        watch = in_place(spec, record)
+    except BaseException as error:
+        record("unusable", type=type(error).__name__, message=str(error)[:2000])
+        return None
+    record("start", versions=[sys.modules[name].__version__ for name in spec["namespaces"]])
+    return watch
+
+
+def in_place(spec: dict[str, Any], record: Record) -> Any:
+    """What watches torch and Lightning from here on."""
+    if sys.version_info < OLDEST:
+        raise RuntimeError(f"a proof runs on Python {OLDEST[0]}.{OLDEST[1]} or newer")
+    watch: Any
+    beside("trackers").watch_trackers(str(Path.cwd()), lambda name, value: watch.handed(name, value))
+    beside("lent").lend(LENT)
+    beside("lent").lend_loading(LENT)
+    packages = lightning_packages(spec["namespaces"])
+    beside("placement").unlaunched()
+    sys.meta_path.append(beside("compiled").Compiler(Path.cwd(), Path(spec["scratch"]), COMPILED))
+    beside("installed").install(spec.get("own"), Path.cwd(), INSTALLED)
+    device = beside("placement").found(spec.get("accelerators", ["cuda"]))
+    beside("devices").without_cuda(str(Path.cwd()), device, MOVED)
+    beside("opened").tell_opened(str(Path.cwd()), OPENED)
+    watch = beside("watch").Watch(record, {**spec, "device": device})
+    beside("short").plain_kernels()
+    beside("short").steady_loaders(spec["seed"], workers="workers" in spec.get("without", ()))
+    beside("short").steady_shares()
+    watch.patch_torch()
+    watch.patch_warnings()
+    for package in packages:
+        watch.patch_lightning(package)
+    watch.seed()
+    CALLED.append(beside("calls").Calls(str(Path.cwd()), spec.get("functions", ())))
+    CALLED[-1].begin()
+    return watch
+
+
+def alone(spec: dict[str, Any], record: Record) -> int:
+    """Search for recipes by which modules train alone, or train by such recipes, each with a record of its own."""
+    root = Path.cwd()
+    sys.argv = ["train.py"]
+    del sys.path[0]
+    watch = prepared(spec, record)
+    if watch is None:
+        return 3
+    sys.path[:0] = [str(root / path) for path in spec["paths"]]  # not before: a `wandb.py` is not what Lightning means
+    tools = beside("alone")
+    versions = [sys.modules[name].__version__ for name in spec["namespaces"]]
+    bench = tools.Bench(watch, str(root), spec["seed"])
+    if spec["mode"] == "search":
+        tools.search(bench, spec, record)
+        record("end")
+        return 0
+    for recipe in spec["recipes"]:
+        own = Record(recipe["record"])
+        watch.begin(own)
+        CALLED[-1].begin()
+        own("start", versions=versions)
+        try:
+            tools.replay(bench, recipe)
+        except BaseException as error:
+            failed(error, root, own, watch.spec)
+        own("loaded", files=loaded(root, root / recipe["path"]), warnings=watch.warnings(), **given())
+        own("end")
+    record("end")
+    return 0
+
+
+def lightning_packages(names: list[str]) -> list[ModuleType]:
+    """Import the Lightning packages that the project uses, on a torch and numpy that may be too new for them."""
+    version = next((found for name in names if (found := installed(name))), "2")
+    if tuple(int(part) for part in version.split(".")[:2] if part.isdigit()) < (1, 8):
+        import numpy
+        import torch
+
+        schedulers: Any = torch.optim.lr_scheduler
+        numbers: Any = numpy
+        numbers.Inf = numpy.inf
+        schedulers._LRScheduler = getattr(schedulers, "LRScheduler", None) or schedulers._LRScheduler
+    lend_operators()
+    return [importlib.import_module(name) for name in names]
+
+
+def lend_operators() -> None:
+    """Declare the operators that torchvision names when it is imported, where its compiled part is not there."""
+    import torch
+
+    spec = importlib.util.find_spec("torchvision")
+    folder = Path(spec.origin).parent if spec and spec.origin else None
+    if folder is None or list(folder.glob("_C*")):
+        return
+    for name in ("nms", "qnms"):
+        with contextlib.suppress(RuntimeError, AttributeError):
+            torch.library.define(f"torchvision::{name}", "(Tensor dets, Tensor scores, float iou_threshold) -> Tensor")
+
+
+def installed(name: str) -> str | None:
+    """The version of the distribution behind a package."""
+    with contextlib.suppress(importlib.metadata.PackageNotFoundError):
+        return importlib.metadata.version(name.split(".")[0].replace("_", "-"))
+    return None
+
+
+def execute(spec: dict[str, Any], root: Path, script: Path, watch: Any) -> int:
+    """Run the script as `__main__` and record how it ended, which files of the project it loaded, and warnings."""
+    try:
+        return run_script(watch.spec, root, script, watch.record)
+    finally:
+        watch.record("loaded", files=loaded(root, script), warnings=watch.warnings(), **given())
+
+
+def given() -> dict[str, list[str] | None]:
+    """What the project had so far besides its files of code and its packages, and which functions of it were called."""
+    kinds = {"lent": LENT, "compiled": COMPILED, "installed": INSTALLED, "moved": MOVED, "opened": OPENED}
+    return {**{name: list(held) for name, held in kinds.items()}, "calls": CALLED[-1].report()}
+
+
+def loaded(root: Path, script: Path) -> list[str]:
+    """The project's files that were executed, relative to its root: modules of torch have a bare name for a path."""
+    origins = [str(script), *(getattr(module, "__file__", None) for module in list(sys.modules.values()))]
+    found = set()
+    for origin in filter(os.path.isabs, filter(None, origins)):
+        with contextlib.suppress(ValueError, OSError):
+            found.add(Path(origin).resolve().relative_to(root.resolve()).as_posix())
+    return sorted(found)
+
+
+def run_script(spec: dict[str, Any], root: Path, script: Path, record: Record) -> int:
+    """Run the script and return the status to end with."""
+    try:
+        if spec["module"]:
+            runpy.run_module(spec["module"], run_name="__main__", alter_sys=True)
+        else:
+            runpy.run_path(str(script), run_name="__main__")
+    except SystemExit as stop:
+        if stop.code not in (None, 0):
+            record("failure", type="SystemExit", message=str(stop.code), place=None, when=time.time())
+            return 1
+    except BaseException as error:
+        failed(error, root, record, spec)
+        return 1
+    record("end")
+    return 0
+
+
+def failed(error: BaseException, root: Path, record: Record, spec: dict[str, Any]) -> None:
+    """Record an exception that ended a training, and what of ours it is about, if it is."""
+    told = {"type": type(error).__name__, "message": str(error)[:4000], "place": place(error, root)}
+    record("failure", **told, stands_for=beside("blame").blamed(error, spec), when=time.time())
+    traceback.print_exc()
+
+
+def place(error: BaseException, root: Path) -> str | None:
+    """The innermost line of the project that an exception passed."""
+    found = None
+    for frame, line in traceback.walk_tb(error.__traceback__):
+        with contextlib.suppress(ValueError, OSError):
+            path = Path(frame.f_code.co_filename).resolve().relative_to(root.resolve())
+            found = f"{path.as_posix()}:{line}"
+    return found
+
+
+def beside(name: str) -> Any:
+    """A module that lies beside this file, in a package of its own: the project may have one of that name."""
+    if (package := "_fixer_harness") not in sys.modules:
+        sys.modules[package] = ModuleType(package)
+        sys.modules[package].__path__ = [str(Path(__file__).parent)]
+    return importlib.import_module(f"{package}.{name}")
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1], int(sys.argv[2]) if sys.argv[2:] else None))

@@ -1,0 +1,134 @@
+"""What the owner of a project can do where nothing of it trained here."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from types import MappingProxyType
+
+from verify.environments import naming
+from verify.environments.baseline import LIGHTNING
+from verify.environments.distributions import AMBIGUOUS, distribution, names_of
+from verify.evidence import Evidence, Fact, Failure, Recording
+from verify.judging.told import SETTINGS
+from verify.reading.missing_files import missing_file
+from verify.reading.sources import Sources
+
+_MISSING = re.compile(
+    r"NotFoundError: No module named '(?P<name>[\w.]+)|PackageMissing: (?P<other>[\w.]+) is not installed"
+)
+_ADVICE: tuple[tuple[str, str], ...] = (
+    (
+        r"arguments are required|Missing (?:option|argument|parameter)|required (?:option|flag)|must have a value",
+        f'it asks for arguments that only you know: name them with `script = "..."` and `args = [...]` {SETTINGS}',
+    ),
+    (
+        r"mutable default <class '[\w.]+'> for field",
+        "Python refuses this default since 3.11, with any Lightning: write `field(default_factory=...)` there, or name "
+        "an interpreter of Python 3.10 that has the target's Lightning with `--python`",
+    ),
+    (
+        r"No CUDA GPUs|not compiled with CUDA|Found no NVIDIA|Torch not linked|CUDA_HOME|requires? (?:a )?GPU",
+        "it trains on a GPU alone: run `fixer verify` on a machine that has one",
+    ),
+    (
+        r"gaierror|NameResolution|Max retries|Connection(?:Error|Refused)|URLError|couldn't connect|LocalEntryNotFound|"
+        r"Network is unreachable|offline mode|Name or service not known|OfflineModeIsEnabled",
+        "it downloads, and the proof runs without network: name a command that needs nothing from outside " + SETTINGS,
+    ),
+    (
+        r"empty iterable|num_samples should be a positive",
+        "its data set is empty here: name a command that trains on data which is in the repository, with "
+        f'`script = "..."` and `args = [...]` {SETTINGS}',
+    ),
+    (
+        r"MissingMandatoryValue|Missing mandatory value|InterpolationKeyError|You must specify",
+        f"its configuration leaves values open: name them with `args = [...]` {SETTINGS}",
+    ),
+    (
+        r"executed nothing of what was changed",
+        f'name a command that does, with `script = "..."` and `args = [...]` {SETTINGS}',
+    ),
+    (
+        r"module 'numpy' has no attribute|removed in the NumPy 2",
+        "it uses a name that NumPy dropped, and no version with it goes with this Python",
+    ),
+)
+_MOST = 2
+_NOTHING: Mapping[str, str] = MappingProxyType({})
+_COMPILED = re.compile(r"(?:No module named '(?:\w+\.)*|cannot import name ')(\w+)'")
+
+
+def advice(
+    tried: Iterable[Evidence],
+    sources: Sources,
+    left: Mapping[str, str] = _NOTHING,
+    installed: Mapping[str, str] = _NOTHING,
+) -> tuple[Fact, ...]:
+    """What to do about the reasons for which nothing of a tree trained; nothing where none is known.
+
+    `left` are the packages that were not asked for, with the reasons, and `installed` what the environment holds.
+    """
+    found = list(tried)
+    failures = [run.failure for item in found for run in _runs(item) if run.failure]
+    texts = [text for item in found for text in (item.reason, *(fact.text for fact in item.facts))]
+    texts += [f"{failure.type}: {failure.message}" for failure in failures]
+    if compiled := _to_compile(texts, sources.root):
+        return (compiled,)
+    missing = [match for text in texts if (match := _MISSING.search(text))]
+    told = [line for match in missing for line in _of_missing(match["name"] or match["other"], left, installed)]
+    told += [*_of_data(failures, sources), *(line for text in texts for line in _matching(text))]
+    return tuple(Fact("next", text) for text in list(dict.fromkeys(told))[:_MOST])
+
+
+def _runs(item: Evidence) -> list[Recording]:
+    return [run for run in (item.after, *(part.after for part in item.alone)) if run is not None]
+
+
+def _to_compile(texts: Iterable[str], root: Path) -> Fact | None:
+    for module in (name for text in texts for name in _COMPILED.findall(text)):
+        if source := next(iter((*root.rglob(f"{module}.pyx"), *root.rglob(f"{module}/*.pyx"))), None):
+            where = source.relative_to(root).as_posix()
+            told = f"{where} has to be compiled first: name the command with `setup = [...]` and a `script` {SETTINGS}"
+            return Fact("next", told)
+    return None
+
+
+def _of_data(failures: Iterable[Failure], sources: Sources) -> Iterator[str]:
+    """What to do about data that is not there: only what nothing in the project writes is not in the repository."""
+    for failure in failures:
+        missing = missing_file(failure, sources)
+        if missing and missing.written:
+            yield f"`{missing.path}` is written at {missing.written}: run that first, with `setup = [...]` {SETTINGS}"
+        elif missing:
+            yield (
+                f"`{missing.path}` is not in the repository: name a command that trains on a sample that is, with "
+                f'`script = "..."` and `args = [...]` {SETTINGS}'
+            )
+
+
+def _matching(text: str) -> Iterator[str]:
+    for pattern, told in _ADVICE:
+        if match := re.search(pattern, text):
+            names = match.groupdict()
+            yield told.replace("{name}", (names.get("name") or names.get("other") or "").split(".")[0])
+
+
+def _of_missing(module: str, left: Mapping[str, str], installed: Mapping[str, str]) -> list[str]:
+    """What to do about a module that is not there: nobody named it, what brings it has no such module, or it did not
+    install. Nothing for Lightning's own, and for what has the name of a project's own file."""
+    package = module.split(".")[0]
+    if package in left:
+        return [naming.advice(package, left[package])]
+    if package.replace("_", "-") in LIGHTNING or package in AMBIGUOUS:
+        return []
+    for name in sorted(names_of(package) & {*installed}):
+        told = f"{name} {installed[name]} is installed and has no module {module}: name the release that has it in"
+        return [f"{told} the project's requirements, or another distribution with `packages = [...]` {SETTINGS}"]
+    if distribution(package) is None and installed:
+        return [naming.advice(package, "no manifest names it")]
+    return [
+        f"{package} could not be installed here: name an interpreter that has it, with torch and the target's "
+        f"Lightning, with `--python`, and one for the old code with `baseline-python` {SETTINGS}"
+    ]

@@ -1,0 +1,117 @@
+"""What runs executed of each file that was changed, whatever kind of file it is."""
+
+from __future__ import annotations
+
+import ast
+import re
+import sys
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from pathlib import Path, PurePosixPath
+
+from verify.evidence import How, Touched
+from verify.judging.record import Raw
+from verify.reading.idle import changed_functions, code_outside, same_code
+from verify.reading.modules import CODE, configures
+from verify.reading.sources import Sources
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomlkit as tomllib
+
+_MANIFEST = re.compile(
+    r"(?:.*/)?(?:[\w.-]*(?:requirements|constraints)[\w.-]*\.(?:txt|in)|setup\.(?:py|cfg)|pyproject\.toml|Pipfile|"
+    r"(?:environment|env|conda)[\w.-]*\.ya?ml|[\w.-]+\.lock|conda-lock\.yml)|(?:.*/)?requirements/[^/]+\.(?:txt|in)"
+)
+_INSTALLING = frozenset({"poetry", "pdm", "uv", "hatch", "flit", "setuptools", "pixi", "rye"})
+"""The tools whose settings say what is installed."""
+_DOCUMENTS = (".md", ".rst", ".markdown", ".adoc")
+
+
+def parts(
+    before: Sources, after: Sources, changed: Iterable[str], runs: Sequence[Raw], manifests: Iterable[str] = ()
+) -> tuple[Touched, ...]:
+    """Each changed file with what these runs of the tree after executed of it; `manifests` are those that their
+    environment was installed from."""
+    held = {path for raw in runs for path in raw.held}
+    known = all(raw.calls is not None for raw in runs)
+    calls = frozenset(call for raw in runs for call in raw.calls or ()) if known else None
+    found = []
+    for path in sorted(set(changed)):
+        if is_manifest(path):
+            asks = _asks(before.root / path) != _asks(after.root / path)
+            found.append(Touched(path, "not installed" if asks else "document"))
+        elif path.endswith(".py"):
+            found.append(_code(path, before.tree(path), after.tree(path), path in held, calls))
+        else:
+            found.append(Touched(path, _other(after.root, path, path in held)))
+    if any(raw.is_silent for raw in runs):
+        found = [replace(file, how="not told") if file.how in ("not loaded", "not read") else file for file in found]
+    return installed_from(found, manifests)
+
+
+def installed_from(touched: Iterable[Touched], manifests: Iterable[str]) -> tuple[Touched, ...]:
+    """The files, with the manifests among them that an environment was installed from."""
+    known = frozenset(manifests)
+    return tuple(replace(file, how="installed") if file.path in known else file for file in touched)
+
+
+def _asks(place: Path) -> object:
+    """What a manifest says that may bear on what is installed: of a pyproject.toml not the settings of tools."""
+    try:
+        text = place.read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        text = ""
+    if place.name != "pyproject.toml":
+        return text if text.strip() else ""
+    try:
+        held = tomllib.loads(text)
+    except ValueError:
+        return text
+    tools = held.get("tool")
+    kept = {name: one for name, one in tools.items() if name in _INSTALLING} if isinstance(tools, dict) else {}
+    return {**{name: one for name, one in held.items() if name != "tool"}, **kept}
+
+
+def further(one: Iterable[Touched], other: Iterable[Touched]) -> tuple[Touched, ...]:
+    """Of each file what the runs that executed more of it did; the first of them where both did alike."""
+    found: dict[str, Touched] = {}
+    for file in (*one, *other):
+        known = found.setdefault(file.path, file)
+        if _rank(file) > _rank(known):
+            found[file.path] = file
+    return tuple(found[path] for path in sorted(found))
+
+
+def _rank(file: Touched) -> tuple[bool, bool]:
+    return file.is_covered, file.is_loaded
+
+
+def is_manifest(path: str) -> bool:
+    """Whether a file asks for packages to be installed: what runs is installed from it, or it is not executed."""
+    return _MANIFEST.fullmatch(path) is not None
+
+
+def _other(root: Path, path: str, held: bool) -> How:
+    if path.endswith(CODE):
+        return "executed" if held else "not loaded"
+    if held or configures(root, path):
+        return "read" if held else "not read"
+    return "document" if PurePosixPath(path).suffix in _DOCUMENTS else "not run"
+
+
+def _code(
+    path: str, old: ast.Module | None, new: ast.Module | None, held: bool, calls: frozenset[str] | None
+) -> Touched:
+    if old and new and same_code(old, new):
+        return Touched(path, "same code")
+    if not held:
+        return Touched(path, "not loaded")
+    if old is None or new is None or calls is None:
+        return Touched(path, "executed")
+    functions = changed_functions(old, new)
+    called = tuple(dict.fromkeys(name for name, line in functions if f"{path}:{line}" in calls))
+    idle = tuple(dict.fromkeys(name for name, line in functions if f"{path}:{line}" not in calls))
+    is_executed = called or not functions or code_outside(old) != code_outside(new)
+    return Touched(path, "executed" if is_executed else "not called", called, idle)

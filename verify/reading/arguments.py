@@ -1,0 +1,210 @@
+"""Arguments that a script cannot be started without, filled where something of the project's own fits."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+
+from verify.reading.commands import Command
+from verify.reading.sources import Sources, imports
+
+_CONFIG = re.compile(r"(^|_)(config|configs|cfg|conf|hparams|hyperparams|settings|yaml)(_|$)")
+_OUTPUT = re.compile(r"(^|_)(out|output|save|log|logs|result|results|work)(_|$)")
+_NAME = re.compile(r"(^|_)(name|exp|experiment|run|tag|version|id|note|project)$")
+_FORMATS = (".yaml", ".yml", ".json", ".toml", ".cfg", ".ini")
+_HIDDEN = frozenset({"node_modules", "site-packages", "package.json", "environment.yaml", "environment.yml"})
+_LARGEST = 100_000
+_OF_CLI = re.compile(r"^(model|data|trainer):", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Required:
+    """One argument: the option that it is given by, None for a positional one, its name, type and choices."""
+
+    option: str | None
+    name: str
+    kind: str = ""
+    choices: tuple[str, ...] = ()
+
+
+def filled(sources: Sources, path: str, said: Sequence[Command]) -> tuple[str, ...]:
+    """Arguments for all that a script requires; none where it requires nothing, or something that cannot be known."""
+    found: list[str] = []
+    for each in required(sources, path):
+        value = _value(each, sources.root, path, said)
+        if value is None:
+            return ()
+        found += [value] if each.option is None else [each.option, value]
+    return tuple(found)
+
+
+def required(sources: Sources, path: str) -> list[Required]:
+    """What argparse, click, absl, fire and typer ask for in a script, positional arguments first."""
+    tree = sources.tree(path)
+    if tree is None:
+        return []
+    found = [each for node in ast.walk(tree) if isinstance(node, ast.Call) for each in _asked(node, tree)]
+    if any(each.module.split(".")[0] == "typer" for each in imports(tree)):
+        found += _of_typer(tree)
+    return sorted(dict.fromkeys(found), key=lambda each: each.option is not None)
+
+
+def _asked(call: ast.Call, tree: ast.Module) -> Iterator[Required]:
+    name = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
+    given = {keyword.arg: keyword.value for keyword in call.keywords}
+    words = [arg.value for arg in call.args if isinstance(arg, ast.Constant) and isinstance(arg.value, str)]
+    if name in ("add_argument", "option", "argument") and words:
+        options = [word for word in words if word.startswith("-")]
+        free = _constant(given.get("nargs")) in ("?", "*", 0) or "default" in given or "action" in given
+        needed = _constant(given.get("required")) is True if options else name != "option" and not free
+        if needed and _constant(given.get("required")) is not False:
+            long = max(options or words, key=len)
+            yield Required(long if options else None, _plain(long), _kind(given.get("type")), _choices(given))
+    elif name == "mark_flag_as_required" and words:
+        yield Required(f"--{words[0]}", _plain(words[0]))
+    elif name == "mark_flags_as_required" and call.args:
+        yield from (Required(f"--{word}", _plain(word)) for word in _strings(call.args[0]))
+    elif name == "Fire" and call.args and isinstance(call.args[0], ast.Name):
+        yield from _of_function(tree, call.args[0].id)
+
+
+def _of_function(tree: ast.Module, name: str) -> Iterator[Required]:
+    for node in tree.body:
+        if isinstance(node, ast.FunctionDef) and node.name == name:
+            args = node.args.args[: len(node.args.args) - len(node.args.defaults)]
+            bare = [
+                arg for arg, value in zip(node.args.kwonlyargs, node.args.kw_defaults, strict=True) if value is None
+            ]
+            for arg in (*args, *bare):
+                yield Required(f"--{arg.arg}", _plain(arg.arg), _kind(arg.annotation))
+
+
+def _of_typer(tree: ast.Module) -> Iterator[Required]:
+    """What the one command of a script is to be given: where there are several, it is not known which trains."""
+    calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call) and node.args]
+    run = {arg.id for call in calls if _last(call.func) == "run" and isinstance(arg := call.args[0], ast.Name)}
+    found = [
+        node for node in tree.body if isinstance(node, ast.FunctionDef)
+        and (node.name in run or any(_last(getattr(mark, "func", mark)) == "command" for mark in node.decorator_list))
+    ]  # fmt: skip
+    for node in found if len(found) == 1 else ():
+        given = node.args
+        bare: list[ast.expr | None] = [None] * (len(given.args) - len(given.defaults))
+        defaults = [*bare, *given.defaults, *given.kw_defaults]
+        for parameter, default in zip([*given.args, *given.kwonlyargs], defaults, strict=True):
+            yield from _of_parameter(parameter, default)
+
+
+def _of_parameter(arg: ast.arg, default: ast.expr | None) -> Iterator[Required]:
+    """What typer asks for a parameter, which `Option` or `Argument` describe, as its default or in `Annotated`."""
+    note: ast.expr | None = arg.annotation
+    told = default
+    if isinstance(note, ast.Subscript) and _last(note.value) == "Annotated" and isinstance(note.slice, ast.Tuple):
+        told = next((each for each in note.slice.elts[1:] if _described(each)), None)
+        note = note.slice.elts[0]
+    if default is not None and not (told is default and _described(told) and _is_left_open(told)):
+        return
+    name = arg.arg.replace("_", "-")
+    words = [each.value for each in told.args if isinstance(each, ast.Constant)] if isinstance(told, ast.Call) else []
+    longs = [word for word in words if isinstance(word, str) and word.startswith("--")]
+    option = next(iter(longs), f"--{name}") if told is not None and _described(told) == "Option" else None
+    yield Required(option, _plain(arg.arg), _kind(note))
+
+
+def _described(node: ast.expr | None) -> str:
+    """`Option` or `Argument`, where a parameter is described so."""
+    name = _last(node.func) if isinstance(node, ast.Call) else ""
+    return name if name in ("Option", "Argument") else ""
+
+
+def _is_left_open(node: ast.expr) -> bool:
+    """Whether a description gives no default."""
+    if not isinstance(node, ast.Call):
+        return False
+    named = (each.value for each in node.keywords if each.arg == "default")
+    return all(_constant(value) is ... for value in (*node.args[:1], *named))
+
+
+def _last(node: ast.expr) -> str:
+    return node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", "")
+
+
+def _constant(node: ast.expr | None) -> object:
+    return node.value if isinstance(node, ast.Constant) else None
+
+
+def _kind(node: ast.expr | None) -> str:
+    return node.id if isinstance(node, ast.Name) else ""
+
+
+def _choices(given: dict[str | None, ast.expr]) -> tuple[str, ...]:
+    kind = given.get("type")
+    inside = kind.args[0] if isinstance(kind, ast.Call) and kind.args else None
+    return _strings(given.get("choices") or inside)
+
+
+def _strings(node: ast.expr | None) -> tuple[str, ...]:
+    values = node.elts if isinstance(node, ast.List | ast.Tuple) else []
+    return tuple(str(value.value) for value in values if isinstance(value, ast.Constant))
+
+
+def _plain(option: str) -> str:
+    return option.lstrip("-").replace("-", "_").lower()
+
+
+def _value(asked: Required, root: Path, script: str, said: Sequence[Command]) -> str | None:
+    if asked.choices:
+        return asked.choices[0]
+    if _CONFIG.search(asked.name):
+        return _config(root, script, said)
+    if asked.kind in ("int", "float"):
+        return "1"
+    if asked.kind in ("", "str", "Path") and _OUTPUT.search(asked.name):
+        return "fixer-output"
+    return "fixer" if asked.kind in ("", "str") and _NAME.search(asked.name) else None
+
+
+def cli_config(root: Path, script: str, said: Iterable[Command]) -> str | None:
+    """A configuration of a LightningCLI: one that says which model or data, or how to train."""
+    return _config(root, script, said, lambda text: bool(_OF_CLI.search(text)))
+
+
+def _config(
+    root: Path, script: str, said: Iterable[Command], fits: Callable[[str], bool] = lambda text: True
+) -> str | None:
+    """A configuration that the project's people start a script with, else the smallest that lies in the tree, those
+    near the script first."""
+    named = [word for command in said if _starts(command, script) for word in command.args]
+    named += [word for command in said for word in command.args]
+    for word in named:
+        value = word.partition("=")[2] or word
+        inside = ".." not in PurePosixPath(value).parts and not value.startswith("/")
+        if value.endswith(_FORMATS) and inside and (root / value).is_file() and fits(_text(root / value)):
+            return value
+    near = PurePosixPath(script).parts[:1] if "/" in script else ()
+    found = [
+        (path.relative_to(root).parts[: len(near)] != near, path.stat().st_size, path.relative_to(root).as_posix())
+        for path in root.rglob("*.*")
+        if path.suffix in _FORMATS and path.is_file() and not path.is_symlink() and _is_config(path.relative_to(root))
+    ]
+    fitting = (each[2] for each in sorted(found) if 0 < each[1] <= _LARGEST and fits(_text(root / each[2])))
+    return next(fitting, None)
+
+
+def _text(path: Path) -> str:
+    return path.read_text(encoding="utf-8", errors="replace")
+
+
+def _starts(command: Command, script: str) -> bool:
+    dotted = ".".join(PurePosixPath(script).with_suffix("").parts)
+    return command.module == dotted or bool(command.script and script.endswith(command.script))
+
+
+def _is_config(path: Path) -> bool:
+    """Whether a file is one of those that a training reads, by its folder or its name."""
+    if any(part.startswith(".") or part in _HIDDEN for part in path.parts):
+        return False
+    return any(part.lower().startswith(("conf", "cfg", "hparam", "train", "experiment")) for part in path.parts)

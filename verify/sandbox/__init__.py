@@ -1,0 +1,1 @@
+"""Programs that are not ours: shut in, limited, ended."""
