@@ -39,6 +39,7 @@ def test_two_at_once_build_one_environment_that_the_next_finds(tmp_path: Path, u
     assert results[0][0].packages["six"] == "1.17.0"
     assert "packaging" in results[0][0].packages
     assert results[0][1] == ("cuda-only (no wheels)",)
+    assert list(tmp_path.glob("*/lib/*/site-packages/__pycache__/six.*.pyc")), "nobody can write it later"
 
 
 def test_without_an_index_the_reason_is_told_and_nothing_is_kept(tmp_path: Path) -> None:

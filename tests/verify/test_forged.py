@@ -64,13 +64,27 @@ class Printing(Recorded):
     """An environment where packages print."""
 
     def says(self, folder: Path, code: str, *args: str) -> str:
-        lines = ["3", "[]", "[1, 2]", '["a", 3]', '["other", "x"]', "[" * 100_000, '["a", "boom"]', '["b", ""]', "{"]
+        lines = [
+            "3",
+            "[]",
+            '["", [7, "lib/a"]]',
+            "[[], []]",
+            "[1, 2]",
+            '["a", 3]',
+            '["other", "x"]',
+            "[" * 100_000,
+            '["a", "boom"]',
+            '["b", ""]',
+            "{",
+        ]
         return "\n".join(f"fixer-loads {line}" for line in lines)
 
 
 def test_what_packages_print_is_no_answer(tmp_path: Path) -> None:
     installer: Installer = Printing(None, (), {}, threading.Event(), CONTAINED, ())
-    assert unloadable(tmp_path, installer, ["a", "b"], "pytorch-lightning==2.6.6") == {"a": "boom"}
+    loaded: set[str] = set()
+    assert unloadable(tmp_path, installer, ["a", "b"], "pytorch-lightning==2.6.6", loaded) == {"a": "boom"}
+    assert loaded == {"7", "lib/a"}
 
 
 @pytest.mark.parametrize(

@@ -172,5 +172,5 @@ def test_packages_of_an_older_python_load_as_they_do_beside_the_harness(tmp_path
         (folder / "RECORD").write_text(f"{name}.py,,\n")
         (folder / "top_level.txt").write_text(f"{name}\n")
     installer: Installer = Here(None, (), {}, threading.Event(), CONTAINED, ())
-    found = unloadable(tmp_path, installer, ["old-one", "broken-one"], "pytorch-lightning==2.6.6")
+    found = unloadable(tmp_path, installer, ["old-one", "broken-one"], "pytorch-lightning==2.6.6", set())
     assert list(found) == ["broken-one"] and "Nothing" in found["broken-one"]

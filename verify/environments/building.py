@@ -33,7 +33,7 @@ _OF_TODAY = frozenset(
 """What belongs to torch and Lightning, which are those of today."""
 _OTHER_FILES = "its files do not have the hashes that the project gives: it was changed, or another has its name"
 _NO_DAY = "2999-12-31"
-_BUILT = 3
+_BUILT = 4
 """Goes up when the same plan comes to be built otherwise."""
 _TOLD = 160
 _REFUSED = f"of addresses, only {GIT} ones are installed from"
@@ -148,7 +148,9 @@ def _fill(folder: Path, plan: Plan, python: Path, installer: Installer) -> tuple
     left = refused | wrong_files | {line: why for line, why in tried.items() if why}
     unfit = _unfit(folder, installer)
     lines = [line for line in plan.extras if line not in left and plan.unused.isdisjoint(_names([line]))]
-    broken = Repair(folder, installer, held, dated, plan.overrides).run(lines, plan.base[1])
+    repair = Repair(folder, installer, held, dated, plan.overrides)
+    broken = repair.run(lines, plan.base[1])
+    installer.compile(folder, repair.loaded)
     return (*(f"{line} ({_short(why)})" for line, why in left.items()), *unfit,
             *(f"{name} (it does not load: {_short(why)})" for name, why in broken.items()))  # fmt: skip
 

@@ -47,6 +47,10 @@ for dist, names in asked.items():
         print(mark + json.dumps([dist, wrong]), file=told, flush=True)
         if wrong:
             break
+here = os.path.join(sys.prefix, "")
+files = [getattr(module, "__file__", None) or "" for module in list(sys.modules.values())]
+folders = {os.path.dirname(os.path.relpath(file, here)) for file in files if file.startswith(here)}
+print(mark + json.dumps(["", sorted(folders)]), file=told, flush=True)
 os._exit(0)
 """
 _OLD_NAMES = (
@@ -79,6 +83,8 @@ class Repair:
     held: tuple[str, ...]
     dated: tuple[str, ...]
     overrides: tuple[str, ...]
+    loaded: set[str] = field(default_factory=set)
+    """The folders of the environment that the packages load modules from, relative to it."""
     _tried: set[tuple[str, ...]] = field(default_factory=set)
 
     def run(self, lines: Sequence[str], lightning: str) -> Mapping[str, str]:
@@ -87,15 +93,15 @@ class Repair:
         `lightning` is the requirement on Lightning's release, which is tried as well.
         """
         names = [str(canonicalize_name(Requirement(line).name)) for line in (lightning, *lines)]
-        failing = unloadable(self.folder, self.installer, names, lightning)
+        failing = unloadable(self.folder, self.installer, names, lightning, self.loaded)
         moved = False
         for _ in range(ROUNDS):
             tried = [self._try(name, error) for name, error in failing.items()]
             if not any(tried):
                 break
             moved = True
-            failing = unloadable(self.folder, self.installer, failing, lightning)
-        return unloadable(self.folder, self.installer, names, lightning) if moved else failing
+            failing = unloadable(self.folder, self.installer, failing, lightning, self.loaded)
+        return unloadable(self.folder, self.installer, names, lightning, self.loaded) if moved else failing
 
     def _try(self, name: str, error: str) -> bool:
         """Install the first thing that was not tried yet; whether anything was."""
@@ -129,8 +135,11 @@ class Repair:
         return [held for held in self.held if Requirement(held).name != name]
 
 
-def unloadable(folder: Path, installer: Installer, names: Iterable[str], lightning: str) -> dict[str, str]:
-    """Which of these distributions cannot be imported in an environment, and the exception of each.
+def unloadable(
+    folder: Path, installer: Installer, names: Iterable[str], lightning: str, loaded: set[str]
+) -> dict[str, str]:
+    """Which of these distributions cannot be imported in an environment, and the exception of each. The folders that
+    the others load modules from are added to `loaded`.
 
     What the harness lends to old packages is lent here too.
     """
@@ -143,16 +152,18 @@ def unloadable(folder: Path, installer: Installer, names: Iterable[str], lightni
     while left:
         asked = json.dumps([{name: modules_of(name) for name in left}, lent, _MARK, _ENDED])
         said = installer.says(folder, _IMPORTS, asked).splitlines()
-        found |= dict(_told([line.removeprefix(_MARK) for line in said if line.startswith(_MARK)], left))
+        told = list(_told(line.removeprefix(_MARK) for line in said if line.startswith(_MARK)))
+        found |= {name: wrong for name, wrong in told if name in left and isinstance(wrong, str)}
+        loaded.update(place for _, places in told if isinstance(places, list) for place in map(str, places))
         ended = next((name for name in left if found.get(name) == _ENDED), None)
         left = left[left.index(ended) + 1 :] if ended else []
     return {name: wrong for name, wrong in found.items() if wrong}
 
 
-def _told(lines: Iterable[str], names: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """The names and what is wrong with them: packages can print such lines too, and other ones."""
+def _told(lines: Iterable[str]) -> Iterator[tuple[str, object]]:
+    """What was said, by name: packages can print such lines too, and other ones."""
     for line in lines:
         with contextlib.suppress(ValueError, TypeError, RecursionError):
-            name, wrong = json.loads(line)
-            if name in names and isinstance(wrong, str):
-                yield name, wrong
+            name, said = json.loads(line)
+            if isinstance(name, str):
+                yield name, said
