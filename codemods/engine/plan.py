@@ -106,7 +106,8 @@ def plan(
             rejected = {**draft.rejected, **unstable}
     left = {(finding.code, finding.path, finding.message, finding.row) for finding in again}
     settled = [_settle(finding, draft, options) for finding in looked.findings]
-    findings = told(settled, left, draft.changed, draft.seen)
+    texts = {path: (draft.base[path], data) for path, data in draft.data.items() if data != draft.base.get(path, data)}
+    findings = told(settled, left, draft.changed, draft.seen, texts)
     bugs = tuple(f"{code} in {path}: {why}" for (code, path), why in sorted(draft.rejected.items()) if why != DEEP)
     return Plan(findings, tuple(draft.changes), looked.skipped, bugs)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Container, Mapping, Sequence
 from dataclasses import replace
+from difflib import SequenceMatcher
 from itertools import zip_longest
 
 from codemods.finding import Finding, Span
@@ -18,9 +19,11 @@ def told(
     left: Container[tuple[str, str, str, str | None]],
     changed: Collection[Unit],
     seen: Mapping[Unit, Sequence[Finding]],
+    texts: Mapping[str, tuple[bytes, bytes]],
 ) -> tuple[Finding, ...]:
     """The findings with what became of them. `left` is what a look at the result gives, as code, path, message and row,
-    `changed` says which files each rule changed, `seen` what it found in each when its turn came."""
+    `changed` says which files each rule changed, `seen` what it found in each when its turn came, and `texts` holds the
+    files that were changed, before and after."""
     every = [*settled, *_led_to(settled, changed, seen)]
     files: dict[str, list[Finding]] = {}
     for finding in every:
@@ -35,20 +38,41 @@ def told(
         instead |= _forestalled(mine, then, repairs.get(path, ()))
     return tuple(
         _answered(finding, answer)
-        if (answer := _answer(finding, files[finding.path], left))
+        if (answer := _answer(finding, files[finding.path], left, texts))
         else instead.get(finding, finding)
         for finding in every
     )
 
 
+def _is_gone(finding: Finding, before: bytes, after: bytes) -> bool:
+    """Whether the text that a finding is about stands in none of the lines that took the place of its own."""
+    old, new = (text.decode(errors="replace").splitlines() for text in (before, after))
+    place = finding.span
+    first = old[place.line - 1]
+    said = first[place.column - 1 : place.end_column - 1] if place.end_line == place.line else first[place.column - 1 :]
+    for kind, start, end, to, until in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
+        if start < place.line <= end:
+            return kind != "equal" and not any(said in line for line in new[to:until])
+    return False
+
+
 def _answer(
-    finding: Finding, others: Sequence[Finding], left: Container[tuple[str, str, str, str | None]]
+    finding: Finding,
+    others: Sequence[Finding],
+    left: Container[tuple[str, str, str, str | None]],
+    texts: Mapping[str, tuple[bytes, bytes]],
 ) -> Finding | None:
-    """What another rule repaired at the place of a finding that was left, going by the same row, where its own rule
-    says nothing of the kind about the result."""
+    """The repair that answers a finding which was left, where its own rule says nothing of the kind about the result:
+    what another rule made at its place, going by the same row, or whatever took the text away that it is about. What
+    has no row speaks of what follows from the move, and is not answered by it."""
     if finding.applied or not finding.row or (finding.code, finding.path, finding.message, finding.row) in left:
         return None
-    return _repair_at(finding, [other for other in others if other.row == finding.row and other.applied])
+    applied = [other for other in others if other.applied]
+    if repair := _repair_at(finding, [other for other in applied if other.row == finding.row]):
+        return repair
+    if finding.cell is not None or finding.path not in texts or not _is_gone(finding, *texts[finding.path]):
+        return None
+    return min(applied, key=lambda other: abs(other.span.line - finding.span.line), default=None)
 
 
 def _answered(finding: Finding, answer: Finding) -> Finding:

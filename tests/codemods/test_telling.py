@@ -108,7 +108,33 @@ def test_all_that_a_repair_led_to_is_told_at_its_cell() -> None:
     seen = {("BBB001", "a.ipynb"): [found("BBB001", 2, "one", 3), found("BBB001", 3, "two", 3)]}
     first = found("AAA001", 2, "m", 3)
     changed = {("AAA001", "a.ipynb"), ("BBB001", "a.ipynb")}
-    every = told([first], (), changed, seen)
+    every = told([first], (), changed, seen, {})
     assert [(item.message, item.span, item.cell) for item in every] == [(m, first.span, 3) for m in ("m", "one", "two")]
-    alone = told([], (), changed, seen)
+    alone = told([], (), changed, seen, {})
     assert [(item.message, item.cell) for item in alone] == [("one", 3), ("two", 3)]
+
+
+LEFT = Finding("AAA001", "a.py", Span(1, 5, 1, 8), "old went", "manual", "by hand", "M001")
+MADE = Finding("AAA001", "a.py", Span(1, 1, 1, 2), "x", "safe", "r", "M002", applied=True)
+
+
+@pytest.mark.parametrize(
+    ("finding", "after", "again", "answered"),
+    [
+        (LEFT, "y = new\nsee(old)\n", False, True),
+        (LEFT, "y = new\nsee(old)\n", True, False),
+        (LEFT, "y = old\nsee(old)\n", False, False),
+        (LEFT, "x = old\nsee(new)\n", False, False),
+        (replace(LEFT, row=None), "y = new\nsee(old)\n", False, False),
+        (replace(LEFT, cell=0), "y = new\nsee(old)\n", False, False),
+    ],
+)
+def test_what_took_the_text_of_a_finding_away_answers_it(
+    finding: Finding, after: str, again: bool, answered: bool
+) -> None:
+    """A finding without a row speaks of what follows from the move, which a rewrite of its place does not answer."""
+    left = {(finding.code, finding.path, finding.message, finding.row)} if again else set()
+    texts = {"a.py": (b"x = old\nsee(old)\n", after.encode())}
+    first, _ = told([finding, MADE], left, {("AAA001", "a.py")}, {}, texts)
+    assert first.applied is answered
+    assert first.reason == ("The repair of AAA001 answers it." if answered else "by hand")
