@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import csv
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -16,7 +16,7 @@ from codemods.finding import Fix
 from codemods.lightning.facts import literal
 
 HERE = Path(__file__).parent
-KINDS = ("int?", "float?", "bool?")
+KINDS = ("int?", "float?", "number?", "bool?", "option?", "flag?", "unset?")
 
 
 @dataclass(frozen=True)
@@ -24,9 +24,10 @@ class Row:
     """What becomes of an argument that has a certain value.
 
     `value` is a literal, `int` (one above 0), `str`, `bool`, `dict`, one of those with a question mark for what is
-    seen to be one when the program runs, or `*` for any. `action` is `drop`, `write` (`target` is the new keyword),
-    `callback` (`target` is the new callback), `special` (`target` names the code that decides) or `manual`; `{}`
-    stands for the value.
+    seen to be one when the program runs (or to be a `number`, or one of `domains.kinds_of`), or `*` for any. `action`
+    is `drop`, `write` (`target` is the new keyword), `callback` (`target` is the new callback, which may stand under a
+    condition), `special` (`target` names the code that decides) or `manual`; `{}` stands for the value. `guarded` is
+    the target where the value may be None, which what `target` says does not take.
     """
 
     argument: str
@@ -36,6 +37,7 @@ class Row:
     level: Fix
     row: str | None
     reason: str
+    guarded: str = ""
 
     @property
     def keyword(self) -> str:
@@ -53,7 +55,8 @@ def rows() -> Mapping[str, tuple[Row, ...]]:
     """The rows of each argument, in the order in which they are tried."""
     found: dict[str, list[Row]] = {}
     for row in _read("arguments.csv"):
-        found.setdefault(row["argument"], []).append(Row(**{**row, "row": row["row"] or None}))  # type: ignore[arg-type]
+        said: dict[str, Any] = {**row, "row": row["row"] or None}
+        found.setdefault(row["argument"], []).append(Row(**said))
     return {name: tuple(items) for name, items in found.items()}
 
 
@@ -97,17 +100,17 @@ def _read(name: str) -> Iterator[dict[str, str]]:
         yield from csv.DictReader(file)
 
 
-def find(argument: str, node: ast.expr, kind: str) -> Row | None:
-    """The first row for an argument that fits a value; `kind` is what is known of it when the program runs."""
+def find(argument: str, node: ast.expr, kinds: Collection[str]) -> Row | None:
+    """The first row for an argument that fits a value; `kinds` is what is known of it when the program runs."""
     known, value = literal(node)
-    return next((row for row in rows().get(argument, ()) if _fits(row.value, known, value, kind)), None)
+    return next((row for row in rows().get(argument, ()) if _fits(row.value, known, value, kinds)), None)
 
 
-def _fits(wanted: str, known: bool, value: Any, kind: str) -> bool:
+def _fits(wanted: str, known: bool, value: Any, kinds: Collection[str]) -> bool:
     if wanted == "*":
         return True
     if wanted in KINDS:
-        return wanted == f"{kind}?"
+        return wanted[:-1] in kinds
     if not known:
         return False
     plain: type | None = {"int": int, "str": str, "bool": bool, "dict": dict}.get(wanted)

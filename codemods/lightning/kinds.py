@@ -33,8 +33,9 @@ def part_of_choice(file: PythonFile, node: ast.expr) -> str:
 
 
 def kind_of(file: PythonFile, call: CallNode, node: ast.expr, options: Iterable[Options], depth: int = 0) -> str:
-    """`int` (None and bool may be among its values), `ids` (some, none missing), `str`, `float`, `gpus` (what
-    Lightning's own option gave: a number or text with a comma), `bool`, or `?`."""
+    """`int` (None and bool may be among its values), `ids` (some, none missing), `str`, `float`, `number` (said to be a
+    float, which a whole number is too), `gpus` (what Lightning's own option gave: a number or text with a comma),
+    `bool`, or `?`."""
     known, value = literal(node)
     if known:
         return {int: "int", type(None): "int", bool: "bool", float: "float", str: "str"}.get(type(value), "?")
@@ -82,7 +83,7 @@ def _kind_of_name(file: PythonFile, call: CallNode, name: str, options: Iterable
     arguments = function.args
     every = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
     annotation = next((item.annotation for item in every if item.arg == name), None)
-    return {"int": "int", "Optional[int]": "int", "int | None": "int", "float": "float", "bool": "bool"}.get(
+    return {"int": "int", "Optional[int]": "int", "int | None": "int", "float": "number", "bool": "bool"}.get(
         ast.unparse(annotation).removeprefix("typing.") if annotation else "", "?"
     )
 

@@ -18,8 +18,8 @@ _DECLARING = ("add_argument", "add_argparse_args")
 
 @dataclass(frozen=True)
 class Options:
-    """The kinds of each option's values (`int`, `float`, `str`, `bool`, `list` or `?`; None may be among the values of
-    any) and the functions that hand out what was parsed."""
+    """The kinds of each option's values (`int`, `float`, `number` for a float that is a whole number by default, `str`,
+    `bool`, `list` or `?`; None may be among the values of any) and the functions that hand out what was parsed."""
 
     kinds: Mapping[str, frozenset[str]]
     parsers: frozenset[str]
@@ -58,6 +58,25 @@ def default_of(file: PythonFile, call: CallNode, node: ast.expr) -> tuple[bool, 
     return literal(given["default"]) if "default" in given else (True, None)
 
 
+def is_always_given(file: PythonFile, name: str) -> bool:
+    """Whether every option of that name in a file gives a value, whatever the command line says: it is required, or a
+    flag."""
+    found = [item.node for item in file.calls_near(["add_argument"]) if _dest(item.node) == name]
+    return bool(found) and all(_is_flag(call) or _is_required(call) for call in found)
+
+
+def _is_flag(call: ast.Call) -> bool:
+    given = {item.arg for item in call.keywords}
+    return _kind(call) == "bool" and "action" in given and "default" not in given
+
+
+def _is_required(call: ast.Call) -> bool:
+    given = {item.arg: item.value for item in call.keywords}
+    if "nargs" in given:
+        return False
+    return not _is_optional(call) or ("required" in given and literal(given["required"]) == (True, True))
+
+
 def _is_optional(call: ast.Call) -> bool:
     """Whether an option may be left out: its name begins with a dash."""
     first = call.args[0] if call.args else None
@@ -92,6 +111,8 @@ def _kind(call: ast.Call) -> str:
         return "?"
     if kind.id == "int" and isinstance(value, float | str):
         return "?"
+    if kind.id == "float" and type(value) in (int, bool):
+        return "number"
     return kind.id if kind.id != "str" or value is None or isinstance(value, str) else "?"
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from types import ModuleType
 from typing import Any
@@ -17,9 +17,20 @@ NEVER_NONE = frozenset(
 USUAL = {
     "enable_progress_bar": True,
     "detect_anomaly": None,
-    "callbacks": "[('TQDMProgressBar', (), (('refresh_rate', 1),))]",
+    "enable_model_summary": True,
+    "enable_checkpointing": True,
+    "accumulate_grad_batches": 1,
+    "profiler": None,
+    "overfit_batches": 0.0,
+    "reload_dataloaders_every_n_epochs": 0,
+    "limit_train_batches": 1.0,
+    "limit_val_batches": 1.0,
+    "limit_test_batches": 1.0,
+    "callbacks": [],
 }
 """What is the same as nothing."""
+IDLE = (("TQDMProgressBar", "process_position", 0), ("TQDMProgressBar", "refresh_rate", 1))
+"""Callbacks that are there in any case, by what they are given."""
 PACKAGES = ("pytorch_lightning", "lightning")
 
 
@@ -38,6 +49,12 @@ class _Anything:
         return repr(self.said)
 
 
+def _is_idle(item: _Anything) -> bool:
+    if item.said[0] == "TQDMProgressBar" and any(value is None for _, value in item.said[2]):
+        raise TypeError("a progress bar takes no None")
+    return any(item.said == (name, (), ((word, value),)) for name, word, value in IDLE)
+
+
 class _Module(ModuleType):
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
@@ -54,7 +71,9 @@ def _lightning(record: list[str]) -> ModuleType:
                 raise TypeError(f"Trainer has no argument {unknown[0]}")
             if none := sorted(name for name in NEVER_NONE & given.keys() if given[name] is None):
                 raise TypeError(f"{none[0]} is None")
-            self.given = {name: value for name, value in given.items() if repr(value) != str(USUAL.get(name, ""))}
+            if "callbacks" in given:
+                given["callbacks"] = [item for item in given["callbacks"] or () if not _is_idle(item)]
+            self.given = {name: value for name, value in given.items() if repr(value) != repr(USUAL.get(name, self))}
 
         def fit(self, model: Any, **given: Any) -> None:
             record.append(f"{sorted(self.given.items())!r} {sorted(given.items())!r}")
@@ -69,10 +88,10 @@ def _lightning(record: list[str]) -> ModuleType:
 
 
 @contextmanager
-def _installed(modules: Mapping[str, ModuleType]) -> Iterator[None]:
+def _installed(modules: Mapping[str, ModuleType], words: Sequence[str]) -> Iterator[None]:
     before, arguments = dict(sys.modules), sys.argv
     sys.modules.update(modules)
-    sys.argv = ["train.py"]
+    sys.argv = ["train.py", *words]
     try:
         yield
     finally:
@@ -81,8 +100,9 @@ def _installed(modules: Mapping[str, ModuleType]) -> Iterator[None]:
         sys.argv = arguments
 
 
-def trained(files: Mapping[str, str]) -> list[str]:
-    """What the Trainers of a script were given, and their `fit`, where `train.py` runs beside the other files."""
+def trained(files: Mapping[str, str], words: Sequence[str] = ()) -> list[str]:
+    """What the Trainers of a script were given, and their `fit`, where `train.py` runs beside the other files and is
+    called with some words."""
     record: list[str] = []
     lightning = _lightning(record)
     modules: dict[str, ModuleType] = {"torch": _Module("torch")}
@@ -91,7 +111,7 @@ def trained(files: Mapping[str, str]) -> list[str]:
     for name in ("callbacks", "tuner", "strategies", "plugins", "loggers"):
         modules |= {f"{package}.{name}": _Module(name) for package in ("pytorch_lightning", "lightning.pytorch")}
     modules["lightning.pytorch"] = lightning
-    with _installed(modules):
+    with _installed(modules, words):
         for path in sorted(files, reverse=True):
             if path != "train.py":
                 name = path.removesuffix(".py")

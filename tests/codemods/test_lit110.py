@@ -21,7 +21,7 @@ from lightning.pytorch.callbacks import (
 from codemods.engine.plan import plan
 from codemods.engine.scan import Options
 from codemods.lightning.arguments import Row, current, once, rows, signatures
-from codemods.rules.trainer.lit110 import OTHERS
+from codemods.rules.trainer.lit110 import CONDITION, OTHERS
 from codemods.rules.trainer.lit111 import GONE
 from codemods.rules.trainer.special import SPECIAL
 from tests.codemods.support import refusals, rewritten, rule, run_rules, sources
@@ -64,7 +64,9 @@ def test_targets_exist(row: Row) -> None:
         assert row.keyword in NOW
         ast.parse(f"f({row.keyword}={row.text('1')})")
     if row.action == "callback":
-        node = ast.parse(row.text("{0: 2}" if row.value == "dict" else "3"), mode="eval").body
+        text = row.text("{0: 2}" if row.value == "dict" else "3")
+        node = ast.parse(f"{text} else 0" if row.target.endswith(CONDITION) else text, mode="eval").body
+        node = node.body if isinstance(node, ast.IfExp) else node
         assert isinstance(node, ast.Call)
         inspect.signature(getattr(pl.callbacks, ast.unparse(node.func))).bind(
             **{str(item.arg): 1 for item in node.keywords}
@@ -93,7 +95,7 @@ def test_rows_of_an_argument_end_with_any_value_or_leave_what_is_current(name: s
         ("Trainer(weights_summary='full', callbacks=[])", "Trainer(callbacks=[ModelSummary(max_depth=-1)])"),
         ("Trainer(replace_sampler_ddp=x)", "Trainer(use_distributed_sampler=x)"),
         ("Trainer(reload_dataloaders_every_epoch=True)", "Trainer(reload_dataloaders_every_n_epochs=1)"),
-        ("Trainer(reload_dataloaders_every_epoch=x)", "Trainer(reload_dataloaders_every_n_epochs=int(x))"),
+        ("Trainer(reload_dataloaders_every_epoch=x)", "Trainer(reload_dataloaders_every_n_epochs=int(bool(x)))"),
         ("Trainer(val_percent_check=1)", "Trainer(limit_val_batches=1.0)"),
         ("Trainer(val_percent_check=0.5)", "Trainer(limit_val_batches=0.5)"),
         ("Trainer(train_percent_check=0)", "Trainer(limit_train_batches=0.0)"),

@@ -111,7 +111,7 @@ def test_arguments_are_gone() -> None:
         ("Trainer(num_processes=1)", "Trainer()"),
         ("Trainer(num_processes=0, devices=n)", "Trainer(devices=n)"),
         ("Trainer(num_processes=3)", 'Trainer(accelerator="cpu", devices=3)'),
-        ("Trainer(accelerator='cpu', num_processes=n)", "Trainer(accelerator='cpu', devices=n)"),
+        ("Trainer(accelerator='cpu', num_processes=n)", "Trainer(accelerator='cpu', devices=n or 1)"),
         ("Trainer(tpu_cores=8)", 'Trainer(accelerator="tpu", devices=8)'),
         ("Trainer(tpu_cores=[1])", 'Trainer(accelerator="tpu", devices=[0])'),
         ("Trainer(tpu_cores=None, ipus=None, auto_select_gpus=False)", "Trainer()"),

@@ -21,7 +21,18 @@ class End:
     row: str | None = None
 
 
-def counted(facts: Facts, item: ast.keyword, given: Mapping[str, ast.expr]) -> End:
+@dataclass(frozen=True)
+class Seen:
+    """What is seen of a value besides what it spells: whether it is a number where it is anything, whether it may be
+    None, its text as a part of `... or 1`, and whether that may be written twice."""
+
+    number: bool
+    none: bool
+    text: str
+    plain: bool
+
+
+def counted(facts: Facts, item: ast.keyword, given: Mapping[str, ast.expr], seen: Seen) -> End:
     """Arguments that counted devices of one kind."""
     name = item.arg or ""
     known, value = literal(item.value)
@@ -35,12 +46,15 @@ def counted(facts: Facts, item: ast.keyword, given: Mapping[str, ast.expr]) -> E
     others = {"gpus", "devices", "accelerator", "tpu_cores", "num_tpu_cores", "num_processes"} - {name}
     clash = sorted(others & given.keys())
     if name == "num_processes":
-        return _processes(item.value, given)
+        return _processes(item.value, given, seen)
     kind = "ipu" if name == "ipus" else "tpu"
     if clash and not all(literal(given[word]) == (True, None) for word in clash):
         return End(None, "manual", f'`{clash[0]}=` is given too; write accelerator="{kind}", devices=...')
-    if type(value) is int:
+    if type(value) is int or (kind == "tpu" and seen.number and not seen.none):
         return End((("accelerator", f'"{kind}"'), ("devices", None)), "safe", "the same cores")
+    if kind == "tpu" and seen.number and seen.plain:
+        new = (("accelerator", f'"tpu" if {seen.text} else "cpu"'), ("devices", f"{seen.text} or 1"))
+        return End(new, "safe", "the same cores, and the CPU where it is None")
     if kind == "tpu" and isinstance(value, list) and len(value) == 1 and type(value[0]) is int:
         if not reaches(facts, "2.1.0"):
             return End((("accelerator", '"tpu"'), ("devices", None)), "safe", "the same core")
@@ -53,19 +67,20 @@ def counted(facts: Facts, item: ast.keyword, given: Mapping[str, ast.expr]) -> E
     )
 
 
-def _processes(node: ast.expr, given: Mapping[str, ast.expr]) -> End:
+def _processes(node: ast.expr, given: Mapping[str, ast.expr], seen: Seen) -> End:
     if literal(node) == (True, 1) and type(literal(node)[1]) is int:
         return End((), "safe", "it was the default")
+    count = f"{seen.text} or 1" if seen.none else None
     backend = {literal(given[word])[1] for word in ("distributed_backend", "accelerator") if word in given}
     if backend == {"ddp_cpu"} and "devices" not in given and "gpus" not in given:
-        return End((("devices", None),), "safe", "it counted the processes on the CPU")
+        return End((("devices", count),), "safe", "it counted the processes on the CPU")
     if {"gpus", "devices", "tpu_cores", "num_tpu_cores"} & given.keys():
         return End(None, "manual", "it counted processes on the CPU, and other devices are given too")
     reason = "it counted the processes on the CPU"
     if not {"strategy", "distributed_backend"} & given.keys():
         reason += '; several start by "ddp" since 2.0 (1.x: strategy="ddp_spawn")'
     if "accelerator" in given and literal(given["accelerator"])[1] == "cpu":
-        return End((("devices", None),), "safe", reason)
+        return End((("devices", count),), "safe", reason)
     if "accelerator" in given:
         return End(None, "manual", 'it counted processes on the CPU: write accelerator="cpu", devices=...')
-    return End((("accelerator", '"cpu"'), ("devices", None)), "safe", reason)
+    return End((("accelerator", '"cpu"'), ("devices", count)), "safe", reason)

@@ -10,10 +10,11 @@ from codemods.lightning.facts import Facts, literal
 from codemods.lightning.handed import UNSEEN, handed
 from codemods.lightning.keywords import FROM_ARGS
 from codemods.lightning.kinds import bound_once, bound_to, is_repeatable, is_stored, part_of_choice
-from codemods.lightning.options import default_of
+from codemods.lightning.options import default_of, read_options
 from codemods.lightning.strategies import GONE as GONE_STRATEGIES
 from codemods.lightning.strategies import ONE, RENAMED, STRATEGIES, is_strategy, named
-from codemods.rules.trainer.counted import End, counted
+from codemods.rules.trainer.counted import End, Seen, counted
+from codemods.rules.trainer.domains import is_plain, kinds_of, may_be_none
 from codemods.rules.trainer.gpus import read_gpus
 
 UNSET = {
@@ -58,7 +59,13 @@ def end_of(
         return _strategy(file, facts, call, item.value, given)
     if item.arg == "devices":
         return unset(file, call, item, given) or _devices(file, item.value, given)
-    return counted(facts, item, given)
+    return counted(facts, item, given, _seen(file, call, item.value))
+
+
+def _seen(file: PythonFile, call: CallNode, node: ast.expr) -> Seen:
+    options = (read_options(file),)
+    number = "int" in kinds_of(file, call, node, options)
+    return Seen(number, may_be_none(file, call, node, options), part_of_choice(file, node), is_plain(node))
 
 
 def _backend(file: PythonFile, facts: Facts, call: CallNode, node: ast.expr, given: Mapping[str, ast.expr]) -> End:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Container, Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -22,13 +23,14 @@ from codemods.lightning.keywords import (
     trainer_calls,
     with_callback,
 )
-from codemods.lightning.kinds import kind_of, part_of_choice
+from codemods.lightning.kinds import part_of_choice
 from codemods.lightning.options import Options, read_options
 from codemods.lightning.own import between, is_lightnings, own_arguments, receivers
 from codemods.rewrite.dictionaries import NO_OTHER, ONE_PLACE, exchange, in_one_place, is_read_here, names_of
 from codemods.rewrite.fields import field_matches, structured
 from codemods.rule import Example, Match, NodeEdit, Rule, best_levels, touches
 from codemods.rules.trainer.callbacks import Spelled, are_callbacks, spelled
+from codemods.rules.trainer.domains import is_plain, kinds_of, may_be_none
 from codemods.rules.trainer.special import SPECIAL, Outcome
 
 if TYPE_CHECKING:
@@ -58,6 +60,9 @@ ADVICE = {
 """What to do about those, where they come by a dictionary."""
 FIRST = "2.0.0"
 """The oldest release to move to."""
+CONDITION = ") if {}"
+"""How the text of a callback ends that is there only where the value counts as true."""
+NONE = "it may be None, which is not taken any more"
 UNFOLDED = "what `**` brings is taken not to name it too"
 
 
@@ -107,7 +112,7 @@ def _argument(
     file: PythonFile, facts: Facts, call: CallNode, item: ast.keyword, known: Sequence[Options]
 ) -> Iterator[Match]:
     name = item.arg or ""
-    row = find(name, item.value, kind_of(file, call, item.value, known))
+    row = find(name, item.value, kinds_of(file, call, item.value, known))
     if row is None:
         own = name == "args" and call.scope.resolve(call.node.func) == FROM_ARGS
         if name not in current() and name not in OTHERS and not own:
@@ -136,7 +141,10 @@ def _outcome(
     file: PythonFile, facts: Facts, call: CallNode, item: ast.keyword, row: Row, known: Sequence[Options]
 ) -> Outcome | str:
     """What becomes of an argument, or why it is left."""
-    text = _text(file, item.value, row)
+    guarded = _guarded(file, call, item.value, row, known)
+    if guarded is None:
+        return f"{NONE}; {advice_for(row.argument)}"
+    row, text = guarded, _text(file, item.value, guarded)
     outcome: Outcome | str
     if row.action == "manual":
         return row.reason
@@ -161,7 +169,15 @@ def _outcome(
 
 def _text(file: PythonFile, value: ast.expr, row: Row) -> str:
     """A value as the row's text takes it in."""
-    return part_of_choice(file, value) if " if {}" in row.target else file.source_of(value)
+    beside = " if {}" in row.target or "{} or" in row.target
+    return part_of_choice(file, value) if beside else file.source_of(value)
+
+
+def _guarded(file: PythonFile, call: CallNode, value: ast.expr, row: Row, known: Sequence[Options]) -> Row | None:
+    """A row as it is for a value that may be None, where it is one; None where it would have to be written twice."""
+    if row.guarded and may_be_none(file, call, value, known):
+        row = replace(row, target=row.guarded)
+    return row if row.target.count("{}") < 2 or is_plain(value) else None
 
 
 def _with_callback(file: PythonFile, call: CallNode, outcome: Outcome, row: Row) -> Outcome | str:
@@ -178,12 +194,16 @@ def _with_callback(file: PythonFile, call: CallNode, outcome: Outcome, row: Row)
         if state == "perhaps":
             level, reason = "unsafe", f"{reason}; `{file.source_of(given)}` is taken to be a list"
     if row.action == "special":
-        return Outcome(level, reason, outcome.new, outcome.callback)
+        return Outcome(level, reason, outcome.new, outcome.callback, outcome.imports)
     name = outcome.callback.partition("(")[0]
     how = spelled(file, call, f"callbacks.{name}")
     if not isinstance(how, Spelled):
         return how
-    return Outcome(level, reason, outcome.new, how.text + outcome.callback[len(name) :], how.imports)
+    text = how.text + outcome.callback[len(name) :]
+    if row.target.endswith(CONDITION):
+        made, _, condition = text.partition(") if ")
+        text = f"*([{made})] if {condition} else [])"
+    return Outcome(level, reason, outcome.new, text, how.imports)
 
 
 @touches("arguments")
@@ -215,12 +235,13 @@ def _handed_over(
     names = [*names_of(every), *keywords(call.node)]
     for entry in every:
         gone = entry.name in once() - current() and not (entry.file is file and entry.name in HARDWARE)
-        kind = kind_of(file, call, entry.value, known) if entry.value and is_read_here(file, call, entry) else "?"
-        row = find(entry.name, entry.value, kind) if entry.value else None
+        here = entry.value is not None and is_read_here(file, call, entry)
+        kinds = kinds_of(file, call, entry.value, known) if entry.value and here else frozenset[str]()
+        row = find(entry.name, entry.value, kinds) if entry.value else None
         if id(entry.place) in seen or not (gone or (row and entry.name in current())):
             continue
         seen.add(id(entry.place))
-        edit = _exchange(file, facts, call, entry, row, names) if built else None
+        edit = _exchange(file, facts, call, entry, row, names, known) if built else None
         if edit is not None and row is not None:
             yield _exchanged(file, entry, row, edit, in_one_place(file, call, every))
             continue
@@ -248,10 +269,19 @@ def _place(file: PythonFile, call: CallNode) -> Span:
 
 
 def _exchange(
-    file: PythonFile, facts: Facts, call: CallNode, entry: Handed, row: Row | None, names: Sequence[str]
+    file: PythonFile,
+    facts: Facts,
+    call: CallNode,
+    entry: Handed,
+    row: Row | None,
+    names: Sequence[str],
+    known: Sequence[Options],
 ) -> NodeEdit | None:
     """The edit that gives a key its new name and value, or takes it out, where the row says so."""
     if row is None or entry.value is None or row.action not in ("write", "drop") or names.count(entry.name) > 1:
+        return None
+    row = _guarded(file, call, entry.value, row, known)
+    if row is None:
         return None
     text = _text(file, entry.value, row) if entry.file is file else ""
     new = ((row.keyword, row.text(text)),) if row.action == "write" else ()

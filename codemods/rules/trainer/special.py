@@ -13,7 +13,8 @@ from codemods.lightning.facts import Facts, literal
 from codemods.lightning.keywords import keywords
 from codemods.lightning.kinds import kind_of
 from codemods.lightning.options import Options
-from codemods.rules.trainer.callbacks import STOPPERS, built, is_callback, is_checkpoint
+from codemods.rules.trainer.callbacks import STOPPERS, built, is_callback, is_checkpoint, spelled
+from codemods.rules.trainer.domains import may_be_none
 
 
 @dataclass(frozen=True)
@@ -108,11 +109,25 @@ def _saved(
     return f"give ModelCheckpoint(dirpath={file.source_of(item.value)}) among the callbacks"
 
 
+def _summary(
+    file: PythonFile, facts: Facts, call: CallNode, item: ast.keyword, row: Row, known: Sequence[Options]
+) -> Outcome | str:
+    """The summary of an option: none where it is None, all layers where it is "full", else the default."""
+    text = file.source_of(item.value)
+    how = spelled(file, call, "callbacks.ModelSummary")
+    if isinstance(how, str):
+        return how
+    new = (("enable_model_summary", f"{text} is not None"),) if may_be_none(file, call, item.value, known) else ()
+    callback = f'*([{how.text}(max_depth=-1)] if {text} == "full" else [])'
+    return Outcome(row.level, row.reason, new, callback, how.imports)
+
+
 SPECIAL: Mapping[str, Special] = {
     "checkpoint": _checkpoint,
     "stopping": _stopping,
     "amp": _amp,
     "level": _level,
     "saved": _saved,
+    "summary": _summary,
 }
 """The code behind each `special` row, by its target."""
