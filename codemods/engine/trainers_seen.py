@@ -1,4 +1,4 @@
-"""What a rule finds where every Trainer is written out, and not in the file as it is written."""
+"""What a rule finds where every Trainer, callback or logger is written out, and not in the file as it is written."""
 
 from __future__ import annotations
 
@@ -12,12 +12,14 @@ from codemods.code.source import PythonFile
 from codemods.code.syntax import is_none
 from codemods.engine.unseen import unseen
 from codemods.lightning.arguments import once
-from codemods.lightning.facts import Facts
+from codemods.lightning.facts import TRAINER, Facts
 from codemods.lightning.handed import Handed
-from codemods.lightning.views import Shown, View, views_of
+from codemods.lightning.trainers import Wanted
+from codemods.lightning.views import OTHERS, TRAINERS, Shown, View, views_of
 from codemods.rewrite.carrying import Delta, carried, delta_of, edits_of_call
 from codemods.rewrite.dictionaries import ONE_PLACE, in_one_place
 from codemods.rule import Match, NodeEdit, Rule, TextEdit
+from codemods.rules.keywords.table import class_names
 
 LEFT = "Not rewritten"
 
@@ -38,19 +40,27 @@ def asks_of_trainers(rule: Rule) -> bool:
     return any("Trainer" in word or word in once() for word in words)
 
 
+@cache
+def _wanted(rule: Rule) -> tuple[Wanted, ...]:
+    """What is written out for a rule."""
+    words = {word.decode() for word in rule.triggers}
+    others = (OTHERS,) if not words.isdisjoint(class_names()) and rule.kinds[0] == "python" else ()
+    return (*((TRAINERS,) if asks_of_trainers(rule) else ()), *others)
+
+
 def seen_at_trainers(rule: Rule, file: PythonFile, facts: Facts, found: Sequence[Match]) -> list[Match]:
     """What a rule finds in a file, where it found `found` so far: these, and what it finds with every Trainer written
     out."""
     try:
-        made = _of_views(rule, file, facts) if asks_of_trainers(rule) else []
+        made = [item for wanted in _wanted(rule) for item in _of_views(rule, file, facts, wanted)]
     except Exception as error:  # a tree that no text gives may be one that a rule cannot take: the text's own is kept
         return [*found, unseen(rule, error)]
     return _joined(found, made)
 
 
-def _of_views(rule: Rule, file: PythonFile, facts: Facts) -> list[tuple[Match, Said]]:
+def _of_views(rule: Rule, file: PythonFile, facts: Facts, wanted: Wanted) -> list[tuple[Match, Said]]:
     """What a rule finds in the views of a file, each with the Trainer and the argument that it is about."""
-    views = views_of(file, facts)
+    views = views_of(file, facts, wanted)
     if views is None:
         return []
     first, *others = [_said(rule, view) for view in views.certain]
@@ -202,8 +212,8 @@ def _is_same(item: Match, match: Match, said: Said) -> bool:
 
 def _is_weaker(item: Match, said: Said) -> bool:
     """Whether a match may give way to one that knows more: it leaves its place to a person, or guesses at a value that
-    is None."""
-    if not item.edits:
+    is None, or of which another class than Trainer makes something else."""
+    if not item.edits or (said.shown.built.kind != TRAINER and said.name in said.shown.filled):
         return True
     value = next((each.value for each in said.shown.call.keywords if each.arg == said.name), None)
     return item.fix == "unsafe" and value is not None and is_none(value)

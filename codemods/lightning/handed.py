@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 
 from codemods.code.source import CallNode, ClassNode, PythonFile
 from codemods.code.syntax import Function, own_nodes, returns, targets_of
-from codemods.lightning.calls import space_of
+from codemods.lightning.calls import alike_calls, space_of
 from codemods.lightning.facts import Facts, literal
 from codemods.lightning.guards import asks_version
 from codemods.lightning.items import parametrized, unpacked
@@ -81,9 +81,10 @@ def is_read_here(file: PythonFile, call: CallNode, entry: Handed) -> bool:
 
 def _handed(file: PythonFile, facts: Facts, call: CallNode) -> Iterator[Handed]:
     seen: set[int] = set()
+    here = replace(At.of(file, call), alike=tuple(alike_calls(file, call)))
     for item in call.node.keywords if not asks_version(file, call.node) else ():
         if item.arg is None:
-            for key in _keys(At.of(file, call), facts, item.value, Way(), 0):
+            for key in _keys(here, facts, item.value, Way(), 0):
                 if id(key.place) not in seen and not asks_version(key.file, key.place):
                     seen.add(id(key.place))
                     yield key
@@ -275,7 +276,23 @@ def _of_name(at: At, facts: Facts, node: ast.Name | ast.Attribute, way: Way, dep
     if owner and isinstance(node, ast.Attribute):
         given += _of_methods(facts, owner, node.attr, way, depth)
         given += _of_default(facts, owner, node.attr, way, depth)
+    given = given or list(_of_module(at, facts, node, way, depth))
     yield from given or _of_shape(at, facts, node, way)
+
+
+def _of_module(at: At, facts: Facts, node: ast.Name | ast.Attribute, way: Way, depth: int) -> Iterator[Handed]:
+    """The keys of what another module of the project binds to a name, and of what it sets in it."""
+    dotted = at.scope.resolve(node)
+    for _ in range(_DEEP):
+        module, __, name = (dotted or "").rpartition(".")
+        path = facts.path_of(module, at.file.path) if module and module != at.file.module else None
+        home = facts.open(path) if path else None
+        if home is None:
+            return
+        if any(isinstance(item, ast.Name) and item.id == name for item in targets_in(home.tree)):
+            yield from _set_in(At(home, (), home.scope, None), facts, home.tree, name, way.but(alone=False), depth + 1)
+            return
+        at, dotted = At(home, (), home.scope, None), home.scope.lookup(name)
 
 
 def _of_default(facts: Facts, owner: Shape, name: str, way: Way, depth: int) -> Iterator[Handed]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 from codemods.code.scopes import canonical
 from codemods.code.source import CallNode, PythonFile
@@ -14,13 +14,19 @@ from codemods.lightning.maybe import PARTIAL, may_build
 
 
 def is_lightnings(file: PythonFile, facts: Facts, call: CallNode) -> bool:
-    """Whether `super().__init__(...)` reaches Lightning's own constructor: no class of the project stands between."""
+    """Whether `super().__init__(...)` reaches Trainer's own constructor: no class of the project stands between."""
+    return constructor_of(file, facts, call, TRAINER.__eq__) is not None
+
+
+def constructor_of(file: PythonFile, facts: Facts, call: CallNode, is_one: Callable[[str], bool]) -> str | None:
+    """The class of Lightning's, of those asked for, whose constructor `super().__init__(...)` reaches: no class of the
+    project stands between."""
     if not is_super_call(call.node, "__init__"):
-        return False
+        return None
     owner = next((item for item in reversed(call.within) if isinstance(item, ast.ClassDef)), None)
     name = next((item.qualname for item in file.classes if item.node is owner), None)
     fact = facts.find_class(f"{file.module}.{name}", file.path) if name else None
-    return fact is not None and _reached(facts, fact) == TRAINER
+    return reached(facts, fact, is_one) if fact else None
 
 
 def between(file: PythonFile, facts: Facts, call: CallNode) -> str | None:
@@ -99,11 +105,13 @@ def receivers(file: PythonFile, facts: Facts) -> Iterator[tuple[CallNode, bool]]
                 yield call, False
 
 
-def hands_on(facts: Facts, dotted: str, near: str, names: Iterable[str]) -> bool:
-    """Whether a Trainer of the project, as the file `near` calls it, gives Lightning's constructor those keywords as
-    it gets them, and takes no `gpus` itself."""
+def hands_on(
+    facts: Facts, dotted: str, near: str, names: Iterable[str], is_one: Callable[[str], bool] = TRAINER.__eq__
+) -> bool:
+    """Whether a Trainer of the project, or what else is asked for, as the file `near` calls it, gives Lightning's
+    constructor those keywords as it gets them, and takes no `gpus` itself."""
     fact = facts.find_class(dotted, near)
-    if fact is None or _reached(facts, fact) != TRAINER:
+    if fact is None or not reached(facts, fact, is_one):
         return False
     if "__init__" not in fact.methods:
         return True
@@ -128,17 +136,23 @@ def hands_on(facts: Facts, dotted: str, near: str, names: Iterable[str]) -> bool
     return True
 
 
-def _reached(facts: Facts, fact: ClassFact, depth: int = 0) -> str:
-    """What `super().__init__` in a class reaches: Trainer, "" where nothing has one, or "?"."""
+def reached(facts: Facts, fact: ClassFact, is_one: Callable[[str], bool]) -> str | None:
+    """The class of Lightning's, of those asked for, that `super().__init__` in a class of the project reaches."""
+    found = _reached(facts, fact, is_one)
+    return found if found not in ("", "?") else None
+
+
+def _reached(facts: Facts, fact: ClassFact, is_one: Callable[[str], bool], depth: int = 0) -> str:
+    """The dotted name of that class, "" where nothing has a constructor, or "?"."""
     for base in fact.bases:
-        if base and canonical(base) == TRAINER:
-            return TRAINER
+        if base and is_one(canonical(base)):
+            return canonical(base)
         if base in ("object", "abc.ABC"):
             continue
         parent = facts.find_class(base, fact.path) if base and depth < 9 else None
         if parent is None or "__init__" in parent.methods:
             return "?"
-        if above := _reached(facts, parent, depth + 1):
+        if above := _reached(facts, parent, is_one, depth + 1):
             return above
     return ""
 

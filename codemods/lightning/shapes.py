@@ -19,12 +19,14 @@ _DEEP = 6
 
 @dataclass(frozen=True)
 class At:
-    """Where an expression is read: the file, the functions around it, the scope of its names, and the class around."""
+    """Where an expression is read: the file, the functions around it, the scope of its names, and the class around;
+    `alike` are the calls that may get what it gives beside each other, those of Trainer where it is empty."""
 
     file: PythonFile
     functions: tuple[Function, ...]
     scope: Scope
     owner: ClassNode | None
+    alike: tuple[CallNode, ...] = ()
 
     @classmethod
     def of(cls, file: PythonFile, call: CallNode) -> At:

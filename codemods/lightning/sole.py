@@ -8,7 +8,7 @@ from collections.abc import Collection
 
 from codemods.code.source import CallNode, PythonFile
 from codemods.code.syntax import Function
-from codemods.lightning.calls import FROM_ARGS, last_name, trainer_calls
+from codemods.lightning.calls import FROM_ARGS, alike_calls, last_name, trainer_calls
 from codemods.lightning.facts import Facts
 from codemods.lightning.shapes import At, times_spoken
 
@@ -33,7 +33,7 @@ def is_alone(at: At, facts: Facts, space: ast.AST, node: ast.Name | ast.Attribut
     """Whether a dictionary's name is used for nothing in a space but to fill it, and to give it to Trainers."""
     name = node.attr if isinstance(node, ast.Attribute) else node.id
     allowed = {id(node)}
-    for other in trainer_calls(at.file):
+    for other in at.alike or trainer_calls(at.file):
         allowed.update(id(item.value) for item in other.node.keywords if item.arg is None)
     uses = []
     for inner in ast.walk(space):
@@ -62,7 +62,7 @@ def meets(file: PythonFile, call: CallNode, name: str, new: Collection[str]) -> 
     """Whether another call that gets the same dictionary gives itself what is to take the place of a key, or changes
     what that says; one of the two that gets more of a namespace, or of another dictionary, may."""
     mine = _dictionaries(call)
-    for other in trainer_calls(file):
+    for other in alike_calls(file, call):
         if other.node is call.node or not _dictionaries(other) & mine:
             continue
         given = {item.arg for item in other.node.keywords if item.arg}

@@ -1,33 +1,45 @@
-"""Every Trainer that a file builds, with the arguments that reach it and the places where they are written."""
+"""Every Trainer, callback or logger of Lightning's that a file builds, with the arguments that reach it and the places
+where they are written."""
 
 from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Collection
+from dataclasses import dataclass, replace
 
 from codemods.code.names import Names
+from codemods.code.reaching import definitions, reaching
 from codemods.code.scopes import ROOT, canonical
 from codemods.code.source import CallNode, PythonFile
 from codemods.code.syntax import Function, own_nodes, returns
 from codemods.code.trees import at, changed
-from codemods.lightning.calls import builds_trainer, last_name
-from codemods.lightning.facts import TRAINER, Facts, literal
+from codemods.lightning.calls import last_name
+from codemods.lightning.facts import TRAINER, ClassFact, Facts, literal
 from codemods.lightning.handed import UNSEEN, Handed, handed, is_read_here
 from codemods.lightning.own import called, hands_on
 from codemods.lightning.values import Constants, constants_of
 
 PARTIAL = "functools.partial"
-Matters = Callable[[str, ast.expr | None], bool]
 HIDDEN = "_not_read_here_"
 """The name that stands for a value which the place of a Trainer does not see."""
 
 
 @dataclass(frozen=True)
+class Wanted:
+    """The classes of Lightning's that are looked for: their last names, which dotted names stand for one, and of which
+    arguments of one a constant is worth following."""
+
+    names: frozenset[str]
+    is_one: Callable[[str], bool]
+    matters: Callable[[str, str, ast.expr | None], bool]
+
+
+@dataclass(frozen=True)
 class Argument:
-    """An argument that reaches a Trainer: its value as it is written, the call or the dictionary's key in which that
-    is (None where it cannot be changed there), and what it may be where that is no literal."""
+    """An argument that reaches a Trainer, or another such object: its value as it is written, the call or the
+    dictionary's key in which that is (None where it cannot be changed there), and what it may be where that is no
+    literal."""
 
     name: str
     value: ast.expr
@@ -38,15 +50,18 @@ class Argument:
 
 @dataclass(frozen=True)
 class Built:
-    """A call that builds a Trainer: `how` says what stands between the two (None: nothing), `arguments` are those by
-    keyword, `rest` what else it is given by position or by `**`. `own` is the dotted name of a Trainer of the
-    project."""
+    """A call that builds a Trainer, or an object of another class of Lightning's, `kind`: `how` says what stands
+    between the two (None: nothing), `arguments` are those by keyword, `rest` what else it is given by position or by
+    `**`. `own` is the dotted name of such a class of the project; `whole` says whether the call itself holds all
+    arguments, by whatever name it calls the class."""
 
     call: CallNode
+    kind: str
     arguments: tuple[Argument, ...]
     rest: tuple[ast.expr | ast.keyword, ...] = ()
     how: str | None = None
     own: str | None = None
+    whole: bool = False
 
     @property
     def plain(self) -> bool:
@@ -56,108 +71,172 @@ class Built:
 
 @dataclass(frozen=True)
 class _At:
-    """A file that is looked at, with the facts and what matters of them."""
+    """A file that is looked at, with the facts and what is looked for."""
 
     file: PythonFile
     facts: Facts
-    matters: Matters
+    wanted: Wanted
 
-    def constants(self, file: PythonFile, call: CallNode, name: str, value: ast.expr) -> Constants | None:
+    def constants(self, file: PythonFile, call: CallNode, kind: str, name: str, value: ast.expr) -> Constants | None:
         """What an argument of a call may be, where it is worth following and anything is found."""
-        if literal(value)[0] or not self.matters(name, None):
+        if literal(value)[0] or not self.wanted.matters(kind, name, None):
             return None
         found = constants_of(self.facts, file, call.within, value)
-        return found if any(self.matters(name, item.node) for item in found.found) else None
+        return found if any(self.wanted.matters(kind, name, item.node) for item in found.found) else None
+
+    def kind_of(self, file: PythonFile, call: CallNode, node: ast.expr) -> str | None:
+        """The class of Lightning's, of those looked for, that an expression at a call stands for."""
+        dotted = call.scope.resolve(node)
+        return dotted if dotted and self.wanted.is_one(dotted) else None
 
 
-def built_trainers(file: PythonFile, facts: Facts, matters: Matters) -> list[Built]:
-    """The Trainers that a file builds; `matters` says of an argument whether a constant is worth following."""
-    makers = _makers(facts)
-    words = {*file.spellings("Trainer"), *makers}
-    found = []
-    for call in file.calls_near(words & set(_WORD.findall(file.text)) if makers else words):
-        if one := _built(_At(file, facts, matters), call, makers):
-            found.append(one)
-    return found
+def built(file: PythonFile, facts: Facts, wanted: Wanted) -> list[Built]:
+    """What a file builds of the classes of Lightning's that are looked for."""
+    makers = _makers(facts, wanted)
+    words = {word for name in wanted.names for word in file.spellings(name)} | makers
+    at_ = _At(file, facts, wanted)
+    calls = file.calls_near(words & set(_WORD.findall(file.text))) if words else []
+    return [one for call in calls if (one := _built(at_, call, words))]
 
 
-def _built(at_: _At, call: CallNode, makers: frozenset[str]) -> Built | None:
+def _built(at_: _At, call: CallNode, words: Collection[str]) -> Built | None:
     file, facts = at_.file, at_.facts
     function = call.node.func
-    if call.scope.resolve(function) == TRAINER:
-        return _direct(at_, call)
-    if partial := _partial_of(file, call):
+    if kind := at_.kind_of(file, call, function):
+        return _direct(at_, call, kind)
+    if partial := _partial_of(at_, call):
         return _with(at_, call, partial, "a partial")
-    if last_name(function) not in makers:
+    if kind := _alias_of(at_, call):
+        return _by_another_name(_direct(at_, call, kind), f"`{last_name(function)}`, a second name")
+    if last_name(function) not in words:
         return None
     dotted = called(file, call)
     if dotted is None or (isinstance(function, ast.Attribute) and function.attr == "__init__"):
         return None
     fact = facts.find_class(dotted, file.path)
     if fact is not None:
-        names = [item.arg for item in call.node.keywords if item.arg]
-        if facts.kind(fact) != TRAINER or not hands_on(facts, dotted, file.path, names):
-            return None
-        one = _direct(at_, call)
-        return Built(call, one.arguments, one.rest, f"`{fact.name}`, a Trainer of this project", dotted)
+        return _of_own(at_, call, fact, dotted)
+    if (kind := through(facts, dotted, file.path)) and at_.wanted.is_one(kind):
+        return _by_another_name(_direct(at_, call, kind), f"`{dotted}`, which names it")
     return _of_factory(at_, call, dotted)
 
 
-def _direct(at_: _At, call: CallNode) -> Built:
+def _by_another_name(one: Built, how: str) -> Built:
+    return one if one.how else replace(one, how=how, whole=True)
+
+
+def _of_own(at_: _At, call: CallNode, fact: ClassFact, dotted: str) -> Built | None:
+    """What a class of the project below one of Lightning's hands on to that."""
+    file, facts, is_one = at_.file, at_.facts, at_.wanted.is_one
+    kind = next((base for member in facts.ancestry(fact) for base in member.bases if base and is_one(base)), None)
+    named = [item for item in call.node.keywords if item.arg]
+    if kind == TRAINER:
+        if not hands_on(facts, dotted, file.path, [str(item.arg) for item in named]):
+            return None
+    elif kind is None or not all(hands_on(facts, dotted, file.path, [str(item.arg)], is_one) for item in named):
+        return None
+    one = _direct(at_, call, kind)
+    rest = one.rest
+    if kind != TRAINER and any("__init__" in member.methods for member in facts.ancestry(fact)):
+        rest = (*rest, at(ast.keyword(None, at(ast.Name(HIDDEN, ast.Load()), call.node)), call.node))
+    how = f"`{fact.name}`, a {last_part(kind)} of this project"
+    return replace(one, rest=rest, how=how, own=dotted, whole=one.how is None)
+
+
+def _alias_of(at_: _At, call: CallNode) -> str | None:
+    """The class of Lightning's that all assignments that reach a called name give it."""
+    function = call.node.func
+    if not isinstance(function, ast.Name) or call.scope.resolve(function):
+        return None
+    spaces = [item for item in call.within if isinstance(item, Function)]
+    for space in (*reversed(spaces), at_.file.tree):
+        if isinstance(space, Function) and any(item.arg == function.id for item in _arguments(space)):
+            return None
+        if definitions(space, function.id):
+            inner = space is (spaces[-1] if spaces else at_.file.tree)
+            found = reaching(space, function.id, function if inner else None)
+            kinds = {at_.kind_of(at_.file, call, item.value) if item.value else None for item in found}
+            shared = re.search(rf"^\s*(global|nonlocal)\b.*\b{function.id}\b", at_.file.text, re.MULTILINE)
+            return kinds.pop() if len(kinds) == 1 and not shared else None
+    return None
+
+
+def _arguments(function: Function) -> list[ast.arg]:
+    return [item for item in ast.walk(function.args) if isinstance(item, ast.arg)]
+
+
+def through(facts: Facts, dotted: str, near: str) -> str | None:
+    """What a dotted name of a module of the project stands for that is imported there, as far as that is followed."""
+    for _ in range(_DEEP):
+        module, _, name = dotted.rpartition(".")
+        path = facts.path_of(module, near) if module else None
+        file = facts.open(path) if path else None
+        found = file.scope.lookup(name) if file else None
+        if file is None or found is None or canonical(found) == dotted:
+            return None
+        dotted, near = canonical(found), file.path
+        if dotted.startswith(f"{ROOT}."):
+            return dotted
+    return None
+
+
+def last_part(dotted: str) -> str:
+    """The last name of a dotted one."""
+    return dotted.rpartition(".")[2]
+
+
+def _direct(at_: _At, call: CallNode, kind: str) -> Built:
     """What a call gives by its own keywords, and by `**` where all keys of that are seen."""
     rest: list[ast.expr | ast.keyword] = list(call.node.args)
-    arguments = [_argument(at_, call, item, call.node) for item in call.node.keywords if item.arg]
+    arguments = [_argument(at_, call, kind, item, call.node) for item in call.node.keywords if item.arg]
     spread = [item for item in call.node.keywords if item.arg is None]
     keys = handed(at_.file, at_.facts, call) if spread else ()
     names = [key.name for key in keys]
     given = {item.name for item in arguments}
     if not spread:
-        return Built(call, tuple(arguments), tuple(rest))
+        return Built(call, kind, tuple(arguments), tuple(rest))
     known = UNSEEN not in names and len(names) == len(set(names)) and not given & set(names)
     if not keys or not known or any(key.value is None for key in keys):
-        return Built(call, tuple(arguments), (*rest, *spread))
-    return Built(call, (*arguments, *(_key(at_, call, key) for key in keys)), tuple(rest), "a dictionary")
+        return Built(call, kind, tuple(arguments), (*rest, *spread))
+    return Built(call, kind, (*arguments, *(_key(at_, call, kind, key) for key in keys)), tuple(rest), "a dictionary")
 
 
-def _argument(at_: _At, call: CallNode, item: ast.keyword, home: ast.Call) -> Argument:
+def _argument(at_: _At, call: CallNode, kind: str, item: ast.keyword, home: ast.Call) -> Argument:
     name = item.arg or ""
-    return Argument(name, item.value, home, at_.constants(at_.file, call, name, item.value))
+    return Argument(name, item.value, home, at_.constants(at_.file, call, kind, name, item.value))
 
 
-def _key(at_: _At, call: CallNode, key: Handed) -> Argument:
+def _key(at_: _At, call: CallNode, kind: str, key: Handed) -> Argument:
     value = key.value
     assert value is not None
     if is_read_here(at_.file, call, key):
-        return Argument(key.name, value, key, at_.constants(at_.file, call, key.name, value), key.always)
+        return Argument(key.name, value, key, at_.constants(at_.file, call, kind, key.name, value), key.always)
     return Argument(key.name, at(ast.Name(HIDDEN, ast.Load()), value), key, None, key.always)
 
 
-def _partial_of(file: PythonFile, call: CallNode) -> CallNode | None:
+def _partial_of(at_: _At, call: CallNode) -> CallNode | None:
     """The `partial(Trainer, ...)` that alone a called name stands for, where nothing else is done with the name."""
-    function = call.node.func
+    file, function = at_.file, call.node.func
     if isinstance(function, ast.Call):
-        return next(
-            (item for item in file.calls_near(["partial"]) if item.node is function and _is_partial(item)), None
-        )
+        made = (item for item in file.calls_near(["partial"]) if item.node is function and _partial_kind(at_, item))
+        return next(made, None)
     if not isinstance(function, ast.Name):
         return None
     for item in file.assignments_to(function.id):
         target = item.node.targets[0] if isinstance(item.node, ast.Assign) and len(item.node.targets) == 1 else None
         if not isinstance(target, ast.Name) or not isinstance(item.node.value, ast.Call):
             continue
-        made = next((other for other in file.calls_near(["partial"]) if other.node is item.node.value), None)
-        if made and _is_partial(made) and _is_used_once(file, function.id):
-            return made
+        one = next((other for other in file.calls_near(["partial"]) if other.node is item.node.value), None)
+        if one and _partial_kind(at_, one) and _is_used_once(file, function.id):
+            return one
     return None
 
 
-def _is_partial(call: CallNode) -> bool:
-    return (
-        call.scope.resolve(call.node.func) == PARTIAL
-        and len(call.node.args) == 1
-        and call.scope.resolve(call.node.args[0]) == TRAINER
-        and all(item.arg for item in call.node.keywords)
-    )
+def _partial_kind(at_: _At, call: CallNode) -> str | None:
+    """The class of Lightning's that a partial is of, where it gives nothing by position or `**`."""
+    if call.scope.resolve(call.node.func) != PARTIAL or len(call.node.args) != 1:
+        return None
+    return at_.kind_of(at_.file, call, call.node.args[0]) if all(item.arg for item in call.node.keywords) else None
 
 
 def _is_used_once(file: PythonFile, name: str) -> bool:
@@ -170,34 +249,39 @@ def _is_used_once(file: PythonFile, name: str) -> bool:
 
 def _with(at_: _At, call: CallNode, other: CallNode, how: str) -> Built | None:
     """The Trainer that gets what two calls give, of which the first wins."""
-    mine = _direct(at_, call)
+    kind = _partial_kind(at_, other)
+    if kind is None:
+        return None
+    mine = _direct(at_, call, kind)
     given = {item.name for item in mine.arguments}
     if any(isinstance(item, ast.keyword) for item in mine.rest):
         return None
-    more = [_argument(at_, other, item, other.node) for item in other.node.keywords if item.arg]
-    return Built(call, (*(item for item in more if item.name not in given), *mine.arguments), mine.rest, how)
+    more = [_argument(at_, other, kind, item, other.node) for item in other.node.keywords if item.arg]
+    return Built(call, kind, (*(item for item in more if item.name not in given), *mine.arguments), mine.rest, how)
 
 
 def _of_factory(at_: _At, call: CallNode, dotted: str) -> Built | None:
     """The Trainer that a function of the project builds of the keywords that it is given."""
-    found = _factory(at_.file, at_.facts, dotted)
+    found = _factory(at_, dotted)
     if found is None or call.node.args or any(item.arg is None for item in call.node.keywords):
         return None
-    home, function, inside = found
+    home, function, inside, kind = found
     own = {item.arg for item in [*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs]}
     arguments = [
-        _argument(at_, call, item, call.node) for item in call.node.keywords if item.arg and item.arg not in own
+        _argument(at_, call, kind, item, call.node) for item in call.node.keywords if item.arg and item.arg not in own
     ]
     for item in inside.node.keywords:
         if item.arg:
-            constants = at_.constants(home, inside, item.arg, item.value)
+            constants = at_.constants(home, inside, kind, item.arg, item.value)
             value = item.value if literal(item.value)[0] else ast.Name(HIDDEN, ast.Load())
             arguments.append(Argument(item.arg, at(value, call.node), None, constants))
-    return Built(call, tuple(arguments), (), f"`{function.name}`, which hands on what it gets")
+    return Built(call, kind, tuple(arguments), (), f"`{function.name}`, which hands on what it gets")
 
 
-def _factory(file: PythonFile, facts: Facts, dotted: str) -> tuple[PythonFile, Function, CallNode] | None:
-    """The function of a dotted name, and the one call in it that builds a Trainer of the function's own `**`."""
+def _factory(at_: _At, dotted: str) -> tuple[PythonFile, Function, CallNode, str] | None:
+    """The function of a dotted name, the one call in it that builds a Trainer of the function's own `**`, and what that
+    is of."""
+    file, facts = at_.file, at_.facts
     module, _, name = dotted.rpartition(".")
     if module == file.module:
         nodes = [node for node in file.tree.body if isinstance(node, Function) and node.name == name]
@@ -213,8 +297,9 @@ def _factory(file: PythonFile, facts: Facts, dotted: str) -> tuple[PythonFile, F
         return None
     uses = [node for node in ast.walk(function) if isinstance(node, ast.Name) and node.id == rest]
     given = [node.value for node in returns(function)]
-    calls = [item for item in home.calls_near(home.spellings("Trainer")) if item.within[-1:] == (function,)]
-    made = [item for item in calls if builds_trainer(item)]
+    words = {word for name in at_.wanted.names for word in home.spellings(name)}
+    calls = [item for item in home.calls_near(words) if item.within[-1:] == (function,)]
+    made = [item for item in calls if at_.kind_of(home, item, item.node.func)]
     if len(made) != 1 or len(uses) != 1 or made[0].node.args:
         return None
     spread = [item.value for item in made[0].node.keywords if item.arg is None]
@@ -224,42 +309,51 @@ def _factory(file: PythonFile, facts: Facts, dotted: str) -> tuple[PythonFile, F
         if isinstance(node, ast.Assign) and node.value is made[0].node and isinstance(node.targets[0], ast.Name)
     }
     returned = given and all(node is made[0].node or (isinstance(node, ast.Name) and node.id in kept) for node in given)
-    return (home, function, made[0]) if spread == uses and returned else None
+    kind = at_.kind_of(home, made[0], made[0].node.func)
+    return (home, function, made[0], kind) if kind and spread == uses and returned else None
 
 
-def _makers(facts: Facts) -> frozenset[str]:
-    """The names of the project's own Trainers, of its functions that may build one of what they are given, and of
-    partials."""
-    if "trainers.makers" not in facts.memo:
+def _makers(facts: Facts, wanted: Wanted) -> frozenset[str]:
+    """The names of the project's own classes below those looked for, of its functions that may build one of what they
+    are given, and of partials and second names."""
+    asked = f"makers.{min(wanted.names)}"
+    if asked not in facts.memo:
         names = {
-            item.name.rpartition(".")[2]
+            last_part(item.name)
             for known in facts.files.values()
             for item in known.classes
-            if facts.kind(item) == TRAINER
+            if any(base and wanted.is_one(base) for member in facts.ancestry(item) for base in member.bases)
         }
+        spoken = re.compile("|".join(sorted(wanted.names)).encode())
+        given = re.compile(rf"(\w+)\s*=\s*(?:\w+\.)*(?:{'|'.join(sorted(wanted.names))})\b(?!\s*[.(\w])")
         for source in facts.sources.values():
-            if source.kind in ("python", "notebook") and b"Trainer" in source.data:
+            if source.kind in ("python", "notebook") and spoken.search(source.data):
                 text = source.data.decode(errors="replace")
-                names.update(_PARTIALS.findall(text))
+                names.update(_PARTIALS.findall(text), given.findall(text))
                 names.update(_FUNCTIONS.findall(text) if "**" in text else ())
-        facts.memo["trainers.makers"] = frozenset(names)
-    known_names: frozenset[str] = facts.memo["trainers.makers"]
+        facts.memo[asked] = frozenset(names)
+    known_names: frozenset[str] = facts.memo[asked]
     return known_names
 
 
-def trainer_name(file: PythonFile, call: CallNode) -> ast.expr | None:
-    """How Lightning's Trainer is spelled where a call stands; None where nothing there says it."""
+def name_of(file: PythonFile, call: CallNode, kind: str) -> ast.expr | None:
+    """How a class of Lightning's is spelled where a call stands; None where nothing there says it."""
     for name in sorted(file.scope.bindings):
         targets = {canonical(target) for target in file.scope.bindings[name]}
-        if call.scope.lookup(name) is None:
+        target = targets.pop() if len(targets) == 1 else ""
+        if call.scope.lookup(name) is None or not (target == kind or kind.startswith(f"{target}.")):
             continue
-        if targets == {TRAINER}:
-            return ast.Name(name, ast.Load())
-        if targets == {ROOT}:
-            return ast.Attribute(ast.Name(name, ast.Load()), "Trainer", ast.Load())
+        if target != ROOT and not target.startswith(f"{ROOT}."):
+            continue
+        found: ast.expr = ast.Name(name, ast.Load())
+        for part in kind[len(target) + 1 :].split(".") if target != kind else ():
+            found = ast.Attribute(found, part, ast.Load())
+        return found
     return None
 
 
+_DEEP = 3
+"""So many files are asked for a name that each takes from the next."""
 _WORD = re.compile(r"\w+")
 _PARTIALS = re.compile(r"(\w+)\s*=\s*(?:functools\.)?partial\(")
 _FUNCTIONS = re.compile(r"def (\w+)\([^)]*\*\*\w+[^)]*\)")

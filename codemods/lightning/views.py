@@ -1,4 +1,5 @@
-"""Files with every Trainer written out: built by its own name, with the constants that reach it as its arguments."""
+"""Files with every Trainer, or every callback and logger, written out: built by its own name, with the constants that
+reach it as its arguments."""
 
 from __future__ import annotations
 
@@ -7,21 +8,24 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from codemods.code.nodes import every_node
+from codemods.code.scopes import ROOT
 from codemods.code.source import PythonFile
 from codemods.code.trees import at, changed, replaced, twin
 from codemods.lightning.arguments import current, rows
 from codemods.lightning.collecting import trainers_in
-from codemods.lightning.facts import Facts
-from codemods.lightning.trainers import Argument, Built, built_trainers, keyword_of, trainer_name
+from codemods.lightning.facts import TRAINER, Facts, literal
+from codemods.lightning.trainers import Argument, Built, Wanted, built, keyword_of, last_part, name_of
+from codemods.rules.keywords.table import MONITORS, class_names, keywords, owner_of
 
 MOST = 6
 FEW = 3
 """So many choices of constants are looked at besides the first, and so many where others may be there too."""
-BY_NAME = "Trainer"
 CHANGED = frozenset({
     "accelerator", "strategy", "devices", "max_steps", "plugins", "gradient_clip_val", "accumulate_grad_batches",
 })  # fmt: skip
 """Arguments of the newest Trainer of which it takes other values than those before, or which not every module bears."""
+BY_VALUE = frozenset({"empty", "path", "flag"})
+"""Levels of rows of which the value says what becomes of an argument."""
 COUNTING = frozenset({"gradient_clip_val", "accumulate_grad_batches"})
 """Those of them of which every number matters."""
 Choice = Mapping[tuple[int, str], ast.expr]
@@ -60,18 +64,19 @@ class Views:
     perhaps: tuple[View, ...]
 
 
-def views_of(file: PythonFile, facts: Facts) -> Views | None:
-    """The views of a file; None where its Trainers are written out in it."""
-    known, made = file.memo.get("views", (None, None))
+def views_of(file: PythonFile, facts: Facts, wanted: Wanted) -> Views | None:
+    """The views of a file; None where what is looked for is written out in it."""
+    asked = f"views.{min(wanted.names)}"
+    known, made = file.memo.get(asked, (None, None))
     if known is not facts:
-        made = _views(file, facts)
-        file.memo["views"] = facts, made
+        made = _views(file, facts, wanted)
+        file.memo[asked] = facts, made
     found: Views | None = made
     return found
 
 
-def _matters(name: str, value: ast.expr | None) -> bool:
-    """Whether a rule may say something of an argument, or of one that is this constant."""
+def _of_trainer(_: str, name: str, value: ast.expr | None) -> bool:
+    """Whether a rule may say something of an argument of Trainer, or of one that is this constant."""
     if name not in current():
         return True
     if name not in CHANGED and name not in rows():
@@ -79,22 +84,41 @@ def _matters(name: str, value: ast.expr | None) -> bool:
     return not _is_number(value) or name in COUNTING
 
 
+def _of_others(kind: str, name: str, value: ast.expr | None) -> bool:
+    """The same for an argument of a callback, a logger or a profiler."""
+    row = keywords().get((owner_of(kind) or "", name))
+    if name == "mode" and last_part(kind) in MONITORS:
+        return value is None or literal(value) == (True, "auto")
+    if row is not None and row.becomes == "every_n_epochs":
+        return value is None or (type(literal(value)[1]) is int and literal(value)[1] < 1)
+    return row is not None and row.level in BY_VALUE
+
+
+TRAINERS = Wanted(frozenset({"Trainer"}), TRAINER.__eq__, _of_trainer)
+OTHERS = Wanted(class_names(), lambda dotted: owner_of(dotted) is not None, _of_others)
+
+
+def _is_there(kind: str, name: str) -> bool:
+    """Whether a class of Lightning's has an argument of that name still; one that is gone is found whatever it is."""
+    return name in current() if kind == TRAINER else (owner_of(kind) or "", name) not in keywords()
+
+
 def _is_number(node: ast.expr | None) -> bool:
     return isinstance(node, ast.Constant) and type(node.value) in (int, float)
 
 
-def _views(file: PythonFile, facts: Facts) -> Views | None:
-    every = [one for one in built_trainers(file, facts, _matters) if not one.plain]
+def _views(file: PythonFile, facts: Facts, wanted: Wanted) -> Views | None:
+    every = [one for one in built(file, facts, wanted) if not one.plain]
     if not every:
         return None
     sure: dict[tuple[int, str], list[ast.expr]] = {}
     perhaps: dict[tuple[int, str], list[ast.expr]] = {}
-    for index, built in enumerate(every):
-        for item in built.arguments:
+    for index, one in enumerate(every):
+        for item in one.arguments:
             values = [each.node for each in item.constants.found] if item.constants else []
             if item.constants and item.constants.unknown is None and len(values) <= MOST:
                 sure[index, item.name] = values
-            elif values and item.name in current():  # what is gone is found whatever its value
+            elif values and _is_there(one.kind, item.name):
                 perhaps[index, item.name] = [value for value in values if not _is_number(value)][:FEW]
     first = {key: values[0] for key, values in sure.items()}
     others = [{**first, key: value} for key, values in sure.items() for value in values[1:]]
@@ -121,24 +145,24 @@ def _view(
     made: set[ast.AST] = set()
     named: set[ast.keyword] = set()
     text, tree = file.text, file.tree
-    for index, built in enumerate(every):
-        call, node = built.call, built.call.node
-        name = trainer_name(file, call)
+    for index, one in enumerate(every):
+        call, node = one.call, one.call.node
+        name = name_of(file, call, one.kind)
         if name is None:
-            name = ast.Name(f"{BY_NAME}_", ast.Load())
-            text, tree = _importing(file, facts)
+            name = ast.Name(f"{last_part(one.kind)}_", ast.Load())
+            text, tree = _importing(text, tree, facts, one.kind)
         filled = {key: value for (number, key), value in choice.items() if number == index}
         keywords = []
-        for item in built.arguments:
+        for item in one.arguments:
             value = _placed(filled[item.name], item.value) if item.name in filled else item.value
-            keywords.append(keyword_of(file, item, value, built))
+            keywords.append(keyword_of(file, item, value, one))
             if (index, item.name) in perhaps:
                 named.add(keywords[-1])
-        spread = [item for item in built.rest if isinstance(item, ast.keyword)]
-        args = [item for item in built.rest if isinstance(item, ast.expr)]
+        spread = [item for item in one.rest if isinstance(item, ast.keyword)]
+        args = [item for item in one.rest if isinstance(item, ast.expr)]
         new = changed(node, func=_placed(name, node.func), args=args, keywords=[*keywords, *spread])
         swaps[id(node)] = new
-        shown[id(new)] = Shown(built, new, filled)
+        shown[id(new)] = Shown(one, new, filled)
         own = {id(item) for item in every_node(node)}
         made.update(item for item in every_node(new) if id(item) not in own)
     seen = replace(
@@ -160,13 +184,14 @@ def _placed(node: ast.expr, place: ast.expr) -> ast.expr:
     return made
 
 
-def _importing(file: PythonFile, facts: Facts) -> tuple[str, ast.Module]:
-    """The text and the tree of a file with an import of Lightning's Trainer behind all else."""
+def _importing(text: str, tree: ast.Module, facts: Facts, kind: str) -> tuple[str, ast.Module]:
+    """The text and the tree of a file with an import of a class of Lightning's behind all else."""
     old = any(b"pytorch_lightning" in source.data for source in facts.sources.values() if source.kind == "python")
-    line = f"from {'pytorch_lightning' if old else 'lightning.pytorch'} import {BY_NAME} as {BY_NAME}_\n"
-    start = file.text if file.text.endswith("\n") else f"{file.text}\n"
+    module, _, name = kind.rpartition(".")
+    line = f"from {module.replace(ROOT, 'pytorch_lightning') if old else module} import {name} as {name}_\n"
+    start = text if text.endswith("\n") else f"{text}\n"
     statement = ast.increment_lineno(ast.parse(line).body[0], start.count("\n"))
-    return start + line, changed(file.tree, body=[*file.tree.body, statement])
+    return start + line, changed(tree, body=[*tree.body, statement])
 
 
 def _apart(facts: Facts, file: PythonFile) -> Facts:

@@ -139,10 +139,11 @@ def carried(
         or (hidden & HARDWARE and HARDWARE & {*delta.gone})
     ):
         return "what it is given is not read where the Trainer is built"
-    if built.own and not hands_on(facts, built.own, file.path, [name for name, _ in delta.new]):
+    names = [name for name, _ in delta.new]
+    if built.own and not hands_on(facts, built.own, file.path, names, built.kind.__eq__):
         return f"{built.how}, does not hand on what takes its place"
     homes = {item.name: item.home for item in built.arguments}
-    if built.own:
+    if built.whole:
         return (NodeEdit(built.call.node, partial(_in_place, change=edit.change, shown=shown)),)
     given = {name for name, _ in delta.new} & {item.name for item in built.arguments}
     if given:

@@ -9,6 +9,7 @@ from types import ModuleType
 from typing import Any
 
 from codemods.lightning.arguments import current
+from codemods.rules.keywords.table import keywords
 
 NEVER_NONE = frozenset(
     {"accelerator", "strategy", "devices", "max_steps", "overfit_batches", "accumulate_grad_batches"}
@@ -100,6 +101,44 @@ def _installed(modules: Mapping[str, ModuleType], words: Sequence[str]) -> Itera
         sys.argv = arguments
 
 
+def used(files: Mapping[str, str]) -> list[str]:
+    """What the callbacks, loggers and profilers were given that a script hands to `use` of `tools`. None of them takes
+    what the newest release does not take."""
+    record: list[str] = []
+    tools = ModuleType("tools")
+    vars(tools)["use"] = lambda made: record.append(repr(made.said))
+    modules: dict[str, ModuleType] = {"tools": tools}
+    for package in PACKAGES:
+        modules[package] = _Module(package)
+        vars(modules[package])["__path__"] = []
+    for owner in {owner.rpartition(".")[0] for owner, _ in keywords()} - {"self"}:
+        parts = owner.split(".")
+        for end in range(1, len(parts) + 1):
+            name = ".".join(parts[:end])
+            modules[f"pytorch_lightning.{name}"] = module = _Classes(name)
+            vars(module)["__path__"] = []
+    _run(files, modules)
+    return record
+
+
+class _Classes(ModuleType):
+    """A module of which every name is a class that keeps what it is given."""
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        gone = {keyword for owner, keyword in keywords() if owner == f"{self.__name__}.{name}"}
+
+        def init(made: Any, **given: Any) -> None:
+            if taken := sorted(gone & given.keys()):
+                raise TypeError(f"{name} has no argument {taken[0]}")
+            made.said = name, sorted((key, value) for key, value in given.items() if value is not None)
+
+        made = type(name, (), {"__init__": init})
+        setattr(self, name, made)
+        return made
+
+
 def trained(files: Mapping[str, str], words: Sequence[str] = ()) -> list[str]:
     """What the Trainers of a script were given, and their `fit`, where `train.py` runs beside the other files and is
     called with some words."""
@@ -111,6 +150,12 @@ def trained(files: Mapping[str, str], words: Sequence[str] = ()) -> list[str]:
     for name in ("callbacks", "tuner", "strategies", "plugins", "loggers"):
         modules |= {f"{package}.{name}": _Module(name) for package in ("pytorch_lightning", "lightning.pytorch")}
     modules["lightning.pytorch"] = lightning
+    _run(files, modules, words)
+    return record
+
+
+def _run(files: Mapping[str, str], modules: Mapping[str, ModuleType], words: Sequence[str] = ()) -> None:
+    """Runs `train.py` beside the other files."""
     with _installed(modules, words):
         for path in sorted(files, reverse=True):
             if path != "train.py":
@@ -118,4 +163,3 @@ def trained(files: Mapping[str, str], words: Sequence[str] = ()) -> list[str]:
                 sys.modules[name] = module = ModuleType(name)
                 exec(compile(files[path], path, "exec"), vars(module))
         exec(compile(files["train.py"], "train.py", "exec"), {"__name__": "__main__"})
-    return record

@@ -114,8 +114,10 @@ def test_what_kept_the_best_alone_says_how_many(value: str, kept: str) -> None:
     assert built.save_top_k == int(kept)
     unwatched = run_rules({"a.py": before.replace("monitor='a', ", "")}, rule("LIT230")).findings
     assert [item.fix for item in unwatched] == ["unsafe" if kept == "1" else "safe"]
-    for other in ("save_best_only=best", f"save_best_only={value}, save_top_k=3"):
-        assert "save_top_k=" in refusals({"a.py": text.format(other)}, "LIT230")[0]
+    assert "save_top_k=" in refusals({"a.py": text.format(f"save_best_only={value}, save_top_k=3")}, "LIT230")[0]
+    asked = {"a.py": text.format("save_best_only=best")}
+    assert run_rules(asked, rule("LIT230")).changes == ()
+    assert rewritten(asked, rule("LIT230"), unsafe=True)["a.py"] == text.format("save_top_k=1 if best else -1")
 
 
 HYDRA = """\

@@ -13,39 +13,52 @@ from dataclasses import dataclass
 from codemods.code.source import CallNode, PythonFile
 from codemods.finding import Fix
 from codemods.lightning.kinds import bound_once
+from codemods.lightning.options import default_of
 
 FOLDER_MAKERS = ("os.makedirs", "os.mkdir")
 SPLIT = "Its last part names the files, the rest their folder."
+TAKEN = "Its last part is taken to name the files; where a folder of that name was there, they went into it."
 _QUOTES = "'\""
 
 
 @dataclass(frozen=True)
 class Parted:
-    """The keywords that take the place of `filepath=`, and how sure that is."""
+    """The keywords that take the place of `filepath=`, how sure that is, and the imports that they need."""
 
     new: tuple[tuple[str, str | None], ...]
     level: Fix
     reason: str
+    imports: tuple[tuple[str, str | None], ...] = ()
 
 
 def parted(file: PythonFile, call: CallNode, value: ast.expr) -> Parted | None:
     """What a path becomes, going by its text and by what the file makes a folder; None where neither tells."""
     if isinstance(value, ast.Constant) and value.value is None:
         return Parted((), "safe", "It was the default.")
+    is_option, default = default_of(file, call, value)
+    if is_option and (default is None or isinstance(default, str)) and not _hides_os(file):
+        guard = f" if {file.source_of(value)} else None" if default is None else ""
+        new = tuple((name, f"{text}{guard}") for name, text in _split(file.source_of(value)))
+        return Parted(new, "unsafe", TAKEN, (("os", None),))
     parts = _parts(file, value)
     if parts and _has_field(parts[1]):
         return Parted((("dirpath", parts[0]), ("filename", parts[1])), "safe", SPLIT)
     bound = bound_once(file, call, value.id) if isinstance(value, ast.Name) else None
     if bound is not None and (inner := _parts(file, bound)) and _has_field(inner[1]) and _knows_os(file):
-        text = file.source_of(value)
-        new = (("dirpath", f"os.path.dirname({text})"), ("filename", f"os.path.basename({text})"))
-        return Parted(new, "safe", SPLIT)
+        return Parted(_split(file.source_of(value)), "safe", SPLIT)
     if file.source_of(value) in _made(file):
         return Parted((("dirpath", None),), "safe", "It is a folder, which the script makes before.")
     if parts and parts[1].strip(_QUOTES) and parts[1][0] in _QUOTES:
-        reason = "Its last part is taken to name the files; where a folder of that name was there, they went into it."
-        return Parted((("dirpath", parts[0]), ("filename", parts[1])), "unsafe", reason)
+        return Parted((("dirpath", parts[0]), ("filename", parts[1])), "unsafe", TAKEN)
     return None
+
+
+def _hides_os(file: PythonFile) -> bool:
+    return "os" in file.scope.bindings and not _knows_os(file)
+
+
+def _split(text: str) -> tuple[tuple[str, str], ...]:
+    return ("dirpath", f"os.path.dirname({text})"), ("filename", f"os.path.basename({text})")
 
 
 def _knows_os(file: PythonFile) -> bool:

@@ -12,16 +12,25 @@ from codemods.code.syntax import self_name
 from codemods.finding import Fix
 from codemods.lightning.facts import MODULE, Facts, literal
 from codemods.lightning.guards import guard_of
+from codemods.lightning.handed import handed
 from codemods.lightning.keywords import replaced
+from codemods.lightning.kinds import part_of_choice
+from codemods.lightning.options import default_of
+from codemods.lightning.own import constructor_of
 from codemods.rule import Example, Match, NodeEdit, Rule, best_levels, touches
 from codemods.rules.keywords.configured import configured
 from codemods.rules.keywords.filepath import parted
-from codemods.rules.keywords.table import MONITORS, Keyword, keywords, of_modules, owner_of, wish
+from codemods.rules.keywords.table import MONITORS, Keyword, is_class, keywords, of_modules, owner_of, wish
 
 if TYPE_CHECKING:
     import libcst as cst
 
+MODES = tuple(f"mode={quote}{mode}{quote}" for mode in ("auto", "full", "top") for quote in "'\"")
+TELLING = (*MODES, *sorted(f"{name}=" for owner, name in keywords() if is_class(owner) and name != "mode"))
+"""What a file holds that gives such a keyword to a class by another name than Lightning's."""
 UNWATCHED = "It kept the best by val_loss; without `monitor=` the newest is kept now: name what it watches."
+AUTO = '`mode="auto"` is gone since Lightning 1.3'
+FLAGGED = "It is taken to be True or False: the best alone, or every one."
 NO_PERIOD = (
     "Below 1 it saved at every check before 1.0, and nothing from 1.0 on: the former is taken to be meant, which is "
     "what happens at each validation without it."
@@ -33,10 +42,12 @@ def _check(file: PythonFile | TextFile, facts: Facts) -> Iterator[Match]:
         yield from configured(file)
         return
     words = {keyword for _, keyword in keywords() if keyword in file.text} | set(MONITORS)
+    seen: set[int] = set()
     for call in file.calls_near(words):
         owner = _owner(file, facts, call)
         if owner is None:
             continue
+        yield from _handed_over(file, facts, call, owner, seen)
         given = {keyword.arg: keyword for keyword in call.node.keywords if keyword.arg}
         for name, keyword in given.items():
             row = keywords().get((owner, name))
@@ -44,7 +55,7 @@ def _check(file: PythonFile | TextFile, facts: Facts) -> Iterator[Match]:
             if row and guard != "both":
                 yield _match(file, call, keyword, row, given, guard == "unclear")
         if owner.rpartition(".")[2] in MONITORS and not _is_partial(call):
-            yield from _monitored(file, call.node, owner, given)
+            yield from _monitored(file, call, owner, given)
 
 
 def _owner(file: PythonFile, facts: Facts, call: CallNode) -> str | None:
@@ -54,8 +65,35 @@ def _owner(file: PythonFile, facts: Facts, call: CallNode) -> str | None:
         named = f"self.{function.attr}"
         if method and function.value.id == self_name(method) and named in of_modules():
             return named if _in_module(file, facts, call) else None
-    dotted = call.scope.resolve(function) or ""
+    if above := constructor_of(file, facts, call, lambda dotted: owner_of(dotted) is not None):
+        return owner_of(above)
+    dotted = (call.scope.resolve(function) or "").removesuffix(".__init__")
     return owner_of((call.scope.resolve(call.node.args[0]) or "") if _is_partial(call) else dotted)
+
+
+def _handed_over(file: PythonFile, facts: Facts, call: CallNode, owner: str, seen: set[int]) -> Iterator[Match]:
+    """What arrives by `**`, wherever it is set; places in `seen` have been named already."""
+    for entry in handed(file, facts, call):
+        row = keywords().get((owner, entry.name))
+        auto = entry.name == "mode" and owner.rpartition(".")[2] in MONITORS and _is_auto(entry.value)
+        if (row is None and not auto) or id(entry.place) in seen:
+            continue
+        seen.add(id(entry.place))
+        spread = next(item.value for item in call.node.keywords if item.arg is None)
+        here = entry.file is file
+        place = file.span(entry.place if here else spread)
+        through = "a dictionary" if here else entry.where
+        advice = wish(row) if row else 'write "max" for what should grow, else "min"'
+        reason = f"Not rewritten: it reaches {owner.rpartition('.')[2]} through {through}; {advice}."
+        yield Match(place, _message(entry.name, row), "manual", reason, row.row if row else None)
+
+
+def _is_auto(node: ast.expr | None) -> bool:
+    return node is not None and literal(node) == (True, "auto")
+
+
+def _message(name: str, row: Keyword | None) -> str:
+    return f"`{name}=` is gone since Lightning {row.since}" if row else AUTO
 
 
 def _is_partial(call: CallNode) -> bool:
@@ -77,7 +115,7 @@ def _match(
     given: Mapping[str, ast.keyword],
     guarded: bool,
 ) -> Match:
-    message = f"`{keyword.arg}=` is gone since Lightning {row.since}"
+    message = _message(str(keyword.arg), row)
     if guarded:
         reason = "Not rewritten: it stands under a version check; if the newest release never gets here, leave it."
         return Match(file.span(keyword), message, "manual", reason, row.row)
@@ -96,7 +134,7 @@ def _match(
         and (path := parted(file, call, keyword.value))
     ):
         edit = NodeEdit(call.node, partial(replaced, name=str(keyword.arg), new=path.new))
-        return Match(file.span(keyword), message, path.level, path.reason, row.row, (edit,))
+        return Match(file.span(keyword), message, path.level, path.reason, row.row, (edit,), path.imports)
     if row.level == "flag" and isinstance(value, bool) and row.becomes not in given:
         new = ((row.becomes, "1" if value else "-1"),)
         edit = NodeEdit(call.node, partial(replaced, name=str(keyword.arg), new=new))
@@ -104,6 +142,10 @@ def _match(
             return Match(file.span(keyword), message, "unsafe", UNWATCHED, row.row, (edit,))
         reason = f"It kept {'the best alone' if value else 'every one'}."
         return Match(file.span(keyword), message, "safe", reason, row.row, (edit,))
+    if row.level == "flag" and not known and row.becomes not in given:
+        new = ((row.becomes, f"1 if {part_of_choice(file, keyword.value)} else -1"),)
+        edit = NodeEdit(call.node, partial(replaced, name=str(keyword.arg), new=new))
+        return Match(file.span(keyword), message, "unsafe", f"{FLAGGED} {UNWATCHED}", row.row, (edit,))
     below = known and row.becomes == "every_n_epochs" and isinstance(value, int) and value < 1
     if below:
         return Match(file.span(keyword), message, "unsafe", NO_PERIOD, row.row, drop)
@@ -115,8 +157,9 @@ def _match(
     return Match(file.span(keyword), message, "safe", f"It is `{row.becomes}=` now.", row.row, (edit,))
 
 
-def _monitored(file: PythonFile, call: ast.Call, owner: str, given: Mapping[str, ast.keyword]) -> Iterator[Match]:
+def _monitored(file: PythonFile, at: CallNode, owner: str, given: Mapping[str, ast.keyword]) -> Iterator[Match]:
     """`mode="auto"`, which went by the monitor's name, and an EarlyStopping that says no monitor."""
+    call = at.node
     open_ended = any(keyword.arg is None for keyword in call.keywords) or any(
         isinstance(argument, ast.Starred) for argument in call.args
     )
@@ -131,19 +174,20 @@ def _monitored(file: PythonFile, call: ast.Call, owner: str, given: Mapping[str,
             (NodeEdit(call, _with_monitor),),
         )
     mode = given.get("mode")
-    if mode is None or literal(mode.value) != (True, "auto"):
+    asked = mode is not None and default_of(file, at, mode.value) == (True, "auto")
+    if mode is None or not (asked or _is_auto(mode.value)):
         return
     watched = given.get("monitor")
     known, monitor = literal(watched.value) if watched else (not call.args, "")
-    level: Fix = "safe" if known and isinstance(monitor, str) else "manual"
-    chosen = "max" if level == "safe" and ("acc" in monitor or monitor.startswith("fmeasure")) else "min"
-    reason = (
-        f'It chose "{chosen}" by the name of what it watches.'
-        if level == "safe"
-        else 'Not rewritten: what it watches is not known; write mode="max" for what should grow, else "min".'
-    )
-    edits = (NodeEdit(mode, partial(_valued, text=f'"{chosen}"')),) if level == "safe" else ()
-    yield Match(file.span(mode), '`mode="auto"` is gone since Lightning 1.3', level, reason, edits=edits)
+    if not known or not isinstance(monitor, str):
+        reason = 'Not rewritten: what it watches is not known; write mode="max" for what should grow, else "min".'
+        yield Match(file.span(mode), AUTO, "manual", reason)
+        return
+    chosen = "max" if "acc" in monitor or monitor.startswith("fmeasure") else "min"
+    value = file.source_of(mode.value)
+    text = f'"{chosen}" if {value} == "auto" else {value}' if asked else f'"{chosen}"'
+    reason = f'It chose "{chosen}" by the name of what it watches.'
+    yield Match(file.span(mode), AUTO, "safe", reason, edits=(NodeEdit(mode, partial(_valued, text=text)),))
 
 
 @touches("arguments")
@@ -256,6 +300,7 @@ RULE = Rule(
         b"tbptt_reduce_fx",
         b"tbptt_pad_token",
         b"all_gather(",
+        *(name.encode() for name in TELLING),
     ),
     text_triggers=(b"pytorch_lightning.", b"lightning.pytorch."),
     check=_check,

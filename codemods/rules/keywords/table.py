@@ -38,9 +38,21 @@ def keywords() -> Mapping[tuple[str, str], Keyword]:
 
 
 @cache
-def _owners() -> Mapping[str, str]:
-    """Every owner by its last name and the package it is in: `ModelCheckpoint` of `callbacks`."""
-    return {owner.rpartition(".")[2]: owner for owner, _ in keywords() if not owner.startswith("self.")}
+def _owners() -> Mapping[tuple[str, str], str]:
+    """Every owner by the package it is in and its last name: `callbacks`, `ModelCheckpoint`."""
+    owners = [owner for owner, _ in keywords() if not owner.startswith("self.")]
+    return {(owner.split(".")[0], owner.rpartition(".")[2]): owner for owner in owners}
+
+
+@cache
+def class_names() -> frozenset[str]:
+    """The last names of the owners that are classes."""
+    return frozenset({owner.rpartition(".")[2] for owner, _ in keywords() if is_class(owner)} | {*MONITORS})
+
+
+def is_class(owner: str) -> bool:
+    """Whether an owner is a class, and no function or method."""
+    return owner.rpartition(".")[2][0].isupper()
 
 
 @cache
@@ -54,8 +66,8 @@ def owner_of(dotted: str) -> str | None:
     if not dotted.startswith(f"{ROOT}."):
         return None
     short = dotted[len(ROOT) + 1 :]
-    owner = "callbacks.EarlyStopping" if short.endswith(".EarlyStopping") else _owners().get(short.rpartition(".")[2])
-    return owner if owner and owner.split(".")[0] == short.split(".")[0] else None
+    first, last = short.split(".")[0], short.rpartition(".")[2]
+    return f"callbacks.{last}" if (first, last) == ("callbacks", "EarlyStopping") else _owners().get((first, last))
 
 
 def wish(row: Keyword) -> str:
