@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 
 from codemods.code.names import Names
@@ -19,20 +19,11 @@ from codemods.lightning.facts import TRAINER, ClassFact, Facts, literal
 from codemods.lightning.handed import UNSEEN, Handed, handed, is_read_here
 from codemods.lightning.own import called, hands_on
 from codemods.lightning.values import Constants, constants_of
+from codemods.lightning.wanted import Wanted
 
 PARTIAL = "functools.partial"
 HIDDEN = "_not_read_here_"
 """The name that stands for a value which the place of a Trainer does not see."""
-
-
-@dataclass(frozen=True)
-class Wanted:
-    """The classes of Lightning's that are looked for: their last names, which dotted names stand for one, and of which
-    arguments of one a constant is worth following."""
-
-    names: frozenset[str]
-    is_one: Callable[[str], bool]
-    matters: Callable[[str, str, ast.expr | None], bool]
 
 
 @dataclass(frozen=True)
@@ -316,7 +307,7 @@ def _factory(at_: _At, dotted: str) -> tuple[PythonFile, Function, CallNode, str
 def _makers(facts: Facts, wanted: Wanted) -> frozenset[str]:
     """The names of the project's own classes below those looked for, of its functions that may build one of what they
     are given, and of partials and second names."""
-    asked = f"makers.{min(wanted.names)}"
+    asked = f"makers.{wanted.key}"
     if asked not in facts.memo:
         names = {
             last_part(item.name)

@@ -13,9 +13,10 @@ from codemods.code.source import PythonFile
 from codemods.code.trees import at, changed, replaced, twin
 from codemods.lightning.arguments import current, rows
 from codemods.lightning.collecting import trainers_in
-from codemods.lightning.facts import TRAINER, Facts, literal
-from codemods.lightning.trainers import Argument, Built, Wanted, built, keyword_of, last_part, name_of
-from codemods.rules.keywords.table import MONITORS, class_names, keywords, owner_of
+from codemods.lightning.facts import TRAINER, Facts
+from codemods.lightning.trainers import Argument, Built, built, keyword_of, name_of
+from codemods.lightning.wanted import Wanted
+from codemods.rules.keywords.table import keywords, owner_of
 
 MOST = 6
 FEW = 3
@@ -24,8 +25,6 @@ CHANGED = frozenset({
     "accelerator", "strategy", "devices", "max_steps", "plugins", "gradient_clip_val", "accumulate_grad_batches",
 })  # fmt: skip
 """Arguments of the newest Trainer of which it takes other values than those before, or which not every module bears."""
-BY_VALUE = frozenset({"empty", "path", "flag"})
-"""Levels of rows of which the value says what becomes of an argument."""
 COUNTING = frozenset({"gradient_clip_val", "accumulate_grad_batches"})
 """Those of them of which every number matters."""
 Choice = Mapping[tuple[int, str], ast.expr]
@@ -66,7 +65,7 @@ class Views:
 
 def views_of(file: PythonFile, facts: Facts, wanted: Wanted) -> Views | None:
     """The views of a file; None where what is looked for is written out in it."""
-    asked = f"views.{min(wanted.names)}"
+    asked = f"views.{wanted.key}"
     known, made = file.memo.get(asked, (None, None))
     if known is not facts:
         made = _views(file, facts, wanted)
@@ -84,18 +83,7 @@ def _of_trainer(_: str, name: str, value: ast.expr | None) -> bool:
     return not _is_number(value) or name in COUNTING
 
 
-def _of_others(kind: str, name: str, value: ast.expr | None) -> bool:
-    """The same for an argument of a callback, a logger or a profiler."""
-    row = keywords().get((owner_of(kind) or "", name))
-    if name == "mode" and last_part(kind) in MONITORS:
-        return value is None or literal(value) == (True, "auto")
-    if row is not None and row.becomes == "every_n_epochs":
-        return value is None or (type(literal(value)[1]) is int and literal(value)[1] < 1)
-    return row is not None and row.level in BY_VALUE
-
-
 TRAINERS = Wanted(frozenset({"Trainer"}), TRAINER.__eq__, _of_trainer)
-OTHERS = Wanted(class_names(), lambda dotted: owner_of(dotted) is not None, _of_others)
 
 
 def _is_there(kind: str, name: str) -> bool:
@@ -149,7 +137,7 @@ def _view(
         call, node = one.call, one.call.node
         name = name_of(file, call, one.kind)
         if name is None:
-            name = ast.Name(f"{last_part(one.kind)}_", ast.Load())
+            name = ast.Name(f"{one.kind.rpartition('.')[2]}_", ast.Load())
             text, tree = _importing(text, tree, facts, one.kind)
         filled = {key: value for (number, key), value in choice.items() if number == index}
         keywords = []

@@ -62,7 +62,7 @@ TRAPS = {
     "        super().__init__(monitor='loss', **given)\n\n\nOwn(patience=3)\n",
     "a class that has the argument itself": "class Own(ModelCheckpoint):\n    def __init__(self, period=1):\n"
     "        super().__init__(every_n_epochs=period)\n\n\nOwn(period=2)\n",
-    "a name that is bound again": "Build = ModelCheckpoint\nBuild = find()\nBuild(period=2)\n",
+    "a name of its own": "Build = ModelCheckpoint\n\n\ndef go():\n    Build = find()\n    Build(period=2)\n",
     "a name of a function around": "def main(Build):\n    Build(period=2)\n",
     "a dictionary for another class": "options = {'period': 2}\nfind(**options)\nModelCheckpoint(monitor='a')\n",
     "a factory of something else": "def build(**given):\n    return find(**given)\n\n\nbuild(period=2)\n",
@@ -81,6 +81,9 @@ LEFT = {
     "make()\nmake(monitor='a')\n",
     "a dictionary of another file": "import settings\n\nModelCheckpoint(**settings.OPTIONS)\n",
     "two that would be one": "ModelCheckpoint(**{'period': 2, 'every_n_epochs': 1})\n",
+    "a default": "def go(kind=ModelCheckpoint):\n    kind(period=2)\n",
+    "one of several": "for kind in (ModelCheckpoint, find()):\n    kind(period=2)\n",
+    "an item": "KINDS = {'a': ModelCheckpoint}\n\nKINDS['a'](period=2)\n",
     "values of which different things become": "def go(x):\n    ModelCheckpoint(prefix='' if x else 'a')\n\n\ngo(1)\n",
 }  # fmt: skip
 

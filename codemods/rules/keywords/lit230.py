@@ -15,12 +15,14 @@ from codemods.lightning.guards import guard_of
 from codemods.lightning.handed import handed
 from codemods.lightning.keywords import replaced
 from codemods.lightning.kinds import part_of_choice
+from codemods.lightning.maybe import may_build
 from codemods.lightning.options import default_of
 from codemods.lightning.own import constructor_of
 from codemods.rule import Example, Match, NodeEdit, Rule, best_levels, touches
 from codemods.rules.keywords.configured import configured
 from codemods.rules.keywords.filepath import parted
 from codemods.rules.keywords.table import MONITORS, Keyword, is_class, keywords, of_modules, owner_of, wish
+from codemods.rules.keywords.wanted import OTHERS
 
 if TYPE_CHECKING:
     import libcst as cst
@@ -46,6 +48,7 @@ def _check(file: PythonFile | TextFile, facts: Facts) -> Iterator[Match]:
     for call in file.calls_near(words):
         owner = _owner(file, facts, call)
         if owner is None:
+            yield from _perhaps(file, call)
             continue
         yield from _handed_over(file, facts, call, owner, seen)
         given = {keyword.arg: keyword for keyword in call.node.keywords if keyword.arg}
@@ -65,7 +68,7 @@ def _owner(file: PythonFile, facts: Facts, call: CallNode) -> str | None:
         named = f"self.{function.attr}"
         if method and function.value.id == self_name(method) and named in of_modules():
             return named if _in_module(file, facts, call) else None
-    if above := constructor_of(file, facts, call, lambda dotted: owner_of(dotted) is not None):
+    if above := constructor_of(file, facts, call, OTHERS.is_one):
         return owner_of(above)
     dotted = (call.scope.resolve(function) or "").removesuffix(".__init__")
     return owner_of((call.scope.resolve(call.node.args[0]) or "") if _is_partial(call) else dotted)
@@ -86,6 +89,17 @@ def _handed_over(file: PythonFile, facts: Facts, call: CallNode, owner: str, see
         advice = wish(row) if row else 'write "max" for what should grow, else "min"'
         reason = f"Not rewritten: it reaches {owner.rpartition('.')[2]} through {through}; {advice}."
         yield Match(place, _message(entry.name, row), "manual", reason, row.row if row else None)
+
+
+def _perhaps(file: PythonFile, call: CallNode) -> Iterator[Match]:
+    """What is gone of a class that a call may be of."""
+    rows = {name: row for (owner, name), row in keywords().items() if owner.rpartition(".")[2] in file.text}
+    gone = [item for item in call.node.keywords if item.arg in rows and item.arg != "mode"]
+    if through := may_build(file, call, OTHERS) if gone else None:
+        for item in gone:
+            row = rows[str(item.arg)]
+            reason = f"Not rewritten: `{through}` may be a class that has it no more; {wish(row)}, where it is one."
+            yield Match(file.span(item), _message(str(item.arg), row), "manual", reason, row.row)
 
 
 def _is_auto(node: ast.expr | None) -> bool:

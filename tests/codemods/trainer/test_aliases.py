@@ -106,16 +106,24 @@ def test_what_is_built_by_another_name_is_a_trainer(made: str) -> None:
 @pytest.mark.parametrize(
     "named", ["from pytorch_lightning import Trainer\n", "import lightning as L\nTrainer = L.Trainer\n"]
 )
-def test_a_trainer_that_another_file_hands_on_is_named(named: str) -> None:
+def test_a_trainer_that_another_file_hands_on_is_one(named: str) -> None:
     files = {
         "core/base.py": named,
         "core/__init__.py": "from .base import Trainer\n",
         "train.py": "from core import Trainer as T\n\nT(gpus=1)\n",
         "other.py": "from core.base import Trainer\n\nTrainer(**{'gpus': 1})\n",
     }
-    made = run_rules(files, rule("LIT101"), unsafe=True)
-    assert made.changes == ()
-    assert [(item.path, item.fix) for item in made.findings] == [("other.py", "manual"), ("train.py", "manual")]
+    after = rewritten(files, rule("LIT101"))
+    assert after["train.py"] == 'from core import Trainer as T\n\nT(accelerator="gpu", devices=1)\n'
+    assert after["other.py"] == "from core.base import Trainer\n\nTrainer(**{'accelerator': \"gpu\", 'devices': 1})\n"
+
+
+@pytest.mark.parametrize(
+    "named", ["from pytorch_lightning import Trainer\nTrainer = wrap(Trainer)\n", "from ray import *\n"]
+)
+def test_a_trainer_that_another_file_makes_anew_is_not(named: str) -> None:
+    files = {"core.py": named, "train.py": "from core import Trainer\n\nTrainer(gpus=1)\n"}
+    assert run_rules(files, rule("LIT101"), unsafe=True).changes == ()
 
 
 def test_a_trainer_of_another_file_s_own_is_not() -> None:
