@@ -86,7 +86,8 @@ NAMED = {
         "not plainly False",
     ),
     "automatic subclass": (
-        BEFORE + "\n\nclass Plain(Model):\n    automatic_optimization = True\n",
+        BEFORE + "\n\nclass Plain(Model):\n    def __init__(self):\n        super().__init__()\n"
+        "        self.automatic_optimization = True\n",
         "not plainly False",
     ),
     "base from another library": (BEFORE.replace("lightning.pytorch import", "mine import"), "do not plainly lead"),

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import ast
-
 import pytest
 
+from codemods.code.source import PythonFile, Source
 from codemods.lightning.optimization import said_by
 from codemods.rules.optimizers.opt001 import BEFORE as GAN
 from codemods.rules.tbptt.tbp001 import BEFORE as CHUNKS
@@ -136,6 +135,5 @@ SPELLED = {
 
 @pytest.mark.parametrize("body", SPELLED)
 def test_each_spelling_says_the_same(body: str) -> None:
-    node = ast.parse(f"class Model(LightningModule):\n    {body}\n").body[0]
-    assert isinstance(node, ast.ClassDef)
-    assert said_by(node) == SPELLED[body]
+    file = PythonFile.parse(Source("a.py", "python", f"class Model(LightningModule):\n    {body}\n".encode()))
+    assert said_by(file, file.classes[0]) == SPELLED[body]

@@ -16,14 +16,14 @@ from codemods.code.syntax import (
     returns,
     self_assignments,
     self_name,
-    statements_below,
     super_init_index,
     taken_name,
 )
+from codemods.lightning.optimization import FLAG, said_by
 from codemods.rewrite.manual.optimizers import NotPlain
 
-AUTOMATIC = "automatic_optimization"
 CALLED = ("toggle_optimizer", "untoggle_optimizer", "optimizers", "manual_backward")
+AUTOMATIC = FLAG
 NOT_CARRIED = {
     "training_step_end": "it is no longer called",
     "lr_scheduler_step": "overridden, its place in a manual loop is not plain",
@@ -68,15 +68,9 @@ def judge_before_step(item: ClassNode) -> None:
         raise NotPlain(f"{not_plain(before)}, so clipping has no place at its end")
 
 
-def is_manual(item: ClassNode) -> bool:
+def is_manual(file: PythonFile, item: ClassNode) -> bool:
     """Whether the class switches automatic optimization off itself."""
-    return any(
-        isinstance(node, ast.Assign)
-        and isinstance(node.value, ast.Constant)
-        and node.value.value is False
-        and AUTOMATIC in {getattr(target, "attr", getattr(target, "id", None)) for target in node.targets}
-        for node in statements_below(item.node)
-    )
+    return said_by(file, item) == "manual"
 
 
 def judge_callers(file: PythonFile) -> None:

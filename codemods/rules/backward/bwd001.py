@@ -33,7 +33,7 @@ def _present(file: PythonFile) -> bool:
 
 
 def _context(collected: Mapping[str, Any]) -> tuple[bytes, ...]:
-    manual = any(noted.mode in ("manual", "unclear") for found in collected.values() for noted in found)
+    manual = any(noted.mode in ("manual", "unknown") for found in collected.values() for noted in found)
     return (b"Trainer", *definitions({"backward", *UNHEARD})) if manual else ()
 
 

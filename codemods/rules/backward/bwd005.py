@@ -11,10 +11,11 @@ from codemods.code.nodes import every_node
 from codemods.code.source import ClassNode, PythonFile
 from codemods.code.syntax import Function, is_self_attribute, results, self_assignments, self_name
 from codemods.lightning.facts import MODULE, Facts
+from codemods.lightning.optimization import Optimization
 from codemods.rule import Example, Match, NodeEdit, Rule, touches
 from codemods.rules.backward.names import path_of
 from codemods.rules.backward.passes import Pass, later_backward, read_pass
-from codemods.rules.backward.training import STEPS, Mode, Notes, collect, method_around
+from codemods.rules.backward.training import STEPS, Notes, collect, method_around
 
 if TYPE_CHECKING:
     import libcst as cst
@@ -50,7 +51,7 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
             yield _match(file, last, _kept(item, run), alone and _is_closed(file, item, run))
 
 
-def _by_hand(step: Function, modes: set[Mode]) -> bool:
+def _by_hand(step: Function, modes: set[Optimization]) -> bool:
     """Whether nobody but the step goes backward: it optimizes manually, or gives Lightning nothing with a history."""
     cut = all(
         isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute) and value.func.attr in ("detach", "item")

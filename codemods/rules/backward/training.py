@@ -6,35 +6,38 @@ import ast
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Literal
 
 from codemods.code.source import CallNode, ClassNode, PythonFile
-from codemods.code.syntax import Function, is_self_attribute, self_name
+from codemods.code.syntax import Function, self_name
 from codemods.lightning.facts import ClassFact, Facts
+from codemods.lightning.optimization import FLAG as FLAG
+from codemods.lightning.optimization import Optimization, Told, answer, set_elsewhere, told
 
-FLAG = "automatic_optimization"
 ROOTS = frozenset(
     {"training_step", "on_train_batch_start", "on_train_batch_end", "on_train_epoch_start", "on_train_epoch_end"}
 )
 STEPS = frozenset({"training_step"})
 
-Mode = Literal["manual", "automatic", "unclear"]
-
 
 @dataclass(frozen=True)
 class Noted:
-    """What one class says itself: the kind of optimization (None where it says nothing), and which of its
-    instance's methods each of its methods names."""
+    """What one class says itself: of the kind of optimization, and which of its instance's methods each of its methods
+    names."""
 
     name: str
-    mode: Mode | None
+    told: Told | None
     names: Mapping[str, frozenset[str]]
+
+    @property
+    def mode(self) -> Optimization | None:
+        """The kind of optimization that it says by itself, None where it says nothing."""
+        return answer([self.told]).kind if self.told and self.told.says else None
 
 
 @lru_cache(maxsize=1)
 def collect(file: PythonFile) -> tuple[Noted, ...] | None:
     """What the classes of a file say of the way they train; the last file's answer serves each rule that asks."""
-    modes = _modes(file)
+    said = {item.node: found for item in file.classes if (found := told(file, item))}
     named: dict[ast.AST, dict[str, set[str]]] = {}
     for call in file.calls if file.classes else ():
         if not call.within or not _names_anything(call.node):
@@ -46,11 +49,11 @@ def collect(file: PythonFile) -> tuple[Noted, ...] | None:
         tuple(
             Noted(
                 item.qualname,
-                modes.get(item.node),
+                said.get(item.node),
                 {name: frozenset(found) for name, found in named.get(item.node, {}).items()},
             )
             for item in file.classes
-            if item.node in modes or item.node in named
+            if item.node in said or item.node in named
         )
         or None
     )
@@ -81,43 +84,6 @@ def _own_names(call: ast.Call, method: Function) -> Iterator[str]:
             yield node.attr
 
 
-def _modes(file: PythonFile) -> dict[ast.AST, Mode]:
-    if FLAG not in file.text:
-        return {}
-    said: dict[ast.AST, set[Mode]] = {}
-    for item in file.assignments:
-        targets = item.node.targets if isinstance(item.node, ast.Assign) else [item.node.target]
-        owner = next((node for node in reversed(item.within) if isinstance(node, ast.ClassDef)), None)
-        if owner is None or item.node.value is None:
-            continue
-        around = item.within[-1]
-        for target in targets:
-            own = isinstance(target, ast.Name) and target.id == FLAG and around is owner
-            if own or (
-                isinstance(around, ast.FunctionDef | ast.AsyncFunctionDef)
-                and is_self_attribute(target, FLAG, self_name(around))
-            ):
-                plain = item.node in getattr(around, "body", [])
-                said.setdefault(owner, set()).add(_said(item.node.value) if plain else "unclear")
-    for found in file.classes:
-        function = found.methods.get(FLAG)
-        if function:
-            said.setdefault(found.node, set()).add(_returned(function))
-    return {node: next(iter(modes)) if len(modes) == 1 else "unclear" for node, modes in said.items()}
-
-
-def _said(value: ast.expr) -> Mode:
-    if isinstance(value, ast.Constant) and isinstance(value.value, bool):
-        return "automatic" if value.value else "manual"
-    return "unclear"
-
-
-def _returned(function: Function) -> Mode:
-    last = function.body[-1]
-    values = [node for node in ast.walk(function) if isinstance(node, ast.Return)]
-    return _said(last.value) if isinstance(last, ast.Return) and last.value and len(values) == 1 else "unclear"
-
-
 @dataclass(frozen=True)
 class Notes:
     """What the classes of the tree say, as the rule of that code collected it."""
@@ -137,15 +103,14 @@ class Notes:
         found = self.facts.files.get(file.path)
         return found.find(item.qualname) if found else None
 
-    def mode(self, item: ClassFact) -> Mode:
-        """How a class trains: as the nearest of it and its bases says; automatic where none does."""
-        for member in self.facts.ancestry(item) or (item,):
-            noted = self._found.get((member.path, member.name))
-            if noted and noted.mode:
-                return noted.mode
-        return "automatic"
+    def mode(self, item: ClassFact) -> Optimization:
+        """How a class trains, as it and its bases say; automatic where none does."""
+        if set_elsewhere(self.facts):
+            return "unknown"
+        every = [self._found.get((member.path, member.name)) for member in self.facts.ancestry(item) or (item,)]
+        return answer([noted.told if noted else None for noted in every]).kind
 
-    def modes(self, item: ClassFact) -> set[Mode]:
+    def modes(self, item: ClassFact) -> set[Optimization]:
         """How the class, and those that inherit from it, train."""
         return {self.mode(item), *(self.mode(other) for other in self.facts.subclasses(item))}
 

@@ -11,11 +11,10 @@ from codemods.code.nodes import every_node
 from codemods.code.source import ClassNode, PythonFile
 from codemods.code.syntax import Function, is_none, results
 from codemods.lightning.facts import MODULE, ClassFact, Facts
+from codemods.lightning.optimization import answer, told
 from codemods.rules.gradients.classes import Class, fact_of, known_class
 from codemods.rules.gradients.trace import Run, follow
 from codemods.rules.gradients.values import Cut, Flow, Value
-
-FLAG = "automatic_optimization"
 
 
 @dataclass(frozen=True)
@@ -100,14 +99,11 @@ def _trains_nothing(classes: Sequence[Class]) -> bool:
 
 
 def _sinks(classes: Sequence[Class], run: Run) -> list[tuple[ast.AST, Value]]:
-    """What is handed to the backward pass: by `manual_backward`, or by returning it where nothing of the classes
-    speaks of manual optimization."""
+    """What is handed to the backward pass: by `manual_backward`, or by returning it where the class is not optimized by
+    hand."""
     if run.backward:
         return list(run.backward.items())
-    nodes = (node for other in classes for node in every_node(other.item.node))
-    if any(FLAG in other.item.methods for other in classes) or any(
-        isinstance(node, ast.Attribute | ast.Name) and _name(node) == FLAG for node in nodes
-    ):
+    if answer([told(other.file, other.item) for other in classes]).kind != "automatic":
         return []
     given: list[tuple[ast.AST, Value]] = []
     for node, value in run.returned.items():
@@ -137,7 +133,3 @@ SPELLED = (*CUTS, ".data", ".numpy()", "tensor(", "argmax", "float(", ".long()",
 def present(file: PythonFile) -> bool:
     """Whether the file may hold a part of a training step."""
     return "def training_step" in file.text or (bool(file.classes) and any(word in file.text for word in CUTS))
-
-
-def _name(node: ast.AST) -> str:
-    return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""

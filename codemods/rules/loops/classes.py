@@ -10,12 +10,13 @@ from typing import Literal
 
 from codemods.code.scopes import bind
 from codemods.code.source import ClassNode, PythonFile
-from codemods.code.syntax import is_self_attribute, own_nodes, self_name, super_init_index, targets_of
+from codemods.code.syntax import is_self_attribute, self_name
 from codemods.lightning.facts import MODULE, ClassFact, Facts
 from codemods.lightning.family import family
+from codemods.lightning.optimization import FLAG as FLAG
+from codemods.lightning.optimization import Answer, Told, answer, set_from_outside, told
 from codemods.rules.loops.flow import EVENTS, Flow, calls_on_self, read_flow
 
-FLAG = "automatic_optimization"
 NAMES = ("optimizer", "opt", "optim")
 TRIGGERS = (FLAG.encode(), b"manual_backward", b".optimizers(", *(f"self.{name}.step(".encode() for name in NAMES))
 PLAIN = ("torch.", "abc.", "typing.", "object")
@@ -24,13 +25,18 @@ Flagged = Literal["", "off", "lost", "unclear"]
 
 @dataclass(frozen=True)
 class Shown:
-    """What a class says to other files: whether it switches automatic optimization off (`lost`: before
-    `super().__init__()`, which switches it on again; `unclear`: by more than a plain False), and which methods its
-    training step calls on self."""
+    """What a class says to other files: of automatic optimization, and which methods its training step calls on
+    self."""
 
     name: str
-    flag: Flagged
+    told: Told | None
     reached: frozenset[str]
+
+    @property
+    def flag(self) -> Flagged:
+        """Whether it switches automatic optimization off by itself (`lost`: before `super().__init__()`, which
+        switches it on again; `unclear`: at times only, or on)."""
+        return _state(answer([self.told])) if self.told and self.told.says else ""
 
 
 @dataclass(frozen=True)
@@ -79,10 +85,10 @@ def present(file: PythonFile) -> bool:
 
 def collect(file: PythonFile) -> tuple[Shown, ...] | None:
     """What the classes of a file say to others, where there is anything to say."""
-    told = [item for item in _shown(file).values() if item.flag or item.reached]
-    if _set_from_outside(file):
-        told.append(Shown("", "unclear", frozenset()))
-    return tuple(told) or None
+    found = [item for item in _shown(file).values() if item.told or item.reached]
+    if set_from_outside(file):
+        found.append(Shown("", None, frozenset()))
+    return tuple(found) or None
 
 
 def loops(file: PythonFile, facts: Facts, code: str) -> Iterator[Loop]:
@@ -120,7 +126,7 @@ def _shown(file: PythonFile) -> dict[str, Shown]:
 
 def _read(file: PythonFile, item: ClassNode) -> Shown:
     reached = _closure(item, {"training_step"}) - {"training_step"} if "training_step" in item.methods else set()
-    return Shown(item.qualname, _flag(item) if FLAG in file.text else "", frozenset(reached))
+    return Shown(item.qualname, told(file, item), frozenset(reached))
 
 
 def _flows(file: PythonFile, item: ClassNode) -> list[tuple[str, Flow]]:
@@ -150,8 +156,8 @@ def _eventful(file: PythonFile) -> set[int]:
 
 def _reached(item: ClassNode, fact: ClassFact, facts: Facts, code: str, file: PythonFile) -> set[str]:
     """The class's own methods that training runs: the training step, and what it or a base's training step calls."""
-    told = [_told(member, facts, code, file) for member in facts.ancestry(fact) or ()]
-    return _closure(item, {"training_step"}.union(*(shown.reached for shown in told if shown)))
+    every = [_told(member, facts, code, file) for member in facts.ancestry(fact) or ()]
+    return _closure(item, {"training_step"}.union(*(shown.reached for shown in every if shown)))
 
 
 def _closure(item: ClassNode, names: set[str]) -> set[str]:
@@ -165,36 +171,9 @@ def _closure(item: ClassNode, names: set[str]) -> set[str]:
     return found
 
 
-def _flag(item: ClassNode) -> Flagged:
-    if FLAG in item.methods:
-        return "unclear"
-    flags: list[Flagged] = []
-    for node in item.node.body:
-        targets = targets_of(node)
-        if any(isinstance(target, ast.Name) and target.id == FLAG for target in targets):
-            flags.append("off" if _is_false(node) else "unclear")
-    for name, method in item.methods.items():
-        this = self_name(method)
-        for inner in own_nodes(method):
-            if is_self_attribute(inner, FLAG, this) or is_self_attribute(inner, f"_{FLAG}", this):
-                flags.append(_set_there(method, inner) if name == "__init__" else "unclear")
-    if "off" in flags and set(flags) <= {"off", "lost"}:
-        return "off"
-    return "" if not flags else "lost" if set(flags) == {"lost"} else "unclear"
-
-
 def _is_false(node: ast.stmt) -> bool:
     value = getattr(node, "value", None)
     return isinstance(value, ast.Constant) and value.value is False
-
-
-def _set_there(init: ast.FunctionDef | ast.AsyncFunctionDef, target: ast.AST) -> Flagged:
-    """What a mention of the flag in the constructor does, where it is a plain statement of its body."""
-    index = flag_index(init)
-    if index is None or target not in ast.walk(init.body[index]):
-        return "unclear"
-    called = super_init_index(init)
-    return "lost" if called is not None and index < called else "off"
 
 
 def flag_index(init: ast.FunctionDef | ast.AsyncFunctionDef) -> int | None:
@@ -212,31 +191,30 @@ def flag_index(init: ast.FunctionDef | ast.AsyncFunctionDef) -> int | None:
 
 def state_of(fact: ClassFact, facts: Facts, code: str, file: PythonFile) -> Flagged:
     """How a class, of this or another file, is trained, from what it, its relatives and others who set the flag say."""
+    state = _flagged(fact, facts, code, file)
     itself = _told(fact, facts, code, file)
-    own: Flagged = itself.flag if itself else ""
-    if own in ("off", "unclear"):
-        return own
-    related = [
-        (other, told) for other in family(facts, fact) if (told := _told(other, facts, code, file)) and told.flag
-    ]
-    if any(told.flag == "unclear" for _, told in related) or _set_from_outside(file) or _set_elsewhere(facts, code):
+    if itself and itself.flag and state in ("off", "unclear"):
+        return state
+    if set_from_outside(file) or _set_elsewhere(facts, code):
         return "unclear"
-    above = facts.ancestry(fact) or ()
-    if any(told.flag == "off" for other, told in related if other in above):
-        return "off"
-    return "unclear" if related else own
+    related = [other for other in family(facts, fact) if (shown := _told(other, facts, code, file)) and shown.flag]
+    if state == "off":
+        below = [_flagged(other, facts, code, file) for other in facts.subclasses(fact)]
+        return "unclear" if "unclear" in below else "off"
+    return "unclear" if related else state
+
+
+def _flagged(fact: ClassFact, facts: Facts, code: str, file: PythonFile) -> Flagged:
+    """How a class is trained, going by it and the classes above it."""
+    every = [_told(member, facts, code, file) for member in facts.ancestry(fact) or (fact,)]
+    return _state(answer([item.told if item else None for item in every]))
+
+
+def _state(found: Answer) -> Flagged:
+    if found.kind == "automatic":
+        return "lost" if found.lost else "unclear" if found.said else ""
+    return "off" if found.kind == "manual" else "unclear"
 
 
 def _set_elsewhere(facts: Facts, code: str) -> bool:
     return any(not item.name for items in facts.collected(code).values() for item in items)
-
-
-def _set_from_outside(file: PythonFile) -> bool:
-    """Whether the flag is set on something else than self, or given to a call, in the file."""
-    if FLAG not in file.text:
-        return False
-    stored = any(
-        not isinstance(node.ctx, ast.Load) and not (isinstance(node.value, ast.Name) and node.value.id == "self")
-        for node in file.attributes(FLAG)
-    )
-    return stored or any(keyword.arg == FLAG for call in file.calls for keyword in call.node.keywords)

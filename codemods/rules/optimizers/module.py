@@ -149,7 +149,7 @@ def read_class(file: PythonFile, item: ClassNode) -> Several | None:
         _follows(file, item, step),
         result_kind(item, step),
         may_skip(item, step, INDEX, None),
-        is_manual(item),
+        is_manual(file, item),
         read_hooks(item),
         _plain_constructor(item),
         len(parameters(step)) > 3,

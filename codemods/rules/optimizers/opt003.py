@@ -8,7 +8,8 @@ from typing import Any
 
 from codemods.code.source import ClassNode, PythonFile
 from codemods.code.syntax import parameters
-from codemods.lightning.facts import MODULE, Facts
+from codemods.lightning.facts import MODULE, ClassFact, Facts
+from codemods.lightning.optimization import optimization
 from codemods.rewrite.manual.configured import read_configured
 from codemods.rewrite.manual.module import AUTOMATIC, is_manual
 from codemods.rewrite.manual.optimizers import NotPlain
@@ -30,12 +31,12 @@ def _candidates(file: PythonFile) -> list[ClassNode]:
     """The classes with several optimizers whose step takes no `optimizer_idx`, as far as the file shows."""
     if "configure_optimizers" not in file.text or STEP not in file.text:
         return []
-    return [item for item in file.classes if _is_candidate(item)]
+    return [item for item in file.classes if _is_candidate(file, item)]
 
 
-def _is_candidate(item: ClassNode) -> bool:
+def _is_candidate(file: PythonFile, item: ClassNode) -> bool:
     step, configure = item.methods.get(STEP), item.methods.get("configure_optimizers")
-    if step is None or configure is None or AUTOMATIC in item.methods or is_manual(item):
+    if step is None or configure is None or is_manual(file, item):
         return False
     taken = [argument.arg for argument in (*step.args.args, *step.args.kwonlyargs)]
     if INDEX in taken or "hiddens" in taken:
@@ -53,7 +54,7 @@ def _context(collected: Mapping[str, Any]) -> tuple[bytes, ...]:
 def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
     for item in _candidates(file):
         fact = facts.files[file.path].find(item.qualname)
-        if fact is None or facts.kind(fact) != MODULE or _may_be_manual(file, facts, item):
+        if fact is None or facts.kind(fact) != MODULE or _is_manual(file, facts, fact):
             continue
         step = item.methods[STEP]
         extra = parameters(step)[2:]
@@ -68,12 +69,10 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
         )
 
 
-def _may_be_manual(file: PythonFile, facts: Facts, item: ClassNode) -> bool:
-    """Whether a base, or the file elsewhere, may have switched automatic optimization off."""
-    fact = facts.files[file.path].find(item.qualname)
-    speaking = facts.mentions.get(AUTOMATIC.encode(), frozenset())
-    family = [*(facts.ancestry(fact) or ()), *facts.subclasses(fact)] if fact else []
-    return any(other.path in speaking for other in family)
+def _is_manual(file: PythonFile, facts: Facts, fact: ClassFact) -> bool:
+    """Whether a class, or what alone derives from it, has switched automatic optimization off."""
+    below = [optimization(facts, file, child) for child in facts.subclasses(fact)]
+    return optimization(facts, file, fact) == "manual" or (bool(below) and set(below) == {"manual"})
 
 
 BEFORE = """\

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from dataclasses import replace
 
 from codemods.code.source import ClassNode, PythonFile
 from codemods.code.syntax import Function, is_plain, is_self_attribute, parameters, self_name, uses
 from codemods.finding import Fix
 from codemods.lightning.facts import MODULE, Facts
+from codemods.lightning.optimization import optimization
 from codemods.rewrite.manual.closure import INDEX, bare_steps, closure_parameter, ignores_closure, may_skip_closure
-from codemods.rewrite.manual.module import is_manual, not_plain
+from codemods.rewrite.manual.module import not_plain
 from codemods.rule import Example, Match, Rule, TextEdit
 
 HOOK = "optimizer_step"
@@ -21,14 +23,19 @@ ADVICE = (
 )
 
 
+UNCLEAR = f"Not rewritten: whether it is optimized by hand, where no closure is run, is not seen. {ADVICE}."
+
+
 def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
     for item in file.classes:
         method = item.methods.get(HOOK)
         fact = facts.files[file.path].find(item.qualname) if method and file.path in facts.files else None
         if method is None or fact is None or facts.kind(fact) != MODULE or not may_skip_closure(method):
             continue
-        if not is_manual(item):
-            yield _match(file, item, method)
+        kind = optimization(facts, file, fact)
+        if kind != "manual":
+            match = _match(file, item, method)
+            yield match if kind == "automatic" else replace(match, fix="manual", reason=UNCLEAR, edits=())
 
 
 def _match(file: PythonFile, item: ClassNode, method: Function) -> Match:

@@ -8,7 +8,8 @@ from collections.abc import Iterator
 
 from codemods.code.source import ClassNode, PythonFile
 from codemods.code.syntax import Function, is_self_attribute, own_nodes, self_name, uses
-from codemods.lightning.facts import ClassFact, Facts
+from codemods.lightning.facts import Facts
+from codemods.lightning.optimization import Optimization, optimization, said_by
 
 LOOPS = (ast.For, ast.While, ast.AsyncFor)
 INDEX = "optimizer_idx"
@@ -21,19 +22,10 @@ WITH_OPTIMIZER = ("configure_optimizers", "optimizer_step", "lr_scheduler_step")
 """Methods that Lightning calls no more often than the optimizer steps."""
 
 
-def is_manual(item: ClassNode) -> bool:
-    """Whether the class switches automatic optimization off itself."""
-    return any(
-        isinstance(node, ast.Assign)
-        and isinstance(node.value, ast.Constant)
-        and node.value.value is False
-        and any(
-            isinstance(target, ast.Attribute | ast.Name)
-            and (target.attr if isinstance(target, ast.Attribute) else target.id) == "automatic_optimization"
-            for target in node.targets
-        )
-        for node in ast.walk(item.node)
-    )
+def optimized(facts: Facts, file: PythonFile, item: ClassNode) -> Optimization:
+    """How a class of a file is optimized."""
+    known = facts.files[file.path].find(item.qualname) if file.path in facts.files else None
+    return optimization(facts, file, known) if known else said_by(file, item) or "automatic"
 
 
 def stepping(facts: Facts, file: PythonFile, item: ClassNode) -> str | None:
@@ -45,18 +37,17 @@ def stepping(facts: Facts, file: PythonFile, item: ClassNode) -> str | None:
     classes = [item, *(local[fact.name] for fact in related if fact.path == file.path and fact.name in local)]
     if any("training_step" in other.methods and _optimizer_index(other.methods["training_step"]) for other in classes):
         return "several optimizers step in one batch, which the count does not know"
-    if not any(map(is_manual, classes)):
-        away = [fact for fact in related if fact.path != file.path and _may_be_manual(facts, fact)]
-        return f"{away[0].name} ({away[0].path}) may optimize by hand" if away else None
+    kinds = {fact: optimization(facts, file, fact) for fact in related}
+    for fact, kind in kinds.items():
+        if kind == "unknown" or (kind == "manual" and fact.path != file.path):
+            return f"{fact.name} ({fact.path}) may optimize by hand"
+    if "manual" not in {*kinds.values(), optimized(facts, file, item)}:
+        return None
     for other in classes:
         step = other.methods.get("training_step")
         if step and (why := _irregular(step)):
             return why
     return None
-
-
-def _may_be_manual(facts: Facts, fact: ClassFact) -> bool:
-    return fact.path in facts.mentions.get(SUSPECT, frozenset())
 
 
 def _optimizer_index(step: Function) -> bool:
@@ -87,7 +78,7 @@ def stepped_by_hand(facts: Facts, file: PythonFile, item: ClassNode) -> str | No
     """Where a class that optimizes automatically, a relative of it or a function of the project steps a scheduler
     itself, other than with the optimizer; None where nothing is seen to."""
     classes = list(_relatives(facts, file, item))
-    if any(is_manual(other) for _, other in classes):
+    if any(optimized(facts, where, other) != "automatic" for where, other in classes):
         return None
     for where, other in classes:
         schedulers = _schedulers(other)
@@ -138,7 +129,7 @@ def times_scheduled(facts: Facts, file: PythonFile, item: ClassNode) -> str | No
     "1", or what a loop over a range counts to. None where that is not seen, or may be different: a step that can end
     early, a class below with a step of its own, schedulers that are stepped elsewhere."""
     step = item.methods.get("training_step")
-    if step is None or not is_manual(item) or _has_other_steps(facts, file, item):
+    if step is None or optimized(facts, file, item) != "manual" or _has_other_steps(facts, file, item):
         return None
     names = held_by(step, "lr_schedulers")
     calls = list(steps_of(step, names, "lr_schedulers"))

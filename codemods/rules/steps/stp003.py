@@ -14,7 +14,7 @@ from codemods.lightning.facts import CALLBACK, MODULE, Facts, TrainerFact, is_tr
 from codemods.rule import Example, Match, NodeEdit, Rule, touches
 from codemods.rules.steps.dead import dead_after
 from codemods.rules.steps.modules import STEPS, assigned, kind_of, manual, parents_of, reader_of
-from codemods.rules.steps.optimization import held_by, is_manual, steps_of
+from codemods.rules.steps.optimization import held_by, optimized, steps_of
 from codemods.rules.steps.roles import Reader
 from codemods.rules.steps.script import Script
 from codemods.rules.steps.totals import whole_method
@@ -49,7 +49,7 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
             if not whole_method(function, reader):
                 yield from _untold(file, function, reader)
         if kind == MODULE:
-            yield from _several_steps(file, item)
+            yield from _several_steps(file, facts, item)
             yield from _raw_optimizers(file, facts, item)
     yield from _untold_elsewhere(file, facts)
     yield from _long_windows(file, facts)
@@ -220,10 +220,10 @@ def _has_sign(node: ast.AST) -> bool:
     return any(isinstance(part, ast.Compare) and "max_steps" in ast.unparse(part) for part in ast.walk(whole))
 
 
-def _several_steps(file: PythonFile, item: ClassNode) -> Iterator[Match]:
+def _several_steps(file: PythonFile, facts: Facts, item: ClassNode) -> Iterator[Match]:
     """`global_step % n` where a batch makes several steps."""
     step = item.methods.get("training_step")
-    if not step or not is_manual(item):
+    if not step or optimized(facts, file, item) != "manual":
         return
     optimizers = held_by(step, "optimizers")
     stepped = {ast.unparse(call.func) for call in steps_of(step, optimizers, "optimizers")}

@@ -119,7 +119,7 @@ def _is_candidate(file: PythonFile, item: ClassNode) -> bool:
     step = item.methods.get("training_step")
     if step is not None and _is_chunked(step):
         return True
-    return not is_manual(item) and (sets_flag(item) or (SPLIT in item.methods and not file.attributes(SPLIT)))
+    return not is_manual(file, item) and (sets_flag(item) or (SPLIT in item.methods and not file.attributes(SPLIT)))
 
 
 def _is_chunked(step: Function) -> bool:
@@ -139,7 +139,7 @@ def show(file: PythonFile, loose: Loose) -> Shown | None:
         tuple(read_class(file, item) for item in found),
         loose,
         frozenset(item.qualname for item in file.classes if sets_flag(item)) if FLAG in file.text else frozenset(),
-        frozenset(item.qualname for item in file.classes if is_manual(item)) if AUTOMATIC in file.text else frozenset(),
+        frozenset(item.qualname for item in file.classes if AUTOMATIC in file.text and is_manual(file, item)),
         tuple(_outside(file)) if FLAG in file.text else (),
         made,
         tuple(helpers(file.classes)) if STATE in file.text else (),

@@ -1,0 +1,197 @@
+"""How a module is optimized, in every spelling of the flag: one answer, for all rules that ask.
+
+The spellings are run as well, on a stand-in for Lightning's module, so that the answers are those of Python.
+"""
+
+from __future__ import annotations
+
+from contextlib import nullcontext
+from typing import Any
+
+import pytest
+
+from codemods.engine.scan import Options, scan
+from codemods.lightning.optimization import Optimization, optimization, said_by
+from codemods.rule import all_rules
+from codemods.rules.backward.training import Notes
+from codemods.rules.loops.classes import state_of
+from codemods.rules.steps.optimization import optimized
+from tests.codemods.support import sources
+
+SUPER = "def __init__(self, x=0):\n    super().__init__()\n"
+SET = "    self.automatic_optimization = False\n"
+MANUAL = {
+    "constructor": SUPER + SET,
+    "old super": f"def __init__(self):\n    super(Model, self).__init__()\n{SET}",
+    "the base by its name": f"def __init__(self):\n    LightningModule.__init__(self)\n{SET}",
+    "class body": "automatic_optimization = False\n",
+    "annotated": "automatic_optimization: bool = False\n",
+    "property": "@property\ndef automatic_optimization(self) -> bool:\n    return False\n",
+    "property of a lambda": "automatic_optimization = property(lambda self: False)\n",
+    "setattr": SUPER + "    setattr(self, 'automatic_optimization', False)\n",
+    "object.__setattr__": SUPER + "    object.__setattr__(self, 'automatic_optimization', False)\n",
+    "super().__setattr__": SUPER + "    super().__setattr__('automatic_optimization', False)\n",
+    "self.__setattr__": SUPER + "    self.__setattr__('automatic_optimization', False)\n",
+    "the private name": SUPER + "    self._automatic_optimization = False\n",
+    "tuple": SUPER + "    self.automatic_optimization, self.x = False, 1\n",
+    "two targets": SUPER + "    self.automatic_optimization = self.x = False\n",
+    "variable": SUPER + "    value = False\n    self.automatic_optimization = value\n",
+    "constant": SUPER + "    self.automatic_optimization = BY_LIGHTNING\n",
+    "not": SUPER + "    self.automatic_optimization = not True\n",
+    "bool": SUPER + "    self.automatic_optimization = bool(0)\n",
+    "a method": f"{SUPER}    self.prepare()\n\ndef prepare(self):\n{SET}",
+    "a method, and another behind": f"{SUPER}    self.prepare()\n    self.done()\n\ndef prepare(self):\n{SET}\n"
+    "def done(self):\n    self.x = 1\n",
+    "both branches": f"{SUPER}    if x:\n    {SET}    else:\n    {SET}",
+    "with": f"{SUPER}    with nullcontext():\n    {SET}",
+    "try": f"{SUPER}    try:\n    {SET}    finally:\n        pass\n",
+    "unless it raises": f"{SUPER}    if x:\n        raise ValueError\n{SET}",
+    "twice": SUPER + SET.replace("False", "True") + SET,
+}  # fmt: skip
+AUTOMATIC = {
+    "nothing": "x = 1\n",
+    "constructor alone": SUPER,
+    "annotation alone": "automatic_optimization: bool\n",
+    "read": SUPER + "    print(self.automatic_optimization)\n",
+    "in front of super": f"def __init__(self):\n{SET}    super().__init__()\n",
+    "on": SUPER + SET.replace("False", "True"),
+    "on again": SUPER + SET + SET.replace("False", "True"),
+    "a hook that sets it on": f"def setup(self, stage=None):\n{SET.replace('False', 'True')}",
+}
+UNKNOWN = {
+    "one branch": f"{SUPER}    if x:\n    {SET}",
+    "an early return": f"{SUPER}    if x:\n        return\n{SET}",
+    "a loop": f"{SUPER}    for _ in range(x):\n    {SET}",
+    "parameter": "def __init__(self, on=False):\n    super().__init__()\n    self.automatic_optimization = on\n",
+    "a hook": f"def setup(self, stage=None):\n{SET}",
+    "at times in the body": "if find():\n    automatic_optimization = False\n",
+    "worked out": SUPER + "    self.automatic_optimization = find()\n",
+    "augmented": SUPER + "    self.automatic_optimization &= x\n",
+    "a dictionary of the instance": SUPER + "    self.__dict__['automatic_optimization'] = False\n",
+}
+HEAD = "from pytorch_lightning import LightningModule\n\nBY_LIGHTNING = False\n\n\n"
+STEP = "    def training_step(self, batch, batch_idx):\n        pass\n"
+SPELLINGS = [
+    *((name, body, "manual") for name, body in MANUAL.items()),
+    *((name, body, "automatic") for name, body in AUTOMATIC.items()),
+    *((name, body, "unknown") for name, body in UNKNOWN.items()),
+]
+PLACES = ("itself", "a base", "a base of a base", "a base of another file")
+LOOPS = {"manual": {"off"}, "automatic": {"", "lost", "unclear"}, "unknown": {"unclear"}}
+"""What the rules on manual loops take an answer for: one that is said aloud is no plain case for them."""
+
+
+def program(body: str, place: str) -> dict[str, str]:
+    """The texts of a project whose Model is said to be optimized somehow: by itself, or by what is above it."""
+    said = "".join(f"    {line}\n" if line else "\n" for line in body.splitlines()) + "\n"
+    if place == "itself":
+        return {"a.py": f"{HEAD}class Model(LightningModule):\n{said}{STEP}"}
+    base = f"class Base(LightningModule):\n{said.replace('Model', 'Base')}\n\n"
+    if place == "a base":
+        return {"a.py": f"{HEAD}{base}class Model(Base):\n{STEP}"}
+    if place == "a base of a base":
+        return {"a.py": f"{HEAD}{base}class Middle(Base):\n    y = 1\n\n\nclass Model(Middle):\n{STEP}"}
+    return {"a.py": f"from base import Base\n\n\nclass Model(Base):\n{STEP}", "base.py": f"{HEAD}{base}"}
+
+
+def check(files: dict[str, str], wanted: Optimization) -> None:
+    """That each room of rules is told how the class Model of `a.py` is optimized."""
+    facts = scan(sources(files), Options(all_rules())).facts
+    file = facts.open("a.py")
+    assert file is not None
+    item = next(each for each in file.classes if each.qualname == "Model")
+    fact = facts.files["a.py"].find("Model")
+    assert fact is not None
+    assert optimization(facts, file, fact) == wanted
+    assert optimized(facts, file, item) == wanted
+    assert Notes(facts, "BWD001").mode(fact) == wanted
+    assert state_of(fact, facts, "TBP101", file) in LOOPS[wanted]
+
+
+@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize(("name", "body", "wanted"), SPELLINGS, ids=[name for name, _, _ in SPELLINGS])
+def test_all_rules_are_told_the_same(name: str, body: str, wanted: Optimization, place: str) -> None:
+    check(program(body, place), wanted)
+
+
+class LightningModule:
+    """What Lightning's module does with the flag."""
+
+    def __init__(self) -> None:
+        self._automatic_optimization = True
+
+    @property
+    def automatic_optimization(self) -> bool:
+        return self._automatic_optimization
+
+    @automatic_optimization.setter
+    def automatic_optimization(self, value: bool) -> None:
+        self._automatic_optimization = value
+
+
+KNOWN = [item for item in SPELLINGS if item[2] != "unknown"]
+
+
+@pytest.mark.parametrize("place", PLACES[:3])
+@pytest.mark.parametrize(("name", "body", "wanted"), KNOWN, ids=[name for name, _, _ in KNOWN])
+def test_python_says_so_too(name: str, body: str, wanted: Optimization, place: str) -> None:
+    text = program(body, place)["a.py"].replace("from pytorch_lightning import LightningModule\n", "")
+    space: dict[str, Any] = {"LightningModule": LightningModule, "nullcontext": nullcontext}
+    exec(text, space)
+    assert space["Model"]().automatic_optimization is (wanted == "automatic")
+
+
+GIVEN: dict[str, Optimization] = {
+    "super().__init__(automatic_optimization=False)": "manual",
+    "super().__init__(False)": "manual",
+    "super().__init__(automatic_optimization=not True)": "manual",
+    "super().__init__()": "automatic",
+    "super().__init__(True)": "automatic",
+    "super().__init__(**find())": "unknown",
+    "super().__init__(*find())": "unknown",
+    "super().__init__(find())": "unknown",
+}
+
+
+@pytest.mark.parametrize("call", GIVEN)
+@pytest.mark.parametrize("elsewhere", [False, True])
+def test_what_the_constructor_above_is_given(call: str, elsewhere: bool) -> None:
+    base = (
+        "class Base(LightningModule):\n    def __init__(self, automatic_optimization=True):\n"
+        "        super().__init__()\n        self.automatic_optimization = automatic_optimization\n\n\n"
+    )
+    own = f"class Model(Base):\n    def __init__(self):\n        {call}\n\n{STEP}"
+    apart = {"a.py": f"from base import Base\n\n\n{own}", "base.py": HEAD + base}
+    check(apart if elsewhere else {"a.py": f"{HEAD}{base}{own}"}, GIVEN[call])
+
+
+def test_what_a_constructor_above_sets_hides_what_the_body_of_a_class_says() -> None:
+    own = f"class Model(Base):\n    automatic_optimization = True\n\n{STEP}"
+    files = program(MANUAL["constructor"], "a base")
+    files["a.py"] = files["a.py"].replace(f"class Model(Base):\n{STEP}", own)
+    check(files, "manual")
+    space: dict[str, Any] = {"LightningModule": LightningModule}
+    exec(files["a.py"].replace("from pytorch_lightning import LightningModule\n", ""), space)
+    assert space["Model"]().automatic_optimization is False
+
+
+def test_a_method_that_a_class_below_replaces() -> None:
+    base = (
+        "class Base(LightningModule):\n    def __init__(self):\n        super().__init__()\n        self.prepare()\n\n"
+    )
+    base += "    def prepare(self):\n        self.automatic_optimization = False\n\n\n"
+    check({"a.py": f"{HEAD}{base}class Model(Base):\n    def prepare(self):\n        pass\n\n{STEP}"}, "automatic")
+
+
+@pytest.mark.parametrize("outside", ["model.automatic_optimization = False", "Model().automatic_optimization = find()"])
+def test_what_others_set_is_not_known(outside: str) -> None:
+    files = {**program("x = 1\n", "itself"), "b.py": f"from a import Model\n\nmodel = Model()\n{outside}\n"}
+    check(files, "unknown")
+
+
+def test_a_class_by_itself_may_be_silent() -> None:
+    files = program(MANUAL["constructor"], "a base")
+    file = scan(sources(files), Options(all_rules())).facts.open("a.py")
+    assert file is not None
+    said = {item.qualname: said_by(file, item) for item in file.classes}
+    assert said == {"Base": "manual", "Model": None}
