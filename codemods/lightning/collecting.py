@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import ast
 import builtins
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
 from codemods.code.scopes import ROOT, Scope, canonical
 from codemods.code.source import CallNode, PythonFile
-from codemods.code.syntax import Function, parameters
+from codemods.code.syntax import Function, parameters, returns
 from codemods.lightning.facts import (
     KINDS,
     TRAINER,
@@ -49,6 +49,7 @@ def collect_file(file: PythonFile, collected: Mapping[str, Any]) -> FileFacts:
         trainers=_trainers(file, candidates),
         indirect_trainers=any(map(_is_indirect, candidates)),
         collected=collected,
+        fits_of_made=tuple(_fits_of_made(file)),
     )
 
 
@@ -127,16 +128,61 @@ def _trainers(file: PythonFile, candidates: list[CallNode]) -> tuple[TrainerFact
     nodes = {call.node for call in calls}
     kept = {item.node.value: _kept_as(item.node) for item in file.assignments if item.node.value in nodes}
     fits: dict[str, list[str | None]] = {}
-    for call in _named(file, "fit"):
-        function = call.node.func
-        if isinstance(function, ast.Attribute) and function.attr == "fit":
-            fits.setdefault(_written(function.value), []).append(fitted_class(call, file))
+    at_once: dict[ast.expr, list[str | None]] = {}
+    for owner, call in _fits(file):
+        fits.setdefault(_written(owner), []).append(fitted_class(call, file))
+        at_once.setdefault(owner, []).append(fitted_class(call, file))
     by_name = {name: tuple(fitted) for name, fitted in fits.items()}
-    found = [_trainer(call, file, kept.get(call.node), by_name) for call in calls]
+    found = [
+        replace(
+            _trainer(call, file, kept.get(call.node), by_name),
+            fits_at_once=tuple(at_once.get(call.node, ())),
+            maker=_maker(call, kept.get(call.node)),
+        )
+        for call in calls
+    ]
     return tuple(
         trainer if trainer.fits else replace(trainer, evaluates=_evaluates(call.node, trainer.name, file))
         for call, trainer in zip(calls, found, strict=True)
     )
+
+
+def _fits(file: PythonFile) -> Iterator[tuple[ast.expr, CallNode]]:
+    """The calls of `fit`, each with what it is called of."""
+    for call in _named(file, "fit"):
+        if isinstance(call.node.func, ast.Attribute) and call.node.func.attr == "fit":
+            yield call.node.func.value, call
+
+
+def _maker(call: CallNode, kept: str | None) -> str | None:
+    """The function of a module that gives back what a call in it builds."""
+    function = call.within[0] if len(call.within) == 1 else None
+    if not isinstance(function, Function):
+        return None
+    given = [node.value for node in returns(function) if node.value is not None]
+    plain = (item is call.node or (isinstance(item, ast.Name) and item.id == kept) for item in given)
+    return function.name if any(plain) else None
+
+
+def _fits_of_made(file: PythonFile) -> Iterator[tuple[str, str | None]]:
+    """What is fitted by what functions give back, kept under a name or at once."""
+    fits = list(_fits(file)) if ".fit(" in file.text else []
+    by_name: dict[str, list[str | None]] = {}
+    for owner, call in fits:
+        if isinstance(owner, ast.Call):
+            yield from ((dotted, fitted_class(call, file)) for dotted in _function(owner, call.scope))
+        else:
+            by_name.setdefault(_written(owner), []).append(fitted_class(call, file))
+    for item in file.assignments if by_name else ():
+        name = _kept_as(item.node) if isinstance(item.node.value, ast.Call) else None
+        for dotted in _function(item.node.value, file.scope_within(item.within)) if name in by_name else ():
+            yield from ((dotted, fitted) for fitted in by_name[str(name)])
+
+
+def _function(node: ast.expr | None, scope: Scope) -> list[str]:
+    """The dotted name of the function of the project, or of another library, that is called."""
+    dotted = scope.resolve(node.func) if isinstance(node, ast.Call) else None
+    return [dotted] if dotted and not dotted.startswith(f"{ROOT}.") else []
 
 
 def _evaluates(call: ast.Call, name: str | None, file: PythonFile) -> bool:

@@ -50,7 +50,8 @@ class TrainerFact:
 
     `name` is the variable or attribute it is kept in. `fits` are the source texts of what the file's
     `name.fit(...)` calls are given first, resolved to the class that built it where that can be seen.
-    `evaluates` holds where the Trainer is seen to do nothing but test, validate and predict.
+    `evaluates` holds where the Trainer is seen to do nothing but test, validate and predict. `fits_at_once` are the
+    same of `Trainer(...).fit(...)`, `maker` is the function that gives the Trainer back.
     """
 
     path: str
@@ -60,6 +61,8 @@ class TrainerFact:
     name: str | None
     fits: tuple[str | None, ...]
     evaluates: bool = False
+    fits_at_once: tuple[str | None, ...] = ()
+    maker: str | None = None
 
     def argument(self, name: str) -> Argument | None:
         return next((argument for argument in self.arguments if argument.name == name), None)
@@ -68,7 +71,8 @@ class TrainerFact:
 @dataclass(frozen=True)
 class FileFacts:
     """What one file adds to the facts. `exports` are the module's names that stand for something imported,
-    `collected` what each rule's own `collect` returned."""
+    `collected` what each rule's own `collect` returned, `fits_of_made` what is fitted by what other functions give:
+    their dotted names, each with that of a class, None where it cannot be seen."""
 
     path: str
     module: str
@@ -77,6 +81,7 @@ class FileFacts:
     trainers: tuple[TrainerFact, ...]
     indirect_trainers: bool
     collected: Mapping[str, Any]
+    fits_of_made: tuple[tuple[str, str | None], ...] = ()
 
     def find(self, name: str) -> ClassFact | None:
         """The file's class of that qualified name."""

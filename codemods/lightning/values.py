@@ -11,6 +11,7 @@ from typing import Any
 from codemods.code.reaching import definitions, reaching
 from codemods.code.source import CallNode, ClassNode, PythonFile
 from codemods.code.syntax import Function, is_self_attribute, own_nodes, self_name
+from codemods.lightning.declared import default_of_option, texts_put_on
 from codemods.lightning.facts import Facts, literal
 
 DEEPEST = 6
@@ -19,8 +20,6 @@ STEPS = 200
 """So many expressions are looked at for one answer."""
 STORED = r"\.{}\b\s*(?:[,:)\]|&+*/@%-]|=(?!=))"
 """What follows an attribute that may be stored to."""
-_STORED_BY = {"store_true": False, "store_false": True}
-"""What an option of a command line is where it is not given, by its action."""
 Within = tuple[ast.AST, ...]
 Use = tuple[PythonFile, ast.expr, CallNode | None]
 """A reading of a name, with the call that it is called by."""
@@ -228,12 +227,13 @@ class _Reader:
             item = next((each for each in file.classes if each.node is owner), None)
             return self._of_self(file, item, node.attr, depth) if item else Constants(unknown="its class is not seen")
         dotted = file.scope_within(within).resolve(node)
-        option = _default_of_option(file, node.attr) if dotted is None and isinstance(node.value, ast.Name) else None
+        option = default_of_option(file, node.attr) if dotted is None and isinstance(node.value, ast.Name) else None
         if option is not None:
             found = self.read(file, (), option, depth + 1)
             return Constants(found.found, f"`--{node.attr}` may say otherwise", found.called)
         if dotted is None:
-            return Constants(unknown=f"`{ast.unparse(node)[:60]}` is not followed")
+            every = self._texts_of(node.attr)
+            return Constants(every, f"`{ast.unparse(node)[:60]}` is not followed")
         return self._of_dotted(file, dotted, depth)
 
     def _of_dotted(self, file: PythonFile, dotted: str, depth: int) -> Constants:
@@ -289,6 +289,20 @@ class _Reader:
             return Constants(found.found, found.unknown or f"`.{name}` may be set elsewhere", found.called)
         return found
 
+    def _texts_of(self, name: str) -> tuple[Constant, ...]:
+        """The texts that classes of the project put on an attribute of that name, whosever it is."""
+        asked = f"texts.{name}"
+        if asked not in self.facts.memo:
+            spelled = re.compile(rb"\b" + name.encode() + rb"\s*(?::[^=\n]+)?=\s*[\"']")
+            found: dict[object, Constant] = {}
+            for path, source in sorted(self.facts.sources.items()):
+                file = self.open(path) if source.kind == "python" and spelled.search(source.data) else None
+                for value in texts_put_on(file, name) if file else ():
+                    found.setdefault(value.value, Constant(value, f"{path}:{value.lineno}"))
+            self.facts.memo[asked] = tuple(found.values())
+        known: tuple[Constant, ...] = self.facts.memo[asked]
+        return known
+
     def _is_stored_elsewhere(self, name: str, known: Iterable[tuple[str, int, int]]) -> bool:
         """Whether anything in the project may store to an attribute of that name, but for some places."""
         pattern = re.compile(STORED.format(name).encode())
@@ -307,27 +321,6 @@ class _Reader:
                 if not isinstance(node.ctx, ast.Load) and (path, node.lineno, node.col_offset) not in known:
                     return True
         return False
-
-
-def _default_of_option(file: PythonFile, name: str) -> ast.expr | None:
-    """The default of the option of a command line that a namespace holds under a name."""
-    if "parse_" not in file.text:
-        return None
-    for call in file.calls_near(["add_argument"]):
-        given = {item.arg: item.value for item in call.node.keywords}
-        flags = [
-            item.value for item in call.node.args if isinstance(item, ast.Constant) and isinstance(item.value, str)
-        ]
-        named = given.get("dest")
-        words = (
-            [named.value] if isinstance(named, ast.Constant) else [flag.lstrip("-").replace("-", "_") for flag in flags]
-        )
-        required = any(not flag.startswith("-") for flag in flags) or "required" in given
-        if name in words and not required:
-            action = given.get("action")
-            stored = _STORED_BY.get(str(action.value)) if isinstance(action, ast.Constant) else None
-            return given.get("default", ast.copy_location(ast.Constant(stored), call.node))
-    return None
 
 
 def _but(found: Constants, falsy: bool) -> Constants:

@@ -107,7 +107,8 @@ def _views(file: PythonFile, facts: Facts, wanted: Wanted) -> Views | None:
             if item.constants and item.constants.unknown is None and len(values) <= MOST:
                 sure[index, item.name] = values
             elif values and _is_there(one.kind, item.name):
-                perhaps[index, item.name] = [value for value in values if not _is_number(value)][:FEW]
+                told = [value for value in values if item.name in COUNTING or not _is_number(value)]
+                perhaps[index, item.name] = told[:FEW]
     first = {key: values[0] for key, values in sure.items()}
     others = [{**first, key: value} for key, values in sure.items() for value in values[1:]]
     if len(others) > MOST:

@@ -18,6 +18,38 @@ def after(body: str) -> str:
     return rewritten({"a.py": HEAD + body}, rule("LIT112"))["a.py"][len(HEAD) :]
 
 
+BUILD = "def build():\n    return Trainer(resume_from_checkpoint='a')\n\n\n"
+KEPT = (
+    "class A:\n    def __init__(self):\n        self.t = Trainer(resume_from_checkpoint='a')\n\n"
+    "    def go(self):\n        self.t.fit(self)\n"
+)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [KEPT, f"{BUILD}t = build()\nt.fit(m)\n", f"{BUILD}build().fit(m)\n", f"{BUILD}t = build()\nt.fit(m)\nt.fit(n)\n"],
+)
+def test_a_trainer_that_is_built_elsewhere(body: str) -> None:
+    after = rewritten({"a.py": HEAD + body}, rule("LIT112"))["a.py"]
+    assert after.count("ckpt_path='a'") == body.count(".fit(") and "resume" not in after
+
+
+def test_a_trainer_that_is_built_at_once() -> None:
+    after = rewritten({"a.py": f"{HEAD}Trainer(resume_from_checkpoint=p).fit(m)\n"}, rule("LIT112"))["a.py"]
+    assert after == f"{HEAD}Trainer().fit(m, ckpt_path=p)\n"
+
+
+def test_a_trainer_of_another_file_goes_with_its_fit_or_not_at_all() -> None:
+    files = {"make.py": HEAD + BUILD, "a.py": "from make import build\n\nt = build()\nt.fit(m)\n"}
+    after = rewritten(files, rule("LIT112"))
+    assert after["make.py"] == (HEAD + BUILD).replace("resume_from_checkpoint='a'", "")
+    assert after["a.py"].endswith("t.fit(m, ckpt_path='a')\n")
+    held = {**files, "a.py": files["a.py"].replace("t.fit(m)\n", "t.fit(m)  # fixer: ignore[LIT112]\n")}
+    assert rewritten(held, rule("LIT112")) == held
+    other = {**files, "b.py": "import make\n\nrun(make.build)\n"}
+    assert run_rules(other, rule("LIT112")).changes == ()
+
+
 @pytest.mark.parametrize(
     ("before", "wanted"),
     [
@@ -51,7 +83,14 @@ def test_moves(before: str, wanted: str) -> None:
         ("t = Trainer(resume_from_checkpoint=p)\nt.fit(**k)\n", "already"),
         ("t = Trainer(resume_from_checkpoint=p)\nt = other\nt.fit(m)\n", "not seen"),
         ("self.t = Trainer(resume_from_checkpoint=p)\nself.t.fit(m)\n", "not seen"),
-        ("Trainer(resume_from_checkpoint=p).fit(m)\n", "not seen"),
+        (BUILD + "t = build()\nuse(t)\nt.fit(m)\n", "handed on"),
+        (BUILD + "t = build()\nt.test(m)\n", "fit is not seen"),
+        (BUILD + "t = build()\nt.fit(m)\nother = build\n", "used for"),
+        (BUILD.replace("'a'", "p") + "t = build()\nt.fit(m)\n", "not seen"),
+        (KEPT + "        use(self.t)\n", "handed on"),
+        (KEPT + "        self.t.fit(self, ckpt_path='b')\n", "already"),
+        (KEPT + "\n\na = A()\na.t.fit(m)\n", "not all"),
+        (KEPT + "\n\na = A()\na.t = find()\n", "not all"),
     ],
 )
 def test_left_to_a_person(body: str, why: str) -> None:

@@ -19,7 +19,7 @@ from codemods.code.syntax import (
     super_init_index,
     taken_name,
 )
-from codemods.lightning.optimization import FLAG, said_by
+from codemods.lightning.optimization import FLAG, answer, told
 from codemods.rewrite.manual.optimizers import NotPlain
 
 CALLED = ("toggle_optimizer", "untoggle_optimizer", "optimizers", "manual_backward")
@@ -69,8 +69,9 @@ def judge_before_step(item: ClassNode) -> None:
 
 
 def is_manual(file: PythonFile, item: ClassNode) -> bool:
-    """Whether the class switches automatic optimization off itself."""
-    return said_by(file, item) == "manual"
+    """Whether the class switches automatic optimization off itself, be it where that is lost."""
+    found = answer([told(file, item)])
+    return found.kind == "manual" or found.lost
 
 
 def judge_callers(file: PythonFile) -> None:

@@ -23,8 +23,30 @@ def fitted(facts: Facts, trainer: TrainerFact) -> frozenset[ClassFact | None]:
     """The classes that a Trainer is seen to fit; None among them where one cannot be told."""
     known: dict[int, frozenset[ClassFact | None]] = facts.memo.setdefault("trainers.fitted", {})
     if id(trainer) not in known:
-        known[id(trainer)] = frozenset(facts.find_class(name, trainer.path) if name else None for name in trainer.fits)
+        names = [(name, trainer.path) for name in (*trainer.fits, *trainer.fits_at_once)]
+        names += _by_others(facts, trainer)
+        known[id(trainer)] = frozenset(facts.find_class(name, near) if name else None for name, near in names)
     return known[id(trainer)]
+
+
+def _by_others(facts: Facts, trainer: TrainerFact) -> Iterator[tuple[str | None, str]]:
+    """The classes, each with the file that says so, that are fitted where the function that builds a Trainer is called:
+    those that are seen, and one that is not, as anyone may call it."""
+    found = [
+        (name, path)
+        for path, known in facts.files.items()
+        for maker, name in (known.fits_of_made if trainer.maker else ())
+        if maker.rpartition(".")[2] == trainer.maker and _is_of(facts, maker, path, trainer)
+    ]
+    yield from found
+    if found:
+        yield None, trainer.path
+
+
+def _is_of(facts: Facts, maker: str, near: str, trainer: TrainerFact) -> bool:
+    """Whether a dotted name is that of the function that gives a Trainer back."""
+    found = facts.find_definition(maker, near)
+    return found is not None and found[0].path == trainer.path and found[1].name == trainer.maker
 
 
 def refused_trainers(facts: Facts) -> list[TrainerFact]:

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import partial
 
 from codemods.code.source import CallNode, PythonFile
 from codemods.code.syntax import is_none
-from codemods.lightning.facts import Facts
+from codemods.lightning.facts import Facts, literal
 from codemods.lightning.guards import guard_of
 from codemods.lightning.kept import calls_of, escapes, is_steady, kept_in
 from codemods.lightning.keywords import builds_trainer, is_commented, keyword, replaced, with_keyword
 from codemods.rule import Example, Match, NodeEdit, Rule, best_levels
+from codemods.rules.trainer.resumed import Fit, fits_at_once, fits_elsewhere
 
 NAME = "resume_from_checkpoint"
 MESSAGE = f"`{NAME}=` of Trainer was removed in Lightning 2.0"
 ROW = "M168"
+SAFE = "It is an argument of fit since 1.5."
 
 
 def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
@@ -27,33 +29,71 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
         guard = guard_of(file, call, NAME)
         if guard == "both":
             continue
-        fits = _fits(file, call, item) if guard == "none" else "it stands under a version check"
+        fits = _fits(file, facts, call, item) if guard == "none" else "it stands under a version check"
         if isinstance(fits, str):
             text = file.source_of(item.value)
             advice = f"give fit(..., ckpt_path={text}) instead"
             yield Match(file.span(item), MESSAGE, "manual", f"Not rewritten: {fits}; {advice}.", ROW)
             continue
         text = file.source_of(item.value)
-        edits = [NodeEdit(call.node, partial(replaced, name=NAME, new=()))]
-        edits += [NodeEdit(fit.node, partial(with_keyword, name="ckpt_path", text=text)) for fit in fits]
-        yield Match(file.span(item), MESSAGE, "safe", "It is an argument of fit since 1.5.", ROW, tuple(edits))
+        edits = (NodeEdit(call.node, partial(replaced, name=NAME, new=())), *_given(file, fits, text))
+        unit = _unit(file, call) if any(home is not file for home, _ in fits) else ""
+        yield Match(file.span(item), MESSAGE, "safe", SAFE, ROW, edits, unit=unit)
+    yield from _of_others(file, facts)
 
 
-def _fits(file: PythonFile, call: CallNode, item: ast.keyword) -> list[CallNode] | str:
-    """The `fit` calls that take the checkpoint, or why they cannot be told."""
+def _given(file: PythonFile, fits: Sequence[Fit], text: str) -> tuple[NodeEdit, ...]:
+    """The edits that give the checkpoint to those of the `fit` calls that are in a file."""
+    change = partial(with_keyword, name="ckpt_path", text=text)
+    return tuple(NodeEdit(fit.node, change) for home, fit in fits if home.path == file.path)
+
+
+def _unit(file: PythonFile, call: CallNode) -> str:
+    return f"{file.path}:{call.node.lineno}:{NAME}"
+
+
+def _of_others(file: PythonFile, facts: Facts) -> Iterator[Match]:
+    """The `fit` calls of a file that get the checkpoint of a Trainer which another file builds."""
+    if ".fit(" not in file.text:
+        return
+    for path, source in sorted(facts.sources.items()):
+        home = facts.open(path) if NAME.encode() in source.data and path != file.path else None
+        for call in home.calls_near([NAME]) if home else ():
+            item = keyword(call.node, NAME)
+            if home is None or item is None or is_none(item.value) or not builds_trainer(call):
+                continue
+            fits = _fits(home, facts, call, item, file) if guard_of(home, call, NAME) == "none" else ""
+            own = [] if isinstance(fits, str) else [(file, fit) for other, fit in fits if other is file]
+            if own:
+                edits = _given(file, own, home.source_of(item.value))
+                message = f"fit gets the checkpoint that the Trainer of {path} resumed from"
+                yield Match(file.span(own[0][1].node), message, "safe", SAFE, ROW, edits, unit=_unit(home, call))
+
+
+def _fits(
+    file: PythonFile, facts: Facts, call: CallNode, item: ast.keyword, newer: PythonFile | None = None
+) -> list[Fit] | str:
+    """The `fit` calls that take the checkpoint, each with its file, or why they cannot be told; `newer` is a file that
+    may be newer than the facts."""
     if is_commented(file, call.node, item, beside=False):
         return "a comment stands beside it"
     if not is_steady(file, call, item.value):
         return "its value may change before fit"
     name = kept_in(file, call)
-    if name is None:
-        return "what becomes of the Trainer is not seen"
-    fits = calls_of(file, call, name, "fit")
-    if escapes(file, call, name):
-        return f"`{name}` is handed on, perhaps to another fit"
+    handed = name is not None and escapes(file, call, name)
+    here = calls_of(file, call, name, "fit") if name is not None and not handed else fits_at_once(file, call)
+    fits: list[Fit] | str = [(file, fit) for fit in here]
     if not fits:
-        return "its fit is not seen here"
-    if any(keyword(fit.node, "ckpt_path") or any(other.arg is None for other in fit.node.keywords) for fit in fits):
+        fits = (
+            fits_elsewhere(facts, file, call, newer)
+            if literal(item.value)[0]
+            else "what becomes of the Trainer is not seen"
+        )
+    if isinstance(fits, str):
+        if handed:
+            return f"`{name}` is handed on, perhaps to another fit"
+        return "its fit is not seen here" if name is not None else fits
+    if any(keyword(fit.node, "ckpt_path") or any(other.arg is None for other in fit.node.keywords) for _, fit in fits):
         return "fit is given a checkpoint already, or may be"
     return fits
 
@@ -79,7 +119,7 @@ RULE = Rule(
     ),
     fix="safe",
     versions="Lightning 0.7 - 1.9 -> 2.0 and later",
-    triggers=(NAME.encode(),),
+    triggers=(NAME.encode(), b".fit("),
     check=_check,
     rows=partial(best_levels, (("M050", "safe"), ("M168", "safe"))),
     examples=(Example(BEFORE, AFTER), Example(LEFT, LEFT)),
