@@ -30,6 +30,8 @@ class Definition:
 
 
 Env = frozenset[Definition]
+PARAMETER = ast.Name("", ast.Load())
+"""What stands for what a caller gives."""
 
 
 @lru_cache(maxsize=CACHED)
@@ -46,13 +48,13 @@ def _bound_in(space: Space) -> frozenset[str | None]:
     return frozenset(found)
 
 
-def reaching(space: Space, name: str, use: ast.AST | None) -> Env:
+def reaching(space: Space, name: str, use: ast.AST | None, start: Env = frozenset()) -> Env:
     """The definitions of a name that the space itself makes and that may reach a reading in it, or its end where there
-    is no reading."""
+    is no reading; `start` are those that it begins with."""
     if name not in _bound_in(space):
-        return frozenset()
+        return start
     walk = _Walk(name, use)
-    end = walk.block(space.body, frozenset())
+    end = walk.block(space.body, start)
     if use is None:
         return frozenset().union(*walk.left, end or ()) if walk.left or end else frozenset()
     return frozenset().union(*walk.seen)

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from codemods.code.reaching import definitions, reaching
+from codemods.code.reaching import PARAMETER, Definition, definitions, reaching
 from codemods.code.source import CallNode, ClassNode, PythonFile
 from codemods.code.syntax import Function, is_self_attribute, own_nodes, self_name
 from codemods.lightning.declared import default_of_option, texts_put_on
@@ -91,6 +91,8 @@ class _Reader:
             return self._of_name(file, within, node, depth)
         if isinstance(node, ast.Attribute):
             return self._of_attribute(file, within, node, depth)
+        if isinstance(node, ast.Subscript) and (found := self._held(file, within, node.value, node.slice, depth)):
+            return found
         return Constants(unknown=f"`{ast.unparse(node)[:60]}` is worked out when the program runs")
 
     def _of_name(self, file: PythonFile, within: Within, use: ast.Name, depth: int) -> Constants:
@@ -103,7 +105,7 @@ class _Reader:
                 continue
             if any(item.arg == name for item in ast.walk(space.args) if isinstance(item, ast.arg)):
                 if definitions(space, name):
-                    return Constants(unknown=f"`{name}` is a parameter, and bound again")
+                    return self._of_bound_again(file, within[: index + 1], None if inner else use, name, depth)
                 return self._of_parameter(file, within[: index + 1], name, depth)
             if definitions(space, name) and not _is_declared(space, name):
                 return self._of_space(file, within[: index + 1], space, None if inner else use, name, depth)
@@ -112,6 +114,24 @@ class _Reader:
             return self._closed(found, file, name)
         dotted = file.scope.lookup(name)
         return self._of_dotted(file, dotted, depth) if dotted else Constants(unknown=f"`{name}` is bound out of sight")
+
+    def _of_bound_again(
+        self, file: PythonFile, within: Within, use: ast.Name | None, name: str, depth: int
+    ) -> Constants:
+        """The constants of a parameter that its function binds again, as `value = value or 3`."""
+        if use is None:
+            return Constants(unknown=f"`{name}` is a parameter, and bound again")
+        function: Any = within[-1]
+        every = []
+        for item in reaching(function, name, use, frozenset({Definition(PARAMETER)})):
+            if item.value is PARAMETER:
+                one = self._of_parameter(file, within, name, depth + 1)
+            elif item.value is None:
+                one = Constants(unknown=f"`{name}` is also bound by what is no plain assignment")
+            else:
+                one = self.read(file, within, item.value, depth + 1)
+            every.append(_but(one, falsy=item.true) if item.some or item.true else one)
+        return _union(every)
 
     def _of_space(
         self, file: PythonFile, within: Within, space: Any, use: ast.Name | None, name: str, depth: int
@@ -232,8 +252,8 @@ class _Reader:
             found = self.read(file, (), option, depth + 1)
             return Constants(found.found, f"`--{node.attr}` may say otherwise", found.called)
         if dotted is None:
-            every = self._texts_of(node.attr)
-            return Constants(every, f"`{ast.unparse(node)[:60]}` is not followed")
+            held = self._held(file, within, node.value, ast.Constant(node.attr), depth)
+            return held or Constants(self._texts_of(node.attr), f"`{ast.unparse(node)[:60]}` is not followed")
         return self._of_dotted(file, dotted, depth)
 
     def _of_dotted(self, file: PythonFile, dotted: str, depth: int) -> Constants:
@@ -288,6 +308,27 @@ class _Reader:
         if self._is_stored_elsewhere(name, {(file.path, *place) for place in plain}) or "setattr(" in file.text:
             return Constants(found.found, found.unknown or f"`.{name}` may be set elsewhere", found.called)
         return found
+
+    def _held(self, file: PythonFile, within: Within, owner: ast.expr, key: ast.expr, depth: int) -> Constants | None:
+        """What a dictionary, or an object, that a name of the same function or module is bound to was made with under a
+        key, which may be something else since."""
+        name = literal(key)[1]
+        space: Any = next((item for item in reversed(within) if isinstance(item, Function)), file.tree)
+        if not isinstance(owner, ast.Name) or not isinstance(name, str):
+            return None
+        made = definitions(space, owner.id) or definitions(file.tree, owner.id)
+        every = []
+        for item in made:
+            if isinstance(item.value, ast.Dict):
+                pairs = zip(item.value.keys, item.value.values, strict=True)
+                every += [value for given, value in pairs if given is not None and literal(given)[1] == name]
+            elif isinstance(item.value, ast.Call):
+                every += [each.value for each in item.value.keywords if each.arg == name]
+                found = self._class(file, file.scope_within(within).resolve(item.value.func) or "")
+                every += [each.value for each in definitions(found[1].node, name) if each.value] if found else []
+        constants = _union(self.read(file, within, value, depth + 1) for value in every)
+        why = f"`{ast.unparse(owner)}` may hold something else by then"
+        return Constants(constants.found, why) if constants.found else None
 
     def _texts_of(self, name: str) -> tuple[Constant, ...]:
         """The texts that classes of the project put on an attribute of that name, whosever it is."""

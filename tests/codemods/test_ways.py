@@ -131,6 +131,40 @@ def test_an_option_that_says_more_is_left_to_a_person(stays: str) -> None:
     assert [item.fix for item in plan.findings] == ["manual"]
 
 
+OTHERS = {
+    "a dataclass": "@dataclass\nclass Conf:\n    value: object = {}\n\n\nconf = Conf()\n",
+    "an object": "conf = SimpleNamespace(value={})\n",
+    "one given by a call": "class Conf:\n    def __init__(self, value):\n        self.value = value\n\n\n"
+    "conf = Conf(value={})\n",
+    "an item": "conf = {{'value': {}}}\n",
+}
+VALUES = ("strategy='dp'", "max_steps=None", "accumulate_grad_batches=None", "profiler=True", "devices=None")
+
+
+@pytest.mark.parametrize("value", VALUES)
+@pytest.mark.parametrize("other", OTHERS)
+def test_what_an_object_was_made_with_is_told_of(other: str, value: str) -> None:
+    name, _, text = value.partition("=")
+    read = "conf['value']" if other == "an item" else "conf.value"
+    code = f"import pytorch_lightning as pl\n{OTHERS[other].format(text)}pl.Trainer({name}={read})\n"
+    plan = planned({"train.py": code})
+    assert [item.fix for item in plan.findings] in (["manual"], ["safe"]), plan.findings
+    assert all(item.fix == "manual" or "None" in item.reason for item in plan.findings)
+
+
+@pytest.mark.parametrize("again", ["if value is None:\n        value = 5", "value = find(value)", "value = value or 5"])
+def test_a_parameter_that_is_bound_again_is_not_what_it_was(again: str) -> None:
+    head = "import pytorch_lightning as pl\n\n\ndef go(value=None):\n"
+    text = f"{head}    {again}\n    pl.Trainer(max_steps=value)\n\n\ngo()\n"
+    assert planned({"train.py": text}).findings == ()
+
+
+def test_a_parameter_that_may_be_bound_again_is_told_of() -> None:
+    head = "import pytorch_lightning as pl\n\n\ndef go(value=None, other=False):\n"
+    text = f"{head}    if other:\n        value = 5\n    pl.Trainer(strategy=value)\n\n\ngo()\n"
+    assert {item.code for item in planned({"train.py": text}).findings} == {"LIT111"}
+
+
 def test_there_are_ways_enough() -> None:
     assert len(NAMES) >= 14
     assert ways(ALWAYS[0])["direct"]["train.py"].count("weights_summary=None") == 1

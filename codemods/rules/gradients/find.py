@@ -87,8 +87,11 @@ def _placed(cut: Cut, file: PythonFile, home: Class) -> Cut:
     return cut if home.file is file else replace(cut, via=None)
 
 
-def _place(cut: Cut) -> tuple[str, int, int]:
-    return cut.path, getattr(cut.node, "lineno", 0), getattr(cut.node, "col_offset", 0)
+def _place(cut: Cut) -> tuple[str | int, ...]:
+    """Where a cut is, the outer before the inner of those that begin together."""
+    start = (getattr(cut.node, "lineno", 0), getattr(cut.node, "col_offset", 0))
+    end = (getattr(cut.node, "end_lineno", 0), getattr(cut.node, "end_col_offset", 0))
+    return cut.path, *start, *(-number for number in end), cut.how
 
 
 def _trains_nothing(classes: Sequence[Class]) -> bool:
