@@ -85,6 +85,7 @@ def built(file: PythonFile, facts: Facts, wanted: Wanted) -> list[Built]:
     """What a file builds of the classes of Lightning's that are looked for."""
     makers = _makers(facts, wanted)
     words = {word for name in wanted.names for word in file.spellings(name)} | makers
+    words |= {"cls"} if "@classmethod" in file.text else set()
     at_ = _At(file, facts, wanted)
     calls = file.calls_near(words & set(_WORD.findall(file.text))) if words else []
     return [one for call in calls if (one := _built(at_, call, words))]

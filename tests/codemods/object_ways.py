@@ -89,6 +89,10 @@ def ways(case: Given) -> dict[str, dict[str, str]]:
         "subclass": f"class Own({name}):\n    pass\n\n\n{_main(plain.replace(name, 'Own', 1))}",
         "subclass that hands on": own + _main(plain.replace(name, "Own", 1)),
         "subclass that says it": shown + _main("Own()"),
+        "class method": f"class Own({name}):\n    @classmethod\n    def make(cls):\n        return cls({pairs})\n\n\n"
+        + _main("Own.make()"),
+        "static method": f"class Make:\n    @staticmethod\n    def build():\n        return {plain}\n\n\n"
+        + _main("Make.build()"),
         "attribute": f"{run}        use({named.replace('=value', '=self.value')})\n\n\nRun().go()\n",
         "kept on an attribute": f"{kept}        use(self.made)\n\n\nRun().go()\n",
         "factory": f"def build():\n    return {plain}\n\n\n{_main('build()')}",

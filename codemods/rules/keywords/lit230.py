@@ -94,12 +94,17 @@ def _handed_over(file: PythonFile, facts: Facts, call: CallNode, owner: str, see
 def _perhaps(file: PythonFile, call: CallNode) -> Iterator[Match]:
     """What is gone of a class that a call may be of."""
     rows = {name: row for (owner, name), row in keywords().items() if owner.rpartition(".")[2] in file.text}
-    gone = [item for item in call.node.keywords if item.arg in rows and item.arg != "mode"]
+    gone: dict[ast.keyword, Keyword | None] = {}
+    for item in call.node.keywords:
+        if item.arg == "mode" and _is_auto(item.value):
+            gone[item] = None
+        elif item.arg in rows and (item.arg != "mode" or literal(item.value)[1] in ("full", "top")):
+            gone[item] = rows[item.arg]
     if through := may_build(file, call, OTHERS) if gone else None:
-        for item in gone:
-            row = rows[str(item.arg)]
-            reason = f"Not rewritten: `{through}` may be a class that has it no more; {wish(row)}, where it is one."
-            yield Match(file.span(item), _message(str(item.arg), row), "manual", reason, row.row)
+        for item, row in gone.items():
+            advice = wish(row) if row else 'write "max" for what should grow, else "min"'
+            reason = f"Not rewritten: `{through}` may be a class that has it no more; {advice}, where it is one."
+            yield Match(file.span(item), _message(str(item.arg), row), "manual", reason, row.row if row else None)
 
 
 def _is_auto(node: ast.expr | None) -> bool:
