@@ -56,8 +56,10 @@ def _of_others(file: PythonFile, facts: Facts) -> Iterator[Match]:
     """The `fit` calls of a file that get the checkpoint of a Trainer which another file builds."""
     if ".fit(" not in file.text:
         return
-    for path, source in sorted(facts.sources.items()):
-        home = facts.open(path) if NAME.encode() in source.data and path != file.path else None
+    if NAME not in facts.memo:
+        facts.memo[NAME] = [path for path, source in sorted(facts.sources.items()) if NAME.encode() in source.data]
+    for path in facts.memo[NAME]:
+        home = facts.open(path) if path != file.path else None
         for call in home.calls_near([NAME]) if home else ():
             item = keyword(call.node, NAME)
             if home is None or item is None or is_none(item.value) or not builds_trainer(call):
