@@ -10,25 +10,31 @@ import ast
 from collections.abc import Container
 
 BUILTINS = frozenset({
-    "bool", "callable", "format", "hash", "id", "isinstance", "issubclass", "len", "print", "repr", "str", "type",
+    "ascii", "bool", "callable", "dir", "format", "hasattr", "hash", "id", "isinstance", "issubclass", "len", "print",
+    "repr", "str", "type",
 })  # fmt: skip
 """Functions that nothing in the file may have taken the name of."""
 DOTTED = frozenset({
     "warnings.warn", "logging.debug", "logging.info", "logging.warning", "logging.error", "logging.critical",
-    "logging.log", "logging.exception", "pprint.pprint", "pprint.pformat",
+    "logging.log", "logging.exception", "pprint.pprint", "pprint.pformat", "sys.stdout.write", "sys.stderr.write",
+    "sys.stdout.flush", "sys.stderr.flush", "time.time", "time.perf_counter", "time.monotonic", "time.process_time",
 })  # fmt: skip
 """Functions of modules, by their dotted names."""
+TOLD = frozenset({"__class__", "__doc__", "__module__", "__name__", "__qualname__", "shape", "dtype", "device", "ndim"})
+"""Attributes that tell what something is."""
 LOGGERS = frozenset({"logging.getLogger", "structlog.get_logger"})
 LOGGING = frozenset({"debug", "info", "warning", "error", "critical", "log", "exception"})
 """Methods of a logger."""
 
 
 def is_quiet(node: ast.expr, imported: dict[str, str], taken: Container[str]) -> bool:
-    """Whether what an expression does can be seen by nobody but a reader of the output: it reads names, attributes of
-    no name, constants and what the callables of this table make of these. `imported` are the dotted names that names
-    of the file stand for, `taken` all others that it binds."""
+    """Whether what an expression does can be seen by nobody but a reader of the output: it reads names, attributes
+    that tell what these are, constants and what the callables of this table make of them. `imported` are the dotted
+    names that names of the file stand for, `taken` all others that it binds."""
     if isinstance(node, ast.Name | ast.Constant):
         return True
+    if isinstance(node, ast.Lambda):
+        return not (node.args.defaults or any(node.args.kw_defaults))
     if isinstance(node, ast.Call):
         given = [*node.args, *(item.value for item in node.keywords)]
         return callee_is_quiet(node.func, imported, taken) and all(is_quiet(item, imported, taken) for item in given)
@@ -40,6 +46,13 @@ def is_quiet(node: ast.expr, imported: dict[str, str], taken: Container[str]) ->
         )
     if isinstance(node, ast.Tuple | ast.List):
         return all(is_quiet(item, imported, taken) for item in node.elts)
+    if isinstance(node, ast.Dict):
+        named = all(isinstance(item, ast.Constant) for item in node.keys)
+        return named and all(is_quiet(item, imported, taken) for item in node.values)
+    if isinstance(node, ast.BinOp):
+        # What operators do with two names is for their classes to say.
+        named = isinstance(node.left, ast.Name) and isinstance(node.right, ast.Name)
+        return not named and all(is_quiet(item, imported, taken) for item in (node.left, node.right))
     if isinstance(node, ast.Compare):
         same = all(isinstance(item, ast.Is | ast.IsNot) for item in node.ops)
         return same and all(is_quiet(item, imported, taken) for item in (node.left, *node.comparators))
@@ -47,7 +60,10 @@ def is_quiet(node: ast.expr, imported: dict[str, str], taken: Container[str]) ->
         return all(is_quiet(item, imported, taken) for item in node.values)
     if isinstance(node, ast.UnaryOp):
         return isinstance(node.op, ast.Not) and is_quiet(node.operand, imported, taken)
-    return isinstance(node, ast.Attribute) and dotted_name(node, imported) is not None
+    if not isinstance(node, ast.Attribute):
+        return False
+    told = node.attr in TOLD and is_quiet(node.value, imported, taken)
+    return told or dotted_name(node, imported) is not None
 
 
 def callee_is_quiet(node: ast.expr, imported: dict[str, str], taken: Container[str]) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import keyword
 
+from codemods.code.folding import folded, may_fold
 from codemods.code.imports import Known
 from codemods.code.nodes import every_node
 from codemods.code.trees import changed, replaced, twin
@@ -20,12 +21,13 @@ def plain_expressions(tree: ast.Module, known: Known) -> ast.Module:
 
     def swap(node: ast.AST) -> ast.AST | None:
         if isinstance(node, ast.IfExp):
-            return _either(node, known)
-        return _simpler(node, known) or _call(node, known) if isinstance(node, ast.Call) else None
+            return _either(node, known) or folded(node, known)
+        plainer = _simpler(node, known) or _call(node, known) if isinstance(node, ast.Call) else None
+        return plainer or folded(node, known)
 
     cast = any(name in CASTS or name in MODULES for name in known.imported.values())
     calls = cast or any(map(_is_odd, known.nodes[ast.Call]))
-    return replaced(tree, swap) if calls or known.nodes[ast.IfExp] else tree
+    return replaced(tree, swap) if calls or known.nodes[ast.IfExp] or may_fold(known) else tree
 
 
 def _is_odd(node: ast.Call) -> bool:
@@ -40,7 +42,9 @@ def _is_odd(node: ast.Call) -> bool:
 
 
 def _either(node: ast.IfExp, known: Known) -> ast.expr | None:
-    """What a conditional expression of two equal values gives."""
+    """What a conditional expression of two equal values, or one whose test is a constant, gives."""
+    if isinstance(node.test, ast.Constant):
+        return node.body if node.test.value else node.orelse
     same = ast.dump(node.body) == ast.dump(node.orelse)
     return twin(node.body, node.orelse) if same and known.is_quiet(node.test) else None
 
@@ -49,9 +53,8 @@ def _simpler(node: ast.Call, known: Known) -> ast.expr | None:
     """What a call gives that only hands something on: of a lambda that is called at once, `cast`, `getattr` by a
     constant."""
     function, given = node.func, node.args
-    if isinstance(function, ast.Lambda) and not (given or node.keywords or takes_something(function.args)):
-        own = any(isinstance(item, LOCAL) for item in every_node(function.body))
-        return None if own else function.body
+    if isinstance(function, ast.Lambda):
+        return _of_lambda(function, node)
     if node.keywords or len(given) != 2:
         return None
     if known.dotted(function) in CASTS and known.is_quiet(given[0]):
@@ -62,6 +65,23 @@ def _simpler(node: ast.Call, known: Known) -> ast.expr | None:
     if not isinstance(name, str) or not name.isidentifier() or keyword.iskeyword(name) or name.startswith("__"):
         return None
     return ast.copy_location(ast.Attribute(value=given[0], attr=name, ctx=ast.Load()), node)
+
+
+def _of_lambda(function: ast.Lambda, node: ast.Call) -> ast.expr | None:
+    """What a lambda gives that takes nothing, or gives back what it takes."""
+    given = function.args.args
+    if len(given) == len(node.args) == 1 and not (node.keywords or _takes_more(function.args)):
+        back = isinstance(function.body, ast.Name) and function.body.id == given[0].arg
+        return node.args[0] if back and not isinstance(node.args[0], ast.Starred) else None
+    if node.args or node.keywords or takes_something(function.args):
+        return None
+    own = any(isinstance(item, LOCAL) for item in every_node(function.body))
+    return None if own else function.body
+
+
+def _takes_more(arguments: ast.arguments) -> bool:
+    """Whether there is more than one plain parameter."""
+    return bool(arguments.posonlyargs or arguments.kwonlyargs or arguments.vararg or arguments.kwarg)
 
 
 def _call(node: ast.Call, known: Known) -> ast.Call | None:

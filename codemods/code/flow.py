@@ -11,7 +11,14 @@ from codemods.code.trees import BLOCKS, at, changed
 Owner = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
 COMMON = frozenset({"object", "int", "float", "str", "bool", "bytes", "dict", "list", "tuple", "set"})
 LIBRARIES = frozenset({"torch", "lightning", "pytorch_lightning", "typing", "collections"})
-IDLE = ("contextlib.nullcontext", "contextlib.suppress")
+IDLE = (
+    "contextlib.nullcontext", "contextlib.suppress", "contextlib.ExitStack", "warnings.catch_warnings",
+)  # fmt: skip
+"""Contexts that do nothing where they are given nothing."""
+MARKS = ("torch.profiler.record_function", "torch.autograd.profiler.record_function")
+"""Contexts that give a part of the program a name."""
+ERRORS = frozenset({"AssertionError", "Exception", "RuntimeError", "TypeError", "ValueError"})
+"""What is raised to say that something is not as it must be."""
 DEFINING = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 
@@ -61,7 +68,7 @@ class _Blocks:
             return _assigned(node, owner) if self.says_nothing(node.annotation) else [node]
         if isinstance(node, ast.Assign):
             return self.pairs(node, owner)
-        if isinstance(node, ast.With | ast.Try | ast.For | ast.Match):
+        if isinstance(node, ast.With | ast.Try | ast.For | ast.While | ast.Match):
             return self.wrapped(node, owner)
         if isinstance(node, ast.If):
             return self.branch(node, owner)
@@ -73,30 +80,41 @@ class _Blocks:
             return [_assign(value.target, value.value, node)]
         return [] if isinstance(value, ast.Call | ast.Name) and self.known.is_quiet(value) else [node]
 
-    def wrapped(self, node: ast.With | ast.Try | ast.For | ast.Match, owner: Owner) -> list[ast.stmt]:
+    def wrapped(self, node: ast.With | ast.Try | ast.For | ast.While | ast.Match, owner: Owner) -> list[ast.stmt]:
         node = self.inside(node, owner)
         if isinstance(node, ast.For):
             return node.body if self.turns_once(node) else [_ended(node)]
+        if isinstance(node, ast.While):
+            return node.body[:-1] or [_nothing(node)] if _is_left_at_once(node) else [_ended(node)]
         if isinstance(node, ast.Match):
             return node.cases[0].body if self.is_any(node) else [node]
         if isinstance(node, ast.With):
             return node.body if all(map(self.is_null, node.items)) else [node]
         idle = all(isinstance(item, ast.Pass) for item in node.finalbody)
-        return [*node.body, *node.orelse] if idle and not node.handlers else [node]
+        return [*node.body, *node.orelse] if idle and all(map(self.hands_on, node.handlers)) else [node]
+
+    def hands_on(self, node: ast.ExceptHandler) -> bool:
+        """Whether a handler raises the exception again, and does nothing else."""
+        last = node.body[0]
+        again = isinstance(last, ast.Raise) and last.exc is None and len(node.body) == 1
+        return again and (node.type is None or self.known.is_quiet(node.type))
 
     def is_null(self, item: ast.withitem) -> bool:
-        call = item.context_expr
-        return (
-            item.optional_vars is None
-            and isinstance(call, ast.Call)
-            and not (call.args or call.keywords)
-            and self.known.dotted(call.func) in IDLE
-        )
+        call, kept = item.context_expr, item.optional_vars
+        if kept is not None and not (isinstance(kept, ast.Name) and kept.id not in self.known.names.loads):
+            return False
+        if not isinstance(call, ast.Call):
+            return False
+        if not (call.args or call.keywords):
+            return self.known.dotted(call.func) in IDLE
+        return self.known.dotted(call.func) in MARKS and all(map(self.known.is_quiet, call.args)) and not call.keywords
 
     def turns_once(self, node: ast.For) -> bool:
         """Whether a loop runs its body once, and does nothing besides that anyone reads."""
         call, target = node.iter, node.target
-        if not isinstance(call, ast.Call) or ast.unparse(call) != "range(1)" or "range" in self.known.taken:
+        one = isinstance(call, ast.Tuple | ast.List) and len(call.elts) == 1 and isinstance(call.elts[0], ast.Constant)
+        ranged = isinstance(call, ast.Call) and ast.unparse(call) == "range(1)" and "range" not in self.known.taken
+        if not (one or ranged):
             return False
         if node.orelse or not isinstance(target, ast.Name) or target.id in self.known.names.loads:
             return False
@@ -115,7 +133,19 @@ class _Blocks:
         if isinstance(node.test, ast.NamedExpr):
             test = ast.copy_location(ast.Name(node.test.target.id, ast.Load()), node.test)
             return [_assign(node.test.target, node.test.value, node.test), self.inside(changed(node, test=test), owner)]
-        return [_ended(self.inside(node, owner))]
+        made = _ended(self.inside(node, owner))
+        return [] if self.says_no_more(made) and self.known.is_quiet(node.test) else [made]
+
+    def says_no_more(self, node: ast.If) -> bool:
+        """Whether a branch does nothing, or, as an assertion does, ends the program where something is amiss."""
+        if node.orelse or len(node.body) > 1:
+            return False
+        last = node.body[0]
+        error = last.exc if isinstance(last, ast.Raise) and last.cause is None else None
+        kind = error.func if isinstance(error, ast.Call) else error
+        named = isinstance(kind, ast.Name) and kind.id in ERRORS and kind.id not in self.known.taken
+        given = [*error.args, *(item.value for item in error.keywords)] if isinstance(error, ast.Call) else []
+        return isinstance(last, ast.Pass) or (named and all(map(self.known.is_quiet, given)))
 
     def says_nothing(self, node: ast.expr) -> bool:
         """Whether an annotation names a common type, of which the value tells as much; one of another may be all that
@@ -137,7 +167,9 @@ class _Blocks:
             return _chained(node)
         if isinstance(target, ast.Name) and isinstance(value, ast.Name) and target.id == value.id:
             return [] if isinstance(owner, ast.FunctionDef | ast.AsyncFunctionDef) else [node]
-        if not isinstance(target, ast.Tuple | ast.List) or not isinstance(value, ast.Tuple):
+        if _is_onto_itself(target, value) and isinstance(owner, ast.FunctionDef):
+            return []
+        if not isinstance(target, ast.Tuple | ast.List) or not isinstance(value, ast.Tuple | ast.List):
             return [node]
         names = {item.id for item in target.elts if isinstance(item, ast.Name)}
         read = {item.id for item in ast.walk(value) if isinstance(item, ast.Name)}
@@ -146,6 +178,22 @@ class _Blocks:
             return [node]
         both = zip(target.elts, value.elts, strict=True)
         return [_part(node, one, other) for one, other in both]
+
+
+def _is_onto_itself(target: ast.expr, value: ast.expr) -> bool:
+    """Whether an attribute of a name is set to what it is."""
+    if not (isinstance(target, ast.Attribute) and isinstance(value, ast.Attribute) and target.attr == value.attr):
+        return False
+    one, other = target.value, value.value
+    return isinstance(one, ast.Name) and isinstance(other, ast.Name) and one.id == other.id
+
+
+def _is_left_at_once(node: ast.While) -> bool:
+    """Whether a loop is left at the end of its first turn, and not before."""
+    if not (isinstance(node.test, ast.Constant) and node.test.value and isinstance(node.body[-1], ast.Break)):
+        return False
+    every = [item for each in node.body[:-1] for item in ast.walk(each)]
+    return not node.orelse and not any(isinstance(item, ast.Break | ast.Continue) for item in every)
 
 
 def _said(text: object, blocks: _Blocks) -> bool:

@@ -39,6 +39,8 @@ from tests.codemods.neutral_program import (
     stores,
     with_import,
 )
+from tests.codemods.neutral_shapes import SHAPES
+from tests.codemods.neutral_values import VALUES
 
 
 def import_alias(program: Program) -> Edited:
@@ -266,4 +268,6 @@ EDITS: Mapping[str, Callable[[Program], Edited]] = {
     "one turn": wrap("for _ in range(1):"),
     "match": wrap("match 0:", deeper="case _:"),
     "pass": behind("pass"),
+    **VALUES,
+    **SHAPES,
 }

@@ -1,0 +1,310 @@
+"""Edits that write a value or a name in another way, and change nothing of what a program does."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterator
+
+from tests.codemods.neutral_program import (
+    SCOPES,
+    Edited,
+    Function,
+    Program,
+    assignments,
+    is_head,
+    is_plain,
+    with_import,
+)
+
+
+def value(form: str, top: str = "", *above: str) -> Callable[[Program], Edited]:
+    """The value of each name in another form, in which `{value}` stands for it; `above` stands before the first
+    definition."""
+
+    def edit(program: Program) -> Edited:
+        for _, node, name in assignments(program):
+            text = program.source(node.value)
+            if "\n" not in text and is_plain(node.value):
+                new = program.replace((node.value, form.format(value=text, name=name)))
+                yield node.lineno, with_import(_above(new, *above), top)
+
+    return edit
+
+
+def constant(form: str, top: str = "", kinds: tuple[type, ...] = (object,)) -> Callable[[Program], Edited]:
+    """The constant of each keyword in another form."""
+
+    def edit(program: Program) -> Edited:
+        for call, keyword, node in _constants(program):
+            if isinstance(node.value, kinds) and (bool in kinds or not isinstance(node.value, bool)):
+                new = form.format(value=program.source(node), type=type(node.value).__name__)
+                if keyword.arg and f"{keyword.arg}=" in program.source(keyword):
+                    yield call.lineno, with_import(program.replace((node, new)), top)
+
+    return edit
+
+
+def kept_above(*lines: str, read: str, top: str = "") -> Callable[[Program], Edited]:
+    """The constant of each keyword by a name of the module, of an object of it, or the like."""
+
+    def edit(program: Program) -> Edited:
+        for call, keyword, node in _constants(program):
+            words = {"name": keyword.arg, "value": program.source(node), "type": type(node.value).__name__}
+            text = program.replace((node, read.format(**words)))
+            yield call.lineno, with_import(_above(text, *(item.format(**words) for item in lines)), top)
+
+    return edit
+
+
+def own_class(*lines: str, read: str) -> Callable[[Program], Edited]:
+    """The constant of each keyword by the class in whose method it stands."""
+
+    def edit(program: Program) -> Edited:
+        for node in program.tree.body:
+            if not isinstance(node, ast.ClassDef):
+                continue
+            first = node.body[0]
+            inside = {id(item) for each in node.body if isinstance(each, ast.FunctionDef) for item in ast.walk(each)}
+            for call, keyword, item in _constants(program):
+                if id(call) in inside and program.is_alone(first):
+                    words = {"name": keyword.arg, "value": program.source(item)}
+                    text = program.replace((item, read.format(**words)))
+                    new = [program.indent(first) + line.format(**words) for line in lines]
+                    start = min([first.lineno, *(one.lineno for one in getattr(first, "decorator_list", ()))])
+                    yield call.lineno, Program(text).put(start - 1, *new)
+
+    return edit
+
+
+def _constants(program: Program) -> Iterator[tuple[ast.Call, ast.keyword, ast.Constant]]:
+    for call in ast.walk(program.tree):
+        for keyword in call.keywords if isinstance(call, ast.Call) else ():
+            if keyword.arg and isinstance(keyword.value, ast.Constant) and isinstance(call, ast.Call):
+                yield call, keyword, keyword.value
+
+
+def _above(text: str, *lines: str) -> str:
+    if not lines:
+        return text
+    program = Program(text)
+    head = next((node for node in program.tree.body if not is_head(node)), program.tree.body[-1])
+    first = min([head.lineno, *(item.lineno for item in getattr(head, "decorator_list", ()))])
+    return program.put(first - 1, *lines, "", "")
+
+
+def renamed(program: Program) -> Edited:
+    """Another name for a local."""
+    for owner, node, name in assignments(program):
+        if not isinstance(owner, Function) or any(
+            isinstance(item, SCOPES) for item in ast.walk(owner) if item != owner
+        ):
+            continue
+        if name in {item.arg for item in ast.walk(owner.args) if isinstance(item, ast.arg)}:
+            continue
+        uses = [item for item in ast.walk(owner) if isinstance(item, ast.Name) and item.id == name]
+        yield node.lineno, program.replace(*((item, f"{name}_here") for item in uses))
+
+
+def class_renamed(program: Program) -> Edited:
+    for node in program.tree.body:
+        if isinstance(node, ast.ClassDef):
+            uses = [item for item in ast.walk(program.tree) if isinstance(item, ast.Name) and item.id == node.name]
+            text = program.replace(*((item, f"{node.name}Here") for item in uses))
+            yield node.lineno, text.replace(f"class {node.name}", f"class {node.name}Here", 1)
+
+
+def module_import(alias: str = "") -> Callable[[Program], Edited]:
+    """`from a import b` as `import a`, or `import a as ...`."""
+
+    def edit(program: Program) -> Edited:
+        for node in program.tree.body:
+            if not isinstance(node, ast.ImportFrom) or node.level or len(node.names) != 1 or not node.module:
+                continue
+            known, module = node.names[0].asname or node.names[0].name, alias or node.module
+            names = [item for item in ast.walk(program.tree) if isinstance(item, ast.Name) and item.id == known]
+            if node.module == "__future__" or known == "*" or any(not isinstance(item.ctx, ast.Load) for item in names):
+                continue
+            new = f"import {node.module}{f' as {alias}' if alias else ''}"
+            yield (
+                node.lineno,
+                program.replace((node, new), *((item, f"{module}.{node.names[0].name}") for item in names)),
+            )
+
+    return edit
+
+
+def method_name(program: Program) -> Edited:
+    """A bound method by a name of its own right before it is called."""
+    for owner, block in program.blocks():
+        for node in block:
+            call = node.value if isinstance(node, ast.Expr | ast.Assign) else None
+            function = call.func if isinstance(call, ast.Call) else None
+            if isinstance(owner, ast.ClassDef) or not isinstance(function, ast.Attribute) or not program.is_alone(node):
+                continue
+            if isinstance(function.value, ast.Name):
+                text = program.replace((function, "bound_here"))
+                line = f"{program.indent(node)}bound_here = {program.source(function)}"
+                yield node.lineno, Program(text).put(node.lineno - 1, line)
+
+
+def self_name(program: Program) -> Edited:
+    """A second name for `self`."""
+    for function in program.functions():
+        first = function.body[0]
+        if function.args.args and function.args.args[0].arg == "self" and program.is_alone(first):
+            uses = [item for item in ast.walk(function) if isinstance(item, ast.Name) and item.id == "self"]
+            if uses and not any(isinstance(item.ctx, ast.Store) for item in uses):
+                text = program.replace(*((item, "this") for item in uses))
+                yield first.lineno, Program(text).put(first.lineno - 1, f"{program.indent(first)}this = self")
+
+
+def long_super(program: Program) -> Edited:
+    for node in program.tree.body:
+        for call in ast.walk(node) if isinstance(node, ast.ClassDef) else ():
+            if isinstance(call, ast.Call) and program.source(call) == "super()":
+                yield call.lineno, program.replace((call, f"super({node.name}, self)"))  # type: ignore[attr-defined]
+
+
+def negated(program: Program) -> Edited:
+    """`if not` with its two branches the other way round."""
+    for node in ast.walk(program.tree):
+        if (
+            isinstance(node, ast.If)
+            and node.orelse
+            and program.is_alone(node)
+            and not isinstance(node.orelse[0], ast.If)
+        ):
+            one, other = (
+                "".join(program.lines[body[0].lineno - 1 : body[-1].end_lineno]) for body in (node.body, node.orelse)
+            )
+            if all(map(program.is_alone, [*node.body, *node.orelse])):
+                indent = program.indent(node)
+                new = f"{indent}if not ({program.source(node.test)}):\n{other}{indent}else:\n{one}"
+                yield (
+                    node.lineno,
+                    "".join([*program.lines[: node.lineno - 1], new, *program.lines[node.end_lineno or 0 :]]),
+                )
+
+
+def tested(form: str) -> Callable[[Program], Edited]:
+    """The test of each `if` in another form."""
+
+    def edit(program: Program) -> Edited:
+        for node in ast.walk(program.tree):
+            if isinstance(node, ast.If):
+                yield node.lineno, program.replace((node.test, form.format(test=program.source(node.test))))
+
+    return edit
+
+
+def bool_test(program: Program) -> Edited:
+    return tested("True and ({test})")(program)
+
+
+def split_call(program: Program) -> Edited:
+    """A call over several lines, with a comma at the end."""
+    for call in ast.walk(program.tree):
+        if isinstance(call, ast.Call) and "\n" not in program.source(call):
+            given = [*call.args, *call.keywords]
+            single = len(given) == 1 and isinstance(given[0], ast.GeneratorExp)
+            if given and not single:
+                text = "\n".join(f"        {program.source(item)}," for item in given)
+                yield call.lineno, program.replace((call, f"{program.source(call.func)}(\n{text}\n    )"))
+
+
+def own_line_comment(program: Program) -> Edited:
+    """A comment between the arguments of a call."""
+    for call in ast.walk(program.tree):
+        if isinstance(call, ast.Call) and "\n" not in program.source(call) and call.args + call.keywords:  # type: ignore[operator]
+            start = program.span(call.func)[1]
+            if program.text[start] == "(":
+                yield call.lineno, f"{program.text[: start + 1]}  # é: as before\n        {program.text[start + 1 :]}"
+
+
+def returned(form: str) -> Callable[[Program], Edited]:
+    """The value of each `return` in another form."""
+
+    def edit(program: Program) -> Edited:
+        for node in ast.walk(program.tree):
+            if isinstance(node, ast.Return) and node.value and is_plain(node.value):
+                text = program.source(node.value)
+                if "\n" not in text:
+                    yield node.lineno, program.replace((node.value, form.format(value=text)))
+
+    return edit
+
+
+def prefixed_string(prefix: str) -> Callable[[Program], Edited]:
+    """Each string of a keyword with a prefix that changes nothing."""
+
+    def edit(program: Program) -> Edited:
+        for call, _, node in _constants(program):
+            text = program.source(node)
+            if isinstance(node.value, str) and text[0] in "\"'" and not set("\\{}") & set(text):
+                yield call.lineno, program.replace((node, prefix + text))
+
+    return edit
+
+
+def parted_string(mark: str) -> Callable[[Program], Edited]:
+    """Each string of a keyword in two parts."""
+
+    def edit(program: Program) -> Edited:
+        for call, _, node in _constants(program):
+            if isinstance(node.value, str) and len(node.value) > 1 and "\\" not in program.source(node):
+                yield call.lineno, program.replace((node, f"({node.value[:1]!r}{mark}{node.value[1:]!r})"))
+
+    return edit
+
+
+VALUES = {
+    "fold number": constant("{value} + 0", kinds=(int, float)),
+    "fold string": parted_string(" + "),
+    "two strings": parted_string(" "),
+    "raw string": prefixed_string("r"),
+    "f-string constant": prefixed_string("f"),
+    "own type": constant("{type}({value})", kinds=(int, float, str, bool)),
+    "or itself": constant("{value} or {value}", kinds=(int, float, str)),
+    "true and": constant("True and {value}", kinds=(int, float, str, bool)),
+    "cast string": value('cast("object", {value})', "from typing import cast"),
+    "identity": value("identity({value})", "", "def identity(given):", "    return given"),
+    "lambda given": value("(lambda given: given)({value})"),
+    "first of list": value("[{value}][0]"),
+    "of a dict": value('{{"it": {value}}}["it"]'),
+    "if true else": value("{value} if True else None"),
+    "namespace": kept_above(
+        "settings = SimpleNamespace({name}={value})", read="settings.{name}", top="from types import SimpleNamespace"
+    ),
+    "global constant": kept_above("{name}_DEFAULT = {value}", read="{name}_DEFAULT"),
+    "global final": kept_above("GIVEN: Final = {value}", read="GIVEN", top="from typing import Final"),
+    "dataclass": kept_above(
+        "@dataclass",
+        "class Settings:",
+        "    {name}: object = {value}",
+        "",
+        "",
+        "settings = Settings()",
+        read="settings.{name}",
+        top="from dataclasses import dataclass",
+    ),
+    "function constant": kept_above("def default_{name}():", "    return {value}", read="default_{name}()"),
+    "dict constant": kept_above('CONFIG = {{"{name}": {value}}}', read='CONFIG["{name}"]'),
+    "class attribute": own_class("GIVEN = {value}", read="self.GIVEN"),
+    "property": own_class("@property", "def _given_{name}(self):", "    return {value}", "", read="self._given_{name}"),
+    "rename local": renamed,
+    "rename class": class_renamed,
+    "module import": module_import(),
+    "module alias": module_import("whole"),
+    "method name": method_name,
+    "self name": self_name,
+    "long super": long_super,
+    "negated if": negated,
+    "and true": tested("({test}) and True"),
+    "true and test": bool_test,
+    "bool test": tested("bool({test})"),
+    "not not": tested("not not ({test})"),
+    "split call": split_call,
+    "comment in call": own_line_comment,
+    "return if true": returned("{value} if True else None"),
+    "return parentheses": returned("({value})"),
+}
