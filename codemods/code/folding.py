@@ -41,7 +41,7 @@ def may_fold(known: Known) -> bool:
     return any(folded(node, known) is not None for kind in FOLDED for node in known.nodes[kind])
 
 
-def _constant(value: object, place: ast.expr) -> ast.Constant:
+def _constant(value: bool | int | float | str, place: ast.expr) -> ast.Constant:
     made = ast.copy_location(ast.Constant(value=value, kind=None), place)
     vars(made).update(made_of=place)
     return made

@@ -16,12 +16,14 @@ from codemods.code.constants import plain_constants
 from codemods.code.expressions import plain_expressions
 from codemods.code.flow import plain_blocks
 from codemods.code.imports import Known
+from codemods.code.inlining import plain_helpers
 from codemods.code.values import plain_names
 
 ROUNDS = 3
 """How often one step may make room for another."""
 STEPS: tuple[Callable[[ast.Module, Known], ast.Module], ...] = (
     plain_classes,
+    plain_helpers,
     plain_blocks,
     plain_names,
     plain_constants,

@@ -5,13 +5,15 @@ from __future__ import annotations
 import ast
 from typing import TypeVar
 
-from codemods.code.expressions import takes_something
+from codemods.code.expressions import PARTIAL, takes_something
 from codemods.code.imports import Known
 from codemods.code.names import Function, Names
 from codemods.code.nodes import every_node
-from codemods.code.trees import at, blocks, changed, replaced
+from codemods.code.trees import at, blocks, changed, replaced, twin
 
 NEGATIVE = (ast.USub,)
+SIMPLE = (ast.Expr, ast.Assign, ast.Return)
+PLAIN = (ast.Name, ast.Constant, ast.Attribute)
 
 
 def plain_names(tree: ast.Module, known: Known) -> ast.Module:
@@ -70,7 +72,7 @@ class _Reader:
     def read(self, node: ast.stmt, block: list[ast.stmt], index: int) -> None:
         if isinstance(node, ast.Delete) and self.local:
             self.deleted(node)
-        if isinstance(node, ast.FunctionDef) and self.local:
+        if isinstance(node, ast.FunctionDef | ast.ClassDef) and self.local:
             self.called(node, block, index)
         if not isinstance(node, ast.Assign) or len(node.targets) != 1 or not isinstance(node.targets[0], ast.Name):
             return
@@ -88,18 +90,52 @@ class _Reader:
         elif len(loads) == 1 and index + 1 < len(block) and self.is_given_back(block[index + 1], loads[0]):
             self.given[id(block[index + 1])] = changed(block[index + 1], value=node.value)
             self.dropped.add(id(node))
+        elif len(loads) == 1 and index + 1 < len(block) and self.handed(node.value, loads[0], block[index + 1]):
+            self.given[id(loads[0])] = node.value if self.local else twin(node.value)
+            if self.local:
+                self.dropped.add(id(node))
 
-    def called(self, node: ast.FunctionDef, block: list[ast.stmt], index: int) -> None:
-        """Takes a function of one `return`, without parameters, that is called once for a lambda in that place."""
-        last = node.body[0] if len(node.body) == 1 else None
-        if not isinstance(last, ast.Return) or last.value is None or node.decorator_list or takes_something(node.args):
-            return
+    def called(self, node: ast.FunctionDef | ast.ClassDef, block: list[ast.stmt], index: int) -> None:
+        """Takes a function of one `return`, without parameters, that is called once for a lambda in that place; leaves
+        out what is never called."""
         loads = self.names.reaches(node.name, block, index)
-        if loads is None or len(loads) != 1 or any(item is loads[0] for item in every_node(node)):
+        if not loads:
+            idle = isinstance(node, ast.ClassDef) and not (node.bases or node.keywords or _says_something(node))
+            quiet = isinstance(node, ast.FunctionDef) and not _takes_values(node.args)
+            if loads is not None and (idle or quiet) and not node.decorator_list:
+                self.dropped.add(id(node))
+            return
+        last = node.body[0] if isinstance(node, ast.FunctionDef) and len(node.body) == 1 else None
+        if not isinstance(last, ast.Return) or last.value is None or node.decorator_list:
+            return
+        if isinstance(node, ast.ClassDef) or takes_something(node.args):
+            return
+        if len(loads) != 1 or any(item is loads[0] for item in every_node(node)):
             return
         if any(isinstance(item, ast.Call) and item.func is loads[0] for item in every_node(self.owner)):
             self.given[id(loads[0])] = ast.copy_location(ast.Lambda(args=node.args, body=last.value), loads[0])
             self.dropped.add(id(node))
+
+    def handed(self, value: ast.expr, load: ast.Name, following: ast.stmt) -> bool:
+        """Takes what a name stands for to the call in the next statement that alone reads it: a method, a partial
+        call, or arguments."""
+        call = following.value if isinstance(following, SIMPLE) else None
+        if not isinstance(call, ast.Call):
+            return False
+        if call.func is load:
+            return isinstance(value, ast.Attribute | ast.Lambda) or self.is_partial(value)
+        if any(isinstance(item, ast.Call) for item in every_node(call.func)):
+            return False
+        first = [*call.args, *(item.value for item in call.keywords)]
+        if not all(isinstance(item, PLAIN) or self.known.is_quiet(item) or _is_of(item, load) for item in first):
+            return False
+        if isinstance(value, ast.Dict):
+            return any(item.arg is None and item.value is load for item in call.keywords)
+        spread = (item.value for item in call.args if isinstance(item, ast.Starred))
+        return isinstance(value, ast.List | ast.Tuple) and any(item is load for item in spread)
+
+    def is_partial(self, value: ast.expr) -> bool:
+        return isinstance(value, ast.Call) and self.known.dotted(value.func) == PARTIAL
 
     def swaps(self) -> dict[int, ast.AST]:
         """The new nodes by the identity of the old ones."""
@@ -147,3 +183,21 @@ class _Reader:
                 return False
             return bool(self.names.stores[node.id]) or self.known.names.stores[node.id] <= 1
         return isinstance(node, ast.Attribute) and self.known.dotted(node) is not None
+
+
+def _is_of(item: ast.expr, load: ast.Name) -> bool:
+    return item is load or (isinstance(item, ast.Starred) and item.value is load)
+
+
+def _says_something(node: ast.ClassDef) -> bool:
+    """Whether the body of a class does anything."""
+    return any(
+        not isinstance(item, ast.Pass) and not (isinstance(item, ast.Expr) and isinstance(item.value, ast.Constant))
+        for item in node.body
+    )
+
+
+def _takes_values(arguments: ast.arguments) -> bool:
+    """Whether parameters have defaults or annotations, which are worked out where the function is defined."""
+    annotated = (item.annotation for item in every_node(arguments) if isinstance(item, ast.arg))
+    return bool(arguments.defaults) or any(arguments.kw_defaults) or any(annotated)

@@ -1,0 +1,269 @@
+"""Helpers where they are called: methods, functions and functions inside others that are called once."""
+
+from __future__ import annotations
+
+import ast
+from collections import Counter
+from collections.abc import Callable, Container
+from typing import Any
+
+from codemods.code.imports import Known
+from codemods.code.names import Function, Names
+from codemods.code.nodes import every_node
+from codemods.code.trees import BLOCKS, at, blocks, changed, replaced, twin
+
+LEAVING = (ast.Yield, ast.YieldFrom, ast.Await, ast.Global, ast.Nonlocal, ast.Lambda, ast.Import, ast.ImportFrom)
+DEFINING = (ast.FunctionDef, ast.ClassDef, ast.AsyncFunctionDef)
+Owner = ast.FunctionDef | ast.AsyncFunctionDef
+Called = Callable[[ast.Call], list[ast.expr] | None]
+"""What a call gives a helper, the object whose method it is first; None where it calls another."""
+
+
+def plain_helpers(tree: ast.Module, known: Known) -> ast.Module:
+    """The module with what its helpers do where they are called."""
+    return _methods(_functions(_inner(tree, known), known), known)
+
+
+def _methods(tree: ast.Module, known: Known) -> ast.Module:
+    """The classes with methods of their own alone, which one other method calls, in this."""
+    said: Counter[str] = Counter()
+
+    def swap(node: ast.AST) -> ast.AST | None:
+        body = _with_helper(node, said) if isinstance(node, ast.ClassDef) else None
+        return changed(node, body=body) if body else None
+
+    classes = known.nodes[ast.ClassDef]
+    if not any(isinstance(item, ast.FunctionDef) and _is_own(item.name) for each in classes for item in each.body):
+        return tree
+    said.update(item.attr for item in known.nodes[ast.Attribute])
+    said.update(item.value for item in known.nodes[ast.Constant] if isinstance(item.value, str))
+    said.update(item.name for kind in (ast.FunctionDef, ast.AsyncFunctionDef) for item in known.nodes[kind])
+    return replaced(tree, swap)
+
+
+def _is_own(name: str) -> bool:
+    return name.startswith("_") and not name.startswith("__")
+
+
+def _with_helper(node: ast.ClassDef, said: Counter[str]) -> list[ast.stmt] | None:
+    """The body of a class with one helper where it is called, if there is one that nothing else speaks of."""
+    for helper in node.body:
+        # A name is said once where the helper is defined, once where it is called; others may call it elsewhere.
+        if not isinstance(helper, ast.FunctionDef) or said[helper.name] != 2 or not _is_own(helper.name):
+            continue
+        if not _can_stand_elsewhere(helper):
+            continue
+        for method in node.body:
+            if isinstance(method, ast.FunctionDef) and method is not helper:
+                made = _inlined(method, helper, _as_method(method, helper.name))
+                if made is not None:
+                    return [made if item is method else item for item in node.body if item is not helper]
+    return None
+
+
+def _as_method(method: ast.FunctionDef, name: str) -> Called:
+    this = method.args.args[0].arg if method.args.args else ""
+
+    def given(call: ast.Call) -> list[ast.expr] | None:
+        function = call.func
+        if not (isinstance(function, ast.Attribute) and function.attr == name):
+            return None
+        own = isinstance(function.value, ast.Name) and function.value.id == this
+        return [function.value, *call.args] if own else None
+
+    return given
+
+
+def _functions(tree: ast.Module, known: Known) -> ast.Module:
+    """The module with functions that one method hands itself to, and nothing else speaks of, in this method."""
+    said = {item.value for item in known.nodes[ast.Constant] if isinstance(item.value, str)}
+    for helper in tree.body:
+        if not isinstance(helper, ast.FunctionDef) or len(known.names.loads.get(helper.name, ())) != 1:
+            continue
+        if known.names.stores[helper.name] != 1 or helper.name in said or not _can_stand_elsewhere(helper):
+            continue
+        for index, node in enumerate(tree.body):
+            made = _in_class(node, helper) if isinstance(node, ast.ClassDef) else None
+            if made is not None:
+                body: list[ast.stmt] = [*tree.body[:index], made, *tree.body[index + 1 :]]
+                return changed(tree, body=[item for item in body if item is not helper])
+    return tree
+
+
+def _in_class(node: ast.ClassDef, helper: ast.FunctionDef) -> ast.ClassDef | None:
+    for index, method in enumerate(node.body):
+        if isinstance(method, ast.FunctionDef) and method.args.args:
+            made = _inlined(method, helper, _as_function(method.args.args[0].arg, helper.name))
+            if made is not None:
+                return changed(node, body=[*node.body[:index], made, *node.body[index + 1 :]])
+    return None
+
+
+def _as_function(this: str, name: str) -> Called:
+    def given(call: ast.Call) -> list[ast.expr] | None:
+        own = isinstance(call.func, ast.Name) and call.func.id == name
+        return call.args if own and any(isinstance(item, ast.Name) and item.id == this for item in call.args) else None
+
+    return given
+
+
+def _inner(tree: ast.Module, known: Known) -> ast.Module:
+    """The module with functions inside others that take nothing, and are called once, in these."""
+    single = [
+        node
+        for node in known.nodes[ast.FunctionDef]
+        if not node.decorator_list
+        and len(known.names.loads.get(node.name, ())) == 1
+        and known.names.stores[node.name] == 1
+        and not any(isinstance(item, ast.arg) for item in every_node(node.args))
+    ]
+    if not single:
+        return tree
+    names = {node.name for node in single}
+
+    def swap(node: ast.AST) -> ast.AST | None:
+        if not isinstance(node, Function):
+            return None
+        for block in blocks(node):
+            for index, item in enumerate(block):
+                known_by_name = isinstance(item, ast.FunctionDef) and item.name in names
+                if known_by_name and (made := _unfolded(node, item, block, index)) is not None:
+                    return made
+        return None
+
+    return replaced(tree, swap)
+
+
+def _unfolded(owner: Owner, helper: ast.FunctionDef, block: list[ast.stmt], index: int) -> Owner | None:
+    """A function with one that it defines where it calls it."""
+    names = Names(owner)
+    loads = names.reaches(helper.name, block, index)
+    if not loads or len(loads) != 1 or not _can_stand_elsewhere(helper, returning=True):
+        return None
+    inside = {id(item) for item in every_node(helper)}
+    others = [item for item in every_node(owner) if id(item) not in inside]
+    if _stored(helper) & ({item.id for item in others if isinstance(item, ast.Name)} | names.parameters):
+        return None
+    given: Called = lambda call: [] if call.func is loads[0] and not call.args else None  # noqa: E731
+    rest = replaced(owner, lambda node: _less(node, helper))
+    made: Owner | None = _inlined(rest, helper, given, within=True)
+    return made
+
+
+def _less(node: ast.AST, helper: ast.FunctionDef) -> ast.AST | None:
+    for name in BLOCKS:
+        body = getattr(node, name, None)
+        if isinstance(body, list) and any(item is helper for item in body):
+            rest = [item for item in body if item is not helper]
+            return changed(node, **{name: rest or [ast.copy_location(ast.Pass(), helper)]})
+    return None
+
+
+def _can_stand_elsewhere(helper: ast.FunctionDef, returning: bool = False) -> bool:
+    """Whether a function's statements do the same in another; with `returning` where the other gives back what it
+    does, with any number of `return`."""
+    arguments = helper.args
+    if helper.decorator_list or arguments.vararg or arguments.kwarg or arguments.kwonlyargs or arguments.defaults:
+        return False
+    every = [item for statement in helper.body for item in every_node(statement)]
+    leaving = (ast.Yield, ast.YieldFrom, ast.Await, ast.Global, ast.Nonlocal) if returning else LEAVING
+    if any(isinstance(item, leaving if returning else (*leaving, *DEFINING)) for item in every):
+        return False
+    if any(isinstance(item, ast.Name) and item.id == "super" for item in every):
+        return False
+    left = [item for item in every if isinstance(item, ast.Return)]
+    return returning or not left or (len(left) == 1 and helper.body[-1] is left[0] and left[0].value is not None)
+
+
+def _stored(node: ast.AST) -> set[str]:
+    """The names that a function binds in its body."""
+    found = {item.id for item in every_node(node) if isinstance(item, ast.Name) and not isinstance(item.ctx, ast.Load)}
+    imported = (item for item in every_node(node) if isinstance(item, ast.Import | ast.ImportFrom))
+    found |= {alias.asname or alias.name.split(".")[0] for item in imported for alias in item.names}
+    defined = (item for item in every_node(node) if isinstance(item, DEFINING) and item is not node)
+    return found | {item.name for item in defined}
+
+
+def _parameters(function: Owner) -> frozenset[str]:
+    return frozenset(item.arg for item in every_node(function.args) if isinstance(item, ast.arg))
+
+
+def _inlined(method: Any, helper: ast.FunctionDef, given: Called, within: bool = False) -> Any:
+    """The method with the helper's statements where it calls it; None where it does not, or not plainly. `within` says
+    that the helper stands in the method, and so reads its names."""
+    taken: frozenset[str] = frozenset()
+    if not within:
+        given_names = _parameters(method)
+        taken = frozenset(item.id for item in every_node(method) if isinstance(item, ast.Name)) | given_names
+        read = {item.id for item in every_node(helper) if isinstance(item, ast.Name)} - _parameters(helper)
+        if read & (_stored(method) | given_names):
+            return None
+    found = False
+
+    def block(body: list[ast.stmt], last: bool) -> list[ast.stmt] | None:
+        nonlocal found
+        for index, statement in enumerate(body):
+            call = getattr(statement, "value", None)
+            if isinstance(statement, ast.Expr | ast.Assign | ast.Return) and isinstance(call, ast.Call):
+                arguments = given(call)
+                new = None
+                if arguments is not None and not call.keywords:
+                    new = _instead(statement, arguments, helper, taken, last and statement is body[-1])
+                if new is not None:
+                    found = True
+                    return [*body[:index], *new, *body[index + 1 :]]
+        return None
+
+    def swap(node: ast.AST) -> ast.AST | None:
+        fields = {}
+        for name in BLOCKS:
+            body = getattr(node, name, None)
+            if not found and isinstance(body, list) and body and (new := block(body, node is method)) is not None:
+                fields[name] = new
+        return changed(node, **fields) if fields else None
+
+    made = replaced(method, swap)
+    return made if found else None
+
+
+def _instead(
+    statement: ast.Expr | ast.Assign | ast.Return,
+    given: list[ast.expr],
+    helper: ast.FunctionDef,
+    own: Container[str],
+    ends: bool,
+) -> list[ast.stmt] | None:
+    """The helper's statements in the words of the method that calls it; `ends` says that the method does so with the
+    statement."""
+    names = [item.arg for item in [*helper.args.posonlyargs, *helper.args.args]]
+    if len(names) != len(given) or any(isinstance(item, ast.Starred) for item in given):
+        return None
+    stored = _stored(helper)
+    if any(name in own for name in stored) or stored & set(names):
+        return None
+    by_name = dict(zip(names, given, strict=True))
+    first = [_bound(name, item) for name, item in by_name.items() if not isinstance(item, ast.Name | ast.Constant)]
+    if any(name in own for name, item in by_name.items() if not isinstance(item, ast.Name | ast.Constant)):
+        return None
+
+    def swap(node: ast.AST) -> ast.AST | None:
+        value = by_name.get(node.id) if isinstance(node, ast.Name) else None
+        return at(value, node) if isinstance(value, ast.Name | ast.Constant) else None
+
+    body = [*first, *(replaced(twin(item), swap) for item in helper.body)]
+    last = body[-1]
+    left = [item for each in body for item in every_node(each) if isinstance(item, ast.Return)]
+    if isinstance(statement, ast.Return):
+        leaves = isinstance(last, ast.Return | ast.Raise)
+        return body if left and (leaves or ends) else None
+    if not left:
+        return body if isinstance(statement, ast.Expr) else None
+    if left != [last] or not isinstance(last, ast.Return) or last.value is None:
+        return None
+    return [*body[:-1], changed(statement, value=last.value)]
+
+
+def _bound(name: str, value: ast.expr) -> ast.stmt:
+    """An assignment of what a helper is given to its parameter."""
+    target = ast.copy_location(ast.Name(name, ast.Store()), value)
+    return ast.copy_location(ast.Assign(targets=[target], value=value, type_comment=None), value)
