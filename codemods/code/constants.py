@@ -130,7 +130,7 @@ def _held(tree: ast.Module, known: Known, classes: Held) -> Held:
 
 
 def _items(value: ast.expr, known: Known, classes: Held) -> Mapping[str, ast.expr]:
-    """What a namespace, an object of a class of constants or a dictionary holds by name, where it holds nothing else."""
+    """What a namespace, an object of a class of constants or a dictionary holds by name, if it holds nothing else."""
     if isinstance(value, ast.Dict):
         keys = [item.value if isinstance(item, ast.Constant) else None for item in value.keys]
         plain = all(isinstance(item, str) for item in keys) and len(set(keys)) == len(keys)

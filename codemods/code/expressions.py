@@ -64,7 +64,9 @@ def _simpler(node: ast.Call, known: Known) -> ast.expr | None:
     name = given[1].value if isinstance(given[1], ast.Constant) else None
     if not isinstance(name, str) or not name.isidentifier() or keyword.iskeyword(name) or name.startswith("__"):
         return None
-    return ast.copy_location(ast.Attribute(value=given[0], attr=name, ctx=ast.Load()), node)
+    made = ast.copy_location(ast.Attribute(value=given[0], attr=name, ctx=ast.Load()), node)
+    vars(made).update(made_of=node)
+    return made
 
 
 def _of_lambda(function: ast.Lambda, node: ast.Call) -> ast.expr | None:

@@ -126,8 +126,9 @@ def _inner(tree: ast.Module, known: Known) -> ast.Module:
             return None
         for block in blocks(node):
             for index, item in enumerate(block):
-                known_by_name = isinstance(item, ast.FunctionDef) and item.name in names
-                if known_by_name and (made := _unfolded(node, item, block, index)) is not None:
+                if not isinstance(item, ast.FunctionDef) or item.name not in names:
+                    continue
+                if (made := _unfolded(node, item, block, index)) is not None:
                     return made
         return None
 

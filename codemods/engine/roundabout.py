@@ -10,6 +10,7 @@ from typing import Any
 
 from codemods.code.source import PythonFile
 from codemods.engine.trainers_seen import seen_at_trainers
+from codemods.engine.triggers import called_words
 from codemods.engine.unseen import unseen
 from codemods.lightning.collecting import collect_file
 from codemods.lightning.facts import Facts
@@ -88,7 +89,8 @@ def _is_same(match: Match, own: Match, file: PythonFile) -> bool:
 
 def is_unlike(rule: Rule, file: PythonFile) -> bool:
     """Whether a rule is called by what is not in normal form in a file."""
-    return any(item.decode() in file.unlike for item in rule.triggers)
+    unlike = file.unlike
+    return any(item.decode() in unlike for item in (*rule.triggers, *called_words(rule)))
 
 
 def _apart(facts: Facts, file: PythonFile, normal: PythonFile) -> Facts:

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
+from functools import cache
 
 from codemods.code.source import Source
 from codemods.engine.search import Search, words_of
 from codemods.rule import Rule
 
+_CALL = re.compile(rb"\.?([^\W_]\w*)\(\)?")
+
 
 def triggered(source: Source, rules: Sequence[Rule]) -> tuple[Rule, ...]:
     """The rules of whose triggers a file holds one."""
     return tuple(
-        rule for rule in rules if _reads(rule, source) and any(text in source.data for text in _triggers(rule, source))
+        rule for rule in rules if _reads(rule, source) and any(text in source.data for text in _asked(rule, source))
     )
 
 
@@ -28,11 +32,11 @@ def rules_by_file(search: Search, sources: Mapping[str, Source], rules: Sequence
     last, at files that are not Python."""
     found: dict[str, tuple[str, ...]] = {}
     for rule in rules:
-        holders = search.holders({*rule.triggers, *rule.text_triggers})
+        holders = search.holders({*rule.triggers, *rule.text_triggers, *called_words(rule)})
         speaking = search.speaking(rule.words)
         for path in frozenset[str]().union(*holders.values()):
             source = sources[path]
-            wanted = _reads(rule, source) and any(path in holders[text] for text in _triggers(rule, source))
+            wanted = _reads(rule, source) and any(path in holders[text] for text in _asked(rule, source))
             early = source.kind != "python" or path.rpartition("/")[2] in rule.names
             if wanted and (early or not rule.last or rule.judges_ignores):
                 looks = path in speaking or not _wants_words(rule, source)
@@ -42,6 +46,17 @@ def rules_by_file(search: Search, sources: Mapping[str, Source], rules: Sequence
 
 def _wants_words(rule: Rule, source: Source) -> bool:
     return bool(rule.words) and not sees_text(rule, source)
+
+
+@cache
+def called_words(rule: Rule) -> tuple[bytes, ...]:
+    """The names in triggers that are calls, which Python may spell otherwise than with the bracket behind them."""
+    return tuple(found.group(1) for text in rule.triggers if (found := _CALL.fullmatch(text)))
+
+
+def _asked(rule: Rule, source: Source) -> tuple[bytes, ...]:
+    """The texts of which a file must hold one."""
+    return (*_triggers(rule, source), *(called_words(rule) if source.kind == "python" else ()))
 
 
 def _triggers(rule: Rule, source: Source) -> tuple[bytes, ...]:

@@ -12,6 +12,7 @@ from codemods.code.effects import BUILTINS
 from codemods.code.nodes import every_node
 from codemods.code.source import PythonFile
 from codemods.code.trees import made_of, written_as
+from codemods.respelling import respelled
 from codemods.rule import Match, NodeEdit, TextEdit, part_of
 
 DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
@@ -56,10 +57,13 @@ class Origin:
             kept = part == "arguments" or not any(id(node) in self._asserted for node in same)
             return [replace(edit, node=node) for node in same] if free and kept else []
         own = made_of(edit.node, self.written)
-        if own is None or (type(own) is not type(edit.node) and part != "whole"):
+        if own is None:
             return []
+        if type(own) is not type(edit.node) and part != "whole":
+            return self.respelled(edit, own)
         if part == "arguments" and isinstance(own, ast.Call | ast.keyword):
-            return [replace(edit, node=own)] if _named(own) == _named(edit.node) else []
+            alike = _named(own) == _named(edit.node)
+            return [replace(edit, node=own)] if alike else self.respelled(edit, own)
         if part in ("whole", "body"):
             lost = _binds(own, self.hidden) if part == "whole" else False
             return [] if lost or self._speaks(own) else [replace(edit, node=own)]
@@ -69,7 +73,22 @@ class Origin:
             carry = getattr(edit.change, "for_written", None)
             change = carry(edit.node, own, self.hidden, self.unbound) if carry else None
             return [replace(edit, node=own, change=change)] if change else []
-        return []
+        return self.respelled(edit, own)
+
+    def respelled(self, edit: NodeEdit, own: ast.AST) -> list[NodeEdit]:
+        """An edit of an expression or simple statement which the text spells otherwise."""
+        if _binds(own, self.hidden) or self._speaks(own) or self._is_lent(own, edit.node):
+            return []
+        if any(id(node) in self._asserted for node in every_node(own)):
+            return []
+        made = respelled(edit, own, self.file, self.written)
+        return [made] if made else []
+
+    def _is_lent(self, own: ast.AST, seen: ast.AST) -> bool:
+        """Whether a node of a helper says otherwise where it is called than where it stands."""
+        if not any(hasattr(node, "copies") and node.copies for node in every_node(seen)):
+            return False
+        return ast.dump(own) != ast.dump(seen)
 
     def _is_free(self, edit: TextEdit) -> bool:
         """Whether the characters that an edit replaces say in the normal form what they say in the text, and bind
@@ -101,7 +120,9 @@ class Origin:
 
     @cached_property
     def _lines(self) -> frozenset[int]:
-        return frozenset(id(node) for node in self.gone if isinstance(node, ast.Expr | ast.Assert))
+        made = {id(made_of(node, self.written)) for node in every_node(self.normal.tree) if isinstance(node, ast.stmt)}
+        lines = (node for node in self.gone if isinstance(node, ast.Expr | ast.Assert))
+        return frozenset(id(node) for node in lines if id(node) not in made)
 
     def _keeps_head(self, own: Any, seen: Any) -> bool:
         """Whether a function has the head that its normal form has, and what is gone from it reads nothing but its own

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import itertools
 from collections.abc import Callable, Mapping
 
 from tests.codemods.neutral_lines import _handed, behind, wrap
@@ -48,9 +49,9 @@ def at_end(line: str) -> Callable[[Program], Edited]:
         for function in program.functions():
             own = [item for item in ast.walk(function) if isinstance(item, ast.Return) and item.value]
             last = function.body[-1]
-            if not own and not isinstance(last, LEAVING) and program.is_alone(last):
-                if not any(isinstance(item, ast.Yield | ast.YieldFrom) for item in ast.walk(function)):
-                    yield last.lineno, program.put(last.end_lineno or 0, program.indent(function.body[0]) + line)
+            gives = own or any(isinstance(item, ast.Yield | ast.YieldFrom) for item in ast.walk(function))
+            if not gives and not isinstance(last, LEAVING) and program.is_alone(last):
+                yield last.lineno, program.put(last.end_lineno or 0, program.indent(function.body[0]) + line)
 
     return edit
 
@@ -188,10 +189,10 @@ def onto_attribute(program: Program) -> Edited:
     for owner, block in program.blocks():
         for node in block:
             target = node.targets[0] if isinstance(node, ast.Assign) and len(node.targets) == 1 else None
-            if isinstance(owner, Function) and isinstance(target, ast.Attribute) and program.is_alone(node):
-                if isinstance(target.value, ast.Name) and owner.name == "__init__":
-                    text = program.source(target)
-                    yield node.lineno, program.put(node.end_lineno or 0, f"{program.indent(node)}{text} = {text}")
+            built = isinstance(owner, Function) and owner.name == "__init__" and program.is_alone(node)
+            if built and isinstance(target, ast.Attribute) and isinstance(target.value, ast.Name):
+                text = program.source(target)
+                yield node.lineno, program.put(node.end_lineno or 0, f"{program.indent(node)}{text} = {text}")
 
 
 def enabled(head: str) -> Callable[[Program], Edited]:
@@ -211,14 +212,14 @@ def semicolon(program: Program) -> Edited:
     """Two statements on a line."""
     simple = (ast.Assign, ast.Expr, ast.Return, ast.AugAssign)
     for owner, block in program.blocks():
-        for one, other in zip(block, block[1:], strict=False):
+        for one, other in itertools.pairwise(block):
             alone = program.is_alone(one) and program.is_alone(other) and one.lineno == one.end_lineno
-            if isinstance(owner, Function) and isinstance(one, simple) and isinstance(other, simple) and alone:
-                if one.lineno + 1 == other.lineno and "#" not in program.lines[one.lineno - 1]:
-                    lines = [*program.lines]
-                    lines[one.lineno - 1] = f"{lines[one.lineno - 1].rstrip()}; {lines[other.lineno - 1].lstrip()}"
-                    del lines[other.lineno - 1]
-                    yield one.lineno, "".join(lines)
+            both = isinstance(owner, Function) and isinstance(one, simple) and isinstance(other, simple) and alone
+            if both and one.lineno + 1 == other.lineno and "#" not in program.lines[one.lineno - 1]:
+                lines = [*program.lines]
+                lines[one.lineno - 1] = f"{lines[one.lineno - 1].rstrip()}; {lines[other.lineno - 1].lstrip()}"
+                del lines[other.lineno - 1]
+                yield one.lineno, "".join(lines)
 
 
 def loop_left(program: Program) -> Edited:

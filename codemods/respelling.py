@@ -1,0 +1,180 @@
+"""Edits of what the normal form of a file spells otherwise: the text takes over that spelling with the edit."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Container
+from dataclasses import replace
+from typing import Any
+
+from codemods.code.nodes import every_node
+from codemods.code.source import PythonFile
+from codemods.rule import NodeEdit
+
+STATEMENTS = (ast.Expr, ast.Assign, ast.AugAssign, ast.Return)
+DOING = (ast.Call, ast.Await, ast.Yield, ast.YieldFrom, ast.NamedExpr, ast.Lambda)
+FIRM = (ast.Name, ast.Constant, ast.Attribute, ast.Call, ast.Subscript)
+"""What needs no brackets wherever it stands."""
+
+
+def respelled(edit: NodeEdit, own: ast.AST, file: PythonFile, written: Container[int]) -> NodeEdit | None:
+    """The edit of an expression or simple statement as one of the node `own` that it was made of; None where the text
+    would do something else then, or lose a comment."""
+    seen: Any = edit.node
+    both_expressions = isinstance(own, ast.expr) and isinstance(seen, ast.expr)
+    if not both_expressions and not (isinstance(own, STATEMENTS) and type(own) is type(seen)):
+        return None
+    source = file.source_of(own)
+    if edit.line and ";" in file.lines[own.lineno - 1]:  # type: ignore[attr-defined]
+        return None
+    if not _stands_within(seen, own) or not _is_known(seen, own, file):
+        return None
+    text = _Speller(file, written).spelled(own, seen)
+    return None if text is None else replace(edit, node=own, change=_Respelled(edit.change, source, text, edit.line))
+
+
+def _stands_within(seen: ast.AST, own: Any) -> bool:
+    """Whether all that does something stands where it stood, once and in the same order, and binds the same names."""
+    start, end = (own.lineno, own.col_offset), (own.end_lineno, own.end_col_offset)
+    doing = [node for node in every_node(seen) if isinstance(node, DOING)]
+    within = all(
+        start <= (node.lineno, node.col_offset) and (node.end_lineno, node.end_col_offset) <= end
+        for node in every_node(seen)
+        if isinstance(node, ast.expr)
+    )
+    bound = sum(isinstance(node, ast.NamedExpr) for node in every_node(own))
+    return within and bound == sum(isinstance(node, ast.NamedExpr) for node in doing)
+
+
+def _is_known(seen: ast.AST, own: Any, file: PythonFile) -> bool:
+    """Whether names that the text does not say there stand for the same in it: those of the same function, which no
+    other one around has."""
+    said = {node.id for node in every_node(own) if isinstance(node, ast.Name)}
+    new = {node.id for node in every_node(seen) if isinstance(node, ast.Name)} - said
+    if not new:
+        return True
+    around = [
+        node
+        for node in every_node(file.tree)
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda | ast.ClassDef)
+        and node.lineno <= own.lineno <= (node.end_lineno or 0)
+    ]
+    functions = [node for node in around if not isinstance(node, ast.ClassDef)]
+    if len(functions) != 1 or isinstance(functions[0], ast.Lambda):
+        return not functions
+    known = {item.arg for item in every_node(functions[0].args) if isinstance(item, ast.arg)}
+    known |= {
+        node.id for node in every_node(functions[0]) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
+    }
+    return new <= known
+
+
+class _Speller:
+    """Spells nodes of a normal form with the words of the text as far as it has them."""
+
+    def __init__(self, file: PythonFile, written: Container[int]) -> None:
+        self.file, self.written = file, written
+
+    def spelled(self, own: Any, seen: Any) -> str | None:
+        """The text of a node, with what is spelled otherwise instead of what it stands for; None where that would take
+        a comment away."""
+        text, (start, end) = self.file.text, self.file.offsets(own)
+        for (first, last), new in sorted(self.splices(own, seen), reverse=True):
+            if "#" in self.file.text[first:last]:
+                return None
+            text = text[:first] + new + text[last:]
+            end += len(new) - (last - first)
+        return text[start:end]
+
+    def splices(self, own: Any, seen: Any) -> list[tuple[tuple[int, int], str]]:
+        """What to put where in the text of `own` so that it says `seen`."""
+        if own is seen:
+            return []
+        if isinstance(own, ast.Call) and isinstance(seen, ast.Call):
+            found = self.splices(own.func, seen.func)
+            given = self.arguments(own, seen)
+            return [(self.file.offsets(own), self.text(seen))] if given is None else [*found, *given]
+        if type(own) is type(seen) and isinstance(
+            own, ast.Expr | ast.Assign | ast.Return | ast.Attribute | ast.keyword
+        ):
+            fields = ((value, getattr(seen, name)) for name, value in ast.iter_fields(own))
+            both = [(one, other) for one, other in fields if not (one is other or one == other)]
+            if all(isinstance(one, ast.AST) and isinstance(other, ast.AST) for one, other in both):
+                return [item for one, other in both for item in self.splices(one, other)]
+        return [(self.file.offsets(own), self.firm(seen) if isinstance(own, ast.expr) else self.text(seen))]
+
+    def arguments(self, own: ast.Call, seen: ast.Call) -> list[tuple[tuple[int, int], str]] | None:
+        """The same of the arguments of a call; None where they do not stand where they stood."""
+        left = [*seen.args, *seen.keywords]
+        found = []
+        for item in (*own.args, *own.keywords):
+            start, end = self.file.offsets(item)
+            inside = [new for new in left if start <= self.file.offsets(new)[0] and self.file.offsets(new)[1] <= end]
+            if not inside:
+                return None
+            left = [new for new in left if new not in inside]
+            if inside == [item]:
+                continue
+            if len(inside) == 1 and type(inside[0]) is type(item) is ast.keyword and inside[0].arg == item.arg:
+                found += self.splices(item.value, inside[0].value)
+            else:
+                found.append(((start, end), ", ".join(map(self.given, inside))))
+        return None if left else found
+
+    def text(self, node: Any) -> str:
+        if id(node) in self.written:
+            return self.file.source_of(node)
+        if isinstance(node, ast.Expr):
+            return self.text(node.value)
+        if isinstance(node, ast.Return) and node.value:
+            return f"return {self.text(node.value)}"
+        if isinstance(node, ast.Assign):
+            return " = ".join(self.text(item) for item in (*node.targets, node.value))
+        if isinstance(node, ast.Attribute):
+            return f"{self.firm(node.value)}.{node.attr}"
+        if isinstance(node, ast.Call):
+            return f"{self.firm(node.func)}({', '.join(map(self.given, (*node.args, *node.keywords)))})"
+        return ast.unparse(node)
+
+    def firm(self, node: ast.expr) -> str:
+        return self.text(node) if isinstance(node, FIRM) else f"({self.text(node)})"
+
+    def given(self, node: Any) -> str:
+        """An argument of a call."""
+        if isinstance(node, ast.Starred):
+            return f"*{self.firm(node.value)}"
+        if isinstance(node, ast.keyword):
+            return f"{node.arg}={self.text(node.value)}" if node.arg else f"**{self.firm(node.value)}"
+        return self.text(node)
+
+
+class _Respelled:
+    """A change that is made of another spelling of a node."""
+
+    def __init__(self, change: Callable[[Any], Any], source: str, text: str, line: bool) -> None:
+        self.change, self.source, self.text, self.line = change, source, text, line
+
+    def __call__(self, node: Any) -> Any:
+        import libcst as cst
+
+        now = node if not self.line else node.body[0]
+        if cst.Module([]).code_for_node(_bare(now)).strip() != self.source.strip():
+            raise ValueError("two edits of one place, which is written in a roundabout way")
+        if isinstance(node, cst.BaseExpression):
+            made: Any = cst.parse_expression(self.text)
+            return self.change(made.with_changes(lpar=node.lpar, rpar=node.rpar) if node.lpar else made)
+        line = cst.ensure_type(cst.parse_statement(f"{self.text}\n"), cst.SimpleStatementLine)
+        if not self.line:
+            return self.change(line.body[0].with_changes(semicolon=node.semicolon))
+        return self.change(
+            line.with_changes(leading_lines=node.leading_lines, trailing_whitespace=node.trailing_whitespace)
+        )
+
+
+def _bare(node: Any) -> Any:
+    """A node without what stands around it."""
+    if hasattr(node, "semicolon"):
+        import libcst as cst
+
+        return node.with_changes(semicolon=cst.MaybeSentinel.DEFAULT)
+    return node.with_changes(lpar=(), rpar=()) if getattr(node, "lpar", None) else node
