@@ -97,7 +97,7 @@ class _Speller:
         if type(own) is type(seen) and isinstance(
             own, ast.Expr | ast.Assign | ast.Return | ast.Attribute | ast.keyword
         ):
-            fields = ((value, getattr(seen, name)) for name, value in ast.iter_fields(own))
+            fields = ((value, getattr(seen, name)) for name, value in ast.iter_fields(own) if name != "ctx")
             both = [(one, other) for one, other in fields if not (one is other or one == other)]
             if all(isinstance(one, ast.AST) and isinstance(other, ast.AST) for one, other in both):
                 return [item for one, other in both for item in self.splices(one, other)]
@@ -105,9 +105,10 @@ class _Speller:
 
     def arguments(self, own: ast.Call, seen: ast.Call) -> list[tuple[tuple[int, int], str]] | None:
         """The same of the arguments of a call; None where they do not stand where they stood."""
-        left = [*seen.args, *seen.keywords]
+        left: list[Any] = [*seen.args, *seen.keywords]
         found = []
-        for item in (*own.args, *own.keywords):
+        items: list[Any] = [*own.args, *own.keywords]
+        for item in items:
             start, end = self.file.offsets(item)
             inside = [new for new in left if start <= self.file.offsets(new)[0] and self.file.offsets(new)[1] <= end]
             if not inside:

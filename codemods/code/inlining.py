@@ -256,7 +256,7 @@ def _instead(
     left = [item for each in body for item in every_node(each) if isinstance(item, ast.Return)]
     if isinstance(statement, ast.Return):
         leaves = isinstance(last, ast.Return | ast.Raise)
-        return body if left and (leaves or ends) else None
+        return body if leaves or ends else None
     if not left:
         return body if isinstance(statement, ast.Expr) else None
     if left != [last] or not isinstance(last, ast.Return) or last.value is None:

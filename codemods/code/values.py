@@ -9,7 +9,7 @@ from codemods.code.expressions import PARTIAL, takes_something
 from codemods.code.imports import Known
 from codemods.code.names import Function, Names
 from codemods.code.nodes import every_node
-from codemods.code.trees import at, blocks, changed, replaced, twin
+from codemods.code.trees import at, blocks, changed, replaced
 
 NEGATIVE = (ast.USub,)
 SIMPLE = (ast.Expr, ast.Assign, ast.Return)
@@ -91,9 +91,8 @@ class _Reader:
             self.given[id(block[index + 1])] = changed(block[index + 1], value=node.value)
             self.dropped.add(id(node))
         elif len(loads) == 1 and index + 1 < len(block) and self.handed(node.value, loads[0], block[index + 1]):
-            self.given[id(loads[0])] = node.value if self.local else twin(node.value)
-            if self.local:
-                self.dropped.add(id(node))
+            self.given[id(loads[0])] = node.value
+            self.dropped.add(id(node))
 
     def called(self, node: ast.FunctionDef | ast.ClassDef, block: list[ast.stmt], index: int) -> None:
         """Takes a function of one `return`, without parameters, that is called once for a lambda in that place; leaves

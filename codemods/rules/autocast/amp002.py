@@ -132,8 +132,8 @@ def _anchor(frame: Frame, reads: list[Site]) -> Anchor | None:
 def present(file: PythonFile) -> bool:
     """Whether the file changes weights or takes what does, and has a region or a step that Lightning may run in one."""
     text = file.text
-    return any(word in text for word in (*CHANGES, "optimizers(")) and any(
-        word in text for word in ("autocast", "auto_fp16", "training_step", "optimizers(")
+    return any(word in text for word in (*CHANGES, "optimizers")) and any(
+        word in text for word in ("autocast", "auto_fp16", "training_step", "optimizers")
     )
 
 
@@ -214,7 +214,7 @@ RULE = Rule(
     ),
     fix="safe",
     versions="every torch; in Lightning's own region lightning <= 2.5.4",
-    triggers=(b"autocast", b"auto_fp16", b"optimizers(", b"precision="),
+    triggers=(b"autocast", b"auto_fp16", b"optimizers", b"precision="),
     check=check,
     collect=collect,
     present=present,

@@ -29,7 +29,7 @@ SCALING = (16, "16", "16-mixed")
 
 
 def _present(file: PythonFile) -> bool:
-    return "backward(" in file.text and bool(file.classes)
+    return "backward" in file.text and bool(file.classes)
 
 
 def _context(collected: Mapping[str, Any]) -> tuple[bytes, ...]:

@@ -29,6 +29,7 @@ MERGED_REASON = (
     "The gradient of the sum is the sum of the gradients, to rounding; one pass walks the graph, and reduces between "
     "processes, once."
 )
+LEFT = "Not rewritten: a comment stands at them, or two on one line. Go backward once, through the sum of the losses."
 HOOK = "the backward hook keeps every graph (retain_graph=True)"
 HOOK_REASON = (
     "Not rewritten: automatic optimization goes backward once for each forward pass, so this is only needed where "
@@ -42,7 +43,7 @@ UNHEARD = {"on_before_backward", "on_after_backward"}
 
 
 def _present(file: PythonFile) -> bool:
-    return "backward(" in file.text and bool(file.classes)
+    return "backward" in file.text and bool(file.classes)
 
 
 def _context(collected: Mapping[str, Any]) -> tuple[bytes, ...]:
@@ -71,7 +72,10 @@ def _merged(file: PythonFile, facts: Facts, item: ClassNode, method: Function) -
     level, why = _level(file, facts)
     unit = f"{file.path}:{item.qualname}"
     for run in runs(method):
-        if _commented(file, run) or not all(on_tensor(file, found.call, item, method) for found in run):
+        if not all(on_tensor(file, found.call, item, method) for found in run):
+            continue
+        if _commented(file, run):
+            yield Match(file.span(run[0].call), MERGED, "manual", LEFT)
             continue
         others = tuple(ast.unparse(found.loss) for found in run[1:])
         retain = bool(run[-1].retains)
@@ -83,7 +87,10 @@ def _merged(file: PythonFile, facts: Facts, item: ClassNode, method: Function) -
     for node in every_node(method):
         found = is_looped(node, method) if isinstance(node, ast.For) else None
         if found and isinstance(node, ast.For) and not found.raw and not _used_behind(node, method):
-            if _commented_loop(file, node) or not (written := _losses(node.iter)):
+            if not (written := _losses(node.iter)):
+                continue
+            if _commented_loop(file, node):
+                yield Match(file.span(found.call), MERGED, "manual", LEFT)
                 continue
             if written == "kept":
                 level, why = "unsafe", f"{why} Without any loss the loop did nothing, where the sum has no gradient."
@@ -103,7 +110,8 @@ def _level(file: PythonFile, facts: Facts) -> tuple[Fix, str]:
 
 
 def _commented(file: PythonFile, run: list[Pass]) -> bool:
-    lines = file.lines[run[0].statement.lineno - 1 : run[-1].statement.end_lineno]
+    """Whether a comment stands at or between backward passes, in the first one left out, or two on one line."""
+    lines = file.lines[(run[0].statement.end_lineno or 1) - 1 : run[-1].statement.end_lineno]
     return any("#" in line for line in lines) or any(
         first.statement.end_lineno == second.statement.lineno for first, second in pairwise(run)
     )

@@ -34,7 +34,7 @@ _LAST = frozenset({"on_train_epoch_end", "training_epoch_end", "on_train_end", "
 
 
 def _present(file: PythonFile) -> bool:
-    return "%" in file.text and "backward(" in file.text and ".step(" in file.text and bool(file.classes)
+    return "%" in file.text and "backward" in file.text and "step" in file.text and bool(file.classes)
 
 
 def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:

@@ -31,7 +31,7 @@ FORWARD = frozenset({"training_step", "forward", "__call__"})
 
 
 def _present(file: PythonFile) -> bool:
-    return "retain_graph" in file.text and "backward(" in file.text and bool(file.classes)
+    return "retain_graph" in file.text and "backward" in file.text and bool(file.classes)
 
 
 def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:

@@ -42,7 +42,7 @@ class Read:
 
 
 def _present(file: PythonFile) -> bool:
-    return "retain_graph" in file.text and "backward(" in file.text and bool(file.attributes("grad"))
+    return "retain_graph" in file.text and "backward" in file.text and bool(file.attributes("grad"))
 
 
 def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:

@@ -6,6 +6,7 @@ import ast
 import re
 from collections.abc import Iterator
 
+from codemods.code.nodes import every_node
 from codemods.code.source import ClassNode, PythonFile
 from codemods.code.syntax import Function, is_false, is_made_frozen, is_self_attribute, own_nodes, self_name
 from codemods.lightning.facts import ClassFact, Facts
@@ -15,10 +16,7 @@ from codemods.rules.gradients.optimized import assignments, given
 
 CODE = "GRD003"
 REGISTERS = ("add_module", "register_module", "register_parameter")
-THAWS = re.compile(
-    r"unfreeze|Finetuning|set_grad|requires_grad\s*=(?!\s*False\b)"
-    r"|requires_grad_\((?!\s*(requires_grad\s*=\s*)?False\b)"
-)
+THAWS = re.compile(r"unfreeze|Finetuning|set_grad")
 CALLBACKS = b"Callback"
 THAWING = (b"BaseFinetuning", b"BackboneFinetuning", b"unfreeze", b"requires_grad = True", b"requires_grad_(True)")
 ALL = "Everything that the optimizer gets is frozen: backward fails, since element 0 does not require grad"
@@ -29,8 +27,29 @@ ADVICE_ONE = "take the freezing away if it is to be trained, or leave it out of 
 
 def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
     for item, fact in () if _thawed_by_callbacks(facts) else modules(file, facts):
-        if not _is_shared(fact, facts) and not THAWS.search(file.source_of(item.node)):
+        if not _is_shared(fact, facts) and not _thaws(file, item):
             yield from _class(file, item)
+
+
+def _thaws(file: PythonFile, item: ClassNode) -> bool:
+    """Whether anything in a class may make parameters trainable again."""
+    if THAWS.search(file.source_of(item.node)):
+        return True
+    for node in every_node(item.node):
+        if isinstance(node, ast.Call) and getattr(node.func, "attr", "") == "requires_grad_" and not is_false(node):
+            return True
+        if isinstance(node, ast.keyword) and node.arg == "requires_grad" and not _is_false(node.value):
+            return True
+        if isinstance(node, ast.Attribute) and node.attr == "requires_grad_":
+            called = any(isinstance(call, ast.Call) and call.func is node for call in every_node(item.node))
+            if not called:
+                return True
+        if isinstance(node, ast.Assign | ast.AnnAssign | ast.AugAssign):
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            sets = any(isinstance(each, ast.Attribute) and each.attr == "requires_grad" for each in targets)
+            if sets and not (node.value and _is_false(node.value)):
+                return True
+    return False
 
 
 def _thawed_by_callbacks(facts: Facts) -> bool:

@@ -13,7 +13,7 @@ from codemods.rules.loops.carried import CUT, Shape, built
 from codemods.rules.loops.flow import calls_on_self
 from codemods.rules.loops.kept import SETS_UP, find_kept, stores
 
-RECURRENT = ("LSTM(", "GRU(", "RNN(")
+RECURRENT = ("LSTM", "GRU", "RNN")
 
 
 @dataclass(frozen=True)
