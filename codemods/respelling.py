@@ -9,7 +9,7 @@ from typing import Any
 
 from codemods.code.nodes import every_node
 from codemods.code.source import PythonFile
-from codemods.rule import NodeEdit
+from codemods.rule import NodeEdit, part_of
 
 STATEMENTS = (ast.Expr, ast.Assign, ast.AugAssign, ast.Return)
 DOING = (ast.Call, ast.Await, ast.Yield, ast.YieldFrom, ast.NamedExpr, ast.Lambda)
@@ -22,14 +22,17 @@ def respelled(edit: NodeEdit, own: ast.AST, file: PythonFile, written: Container
     would do something else then, or lose a comment."""
     seen: Any = edit.node
     both_expressions = isinstance(own, ast.expr) and isinstance(seen, ast.expr)
-    if not both_expressions and not (isinstance(own, STATEMENTS) and type(own) is type(seen)):
+    whole = part_of(edit.change) == "spelled"
+    if not both_expressions and not (type(own) is type(seen) and (whole or isinstance(own, STATEMENTS))):
         return None
     source = file.source_of(own)
+    if whole and "#" in source:
+        return None
     if edit.line and ";" in file.lines[own.lineno - 1]:  # type: ignore[attr-defined]
         return None
     if not _stands_within(seen, own) or not _is_known(seen, own, file):
         return None
-    text = _Speller(file, written).spelled(own, seen)
+    text = ast.unparse(seen) if whole else _Speller(file, written).spelled(own, seen)
     return None if text is None else replace(edit, node=own, change=_Respelled(edit.change, source, text, edit.line))
 
 
@@ -164,7 +167,10 @@ class _Respelled:
         if isinstance(node, cst.BaseExpression):
             made: Any = cst.parse_expression(self.text)
             return self.change(made.with_changes(lpar=node.lpar, rpar=node.rpar) if node.lpar else made)
-        line = cst.ensure_type(cst.parse_statement(f"{self.text}\n"), cst.SimpleStatementLine)
+        whole = cst.parse_statement(f"{self.text}\n")
+        if not isinstance(whole, cst.SimpleStatementLine):
+            return self.change(whole.with_changes(leading_lines=node.leading_lines))
+        line = whole
         if not self.line:
             return self.change(line.body[0].with_changes(semicolon=node.semicolon))
         return self.change(

@@ -36,13 +36,15 @@ class NodeEdit:
     line: bool = False
 
 
-Part = Literal["node", "whole", "head", "body", "arguments"]
+Part = Literal["node", "whole", "head", "body", "arguments", "beside", "spelled"]
 
 
 def touches(part: Part) -> Callable[[Change], Change]:
     """Marks a change of a node that does the same whatever else the node holds: it puts something in its place
     (`whole`) or in that of a function's `body`, or it touches one part alone, the `head` of a function (name,
-    parameters, decorators, and what is around the values of its returns) or keyword `arguments` of a call."""
+    parameters, decorators, and what is around the values of its returns) or keyword `arguments` of a call; or one that
+    adds lines `beside` it, or to a class, and leaves what is there. What is `spelled` is read, and put anew as one
+    statement."""
 
     def mark(change: Change) -> Change:
         setattr(change, "part", part)  # noqa: B010

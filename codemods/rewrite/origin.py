@@ -64,6 +64,8 @@ class Origin:
         if part == "arguments" and isinstance(own, ast.Call | ast.keyword):
             alike = _named(own) == _named(edit.node)
             return [replace(edit, node=own)] if alike else self.respelled(edit, own)
+        if part == "beside":
+            return [replace(edit, node=own)]
         if part in ("whole", "body"):
             lost = _binds(own, self.hidden) if part == "whole" else False
             return [] if lost or self._speaks(own) else [replace(edit, node=own)]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from codemods.code.source import PythonFile
 from codemods.code.syntax import Function, own_nodes
-from codemods.rule import NodeEdit
+from codemods.rule import NodeEdit, touches
 from codemods.rules.autocast.casts import Frame, Site, Step
 
 if TYPE_CHECKING:
@@ -116,6 +116,7 @@ def _line(why: str) -> cst.SimpleStatementLine:
     return line
 
 
+@touches("beside")
 def _behind(node: Any, *, why: str) -> cst.FlattenSentinel[Any]:
     import libcst as cst
 

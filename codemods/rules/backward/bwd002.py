@@ -227,6 +227,7 @@ def summed(node: cst.Call, others: tuple[str, ...], raw: bool, retain: bool) -> 
     return node.with_changes(func=function.with_changes(value=value), args=keywords)
 
 
+@touches("spelled")
 def _as_sum(node: cst.For) -> cst.SimpleStatementLine:
     """A loop over losses as one statement: `self.manual_backward(sum(losses), retain_graph=True)`."""
     import libcst as cst

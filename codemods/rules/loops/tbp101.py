@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from codemods.code.source import PythonFile
-from codemods.code.syntax import parameters, results, self_name, super_init_index
+from codemods.code.syntax import Function, parameters, results, self_name, super_init_index
 from codemods.lightning.facts import Facts
-from codemods.rule import Example, Match, NodeEdit, Rule
+from codemods.rule import Example, Match, NodeEdit, Rule, touches
 from codemods.rules.loops.classes import FLAG, TRIGGERS, Loop, collect, loops
 from codemods.rules.loops.flow import Flow, is_laid_out
 from codemods.rules.loops.intent import ASKED, missing_optimizers, not_plain, raw_backwards, steps_itself
 from codemods.rules.loops.places import left, optimizers, said_of
+from codemods.rules.loops.steps import Put, Steps
 from codemods.rules.loops.trainers import WORDS, refusing
 
 if TYPE_CHECKING:
@@ -41,7 +42,7 @@ def _match(file: PythonFile, loop: Loop) -> Match:
         why = why or "__init__ has no plain `super().__init__(...)` behind which the flag could go"
     if why:
         return left(place, message, why, ADVICE)
-    flag = NodeEdit(init, _behind_super) if init is not None else NodeEdit(node, _in_class)
+    flag = NodeEdit(init, _behind_super(init)) if init is not None else NodeEdit(node, _in_class)
     change = (flag, *(NodeEdit(raw.call.node, raw.change) for raw in raws if raw.change))
     if _fails(file, loop):
         reason = "It fails as it is, by manual_backward, a second backward pass, or an optimizer that is not there."
@@ -91,12 +92,11 @@ def _repeats(loop: Loop) -> bool:
     )
 
 
-def _behind_super(node: cst.FunctionDef) -> Any:
-    from codemods.rewrite.edits import after_super_init
-
-    return after_super_init(node, f"self.{FLAG} = False\n")[0]
+def _behind_super(init: Function) -> Steps:
+    return Steps((Put((("body", super_init_index(init) or 0),), f"self.{FLAG} = False\n", after=True),))
 
 
+@touches("beside")
 def _in_class(node: cst.ClassDef) -> cst.ClassDef:
     from codemods.rewrite.edits import add_class_statement
 

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import partial
-from typing import TYPE_CHECKING
 
 from codemods.code.source import ClassNode, PythonFile
 from codemods.code.syntax import super_init_index
@@ -13,11 +11,8 @@ from codemods.rule import Example, Match, NodeEdit, Rule
 from codemods.rules.loops.classes import FLAG, Loop, collect, flag_index, loops
 from codemods.rules.loops.flow import is_laid_out
 from codemods.rules.loops.intent import ASKED, not_plain, raw_backwards, steps_itself
-from codemods.rules.loops.steps import Move
+from codemods.rules.loops.steps import Move, Steps
 from codemods.rules.loops.trainers import WORDS, refusing
-
-if TYPE_CHECKING:
-    import libcst as cst
 
 CODE = "TBP102"
 
@@ -53,17 +48,11 @@ def _class_match(file: PythonFile, item: ClassNode, loop: Loop | None) -> Iterat
     if why:
         yield Match(place, message, "manual", f"Not rewritten: {why}.")
         return
-    change = partial(_moved, flag=flag, called=called)
+    change = Steps((Move((("body", flag),), (("body", called),), after=True),))
     raws = raw_backwards(file, loop)
     backwards = tuple(NodeEdit(raw.call.node, raw.change) for raw in raws if raw.change)
     reason = "The training step makes its own optimizer steps, as the line says."
     yield Match(place, message, "safe", reason, edits=(NodeEdit(init, change), *backwards))
-
-
-def _moved(node: cst.FunctionDef, flag: int, called: int) -> cst.FunctionDef:
-    from codemods.rules.loops.steps import apply_steps
-
-    return apply_steps(node, (Move((("body", flag),), (("body", called),), after=True),))
 
 
 BEFORE = """\

@@ -166,6 +166,7 @@ def _without_clipping(node: cst.Call) -> cst.Call:
     return without_arguments(node, frozenset(CLIP))
 
 
+@touches("beside")
 def _clipping(node: cst.ClassDef, value: str, algorithm: str | None, before: str) -> cst.ClassDef:
     from codemods.rewrite.manual.writer import add_clipping
 
