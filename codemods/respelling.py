@@ -41,7 +41,7 @@ def _stands_within(seen: ast.AST, own: Any) -> bool:
     start, end = (own.lineno, own.col_offset), (own.end_lineno, own.end_col_offset)
     doing = [node for node in every_node(seen) if isinstance(node, DOING)]
     within = all(
-        start <= (node.lineno, node.col_offset) and (node.end_lineno, node.end_col_offset) <= end
+        start <= (int(node.lineno), node.col_offset) and (int(node.end_lineno or 0), node.end_col_offset or 0) <= end
         for node in every_node(seen)
         if isinstance(node, ast.expr)
     )

@@ -10,7 +10,7 @@ from typing import Any
 from codemods.code.imports import Known
 from codemods.code.names import Function, Names
 from codemods.code.nodes import every_node
-from codemods.code.trees import BLOCKS, at, blocks, changed, replaced, twin
+from codemods.code.trees import BLOCKS, at, blocks, changed, replaced, run_at, twin
 
 LEAVING = (ast.Yield, ast.YieldFrom, ast.Await, ast.Global, ast.Nonlocal, ast.Lambda, ast.Import, ast.ImportFrom)
 DEFINING = (ast.FunctionDef, ast.ClassDef, ast.AsyncFunctionDef)
@@ -251,7 +251,7 @@ def _instead(
         value = by_name.get(node.id) if isinstance(node, ast.Name) else None
         return at(value, node) if isinstance(value, ast.Name | ast.Constant) else None
 
-    body = [*first, *(replaced(twin(item), swap) for item in helper.body)]
+    body = [*first, *(replaced(run_at(twin(item), statement), swap) for item in helper.body)]
     last = body[-1]
     left = [item for each in body for item in every_node(each) if isinstance(item, ast.Return)]
     if isinstance(statement, ast.Return):

@@ -302,9 +302,9 @@ class PythonFile:
 
     def span(self, node: ast.expr | ast.stmt | ast.arg | ast.keyword | ast.alias) -> Span:
         """The place of a node: 1-based, in code points (`ast` counts UTF-8 bytes)."""
-        end_line = node.end_lineno or node.lineno
+        line, end_line = int(node.lineno), int(node.end_lineno or node.lineno)
         end = node.end_col_offset if node.end_col_offset is not None else node.col_offset
-        return Span(node.lineno, self._column(node.lineno, node.col_offset), end_line, self._column(end_line, end))
+        return Span(line, self._column(line, node.col_offset), end_line, self._column(end_line, end))
 
     def offsets(self, node: ast.expr | ast.stmt | ast.arg | ast.keyword | ast.alias) -> tuple[int, int]:
         """The 0-based offsets into the text between which a node stands."""
@@ -321,7 +321,8 @@ class PythonFile:
     def head(self, node: ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef) -> Span:
         """The place of the first line of a class or function: `def name(...):`."""
         line = self.lines[node.lineno - 1].rstrip()
-        return Span(node.lineno, self._column(node.lineno, node.col_offset), node.lineno, len(line) + 1)
+        number = int(node.lineno)
+        return Span(number, self._column(number, node.col_offset), number, len(line) + 1)
 
     def source_of(self, node: ast.AST) -> str:
         """The text of a node, without what surrounds it."""

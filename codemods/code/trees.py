@@ -6,10 +6,46 @@ import ast
 from collections.abc import Callable, Container, Iterator
 from typing import Any, TypeVar
 
-from codemods.code.nodes import CHILD_FIELDS
+from codemods.code.nodes import CHILD_FIELDS, every_node
 
 Node = TypeVar("Node", bound=ast.AST)
 BLOCKS = ("body", "orelse", "finalbody")
+
+
+class Line(int):
+    """The number of a line that stands elsewhere than it is run: it comes behind the line that runs it, and in front
+    of the next."""
+
+    key: tuple[int, ...]
+
+    def __new__(cls, number: int, place: int = 0) -> Line:
+        made = super().__new__(cls, number)
+        made.key = (*_key(place), int(number))
+        return made
+
+    def __lt__(self, other: int) -> bool:
+        return self.key < _key(other)
+
+    def __le__(self, other: int) -> bool:
+        return self.key <= _key(other)
+
+    def __gt__(self, other: int) -> bool:
+        return self.key > _key(other)
+
+    def __ge__(self, other: int) -> bool:
+        return self.key >= _key(other)
+
+
+def _key(line: int) -> tuple[int, ...]:
+    return line.key if isinstance(line, Line) else (line,)
+
+
+def run_at(node: Node, place: ast.stmt) -> Node:
+    """A copy of a node, of which nothing is in a text, as run where another statement stands."""
+    for item in every_node(node):
+        if (line := getattr(item, "lineno", None)) is not None:
+            vars(item).update(lineno=Line(line, place.lineno), end_lineno=Line(item.end_lineno, place.lineno))  # type: ignore[attr-defined]
+    return node
 
 
 def changed(node: Node, **fields: Any) -> Node:

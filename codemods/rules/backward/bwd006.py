@@ -62,11 +62,11 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
 def _reads(method: Function) -> Iterator[Read]:
     passes = sorted(
         (found for node in every_node(method) if (found := read_pass(node, method))),
-        key=lambda found: found.call.lineno,
+        key=lambda found: _place(found.call),
     )
     zeros = sorted(_zeros(method))
     steps = sorted(
-        node.lineno
+        _place(node)
         for node in every_node(method)
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "step"
     )
@@ -79,25 +79,29 @@ def _reads(method: Function) -> Iterator[Read]:
         and not (isinstance(node.value, ast.Attribute | ast.Name) and _last(node.value) in ("autograd", "torch"))
     ]
     for index, found in enumerate(passes):
-        line = found.call.lineno
-        until = passes[index + 1].call.lineno if index + 1 < len(passes) else (method.end_lineno or line)
+        line = found.call.end_lineno or found.call.lineno, found.call.end_col_offset or 0
+        until = _place(passes[index + 1].call) if index + 1 < len(passes) else (method.end_lineno or line[0], 0)
         wiped = next((zero for zero in zeros if line < zero <= until), None)
         if not found.retains or wiped is None or any(line < step < wiped for step in steps):
             continue
-        read = [node for node in gradients if line < node.lineno <= wiped]
+        read = [node for node in gradients if line <= _place(node) <= wiped]
         if read and index + 1 < len(passes):
-            since = max((other.call.lineno for other in passes[:index]), default=0)
-            clean = any(since < zero < line for zero in zeros)
+            since = max((_place(other.call) for other in passes[:index]), default=(0, 0))
+            clean = any(since < zero < _place(found.call) for zero in zeros)
             yield Read(found, read[0], _refusal(found, read, clean, method))
 
 
-def _zeros(method: Function) -> Iterator[int]:
+def _place(node: ast.expr) -> tuple[int, int]:
+    return node.lineno, node.col_offset
+
+
+def _zeros(method: Function) -> Iterator[tuple[int, int]]:
     names = Names(method)
     for node in every_node(method):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "zero_grad":
             owner = node.func.value
             if names.is_optimizer(owner) or (isinstance(owner, ast.Name) and owner.id == self_name(method)):
-                yield node.lineno
+                yield _place(node)
 
 
 def _last(node: ast.expr) -> str:
