@@ -28,6 +28,8 @@ def plain_classes(tree: ast.Module, known: Known) -> ast.Module:
             kept = [item for item in node.decorator_list if not (isinstance(item, ast.Name) and item.id in same)]
             if len(kept) < len(node.decorator_list):
                 fields["decorator_list"] = kept
+        if isinstance(node, ast.arg) and node.annotation and _says_nothing(node.annotation, known):
+            fields["annotation"] = None
         if isinstance(node, ast.ClassDef):
             bases = [new for item in node.bases for new in _above(item, empty)]
             if len(bases) != len(node.bases) or any(
@@ -36,7 +38,17 @@ def plain_classes(tree: ast.Module, known: Known) -> ast.Module:
                 fields["bases"] = bases
         return changed(node, **fields) if fields else None
 
-    return replaced(tree, swap) if empty or same else tree
+    annotated = any(item.annotation and _says_nothing(item.annotation, known) for item in known.nodes[ast.arg])
+    return replaced(tree, swap) if empty or same or annotated else tree
+
+
+def _says_nothing(annotation: ast.expr, known: Known) -> bool:
+    """Whether an annotation admits anything."""
+    if isinstance(annotation, ast.Constant):
+        return annotation.value in ("object", "Any")
+    if isinstance(annotation, ast.Name) and annotation.id == "object":
+        return "object" not in known.taken
+    return known.dotted(annotation) == "typing.Any"
 
 
 def _is_empty(node: ast.ClassDef) -> bool:

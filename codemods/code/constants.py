@@ -57,7 +57,7 @@ def _gives(node: ast.FunctionDef, known: Known) -> bool:
     if known.names.stores[node.name] != 1:
         return False
     if isinstance(last.value, ast.Constant):
-        return not given and last.value.value is not None
+        return not given
     one = [item.arg for item in node.args.args] == given and len(given) == 1
     return one and isinstance(last.value, ast.Name) and last.value.id == given[0]
 

@@ -17,6 +17,10 @@ IDLE = (
 """Contexts that do nothing where they are given nothing."""
 MARKS = ("torch.profiler.record_function", "torch.autograd.profiler.record_function")
 """Contexts that give a part of the program a name."""
+GRADIENTS = ("torch.enable_grad", "torch.set_grad_enabled")
+"""Contexts that do nothing where gradients are on, as they are in what trains."""
+TRAINS = "train"
+GRADIENT_MODES = frozenset({"no_grad", "inference_mode", "enable_grad", "set_grad_enabled"})
 ERRORS = frozenset({"AssertionError", "Exception", "RuntimeError", "TypeError", "ValueError"})
 """What is raised to say that something is not as it must be."""
 DEFINING = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
@@ -89,7 +93,7 @@ class _Blocks:
         if isinstance(node, ast.Match):
             return node.cases[0].body if self.is_any(node) else [node]
         if isinstance(node, ast.With):
-            return node.body if all(map(self.is_null, node.items)) else [node]
+            return node.body if all(self.is_null(item, owner) for item in node.items) else [node]
         idle = all(isinstance(item, ast.Pass) for item in node.finalbody)
         return [*node.body, *node.orelse] if idle and all(map(self.hands_on, node.handlers)) else [node]
 
@@ -99,12 +103,14 @@ class _Blocks:
         again = isinstance(last, ast.Raise) and last.exc is None and len(node.body) == 1
         return again and (node.type is None or self.known.is_quiet(node.type))
 
-    def is_null(self, item: ast.withitem) -> bool:
+    def is_null(self, item: ast.withitem, owner: Owner) -> bool:
         call, kept = item.context_expr, item.optional_vars
         if kept is not None and not (isinstance(kept, ast.Name) and kept.id not in self.known.names.loads):
             return False
         if not isinstance(call, ast.Call):
             return False
+        if self.known.dotted(call.func) in GRADIENTS:
+            return _is_on(call) and _has_gradients(owner)
         if not (call.args or call.keywords):
             return self.known.dotted(call.func) in IDLE
         return self.known.dotted(call.func) in MARKS and all(map(self.known.is_quiet, call.args)) and not call.keywords
@@ -186,6 +192,20 @@ def _is_onto_itself(target: ast.expr, value: ast.expr) -> bool:
         return False
     one, other = target.value, value.value
     return isinstance(one, ast.Name) and isinstance(other, ast.Name) and one.id == other.id
+
+
+def _is_on(call: ast.Call) -> bool:
+    """Whether a call turns gradients on: `enable_grad()` or `set_grad_enabled(True)`."""
+    given = [*call.args, *(item.value for item in call.keywords)]
+    return all(isinstance(item, ast.Constant) and item.value is True for item in given)
+
+
+def _has_gradients(owner: Owner) -> bool:
+    """Whether a function says that it trains, and speaks of gradients being on or off once."""
+    if not isinstance(owner, ast.FunctionDef) or TRAINS not in owner.name or owner.decorator_list:
+        return False
+    said = (getattr(node, "attr", getattr(node, "id", "")) for node in ast.walk(owner))
+    return sum(name in GRADIENT_MODES for name in said) == 1
 
 
 def _is_left_at_once(node: ast.While) -> bool:

@@ -24,7 +24,7 @@ class Names:
 
     `stores` counts what binds or deletes each name, a parameter and a `global` too (`global` twice: who else binds it
     is not seen), `loads` holds each reading with the blocks and positions that lead to it. `open` holds where some
-    reading may be of any name.
+    reading may be of any name, `elsewhere` are the names of outer scopes that it binds.
     """
 
     def __init__(self, owner: Function | ast.Module) -> None:
@@ -33,6 +33,7 @@ class Names:
         self.stored_at: dict[str, list[Path]] = {}
         self.deleted: Counter[str] = Counter()
         self.parameters: frozenset[str] = frozenset()
+        self.elsewhere: set[str] = set()
         self.open = False
         if not isinstance(owner, ast.Module):
             every = [node.arg for node in every_node(owner.args) if isinstance(node, ast.arg)]
@@ -67,6 +68,7 @@ class Names:
                     self.stored_at.setdefault(name, []).append(path)
             if kind is ast.Global or kind is ast.Nonlocal:
                 self.stores.update([*node.names, *node.names])
+                self.elsewhere.update(node.names)
             for field in CHILD_FIELDS.get(kind, ()):
                 value = getattr(node, field)
                 if type(value) is not list:

@@ -79,6 +79,8 @@ class _Reader:
         name = node.targets[0].id
         loads = self.names.reaches(name, block, index)
         if loads is None:
+            if self.local and self.is_never_read(name) and self.known.is_quiet(node.value):
+                self.dropped.add(id(node))
             return
         if not loads:
             if self.local and self.known.is_quiet(node.value):
@@ -93,6 +95,10 @@ class _Reader:
         elif len(loads) == 1 and index + 1 < len(block) and self.handed(node.value, loads[0], block[index + 1]):
             self.given[id(loads[0])] = node.value
             self.dropped.add(id(node))
+
+    def is_never_read(self, name: str) -> bool:
+        names = self.names
+        return not (names.loads.get(name) or names.deleted[name] or name in names.elsewhere or names.open)
 
     def called(self, node: ast.FunctionDef | ast.ClassDef, block: list[ast.stmt], index: int) -> None:
         """Takes a function of one `return`, without parameters, that is called once for a lambda in that place; leaves

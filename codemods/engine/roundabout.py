@@ -44,7 +44,7 @@ def _normally(rule: Rule, file: PythonFile, facts: Facts, found: Sequence[Match]
         matches: list[Match] = list(check(normal, known))
     except Exception as error:  # a tree that no text gives may be one that a rule cannot take: the text's own is kept
         return [*found, unseen(rule, error)]
-    carried = _carried(matches, file, normal)
+    carried = _carried(matches, file, normal, facts)
     better = _better(found, carried, file)
     new = [match for match in _new(found, carried, file) if match not in better.values()]
     return list(dict.fromkeys([*(better.get(match, match) for match in found), *new]))
@@ -123,12 +123,12 @@ def _places(file: PythonFile, match: Match) -> Iterator[tuple[object, ...]]:
         yield match.message, "in", max(inner)
 
 
-def _carried(matches: Sequence[Match], file: PythonFile, normal: PythonFile) -> list[Match]:
+def _carried(matches: Sequence[Match], file: PythonFile, normal: PythonFile, facts: Facts) -> list[Match]:
     """The matches with edits of the text as it is written; those of a class or unit of which one has none are left to
     a person, and so is what has to be done together with other files."""
     if not any(match.edits for match in matches):
         return list(matches)
-    origin = Origin(file, normal)
+    origin = Origin(file, normal, facts.sources)
     own = [origin.match(match) if match.unit.startswith(file.path) or not match.unit else None for match in matches]
     torn: set[object] = set()
     for match, moved in zip(matches, own, strict=True):

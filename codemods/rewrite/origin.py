@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Container, Iterator
+from collections.abc import Container, Iterator, Mapping
 from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
 from codemods.code.effects import BUILTINS
 from codemods.code.nodes import every_node
-from codemods.code.source import PythonFile
+from codemods.code.source import PythonFile, Source
 from codemods.code.trees import made_of, written_as
 from codemods.respelling import respelled
 from codemods.rule import Match, NodeEdit, TextEdit, part_of
@@ -29,8 +29,8 @@ class Origin:
     """From the normal form of a file to the file: `hidden` are the names that the file speaks of somewhere and the
     normal form does not, or not there, `unbound` those among them that it binds there."""
 
-    def __init__(self, file: PythonFile, normal: PythonFile) -> None:
-        self.file, self.normal = file, normal
+    def __init__(self, file: PythonFile, normal: PythonFile, sources: Mapping[str, Source]) -> None:
+        self.file, self.normal, self.sources = file, normal, sources
         self.written = {id(node): node for node in every_node(file.tree)}
         kept = {id(each) for node in every_node(normal.tree) for each in written_as(node, self.written)}
         self.gone = [node for key, node in self.written.items() if key not in kept]
@@ -52,11 +52,14 @@ class Origin:
     def edits(self, edit: NodeEdit) -> list[NodeEdit]:
         """What an edit of the normal form is in the file; nothing where that is not plain."""
         part = part_of(edit.change)
-        if same := written_as(edit.node, self.written):
+        same = written_as(edit.node, self.written)
+        own = made_of(edit.node, self.written)
+        if any(id(node) in self._shared for node in (*same, own)):
+            return []
+        if same:
             free = not any(_binds(node, self.hidden) for node in same)
             kept = part == "arguments" or not any(id(node) in self._asserted for node in same)
             return [replace(edit, node=node) for node in same] if free and kept else []
-        own = made_of(edit.node, self.written)
         if own is None:
             return []
         if type(own) is not type(edit.node) and part != "whole":
@@ -107,6 +110,19 @@ class Origin:
         return True
 
     @cached_property
+    def _shared(self) -> frozenset[int]:
+        """The nodes of functions that the normal form has where they are called, and that other files may call too."""
+        helpers = [node for node in self.file.tree.body if isinstance(node, ast.FunctionDef) and id(node) in self._gone]
+        if not helpers:
+            return frozenset()
+        kept = {node.name for node in self.normal.tree.body if isinstance(node, ast.FunctionDef)}
+        others = [item.data for path, item in self.sources.items() if path != self.file.path]
+        shared = (
+            node for node in helpers if node.name not in kept and any(node.name.encode() in data for data in others)
+        )
+        return frozenset(id(inner) for node in shared for inner in every_node(node))
+
+    @cached_property
     def _gone(self) -> frozenset[int]:
         return frozenset(map(id, self.gone))
 
@@ -136,7 +152,9 @@ class Origin:
         imported = {item.asname or item.name for node in self.file.imports for item in node.names}
         if any(node.id in COMING and not isinstance(node.ctx, ast.Load) for node in self._names_gone(inside)):
             return False
-        return own.name == seen.name and own.args is seen.args and reading <= bound | imported | QUIET | {"self"}
+        return (
+            own.name == seen.name and _has_same(own.args, seen.args) and reading <= bound | imported | QUIET | {"self"}
+        )
 
     def _names_gone(self, inside: Container[int]) -> list[ast.Name]:
         return [node for node in self.gone if isinstance(node, ast.Name) and id(node) in inside]
@@ -155,6 +173,19 @@ class Origin:
         return frozenset(
             id(inner) for node in bound if node.value and _binds(node, asked) for inner in every_node(node.value)
         )
+
+
+def _has_same(own: ast.arguments, seen: ast.arguments) -> bool:
+    """Whether parameters are the same, but for annotations."""
+    pairs = zip(ast.iter_fields(own), ast.iter_fields(seen), strict=True)
+    return all(_is_same(one, other) for (_, one), (_, other) in pairs)
+
+
+def _is_same(one: Any, other: Any) -> bool:
+    if isinstance(one, list) and isinstance(other, list):
+        return len(one) == len(other) and all(map(_is_same, one, other))
+    named = isinstance(one, ast.arg) and isinstance(other, ast.arg) and one.arg == other.arg
+    return one is other or named
 
 
 def _named(node: Any) -> list[str | None]:

@@ -160,7 +160,7 @@ def local_import(program: Program) -> Edited:
         known = node.names[0].asname or node.names[0].name.split(".")[0]
         uses = [item for item in ast.walk(program.tree) if isinstance(item, ast.Name) and item.id == known]
         for function in program.functions():
-            inside = set(map(id, ast.walk(function))) - set(map(id, ast.walk(function.args)))
+            inside = {id(item) for each in function.body for item in ast.walk(each)}
             first = first_statement(function)
             if uses and all(id(item) in inside for item in uses) and program.is_alone(first):
                 line = f"{program.indent(first)}{program.source(node)}\n"

@@ -71,15 +71,15 @@ def _decorating(file: PythonFile) -> Iterator[Match]:
 
 def _kept(file: PythonFile, called: set[int]) -> Iterator[Match]:
     """Old names that are used without being called: handed on, kept in a name, asked for by `hasattr`."""
-    scopes = {id(call.node): call.scope for call in file.calls}
     for name in ("autocast", "GradScaler"):
         spellings = file.spellings(name)
-        nodes = [node for node in ast.walk(file.tree) if isinstance(node, ast.IfExp | ast.Call)]
-        for node in nodes:
+        for node, within in file.nodes_near(spellings):
+            if not isinstance(node, ast.IfExp | ast.Call):
+                continue
             parts = [node.body, node.orelse] if isinstance(node, ast.IfExp) else node.args
             for part in parts:
                 word = part.id if isinstance(part, ast.Name) else part.attr if isinstance(part, ast.Attribute) else ""
-                scope = scopes.get(id(node), file.scope)
+                scope = file.scope_within(within)
                 if word in spellings and id(part) not in called and (dotted := scope.resolve(part)) in OLD:
                     device, known = OLD[dotted]
                     message = f"`torch.{device}.amp.{known}` is deprecated since torch {DEPRECATED}"

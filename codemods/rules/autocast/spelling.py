@@ -28,12 +28,14 @@ _PARAMETERS = ("enabled", "dtype", "cache_enabled")
 
 @dataclass(frozen=True)
 class Spelled:
-    """A call by an old name. `binding` is the import that its first name comes from, None where that is `torch`."""
+    """A call by an old name. `binding` is the import that its first name comes from, None where that is torch,
+    by the name `torch`."""
 
     call: CallNode
     device: str
     name: str
     binding: Binding | None
+    torch: str = "torch"
 
 
 @dataclass(frozen=True)
@@ -60,6 +62,8 @@ def spelled(file: PythonFile) -> Iterator[Spelled]:
         device, name = OLD[dotted]
         if found and all(item.target.partition(".")[0] == item.name == "torch" for item in found):
             yield Spelled(call, device, name, None)
+        elif found and all(item.target == "torch" for item in found):
+            yield Spelled(call, device, name, None, chain[0])
         elif len(found) == 1 and found[0].target.startswith("torch."):
             yield Spelled(call, device, name, found[0])
 
@@ -119,12 +123,12 @@ def _rewrite(node: cst.Call, *, item: Spelled, half: bool) -> cst.Call:
         ]
     added = [cst.Arg(cst.SimpleString(f'"{item.device}"'))]
     if half:
-        added.append(cst.parse_expression("f(dtype=torch.float16)").args[0])  # type: ignore[attr-defined]
+        added.append(cst.parse_expression(f"f(dtype={item.torch}.float16)").args[0])  # type: ignore[attr-defined]
     if args:
         comma = args[0].comma if isinstance(args[0].comma, cst.Comma) and len(args) > 1 else None
         comma = comma or cst.Comma(whitespace_after=cst.SimpleWhitespace(" "))
         added = [arg.with_changes(comma=comma) for arg in added]
-    func = node.func if item.binding else cst.parse_expression(f"torch.amp.{item.name}")
+    func = node.func if item.binding else cst.parse_expression(f"{item.torch}.amp.{item.name}")
     return node.with_changes(func=func, args=[*added, *args])
 
 
