@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Container
+from collections.abc import Callable, Container, Sequence
 from dataclasses import replace
 from typing import Any
 
 from codemods.code.nodes import every_node
 from codemods.code.source import PythonFile
-from codemods.rule import NodeEdit, part_of
+from codemods.rule import NodeEdit, TextEdit, part_of
 
 STATEMENTS = (ast.Expr, ast.Assign, ast.AugAssign, ast.Return)
 DOING = (ast.Call, ast.Await, ast.Yield, ast.YieldFrom, ast.NamedExpr, ast.Lambda)
@@ -33,7 +33,7 @@ def respelled(edit: NodeEdit, own: ast.AST, file: PythonFile, written: Container
     if not _stands_within(seen, own) or not _is_known(seen, own, file):
         return None
     text = ast.unparse(seen) if whole else _Speller(file, written).spelled(own, seen)
-    return None if text is None else replace(edit, node=own, change=_Respelled(edit.change, source, text, edit.line))
+    return None if text is None else replace(edit, node=own, change=Respelled(edit.change, source, text, edit.line))
 
 
 def _stands_within(seen: ast.AST, own: Any) -> bool:
@@ -152,7 +152,34 @@ class _Speller:
         return self.text(node)
 
 
-class _Respelled:
+def torn(edits: Sequence[NodeEdit | TextEdit]) -> set[int]:
+    """Those edits that spell a node otherwise inside of which another edit changes something, by their places."""
+    placed = [(index, item.node) for index, item in enumerate(edits) if isinstance(item, NodeEdit)]
+    found = set()
+    for index, node in placed:
+        change = edits[index].change  # type: ignore[union-attr]
+        if isinstance(change, Respelled) and any(
+            other is not node and _is_inside(other, node) for place, other in placed if place != index
+        ):
+            found.add(index)
+    return found
+
+
+def _is_inside(one: Any, other: Any) -> bool:
+    start, end = (one.lineno, one.col_offset), (one.end_lineno, one.end_col_offset)
+    return (other.lineno, other.col_offset) <= start and end <= (other.end_lineno, other.end_col_offset)
+
+
+def at_once(changes: list[Callable[[Any], Any]]) -> list[Callable[[Any], Any]]:
+    """The changes of one node, which is spelled otherwise once."""
+    spelled = [item for item in changes if isinstance(item, Respelled)]
+    if not spelled or len({item.text for item in spelled}) > 1:
+        return changes
+    rest = [item.change if isinstance(item, Respelled) else item for item in changes if item is not spelled[0]]
+    return [spelled[0], *rest]
+
+
+class Respelled:
     """A change that is made of another spelling of a node."""
 
     def __init__(self, change: Callable[[Any], Any], source: str, text: str, line: bool) -> None:
@@ -162,7 +189,7 @@ class _Respelled:
         import libcst as cst
 
         now = node if not self.line else node.body[0]
-        if cst.Module([]).code_for_node(_bare(now)).strip() != self.source.strip():
+        if _lines(cst.Module([]).code_for_node(_bare(now))) != _lines(self.source):
             raise ValueError("two edits of one place, which is written in a roundabout way")
         if isinstance(node, cst.BaseExpression):
             made: Any = cst.parse_expression(self.text)
@@ -176,6 +203,10 @@ class _Respelled:
         return self.change(
             line.with_changes(leading_lines=node.leading_lines, trailing_whitespace=node.trailing_whitespace)
         )
+
+
+def _lines(text: str) -> list[str]:
+    return [line.strip() for line in text.splitlines() if line.strip()]
 
 
 def _bare(node: Any) -> Any:

@@ -102,6 +102,7 @@ def _call(node: ast.Call, known: Known) -> ast.Call | None:
             args = [*inner.args[1:], *made.args]
             call = made if made.keywords or made.args else inner
             made = changed(call, func=inner.args[0], args=args, keywords=[*first, *made.keywords])
+            vars(made).update(stands_for=node)
     return None if made is node else made
 
 

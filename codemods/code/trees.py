@@ -52,6 +52,7 @@ def changed(node: Node, **fields: Any) -> Node:
     """A copy of a node with other values in some fields, which is `made_of` it."""
     made = type(node).__new__(type(node))
     vars(made).update(vars(node), **fields, made_of=node, copies=())
+    vars(made).pop("stands_for", None)
     return made
 
 
@@ -98,6 +99,16 @@ def made_of(node: ast.AST, written: Container[int]) -> ast.AST | None:
         if len(found := written_as(node, written)) == 1:
             return found[0]
     return None
+
+
+def stands_for(node: ast.AST, written: Container[int]) -> ast.AST | None:
+    """The node of a text in whose place a node of its normal form stands, which may be more than it was made of."""
+    while (one := getattr(node, "made_of", None)) is not None:
+        if (whole := getattr(node, "stands_for", None)) is not None:
+            return made_of(whole, written) or next(iter(written_as(whole, written)), None)
+        node = one
+    found = written_as(node, written)
+    return found[0] if len(found) == 1 else None
 
 
 def replaced(node: Node, swap: Callable[[ast.AST], ast.AST | None]) -> Node:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ast
 import builtins
+import symtable
+import warnings
 
 from codemods.code.nodes import every_node
 
@@ -21,6 +23,39 @@ def lost(before: ast.Module, after: ast.Module) -> str | None:
     _, known = _names(before)
     read, bound = _names(after)
     return None if "*" in bound else min((read - bound - GIVEN) & known, default=None)
+
+
+def lost_in_scope(before: bytes, after: bytes) -> str | None:
+    """A name that a scope of a module reads and neither it nor one around it binds, where it was bound somewhere, and
+    found by all, before it was changed."""
+    try:
+        unfound, known = _unfound(before)
+        new, _ = _unfound(after)
+    except (SyntaxError, ValueError, RecursionError):
+        return None
+    return min((new - unfound) & known, default=None)
+
+
+def _unfound(data: bytes) -> tuple[set[str], set[str]]:
+    """The names that no scope in which they are read binds, and those that any scope binds."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        top = symtable.symtable(data, "<file>", "exec")  # type: ignore[arg-type]
+    stack, found = [top], set(GIVEN)
+    read: set[str] = set()
+    bound: set[str] = set()
+    while stack:
+        table = stack.pop()
+        for symbol in table.get_symbols():
+            name = symbol.get_name()
+            if symbol.is_assigned() or symbol.is_imported() or symbol.is_namespace() or symbol.is_parameter():
+                bound.add(name)
+                if table is top or symbol.is_declared_global():
+                    found.add(name)
+            if symbol.is_referenced() and (table is top or symbol.is_global()):
+                read.add(name)
+        stack += table.get_children()
+    return read - found, bound
 
 
 def _names(tree: ast.Module) -> tuple[set[str], set[str]]:

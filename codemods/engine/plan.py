@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from codemods.code.notebook import Notebook
 from codemods.code.parsed_files import load
 from codemods.code.source import PythonFile, Source, TextFile, Unreadable
-from codemods.code.unbound import lost
+from codemods.code.unbound import lost, lost_in_scope
 from codemods.engine.looks import finding_of, is_present, matches
 from codemods.engine.memory import Memory
 from codemods.engine.scan import Options, Progress, Scan, scan
@@ -280,7 +280,8 @@ def _rewritten(
     result = replace_data(source, after)
     try:
         if source.kind == "python":
-            if name := lost(ast.parse(source.data), ast.parse(after)):
+            name = lost(ast.parse(source.data), ast.parse(after)) or lost_in_scope(source.data, after)
+            if name:
                 return b"", f"the result reads `{name}`, which nothing binds any more"
             if _compiles(source.data):
                 _compile(after)

@@ -14,6 +14,7 @@ from codemods.engine.triggers import called_words
 from codemods.engine.unseen import unseen
 from codemods.lightning.collecting import collect_file
 from codemods.lightning.facts import Facts
+from codemods.respelling import torn as tangled_in
 from codemods.rewrite.origin import Origin, around
 from codemods.rule import LEVELS, Match, Rule, all_rules
 
@@ -130,6 +131,9 @@ def _carried(matches: Sequence[Match], file: PythonFile, normal: PythonFile, fac
         return list(matches)
     origin = Origin(file, normal, facts.sources)
     own = [origin.match(match) if match.unit.startswith(file.path) or not match.unit else None for match in matches]
+    every = [edit for moved in own if moved for edit in moved.edits]
+    tangled = {id(every[index]) for index in tangled_in(every)}
+    own = [None if moved and any(id(edit) in tangled for edit in moved.edits) else moved for moved in own]
     torn: set[object] = set()
     for match, moved in zip(matches, own, strict=True):
         if match.edits and moved is None:

@@ -14,6 +14,7 @@ from libcst.codemod.visitors import AddImportsVisitor
 from libcst.metadata import CodeRange, MetadataWrapper, PositionProvider
 
 from codemods.code.source import PythonFile
+from codemods.respelling import at_once
 from codemods.rule import NodeEdit, TextEdit
 
 Key = tuple[type[cst.CSTNode], int, int, int, int]
@@ -125,7 +126,7 @@ def apply_node_edits(file: PythonFile, edits: Sequence[NodeEdit], imports: Seque
         located = locate(file, module, [edit.node for edit in some], lines) if some else {}
         for edit in some:
             changes.setdefault(located[edit.node], []).append(edit.change)
-    changed = module.visit(_Apply(changes))
+    changed = module.visit(_Apply({node: at_once(some) for node, some in changes.items()}))
     context = CodemodContext()
     for name, item in missing:
         if (name, item) not in beside:

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Container, Iterator, Mapping
-from dataclasses import replace
-from functools import cached_property
+from dataclasses import fields, is_dataclass, replace
+from functools import cached_property, partial
 from typing import Any
 
 from codemods.code.effects import BUILTINS
 from codemods.code.nodes import every_node
 from codemods.code.source import PythonFile, Source
-from codemods.code.trees import made_of, written_as
+from codemods.code.trees import made_of, stands_for, written_as
 from codemods.respelling import respelled
 from codemods.rule import Match, NodeEdit, TextEdit, part_of
 
@@ -58,6 +59,8 @@ class Origin:
             return []
         if same:
             free = not any(_binds(node, self.hidden) for node in same)
+            if getattr(edit.node, "copies", ()) and not self._is_at_home(edit, same):
+                return []
             kept = part == "arguments" or not any(id(node) in self._asserted for node in same)
             return [replace(edit, node=node) for node in same] if free and kept else []
         if own is None:
@@ -80,13 +83,28 @@ class Origin:
             return [replace(edit, node=own, change=change)] if change else []
         return self.respelled(edit, own)
 
+    def _is_at_home(self, edit: NodeEdit, same: list[ast.AST]) -> bool:
+        """Whether an edit brings no name along that is bound where a helper is called, and not where it stands."""
+        words = set(_words(edit.change))
+        for node in same:
+            around = [item for item in _functions(self.file.tree) if any(inner is node for inner in every_node(item))]
+            inside = {name for item in around for name in _locals(item)}
+            others = {name for item in _functions(self.file.tree) for name in _locals(item)}
+            if words & (others - inside - self.file.scope.bindings.keys()):
+                return False
+        return True
+
     def respelled(self, edit: NodeEdit, own: ast.AST) -> list[NodeEdit]:
         """An edit of an expression or simple statement which the text spells otherwise."""
         if _binds(own, self.hidden) or self._speaks(own) or self._is_lent(own, edit.node):
             return []
         if any(id(node) in self._asserted for node in every_node(own)):
             return []
-        made = respelled(edit, own, self.file, self.written)
+        lent = any(getattr(node, "copies", ()) for node in every_node(edit.node))
+        if lent and not self._is_at_home(edit, [own]):
+            return []
+        whole = stands_for(edit.node, self.written)
+        made = respelled(edit, whole, self.file, self.written) if whole is not None else None
         return [made] if made else []
 
     def _is_lent(self, own: ast.AST, seen: ast.AST) -> bool:
@@ -186,6 +204,36 @@ def _is_same(one: Any, other: Any) -> bool:
         return len(one) == len(other) and all(map(_is_same, one, other))
     named = isinstance(one, ast.arg) and isinstance(other, ast.arg) and one.arg == other.arg
     return one is other or named
+
+
+def _words(change: object) -> Iterator[str]:
+    """The words in the texts that a change was made with."""
+    if isinstance(change, str):
+        yield from re.findall(r"\w+", change)
+    elif isinstance(change, partial):
+        for item in (*change.args, *change.keywords.values()):
+            yield from _words(item)
+    elif isinstance(change, tuple | list | frozenset | set):
+        for item in change:
+            yield from _words(item)
+    elif is_dataclass(change):
+        for field in fields(change):
+            yield from _words(getattr(change, field.name))
+    elif getattr(change, "__closure__", None):
+        for cell in change.__closure__:  # type: ignore[attr-defined]
+            yield from _words(cell.cell_contents)
+
+
+def _functions(tree: ast.AST) -> list[ast.FunctionDef | ast.AsyncFunctionDef]:
+    return [node for node in every_node(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
+
+
+def _locals(function: ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[str]:
+    for node in every_node(function):
+        if isinstance(node, ast.arg):
+            yield node.arg
+        elif isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
+            yield node.id
 
 
 def _named(node: Any) -> list[str | None]:
