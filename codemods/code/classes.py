@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import ast
 from collections import Counter
+from collections.abc import Container
 from typing import Any
 
 from codemods.code.imports import Known
 from codemods.code.names import Function
 from codemods.code.nodes import every_node
-from codemods.code.trees import at, changed, replaced
+from codemods.code.trees import at, changed, replaced, with_statements
 
 
 def plain_classes(tree: ast.Module, known: Known) -> ast.Module:
@@ -28,8 +29,8 @@ def plain_classes(tree: ast.Module, known: Known) -> ast.Module:
             kept = [item for item in node.decorator_list if not (isinstance(item, ast.Name) and item.id in same)]
             if len(kept) < len(node.decorator_list):
                 fields["decorator_list"] = kept
-        if isinstance(node, ast.arg) and node.annotation and _says_nothing(node.annotation, known):
-            fields["annotation"] = None
+            if any(id(item) in told for item in _parameters(node.args)):
+                fields["args"] = replaced(node.args, lambda item: _untold(item, told))
         if isinstance(node, ast.ClassDef):
             bases = [new for item in node.bases for new in _above(item, empty)]
             if len(bases) != len(node.bases) or any(
@@ -38,8 +39,18 @@ def plain_classes(tree: ast.Module, known: Known) -> ast.Module:
                 fields["bases"] = bases
         return changed(node, **fields) if fields else None
 
-    annotated = any(item.annotation and _says_nothing(item.annotation, known) for item in known.nodes[ast.arg])
-    return replaced(tree, swap) if empty or same or annotated else tree
+    every = known.nodes[ast.arg]
+    told = {id(item) for item in every if item.annotation and _says_nothing(item.annotation, known)}
+    return with_statements(tree, swap) if empty or same or told else tree
+
+
+def _parameters(arguments: ast.arguments) -> list[ast.arg]:
+    more = [item for item in (arguments.vararg, arguments.kwarg) if item]
+    return [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs, *more]
+
+
+def _untold(node: ast.AST, told: Container[int]) -> ast.AST | None:
+    return changed(node, annotation=None) if id(node) in told else None
 
 
 def _says_nothing(annotation: ast.expr, known: Known) -> bool:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import ast
 import keyword
 
-from codemods.code.folding import folded, may_fold
+from codemods.code.folding import foldable, folded
 from codemods.code.imports import Known
 from codemods.code.nodes import every_node
-from codemods.code.trees import changed, replaced, twin
+from codemods.code.trees import changed, replaced_at, twin
 
 PARTIAL = "functools.partial"
 CASTS = ("typing.cast", "typing_extensions.cast")
@@ -26,8 +26,9 @@ def plain_expressions(tree: ast.Module, known: Known) -> ast.Module:
         return plainer or folded(node, known)
 
     cast = any(name in CASTS or name in MODULES for name in known.imported.values())
-    calls = cast or any(map(_is_odd, known.nodes[ast.Call]))
-    return replaced(tree, swap) if calls or known.nodes[ast.IfExp] or may_fold(known) else tree
+    odd = [node for node in known.nodes[ast.Call] if _is_odd(node) or (cast and known.dotted(node.func) in CASTS)]
+    places = [*odd, *known.nodes[ast.IfExp], *foldable(known)]
+    return replaced_at(tree, places, swap) if places else tree
 
 
 def _is_odd(node: ast.Call) -> bool:

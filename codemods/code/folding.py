@@ -15,7 +15,7 @@ LONG = 1000
 NUMBERS: Mapping[type, Callable[[Any, Any], Any]] = {ast.Add: operator.add, ast.Sub: operator.sub}
 KINDS: Mapping[str, type] = {"bool": bool, "float": float, "int": int, "str": str}
 TESTED = (ast.If, ast.While, ast.IfExp, ast.Assert)
-FOLDED = (*TESTED, ast.BinOp, ast.BoolOp, ast.UnaryOp, ast.JoinedStr, ast.Subscript, ast.Call)
+FOLDED = (*TESTED, ast.BinOp, ast.BoolOp, ast.UnaryOp, ast.JoinedStr, ast.Subscript)
 
 
 def folded(node: ast.AST, known: Known) -> ast.AST | None:
@@ -36,9 +36,11 @@ def folded(node: ast.AST, known: Known) -> ast.AST | None:
     return _own_kind(node, known) if isinstance(node, ast.Call) else None
 
 
-def may_fold(known: Known) -> bool:
-    """Whether a module has something that is folded."""
-    return any(folded(node, known) is not None for kind in FOLDED for node in known.nodes[kind])
+def foldable(known: Known) -> list[ast.AST]:
+    """The nodes of a module that are folded."""
+    calls = [node for node in known.nodes[ast.Call] if isinstance(node.func, ast.Name) and node.func.id in KINDS]
+    every = (node for kind in FOLDED for node in known.nodes[kind])
+    return [node for node in (*every, *calls) if folded(node, known) is not None]
 
 
 def _constant(value: bool | int | float | str, place: ast.expr) -> ast.Constant:

@@ -10,10 +10,11 @@ from typing import Any
 from codemods.code.imports import Known
 from codemods.code.names import Function, Names
 from codemods.code.nodes import every_node
-from codemods.code.trees import BLOCKS, at, blocks, changed, replaced, run_at, twin
+from codemods.code.trees import BLOCKS, at, blocks, changed, replaced, run_at, twin, with_statements
 
 LEAVING = (ast.Yield, ast.YieldFrom, ast.Await, ast.Global, ast.Nonlocal, ast.Lambda, ast.Import, ast.ImportFrom)
 DEFINING = (ast.FunctionDef, ast.ClassDef, ast.AsyncFunctionDef)
+SELF = ("self", "cls", "this", "pl_module", "module")
 Owner = ast.FunctionDef | ast.AsyncFunctionDef
 Called = Callable[[ast.Call], list[ast.expr] | None]
 """What a call gives a helper, the object whose method it is first; None where it calls another."""
@@ -38,7 +39,7 @@ def _methods(tree: ast.Module, known: Known) -> ast.Module:
     said.update(item.attr for item in known.nodes[ast.Attribute])
     said.update(item.value for item in known.nodes[ast.Constant] if isinstance(item.value, str))
     said.update(item.name for kind in (ast.FunctionDef, ast.AsyncFunctionDef) for item in known.nodes[kind])
-    return replaced(tree, swap)
+    return with_statements(tree, swap)
 
 
 def _is_own(name: str) -> bool:
@@ -76,9 +77,20 @@ def _as_method(method: ast.FunctionDef, name: str) -> Called:
 
 def _functions(tree: ast.Module, known: Known) -> ast.Module:
     """The module with functions that one method hands itself to, and nothing else speaks of, in this method."""
+    handed = {
+        call.func.id
+        for call in known.nodes[ast.Call]
+        if isinstance(call.func, ast.Name) and any(isinstance(item, ast.Name) and item.id in SELF for item in call.args)
+    }
+    if not handed:
+        return tree
     said = {item.value for item in known.nodes[ast.Constant] if isinstance(item.value, str)}
     for helper in tree.body:
-        if not isinstance(helper, ast.FunctionDef) or len(known.names.loads.get(helper.name, ())) != 1:
+        if (
+            not isinstance(helper, ast.FunctionDef)
+            or helper.name not in handed
+            or len(known.names.loads.get(helper.name, ())) != 1
+        ):
             continue
         if known.names.stores[helper.name] != 1 or helper.name in said or not _can_stand_elsewhere(helper):
             continue
@@ -132,7 +144,7 @@ def _inner(tree: ast.Module, known: Known) -> ast.Module:
                     return made
         return None
 
-    return replaced(tree, swap)
+    return with_statements(tree, swap)
 
 
 def _unfolded(owner: Owner, helper: ast.FunctionDef, block: list[ast.stmt], index: int) -> Owner | None:
@@ -146,7 +158,7 @@ def _unfolded(owner: Owner, helper: ast.FunctionDef, block: list[ast.stmt], inde
     if _stored(helper) & ({item.id for item in others if isinstance(item, ast.Name)} | names.parameters):
         return None
     given: Called = lambda call: [] if call.func is loads[0] and not call.args else None  # noqa: E731
-    rest = replaced(owner, lambda node: _less(node, helper))
+    rest = with_statements(owner, lambda node: _less(node, helper))
     made: Owner | None = _inlined(rest, helper, given, within=True)
     return made
 
@@ -223,7 +235,7 @@ def _inlined(method: Any, helper: ast.FunctionDef, given: Called, within: bool =
                 fields[name] = new
         return changed(node, **fields) if fields else None
 
-    made = replaced(method, swap)
+    made = with_statements(method, swap)
     return made if found else None
 
 

@@ -76,8 +76,8 @@ class Names:
                         stack.append((value, path))
                 elif value and isinstance(value[0], ast.stmt):
                     stack.extend((item, (*path, (id(value), number))) for number, item in enumerate(value))
-                else:
-                    stack.extend((item, path) for item in value if isinstance(item, ast.AST))
+                elif value:
+                    stack.extend([(item, path) for item in value if isinstance(item, ast.AST)])
 
     def _name(self, node: ast.Name, path: Path) -> None:
         if type(node.ctx) is ast.Load:

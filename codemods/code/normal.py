@@ -33,12 +33,19 @@ STEPS: tuple[Callable[[ast.Module, Known], ast.Module], ...] = (
 
 def normal(tree: ast.Module) -> ast.Module:
     """The normal form of a module; the tree itself where it is in normal form, or nests too deeply to be looked at."""
+    known = Known(tree)
+    idle: dict[int, ast.Module] = {}
     try:
         for _ in range(ROUNDS):
-            before, known = tree, Known(tree)
-            for step in STEPS:
+            before = tree
+            for number, step in enumerate(STEPS):
+                if idle.get(number) is tree:
+                    continue
                 known = known if known.tree is tree else Known(tree)
-                tree = step(tree, known)
+                made = step(tree, known)
+                if made is tree:
+                    idle[number] = tree
+                tree = made
             if tree is before:
                 break
     except RecursionError:

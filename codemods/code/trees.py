@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Container, Iterator
+from bisect import bisect_left
+from collections.abc import Callable, Container, Iterator, Sequence
 from typing import Any, TypeVar
 
 from codemods.code.nodes import CHILD_FIELDS, every_node
 
 Node = TypeVar("Node", bound=ast.AST)
 BLOCKS = ("body", "orelse", "finalbody")
+STATEMENT_FIELDS = {
+    kind: tuple(name for name in (*BLOCKS, "handlers", "cases") if name in kind._fields)
+    for kind in vars(ast).values()
+    if isinstance(kind, type) and issubclass(kind, ast.AST) and kind not in (ast.Lambda, ast.IfExp, ast.Expression)
+}
 
 
 class Line(int):
@@ -118,11 +124,51 @@ def replaced(node: Node, swap: Callable[[ast.AST], ast.AST | None]) -> Node:
     for name in CHILD_FIELDS.get(type(node), ()):
         value = getattr(node, name)
         if type(value) is list:
+            if not value:
+                continue
             new = [replaced(item, swap) if isinstance(item, ast.AST) else item for item in value]
             if any(one is not other for one, other in zip(new, value, strict=True)):
                 fields[name] = new
         elif isinstance(value, ast.AST) and (one := replaced(value, swap)) is not value:
             fields[name] = one
+    made = changed(node, **fields) if fields else node
+    other: Any = swap(made)
+    return made if other is None else other
+
+
+def replaced_at(node: Node, places: Sequence[ast.AST], swap: Callable[[ast.AST], ast.AST | None]) -> Node:
+    """The same where something is given for some nodes alone, and for what these are in."""
+    every = [place.lineno for place in places if isinstance(place, ast.expr | ast.stmt)]
+    if any(isinstance(line, Line) for line in every):
+        return replaced(node, swap)
+    lines = sorted(every)
+
+    def inside(item: Any) -> Any:
+        first = min([item.lineno, *(each.lineno for each in getattr(item, "decorator_list", ()))])
+        place = bisect_left(lines, first)
+        return place < len(lines) and lines[place] <= item.end_lineno
+
+    def walk(item: Any) -> Any:
+        if not isinstance(item, ast.Module | ast.ClassDef) or getattr(item, "decorator_list", None):
+            return replaced(item, swap)
+        body = [walk(each) if inside(each) else each for each in item.body]
+        same = all(one is other for one, other in zip(body, item.body, strict=True))
+        made = item if same else changed(item, body=body)
+        return made
+
+    found: Node = walk(node)
+    return found
+
+
+def with_statements(node: Node, swap: Callable[[ast.AST], ast.AST | None]) -> Node:
+    """The same of the statements of a tree alone, and of the handlers and cases that hold some."""
+    fields: dict[str, Any] = {}
+    for name in STATEMENT_FIELDS.get(type(node), ()):
+        value = getattr(node, name)
+        if value:
+            new = [with_statements(item, swap) for item in value]
+            if any(one is not other for one, other in zip(new, value, strict=True)):
+                fields[name] = new
     made = changed(node, **fields) if fields else node
     other: Any = swap(made)
     return made if other is None else other

@@ -9,7 +9,7 @@ from codemods.code.expressions import PARTIAL, takes_something
 from codemods.code.imports import Known
 from codemods.code.names import Function, Names
 from codemods.code.nodes import every_node
-from codemods.code.trees import at, blocks, changed, replaced
+from codemods.code.trees import at, blocks, changed, replaced, with_statements
 
 NEGATIVE = (ast.USub,)
 SIMPLE = (ast.Expr, ast.Assign, ast.Return)
@@ -24,7 +24,7 @@ def plain_names(tree: ast.Module, known: Known) -> ast.Module:
             return _plain(node, known)
         return _plain(node, known) if isinstance(node, ast.FunctionDef) else None
 
-    inner = replaced(tree, swap)
+    inner = with_statements(tree, swap)
     return _plain(inner, known if inner is tree else Known(inner))
 
 
@@ -42,8 +42,8 @@ def _plain(owner: Owner, known: Known) -> Owner:
     swaps = reader.swaps()
     if not swaps and not reader.dropped:
         return owner
-    rest = replaced(owner, lambda node: _without(node, reader.dropped))
-    return replaced(rest, lambda node: swaps.get(id(node)))
+    rest = with_statements(owner, lambda node: _without(node, reader.dropped)) if reader.dropped else owner
+    return replaced(rest, lambda node: swaps.get(id(node))) if swaps else rest
 
 
 def _without(node: ast.AST, dropped: set[int]) -> ast.AST | None:

@@ -16,7 +16,13 @@ _CALL = re.compile(rb"\.?([^\W_]\w*)\(\)?")
 def triggered(source: Source, rules: Sequence[Rule]) -> tuple[Rule, ...]:
     """The rules of whose triggers a file holds one."""
     return tuple(
-        rule for rule in rules if _reads(rule, source) and any(text in source.data for text in _asked(rule, source))
+        rule
+        for rule in rules
+        if _reads(rule, source)
+        and (
+            any(text in source.data for text in _triggers(rule, source))
+            or any(word in source.data and _is_handed(word, source) for word in called_words(rule))
+        )
     )
 
 
@@ -36,7 +42,10 @@ def rules_by_file(search: Search, sources: Mapping[str, Source], rules: Sequence
         speaking = search.speaking(rule.words)
         for path in frozenset[str]().union(*holders.values()):
             source = sources[path]
-            wanted = _reads(rule, source) and any(path in holders[text] for text in _asked(rule, source))
+            wanted = _reads(rule, source) and (
+                any(path in holders[text] for text in _triggers(rule, source))
+                or any(path in holders[word] and _is_handed(word, source) for word in called_words(rule))
+            )
             early = source.kind != "python" or path.rpartition("/")[2] in rule.names
             if wanted and (early or not rule.last or rule.judges_ignores):
                 looks = path in speaking or not _wants_words(rule, source)
@@ -54,9 +63,23 @@ def called_words(rule: Rule) -> tuple[bytes, ...]:
     return tuple(found.group(1) for text in rule.triggers if (found := _CALL.fullmatch(text)))
 
 
-def _asked(rule: Rule, source: Source) -> tuple[bytes, ...]:
-    """The texts of which a file must hold one."""
-    return (*_triggers(rule, source), *(called_words(rule) if source.kind == "python" else ()))
+def _is_handed(word: bytes, source: Source) -> bool:
+    """Whether a file speaks of something that is called elsewhere: by a string, an attribute, a partial call or another
+    name."""
+    return source.kind == "python" and _handed(word).search(source.data) is not None
+
+
+@cache
+def _handed(word: bytes) -> re.Pattern[bytes]:
+    chain = rb"(?:\w+\.)*" + word
+    forms = (
+        rb"[\"']%b[\"']" % word,
+        rb"(?<!\w: )(?<!-> )\b\w+\.%b\b(?!\s*[(.])" % word,
+        rb"partial\(\s*%b\b" % chain,
+        rb"=\s*%b[ \t]*(?:#.*)?$" % chain,
+        rb"%b\(\s*#" % word,
+    )
+    return re.compile(b"|".join(forms), re.MULTILINE)
 
 
 def _triggers(rule: Rule, source: Source) -> tuple[bytes, ...]:
