@@ -90,7 +90,7 @@ def _match(file: PythonFile, node: ast.Call, cast: str, name: str, where: str) -
 
 
 def present(file: PythonFile) -> bool:
-    return any(f".{cast}()" in file.text for cast in CASTS)
+    return any(f".{cast}" in file.text for cast in CASTS)
 
 
 _SCRIPT = """import torch

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import ast
 
+from codemods.code.nodes import every_node
 from codemods.code.source import PythonFile
 from codemods.rules.backward.names import Names
 from codemods.rules.backward.raw import Raw, read_raw
@@ -102,7 +103,12 @@ def _may_exist(file: PythonFile, loop: Loop, name: str) -> bool:
 
 def _with_name(file: PythonFile, word: str, name: str) -> bool:
     """Whether an attribute of that name may be set or asked for in a roundabout way."""
-    return word in file.text and (word.startswith("__") or f'"{name}"' in file.text or f"'{name}'" in file.text)
+    if word not in file.text:
+        return False
+    named = f'"{name}"' in file.text or f"'{name}'" in file.text
+    if named and file.plain:
+        named = any(isinstance(node, ast.Constant) and node.value == name for node in every_node(file.tree))
+    return word.startswith("__") or named
 
 
 def _in_class_body(node: ast.ClassDef, name: str) -> bool:
