@@ -1,0 +1,148 @@
+"""More that the normal form says plainly, what it leaves as it is, and what becomes of edits there."""
+
+from __future__ import annotations
+
+import ast
+
+import pytest
+
+from codemods.code.normal import normal
+from codemods.code.trees import Line
+from codemods.code.unbound import lost_in_scope
+from tests.codemods.support import rewritten, rule, run_rules
+
+FORMS = {
+    "a sum": ("f(a=1 + 0)", "f(a=1)"),
+    "two strings": ("f(a='dd' + 'p')", "f(a='ddp')"),
+    "true and": ("f(a=True and g())", "f(a=g())"),
+    "its own type": ("f(a=str('ddp'))", "f(a='ddp')"),
+    "a constant f-string": ("f(a=f'ddp')", "f(a='ddp')"),
+    "the first of a list": ("x = [g()][0]", "x = g()"),
+    "of a dictionary": ("x = {'a': g()}['a']", "x = g()"),
+    "if true else": ("x = g() if True else None", "x = g()"),
+    "not not": ("if not not x:\n    g()", "if x:\n    g()"),
+    "bool": ("if bool(x) and True:\n    g()", "if x:\n    g()"),
+    "handed on again": ("try:\n    g()\nexcept ValueError as error:\n    print(error)\n    raise", "g()"),
+    "left at once": ("while True:\n    g()\n    break", "g()"),
+    "an exit stack": ("import contextlib\nwith contextlib.ExitStack():\n    g()", "import contextlib\ng()"),
+    "gradients on where they are": (
+        "import torch\n\ndef training_step(self):\n    with torch.enable_grad():\n        return g()",
+        "import torch\n\ndef training_step(self):\n    return g()",
+    ),
+    "a guard that raises": (
+        "def f(x):\n    if x is None:\n        raise ValueError('no x')\n    return g(x)",
+        "def f(x):\n    return g(x)",
+    ),
+    "an attribute onto itself": (
+        "def f(self):\n    self.a = 1\n    self.a = self.a",
+        "def f(self):\n    self.a = 1",
+    ),
+    "a method by a name": ("def f(x):\n    step = x.step\n    step()", "def f(x):\n    x.step()"),
+    "keywords by a dictionary": ("def f(x):\n    k = {'a': x}\n    return g(**k)", "def f(x):\n    return g(a=x)"),
+    "a function inside": (
+        "def f(x):\n\n    def whole():\n        y = g(x)\n        return y + 1\n    return whole()",
+        "def f(x):\n    y = g(x)\n    return y + 1",
+    ),
+    "a function for a method": (
+        "def part(self, y):\n    y.step()\n\nclass A:\n\n    def f(self, x):\n        part(self, x)",
+        "class A:\n\n    def f(self, x):\n        x.step()",
+    ),
+    "a parameter that is anything": ("def f(x: object):\n    return x.y", "def f(x):\n    return x.y"),
+}
+LEFT = {
+    "another sum": "f(a=1 + x)",
+    "a list with something to do": "x = [g(), h()][0]",
+    "a dictionary that is handed on": "CONFIG = {'a': 1}\nf(CONFIG['a'])\ng(CONFIG)",
+    "an error that is answered": "try:\n    g()\nexcept ValueError:\n    h()\n    raise",
+    "a loop that goes on": "while True:\n    if g():\n        continue\n    break",
+    "a stack that is used": "import contextlib\nwith contextlib.ExitStack() as stack:\n    stack.enter_context(g())",
+    "gradients that were off": (
+        "import torch\n\ndef train(self):\n    with torch.no_grad():\n"
+        "        with torch.enable_grad():\n            g()"
+    ),
+    "gradients of another function": (
+        "import torch\n\ndef validation_step(self):\n    with torch.enable_grad():\n        return g()"
+    ),
+    "a guard that leaves": "def f(x):\n    if x is None:\n        return\n    g(x)",
+    "a method that is called later": "def f(x):\n    step = x.step\n    g()\n    step()",
+    "a function that shares a name": (
+        "def f(x):\n    y = 1\n\n    def whole():\n        y = g(x)\n        return y + 1\n    return whole() + y"
+    ),
+    "a helper that reads what its caller calls otherwise": (
+        "def part(self):\n    step()\n\nclass A:\n\n    def f(self, step):\n        part(self)"
+    ),
+    "a marker class": "class Marked:\n    pass\n\nclass A(Marked):\n    pass\nf(isinstance(x, Marked))",
+}
+
+
+@pytest.mark.parametrize("name", FORMS)
+def test_form(name: str) -> None:
+    text, plain = FORMS[name]
+    assert ast.unparse(normal(ast.parse(text))) == plain
+
+
+@pytest.mark.parametrize("name", LEFT)
+def test_left_as_it_is(name: str) -> None:
+    assert ast.unparse(normal(ast.parse(LEFT[name]))) == LEFT[name]
+
+
+def test_what_a_helper_does_comes_where_it_is_called() -> None:
+    assert 12 < Line(3, 12) < Line(4, 12) < 13 and Line(3, 12) == 3
+    assert sorted([13, Line(40, Line(20, 12)), 12, Line(30, 12), Line(4, 12)]) == [12, 4, 40, 30, 13]
+
+
+PAIR = rule("BWD002").examples[0].before
+CALL = "self.manual_backward(fit, retain_graph=True)"
+
+
+def test_no_name_is_brought_into_a_helper_that_has_another() -> None:
+    text = PAIR.replace(f"        {CALL}\n", "        self._first(fit)\n")
+    text += f"\n    def _first(self, fit):\n        {CALL}\n"
+    made = run_rules({"a.py": text}, rule("BWD002"), unsafe=True)
+    assert made.changes == () and made.bugs == ()
+    assert [item.fix for item in made.findings] == ["manual"]
+
+
+def test_a_function_that_another_file_calls_is_left_to_a_person() -> None:
+    both = f"        {CALL}\n        self.manual_backward(0.1 * penalty)\n"
+    text = PAIR.replace(both, "        both(self, fit, penalty)\n")
+    helper = f"def both(self, fit, penalty):\n    {CALL}\n    self.manual_backward(0.1 * penalty)\n\n\n"
+    text = text.replace("class Model", f"{helper}class Model")
+    alone = run_rules({"a.py": text}, rule("BWD002"))
+    assert "    self.manual_backward(fit + 0.1 * penalty)\n\n" in alone.final()["a.py"].decode()
+    shared = run_rules({"a.py": text, "b.py": "from a import both\n"}, rule("BWD002"))
+    assert shared.changes == () and [item.fix for item in shared.findings] == ["manual"]
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        'getattr(self, "manual_backward")(fit, retain_graph=True)',
+        "self.manual_backward(*[fit], retain_graph=True)",
+        'self.manual_backward(fit, **{"retain_graph": True})',
+        "self.manual_backward(fit, retain_graph=True and True)",
+    ],
+)
+def test_what_is_edited_is_spelled_plainly(call: str) -> None:
+    after = rewritten({"a.py": PAIR.replace(CALL, call)}, rule("BWD002"))["a.py"]
+    assert "        self.manual_backward(fit + 0.1 * penalty)\n" in after and "penalty)\n        self." not in after
+
+
+def test_a_comment_beside_what_is_spelled_otherwise_stays() -> None:
+    text = 'import pytorch_lightning as pl\n\ntrainer = pl.Trainer(\n    gpus=2,  # both\n    **{"max_epochs": 3},\n)\n'
+    after = rewritten({"a.py": text}, rule("LIT101"))["a.py"]
+    assert "# both" in after and "max_epochs=3" in after.replace('**{"max_epochs": 3}', "max_epochs=3")
+
+
+def test_a_partial_call_is_replaced_with_its_brackets() -> None:
+    before = rule("STP001").examples[0].before
+    call = before[before.index("Trainer(max_steps") :].partition("\n")[0]
+    text = "import functools\n" + before.replace(call, f"functools.partial({call.replace('(', ', ', 1)}()")
+    after = rewritten({"a.py": text}, rule("STP001"))["a.py"]
+    assert ")()" not in after or "partial(" in after
+
+
+def test_a_name_that_its_scope_does_not_have_is_told() -> None:
+    text = b"def f(x):\n    y = x\n    return h(y)\n\n\ndef h(z):\n    return z\n"
+    assert lost_in_scope(text, text.replace(b"return z", b"return z + y")) == "y"
+    assert lost_in_scope(text, text.replace(b"return z", b"return z + 1")) is None
