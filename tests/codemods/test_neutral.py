@@ -8,7 +8,7 @@ from tests.codemods.exceptions import LOST, LOWER
 from tests.codemods.neutral import EDITS
 from tests.codemods.neutrality import MOVED, Fired, Outcome, edited, fired, outcome
 
-STEP = 1 if os.environ.get("FIXER_NEUTRAL") else 8
+STEP = 1 if os.environ.get("FIXER_NEUTRAL") else 16
 """Every which case is tried; all of them where FIXER_NEUTRAL is set."""
 PAIRS = (
     "walrus + print",
@@ -19,6 +19,10 @@ PAIRS = (
     "keyword variable + import alias",
     "cast + one turn",
     "suppress nothing + chained",
+    "helper function + print",
+    "self name + if not false",
+    "getattr + except raise",
+    "global constant + split call",
 )
 CASES = [(case, edit) for case in fired() for edit in (*EDITS, MOVED, *PAIRS)]
 
@@ -43,7 +47,7 @@ def test_nothing_vanishes_and_levels_stay() -> None:
     lost = [item for item in every if item.kind in ("vanished", "crashed")]
     assert [(item.fired.name, item.edit) for item in lost if not is_known(item)] == []
     judged = [item for item in every if item.kind == "kept" or not is_lower(item)]
-    assert sum(item.kind == "kept" for item in judged) >= 0.96 * len(judged) > 100
+    assert sum(item.kind == "kept" for item in judged) >= 0.97 * len(judged) > 100
 
 
 def test_there_are_twenty_kinds_of_edit_and_each_is_made() -> None:
