@@ -57,6 +57,16 @@ class Trees:
             self._broken[path] = str(error)
             raise
 
+    def take(self, path: str, file: PythonFile | None) -> None:
+        """Takes what a file is now, and forgets what it was; None where that has not been parsed."""
+        self._broken.pop(path, None)
+        if (gone := self._kept.pop(path, None)) is not None:
+            self._length -= len(gone.text)
+        if file is not None:
+            self._length += len(file.text)
+            self._kept[path] = file
+            self._make_room(path)
+
     def hold(self, path: str) -> None:
         """Keeps a file that was opened until it is released."""
         self._held[path] = len(self._kept[path].text)

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import ast
-import warnings
 from collections import Counter
 from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from codemods.code.notebook import Notebook
-from codemods.code.parsed_files import load
 from codemods.code.source import PythonFile, Source, TextFile, Unreadable
-from codemods.code.unbound import lost, lost_in_scope
+from codemods.draft import Change as Change
+from codemods.draft import Draft
 from codemods.engine.looks import finding_of, is_present, matches
 from codemods.engine.memory import Memory
 from codemods.engine.scan import Options, Progress, Scan, scan
@@ -19,20 +16,8 @@ from codemods.engine.telling import Unit, told
 from codemods.engine.triggers import awake, sees_text
 from codemods.finding import Finding
 from codemods.lightning.facts import Facts
-from codemods.rule import Match, NodeEdit, Rule, TextEdit
-
-DEEP = "its code nests too deeply"
-"""Why a rewrite is left out that LibCST cannot make; no fault of the rule."""
-
-
-@dataclass(frozen=True)
-class Change:
-    """What one rule did to one file; `before` is empty for a file that it made."""
-
-    code: str
-    path: str
-    before: bytes
-    after: bytes
+from codemods.rewriting import DEEP, Wanted, fresh, rewritten
+from codemods.rule import Match, Rule
 
 
 @dataclass(frozen=True)
@@ -48,25 +33,6 @@ class Plan:
     def final(self) -> dict[str, bytes]:
         """The new content of every changed file."""
         return {change.path: change.after for change in self.changes}
-
-
-@dataclass
-class _Draft:
-    """The state of a plan in the making: current bytes, those of the base tree, changes so far, what was thrown away
-    and why, findings that were not rewritten after all, as they were found when their rule's turn came, and all that
-    each rule found then."""
-
-    data: dict[str, bytes]
-    base: Mapping[str, bytes]
-    changes: list[Change] = field(default_factory=list)
-    rejected: dict[Unit, str] = field(default_factory=dict)
-    turned: dict[Finding, Match] = field(default_factory=dict)
-    seen: dict[Unit, list[Finding]] = field(default_factory=dict)
-
-    @property
-    def changed(self) -> set[Unit]:
-        """The rules that changed a file, with its path."""
-        return {(change.code, change.path) for change in self.changes if change.before}
 
 
 def find(
@@ -92,7 +58,7 @@ def plan(
     late: frozenset[str] = frozenset()
     while True:
         draft = _rewrite(sources, looked, options, rejected, late, memory)
-        again = _look_again(sources, draft, options, memory.again()).findings if draft.changes else ()
+        again = _look_again(draft, options, memory.again()).findings if draft.changes else ()
         unstable = {
             (finding.code, finding.path): "a second run would change the result"
             for finding in again
@@ -112,7 +78,7 @@ def plan(
     return Plan(findings, tuple(draft.changes), looked.skipped, bugs)
 
 
-def _settle(finding: Finding, draft: _Draft, options: Options) -> Finding:
+def _settle(finding: Finding, draft: Draft, options: Options) -> Finding:
     why = draft.rejected.get((finding.code, finding.path))
     match = draft.turned.get(finding)
     if match and not (why and options.applies(match)):
@@ -132,67 +98,74 @@ def _rewrite(
     rejected: Mapping[Unit, str],
     late: Container[str],
     memory: Memory,
-) -> _Draft:
-    base = {source.path: source.data for source in sources}
-    draft = _Draft(dict(base), base, rejected=dict(rejected))
-    kinds = {source.path: source.kind for source in sources}
+) -> Draft:
+    draft = Draft(sources, rejected)
     for rule in sorted(options.rules, key=lambda rule: (not rule.judges_ignores, rule.last, rule.code in late)):
         known = looked
         if rule.code in late and not rule.last:
-            now = _look_again(sources, draft, options, memory.again())
-            known = replace(looked, facts=now.facts, present=now.present)
-            kinds = dict.fromkeys(draft.data, "python") | kinds
+            known = _look_again(draft, options, memory.again())
         while True:
-            attempt, failed = _apply_rule(rule, draft, kinds, known, options)
+            attempt, failed = _apply_rule(rule, draft, looked, known, options)
             if not failed:
                 break
             draft.rejected.update(failed)
-        draft.changes.extend(attempt)
-        draft.data.update({change.path: change.after for change in attempt})
+        draft.take(attempt.changes, attempt.files, known.facts)
     return draft
 
 
+@dataclass(frozen=True)
+class _Attempt:
+    """The changes of one rule over all files, and their results where those are Python."""
+
+    changes: Sequence[Change] = ()
+    files: Mapping[str, PythonFile] = field(default_factory=dict)
+
+
 def _apply_rule(
-    rule: Rule, draft: _Draft, kinds: Mapping[str, str], looked: Scan, options: Options
-) -> tuple[list[Change], dict[Unit, str]]:
-    """The rule's changes over all files, or, where one fails, it and the files it shares a unit with."""
-    wanted: dict[str, list[Match]] = {}
+    rule: Rule, draft: Draft, looked: Scan, known: Scan, options: Options
+) -> tuple[_Attempt, dict[Unit, str]]:
+    """The rule's changes over all files, or, where one fails, it and the files it shares a unit with. `looked` is what
+    the base tree gave, `known` the same or, for a rule that comes late, what was looked at for it."""
+    wanted: dict[str, Wanted] = {}
     changed = {change.path for change in draft.changes}
-    for path in sorted(looked.present):
-        source = Source(path, kinds[path], draft.data[path])
-        if rule.code in looked.present[path] or (path in changed and _wakes(rule, source)):
-            file, fresh = _looked_at(rule, source, looked.facts, options)
-            wanted[path] = [match for match in fresh if options.applies(match)]
+    for path in sorted(known.present):
+        calls, said = rule.code in known.present[path], known.by_unit.get((rule.code, path), [])
+        if calls and path not in changed and not any(finding.applied for finding in said):
+            draft.seen[rule.code, path] = said
+        elif calls or (path in changed and _wakes(rule, path, draft, known.facts)):
+            file, found = _looked_at(rule, path, draft, known.facts, options)
+            wanted[path] = Wanted(file, [match for match in found if options.applies(match)])
             if path in changed:
-                draft.turned |= _turned(rule, path, fresh, looked, options)
-            draft.seen[rule.code, path] = [finding_of(rule, match, file, options) for match in fresh if file]
+                draft.turned |= _turned(rule, path, found, looked, options)
+            draft.seen[rule.code, path] = [finding_of(rule, match, file, options) for match in found if file]
     for path in wanted:
         why = draft.rejected.get((rule.code, path))
         torn = {(rule.code, item) for item in _sharing(path, wanted)} - draft.rejected.keys()
         if why and torn:
-            return [], dict.fromkeys(torn, why)
-    if gone := _torn(rule, wanted, draft, kinds, looked, options):
-        return [], dict.fromkeys(gone, "a rule before it took a part of its change away")
+            return _Attempt(), dict.fromkeys(torn, why)
+    if gone := _torn(rule, wanted, draft, looked, known.facts, options):
+        return _Attempt(), dict.fromkeys(gone, "a rule before it took a part of its change away")
     changes: list[Change] = []
-    for path, found in wanted.items():
-        if not found or (rule.code, path) in draft.rejected:
+    files: dict[str, PythonFile] = {}
+    for path, want in wanted.items():
+        if not want.matches or (rule.code, path) in draft.rejected:
             continue
-        source = Source(path, kinds[path], draft.data[path])
-        after, why = _rewritten(rule, source, found, looked.facts, options)
-        if why:
-            return [], {(rule.code, item): why for item in (path, *_sharing(path, wanted))}
-        changes.append(Change(rule.code, path, source.data, after))
-        changes += _created(rule, found, {*draft.data, *(change.path for change in changes)})
-    return changes, {}
+        result = rewritten(rule, draft.now[path], want, known.facts, options)
+        if isinstance(result, str):
+            return _Attempt(), {(rule.code, item): result for item in (path, *_sharing(path, wanted))}
+        changes.append(Change(rule.code, path, draft.now[path].data, result.data))
+        if isinstance(result.file, PythonFile):
+            files[path] = result.file
+        changes += _created(rule, want.matches, {*draft.now, *(change.path for change in changes)})
+    return _Attempt(changes, files), {}
 
 
 def _turned(rule: Rule, path: str, fresh: Sequence[Match], looked: Scan, options: Options) -> dict[Finding, Match]:
     """The findings that what other rules made of the file says otherwise of: they were to be rewritten and cannot be
     there, or the other way round."""
     named: dict[tuple[str, str | None], list[Finding]] = {}
-    for finding in looked.findings:
-        if finding.code == rule.code and finding.path == path:
-            named.setdefault((finding.message, finding.row), []).append(finding)
+    for finding in looked.by_unit.get((rule.code, path), ()):
+        named.setdefault((finding.message, finding.row), []).append(finding)
     turned: dict[Finding, Match] = {}
     for said, findings in named.items():
         now = sorted((match for match in fresh if (match.message, match.row) == said), key=lambda match: match.span)
@@ -207,22 +180,18 @@ def _turned(rule: Rule, path: str, fresh: Sequence[Match], looked: Scan, options
 
 
 def _torn(
-    rule: Rule,
-    wanted: Mapping[str, Sequence[Match]],
-    draft: _Draft,
-    kinds: Mapping[str, str],
-    looked: Scan,
-    options: Options,
+    rule: Rule, wanted: Mapping[str, Wanted], draft: Draft, looked: Scan, facts: Facts, options: Options
 ) -> set[Unit]:
     """The files of changes of which a part was found in the base tree and is not found any more, while another is."""
     claimed = Counter(finding.path for finding in looked.findings if finding.applied and finding.code == rule.code)
+    units = {path: {match.unit for match in each.matches} for path, each in wanted.items()}
     torn: set[Unit] = set()
     for path, number in claimed.items():
-        if (rule.code, path) in draft.rejected or len(wanted.get(path, ())) >= number:
+        if (rule.code, path) in draft.rejected or (path in wanted and len(wanted[path].matches) >= number):
             continue
-        before = _fresh(rule, Source(path, kinds[path], draft.base[path]), looked.facts, options)
-        lost = {match.unit for match in before if match.unit} - {match.unit for match in wanted.get(path, ())}
-        sharing = {other for other, found in wanted.items() if lost & {match.unit for match in found}}
+        before = fresh(rule, draft.base[path], facts, options)
+        lost = {match.unit for match in before if match.unit} - units.get(path, set())
+        sharing = {other for other, found in units.items() if lost & found}
         torn |= {(rule.code, item) for item in (path, *sharing) if sharing}
     return torn - draft.rejected.keys()
 
@@ -233,120 +202,40 @@ def _created(rule: Rule, wanted: Sequence[Match], there: Container[str]) -> list
     return [Change(rule.code, path, b"", text.encode()) for path, text in sorted(texts.items()) if path not in there]
 
 
-def _sharing(path: str, wanted: Mapping[str, Sequence[Match]]) -> set[str]:
+def _sharing(path: str, wanted: Mapping[str, Wanted]) -> set[str]:
     """The files that hold a part of a change that this file holds a part of."""
-    units = {match.unit for match in wanted[path] if match.unit}
-    return {other for other, found in wanted.items() if units & {match.unit for match in found}}
+    units = {match.unit for match in wanted[path].matches if match.unit}
+    return {other for other, found in wanted.items() if units & {match.unit for match in found.matches}}
 
 
-def _wakes(rule: Rule, source: Source) -> bool:
+def _wakes(rule: Rule, path: str, draft: Draft, facts: Facts) -> bool:
     """Whether a rule that saw nothing in a file has to look at what other rules made of it."""
+    source = draft.now[path]
     if rule.last or not awake(source, (rule,)):
         return False
     if rule.present is None or sees_text(rule, source):
         return True
     try:
-        file = load(source)
+        file = draft.open(rule, path, facts)
     except Unreadable:
         return False
     return isinstance(file, PythonFile) and is_present(rule, file)
 
 
 def _looked_at(
-    rule: Rule, source: Source, facts: Facts, options: Options
+    rule: Rule, path: str, draft: Draft, facts: Facts, options: Options
 ) -> tuple[PythonFile | TextFile | None, list[Match]]:
     """A file as a rule sees it, with what it finds there; nothing where it cannot be read."""
     try:
-        file = load(source, sees_text(rule, source))
-        return file, matches(rule, file, facts, options)
+        file = draft.open(rule, path, facts)
     except Unreadable:
         return None, []
+    return file, matches(rule, file, facts, options)
 
 
-def _fresh(rule: Rule, source: Source, facts: Facts, options: Options) -> list[Match]:
-    return _looked_at(rule, source, facts, options)[1]
-
-
-def _rewritten(
-    rule: Rule, source: Source, wanted: Sequence[Match], facts: Facts, options: Options
-) -> tuple[bytes, str | None]:
-    """The new bytes, or the reason why there are none."""
-    file = load(source, sees_text(rule, source))
-    edits = [edit for match in wanted for edit in match.edits]
-    try:
-        after = file.encode(_edited(file, edits, [item for match in wanted for item in match.imports]))
-    except Exception as error:
-        return b"", DEEP if _is_deep(error) else f"{type(error).__name__}: {error}"
-    result = replace_data(source, after)
-    try:
-        if source.kind == "python":
-            name = lost(ast.parse(source.data), ast.parse(after)) or lost_in_scope(source.data, after)
-            if name:
-                return b"", f"the result reads `{name}`, which nothing binds any more"
-            if _compiles(source.data):
-                _compile(after)
-        elif isinstance(file, Notebook):
-            load(result)
-    except RecursionError:
-        return b"", DEEP
-    except (SyntaxError, ValueError, Unreadable) as error:
-        return b"", f"the result does not parse: {error}"
-    if after == source.data:
-        return b"", "the rewrite changed nothing"
-    if any(options.applies(match) for match in _fresh(rule, result, facts, options)):
-        return b"", "the rule would change its own result again"
-    return after, None
-
-
-def _is_deep(error: BaseException) -> bool:
-    """Whether an error comes of code that nests too deeply; LibCST may fail otherwise on its way out."""
-    every: list[BaseException | None] = [error]
-    while every[-1] is not None:
-        every.append(every[-1].__cause__ or every[-1].__context__)
-    return any(isinstance(item, RecursionError) for item in every)
-
-
-def _compiles(data: bytes) -> bool:
-    """Whether Python takes a file, which asks for more than its grammar: no two parameters of a name, no stray
-    `return`."""
-    try:
-        _compile(data)
-    except (SyntaxError, ValueError, RecursionError):
-        return False
-    return True
-
-
-def _compile(data: bytes) -> None:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        compile(data, "<file>", "exec", dont_inherit=True)
-
-
-def replace_data(source: Source, data: bytes) -> Source:
-    """The same file with other content."""
-    return replace(source, data=data)
-
-
-def _edited(
-    file: PythonFile | TextFile,
-    edits: Sequence[NodeEdit | TextEdit],
-    imports: Sequence[tuple[str, str | None]],
-) -> str:
-    from codemods.rewrite.locate import apply_node_edits, apply_text_edits
-
-    nodes = [edit for edit in edits if isinstance(edit, NodeEdit)]
-    texts = [edit for edit in edits if isinstance(edit, TextEdit)]
-    if not isinstance(file, PythonFile) or (texts and not nodes):
-        return apply_text_edits(file.text, texts)
-    if texts:
-        raise ValueError("edits of nodes and of text do not go together")
-    return apply_node_edits(file, nodes, imports)
-
-
-def _look_again(sources: Sequence[Source], draft: _Draft, options: Options, memory: Memory) -> Scan:
+def _look_again(draft: Draft, options: Options, memory: Memory) -> Scan:
     """What a look at the result gives."""
-    after = [replace_data(source, draft.data[source.path]) for source in sources]
-    made = sorted(draft.data.keys() - {source.path for source in sources})
-    after += [Source(path, "python", draft.data[path]) for path in made]
+    after = [draft.now[path] for path in draft.base]
+    after += [draft.now[path] for path in sorted(draft.now.keys() - draft.base.keys())]
     rules = tuple(rule for rule in options.rules if not rule.judges_ignores)
     return scan(after, replace(options, rules=rules, jobs=1), memory=memory)

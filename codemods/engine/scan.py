@@ -6,6 +6,7 @@ import gc
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 from codemods.code.source import Source
@@ -15,6 +16,7 @@ from codemods.engine.desk import Options as Options
 from codemods.engine.looks import Checked, check, read
 from codemods.engine.memory import Memory
 from codemods.engine.search import Search
+from codemods.engine.telling import Unit
 from codemods.engine.triggers import rules_by_file, triggered
 from codemods.finding import Finding
 from codemods.lightning.facts import Facts, FileFacts
@@ -31,6 +33,14 @@ class Scan:
     findings: tuple[Finding, ...]
     present: Mapping[str, tuple[str, ...]]
     skipped: tuple[tuple[str, str], ...]
+
+    @cached_property
+    def by_unit(self) -> Mapping[Unit, list[Finding]]:
+        """What each rule found in each file."""
+        found: dict[Unit, list[Finding]] = {}
+        for finding in self.findings:
+            found.setdefault((finding.code, finding.path), []).append(finding)
+        return found
 
 
 def scan(

@@ -1,0 +1,70 @@
+"""The state of a plan in the making: what each file is by now, and what became of what was found."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from codemods.code.parsed_files import Trees, load
+from codemods.code.source import PythonFile, Source, TextFile
+from codemods.engine.telling import Unit
+from codemods.engine.triggers import sees_text
+from codemods.finding import Finding
+from codemods.lightning.facts import Facts
+from codemods.rule import Match, Rule
+
+
+@dataclass(frozen=True)
+class Change:
+    """What one rule did to one file; `before` is empty for a file that it made."""
+
+    code: str
+    path: str
+    before: bytes
+    after: bytes
+
+
+class Draft:
+    """The files as they are by now and as they were, the changes so far, what was thrown away and why, findings that
+    were not rewritten after all, as they were found when their rule's turn came, and all that each rule found then."""
+
+    def __init__(self, sources: Sequence[Source], rejected: Mapping[Unit, str]) -> None:
+        self.now = {source.path: source for source in sources}
+        self.base: Mapping[str, Source] = dict(self.now)
+        self.changes: list[Change] = []
+        self.rejected = dict(rejected)
+        self.turned: dict[Finding, Match] = {}
+        self.seen: dict[Unit, Sequence[Finding]] = {}
+        self._facts = Facts({})
+        self._trees = Trees(self.now)
+
+    @property
+    def changed(self) -> set[Unit]:
+        """The rules that changed a file, with its path."""
+        return {(change.code, change.path) for change in self.changes if change.before}
+
+    def take(self, changes: Sequence[Change], files: Mapping[str, PythonFile], facts: Facts) -> None:
+        """Makes changes; `files` are those of their results that were looked at, with some facts."""
+        trees = self._trees_for(facts)
+        self.changes.extend(changes)
+        for change in changes:
+            before = self.now.get(change.path) or Source(change.path, "python", b"")
+            self.now[change.path] = replace(before, data=change.after)
+            trees.take(change.path, files.get(change.path))
+
+    def open(self, rule: Rule, path: str, facts: Facts) -> PythonFile | TextFile:
+        """A file as it is by now and as a rule sees it: what the rules before it worked out of it with the same facts
+        is known. Raises Unreadable."""
+        source = self.now[path]
+        as_text = sees_text(rule, source)
+        if as_text or source.kind not in ("python", "notebook"):
+            return load(source, as_text)
+        if path in facts.sources and facts.sources[path].data == source.data:
+            return facts.trees.open(path)
+        return self._trees_for(facts).open(path)
+
+    def _trees_for(self, facts: Facts) -> Trees:
+        """The changed files, as they are by now, that were looked at with some facts."""
+        if self._facts is not facts:
+            self._facts, self._trees = facts, Trees(self.now)
+        return self._trees
