@@ -72,7 +72,8 @@ def plan(
             rejected = {**draft.rejected, **unstable}
     left = {(finding.code, finding.path, finding.message, finding.row) for finding in again}
     settled = [_settle(finding, draft, options) for finding in looked.findings]
-    texts = {path: (draft.base[path], data) for path, data in draft.data.items() if data != draft.base.get(path, data)}
+    changed = {path for _, path in draft.changed}
+    texts = {path: (draft.base[path].data, draft.now[path].data) for path in changed & draft.base.keys()}
     findings = told(settled, left, draft.changed, draft.seen, texts)
     bugs = tuple(f"{code} in {path}: {why}" for (code, path), why in sorted(draft.rejected.items()) if why != DEEP)
     return Plan(findings, tuple(draft.changes), looked.skipped, bugs)

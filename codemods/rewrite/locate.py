@@ -9,6 +9,7 @@ from itertools import pairwise
 from typing import Any
 
 import libcst as cst
+import libcst.matchers as m
 from libcst.codemod import CodemodContext
 from libcst.codemod.visitors import AddImportsVisitor
 from libcst.metadata import CodeRange, MetadataWrapper, PositionProvider
@@ -126,13 +127,28 @@ def apply_node_edits(file: PythonFile, edits: Sequence[NodeEdit], imports: Seque
         located = locate(file, module, [edit.node for edit in some], lines) if some else {}
         for edit in some:
             changes.setdefault(located[edit.node], []).append(edit.change)
-    changed = module.visit(_Apply({node: at_once(some) for node, some in changes.items()}))
+    code = _with_block(module.visit(_Apply({node: at_once(some) for node, some in changes.items()})), [each for each in missing if each not in beside]).code
+    return code + "\r" * (file.text.endswith("\r") and not code.endswith("\r"))  # LibCST drops one that ends the file
+
+
+def _with_block(module: cst.Module, missing: Sequence[tuple[str, str | None]]) -> cst.Module:
+    """The module with imports added to its first block of them, by LibCST's visitor: it is shown this block alone, and
+    a line in place of the first statement behind it."""
+    if not missing:
+        return module
     context = CodemodContext()
     for name, item in missing:
-        if (name, item) not in beside:
-            AddImportsVisitor.add_needed_import(context, name, item)
-    code = AddImportsVisitor(context).transform_module(changed).code
-    return code + "\r" * (file.text.endswith("\r") and not code.endswith("\r"))  # LibCST drops one that ends the file
+        AddImportsVisitor.add_needed_import(context, name, item)
+    body = list(module.body)
+    block = m.SimpleStatementLine(body=[m.Import() | m.ImportFrom()])
+    first = isinstance(body[0], cst.SimpleStatementLine) if body else False
+    end = next((index for index, line in enumerate(body) if index >= first and not m.matches(line, block)), len(body))
+    rest = body[end : end + 1]
+    shown = [*body[:end], *(cst.SimpleStatementLine([cst.Pass()], line.leading_lines) for line in rest)]
+    made = AddImportsVisitor(context).transform_module(module.with_changes(body=shown)).body
+    own, behind = made[: len(made) - len(rest)], made[len(made) - len(rest) :]
+    back = [line.with_changes(leading_lines=shown.leading_lines) for line, shown in zip(rest, behind, strict=True)]
+    return module.with_changes(body=[*own, *back, *body[end + 1 :]])
 
 
 def _is_imported(file: PythonFile, name: str, item: str | None, edited: Sequence[Any]) -> bool:
