@@ -63,6 +63,10 @@ class Draft:
             return facts.trees.open(path)
         return self._trees_for(facts).open(path)
 
+    def parsed(self, source: Source) -> PythonFile | None:
+        """A file as it is by now, where a rule has looked at it."""
+        return self._trees.known(source)
+
     def _trees_for(self, facts: Facts) -> Trees:
         """The changed files, as they are by now, that were looked at with some facts."""
         if self._facts is not facts:

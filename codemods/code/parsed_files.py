@@ -9,6 +9,7 @@ from codemods.code.notebook import Notebook
 from codemods.code.source import PythonFile, Source, TextFile, Unreadable
 
 KEPT_BYTES = 1_700_000
+Parsed = Callable[[Source], PythonFile | None]
 
 
 def load(source: Source, as_text: bool = False) -> PythonFile | TextFile:
@@ -20,10 +21,11 @@ def load(source: Source, as_text: bool = False) -> PythonFile | TextFile:
 
 class Trees:
     """Python files, and notebooks as Python, by path. Those that are held stay; of the others those used last, as
-    long as the text of all is no longer than `room`. Another process starts with none of them."""
+    long as the text of all is no longer than `room`. Another process starts with none of them. `parsed` gives what
+    others have parsed, with other facts."""
 
-    def __init__(self, sources: Mapping[str, Source], room: int = KEPT_BYTES) -> None:
-        self._sources, self._room = sources, room
+    def __init__(self, sources: Mapping[str, Source], room: int = KEPT_BYTES, parsed: Parsed | None = None) -> None:
+        self._sources, self._room, self._parsed = sources, room, parsed
         self._kept: dict[str, PythonFile] = {}
         self._held: dict[str, int] = {}
         self._broken: dict[str, str] = {}
@@ -47,10 +49,17 @@ class Trees:
         """The same files in their normal form."""
         return _Plain(self)
 
+    def known(self, source: Source) -> PythonFile | None:
+        """A file, where it has been parsed and is the same here."""
+        file = self._kept.get(source.path)
+        return file if file and self._sources[source.path] == source else None
+
     def _parse(self, path: str) -> PythonFile:
         if path in self._broken:
             raise Unreadable(self._broken[path])
         source = self._sources[path]
+        if self._parsed and (known := self._parsed(source)):
+            return known.again()
         try:
             return Notebook.parse(source) if source.kind == "notebook" else PythonFile.parse(source)
         except Unreadable as error:

@@ -133,6 +133,14 @@ class PythonFile:
         bom = data.startswith(BOM)
         return cls(source.path, text, tree, "utf-8" if bom else encoding, bom)
 
+    def again(self) -> PythonFile:
+        """The file with all that its text alone says of it, for whoever looks at it with other facts."""
+        made = replace(self)
+        known = {name: value for name, value in vars(self).items() if name != "memo"}
+        plain: PythonFile | None = known.get("normal")
+        vars(made).update(known, **({"normal": plain.again()} if plain else {}))
+        return made
+
     def encode(self, text: str) -> bytes:
         """The bytes of `text` in the encoding, and with the byte order mark, of the file."""
         return (BOM if self.bom else b"") + text.encode(self.encoding)

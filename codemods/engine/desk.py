@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
-from codemods.code.parsed_files import KEPT_BYTES, Trees, load
+from codemods.code.parsed_files import KEPT_BYTES, Parsed, Trees, load
 from codemods.code.source import PythonFile, Source, TextFile
 from codemods.lightning.facts import Facts
 from codemods.rule import Match, Rule
@@ -60,9 +60,11 @@ class Desk:
     """What a process works with: the sources by path, the options, the files that it has parsed, and the facts once
     they are known."""
 
-    def __init__(self, sources: Mapping[str, Source], options: Options, room: int = KEPT_BYTES) -> None:
+    def __init__(
+        self, sources: Mapping[str, Source], options: Options, room: int = KEPT_BYTES, parsed: Parsed | None = None
+    ) -> None:
         self.sources, self.options = sources, options
-        self.trees = Trees(sources, room)
+        self.trees = Trees(sources, room, parsed)
         self.watched = Watched(sources)
         self.learn(Facts({}))
 

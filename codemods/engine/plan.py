@@ -58,7 +58,7 @@ def plan(
     late: frozenset[str] = frozenset()
     while True:
         draft = _rewrite(sources, looked, options, rejected, late, memory)
-        again = _look_again(draft, options, memory.again()).findings if draft.changes else ()
+        again = _look_again(draft, looked, options, memory).findings if draft.changes else ()
         unstable = {
             (finding.code, finding.path): "a second run would change the result"
             for finding in again
@@ -104,7 +104,7 @@ def _rewrite(
     for rule in sorted(options.rules, key=lambda rule: (not rule.judges_ignores, rule.last, rule.code in late)):
         known = looked
         if rule.code in late and not rule.last:
-            known = _look_again(draft, options, memory.again())
+            known = _look_again(draft, looked, options, memory)
         while True:
             attempt, failed = _apply_rule(rule, draft, looked, known, options)
             if not failed:
@@ -234,9 +234,15 @@ def _looked_at(
     return file, matches(rule, file, facts, options)
 
 
-def _look_again(draft: Draft, options: Options, memory: Memory) -> Scan:
+def _look_again(draft: Draft, looked: Scan, options: Options, memory: Memory) -> Scan:
     """What a look at the result gives."""
     after = [draft.now[path] for path in draft.base]
     after += [draft.now[path] for path in sorted(draft.now.keys() - draft.base.keys())]
     rules = tuple(rule for rule in options.rules if not rule.judges_ignores)
-    return scan(after, replace(options, rules=rules, jobs=1), memory=memory)
+    alone = replace(options, rules=rules, jobs=1)
+    return scan(
+        after,
+        alone,
+        memory=memory.again(),
+        parsed=lambda source: draft.parsed(source) or looked.facts.trees.known(source),
+    )

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
+from codemods.code.parsed_files import Parsed
 from codemods.code.source import Source
 from codemods.engine.crew import Crew, Item
 from codemods.engine.desk import Desk
@@ -44,15 +45,20 @@ class Scan:
 
 
 def scan(
-    sources: Sequence[Source], options: Options, progress: Progress | None = None, memory: Memory | None = None
+    sources: Sequence[Source],
+    options: Options,
+    progress: Progress | None = None,
+    memory: Memory | None = None,
+    parsed: Parsed | None = None,
 ) -> Scan:
     """Reads the files that hold a trigger, and those that they lead to, and asks every rule what it finds.
 
     Two looks: the first collects facts from each file alone, the second checks with the facts of all. A file
     without a trigger costs no more than the search for the triggers, and one that is remembered no more than that.
-    `progress` gets files done and total.
+    `progress` gets files done and total, `parsed` gives files that were parsed before.
     """
-    with _no_collector(), Crew(Desk({source.path: source for source in sources}, options)) as crew:
+    desk = Desk({source.path: source for source in sources}, options, parsed=parsed)
+    with _no_collector(), Crew(desk) as crew:
         return _Scanner(crew, memory or Memory(), progress).scan()
 
 
