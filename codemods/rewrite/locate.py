@@ -15,6 +15,7 @@ from libcst.codemod.visitors import AddImportsVisitor
 from libcst.metadata import CodeRange, MetadataWrapper, PositionProvider
 
 from codemods.code.source import PythonFile
+from codemods.parts import Part, parts_of
 from codemods.respelling import at_once
 from codemods.rule import NodeEdit, TextEdit
 
@@ -50,16 +51,16 @@ class NotLocated(Exception):
 
 
 def locate(
-    file: PythonFile, module: cst.Module, nodes: Iterable[ast.AST], lines: bool = False
+    file: PythonFile, module: cst.Module, nodes: Iterable[ast.AST], lines: bool = False, above: int = 0
 ) -> dict[ast.AST, cst.CSTNode]:
     """The LibCST node of `module` for each of `nodes`, which come from `file.tree`; with `lines`, that of the line
     which each begins.
 
-    `module` must be the parse of `file.text`. Positions of `ast` are converted from UTF-8 bytes to
-    characters; simple nodes have to match kind, start and end, classes and functions kind and start (their
-    ends differ by trailing comments). Raises NotLocated.
+    `module` must be the parse of `file.text`, or of a part of it `above` which so many lines stand. Positions of `ast`
+    are converted from UTF-8 bytes to characters; simple nodes have to match kind, start and end, classes and functions
+    kind and start (their ends differ by trailing comments). Raises NotLocated.
     """
-    wanted = {node: _key(file, node, cst.SimpleStatementLine if lines else KINDS[type(node)]) for node in nodes}
+    wanted = {node: _key(file, node, cst.SimpleStatementLine if lines else KINDS[type(node)], above) for node in nodes}
     kinds = {key[0] for key in wanted.values()}
     positions = MetadataWrapper(module, unsafe_skip_copy=True).resolve(PositionProvider)
     found: dict[Key, list[cst.CSTNode]] = {}
@@ -75,10 +76,10 @@ def locate(
     return located
 
 
-def _key(file: PythonFile, node: Any, kind: type[cst.CSTNode]) -> Key:
+def _key(file: PythonFile, node: Any, kind: type[cst.CSTNode], above: int) -> Key:
     span = file.span(node)
-    end = (0, 0) if issubclass(kind, COMPOUND) else (span.end_line, span.end_column - 1)
-    return (kind, span.line, span.column - 1, *end)
+    end = (0, 0) if issubclass(kind, COMPOUND) else (span.end_line - above, span.end_column - 1)
+    return (kind, span.line - above, span.column - 1, *end)
 
 
 def _cst_key(node: cst.CSTNode, place: CodeRange) -> Key:
@@ -117,18 +118,47 @@ def _gap(statement: cst.CSTNode) -> int:
 
 def apply_node_edits(file: PythonFile, edits: Sequence[NodeEdit], imports: Sequence[tuple[str, str | None]]) -> str:
     """The file's text after the edits, with the missing ones of `imports` added."""
-    module = cst.parse_module(file.text)
     edited = [edit.node for edit in edits]
     missing = [each for each in dict.fromkeys(imports) if not _is_imported(file, *each, edited)]
     beside = {each: line for each in missing if (line := _kin(file, *each, edited))}
+    every = [*edits, *_added(beside)]
+    left = [each for each in missing if each not in beside]
+    parts = parts_of(file, [edit.node for edit in every], bool(left))
+    if parts is not None:
+        try:
+            return _in_parts(file, parts, every, left)
+        except Exception:  # whatever it is, it says more when it is met in the whole file
+            pass
+    code = _with_block(_changed(file, cst.parse_module(file.text), every), left).code
+    return code + "\r" * (file.text.endswith("\r") and not code.endswith("\r"))  # LibCST drops one that ends the file
+
+
+def _in_parts(
+    file: PythonFile, parts: Sequence[Part], edits: Sequence[NodeEdit], missing: Sequence[tuple[str, str | None]]
+) -> str:
+    """The text with each part as the edits of its nodes make it. Raises ValueError where what stands around a part has
+    changed with it."""
+    lines = list(file.lines)
+    for part in reversed(parts):
+        text = "".join([part.before, *lines[part.start : part.end], part.behind])
+        own = [edit for edit in edits if edit.node in part.nodes]
+        module = _changed(file, cst.parse_module(text), own, part.above)
+        code = _with_block(module, missing if not part.start else ()).code
+        if not (code.startswith(part.before) and code.endswith(part.behind)):
+            raise ValueError("what stands around it has changed")
+        lines[part.start : part.end] = [code[len(part.before) : len(code) - len(part.behind)]]
+    return "".join(lines)
+
+
+def _changed(file: PythonFile, module: cst.Module, edits: Sequence[NodeEdit], above: int = 0) -> cst.Module:
+    """A module, of a file or of a part of it, after the edits."""
     changes: dict[cst.CSTNode, list[Callable[[Any], Any]]] = {}
     for lines in (False, True):
-        some = [edit for edit in (*edits, *_added(beside)) if edit.line is lines]
-        located = locate(file, module, [edit.node for edit in some], lines) if some else {}
+        some = [edit for edit in edits if edit.line is lines]
+        located = locate(file, module, [edit.node for edit in some], lines, above) if some else {}
         for edit in some:
             changes.setdefault(located[edit.node], []).append(edit.change)
-    code = _with_block(module.visit(_Apply({node: at_once(some) for node, some in changes.items()})), [each for each in missing if each not in beside]).code
-    return code + "\r" * (file.text.endswith("\r") and not code.endswith("\r"))  # LibCST drops one that ends the file
+    return module.visit(_Apply({node: at_once(some) for node, some in changes.items()}))
 
 
 def _with_block(module: cst.Module, missing: Sequence[tuple[str, str | None]]) -> cst.Module:
