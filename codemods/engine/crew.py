@@ -65,7 +65,7 @@ class Crew:
     def learn(self, facts: Facts) -> None:
         """Tells everybody the facts."""
         self.desk.learn(facts)
-        told = replace(facts, sources={}, trees=Trees({}))
+        told = replace(facts, sources={}, trees=Trees({}), of_sources={})
         for worker in self._workers:
             worker.connection.send(told)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from codemods.code.parsed_files import KEPT_BYTES, Parsed, Trees, load
 from codemods.code.source import PythonFile, Source, TextFile
@@ -66,11 +67,12 @@ class Desk:
         self.sources, self.options = sources, options
         self.trees = Trees(sources, room, parsed)
         self.watched = Watched(sources)
+        self.of_sources: dict[str, Any] = {}
         self.learn(Facts({}))
 
     def learn(self, facts: Facts) -> None:
         """Takes the facts, and follows them in the files that it has."""
-        self.facts = replace(facts, sources=self.watched, trees=self.trees)
+        self.facts = replace(facts, sources=self.watched, trees=self.trees, of_sources=self.of_sources)
 
     def open(self, path: str, as_text: bool) -> PythonFile | TextFile:
         """The file as rules see it. Raises Unreadable."""

@@ -100,7 +100,8 @@ class Facts:
     looked, `pins` the requirements found in the project, `forked` whether Lightning comes from an address alone,
     `target` the release to move to and `namespace` the one that all of Lightning is to be taken from, where the user
     asks for one.
-    `sources` are the files of the tree, `trees` those that were parsed. `memo` keeps what rules work out of the facts,
+    `sources` are the files of the tree, `trees` those that were parsed, `of_sources` what was worked out of the texts
+    alone, which other facts of the same tree share. `memo` keeps what rules work out of the facts,
     for one another, under a name of theirs.
     """
 
@@ -118,6 +119,7 @@ class Facts:
     texts: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     sources: Mapping[str, Source] = field(default_factory=dict, compare=False, repr=False)
     trees: Trees = field(default_factory=lambda: Trees({}), compare=False, repr=False)
+    of_sources: dict[str, Any] = field(default_factory=dict, compare=False, repr=False)
     memo: dict[str, Any] = field(default_factory=dict, init=False, compare=False, repr=False)
     _collected: dict[str, dict[str, Any]] = field(default_factory=dict, init=False, compare=False, repr=False)
     _found: dict[tuple[str, str], ClassFact | None] = field(default_factory=dict, init=False, compare=False, repr=False)

@@ -316,6 +316,17 @@ def _makers(facts: Facts, wanted: Wanted) -> frozenset[str]:
             for item in known.classes
             if any(base and wanted.is_one(base) for member in facts.ancestry(item) for base in member.bases)
         }
+        facts.memo[asked] = frozenset(names) | _spelled_makers(facts, wanted)
+    known_names: frozenset[str] = facts.memo[asked]
+    return known_names
+
+
+def _spelled_makers(facts: Facts, wanted: Wanted) -> frozenset[str]:
+    """The names that any text gives to a partial or a second name of a class, or to a function that takes what it does
+    not name."""
+    asked = f"makers.{wanted.key}"
+    if asked not in facts.of_sources:
+        names: set[str] = set()
         spoken = re.compile("|".join(sorted(wanted.names)).encode())
         given = re.compile(rf"(\w+)\s*=\s*(?:\w+\.)*(?:{'|'.join(sorted(wanted.names))})\b(?!\s*[.(\w])")
         for source in facts.sources.values():
@@ -323,9 +334,9 @@ def _makers(facts: Facts, wanted: Wanted) -> frozenset[str]:
                 text = source.data.decode(errors="replace")
                 names.update(_PARTIALS.findall(text), given.findall(text))
                 names.update(_FUNCTIONS.findall(text) if "**" in text else ())
-        facts.memo[asked] = frozenset(names)
-    known_names: frozenset[str] = facts.memo[asked]
-    return known_names
+        facts.of_sources[asked] = frozenset(names)
+    known: frozenset[str] = facts.of_sources[asked]
+    return known
 
 
 def name_of(file: PythonFile, call: CallNode, kind: str) -> ast.expr | None:

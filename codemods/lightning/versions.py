@@ -69,13 +69,18 @@ _RELEASES = tuple(
 def admits_from(facts: Facts, names: Iterable[str], limit: str, below: str = "999") -> bool:
     """Whether the pins on those packages admit a release from `limit` on and before `below`; where none says a version,
     they do."""
-    bound, end = Version(limit), Version(below)
-    specifiers = _specifiers(facts, frozenset(names))
-    return not specifiers or any(
-        bound <= version < end and item.specifier.contains(version, prereleases=True)
-        for item in specifiers
-        for version in (*_RELEASES, *_named(item))
-    )
+    every = frozenset(names)
+    asked = f"versions.from.{' '.join(sorted(every))}.{limit}.{below}"
+    if asked not in facts.memo:
+        bound, end = Version(limit), Version(below)
+        specifiers = _specifiers(facts, every)
+        facts.memo[asked] = not specifiers or any(
+            bound <= version < end and item.specifier.contains(version, prereleases=True)
+            for item in specifiers
+            for version in (*_RELEASES, *_named(item))
+        )
+    admitted: bool = facts.memo[asked]
+    return admitted
 
 
 def reaches(facts: Facts, release: str) -> bool:

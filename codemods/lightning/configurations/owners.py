@@ -127,6 +127,15 @@ class Owner:
     loose: bool = False
 
 
+def project_of(facts: Facts, code: str) -> Project:
+    """What is known of the configuration of the whole project by what a rule collected, the same for every file."""
+    key = f"{code}.project"
+    if key not in facts.memo:
+        facts.memo[key] = Project(facts, code)
+    known: Project = facts.memo[key]
+    return known
+
+
 class Project:
     """What is known of the configuration of the whole project."""
 

@@ -131,11 +131,16 @@ def is_manifest(path: str) -> bool:
 
 
 def _holds_code(folder: str, facts: Facts) -> bool:
-    return any(
-        path.startswith(folder + "/")
-        for path, kind in facts.kinds.items()
-        if kind == "python" and not path.endswith("/setup.py")
-    )
+    if "pins.folders" not in facts.memo:
+        folders: set[str] = set()
+        for path, kind in facts.kinds.items():
+            above = _above(path) if kind == "python" and not path.endswith("/setup.py") else ""
+            while above and above not in folders:
+                folders.add(above)
+                above = _above(above)
+        facts.memo["pins.folders"] = folders
+    known: set[str] = facts.memo["pins.folders"]
+    return folder in known
 
 
 def nearest(path: str, homes: set[str]) -> str | None:

@@ -296,11 +296,18 @@ def admits_from(text: str, floor: str, language: Language = "pep440", inclusive:
     least = Version(floor)
     named = [clause.version for clause in clauses(text) if "*" not in clause.version and clause.operator != "==="]
     own = _minors(least.major) if least.major > 2 else ()
-    candidates = map(Version, (*OLDER, *_MINORS_2, *own, *named, "3.0.0", "4.0.0"))
+    candidates = (*_usual(), *((Version(item), str(Version(item))) for item in (*own, *named)))
     return any(
-        (version > least or (inclusive and version == least)) and admits(text, str(version), language)
-        for version in candidates
+        (version > least or (inclusive and version == least)) and admits(text, said, language)
+        for version, said in candidates
     )
+
+
+@cache
+def _usual() -> tuple[tuple[Version, str], ...]:
+    """The releases that there may be whatever a specifier names, each with its text."""
+    versions = map(Version, (*OLDER, *_MINORS_2, "3.0.0", "4.0.0"))
+    return tuple((version, str(version)) for version in versions)
 
 
 _LAST_PATCHES = {"1.5": 10, "1.6": 5, "1.7": 7, "1.8": 3}

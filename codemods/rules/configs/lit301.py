@@ -21,6 +21,7 @@ from codemods.lightning.configurations.owners import (
     Project,
     Told,
     owned,
+    project_of,
     seen,
     speaks_of,
 )
@@ -56,7 +57,7 @@ TRIGGERS = tuple(sorted(word.encode() for word in REMOVED))
 
 
 def _check(file: PythonFile | TextFile, facts: Facts) -> Iterator[Match]:
-    project = Project(facts, CODE)
+    project = project_of(facts, CODE)
     if isinstance(file, PythonFile):
         yield from _reads(file, project)
         yield from _overrides(file, project)

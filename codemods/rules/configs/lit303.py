@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from codemods.code.source import TextFile
 from codemods.lightning.configurations.evidence import REMOVED, read_evidence
 from codemods.lightning.configurations.mappings import UNSEEN, Entry
-from codemods.lightning.configurations.owners import Project, seen
+from codemods.lightning.configurations.owners import Project, project_of, seen
 from codemods.lightning.facts import Facts
 from codemods.lightning.strategies import GONE, STRATEGIES
 from codemods.rewrite.keys import Verdict, verdicts
@@ -31,7 +31,7 @@ _DOTTED = re.compile(
 def _check(file: TextFile, facts: Facts) -> Iterator[Match]:
     if file.kind in ("yaml", "json", "toml"):
         return
-    project = Project(facts, CODE)
+    project = project_of(facts, CODE)
     scripts = {path.rpartition("/")[2]: path for path, known in sorted(project.known.items()) if known.options}
     for start, command in commands(file.text):
         yield from _dotted(file, project, start, command)

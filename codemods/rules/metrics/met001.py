@@ -64,6 +64,13 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
 
 def _asked(facts: Facts) -> bool:
     """Whether the project admits a torchmetrics that wants the task, or none that the target can be installed with."""
+    if "metrics.asked" not in facts.memo:
+        facts.memo["metrics.asked"] = _admitted(facts)
+    asked: bool = facts.memo["metrics.asked"]
+    return asked
+
+
+def _admitted(facts: Facts) -> bool:
     stated = []
     for pin in facts.pins:
         try:
