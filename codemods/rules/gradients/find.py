@@ -91,7 +91,8 @@ def _place(cut: Cut) -> tuple[str | int, ...]:
     """Where a cut is, the outer before the inner of those that begin together."""
     start = (getattr(cut.node, "lineno", 0), getattr(cut.node, "col_offset", 0))
     end = (getattr(cut.node, "end_lineno", 0), getattr(cut.node, "end_col_offset", 0))
-    return cut.path, *start, *(-number for number in end), cut.how
+    through = (getattr(cut.via, "lineno", 0), getattr(cut.via, "col_offset", 0))
+    return cut.path, *start, *(-number for number in end), cut.how, *through, cut.sure
 
 
 def _trains_nothing(classes: Sequence[Class]) -> bool:
