@@ -131,7 +131,7 @@ def _apply_rule(
     changed = {change.path for change in draft.changes}
     for path in sorted(known.present):
         calls, said = rule.code in known.present[path], known.by_unit.get((rule.code, path), [])
-        if calls and path not in changed and not any(finding.applied for finding in said):
+        if calls and path not in changed and _is_settled(said):
             draft.seen[rule.code, path] = said
         elif calls or (path in changed and _wakes(rule, path, draft, known.facts)):
             file, found = _looked_at(rule, path, draft, known.facts, options)
@@ -159,6 +159,11 @@ def _apply_rule(
             files[path] = result.file
         changes += _created(rule, want.matches, {*draft.now, *(change.path for change in changes)})
     return _Attempt(changes, files), {}
+
+
+def _is_settled(said: Sequence[Finding]) -> bool:
+    """Whether what a rule found in a file is all that it would find again, and nothing to rewrite."""
+    return not any(finding.applied for finding in said)
 
 
 def _turned(rule: Rule, path: str, fresh: Sequence[Match], looked: Scan, options: Options) -> dict[Finding, Match]:
