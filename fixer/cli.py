@@ -179,11 +179,14 @@ def check(
     write_baseline: Annotated[
         Path | None, typer.Option(help="Write the findings to a file as known.", metavar="FILE")
     ] = None,
+    timings: Annotated[
+        bool, typer.Option("--timings", help="Say how long each rule took; files that are remembered take no time.")
+    ] = False,
 ) -> int:
     """List what the rules find, and change nothing. Exits with 1 if there is anything."""
     from fixer import pipeline
 
-    how = pipeline.CheckOptions(baseline, write_baseline)
+    how = pipeline.CheckOptions(baseline, write_baseline, timings)
     return _report(
         lambda progress: pipeline.check(look.asked(), progress, how),
         lambda result: 0 if write_baseline and not result.error else pipeline.exit_code(result),

@@ -56,18 +56,22 @@ class RunOptions:
 
 @dataclass(frozen=True)
 class CheckOptions:
-    """What `check` takes besides the shared options: a file of known findings to leave out, and one to write."""
+    """What `check` takes besides the shared options: a file of known findings to leave out, and one to write, and
+    whether to tell how long each rule took."""
 
     baseline: Path | None = None
     write_baseline: Path | None = None
+    timings: bool = False
 
 
 PLAIN = CheckOptions()
+SHORTEST = 0.005
+"""Of rules that took fewer seconds nothing is told."""
 
 
 def check(asked: Asked, progress: Progress, how: CheckOptions = PLAIN) -> Result:
     """What the rules find in the files as they lie on disk. Nothing is rewritten or run."""
-    result = _look("check", asked, progress, find)
+    result = _look("check", asked, progress, find, _timings if how.timings else None)
     if not (how.baseline or how.write_baseline):
         return result
     from fixer.baseline import without_known, write
@@ -77,6 +81,13 @@ def check(asked: Asked, progress: Progress, how: CheckOptions = PLAIN) -> Result
     if how.write_baseline:
         result = replace(result, messages=(*result.messages, write(result, how.write_baseline)))
     return result
+
+
+def _timings(made: Plan) -> tuple[str, ...]:
+    """How long each rule took, the longest first."""
+    spent = sorted(made.spent.items(), key=lambda item: (-item[1], item[0]))
+    lines = tuple(f"{code} took {seconds:.2f} s" for code, seconds in spent if seconds >= SHORTEST)
+    return (f"the rules took {sum(made.spent.values()):.2f} s of processor time together", *lines)
 
 
 def diff(asked: Asked, progress: Progress) -> Result:
@@ -229,13 +240,20 @@ def _reaches(item: Evidence, required: Rung) -> bool:
     return rung is not None and RUNGS.index(rung) >= RUNGS.index(required)
 
 
-def _look(command: Command, asked: Asked, progress: Progress, look: Callable[..., Plan]) -> Result:
+def _look(
+    command: Command,
+    asked: Asked,
+    progress: Progress,
+    look: Callable[..., Plan],
+    tell: Callable[[Plan], tuple[str, ...]] | None = None,
+) -> Result:
     started = time.monotonic()
     project, options, sources = _open(command, asked, progress)
     with remembering(project.root, options, sources) as memory:
         made = look(sources, options, _counted(progress), memory)
     result = _resolved(_result(command, project, options, sources, made), asked, sources, made, progress)
-    return replace(result, duration_s=time.monotonic() - started)
+    messages = (*result.messages, *(tell(made) if tell else ()))
+    return replace(result, messages=messages, duration_s=time.monotonic() - started)
 
 
 def _resolved(result: Result, asked: Asked, sources: Sequence[Source], made: Plan, progress: Progress) -> Result:

@@ -6,7 +6,7 @@ import gc
 import os
 import signal
 import traceback
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -47,6 +47,7 @@ class Crew:
         self._share: dict[str, int] = {}
         self._load = [0] * self._jobs
         self._seen: set[str] = set()
+        self._spent: dict[Connection[Any, Any], Mapping[str, float]] = {}
 
     def __enter__(self) -> Crew:
         return self
@@ -61,6 +62,15 @@ class Crew:
     def seen(self) -> set[str]:
         """The files that rules followed facts into."""
         return self._seen | self.desk.watched.seen
+
+    @property
+    def spent(self) -> Mapping[str, float]:
+        """The seconds of each rule in all processes together."""
+        total = dict(self.desk.spent)
+        for each in self._spent.values():
+            for code, seconds in each.items():
+                total[code] = total.get(code, 0.0) + seconds
+        return total
 
     def learn(self, facts: Facts) -> None:
         """Tells everybody the facts."""
@@ -105,7 +115,7 @@ class Crew:
             connection.send((look, share[:CHUNK]))
         while left:
             for connection in [each for each in wait(list(left)) if each in left]:
-                found, seen = self._answer(connection)
+                found, seen, self._spent[connection] = self._answer(connection)
                 left[connection] = left[connection][CHUNK:]
                 if left[connection]:
                     connection.send((look, left[connection][:CHUNK]))
@@ -114,9 +124,9 @@ class Crew:
                 self._seen |= seen
                 yield from found
 
-    def _answer(self, connection: Connection[Any, Any]) -> tuple[list[tuple[str, Any]], set[str]]:
-        """What a process found, and the files that it was led into. Raises RuntimeError with the traceback of one that
-        failed, and ChildProcessError for one that was ended from outside."""
+    def _answer(self, connection: Connection[Any, Any]) -> tuple[list[tuple[str, Any]], set[str], Mapping[str, float]]:
+        """What a process found, the files that it was led into and the seconds that its rules took. Raises RuntimeError
+        with the traceback of one that failed, and ChildProcessError for one that was ended from outside."""
         try:
             answer = connection.recv()
         except (EOFError, ConnectionResetError):
@@ -128,8 +138,8 @@ class Crew:
             ) from None
         if isinstance(answer, str):
             raise RuntimeError(f"in a process that reads files:\n{answer}")
-        found, seen = answer
-        return found, seen
+        found, seen, spent = answer
+        return found, seen, spent
 
     def _shared(self, path: str) -> int:
         if path not in self._share:
@@ -154,6 +164,6 @@ def _work(desk: Desk, connection: Connection[Any, Any]) -> None:
             continue
         look, items = asked
         try:
-            connection.send(([(item[0], look(desk, item)) for item in items], desk.watched.seen))
+            connection.send(([(item[0], look(desk, item)) for item in items], desk.watched.seen, desk.spent))
         except Exception:
             connection.send(traceback.format_exc())

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from time import process_time
 from typing import Any
 
 from codemods.code.parsed_files import KEPT_BYTES, Parsed, Trees, load
@@ -59,7 +61,8 @@ class Watched(Mapping[str, Source]):
 
 class Desk:
     """What a process works with: the sources by path, the options, the files that it has parsed, and the facts once
-    they are known."""
+    they are known. `spent` are the seconds of each rule's own time in it, what rules share counted to the first that
+    asks."""
 
     def __init__(
         self, sources: Mapping[str, Source], options: Options, room: int = KEPT_BYTES, parsed: Parsed | None = None
@@ -68,11 +71,21 @@ class Desk:
         self.trees = Trees(sources, room, parsed)
         self.watched = Watched(sources)
         self.of_sources: dict[str, Any] = {}
+        self.spent: dict[str, float] = {}
         self.learn(Facts({}))
 
     def learn(self, facts: Facts) -> None:
         """Takes the facts, and follows them in the files that it has."""
         self.facts = replace(facts, sources=self.watched, trees=self.trees, of_sources=self.of_sources)
+
+    @contextmanager
+    def timed(self, rule: Rule) -> Iterator[None]:
+        """Counts what is done meanwhile to a rule."""
+        started = process_time()
+        try:
+            yield
+        finally:
+            self.spent[rule.code] = self.spent.get(rule.code, 0.0) + process_time() - started
 
     def open(self, path: str, as_text: bool) -> PythonFile | TextFile:
         """The file as rules see it. Raises Unreadable."""

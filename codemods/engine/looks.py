@@ -60,17 +60,21 @@ def read(desk: Desk, item: Item) -> Read:
     if isinstance(file, TextFile):
         return Read(None, codes, collected=_collected_text(file, desk.options.rules, codes))
     rules = [rule for rule in desk.options.rules if rule.code in codes and rule.code not in texts]
+    said: dict[Any, Any] = {}
     try:
-        said = {collect: collect(file) for rule in rules if (collect := rule.collect)}
+        for rule in rules:
+            if (collect := rule.collect) and collect not in said:
+                with desk.timed(rule):
+                    said[collect] = collect(file)
     except RecursionError:
         return Read(None, (), "cannot be read as Python: its code nests too deeply")
     collected = {rule.code: value for rule in rules if rule.collect and (value := said[rule.collect]) is not None}
     spread = INDIRECT.search(file.text) is not None
-    present = tuple(
-        rule.code
-        for rule in rules
-        if (spread and rule.kinds == ("python",) and asks_of_trainers(rule)) or is_present(rule, file)
-    )
+    present = []
+    for rule in rules:
+        with desk.timed(rule):
+            if (spread and rule.kinds == ("python",) and asks_of_trainers(rule)) or is_present(rule, file):
+                present.append(rule.code)
     if present and desk.trees.has_room:
         desk.trees.hold(path)
     return Read(collect_file(file, collected), (*texts, *present))
@@ -106,7 +110,8 @@ def check(desk: Desk, item: Item) -> Checked:
             continue
         if isinstance(file, PythonFile):
             desk.trees.hold(path)
-        every.extend((rule, match, file) for match in _every(rule, file, facts))
+        with desk.timed(rule):
+            every.extend((rule, match, file) for match in _every(rule, file, facts))
     silent = [_silent(rule, match, file, options) for rule, match, file in every]
     units = {
         (rule.code, match.unit) for (rule, match, _), quiet in zip(every, silent, strict=True) if match.unit and quiet

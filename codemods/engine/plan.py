@@ -23,12 +23,14 @@ from codemods.rule import Match, Rule
 @dataclass(frozen=True)
 class Plan:
     """The edits (in the order in which they were made) and findings of a run. `bugs` are rewrites that were
-    thrown away because their result did not hold. Files that rules make are Python modules."""
+    thrown away because their result did not hold, `spent` the seconds that each rule took where nothing is rewritten.
+    Files that rules make are Python modules."""
 
     findings: tuple[Finding, ...] = ()
     changes: tuple[Change, ...] = ()
     skipped: tuple[tuple[str, str], ...] = ()
     bugs: tuple[str, ...] = ()
+    spent: Mapping[str, float] = field(default_factory=dict, compare=False)
 
     def final(self) -> dict[str, bytes]:
         """The new content of every changed file."""
@@ -40,7 +42,7 @@ def find(
 ) -> Plan:
     """The findings alone: LibCST is not loaded and nothing is rewritten."""
     looked = scan(sources, options, progress, memory)
-    return Plan(looked.findings, skipped=looked.skipped)
+    return Plan(looked.findings, skipped=looked.skipped, spent=looked.spent)
 
 
 def plan(

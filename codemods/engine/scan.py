@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -28,12 +28,14 @@ Progress = Callable[[int, int], None]
 
 @dataclass(frozen=True)
 class Scan:
-    """What a look at a tree gave. `present` says which rules may match in which file."""
+    """What a look at a tree gave. `present` says which rules may match in which file, `spent` how many seconds each
+    rule took."""
 
     facts: Facts
     findings: tuple[Finding, ...]
     present: Mapping[str, tuple[str, ...]]
     skipped: tuple[tuple[str, str], ...]
+    spent: Mapping[str, float] = field(default_factory=dict, compare=False)
 
     @cached_property
     def by_unit(self) -> Mapping[Unit, list[Finding]]:
@@ -90,7 +92,8 @@ class _Scanner:
             checked = replace(self._check(items), served=checked.served)
         found = self._look_last(present, checked)
         self.memory.keep_opened(self.sources[path] for path in self.crew.seen)
-        return Scan(self.desk.facts, tuple(sorted(found, key=_order)), present, tuple(sorted(self.skipped.items())))
+        findings, skipped = tuple(sorted(found, key=_order)), tuple(sorted(self.skipped.items()))
+        return Scan(self.desk.facts, findings, present, skipped, self.crew.spent)
 
     def _learn(self, facts: Facts) -> None:
         self.crew.learn(facts)

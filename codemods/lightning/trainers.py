@@ -332,7 +332,8 @@ def _spelled_makers(facts: Facts, wanted: Wanted) -> frozenset[str]:
         for source in facts.sources.values():
             if source.kind in ("python", "notebook") and spoken.search(source.data):
                 text = source.data.decode(errors="replace")
-                names.update(_PARTIALS.findall(text), given.findall(text))
+                names.update(given.findall(text))
+                names.update(_PARTIALS.findall(text) if "partial(" in text else ())
                 names.update(_FUNCTIONS.findall(text) if "**" in text else ())
         facts.of_sources[asked] = frozenset(names)
     known: frozenset[str] = facts.of_sources[asked]
