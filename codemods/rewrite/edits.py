@@ -6,7 +6,6 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import libcst as cst
-import libcst.matchers as m
 
 Statement = cst.SimpleStatementLine | cst.BaseCompoundStatement
 
@@ -45,8 +44,10 @@ def without_semicolon(statement: Any) -> Any:
 
 def after_docstring(body: Sequence[Any]) -> int:
     """Where the first statement behind a docstring stands, or would."""
-    first = m.SimpleStatementLine(body=[m.Expr(m.SimpleString() | m.ConcatenatedString())])
-    return 1 if body and m.matches(body[0], first) else 0
+    said = body[0].body if body and isinstance(body[0], cst.SimpleStatementLine) else ()
+    alone = said[0] if len(said) == 1 else None
+    text = isinstance(alone, cst.Expr) and isinstance(alone.value, cst.SimpleString | cst.ConcatenatedString)
+    return 1 if text else 0
 
 
 def change_method(node: cst.ClassDef, name: str, change: Callable[[cst.FunctionDef], Sequence[Any]]) -> cst.ClassDef:
@@ -66,11 +67,22 @@ def has_method(node: cst.ClassDef, name: str) -> bool:
 
 def after_super_init(function: cst.FunctionDef, text: str) -> list[Any]:
     """The constructor with statements put in behind the line of `super().__init__(...)`."""
-    call = m.Call(func=m.Attribute(value=m.Call(func=m.Name("super")), attr=m.Name("__init__")))
-    line = m.SimpleStatementLine(body=[m.ZeroOrMore(), m.Expr(call), m.ZeroOrMore()])
     body = body_of(function)
-    index = next(index for index, item in enumerate(body) if m.matches(item, line))
+    index = next(
+        index
+        for index, item in enumerate(body)
+        if isinstance(item, cst.SimpleStatementLine) and any(map(_calls_super_init, item.body))
+    )
     return [with_body(function, [*body[: index + 1], *statements(text), *body[index + 1 :]])]
+
+
+def _calls_super_init(node: cst.BaseSmallStatement) -> bool:
+    call = node.value if isinstance(node, cst.Expr) else None
+    function = call.func if isinstance(call, cst.Call) else None
+    if not isinstance(function, cst.Attribute) or function.attr.value != "__init__":
+        return False
+    above = function.value
+    return isinstance(above, cst.Call) and isinstance(above.func, cst.Name) and above.func.value == "super"
 
 
 def add_method(node: cst.ClassDef, text: str, before: str | None = None) -> cst.ClassDef:
@@ -114,8 +126,10 @@ def without_arguments(call: cst.Call, names: frozenset[str]) -> cst.Call:
 
 def _last_comma(own: Any, removed: Any) -> Any:
     """The comma of an item that becomes the last one: laid out as the removed one's, with its own comment."""
-    lines = m.Comma(whitespace_after=m.ParenthesizedWhitespace())
-    if not (m.matches(own, lines) and m.matches(removed, lines)):
+    if not all(
+        isinstance(comma, cst.Comma) and isinstance(comma.whitespace_after, cst.ParenthesizedWhitespace)
+        for comma in (own, removed)
+    ):
         return removed
     line = own.whitespace_after.first_line
     return removed.with_changes(whitespace_after=removed.whitespace_after.with_changes(first_line=line))

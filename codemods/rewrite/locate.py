@@ -9,9 +9,6 @@ from itertools import pairwise
 from typing import Any
 
 import libcst as cst
-import libcst.matchers as m
-from libcst.codemod import CodemodContext
-from libcst.codemod.visitors import AddImportsVisitor
 from libcst.metadata import CodeRange, MetadataWrapper, PositionProvider
 
 from codemods.code.source import PythonFile
@@ -166,19 +163,27 @@ def _with_block(module: cst.Module, missing: Sequence[tuple[str, str | None]]) -
     a line in place of the first statement behind it."""
     if not missing:
         return module
+    from libcst.codemod import CodemodContext
+    from libcst.codemod.visitors import AddImportsVisitor
+
     context = CodemodContext()
     for name, item in missing:
         AddImportsVisitor.add_needed_import(context, name, item)
     body = list(module.body)
-    block = m.SimpleStatementLine(body=[m.Import() | m.ImportFrom()])
     first = isinstance(body[0], cst.SimpleStatementLine) if body else False
-    end = next((index for index, line in enumerate(body) if index >= first and not m.matches(line, block)), len(body))
+    end = next((index for index, line in enumerate(body) if index >= first and not _imports_alone(line)), len(body))
     rest = body[end : end + 1]
     shown = [*body[:end], *(cst.SimpleStatementLine([cst.Pass()], line.leading_lines) for line in rest)]
     made = AddImportsVisitor(context).transform_module(module.with_changes(body=shown)).body
     own, behind = made[: len(made) - len(rest)], made[len(made) - len(rest) :]
     back = [line.with_changes(leading_lines=shown.leading_lines) for line, shown in zip(rest, behind, strict=True)]
     return module.with_changes(body=[*own, *back, *body[end + 1 :]])
+
+
+def _imports_alone(line: cst.CSTNode) -> bool:
+    """Whether a line is one import, and nothing else."""
+    said = line.body if isinstance(line, cst.SimpleStatementLine) else ()
+    return len(said) == 1 and isinstance(said[0], cst.Import | cst.ImportFrom)
 
 
 def _is_imported(file: PythonFile, name: str, item: str | None, edited: Sequence[Any]) -> bool:
