@@ -139,17 +139,23 @@ def test_a_file_that_nests_too_deeply_for_a_rule_is_said_and_stops_no_other() ->
     assert [item[:2] for item in said] == [("deep.py", "manual")] and "nests too deeply" in said[0][2]
 
 
-@pytest.mark.parametrize(
-    "deep",
-    [
-        "if x == 0:\n    pass\n" + "".join(f"elif x == {number}:\n    pass\n" for number in range(600)),
-        f"x = {' + '.join(['y'] * 600)}\n",
-        f"x = y{'.relu()' * 400}\n",
-    ],
-    ids=["cases", "sum", "chain"],
-)
-def test_a_file_that_nests_too_deeply_to_be_rewritten_is_said_and_is_no_bug(deep: str) -> None:
-    made = run_rules({"deep.py": f"target()\n{deep}"}, breaking(lambda node: cst.Name("done")))
+DEEP = [
+    "if x == {}:\n    pass\n" + "".join(f"elif x == {number}:\n    pass\n" for number in range(600)),
+    f"x = {{}} + {' + '.join(['y'] * 600)}\n",
+    f"x = {{}}{'.relu()' * 400}\n",
+]
+
+
+@pytest.mark.parametrize("deep", DEEP, ids=["cases", "sum", "chain"])
+def test_a_statement_beside_one_that_nests_too_deeply_is_rewritten(deep: str) -> None:
+    made = run_rules({"deep.py": f"target()\n{deep.format('y')}"}, breaking(lambda node: cst.Name("done")))
+    assert made.final() == {"deep.py": f"done\n{deep.format('y')}".encode()}
+    assert made.bugs == ()
+
+
+@pytest.mark.parametrize("deep", DEEP, ids=["cases", "sum", "chain"])
+def test_a_statement_that_nests_too_deeply_to_be_rewritten_is_said_and_is_no_bug(deep: str) -> None:
+    made = run_rules({"deep.py": f"x = 1\n{deep.format('target()')}"}, breaking(lambda node: cst.Name("done")))
     assert (made.changes, made.bugs) == ((), ())
     (said,) = made.findings
     assert (said.fix, said.applied) == ("manual", False)
