@@ -51,7 +51,7 @@ def look_again(sources: Sequence[Source], made: Plan, options: Options, memory: 
     after += [Source(path, "python", final[path]) for path in brought]
     rules = tuple(rule for rule in options.rules if not rule.judges_ignores)
     again = replace(options, rules=rules, pins=pins_of(after), forked=is_forked(after), jobs=1)
-    return find(after, again, memory=memory.again()).findings
+    return find(after, again, memory=memory.of_result).findings
 
 
 def readiness(

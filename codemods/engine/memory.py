@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import codemods
+from codemods.code.parsed_files import Parsed
 from codemods.code.source import Source
 from codemods.engine.desk import Options
 from codemods.engine.looks import Checked, Read
@@ -37,10 +38,13 @@ class Memory:
 
     A first look is used again where the file and the rules that look at it are the same; a second one where in
     addition the facts of all files, the options, and every file that rules opened on the way are the same. Nothing is
-    used of another state of fixer's rules, or another Python. Made from what `dump` gave, or from nothing.
+    used of another state of fixer's rules, or another Python. Made from what `dump` gave, or from nothing. `parsed`
+    gives files that were parsed for other looks, as long as this process has them.
     """
 
-    def __init__(self, kept: bytes = b"") -> None:
+    def __init__(self, kept: bytes = b"", parsed: Parsed | None = None) -> None:
+        self.parsed = parsed
+        self._result: Memory | None = None
         self._before = _loaded(kept)
         self._now = _Kept()
         self._digests: dict[str, bytes] = {}
@@ -101,9 +105,18 @@ class Memory:
         """Whether the last scan made anything that was not remembered, or left out something that was."""
         return (self._now.reads, self._now.checks.keys()) != (self._before.reads, self._before.checks.keys())
 
+    def keep_result(self, memory: Memory) -> None:
+        """Remembers what there is to remember of a look at the result of a plan."""
+        self._result = memory
+
+    @property
+    def of_result(self) -> Memory:
+        """What there is to remember of the last look at the result of a plan, for another one."""
+        return (self._result or self).again()
+
     def again(self) -> Memory:
         """What there is to remember of the last scan, for another one."""
-        other = Memory()
+        other = Memory(parsed=self.parsed)
         other._before = _Kept(dict(self._now.reads), dict(self._now.checks), dict(self._now.opened))
         return other
 

@@ -247,9 +247,9 @@ def _look_again(draft: Draft, looked: Scan, options: Options, memory: Memory) ->
     after += [draft.now[path] for path in sorted(draft.now.keys() - draft.base.keys())]
     rules = tuple(rule for rule in options.rules if not rule.judges_ignores)
     alone = replace(options, rules=rules, jobs=1)
-    return scan(
-        after,
-        alone,
-        memory=memory.again(),
-        parsed=lambda source: draft.parsed(source) or looked.facts.trees.known(source),
-    )
+    later = memory.again()
+    later.parsed = lambda source: draft.parsed(source) or looked.facts.trees.known(source)
+    found = scan(after, alone, memory=later)
+    later.parsed = found.facts.trees.known
+    memory.keep_result(later)
+    return found

@@ -9,7 +9,6 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
-from codemods.code.parsed_files import Parsed
 from codemods.code.source import Source
 from codemods.engine.crew import Crew, Item
 from codemods.engine.desk import Desk
@@ -51,17 +50,17 @@ def scan(
     options: Options,
     progress: Progress | None = None,
     memory: Memory | None = None,
-    parsed: Parsed | None = None,
 ) -> Scan:
     """Reads the files that hold a trigger, and those that they lead to, and asks every rule what it finds.
 
     Two looks: the first collects facts from each file alone, the second checks with the facts of all. A file
     without a trigger costs no more than the search for the triggers, and one that is remembered no more than that.
-    `progress` gets files done and total, `parsed` gives files that were parsed before.
+    `progress` gets files done and total.
     """
-    desk = Desk({source.path: source for source in sources}, options, parsed=parsed)
+    memory = memory or Memory()
+    desk = Desk({source.path: source for source in sources}, options, parsed=memory.parsed)
     with _no_collector(), Crew(desk) as crew:
-        return _Scanner(crew, memory or Memory(), progress).scan()
+        return _Scanner(crew, memory, progress).scan()
 
 
 class _Scanner:
