@@ -14,8 +14,8 @@ from codemods.engine.triggers import called_words
 from codemods.engine.unseen import unseen
 from codemods.lightning.collecting import collect_file
 from codemods.lightning.facts import Facts
-from codemods.respelling import torn as tangled_in
 from codemods.rewrite.origin import Origin, around
+from codemods.rewrite.respelling import torn as tangled_in
 from codemods.rule import LEVELS, Match, Rule, all_rules
 
 WRITTEN = "Not rewritten: it is written in a roundabout way here, and a rewrite would have to change more than this."

@@ -14,13 +14,13 @@ from codemods.engine.unseen import unseen
 from codemods.lightning.arguments import once
 from codemods.lightning.facts import TRAINER, Facts
 from codemods.lightning.handed import Handed
+from codemods.lightning.object_arguments import class_names
+from codemods.lightning.objects import OTHERS
 from codemods.lightning.views import TRAINERS, Shown, View, views_of
 from codemods.lightning.wanted import Wanted
 from codemods.rewrite.carrying import Delta, carried, delta_of, edits_of_call
 from codemods.rewrite.dictionaries import ONE_PLACE, in_one_place
 from codemods.rule import Match, NodeEdit, Rule, TextEdit
-from codemods.rules.keywords.table import class_names
-from codemods.rules.keywords.wanted import OTHERS
 
 LEFT = "Not rewritten"
 

@@ -14,9 +14,9 @@ from codemods.code.trees import at, changed, replaced, twin
 from codemods.lightning.arguments import current, rows
 from codemods.lightning.collecting import trainers_in
 from codemods.lightning.facts import TRAINER, Facts
+from codemods.lightning.object_arguments import keywords, owner_of
 from codemods.lightning.trainers import Argument, Built, built, keyword_of, name_of
 from codemods.lightning.wanted import Wanted
-from codemods.rules.keywords.table import keywords, owner_of
 
 MOST = 6
 FEW = 3

@@ -12,8 +12,8 @@ import libcst as cst
 from libcst.metadata import CodeRange, MetadataWrapper, PositionProvider
 
 from codemods.code.source import PythonFile
-from codemods.parts import Part, parts_of
-from codemods.respelling import at_once
+from codemods.rewrite.parts import Part, parts_of
+from codemods.rewrite.respelling import at_once
 from codemods.rule import NodeEdit, TextEdit
 
 Key = tuple[type[cst.CSTNode], int, int, int, int]

@@ -13,7 +13,7 @@ from codemods.code.effects import BUILTINS
 from codemods.code.nodes import every_node
 from codemods.code.source import PythonFile, Source
 from codemods.code.trees import made_of, stands_for, written_as
-from codemods.respelling import respelled
+from codemods.rewrite.respelling import respelled
 from codemods.rule import Match, NodeEdit, TextEdit, part_of
 
 DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)

@@ -9,7 +9,7 @@ from types import ModuleType
 from typing import Any
 
 from codemods.lightning.arguments import current
-from codemods.rules.keywords.table import keywords
+from codemods.lightning.object_arguments import keywords
 
 NEVER_NONE = frozenset(
     {"accelerator", "strategy", "devices", "max_steps", "overfit_batches", "accumulate_grad_batches"}

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from codemods.engine.plan import Plan
-from codemods.rules.keywords.table import keywords
+from codemods.lightning.object_arguments import keywords
 from tests.codemods.support import rule, run_rules
 from tests.codemods.ways import Outcome, outcome
 

@@ -11,7 +11,7 @@ import pytest
 from lightning.pytorch import LightningModule
 from lightning.pytorch.callbacks import EarlyStopping, ModelCheckpoint
 
-from codemods.rules.keywords.table import keywords
+from codemods.lightning.object_arguments import keywords
 from tests.codemods.support import refusals, rewritten, rule, run_rules
 
 RENAMED_PACKAGES = {"profiler": "profilers"}

@@ -12,9 +12,9 @@ import libcst as cst
 import pytest
 
 from codemods.code.source import PythonFile, Source
-from codemods.parts import parts_of
 from codemods.rewrite import locate
 from codemods.rewrite.edits import add_method, spaced, statements
+from codemods.rewrite.parts import parts_of
 from codemods.rule import NodeEdit
 
 STDLIB = Path(ast.__file__).parent

@@ -11,7 +11,7 @@ import pytest
 import codemods.engine.plan as planning
 from codemods.code.parsed_files import Trees, load
 from codemods.code.source import Source
-from codemods.draft import Draft
+from codemods.engine.draft import Draft
 from codemods.engine.memory import Memory
 from codemods.engine.plan import Plan, plan
 from codemods.engine.scan import Options

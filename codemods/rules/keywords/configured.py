@@ -8,8 +8,8 @@ from codemods.code.scopes import canonical
 from codemods.code.source import TextFile
 from codemods.lightning.configurations.mappings import Malformed, Mapping, read_mappings
 from codemods.lightning.configurations.owners import RECORDS
+from codemods.lightning.object_arguments import MONITORS, keywords, owner_of, wish
 from codemods.rule import Match
-from codemods.rules.keywords.table import MONITORS, keywords, owner_of, wish
 
 
 def configured(file: TextFile) -> Iterator[Match]:

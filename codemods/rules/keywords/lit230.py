@@ -16,13 +16,13 @@ from codemods.lightning.handed import handed
 from codemods.lightning.keywords import replaced
 from codemods.lightning.kinds import part_of_choice
 from codemods.lightning.maybe import may_build
+from codemods.lightning.object_arguments import MONITORS, Keyword, is_class, keywords, of_modules, owner_of, wish
+from codemods.lightning.objects import OTHERS
 from codemods.lightning.options import default_of
 from codemods.lightning.own import constructor_of
 from codemods.rule import Example, Match, NodeEdit, Rule, best_levels, touches
 from codemods.rules.keywords.configured import configured
 from codemods.rules.keywords.filepath import parted
-from codemods.rules.keywords.table import MONITORS, Keyword, is_class, keywords, of_modules, owner_of, wish
-from codemods.rules.keywords.wanted import OTHERS
 
 if TYPE_CHECKING:
     import libcst as cst

@@ -5,8 +5,8 @@ from __future__ import annotations
 import ast
 
 from codemods.lightning.facts import literal
+from codemods.lightning.object_arguments import MONITORS, class_names, keywords, owner_of
 from codemods.lightning.wanted import Wanted
-from codemods.rules.keywords.table import MONITORS, class_names, keywords, owner_of
 
 BY_VALUE = frozenset({"empty", "path", "flag"})
 """Levels of rows of which the value says what becomes of an argument."""
