@@ -13,7 +13,7 @@ import pytest
 from fixer import comparison
 from tests.fixer.command import NEW, OLD, Ask, old_project
 from tests.support import commit_all, git
-from tests.verify.test_touched import TRAIN
+from tests.verify.judging.test_touched import TRAIN
 from verify import prove
 from verify.bench import Request
 from verify.evidence import Evidence

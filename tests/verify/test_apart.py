@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
+from tests.verify.judging.test_touched import READY
 from tests.verify.said import said as told_of
-from tests.verify.test_touched import READY
 from tests.verify.trees import tree
 from verify.apart import Result, Sides, _replay, train
 from verify.bench import Bench, Pair, Request

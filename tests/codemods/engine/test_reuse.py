@@ -1,0 +1,96 @@
+"""A plan that uses again what was looked at is the plan that is made from scratch."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import codemods.engine.plan as planning
+from codemods.code.parsed_files import Trees, load
+from codemods.code.source import Source
+from codemods.engine.draft import Draft
+from codemods.engine.memory import Memory
+from codemods.engine.plan import Plan, plan
+from codemods.engine.scan import Options
+from codemods.engine.triggers import sees_text
+from codemods.lightning.facts import Facts
+from codemods.rewrite import locate
+from codemods.rule import Rule, all_rules
+from fixer.files import kind_of
+from tests.codemods.support import sources
+
+FAMILIES = sorted({rule.code[:3] for rule in all_rules()})
+EVERY = 6
+"""Of the projects each so many-th is taken: a plan from scratch takes its time."""
+PROJECTS = Path(__file__).parents[2] / "projects"
+
+
+def examples_of(family: str) -> list[Source]:
+    """The examples of a family's rules as one tree, each in a folder of its own."""
+    texts: dict[str, str] = {}
+    for rule in all_rules():
+        for number, example in enumerate(rule.examples if rule.code.startswith(family) else ()):
+            for path, text in {example.path: example.before, **dict(example.files)}.items():
+                texts[f"{rule.code.lower()}_{number}/{path}"] = text
+    return sources(texts)
+
+
+def own_projects() -> Iterator[Source]:
+    for folder in sorted(PROJECTS.iterdir())[::EVERY]:
+        for path in sorted(folder.rglob("*")):
+            name = path.relative_to(PROJECTS).as_posix()
+            if path.is_file() and (kind := kind_of(name)):
+                yield Source(name, kind, path.read_bytes())
+
+
+def from_scratch(files: list[Source], options: Options, monkeypatch: pytest.MonkeyPatch) -> Plan:
+    """A plan for which every rule looks at every file in its turn, parsed anew, and every look at the tree starts with
+    nothing."""
+
+    def opened(draft: Draft, rule: Rule, path: str, _: Facts) -> Any:
+        return load(draft.now[path], sees_text(rule, draft.now[path]))
+
+    with monkeypatch.context() as patched:
+        patched.setattr(planning, "_is_settled", lambda _: False)
+        patched.setattr(Draft, "open", opened)
+        patched.setattr(Draft, "parsed", lambda *_: None)
+        patched.setattr(Trees, "known", lambda *_: None)
+        patched.setattr(Memory, "again", lambda _: Memory())
+        patched.setattr(locate, "parts_of", lambda *_: None)
+        return plan(files, options)
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_a_plan_is_the_same_as_one_from_scratch(family: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    files = examples_of(family)
+    options = Options(all_rules(), unsafe=True)
+    made = plan(files, options)
+    assert made == from_scratch(files, options, monkeypatch)
+    assert made.findings
+
+
+def test_so_is_that_of_many_projects_in_one_tree(monkeypatch: pytest.MonkeyPatch) -> None:
+    files = list(own_projects())
+    options = Options(all_rules(), unsafe=True)
+    made = plan(files, options)
+    assert made == from_scratch(files, options, monkeypatch)
+    assert made.changes
+
+
+def test_no_rule_has_a_turn_at_a_file_in_which_nothing_is_to_be_rewritten(monkeypatch: pytest.MonkeyPatch) -> None:
+    looked_at = planning._looked_at
+    turns: set[str] = set()
+
+    def watched(rule: Rule, path: str, *rest: Any) -> Any:
+        turns.add(path)
+        return looked_at(rule, path, *rest)
+
+    monkeypatch.setattr(planning, "_looked_at", watched)
+    still = "from pytorch_lightning import Trainer\n\ntrainer = Trainer(weights_summary=how())\n"
+    moved = "from pytorch_lightning import Trainer\n\ntrainer = Trainer(gpus=1)\n"
+    made = plan(sources({"still.py": still, "moved.py": moved}), Options(all_rules()))
+    assert {finding.path for finding in made.findings} == {"still.py", "moved.py"}
+    assert turns == {"moved.py"}

@@ -1,0 +1,235 @@
+"""LIT101: `gpus` that reaches a Trainer through dictionaries, classes, partials and constructors of the project."""
+
+from __future__ import annotations
+
+import ast
+
+import pytest
+
+from codemods.rules.trainer.lit101 import RULE
+from tests.codemods.rules.trainer.test_lit101 import HEAD, findings, run
+from tests.codemods.support import rewritten, run_rules
+
+
+def test_dictionaries() -> None:
+    text = HEAD + (
+        "def a():\n    kw = {'max_epochs': 1,\n          'gpus': 1}\n    return Trainer(**kw)\n"
+        "def b():\n    kw = dict(gpus=1)\n    return Trainer(**kw)\n"
+        "Trainer(**{'gpus': 2})\n"
+    )
+    assert findings(text) == [(5, "safe"), (8, "safe"), (10, "safe")]
+    after = run(text).final()["train.py"].decode()
+    assert "    kw = {'max_epochs': 1,\n          'accelerator': \"gpu\",\n          'devices': 1}\n" in after
+    assert 'dict(accelerator="gpu", devices=1)' in after
+    twice = "kw = {'gpus': 1}\nif quick:\n    kw = {}\nTrainer(**kw)\nTrainer(**vars(args))\nother(**{'gpus': 1})\n"
+    assert findings(HEAD + twice) == [(3, "unsafe")]
+
+
+BUILD = "def build(quick, n: int):\n    kw = dict(max_epochs=1)\n    {}\n    return Trainer(**kw)\n"
+
+
+def unsafely(text: str) -> str:
+    return run_rules({"train.py": text}, RULE, unsafe=True).final()["train.py"].decode()
+
+
+def test_a_key_that_is_set_by_itself() -> None:
+    text = HEAD + BUILD.format("kw['gpus'] = 2")
+    assert findings(text) == [(5, "safe")]
+    assert '    kw.update(accelerator="gpu", devices=2)\n' in run(text).final()["train.py"].decode()
+    cpu = HEAD + BUILD.format('kw["gpus"] = 0')
+    assert '    kw["accelerator"] = "cpu"\n' in unsafely(cpu)
+    counted = HEAD + BUILD.format("kw['gpus'] = n  # all of them")
+    assert '    kw.update(accelerator="gpu" if n else "cpu", devices=n or 1)  # all of them\n' in unsafely(counted)
+
+
+@pytest.mark.parametrize(
+    ("statement", "level"),
+    [
+        ("if quick: kw['gpus'] = 1", "unsafe"),
+        ("kw['gpus'] = 1; save(kw)", "manual"),
+        ("kw['gpus'] = 1; kw['devices'] = 1", "manual"),
+        ("kw['gpus'] = find()", "manual"),
+        ("kw.update(gpus=1)", "safe"),
+        ("kw.update({'gpus': 1})", "safe"),
+        ("kw.setdefault('gpus', 1)", "manual"),
+        ("kw |= {'gpus': 1}", "unsafe"),
+        ("kw = {**kw, 'gpus': 1}", "manual"),
+        ("kw.update(load(), gpus=1)", "unsafe"),
+        ("kw['gpus'] = 1; del kw['gpus']", "manual"),
+        ("kw['gpus'] = 1; kw.pop('gpus')", "manual"),
+        ("kw['gpus'] = 1; other(**kw)", "manual"),
+        ("kw['gpus'] = 1; Trainer(accelerator='cpu', **kw)", "manual"),
+    ],
+)
+def test_keys_set_in_other_ways_are_named(statement: str, level: str) -> None:
+    assert findings(HEAD + BUILD.format(statement)) == [(5, level)]
+    guarded = "if version.parse(pl.__version__) < version.parse('2.0'):\n        kw['gpus'] = 1"
+    assert findings(HEAD + BUILD.format(guarded)) == []
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "def params():\n    return {'gpus': 1}\nTrainer(**params())\nprint(params())\n",
+        "@attr.s\nclass Params:\n    gpus = attr.ib(default=1)\nTrainer(**attr.asdict(Params()))\n",
+        "@dataclass\nclass Params:\n    gpus: int = 1\nTrainer(**vars(Params(2)))\n",
+        "@dataclass\nclass Params:\n    gpus: int = 1\nTrainer(**vars(Params()))\nprint(Params.gpus)\n",
+        "config = {'trainer': {'gpus': 1}, 'model': {}}\nTrainer(**config['trainer'])\n",
+        "config = {'trainer': dict(gpus=1)}\nTrainer(**config.get('trainer'))\n",
+        "class Params:\n    def __init__(self):\n        self.gpus = 1\nTrainer(**Params().__dict__)\n",
+        "parser.add_argument('--gpus')\nargs = parser.parse_args()\nTrainer(**vars(args))\n",
+        "@dataclass\nclass Params:\n    _target_: str = 'pytorch_lightning.Trainer'\n    gpus: int = 1\n",
+    ],
+)
+def test_keys_that_come_from_elsewhere_are_named(source: str) -> None:
+    assert [level for _, level in findings(HEAD + source)] == ["manual"]
+    assert findings(HEAD + source.replace("gpus", "devices")) == []
+
+
+def test_a_keyword_that_a_function_hands_on_follows() -> None:
+    text = f"{HEAD}def build(**kw):\n    return Trainer(**kw)\nbuild(gpus=1)\n"
+    assert rewritten({"train.py": text}, RULE)["train.py"].endswith('build(accelerator="gpu", devices=1)\n')
+
+
+METHOD = """\
+class Run:
+    def options(self, quick):
+        return {'gpus': 2, 'max_epochs': 1}
+
+    def build(self, quick):
+        return Trainer(**self.options(quick))
+"""
+FIELDS = '    accelerator: str = "gpu"\n    devices: int = 1\n'
+TWO = "{'accelerator': \"gpu\", 'devices': 2}"
+KEPT = (
+    "class Run:\n    def __init__(self):\n        self.kw = {'gpus': 2}\n"
+    "    def go(self):\n        Trainer(**self.kw)\n"
+)
+NESTED = """\
+@dataclass
+class Machine:
+    gpus: int = 1
+
+
+@dataclass
+class Config:
+    machine: Machine = field(default_factory=Machine)
+
+
+"""
+
+
+@pytest.mark.parametrize(
+    ("body", "wanted", "level"),
+    [
+        (METHOD, "return {'accelerator': \"gpu\", 'devices': 2, 'max_epochs': 1}", "unsafe"),
+        (f"{METHOD}\n    def show(self):\n        print(self.options(True))\n", "'gpus': 2", "manual"),
+        (f"{METHOD}\n\nclass Other(Run):\n    def options(self, quick):\n        return {{}}\n", "'gpus': 2", "manual"),
+        ("def params():\n    return {'gpus': 2}\nTrainer(**params())\n", f"return {TWO}", "unsafe"),
+        ("def f(x):\n    kw = {'gpus': 2} if x else {'gpus': 0}\n    Trainer(**kw)\n",
+         f"{TWO} if x else {{'accelerator': \"cpu\", 'devices': 1}}", "unsafe"),
+        ("def f(x):\n    Trainer(**({'gpus': 2} if x else {}))\n", f"({TWO} if x else {{}})", "unsafe"),
+        ("base = {'gpus': 1}\nTrainer(**{**base, 'gpus': 4})\n",
+         "{'accelerator': \"gpu\", 'devices': 1}\nTrainer(**{**base, 'accelerator': \"gpu\", 'devices': 4})", "unsafe"),
+        ("Trainer(**{'gpus': 2, 'accelerator': 'ddp'})\n",
+         "{'devices': 2, 'strategy': 'ddp', 'accelerator': \"gpu\"}", "safe"),
+        ("Trainer(**{'gpus': 2, **rest})\n", "{'accelerator': \"gpu\", 'devices': 2, **rest}", "unsafe"),
+        ("Trainer(**{\n    'gpus': 2,  # both\n    'a': 1,\n})\n",
+         "{\n    'accelerator': \"gpu\",\n    'devices': 2,  # both\n    'a': 1,\n}", "safe"),
+        (KEPT, f"self.kw = {TWO}", "unsafe"),
+        (f"{KEPT}    def show(self):\n        return self.kw\n", "'gpus': 2", "manual"),
+        (f"{NESTED}def main(cfg: Config):\n    Trainer(**asdict(cfg.machine))\n", FIELDS, "unsafe"),
+        (f"{NESTED}cfg = Config()\nTrainer(**cfg.machine.__dict__)\n", FIELDS, "unsafe"),
+        (f"{NESTED}cfg = cli(Config)\nTrainer(**vars(cfg.machine))\n", FIELDS, "unsafe"),
+        (f"{NESTED}class Run:\n    def __init__(self, cfg: 'Config'):\n        self.cfg = cfg\n"
+         "    def go(self):\n        Trainer(**vars(self.cfg.machine))\n", FIELDS, "unsafe"),
+    ],
+)  # fmt: skip
+def test_what_reaches_a_trainer_alone_is_exchanged_where_it_is_set(body: str, wanted: str, level: str) -> None:
+    made = run_rules({"train.py": HEAD + body}, RULE, unsafe=True)
+    assert not made.bugs
+    assert {item.fix for item in made.findings} == {level}
+    after = made.final().get("train.py", (HEAD + body).encode()).decode()
+    assert wanted in after
+    ast.parse(after)
+
+
+SET = "def go():\n    {}kw['gpus'] = 1\n    return Trainer(**kw)\n"
+
+
+@pytest.mark.parametrize(
+    ("body", "levels"),
+    [
+        ("kw = {}\n" + SET.format(""), ["unsafe"]),
+        ("kw = {}\n" + SET.format("global kw; "), ["unsafe"]),
+        ("kw = {}\n" + SET.format("") + "def show():\n    print(kw)\n", ["manual"]),
+        ("def go(**kw):\n    kw['gpus'] = 1\n    return Trainer(**kw)\n", ["unsafe"]),
+        ("def go(**kw):\n    kw['gpus'] = 1\n    log(kw)\n    return Trainer(**kw)\n", ["manual"]),
+        (f"{KEPT}print(getattr(Run(), 'kw'))\n", ["manual"]),
+        ("kw = {'gpus': 1}\nif pl.__version__ < '2':\n    Trainer(**kw)\nelse:\n    Trainer(devices=1)\n", []),
+        ("def go(x):\n    kw = {'gpus': 2}\n    if x:\n        kw['gpus'] = 0\n    Trainer(**kw)\n", ["unsafe"] * 2),
+        ("def go():\n    kw = {'gpus': 2}\n    kw['gpus'] = f()\n    Trainer(**kw)\n", ["manual", "manual"]),
+    ],
+)  # fmt: skip
+def test_who_else_gets_a_dictionary(body: str, levels: list[str]) -> None:
+    assert [level for _, level in findings(HEAD + body)] == levels
+
+
+@pytest.mark.parametrize(
+    ("name", "body"),
+    [
+        ("other", "from train import base\n\nprint(base['gpus'])\n"),
+        ("other", "import train\n\nTool(**train.base)\n"),
+    ],
+)
+def test_a_dictionary_that_another_file_speaks_of_stays(name: str, body: str) -> None:
+    text = HEAD + "base = {'gpus': 1}\nTrainer(**base)\n"
+    assert findings(text) == [(3, "safe")]
+    assert findings(text, **{name: body}) == [(3, "manual")]
+
+
+def test_a_field_that_another_file_fills_stays() -> None:
+    text = HEAD + f"{NESTED}cfg = Config()\nTrainer(**cfg.machine.__dict__)\n"
+    assert [level for _, level in findings(text, run="from train import Machine\n\nMachine(2)\n")] == ["manual"]
+    assert [level for _, level in findings(text, run="parser.add_argument('--gpus')\n")] == ["manual"]
+
+
+def test_partial_and_subclasses() -> None:
+    text = HEAD + (
+        "from functools import partial\nfrom engine import Engine, Other\n"
+        "partial(Trainer, gpus=1)\nEngine(gpus=1)\nOther(gpus=1)\n"
+        "class Mine(Trainer):\n    def __init__(self, gpus):\n        super().__init__(gpus=gpus)\n"
+    )
+    engine = (
+        "from pytorch_lightning import Trainer\nclass Engine(Trainer):\n"
+        "    def __init__(self, **o):\n        o.update(devices=1)\n        super().__init__(**o)\n"
+        "class Other:\n    pass\n"
+    )
+    assert findings(text, engine=engine) == [(5, "manual"), (6, "manual"), (10, "manual")]
+
+
+INIT = "    def __init__(self, {}):\n        {}\n        super().__init__({})\n"
+
+
+@pytest.mark.parametrize(
+    ("body", "level"),
+    [
+        ("    pass\n", "safe"),
+        (INIT.format("a=1, **rest", "rest['callbacks'] = []", "b=a, **rest"), "safe"),
+        (
+            INIT.format("accelerator=None, devices=None, **o", "pass", "accelerator=accelerator, devices=devices, **o"),
+            "safe",
+        ),
+        (INIT.format("accelerator=None, **o", "pass", "accelerator='cpu', **o"), "manual"),
+        (INIT.format("accelerator=None, **o", "accelerator = 'cpu'", "accelerator=accelerator, **o"), "manual"),
+        (INIT.format("**o", "o['devices'] = 1", "**o"), "manual"),
+        (INIT.format("**o", "o.update(x)", "**o"), "manual"),
+        (INIT.format("**o", "pass", "devices=2, **o"), "manual"),
+        (INIT.format("gpus=1, **o", "pass", "gpus=gpus, **o"), "manual"),
+        (INIT.format("**o", "pass", "max_epochs=1"), "manual"),
+    ],
+)
+def test_a_trainer_of_the_project_that_hands_on_what_it_is_given(body: str, level: str) -> None:
+    engine = f"from pytorch_lightning import Trainer\nclass Engine(Trainer):\n{body}"
+    text = "from engine import Engine\nEngine(gpus=1, max_epochs=3)\n"
+    assert (2, level) in findings(text, engine=engine)
