@@ -59,13 +59,14 @@ def _sole_target(node: ast.AST) -> ast.expr | None:
 
 
 def meets(file: PythonFile, call: CallNode, name: str, new: Collection[str]) -> bool:
-    """Whether another call that gets the same dictionary gives itself what is to take the place of a key, or changes
-    what that says; one of the two that gets more of a namespace, or of another dictionary, may."""
+    """Whether one of two calls that get the same dictionary gives itself what is to take the place of a key, or changes
+    what that says: the key then says something else for the other. One that gets more of a namespace, or of another
+    dictionary, may."""
     mine = _dictionaries(call)
     for other in alike_calls(file, call):
         if other.node is call.node or not _dictionaries(other) & mine:
             continue
-        given = {item.arg for item in other.node.keywords if item.arg}
+        given = {item.arg for each in (call, other) for item in each.node.keywords if item.arg}
         if not given.isdisjoint(new) or (name in HARDWARE and not given.isdisjoint(COUNTING)):
             return True
         if any(_gets_more(item) for item in (call, other)):

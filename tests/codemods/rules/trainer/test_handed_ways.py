@@ -153,7 +153,7 @@ def test_a_dictionary_that_is_filled_line_by_line_before_its_first_trainer_is_on
     "between",
     [
         "if x:\n    Trainer(**kw)\nkw['callbacks'] = []\n",
-        "def build():\n    return Trainer(**kw)\nkw['callbacks'] = []\n",
+        "def build():\n    return Trainer(**kw)\nbuild()\nkw['callbacks'] = []\n",
         "if x:\n    kw['callbacks'] = []\n",
         "for x in y:\n    kw['callbacks'] = []\n",
         "kw[x] = 1\n",
@@ -182,11 +182,14 @@ def indented(text: str) -> str:
         ("num_processes=3", "gpus=2"),
         ("weights_summary=None", "enable_model_summary=False"),
         ("gpus=2", "distributed_backend='ddp', num_processes=2"),
+        ("gpus=0", "accelerator='cpu'"),
+        ("gpus=2", "accelerator='gpu'"),
     ],
 )
 def test_a_key_whose_successor_another_call_gives_stays(key: str, given: str) -> None:
-    text = f"kw = dict(max_epochs=1, {key})\nTrainer(**kw)\nTrainer({given}, **kw)\n"
-    assert f"dict(max_epochs=1, {key})" in planned(text).final().get("train.py", text.encode()).decode()
+    for calls in (f"Trainer(**kw)\nTrainer({given}, **kw)\n", f"Trainer({given}, **kw)\nTrainer(**kw)\n"):
+        text = f"kw = dict(max_epochs=1, {key})\n{calls}"
+        assert f"dict(max_epochs=1, {key})" in planned(text).final().get("train.py", text.encode()).decode()
 
 
 @pytest.mark.parametrize(
@@ -199,7 +202,7 @@ def test_a_key_whose_successor_another_call_gives_stays(key: str, given: str) ->
 )
 @pytest.mark.parametrize("key", ["'gpus': 0", "'num_processes': 2", "'weights_summary': None"])
 def test_a_key_that_another_call_gets_beside_what_is_not_the_same_stays(calls: str, key: str) -> None:
-    text = f"kw = {{{key}}}\nmore = {{'accelerator': 'cpu'}}\n{calls}"
+    text = f"kw = {{{key}}}\nmore = found({{'accelerator': 'cpu'}})\n{calls}"
     assert {level for line, level in told(text) if line == 2} == {"manual"}
     assert f"kw = {{{key}}}" in planned(text).final().get("train.py", text.encode()).decode()
 
