@@ -12,6 +12,8 @@ from codemods.finding import Finding, Span
 
 Unit = tuple[str, str]
 """A rule's code and the path of a file."""
+WENT = "M"
+"""How the rows of the guide begin that say what went; others say what behaves otherwise."""
 
 
 def told(
@@ -63,14 +65,19 @@ def _answer(
     texts: Mapping[str, tuple[bytes, bytes]],
 ) -> Finding | None:
     """The repair that answers a finding which was left, where its own rule says nothing of the kind about the result:
-    what another rule made at its place, going by the same row, or whatever took the text away that it is about. What
-    has no row speaks of what follows from the move, and is not answered by it."""
+    what another rule made at its place, going by the same row, or whatever took the text away that it is about. Where
+    nothing went, a finding speaks of what follows from the move, and is not answered by it."""
     if finding.applied or not finding.row or (finding.code, finding.path, finding.message, finding.row) in left:
         return None
     applied = [other for other in others if other.applied]
     if repair := _repair_at(finding, [other for other in applied if other.row == finding.row]):
         return repair
-    if finding.cell is not None or finding.path not in texts or not _is_gone(finding, *texts[finding.path]):
+    if (
+        finding.cell is not None
+        or not finding.row.startswith(WENT)
+        or finding.path not in texts
+        or not _is_gone(finding, *texts[finding.path])
+    ):
         return None
     return min(applied, key=lambda other: abs(other.span.line - finding.span.line), default=None)
 

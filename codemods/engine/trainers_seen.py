@@ -187,6 +187,8 @@ def _joined(found: Sequence[Match], made: Sequence[tuple[Match, Said]]) -> list[
     """What was found, and what was made of the views: a rewrite takes the place of what was left to a person there."""
     kept = list(found)
     for match, one in made:
+        if not match.edits and _is_rewritten(one, found):
+            continue
         here = [item for item in kept if _is_same(item, match, one)]
         if not here:
             kept.append(match)
@@ -195,6 +197,13 @@ def _joined(found: Sequence[Match], made: Sequence[tuple[Match, Said]]) -> list[
             kept = [item for item in kept if item not in here]
             kept.insert(min(first, len(kept)), match)
     return list(dict.fromkeys(kept))
+
+
+def _is_rewritten(said: Said, found: Sequence[Match]) -> bool:
+    """Whether the argument is rewritten where it is written: all that it may be is there."""
+    keywords = said.shown.built.call.node.keywords
+    own = {node for item in keywords if item.arg == said.name for node in (item, item.value)}
+    return any(isinstance(edit, NodeEdit) and edit.node in own for match in found for edit in match.edits)
 
 
 def _is_same(item: Match, match: Match, said: Said) -> bool:
