@@ -21,6 +21,7 @@ from codemods.code.outline import CallNode as CallNode
 from codemods.code.outline import ClassNode as ClassNode
 from codemods.code.outline import Expressions, Outline, Within
 from codemods.code.scopes import Scope, bind
+from codemods.code.syntax import says
 from codemods.finding import Span
 
 BOM = b"\xef\xbb\xbf"
@@ -338,6 +339,10 @@ class PythonFile:
             return ""
         if self.made and any(item in self.made for item in every_node(node)):
             return ast.unparse(node)
+        text = self._text_at(node)
+        return text if not self.plain or says(text, node) else ast.unparse(node)
+
+    def _text_at(self, node: ast.expr | ast.stmt | ast.arg | ast.keyword) -> str:
         if node.lineno == node.end_lineno and (line := self.lines[node.lineno - 1]).isascii():
             return line[node.col_offset : node.end_col_offset]
         lines = [line.encode() for line in self.lines[node.lineno - 1 : node.end_lineno]]

@@ -13,6 +13,16 @@ Function = ast.FunctionDef | ast.AsyncFunctionDef
 SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
 
 
+def says(text: str, node: ast.AST) -> bool:
+    """Whether a text is what an expression is written as; of other nodes it is taken to be."""
+    if not isinstance(node, ast.expr):
+        return True
+    try:
+        return ast.unparse(ast.parse(f"({text})", mode="eval")) == ast.unparse(node)
+    except (SyntaxError, ValueError):
+        return False
+
+
 def own_nodes(function: ast.AST) -> Iterator[ast.AST]:
     """The nodes of a function's body in source order, without those of functions and classes inside it, and
     without operators and contexts."""

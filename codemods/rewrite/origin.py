@@ -120,6 +120,8 @@ class Origin:
             if not isinstance(node, ast.expr | ast.stmt):
                 continue
             start, end = self.file.offsets(node)
+            if isinstance(node, ast.Constant) and (start < edit.start < end) != (start < edit.end < end):
+                return False  # what the normal form has as a keyword or an attribute, the text has as a string
             inside = edit.start <= start and end <= edit.end
             if inside and (_binds(node, self.hidden) or (isinstance(node, ast.stmt) and id(node) in self._gone)):
                 return False

@@ -12,7 +12,6 @@ MADE = "return Trainer(gradient_clip_val=0.5)\n"
 FIT = "    trainer.fit(Model(), loader)\n"
 WAYS = {
     "a dictionary": f"    options = {{'gradient_clip_val': 0.5}}\n    trainer = Trainer(**options)\n{FIT}",
-    "a dictionary there": f"    trainer = Trainer(**{{'gradient_clip_val': 0.5}})\n{FIT}",
     "a factory": f"    trainer = build()\n{FIT}\n\ndef build():\n    {MADE}",
     "a factory with a name": f"    trainer = build()\n{FIT}\n\ndef build():\n"
     "    made = Trainer(gradient_clip_val=0.5)\n    return made\n",
@@ -20,13 +19,14 @@ WAYS = {
     "a factory that hands on": f"    trainer = build(gradient_clip_val=0.5)\n{FIT}\n\ndef build(**given):\n"
     "    return Trainer(**given)\n",
     "a subclass": f"    trainer = Own(gradient_clip_val=0.5)\n{FIT}\n\nclass Own(Trainer):\n    pass\n",
-    "a partial": "    from functools import partial\n\n    build = partial(Trainer, gradient_clip_val=0.5)\n"
-    f"    trainer = build()\n{FIT}",
     "an option": "    import argparse\n\n    parser = argparse.ArgumentParser()\n"
     "    parser.add_argument('--clip', type=float, default=0.5)\n    args = parser.parse_args()\n"
     f"    trainer = Trainer(gradient_clip_val=args.clip)\n{FIT}",
 }
 REWRITTEN = {
+    "a dictionary there": f"    trainer = Trainer(**{{'gradient_clip_val': 0.5}})\n{FIT}",
+    "a partial": "    from functools import partial\n\n    build = partial(Trainer, gradient_clip_val=0.5)\n"
+    f"    trainer = build()\n{FIT}",
     "at once": "    Trainer(gradient_clip_val=0.5).fit(Model(), loader)\n",
     "a variable": f"    clip = 0.5\n    trainer = Trainer(gradient_clip_val=clip)\n{FIT}",
     "a second name": f"    T = Trainer\n    trainer = T(gradient_clip_val=0.5)\n{FIT}",
