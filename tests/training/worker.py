@@ -165,7 +165,11 @@ def run(case: dict[str, Any], harness: Any, packages: list[Any], root: Path) -> 
             returned = function(*case["arguments"])
     except BaseException as error:
         traceback.print_exc()
-        failure = {"type": type(error).__name__, "message": str(error), "place": harness.place(error, root)}
+        failure = {
+            "type": type(error).__name__,
+            "message": str(error),
+            "place": harness.place(traceback.walk_tb(error.__traceback__), root),
+        }
     return {**watch.seen, "failure": failure, "returned": returned}
 
 

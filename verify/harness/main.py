@@ -17,8 +17,9 @@ import subprocess
 import sys
 import time
 import traceback
+from collections.abc import Iterable
 from pathlib import Path
-from types import ModuleType
+from types import FrameType, ModuleType
 from typing import Any
 
 OLDEST = (3, 10)
@@ -224,10 +225,24 @@ def installed(name: str) -> str | None:
 
 def execute(spec: dict[str, Any], root: Path, script: Path, watch: Any) -> int:
     """Run the script as `__main__` and record how it ended, which files of the project it loaded, and warnings."""
+    tell_exit(root, watch.record)
     try:
         return run_script(watch.spec, root, script, watch.record)
     finally:
         watch.record("loaded", files=loaded(root, script), warnings=watch.warnings(), **given())
+
+
+def tell_exit(root: Path, record: Record) -> None:
+    """Record who of the project ends the process past all exceptions: a library that aborts it does not come here."""
+    leave, own = os._exit, os.getpid()
+
+    def told(status: int) -> None:
+        if status and os.getpid() == own:
+            where = place(reversed([*traceback.walk_stack(sys._getframe(1))]), root)
+            record("failure", type="SystemExit", message=str(status), place=where, when=time.time())
+        leave(status)
+
+    os._exit = told  # type: ignore[assignment]
 
 
 def given() -> dict[str, list[str] | None]:
@@ -266,15 +281,19 @@ def run_script(spec: dict[str, Any], root: Path, script: Path, record: Record) -
 
 def failed(error: BaseException, root: Path, record: Record, spec: dict[str, Any]) -> None:
     """Record an exception that ended a training, and what of ours it is about, if it is."""
-    told = {"type": type(error).__name__, "message": str(error)[:4000], "place": place(error, root)}
+    told = {
+        "type": type(error).__name__,
+        "message": str(error)[:4000],
+        "place": place(traceback.walk_tb(error.__traceback__), root),
+    }
     record("failure", **told, stands_for=beside("blame").blamed(error, spec), when=time.time())
     traceback.print_exc()
 
 
-def place(error: BaseException, root: Path) -> str | None:
-    """The innermost line of the project that an exception passed."""
+def place(frames: Iterable[tuple[FrameType, int]], root: Path) -> str | None:
+    """The last line of the project among some frames."""
     found = None
-    for frame, line in traceback.walk_tb(error.__traceback__):
+    for frame, line in frames:
         with contextlib.suppress(ValueError, OSError):
             path = Path(frame.f_code.co_filename).resolve().relative_to(root.resolve())
             found = f"{path.as_posix()}:{line}"

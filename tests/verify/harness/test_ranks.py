@@ -154,7 +154,7 @@ def test_the_error_of_another_rank_is_the_failure(folder: Path) -> None:
     assert not raw.recording.fitted and ended is None
 
 
-WORK = "import sys; from verify import ranks; ranks.train([sys.executable, 'rank.py'], {'devices': 3}, print)"
+WORK = "import sys; from verify.harness import ranks; ranks.train([sys.executable, 'rank.py'], {'devices': 3}, print)"
 START = [sys.executable, "-c", WORK]
 ROOT = {"PYTHONPATH": str(Path(__file__).parents[3])}
 
