@@ -94,7 +94,7 @@ def test_a_codemod_that_breaks_the_program_does_not_land(ask: Ask, demo: Path, m
 
 
 def test_a_codemod_that_changes_the_numbers_is_said_to(ask: Ask, demo: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    use(monkeypatch, wrong("self.lr", "2 * getattr(self, 'lr')"))
+    use(monkeypatch, wrong("self.lr", "2 * vars(self)['lr']"))
     said = ask("run", demo, "--require", "same", "--output-format", "json")
     report = said.report()
     assert said.code == 1

@@ -60,6 +60,11 @@ def test_a_scheduler_that_is_stepped_in_every_batch_counts_batches() -> None:
     assert new.failure is not None and "Tried to step" in new.failure.message
 
 
+def test_a_method_that_may_take_optimization_over_leaves_it_open() -> None:
+    line = "self.automatic_optimization = False; self.scheduler.step()"
+    assert [level for level, _, _ in levels(with_hook(line).replace("on_train_batch_end", "steps"))] == ["manual"]
+
+
 @pytest.mark.parametrize(
     "line",
     [
@@ -82,7 +87,6 @@ def test_ways_to_step_a_scheduler(line: str) -> None:
         with_hook("self.optimizer.step()"),
         with_hook("self.scheduler.step()", hook=HOOK.replace("on_train_batch_end", "optimizer_step")),
         with_hook("scheduler.step()", hook=HOOK.replace("on_train_batch_end", "lr_scheduler_step")),
-        with_hook("self.automatic_optimization = False; self.scheduler.step()").replace("on_train_batch_end", "steps"),
     ],
 )
 def test_what_steps_with_the_optimizer_is_safe(text: str) -> None:

@@ -400,7 +400,7 @@ CLS = (
 @pytest.mark.parametrize(
     ("text", "lines"),
     [
-        (CLS.format("**kw", "**kw", "replace_sampler_ddp=True"), [11]),
+        (CLS.format("**kw", "**kw", "track_grad_norm=2"), [11]),
         (CLS.format("**kw", "**kw", "weights_summary='top'"), []),
         (CLS.format("a=1", "a", "replace_sampler_ddp=True"), []),
         (CLS.format("**kw", "**{'replace_sampler_ddp': True, **kw}", "a=1"), [7]),

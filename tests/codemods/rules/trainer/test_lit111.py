@@ -325,7 +325,7 @@ def test_an_older_target_keeps_what_it_has(argument: str, target: str, wanted: s
         ("Trainer(devices=1, distributed_backend='dp')", "Trainer(devices=1)", "safe"),
         ("Trainer(gpus=-1, strategy='dp')", "", "manual"),
         ("Trainer(gpus=n, strategy='dp')", "", "manual"),
-        ("Trainer(**{'accelerator': 'ddp'})", "Trainer(**{'strategy': 'ddp'})", "unsafe"),
+        ("Trainer(**{'accelerator': 'ddp'})", "Trainer(accelerator=\"cpu\", strategy='ddp')", "safe"),
         ("Trainer(strategy='ddp', **{'accelerator': 'ddp'})", "", "manual"),
         ("o = {'num_processes': 4}\nsave(o)\nTrainer(**o)", "", "manual"),
     ],
