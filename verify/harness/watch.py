@@ -208,9 +208,8 @@ class Watch:
         @functools.wraps(original)
         def training_step(this: Any, *args: Any, **kwargs: Any) -> Any:
             self.gradients.hook(this.lightning_module)
-            self.device = str(
-                getattr(this.lightning_module, "device", "")
-            )  # at its end `fit` puts the module back on the CPU
+            # at its end `fit` puts the module back on the CPU
+            self.device = str(getattr(this.lightning_module, "device", ""))
             with contextlib.suppress(Exception):
                 number, most = measures.batch(this.lightning_module.trainer)
                 self.record("batch", number=number, of=most)

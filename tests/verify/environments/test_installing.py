@@ -172,6 +172,7 @@ for place in ({str(folder / "planted")!r}, {str(place.cache / "planted")!r}, {st
         pass
 """
     if tools.contained.level != "full":
+        assert not os.environ.get("CI"), "this is to be seen in CI, with bubblewrap or a mount namespace"
         pytest.skip("this system gives us no mount namespace: builds run with the rights of the user")
     assert tools.fetch([sys.executable, "-c", code], place.cache / STORE) is None
     assert not (folder / "planted").exists()
