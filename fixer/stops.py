@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from difflib import SequenceMatcher
 from itertools import chain
 from typing import TYPE_CHECKING
 
 from codemods.code.source import Source
 from codemods.engine.memory import Memory
+from codemods.engine.moved import Moved
 from codemods.engine.plan import Plan, find
 from codemods.engine.scan import Options
 from codemods.finding import Finding
@@ -102,28 +102,20 @@ def _found(sources: Sequence[Source], made: Plan, again: Sequence[Finding]) -> I
             places.add((item.code, item.path, item.cell, item.span.line))
             yield Stop(item.path, item.span.line, item.message, reason, item.code, item.cell)
     before, after = {source.path: source.data for source in sources}, made.final()
+    moved: dict[str, Moved] = {}
     for item in made.findings:
         if not item.applied and _stops(item) and (item.code, item.path, item.message) not in said:
-            rewritten = after.get(item.path) if item.cell is None else None
-            line = _moved(item.span.line, before.get(item.path, b""), rewritten)
+            line = item.span.line
+            if item.cell is None and item.path in after:
+                if item.path not in moved:
+                    moved[item.path] = Moved(before.get(item.path, b""), after[item.path])
+                line = moved[item.path].line(line)
             if (item.code, item.path, item.cell, line) not in places:
                 yield Stop(item.path, line, item.message, item.reason, item.code, item.cell)
 
 
 def _stops(finding: Finding) -> bool:
     return finding.stops and not finding.path.endswith(_DOCUMENTS)
-
-
-def _moved(line: int, before: bytes, after: bytes | None) -> int:
-    """Where a line stands in the rewritten file; where it is gone, the one that took its place."""
-    if after is None:
-        return line
-    for _, start, end, first, last in SequenceMatcher(
-        None, before.splitlines(), after.splitlines(), autojunk=False
-    ).get_opcodes():
-        if start < line <= end:
-            return min(first + line - start, max(last, first + 1))
-    return line
 
 
 def _seen(item: Evidence) -> Iterator[Stop]:

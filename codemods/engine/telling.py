@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Collection, Container, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
-from difflib import SequenceMatcher
 from itertools import zip_longest
 
+from codemods.engine.moved import Moved
 from codemods.finding import Finding, Span
 
 Unit = tuple[str, str]
 """A rule's code and the path of a file."""
 WENT = "M"
 """How the rows of the guide begin that say what went; others say what behaves otherwise."""
+_WORD = re.compile(r"\w+")
 
 
 def told(
     settled: Sequence[Finding],
-    left: Container[tuple[str, str, str, str | None]],
+    left: Collection[tuple[str, str, str, str | None]],
     changed: Collection[Unit],
     seen: Mapping[Unit, Sequence[Finding]],
     texts: Mapping[str, tuple[bytes, bytes]],
@@ -34,52 +36,65 @@ def told(
         path: [finding for finding in found if finding.applied and (finding.code, path) in changed]
         for path, found in files.items()
     }
+    moved = {
+        path: Moved(*both) for path, both in texts.items() if any(_may_be_gone(item) for item in files.get(path, ()))
+    }
     instead: dict[Finding, Finding] = {}
     for (code, path), then in seen.items():
         mine = [finding for finding in files.get(path, ()) if finding.code == code]
         instead |= _forestalled(mine, then, repairs.get(path, ()))
     return tuple(
         _answered(finding, answer)
-        if (answer := _answer(finding, files[finding.path], left, texts))
+        if (answer := _answer(finding, files[finding.path], left, repairs, moved.get(finding.path)))
         else instead.get(finding, finding)
         for finding in every
     )
 
 
-def _is_gone(finding: Finding, before: bytes, after: bytes) -> bool:
-    """Whether the text that a finding is about stands in none of the lines that took the place of its own."""
-    old, new = (text.decode(errors="replace").splitlines() for text in (before, after))
-    place = finding.span
-    first = old[place.line - 1]
-    said = first[place.column - 1 : place.end_column - 1] if place.end_line == place.line else first[place.column - 1 :]
-    for kind, start, end, to, until in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
-        if start < place.line <= end:
-            return kind != "equal" and not any(said in line for line in new[to:until])
-    return False
+def _may_be_gone(finding: Finding) -> bool:
+    return not finding.applied and finding.row is not None and finding.row.startswith(WENT)
+
+
+def _is_gone(finding: Finding, moved: Moved) -> bool:
+    """Whether what a finding names, or else its text, stands in none of the lines that took the place of its own."""
+    place, block = finding.span, moved.block(finding.span.line)
+    if block is None or block.is_kept:
+        return False
+    first = moved.old[place.line - 1]
+    text = first[place.column - 1 : place.end_column - 1] if place.end_line == place.line else first[place.column - 1 :]
+    told = set(_WORD.findall(finding.message))
+    named = [word for word in _WORD.findall(text) if word in told]
+    what = re.compile(rf"\b{named[-1]}\b" if named else re.escape(text.strip()))
+    return not any(what.search(moved.new[line - 1]) for line in block.new)
 
 
 def _answer(
     finding: Finding,
     others: Sequence[Finding],
-    left: Container[tuple[str, str, str, str | None]],
-    texts: Mapping[str, tuple[bytes, bytes]],
+    left: Collection[tuple[str, str, str, str | None]],
+    repairs: Mapping[str, Sequence[Finding]],
+    moved: Moved | None,
 ) -> Finding | None:
     """The repair that answers a finding which was left, where its own rule says nothing of the kind about the result:
-    what another rule made at its place, going by the same row, or whatever took the text away that it is about. Where
+    what another rule made at its place, going by the same row, or what took the text away that it is about. Where
     nothing went, a finding speaks of what follows from the move, and is not answered by it."""
     if finding.applied or not finding.row or (finding.code, finding.path, finding.message, finding.row) in left:
         return None
     applied = [other for other in others if other.applied]
     if repair := _repair_at(finding, [other for other in applied if other.row == finding.row]):
         return repair
-    if (
-        finding.cell is not None
-        or not finding.row.startswith(WENT)
-        or finding.path not in texts
-        or not _is_gone(finding, *texts[finding.path])
-    ):
+    if moved is None or finding.cell is not None or not finding.row.startswith(WENT) or not _is_gone(finding, moved):
         return None
-    return min(applied, key=lambda other: abs(other.span.line - finding.span.line), default=None)
+    if any((code, path, row) == (finding.code, finding.path, finding.row) for code, path, _, row in left):
+        return None  # a message may name what another rule wrote there
+    block = moved.block(finding.span.line)
+    by_others = [repair for repair in repairs[finding.path] if repair.code != finding.code]
+    near = [repair for repair in by_others if block and set(_lines_of(repair)) & set(block.old)] or by_others
+    return min(near, key=lambda repair: abs(repair.span.line - finding.span.line), default=None)
+
+
+def _lines_of(finding: Finding) -> range:
+    return range(finding.span.line, finding.span.end_line + 1)
 
 
 def _answered(finding: Finding, answer: Finding) -> Finding:

@@ -18,7 +18,7 @@ from codemods.lightning.object_arguments import class_names
 from codemods.lightning.objects import OTHERS
 from codemods.lightning.views import TRAINERS, Shown, View, views_of
 from codemods.lightning.wanted import Wanted
-from codemods.rewrite.carrying import Delta, carried, delta_of, edits_of_call
+from codemods.rewrite.carrying import Delta, carried, delta_of, edits_of_call, made_of_call
 from codemods.rewrite.dictionaries import ONE_PLACE, in_one_place
 from codemods.rule import Match, NodeEdit, Rule, TextEdit
 
@@ -53,10 +53,9 @@ def seen_at_trainers(rule: Rule, file: PythonFile, facts: Facts, found: Sequence
     """What a rule finds in a file, where it found `found` so far: these, and what it finds with every Trainer written
     out."""
     try:
-        made = [item for wanted in _wanted(rule) for item in _of_views(rule, file, facts, wanted)]
+        return _joined(found, [item for wanted in _wanted(rule) for item in _of_views(rule, file, facts, wanted)])
     except Exception as error:  # a tree that no text gives may be one that a rule cannot take: the text's own is kept
         return [*found, unseen(rule, error)]
-    return _joined(found, made)
 
 
 def _of_views(rule: Rule, file: PythonFile, facts: Facts, wanted: Wanted) -> list[tuple[Match, Said]]:
@@ -200,10 +199,20 @@ def _joined(found: Sequence[Match], made: Sequence[tuple[Match, Said]]) -> list[
 
 
 def _is_rewritten(said: Said, found: Sequence[Match]) -> bool:
-    """Whether the argument is rewritten where it is written: all that it may be is there."""
-    keywords = said.shown.built.call.node.keywords
-    own = {node for item in keywords if item.arg == said.name for node in (item, item.value)}
-    return any(isinstance(edit, NodeEdit) and edit.node in own for match in found for edit in match.edits)
+    """Whether the value that an argument may have is written in the call itself, and is not there any more once the
+    rule has rewritten that."""
+    call, name = said.shown.built.call.node, said.name or ""
+    value = next((ast.unparse(item.value) for item in said.shown.call.keywords if item.arg == name), "")
+    for edit in (edit for match in found for edit in match.edits if isinstance(edit, NodeEdit) and edit.node is call):
+        before, after = (texts.get(name, "") for texts in made_of_call(edit, call) or ({}, {}))
+        if value in _parts(before) and value not in _parts(after):
+            return True
+    return False
+
+
+def _parts(text: str) -> set[str]:
+    """The expressions that a text is made of."""
+    return {ast.unparse(node) for node in ast.walk(ast.parse(text)) if isinstance(node, ast.expr)}
 
 
 def _is_same(item: Match, match: Match, said: Said) -> bool:

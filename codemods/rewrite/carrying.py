@@ -62,16 +62,10 @@ def _of_argument(node: cst.Call, *, change: Callable[[Any], Any], name: str, who
 
 def delta_of(edit: NodeEdit, shown: Shown) -> Delta | None:
     """What an edit makes of the arguments of a Trainer as it is shown; None where it does something else too."""
-    import libcst as cst
-
-    call = cst.ensure_type(cst.parse_expression(ast.unparse(shown.call)), cst.Call)
-    try:
-        after = edit.change(call)
-    except (TypeError, AttributeError, StopIteration, cst.CSTValidationError):
+    texts = made_of_call(edit, shown.call)
+    if texts is None:
         return None
-    if not isinstance(after, cst.Call) or not after.func.deep_equals(call.func):
-        return None
-    before, then = _texts(call), _texts(after)
+    before, then = texts
     gone = tuple(name for name in before if name not in then)
     back = {
         ast.unparse(value): ast.unparse(argument.value)
@@ -85,6 +79,20 @@ def delta_of(edit: NodeEdit, shown: Shown) -> Delta | None:
             new.append((name, None if same else _restored(text, back)))
     other = tuple((name, text) for name, text in then.items() if name in before and before[name] != text)
     return Delta(gone, tuple(new), other)
+
+
+def made_of_call(edit: NodeEdit, node: ast.Call) -> tuple[dict[str, str], dict[str, str]] | None:
+    """The texts of a call's keywords before and after an edit; None where it does something else too."""
+    import libcst as cst
+
+    call = cst.ensure_type(cst.parse_expression(ast.unparse(node)), cst.Call)
+    try:
+        after = edit.change(call)
+    except (TypeError, AttributeError, StopIteration, ValueError, cst.CSTValidationError):
+        return None
+    if not isinstance(after, cst.Call) or not after.func.deep_equals(call.func):
+        return None
+    return _texts(call), _texts(after)
 
 
 def _texts(call: cst.Call) -> dict[str, str]:

@@ -9,13 +9,14 @@ from typing import Any
 import libcst as cst
 import pytest
 
-from codemods.engine.plan import Plan
+from codemods.engine.plan import Plan, plan
+from codemods.engine.scan import Options
 from codemods.engine.telling import told
 from codemods.finding import Finding, Span
 from codemods.lightning.facts import Facts
 from codemods.rule import Match, NodeEdit, Rule
 from tests.codemods.engine.test_engine import breaking
-from tests.codemods.support import run_rules
+from tests.codemods.support import rule, run_rules, sources
 
 FILL = breaking(lambda node: node.with_changes(args=[cst.Arg(cst.Integer("2"))]), "AAA001")
 NAME = breaking(lambda node: cst.Name("done"), "BBB001")
@@ -115,26 +116,70 @@ def test_all_that_a_repair_led_to_is_told_at_its_cell() -> None:
 
 
 LEFT = Finding("AAA001", "a.py", Span(1, 5, 1, 8), "old went", "manual", "by hand", "M001")
-MADE = Finding("AAA001", "a.py", Span(1, 1, 1, 2), "x", "safe", "r", "M002", applied=True)
+MADE = Finding("BBB001", "a.py", Span(1, 1, 1, 2), "x", "safe", "r", "M002", applied=True)
+OLD = b"x = old\nsee(old)\n"
 
 
 @pytest.mark.parametrize(
     ("finding", "after", "again", "answered"),
     [
-        (LEFT, "y = new\nsee(old)\n", False, True),
-        (LEFT, "y = new\nsee(old)\n", True, False),
-        (LEFT, "y = old\nsee(old)\n", False, False),
-        (LEFT, "x = old\nsee(new)\n", False, False),
-        (replace(LEFT, row=None), "y = new\nsee(old)\n", False, False),
-        (replace(LEFT, cell=0), "y = new\nsee(old)\n", False, False),
+        (LEFT, "y = new\nsee(old)\n", None, True),
+        (LEFT, "y = new\nsee(old)\n", LEFT.message, False),
+        (LEFT, "y = new\nsee(old)\n", "the same in other words", False),
+        (LEFT, "y = old\nsee(old)\n", None, False),
+        (LEFT, "y = new.old\nsee(old)\n", None, False),
+        (LEFT, "x = old\nsee(new)\n", None, False),
+        (replace(LEFT, row=None), "y = new\nsee(old)\n", None, False),
+        (replace(LEFT, row="B01"), "y = new\nsee(old)\n", None, False),
+        (replace(LEFT, cell=0), "y = new\nsee(old)\n", None, False),
+        (replace(LEFT, code="BBB001"), "y = new\nsee(old)\n", None, False),
     ],
 )
 def test_what_took_the_text_of_a_finding_away_answers_it(
-    finding: Finding, after: str, again: bool, answered: bool
+    finding: Finding, after: str, again: str | None, answered: bool
 ) -> None:
-    """A finding without a row speaks of what follows from the move, which a rewrite of its place does not answer."""
-    left = {(finding.code, finding.path, finding.message, finding.row)} if again else set()
-    texts = {"a.py": (b"x = old\nsee(old)\n", after.encode())}
-    first, _ = told([finding, MADE], left, {("AAA001", "a.py")}, {}, texts)
+    """Where nothing went, a finding speaks of what follows from the move, which a rewrite of its place does not
+    answer."""
+    left = {(finding.code, finding.path, again, finding.row)} if again else set()
+    first, _ = told([finding, MADE], left, {("BBB001", "a.py")}, {}, {"a.py": (OLD, after.encode())})
     assert first.applied is answered
-    assert first.reason == ("The repair of AAA001 answers it." if answered else "by hand")
+    assert first.reason == ("The repair of BBB001 answers it." if answered else "by hand")
+
+
+@pytest.mark.parametrize("above", [b"\x0c", "'\u2028'\n".encode(), b"'\x85'\n"])
+def test_lines_are_those_of_python(above: bytes) -> None:
+    """What breaks a line for `str.splitlines` alone moves no finding to the line of another."""
+    before, after = above + OLD, above + OLD.replace(b"x = old", b"x = new")
+    line = 2 + above.count(b"\n")
+    kept = replace(LEFT, span=Span(line, 5, line, 8))
+    first, _ = told([kept, MADE], (), {("BBB001", "a.py")}, {}, {"a.py": (before, after)})
+    assert not first.applied
+
+
+def test_a_name_that_only_moved_is_left() -> None:
+    """The rule of the other name changes what stands before it; the message says what stands there now."""
+    text = (
+        "import pytorch_lightning\n\nx = pytorch_lightning.utilities.parsing.str_to_bool_or_str\n"
+        "trainer = pytorch_lightning.Trainer(max_epochs=1)\n"
+    )
+    rules = (rule("LIT001"), rule("LIT002"))
+    made = plan(sources({"a.py": text}), Options(rules, jobs=1, namespace="lightning"))
+    assert "lightning.pytorch.utilities.parsing.str_to_bool_or_str" in made.final()["a.py"].decode()
+    assert [item.applied for item in made.findings if item.code == "LIT001"] == [False]
+
+
+def test_the_rule_that_replaced_the_place_is_the_one_that_answers() -> None:
+    text = (
+        "from pytorch_lightning import LightningModule\n\n\nclass Model(LightningModule):\n"
+        "    @property\n"
+        "    def num_training_steps(self):\n        if self.trainer.max_steps:\n"
+        "            return self.trainer.max_steps\n        batches = len(self.trainer.datamodule.train_dataloader())\n"
+        "        devices = max(1, self.trainer.num_gpus, self.trainer.num_processes)\n"
+        "        if self.trainer.tpu_cores:\n            devices = max(devices, self.trainer.tpu_cores)\n"
+        "        effective = self.trainer.accumulate_grad_batches * devices\n"
+        "        return (batches // effective) * self.trainer.max_epochs\n"
+    )
+    made = run_rules({"a.py": text}, unsafe=True)
+    assert "estimated_stepping_batches" in made.final()["a.py"].decode()
+    found = [(item.applied, item.reason) for item in made.findings if item.row == "M108"]
+    assert found == [(True, "The repair of STP002 answers it.")] * 2

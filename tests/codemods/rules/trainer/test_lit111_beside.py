@@ -116,3 +116,18 @@ def test_a_strategy_that_a_mapping_may_lack_is_chosen_freely() -> None:
     assert after == text.replace('.get("backend")', '.get("backend") or "auto"')
     for other in ('.get("backend", "ddp")', '["backend"]'):
         assert not run_rules({"a.py": text.replace('.get("backend")', other)}, rule("LIT111")).changes
+
+
+PLUGIN = f"{HEAD}from pytorch_lightning.plugins import DDPPlugin\nfrom opt import n\n"
+
+
+def test_none_that_goes_with_the_rewrite_of_its_value_is_not_left() -> None:
+    made = run_rules({"train.py": f"{PLUGIN}Trainer(strategy=DDPPlugin() if n > 1 else None)\n"}, rule("LIT111"))
+    assert made.final()["train.py"].decode().endswith('Trainer(strategy=DDPStrategy() if n > 1 else "auto")\n')
+    assert [item.fix for item in made.findings] == ["safe", "safe"]
+
+
+def test_none_that_stands_elsewhere_stays_to_be_told() -> None:
+    text = f"{PLUGIN}def go(other=None):\n    return Trainer(strategy=DDPPlugin() if n > 1 else other)\n"
+    found = run_rules({"train.py": text}, rule("LIT111")).findings
+    assert [item.span.line for item in found if item.fix == "manual"] == [5]
