@@ -17,7 +17,7 @@ import subprocess
 import sys
 import time
 import traceback
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from types import FrameType, ModuleType
 from typing import Any
@@ -225,24 +225,36 @@ def installed(name: str) -> str | None:
 
 def execute(spec: dict[str, Any], root: Path, script: Path, watch: Any) -> int:
     """Run the script as `__main__` and record how it ended, which files of the project it loaded, and warnings."""
-    tell_exit(root, watch.record)
+
+    def tell() -> None:
+        watch.record("loaded", files=loaded(root, script), warnings=watch.warnings(), **given())
+
+    tell_exits(root, watch.record, tell)
     try:
         return run_script(watch.spec, root, script, watch.record)
     finally:
-        watch.record("loaded", files=loaded(root, script), warnings=watch.warnings(), **given())
+        tell()
 
 
-def tell_exit(root: Path, record: Record) -> None:
-    """Record who of the project ends the process past all exceptions: a library that aborts it does not come here."""
-    leave, own = os._exit, os.getpid()
+def tell_exits(root: Path, record: Record, tell: Callable[[], None]) -> None:
+    """Record where the project ends the process past all exceptions, and what there is to tell by then."""
+    own = os.getpid()
 
-    def told(status: int) -> None:
-        if status and os.getpid() == own:
-            where = place(reversed([*traceback.walk_stack(sys._getframe(1))]), root)
-            record("failure", type="SystemExit", message=str(status), place=where, when=time.time())
-        leave(status)
+    def telling(leave: Callable[..., Any], how: str) -> Callable[..., None]:
+        def told(status: int | None = None) -> None:
+            if os.getpid() == own:
+                where = place(reversed([*traceback.walk_stack(sys._getframe(1))]), root)
+                if where and status != 0:
+                    said = how if status is None else str(status)
+                    record("failure", type="SystemExit", message=said, place=where, when=time.time())
+                tell()
+            leave() if status is None else leave(status)
 
-    os._exit = told  # type: ignore[assignment]
+        return told
+
+    leaving: Any = os
+    for name in ("_exit", "abort"):
+        setattr(leaving, name, telling(getattr(os, name), name))
 
 
 def given() -> dict[str, list[str] | None]:

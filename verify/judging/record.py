@@ -36,7 +36,8 @@ class Weight:
 
 
 CRASHED = "ProcessEnded"
-"""How the failure of a process is called that ended without an exception of Python."""
+"""How the failure of a process is called that ended without an exception of Python; verify.harness.ranks, which can
+import nothing of this package, spells it too."""
 
 
 @dataclass(frozen=True)
@@ -49,8 +50,8 @@ class Raw:
     Python was lent, and to whom; `compiled` which of its Cython files were, or failed to be;
     `installed` which distribution of its own it asked for, `moved` which modules asked for CUDA where there is none.
     `calls` are the functions of the project that were called, as `path:line`, None where that is not known;
-    `evaluated` is what of an evaluation works that fails in the other tree; `stands_for` names, as verify.standins
-    does, what of ours the failure that ended it is about.
+    `evaluated` is what of an evaluation works that fails in the other tree; `stands_for` names, as
+    verify.harness.standins does, what of ours the failure that ended it is about.
     """
 
     recording: Recording

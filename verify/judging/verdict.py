@@ -241,7 +241,8 @@ def _compared(
     cut = before.ended or after.ended
     if cut and (found or new.failure or flaw):
         return judged("inconclusive", ground if flaw else trains, _cut("both train", cut))
-    if new.failure and not _same_failure(old, new) and not old.failure:
+    is_aborted = after.is_crashed and not old.failure
+    if new.failure and not _same_failure(old, new) and not old.failure and not is_aborted:
         return judged("regressed", ground, f"`fit` ends in both, but afterwards the patched tree fails: {_end(after)}")
     if flaw:
         return judged("regressed", ground, f"`fit` ends in both, but now {flaw}")
@@ -250,6 +251,9 @@ def _compared(
     if found:
         reason = f"both train, with other numbers: {_listed(found)}"
         return judged("changed", trains, reason, *_more(found), *_noisy(noise, exact))
+    if is_aborted:
+        reason = f"both train alike, but afterwards something outside of Python ended the patched tree: {_end(after)}"
+        return judged("inconclusive", trains, reason)
     if not new.optimizer_steps:
         reason = f"`fit` ends in both with {len(new.losses)} losses alike, but no optimizer steps in either"
         return judged("inconclusive", trains, reason)

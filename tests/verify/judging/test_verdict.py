@@ -349,3 +349,12 @@ def test_a_process_that_was_aborted_is_neither_a_regression_nor_a_repair() -> No
     judgement = judge(failed(failure=CRASH), RAW, ())
     assert short(judgement) == ("inconclusive", "trains")
     assert "MPI_INIT" in " ".join(told.text for told in judgement.facts)
+
+
+def test_a_process_that_is_aborted_after_its_training_hides_no_other_number() -> None:
+    judgement = judge(RAW, raw(failure=CRASH), ())
+    assert short(judgement) == ("inconclusive", "trains")
+    assert "both train alike" in judgement.reason and "MPI_INIT" in judgement.reason
+    other = judge(RAW, raw(failure=CRASH, losses=tuple(loss * 2 for loss in RECORDING.losses)), ())
+    assert other.verdict == "changed"
+    assert judge(RAW, raw(failure=BOOM), ()).verdict == "regressed"
