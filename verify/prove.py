@@ -109,7 +109,10 @@ def _prove(before: Sources, after: Sources, bench: Bench) -> Evidence:
     pair = environments_for(before, after, [entry.script for entry in found[:1]] or files, bench)
     bench.progress("looking up what the files use of Lightning")
     known.doing = "looking up names"
-    known.problems, known.left = problems, left = _conform(after, pair.after, bench)
+    try:
+        known.problems, known.left = problems, left = _conform(after, pair.after, bench)
+    except Unavailable as error:
+        return replace(_evidence(request, Judgement("inconclusive", None, str(error))), environments=pair.environments)
     known.looked, tried = True, known.scripts
     for number, entry in enumerate(found):
         clock.enter(SCRIPTS, 0.5 if found[number + 1 :] else 1.0)
@@ -315,7 +318,10 @@ def _told(uses: Mapping[str, list[Any]], ready: Ready, bench: Bench) -> tuple[Ma
         return before
     spec = {"mode": "facts", "uses": left, "seconds": bench.request.timeout}
     outcome, record = run_harness("facts", spec, ready, bench.folder, bench)
-    told = names.answers(events(record))
+    said = list(events(record))
+    if reason := names.unloadable(said):
+        raise Unavailable(f"the target's Lightning could not be loaded: {reason}")
+    told = names.answers(said)
     if outcome.status != 0 or any(names.unanswered(left, told).values()):
         raise Unavailable(f"the target environment cannot be asked for its names: {last_line(outcome)}")
     names.remember(bench.cache, ready.interpreter, told)

@@ -168,6 +168,24 @@ def test_a_given_interpreter_without_lightning_says_what_to_install(tmp_path: Pa
     assert "install torch" in evidence.reason
 
 
+def test_a_lightning_that_cannot_be_loaded_here_lacks_no_names(tmp_path: Path) -> None:
+    """torchmetrics loads librosa 0.9 where it is there, and that a library of the system: each name was missing."""
+    python = tmp_path / "broken"
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(python)], check=True)
+    (site,) = python.glob("lib/*/site-packages")
+    for name, version in (("torch", "2.13.0"), ("pytorch_lightning", "2.6.6")):
+        (site / f"{name}-{version}.dist-info").mkdir()
+        (site / f"{name}-{version}.dist-info" / "METADATA").write_text(f"Name: {name}\nVersion: {version}\n")
+    (site / "pytorch_lightning").mkdir()
+    (site / "pytorch_lightning" / "__init__.py").write_text("raise OSError('cannot load library libsndfile.so')\n")
+    evidence = run(tmp_path, OLD, NEW, python=python / "bin" / "python")
+    assert (evidence.verdict, evidence.rung, evidence.problems, evidence.left) == ("inconclusive", None, (), ())
+    assert evidence.reason == (
+        "the target's Lightning could not be loaded: "
+        "importing pytorch_lightning fails: OSError: cannot load library libsndfile.so"
+    )
+
+
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
 def test_nothing_survives_the_end_of_fixer(interrupts: None, tmp_path: Path, number: signal.Signals) -> None:
     hang = HEAD + "import time\nopen(PATH, 'w').write('here')\nwhile True: time.sleep(1)\npl.Trainer().fit()\n"

@@ -31,6 +31,15 @@ def answers(events: Iterable[Any]) -> tuple[Event, ...]:
     return tuple(event for event in events if isinstance(event, dict) and _key(event))
 
 
+def unloadable(events: Iterable[Any]) -> str | None:
+    """Why the Lightning of the environment cannot be loaded, where it cannot: that says nothing of its names."""
+    for event in events:
+        match event:
+            case {"event": "unloadable", "reason": str(reason)}:
+                return reason
+    return None
+
+
 def remember(cache: Path, interpreter: Interpreter, events: Iterable[Event]) -> None:
     """Keep what an environment told; one that is being developed may tell something else tomorrow."""
     if any("dev" in version or "+" in version for name, version in interpreter.packages.items() if "lightning" in name):

@@ -10,11 +10,19 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
+NO_PACKAGE = "there is no package {}"
+
 # -- facts about the installed packages
 
 
 def facts(uses: dict[str, Any], record: Callable[..., None]) -> None:
-    """Say of every name whether it exists and how it is called, and of every hook what its base class has."""
+    """Say of every name whether it exists and how it is called, and of every hook what its base class has; and of a
+    package that cannot be loaded as it is installed, which says nothing of its names."""
+    for package in sorted({name.split(".")[0] for name in uses["names"]}):
+        found, missing = resolve(package)
+        if found is None and missing != NO_PACKAGE.format(package):
+            record("unloadable", package=package, reason=missing)
+            return
     for name in uses["names"]:
         found, missing = resolve(name)
         record("name", name=name, missing=missing, parameters=parameters(found), role=role(found))
@@ -45,7 +53,7 @@ def resolve(name: str) -> tuple[Any, str | None]:
             except AttributeError:
                 return None, f"{'.'.join(parts[:at])} has no {parts[at]}"
         return found, None
-    return None, f"there is no package {parts[0]}"
+    return None, NO_PACKAGE.format(parts[0])
 
 
 def parameters(function: Any) -> list[list[Any]] | None:
