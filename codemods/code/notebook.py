@@ -68,11 +68,6 @@ class Notebook(PythonFile):
         known = tuple(cell for cell, _ in masked)
         return cls(source.path, text, tree, "utf-8", source.data.startswith(BOM), raw, known)
 
-    @property
-    def module(self) -> str:
-        """A name that no import can mean."""
-        return self.path.replace("/", ".")
-
     def encode(self, text: str) -> bytes:
         """The notebook with the cells of a new text. Raises ValueError where that is not laid out in its cells."""
         parts = _CELL_LINE.split(text)

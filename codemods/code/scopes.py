@@ -208,6 +208,13 @@ def _statements(body: list[ast.stmt]) -> Iterator[ast.stmt]:
             stack.extend(reversed(getattr(node, name)))
 
 
+def module_name(path: str) -> str:
+    """`pkg/sub/__init__.py` is `pkg.sub`, `pkg/a.py` is `pkg.a`. No import can mean the name of a notebook, which may
+    lie beside a module of the same stem."""
+    parts = PurePosixPath(path if path.endswith(".ipynb") else path.removesuffix(PurePosixPath(path).suffix)).parts
+    return ".".join(parts[:-1] if parts and parts[-1] == "__init__" else parts)
+
+
 def _bindings(scope: Scope) -> Iterator[tuple[str, str]]:
     node, path = scope.node, scope.path
     if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
@@ -216,7 +223,7 @@ def _bindings(scope: Scope) -> Iterator[tuple[str, str]]:
         for argument in [*every, *filter(None, (arguments.vararg, arguments.kwarg))]:
             yield argument.arg, OPAQUE
     local = isinstance(node, ast.Module)
-    module = ".".join(PurePosixPath(path).with_suffix("").parts).removesuffix(".__init__") if local else ""
+    module = module_name(path) if local else ""
     others: list[Any] = []
     spare = _stand_ins(scope.statements)
     for statement in scope.statements:

@@ -11,7 +11,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from itertools import accumulate
-from pathlib import PurePosixPath
 from typing import Any
 
 from codemods.code.nodes import CHILD_FIELDS, STATEMENTS, every_node
@@ -20,7 +19,7 @@ from codemods.code.outline import AssignNode as AssignNode
 from codemods.code.outline import CallNode as CallNode
 from codemods.code.outline import ClassNode as ClassNode
 from codemods.code.outline import Expressions, Outline, Within
-from codemods.code.scopes import Scope, bind
+from codemods.code.scopes import Scope, bind, module_name
 from codemods.code.syntax import says
 from codemods.finding import Span
 
@@ -37,6 +36,13 @@ class Source:
     path: str
     kind: str
     data: bytes
+
+    @cached_property
+    def unescaped(self) -> bytes:
+        """The bytes to look for text in: of a notebook with quotes and line breaks as a cell has them, not its JSON."""
+        if self.kind != "notebook":
+            return self.data
+        return re.sub(rb"\\([nrt\"])", lambda found: b'"' if found[1] == b'"' else b"\n", self.data)
 
 
 class Unreadable(Exception):
@@ -392,9 +398,3 @@ def _ignore(text: str, line: int, start: int) -> Ignore | None:
     written = "*" if match is None or match.group(1) is None else match.group(1).upper()
     codes = tuple(code for part in written.split(",") if (code := part.strip()))
     return Ignore(line, start + match.start(), start + match.end(), codes) if match and codes else None
-
-
-def module_name(path: str) -> str:
-    """`pkg/sub/__init__.py` is `pkg.sub`, `pkg/a.py` is `pkg.a`."""
-    parts = PurePosixPath(path).with_suffix("").parts
-    return ".".join(parts[:-1] if parts and parts[-1] == "__init__" else parts)

@@ -8,7 +8,6 @@ from collections.abc import Iterable, Mapping
 from codemods.code.source import Source
 
 _WORD = re.compile(rb"\w+")
-_ESCAPE = re.compile(rb"\\[nrt]")
 _APART = bytes(code if _WORD.fullmatch(bytes([code])) else ord(" ") for code in range(256))
 """Every byte that is no part of a word as a space."""
 
@@ -44,7 +43,7 @@ class Search:
                 paths &= self._with_word(before + match.group() + behind)
             whole = len(found) == 1 and found[0].group() == text
             self._known[text] = (
-                paths if whole else frozenset(path for path in paths if text in self._sources[path].data)
+                paths if whole else frozenset(path for path in paths if text in self._sources[path].unescaped)
             )
         return self._known[text]
 
@@ -64,8 +63,5 @@ class Search:
 
 
 def words_of(source: Source) -> set[bytes]:
-    """The words of a file; in a notebook those behind a line break too, which its JSON writes as letters."""
-    words = set(source.data.translate(_APART).split())
-    if source.kind == "notebook":
-        words |= set(_ESCAPE.sub(b" ", source.data).translate(_APART).split())
-    return words
+    """The words of a file."""
+    return set(source.unescaped.translate(_APART).split())

@@ -20,8 +20,8 @@ def triggered(source: Source, rules: Sequence[Rule]) -> tuple[Rule, ...]:
         for rule in rules
         if _reads(rule, source)
         and (
-            any(text in source.data for text in _triggers(rule, source))
-            or any(word in source.data and _is_handed(word, source) for word in called_words(rule))
+            any(text in source.unescaped for text in _triggers(rule, source))
+            or any(word in source.unescaped and _is_handed(word, source) for word in called_words(rule))
         )
     )
 
@@ -66,7 +66,7 @@ def called_words(rule: Rule) -> tuple[bytes, ...]:
 def _is_handed(word: bytes, source: Source) -> bool:
     """Whether a file speaks of something that is called elsewhere: by a string, an attribute, a partial call or another
     name."""
-    return source.kind == "python" and _handed(word).search(source.data) is not None
+    return source.kind in ("python", "notebook") and _handed(word).search(source.unescaped) is not None
 
 
 @cache

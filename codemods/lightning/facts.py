@@ -134,7 +134,7 @@ class Facts:
         For the few rules that follow a value into it: what many files need of one another is collected.
         """
         source = self.sources.get(path)
-        if source is None or source.kind != "python":
+        if source is None or source.kind not in ("python", "notebook"):
             return None
         try:
             return self.trees.open(path)
@@ -166,7 +166,10 @@ class Facts:
         return None
 
     def path_of(self, module: str, near: str) -> str | None:
-        """The file of a dotted module, among all files of the tree; None where there is none, or several."""
+        """The file of a dotted module, among all files of the tree; None where there is none, or several. A notebook
+        is known to itself alone."""
+        if module == near.replace("/", "."):
+            return near
         paths = self._stems.get(module.rpartition(".")[2], ())
         suffix = module.replace(".", "/")
         fits = [path for path, stem in paths if stem == suffix or stem.endswith(f"/{suffix}")]

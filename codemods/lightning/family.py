@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterable
 
 from codemods.code.scopes import ROOT
@@ -23,6 +24,18 @@ def _family(facts: Facts, item: ClassFact) -> tuple[ClassFact, ...]:
     below = [*facts.subclasses(item), *_perhaps_below(facts, item)]
     every = [other for start in (item, *below) for other in facts.ancestry(start) or (start,)]
     return tuple(other for other in dict.fromkeys(every) if other != item)
+
+
+def kin(facts: Facts, item: ClassFact) -> list[ClassFact]:
+    """Its bases and its subclasses."""
+    return [*facts.ancestry(item)[1:], *facts.subclasses(item)]
+
+
+def speaks(facts: Facts, item: ClassFact, of: re.Pattern[str]) -> bool:
+    """Whether the text of a class speaks of something, as far as that can be read."""
+    file = facts.open(item.path)
+    nodes = [each.node for each in file.classes if each.qualname == item.name] if file else []
+    return not nodes or any(of.search(file.source_of(node)) for node in nodes if file)
 
 
 def short_name(item: ClassFact) -> str:

@@ -105,9 +105,10 @@ def _repeated(flow: Flow, event: Event, step: Event) -> bool:
 def _match(file: PythonFile, loop: Loop, flow: Flow, window: Window, ddp: Ddp) -> Match:
     last = window.passes[-1]
     place = file.span(flow.statement(last.path))
-    missed = [] if ddp.looks or not ddp.sure else _missed(file, loop, flow, window)
-    if missed:
-        names = " and ".join(f"self.{name}" for name in missed)
+    missed = [] if ddp.looks or not ddp.sure else _missed(loop, flow, window)
+    names = " and ".join(f"self.{name}" for name in missed)
+    shared = bool(loop.relatives) or SHARES.search(class_text(file, loop)) is not None
+    if missed and not shared:
         reason = (
             f"Not rewritten: an earlier pass goes back to {names}, this one does not, and DDP ({ddp.place}) waits for "
             "every parameter in each pass: the ranks step with gradients of their own, and the next pass fails "
@@ -117,6 +118,8 @@ def _match(file: PythonFile, loop: Loop, flow: Flow, window: Window, ddp: Ddp) -
         return Match(place, PARTIAL, "manual", reason)
     place = file.span(flow.statement(window.passes[0].path))
     why = _refusal(file, loop, flow, window) if ddp.sure else MAYBE.format(place=ddp.place)
+    if missed:
+        why = f"the last pass may not go back to {names}, as an earlier one does, and DDP waits for every parameter"
     if why:
         return left(place, MESSAGE, why, ADVICE)
     first = window.passes[0]
@@ -128,10 +131,8 @@ def _match(file: PythonFile, loop: Loop, flow: Flow, window: Window, ddp: Ddp) -
     return Match(place, MESSAGE, "safe", REASON, edits=edit(flow, *steps))
 
 
-def _missed(file: PythonFile, loop: Loop, flow: Flow, window: Window) -> list[str]:
-    """The modules that an earlier pass goes back to and the last one certainly does not."""
-    if loop.relatives or SHARES.search(class_text(file, loop)):
-        return []
+def _missed(loop: Loop, flow: Flow, window: Window) -> list[str]:
+    """The modules that an earlier pass goes back to and the last one does not, going by the class alone."""
     found = [read_pass(flow.statement(event.path), flow.function) for event in window.passes]
     reached = [reach_of(item.loss, loop.item, flow.function) for item in found if item]
     if len(reached) != len(found):

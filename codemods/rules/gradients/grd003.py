@@ -10,6 +10,7 @@ from codemods.code.nodes import every_node
 from codemods.code.source import ClassNode, PythonFile
 from codemods.code.syntax import Function, is_false, is_made_frozen, is_self_attribute, own_nodes, self_name
 from codemods.lightning.facts import ClassFact, Facts
+from codemods.lightning.family import kin, speaks
 from codemods.rule import Example, Match, Rule
 from codemods.rules.gradients.find import modules
 from codemods.rules.gradients.optimized import assignments, given
@@ -17,6 +18,8 @@ from codemods.rules.gradients.optimized import assignments, given
 CODE = "GRD003"
 REGISTERS = ("add_module", "register_module", "register_parameter")
 THAWS = re.compile(r"unfreeze|Finetuning|set_grad")
+TOUCHES = re.compile(r"requires_grad|[Ff]reeze|Finetuning|set_grad|optimizer|parameter|setattr|__dict__")
+"""What a relative speaks of that may thaw something, or give an optimizer something else."""
 CALLBACKS = b"Callback"
 THAWING = (b"BaseFinetuning", b"BackboneFinetuning", b"unfreeze", b"requires_grad = True", b"requires_grad_(True)")
 ALL = "Everything that the optimizer gets is frozen: backward fails, since element 0 does not require grad"
@@ -75,7 +78,7 @@ def _class(file: PythonFile, item: ClassNode) -> Iterator[Match]:
 
 def _is_shared(fact: ClassFact, facts: Facts) -> bool:
     """Whether relatives of the class may thaw what it freezes."""
-    return len(facts.ancestry(fact)) > 1 or next(facts.subclasses(fact), None) is not None
+    return any(speaks(facts, other, TOUCHES) for other in kin(facts, fact))
 
 
 def _frozen(item: ClassNode, init: Function) -> list[tuple[str, ast.stmt]]:

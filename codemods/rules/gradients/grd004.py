@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from codemods.code.source import ClassNode, PythonFile
 from codemods.code.syntax import Function, is_self_attribute, own_nodes, self_name
 from codemods.lightning.facts import ClassFact, Facts
+from codemods.lightning.family import kin, speaks
 from codemods.rule import Example, Match, Rule
 from codemods.rules.gradients.classes import NN, is_module
 from codemods.rules.gradients.containers import written
@@ -51,8 +52,11 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
 
 def _is_shared(item: ClassNode, fact: ClassFact, facts: Facts) -> bool:
     """Whether relatives of the class may give its layers to an optimizer, or use them otherwise."""
-    above = facts.ancestry(fact)[1:]
-    return bool(above) or next(facts.subclasses(fact), None) is not None or "optimizer_step" in item.methods
+    if "optimizer_step" in item.methods:
+        return True
+    names = "|".join(re.escape(name) for name in attributes_of(item))
+    touches = re.compile(rf"optimizer|parameter|requires_grad|[Ff]reeze|setattr|__dict__|\b(?:{names})\b")
+    return any(speaks(facts, other, touches) for other in kin(facts, fact))
 
 
 def _is_fresh(

@@ -24,10 +24,10 @@ UNREAD = "The step does not read it, and with one optimizer 1.x did not give it.
 
 
 def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
-    items = {item.qualname: item for item in candidates(file)}
-    for verdict in verdicts(facts, CODE):
-        item = items.get(verdict.item.name)
-        if verdict.item.path == file.path and item and verdict.what in ("drop", "keep"):
+    known = {each.item.name: each for each in verdicts(facts, CODE) if each.item.path == file.path}
+    for item in candidates(file):
+        verdict = known.get(item.qualname)
+        if verdict and verdict.what in ("drop", "keep"):
             yield _match(file, facts, item, verdict)
 
 
@@ -49,6 +49,8 @@ def _refusal(file: PythonFile, facts: Facts, item: ClassNode) -> str | None:
     fact = facts.files[file.path].find(item.qualname)
     if fact is None or facts.kind(fact) != MODULE:
         return "its bases do not plainly lead to LightningModule"
+    if sum(other.qualname == item.qualname for other in file.classes) > 1:
+        return "the file defines two classes of that name"
     for call in file.calls:
         function = call.node.func
         if isinstance(function, ast.Attribute) and function.attr == STEP:
