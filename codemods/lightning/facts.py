@@ -246,7 +246,7 @@ class Facts:
             return self._classes[path, name]
         seen.add((path, name))
         file = self.files[path]
-        targets = [file.exports[name]] if name in file.exports else [f"{star}.{name}" for star in file.stars]
+        targets = [file.exports[name]] if name in file.exports else [f"{star}.{name}" for star in reversed(file.stars)]
         return next((found for target in targets if (found := self._find_class(target, path, seen))), None)
 
     def module_path(self, module: str, near: str) -> str | None:
