@@ -54,6 +54,16 @@ class Names:
         places = self.stored_at.get(name, [])
         return self.stores[name] <= 1 and not any(_behind(path, block, index) for path in places)
 
+    @property
+    def bound(self) -> set[str]:
+        """The names that the body binds or deletes, parameters among them where it does."""
+        return {name for name, count in self.stores.items() if count > (name in self.parameters)}
+
+    @property
+    def said(self) -> set[str]:
+        """Every name that is bound or read."""
+        return {*self.stores, *self.loads, *self.elsewhere}
+
     def _walk(self, owner: ast.AST, root: ast.AST) -> None:
         stack: list[tuple[Any, Path]] = [(owner, ())]
         while stack:

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import ast
-from typing import TypeVar
+from collections.abc import Iterator
+from typing import Any, TypeVar
 
 from codemods.code.expressions import PARTIAL, takes_something
 from codemods.code.imports import Known
 from codemods.code.names import Function, Names
 from codemods.code.nodes import every_node
-from codemods.code.trees import at, blocks, changed, replaced, with_statements
+from codemods.code.trees import DEFINING, at, blocks, changed, replaced, with_statements
 
 NEGATIVE = (ast.USub,)
 SIMPLE = (ast.Expr, ast.Assign, ast.Return)
-PLAIN = (ast.Name, ast.Constant, ast.Attribute)
+COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 
 
 def plain_names(tree: ast.Module, known: Known) -> ast.Module:
@@ -117,7 +118,7 @@ class _Reader:
             return
         if len(loads) != 1 or any(item is loads[0] for item in every_node(node)):
             return
-        if any(isinstance(item, ast.Call) and item.func is loads[0] for item in every_node(self.owner)):
+        if any(isinstance(item, ast.Call) and item.func is loads[0] for item in _nodes_run_here(self.owner)):
             self.given[id(loads[0])] = ast.copy_location(ast.Lambda(args=node.args, body=last.value), loads[0])
             self.dropped.add(id(node))
 
@@ -131,13 +132,30 @@ class _Reader:
             return isinstance(value, ast.Attribute | ast.Lambda) or self.is_partial(value)
         if any(isinstance(item, ast.Call) for item in every_node(call.func)):
             return False
-        first = [*call.args, *(item.value for item in call.keywords)]
-        if not all(isinstance(item, PLAIN) or self.known.is_quiet(item) or _is_of(item, load) for item in first):
+        first = [call.func, *call.args, *(item.value for item in call.keywords)]
+        if not all(_is_of(item, load) or self.is_plain(item, beside=value) for item in first):
             return False
         if isinstance(value, ast.Dict):
             return any(item.arg is None and item.value is load for item in call.keywords)
         spread = (item.value for item in call.args if isinstance(item, ast.Starred))
         return isinstance(value, ast.List | ast.Tuple) and any(item is load for item in spread)
+
+    def is_plain(self, node: ast.expr, beside: ast.expr) -> bool:
+        """Whether it is the same when an expression is worked out in front of another and behind it."""
+        if self.known.is_quiet(beside):
+            calls = any(isinstance(item, ast.Call) for item in every_node(node))
+            return (isinstance(node, ast.Attribute) and not calls) or self.known.is_quiet(node)
+        return all(
+            isinstance(item, ast.Constant | ast.expr_context)
+            or (isinstance(item, ast.Name) and self.is_settled(item.id))
+            or (isinstance(item, ast.Attribute) and self.known.dotted(item) is not None)
+            for item in every_node(node)
+        )
+
+    def is_settled(self, name: str) -> bool:
+        """Whether nothing that is called binds a name."""
+        own = name not in self.names.elsewhere and bool(self.names.stores[name])
+        return (own and self.local) or self.known.names.stores[name] <= 1
 
     def is_partial(self, value: ast.expr) -> bool:
         return isinstance(value, ast.Call) and self.known.dotted(value.func) == PARTIAL
@@ -188,6 +206,17 @@ class _Reader:
                 return False
             return bool(self.names.stores[node.id]) or self.known.names.stores[node.id] <= 1
         return isinstance(node, ast.Attribute) and self.known.dotted(node) is not None
+
+
+def _nodes_run_here(owner: ast.AST) -> Iterator[ast.AST]:
+    """The nodes of a function or module, without those of functions, classes and comprehensions inside it."""
+    apart = (*DEFINING, ast.Lambda, *COMPREHENSIONS)
+    stack: list[Any] = [owner]
+    while stack:
+        node = stack.pop()
+        yield node
+        if node is owner or not isinstance(node, apart):
+            stack += ast.iter_child_nodes(node)
 
 
 def _is_of(item: ast.expr, load: ast.Name) -> bool:
