@@ -249,7 +249,9 @@ def _with(at_: _At, call: CallNode, other: CallNode, how: str) -> Built | None:
     if any(isinstance(item, ast.keyword) for item in mine.rest):
         return None
     more = [_argument(at_, other, kind, item, other.node) for item in other.node.keywords if item.arg]
-    return Built(call, kind, (*(item for item in more if item.name not in given), *mine.arguments), mine.rest, how)
+    if any(item.name in given for item in more):
+        return None  # what is overridden stays, and what takes its place elsewhere would stand beside it
+    return Built(call, kind, (*more, *mine.arguments), mine.rest, how)
 
 
 def _of_factory(at_: _At, call: CallNode, dotted: str) -> Built | None:
