@@ -199,6 +199,27 @@ def test_a_keyword_of_a_partial_that_is_overridden_stays(call: str, code: str) -
     assert [item.fix for item in made.findings] == ["manual"]
 
 
+@pytest.mark.parametrize("code", ["LIT110", "LIT111"])
+@pytest.mark.parametrize(
+    ("call", "expected"),
+    [
+        ("functools.partial(pl.Trainer, **options)({})", "functools.partial(pl.Trainer, **options)({})"),
+        ("functools.partial(pl.Trainer, {})(**options)", "functools.partial(pl.Trainer, {})(**options)"),
+        ("functools.partial(pl.Trainer, {0})({0})", None),
+    ],
+)
+def test_a_keyword_beside_what_a_partial_is_given_is_told(call: str, expected: str | None, code: str) -> None:
+    old, new = {
+        "LIT110": ("weights_summary=None", "enable_model_summary=False"),
+        "LIT111": ("tpu_cores=8", 'accelerator="tpu", devices=8'),
+    }[code]
+    head = "import functools\nimport pytorch_lightning as pl\n\ntrainer = "
+    made = run_rules({"a.py": f"{head}{call.format(old)}\n"}, rule(code), unsafe=True)
+    assert [item.fix for item in made.findings] == ["manual" if expected is None else "unsafe"]
+    assert expected is None or made.final()["a.py"].decode() == f"{head}{expected.format(new)}\n"
+    assert expected is not None or made.changes == ()
+
+
 BACKWARD = rule("BWD001").examples[0].before
 
 
