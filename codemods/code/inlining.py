@@ -38,8 +38,10 @@ def _methods(tree: ast.Module, known: Known) -> ast.Module:
     if not any(isinstance(item, ast.FunctionDef) and _is_own(item.name) for each in classes for item in each.body):
         return tree
     said.update(item.attr for item in known.nodes[ast.Attribute])
-    said.update(item.value for item in known.nodes[ast.Constant] if isinstance(item.value, str))
-    said.update(item.name for kind in (ast.FunctionDef, ast.AsyncFunctionDef) for item in known.nodes[kind])
+    said.update(item.value.rpartition(".")[2] for item in known.nodes[ast.Constant] if isinstance(item.value, str))
+    said.update(item.arg for item in known.nodes[ast.keyword] if item.arg)
+    said.update(known.names.stores)
+    said.update({name: len(loads) for name, loads in known.names.loads.items()})
     return with_statements(tree, swap)
 
 

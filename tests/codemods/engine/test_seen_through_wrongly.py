@@ -139,6 +139,38 @@ def test_a_helper_that_another_file_overrides_is_not_looked_into() -> None:
     assert run_rules({"a.py": text, "b.py": other}, rule("STP002")).changes == ()
 
 
+PEN = (
+    PAIR.replace(SECOND, "self._pen(penalty)").rstrip()
+    + "\n\n    def _pen(self, y):\n        self.manual_backward(y)\n"
+)
+CHILD = "class Child(Model):\n    "
+AGAIN = {
+    "a method below": f"{CHILD}def _pen(self, y):\n        self.seen = y\n",
+    "a coroutine below": f"{CHILD}async def _pen(self, y):\n        self.seen = y\n",
+    "a name below": f"{CHILD}_pen = None\n",
+    "an import below": f"{CHILD}from c import _pen\n",
+    "a class below": f"{CHILD}class _pen:\n        pass\n",
+    "a call below": f"{CHILD}def training_step(self, batch, batch_idx):\n        self._pen(batch.mean())\n",
+    "an object's own": f"{CHILD}def __init__(self):\n        self._pen = print\n",
+    "a mixin": "class Mixin:\n    def _pen(self, y):\n        self.seen = y\n",
+    "an attribute that is set": "Model._pen = print\n",
+    "an attribute that is set by its name": 'setattr(Model, "_pen", print)\n',
+    "an attribute that is patched": 'patch("a.Model._pen")\n',
+    "an attribute that is patched by a keyword": "patch.multiple(Model, _pen=print)\n",
+    "a call of an object": "Model()._pen(3)\n",
+}
+
+
+@pytest.mark.parametrize("name", AGAIN)
+def test_a_method_that_anything_else_names_is_not_looked_into(name: str) -> None:
+    alone = rewritten({"a.py": PEN}, rule("BWD002"))["a.py"]
+    assert "self.manual_backward(fit + penalty)\n" in alone and "    def _pen(self, y):\n        pass\n" in alone
+    other = run_rules({"a.py": PEN, "b.py": f"from a import Model\n\n\n{AGAIN[name]}"}, rule("BWD002"))
+    assert other.changes == () and [item.fix for item in other.findings] == ["manual"]
+    same = run_rules({"a.py": f"{PEN}\n\n{AGAIN[name]}"}, rule("BWD002"))
+    assert same.changes == () and same.bugs == ()
+
+
 MODEL = f"{HEAD}class M(pl.LightningModule):\n    def setup(self, stage):\n        "
 LENT = {
     "a function that another file calls": (
