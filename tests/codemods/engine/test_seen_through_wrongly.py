@@ -110,6 +110,7 @@ COUNT = "        batches = len("
 ABOVE = {
     "a guard": "        if not hasattr(self, 'dm'):\n            raise RuntimeError('call setup first')\n",
     "a guard with a comment": "        if not hasattr(self, 'dm'):  # by setup\n            raise ValueError('no')\n",
+    "an assertion": "        assert self.dm is not None, 'call setup first'\n",
     "a class that nobody reads": "        class Kept:\n            pass\n\n",
     "a name that is deleted": "        kept = 0\n        del kept\n",
 }
@@ -119,6 +120,7 @@ ABOVE = {
 def test_no_line_goes_with_a_body_that_does_not_say_it(name: str) -> None:
     made = run_rules({"a.py": STEPS.replace(COUNT, f"{ABOVE[name]}{COUNT}", 1)}, rule("STP002"))
     assert COUNT in STEPS and made.changes == () and made.bugs == ()
+    assert [item.fix for item in made.findings] == ["manual"]
 
 
 def test_a_comment_at_what_wraps_a_body_is_kept() -> None:
@@ -126,7 +128,7 @@ def test_a_comment_at_what_wraps_a_body_is_kept() -> None:
     plain = STEPS.replace(last, f"        with contextlib.nullcontext():  # as in the paper\n    {last}")
     plain = f"import contextlib\n{plain}"
     made = run_rules({"a.py": plain}, rule("STP002"))
-    assert made.changes == () and made.bugs == ()
+    assert made.changes == () and [item.fix for item in made.findings] == ["manual"]
     bare = run_rules({"a.py": plain.replace("  # as in the paper", "")}, rule("STP002"))
     assert [item.fix for item in bare.findings] == ["safe"]
 
