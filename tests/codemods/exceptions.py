@@ -42,6 +42,20 @@ LOWER: dict[str, tuple[str, tuple[str, ...]]] = {
     "LIT112-0": (COMMENT, ("type comment",)),
     "LIT113-0": (MODULE, (*KEPT, "second name", "chained", "type comment")),
     "LIT212-0": (READS, (*LINES, *KEPT, "underscore")),
-    "STP002-0": (SHOWS, (*LINES, "delete", "time", "warn message", "except named")),
+    "STP002-0": (
+        SHOWS,
+        (
+            *LINES,
+            "delete",
+            "time",
+            "warn message",
+            "except named",
+            "unrelated",
+            "unused class",
+            "unused function",
+            "inner function",
+            "self name",
+        ),  # fmt: skip
+    ),
 }
 """What is rightly left to a person under some edits, by example, with the reason."""
