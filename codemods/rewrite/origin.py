@@ -111,34 +111,32 @@ class Origin:
     def _is_free(self, edit: TextEdit) -> bool:
         """Whether the characters that an edit replaces say in the normal form what they say in the text, and bind
         nothing that is read elsewhere; a name is in it what it stands for."""
-        over: list[ast.AST] = []
-        around: list[ast.AST] = []
-        same = False
         lines = {self.file.text.count("\n", 0, place) + 1 for place in (edit.start, edit.end)}
+        around: list[ast.AST] = []
+        innermost, length = None, len(self.file.text) + 1
         for node in self.written.values():
             if not isinstance(node, ast.expr | ast.stmt):
                 continue
             start, end = self.file.offsets(node)
-            if start <= edit.start and edit.end <= end and id(node) in self.kept:
-                same = True
-            if start < edit.end and edit.start < end and not (edit.start <= start and end <= edit.end):
-                over.append(node)
             if any(node.lineno <= line <= (node.end_lineno or 0) for line in lines):
                 around.append(node)
             inside = edit.start <= start and end <= edit.end
             if inside and (_binds(node, self.hidden) or (isinstance(node, ast.stmt) and id(node) in self._gone)):
                 return False
-            if start <= edit.start and edit.end <= end and id(node) in self._doubled:
-                return False
-        if not same and any(id(node) in self._remade for node in over):
-            return False  # what the normal form has as an attribute, say, the text has as a string
+            if start <= edit.start and edit.end <= end:
+                if id(node) in self._doubled:
+                    return False
+                if end - start <= length and (edit.start < edit.end or start < edit.start < end):
+                    innermost, length = node, end - start
+        if innermost is not None and id(innermost) not in self._alike:
+            return False  # what the normal form has as an attribute or keyword, say, the text has as a string
         return self._is_at_home(set(NAME.findall(edit.replacement)), around)
 
     @cached_property
-    def _remade(self) -> frozenset[int]:
-        """The nodes of which the normal form has made one of another class."""
-        every = ((made_of(node, self.written), node) for node in every_node(self.normal.tree))
-        return frozenset(id(own) for own, node in every if own is not None and type(own) is not type(node))
+    def _alike(self) -> frozenset[int]:
+        """The nodes that the normal form has, too, as they are or as others of the same class."""
+        made = ((made_of(node, self.written), node) for node in every_node(self.normal.tree))
+        return frozenset({*self.kept, *(id(own) for own, node in made if type(own) is type(node))})
 
     @cached_property
     def _gone(self) -> frozenset[int]:
