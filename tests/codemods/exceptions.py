@@ -32,6 +32,8 @@ LINES = (
 """Lines that look at a name."""
 KEPT = ("f-string", "kept unused", "in a list", "in a dict", "lambda kept")
 """Lines that give what they make of a name another one, which nobody reads."""
+ALONE = ("delete", "unrelated", "unused class", "unused function", "inner function")
+"""Lines that nobody else in the function needs."""
 
 LOWER: dict[str, tuple[str, tuple[str, ...]]] = {
     "BWD004-0": (
@@ -42,20 +44,6 @@ LOWER: dict[str, tuple[str, tuple[str, ...]]] = {
     "LIT112-0": (COMMENT, ("type comment",)),
     "LIT113-0": (MODULE, (*KEPT, "second name", "chained", "type comment")),
     "LIT212-0": (READS, (*LINES, *KEPT, "underscore")),
-    "STP002-0": (
-        SHOWS,
-        (
-            *LINES,
-            "delete",
-            "time",
-            "warn message",
-            "except named",
-            "unrelated",
-            "unused class",
-            "unused function",
-            "inner function",
-            "self name",
-        ),  # fmt: skip
-    ),
+    "STP002-0": (SHOWS, (*LINES, *ALONE, "time", "warn message", "except named", "self name")),
 }
 """What is rightly left to a person under some edits, by example, with the reason."""
