@@ -94,7 +94,11 @@ class _Blocks:
         value = node.value
         if isinstance(value, ast.NamedExpr):
             return [_assign(value.target, value.value, node)]
-        return [] if isinstance(value, ast.Call | ast.Name) and self.known.is_quiet(value) else [node]
+        return [] if isinstance(value, ast.Call | ast.Name) and self.is_idle(value) else [node]
+
+    def is_idle(self, node: ast.expr) -> bool:
+        """Whether nothing is missed where an expression is not worked out."""
+        return self.known.is_quiet(node) and not (self.caught and self.known.may_fail(node))
 
     def wrapped(self, node: ast.With | ast.Try | ast.For | ast.While | ast.Match, owner: Owner) -> list[ast.stmt]:
         node = self.inside(node, owner)
@@ -152,7 +156,7 @@ class _Blocks:
         """Whether a `match` has one case, which takes everything."""
         case = node.cases[0]
         every = isinstance(case.pattern, ast.MatchAs) and case.pattern.name is None and case.pattern.pattern is None
-        return len(node.cases) == 1 and every and case.guard is None and self.known.is_quiet(node.subject)
+        return len(node.cases) == 1 and every and case.guard is None and self.is_idle(node.subject)
 
     def branch(self, node: ast.If, owner: Owner) -> list[ast.stmt]:
         if isinstance(node.test, ast.Constant):
@@ -163,7 +167,7 @@ class _Blocks:
             return [_assign(node.test.target, node.test.value, node.test), self.inside(changed(node, test=test), owner)]
         made = _ended(self.inside(node, owner))
         idle = not made.orelse and all(isinstance(item, ast.Pass) for item in made.body)
-        return [] if idle and self.known.is_quiet(node.test) else [made]
+        return [] if idle and self.is_idle(node.test) else [made]
 
     def says_nothing(self, node: ast.expr) -> bool:
         """Whether an annotation names a common type, of which the value tells as much; one of another may be all that

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from functools import cached_property
 from typing import Any
 
-from codemods.code.effects import LOGGERS, dotted_name, is_quiet
+from codemods.code.effects import LOGGERS, dotted_name, is_quiet, may_fail
 from codemods.code.names import Names
 from codemods.code.nodes import every_node
 
@@ -72,6 +72,15 @@ class Known:
     def is_quiet(self, node: ast.expr) -> bool:
         """Whether what an expression does can be seen by nobody but a reader of the output."""
         return is_quiet(node, self.imported, self.taken)
+
+    def may_fail(self, node: ast.expr) -> bool:
+        """Whether a quiet expression may raise what somebody waits for."""
+        return may_fail(node, self.imported)
+
+    @cached_property
+    def set_attributes(self) -> frozenset[str]:
+        """The attributes that the module sets, of whatever they are."""
+        return frozenset(item.attr for item in self.nodes[ast.Attribute] if not isinstance(item.ctx, ast.Load))
 
     def dotted(self, node: ast.expr) -> str | None:
         """What a chain of attributes of an imported name stands for."""

@@ -10,11 +10,10 @@ from typing import Any, NamedTuple
 from codemods.code.imports import Known
 from codemods.code.names import Function, Names
 from codemods.code.nodes import every_node
-from codemods.code.trees import BLOCKS, DEFINING, at, blocks, changed, replaced, run_at, twin, with_statements
+from codemods.code.trees import BLOCKS, DEFINING, LOOPS, at, blocks, changed, replaced, run_at, twin, with_statements
 
 LEAVING = (ast.Yield, ast.YieldFrom, ast.Await, ast.Global, ast.Nonlocal, ast.Lambda, ast.Import, ast.ImportFrom)
 NO_INSTANCE = ("staticmethod", "classmethod")
-LOOPS = (ast.For, ast.AsyncFor, ast.While)
 SELF = ("self", "cls", "this", "pl_module", "module")
 Owner = ast.FunctionDef | ast.AsyncFunctionDef
 Called = Callable[[ast.Call], list[ast.expr] | None]
@@ -68,11 +67,13 @@ def _with_helper(node: ast.ClassDef, said: Counter[str]) -> list[ast.stmt] | Non
 def _has_instance(method: ast.FunctionDef) -> bool:
     """Whether a method is given the object whose method it is."""
     marks = (ast.unparse(item).rpartition(".")[2] for item in method.decorator_list)
-    return method.name != "__new__" and not any(mark in NO_INSTANCE for mark in marks)
+    if method.name == "__new__" or any(mark in NO_INSTANCE for mark in marks) or not method.args.args:
+        return False
+    return Names(method).stores[method.args.args[0].arg] == 1
 
 
 def _as_method(method: ast.FunctionDef, name: str) -> Called:
-    this = method.args.args[0].arg if method.args.args else ""
+    this = method.args.args[0].arg
 
     def given(call: ast.Call) -> list[ast.expr] | None:
         function = call.func

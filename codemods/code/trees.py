@@ -11,6 +11,7 @@ from codemods.code.nodes import CHILD_FIELDS, every_node
 
 Node = TypeVar("Node", bound=ast.AST)
 BLOCKS = ("body", "orelse", "finalbody")
+LOOPS = (ast.For, ast.AsyncFor, ast.While)
 DEFINING = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 STATEMENT_FIELDS = {
     kind: tuple(name for name in (*BLOCKS, "handlers", "cases") if name in kind._fields)

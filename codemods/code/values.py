@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from functools import cached_property
 from typing import Any, TypeVar
 
 from codemods.code.expressions import PARTIAL, takes_something
 from codemods.code.imports import Known
 from codemods.code.names import Function, Names
 from codemods.code.nodes import every_node
-from codemods.code.trees import DEFINING, at, blocks, changed, replaced, with_statements
+from codemods.code.trees import DEFINING, LOOPS, at, blocks, changed, replaced, with_statements
 
 NEGATIVE = (ast.USub,)
 SIMPLE = (ast.Expr, ast.Assign, ast.Return)
+WITH = (ast.With, ast.AsyncWith)
 COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 
 
@@ -80,13 +82,13 @@ class _Reader:
         name = node.targets[0].id
         loads = self.names.reaches(name, block, index)
         if loads is None:
-            if self.local and self.is_never_read(name) and self.known.is_quiet(node.value):
+            if self.local and self.is_never_read(name) and self.is_idle(node):
                 self.dropped.add(id(node))
             return
         if not loads:
-            if self.local and self.known.is_quiet(node.value):
+            if self.local and self.is_idle(node):
                 self.dropped.add(id(node))
-        elif self.is_atom(node.value, block, index):
+        elif self.is_atom(node.value, block, index) and self.is_read_in_turn(node.value, loads):
             self.atoms[name] = node.value, loads
             if self.local:
                 self.dropped.add(id(node))
@@ -96,6 +98,32 @@ class _Reader:
         elif len(loads) == 1 and index + 1 < len(block) and self.handed(node.value, loads[0], block[index + 1]):
             self.given[id(loads[0])] = node.value
             self.dropped.add(id(node))
+
+    def is_idle(self, node: ast.Assign) -> bool:
+        """Whether nothing is missed where a value is not worked out."""
+        if not self.known.is_quiet(node.value):
+            return False
+        return not self.known.may_fail(node.value) or id(node) not in self.answered
+
+    @cached_property
+    def answered(self) -> frozenset[int]:
+        """What stands where an exception may be answered."""
+        outer = (item for item in every_node(self.owner) if getattr(item, "handlers", ()) or isinstance(item, WITH))
+        return frozenset(id(inner) for item in outer for each in item.body for inner in every_node(each))  # type: ignore[attr-defined]
+
+    def is_read_in_turn(self, value: ast.expr, loads: list[ast.Name]) -> bool:
+        """Whether the readings of a second name are over before a loop binds the first one again."""
+        if not isinstance(value, ast.Name) or value.id not in self.turned:
+            return True
+        here = set(map(id, _nodes_run_here(self.owner)))
+        return all(id(load) in here for load in loads)
+
+    @cached_property
+    def turned(self) -> frozenset[str]:
+        """The names that loops bind."""
+        every = (inner for item in every_node(self.owner) if isinstance(item, LOOPS) for inner in every_node(item))
+        names = (item for item in every if isinstance(item, ast.Name))
+        return frozenset(item.id for item in names if not isinstance(item.ctx, ast.Load))
 
     def is_never_read(self, name: str) -> bool:
         names = self.names
@@ -186,10 +214,7 @@ class _Reader:
     def _sets(self, node: ast.stmt, name: str) -> bool:
         target = node.targets[0] if isinstance(node, ast.Assign) and len(node.targets) == 1 else None
         return (
-            isinstance(node, ast.Assign)
-            and isinstance(target, ast.Name)
-            and target.id == name
-            and self.known.is_quiet(node.value)
+            isinstance(node, ast.Assign) and isinstance(target, ast.Name) and target.id == name and self.is_idle(node)
         )
 
     def is_given_back(self, node: ast.stmt, load: ast.Name) -> bool:
@@ -205,7 +230,9 @@ class _Reader:
             if not self.names.steady(node.id, block, index) or node.id == "super":
                 return False
             return bool(self.names.stores[node.id]) or self.known.names.stores[node.id] <= 1
-        return isinstance(node, ast.Attribute) and self.known.dotted(node) is not None
+        if not isinstance(node, ast.Attribute) or node.attr in self.known.set_attributes:
+            return False
+        return self.known.dotted(node) is not None
 
 
 def _nodes_run_here(owner: ast.AST) -> Iterator[ast.AST]:

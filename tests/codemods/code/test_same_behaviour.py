@@ -283,6 +283,79 @@ class A:
         give("A")
 A().f()
 """,
+    "a second name of what a loop binds, read behind it": """
+def f():
+    kept = []
+    for i in range(3):
+        if i == 2:
+            continue
+        a = i
+        kept.append(lambda: a)
+    for each in kept:
+        give(each())
+f()
+""",
+    "a key that a dictionary has twice": """
+give(**{"a": 1, "a": 2})
+""",
+    "another object under the name of the own": """
+class A:
+    def f(self):
+        self = C()
+        self._g()
+    def _g(self):
+        give("A")
+class C:
+    def __getattr__(self, n):
+        return lambda: give("dyn")
+A().f()
+""",
+    "a length that is asked for and answered": """
+def f(x):
+    try:
+        len(x)
+    except TypeError:
+        give("none")
+f(3)
+""",
+    "a length that is asked for, kept and answered": """
+def f(x):
+    try:
+        _ = len(x)
+    except TypeError:
+        give("none")
+f(3)
+""",
+    "a hash that is suppressed": """
+import contextlib
+def f(x):
+    give(1)
+    with contextlib.suppress(TypeError):
+        hash(x)
+        give("hashable")
+f([])
+""",
+    "a warning that is answered": """
+import warnings
+def f():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        try:
+            warnings.warn("x")
+        except UserWarning:
+            give("w")
+f()
+""",
+    "a setting of a module that is put back": """
+import os
+def f():
+    old = os.sep
+    os.sep = "?"
+    give(old)
+    os.sep = old
+    give(os.sep)
+f()
+""",
 }
 
 
