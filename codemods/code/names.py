@@ -12,6 +12,8 @@ Function = ast.FunctionDef | ast.AsyncFunctionDef
 Path = tuple[tuple[int, int], ...]
 WHOLE = frozenset({"locals", "vars", "eval", "exec", "globals"})
 """Functions that may read any name."""
+STAR = "*"
+"""What `from x import *` binds: any name."""
 BINDING = frozenset({
     ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda, ast.Import, ast.ImportFrom, ast.ExceptHandler,
     ast.MatchAs, ast.MatchStar, ast.MatchMapping,
@@ -45,6 +47,8 @@ class Names:
         """The readings of a name where the statement at that position of a block binds it before each of them, and
         nothing else binds it; None where that is not so."""
         if self.open or self.stores[name] != 1 or name in self.parameters:
+            return None
+        if any(_behind(path, block, index) for path in self.stored_at.get(STAR, ())):
             return None
         found = self.loads.get(name, [])
         return [node for node, _ in found] if all(_behind(path, block, index) for _, path in found) else None

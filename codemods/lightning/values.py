@@ -22,6 +22,8 @@ STORED = r"\.{}\b\s*(?:[,:)\]|&+*/@%-]|=(?!=))"
 """What follows an attribute that may be stored to."""
 OWN = r"^\s+(?:{0}\s*(?::[^=\n]+)?=(?!=)|def\s+{0}\b)"
 """How a class body binds a name."""
+WHOLE = r"\b(?:exec|globals)\("
+"""What may bind any name of a module."""
 Within = tuple[ast.AST, ...]
 Use = tuple[PythonFile, ast.expr, CallNode | None]
 """A reading of a name, with the call that it is called by."""
@@ -153,8 +155,10 @@ class _Reader:
 
     def _closed(self, found: Constants, file: PythonFile, name: str) -> Constants:
         """The constants of a name of a module, which functions and other files may bind too."""
-        shared = re.search(rf"^\s*global\b.*\b{name}\b", file.text, re.MULTILINE)
-        if shared or self._is_stored_elsewhere(name, ()):
+        shared = re.search(rf"^\s*global\b.*\b{name}\b|{WHOLE}", file.text, re.MULTILINE)
+        first = min((item.value.lineno if item.value else 0 for item in definitions(file.tree, name)), default=0)
+        stars = (node.lineno for node in file.imports if any(item.name == "*" for item in node.names))
+        if shared or any(line > first for line in stars) or self._is_stored_elsewhere(name, ()):
             return Constants(found.found, f"`{name}` may be bound elsewhere", found.called)
         return found
 

@@ -41,6 +41,16 @@ HELD = {
         "a.py": f"{HEAD}VALUE = None\n\n\ndef run():\n    " + RUN.format("VALUE"),
         "b.py": 'import a\n\na.VALUE = "full"\na.run()\n',
     },
+    "a constant that a star below brings": {
+        "a.py": f"{HEAD}VALUE = None\nfrom b import *\n" + RUN.format("VALUE"),
+        "b.py": "VALUE = 'full'\n",
+    },
+    "a constant of a module whose names are filled": {
+        "a.py": f"{HEAD}VALUE = None\nglobals().update(read())\n" + RUN.format("VALUE")
+    },
+    "a constant of a module that runs another text": {
+        "a.py": f"{HEAD}VALUE = None\nexec(read())\n" + RUN.format("VALUE")
+    },
     "a constant of another class": {
         "a.py": f"from b import Base\n{HEAD}class Defaults:\n    _value = None\n\n\nclass Run(Base):\n{METHOD}",
         "b.py": "class Base:\n    def __init__(self, value):\n        self._value = value\n",
