@@ -15,19 +15,28 @@ from codemods.code.trees import at, changed, replaced, with_statements
 
 def plain_classes(tree: ast.Module, known: Known) -> ast.Module:
     """The module with its classes and functions in their plain form."""
-    once = [item for item in tree.body if known.names.stores[getattr(item, "name", "")] == 1]
-    empty = {item.name: item for item in once if isinstance(item, ast.ClassDef) and _is_empty(item)}
+    defined = [item for item in tree.body if isinstance(item, ast.FunctionDef | ast.ClassDef)]
+    empty = {
+        item.name: item
+        for item in defined
+        if isinstance(item, ast.ClassDef) and _is_empty(item) and known.is_fixed(item)
+    }
     above = Counter(base.id for item in known.nodes[ast.ClassDef] for base in item.bases if isinstance(base, ast.Name))
     for name, item in [*empty.items()]:
         if not item.bases and len(known.names.loads.get(name, ())) != above[name]:
             del empty[name]  # what is of such a class may be asked for by it
-    same = {item.name for item in once if isinstance(item, ast.FunctionDef) and _gives_back(item, known)}
+    same = {
+        item.name
+        for item in defined
+        if isinstance(item, ast.FunctionDef) and _gives_back(item, known) and known.is_fixed(item)
+    }
+    later = _made_later(known) if same else set()
 
     def swap(node: ast.AST) -> ast.AST | None:
         fields: dict[str, Any] = {}
         if isinstance(node, Function):
             kept = [item for item in node.decorator_list if not (isinstance(item, ast.Name) and item.id in same)]
-            if len(kept) < len(node.decorator_list):
+            if len(kept) < len(node.decorator_list) and (node.lineno, node.col_offset) not in later:
                 fields["decorator_list"] = kept
             if any(id(item) in told for item in _parameters(node.args)):
                 fields["args"] = replaced(node.args, lambda item: _untold(item, told))
@@ -42,6 +51,17 @@ def plain_classes(tree: ast.Module, known: Known) -> ast.Module:
     every = known.nodes[ast.arg]
     told = {id(item) for item in every if item.annotation and _says_nothing(item.annotation, known)}
     return with_statements(tree, swap) if empty or same or told else tree
+
+
+def _made_later(known: Known) -> set[tuple[int, int]]:
+    """The places of functions inside others, whose decorators may be something else by then."""
+    functions = [*known.nodes[ast.FunctionDef], *known.nodes[ast.AsyncFunctionDef]]
+    return {
+        (item.lineno, item.col_offset)
+        for each in functions
+        for item in every_node(each)
+        if isinstance(item, Function) and item is not each
+    }
 
 
 def _parameters(arguments: ast.arguments) -> list[ast.arg]:

@@ -9,11 +9,15 @@ from __future__ import annotations
 import ast
 from collections.abc import Container
 
+from codemods.code.nodes import every_node
+
 BUILTINS = frozenset({
     "ascii", "bool", "callable", "dir", "format", "hasattr", "hash", "id", "isinstance", "issubclass", "len", "print",
     "repr", "str", "type",
 })  # fmt: skip
 """Functions that nothing in the file may have taken the name of."""
+FAILING = frozenset({"format", "hash", "issubclass", "len"})
+"""Those of them that fail where they are given something else."""
 DOTTED = frozenset({
     "warnings.warn", "logging.debug", "logging.info", "logging.warning", "logging.error", "logging.critical",
     "logging.log", "logging.exception", "pprint.pprint", "pprint.pformat", "sys.stdout.write", "sys.stderr.write",
@@ -64,6 +68,12 @@ def is_quiet(node: ast.expr, imported: dict[str, str], taken: Container[str]) ->
         return False
     told = node.attr in TOLD and is_quiet(node.value, imported, taken)
     return told or dotted_name(node, imported) is not None
+
+
+def may_fail(node: ast.expr, imported: dict[str, str]) -> bool:
+    """Whether a quiet expression may raise what somebody waits for, as a warning too."""
+    calls = (item.func for item in every_node(node) if isinstance(item, ast.Call))
+    return any(getattr(item, "id", "") in FAILING or dotted_name(item, imported) == "warnings.warn" for item in calls)
 
 
 def callee_is_quiet(node: ast.expr, imported: dict[str, str], taken: Container[str]) -> bool:

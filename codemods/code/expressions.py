@@ -96,15 +96,24 @@ def _call(node: ast.Call, known: Known) -> ast.Call | None:
         keywords = [new for item in node.keywords for new in _spread(item)]
         made = changed(made, keywords=keywords)
     inner = node.func
-    if isinstance(inner, ast.Call) and known.dotted(inner.func) == PARTIAL and inner.args:
-        later = {item.arg for item in made.keywords}
-        first = [item for item in inner.keywords if item.arg is None or item.arg not in later]
-        if not isinstance(inner.args[0], ast.Starred):
-            args = [*inner.args[1:], *made.args]
-            call = made if made.keywords or made.args else inner
-            made = changed(call, func=inner.args[0], args=args, keywords=[*first, *made.keywords])
-            vars(made).update(stands_for=node)
+    if isinstance(inner, ast.Call) and known.dotted(inner.func) == PARTIAL and _is_one_call(inner, made, known):
+        args = [*inner.args[1:], *made.args]
+        call = made if made.keywords or made.args else inner
+        made = changed(call, func=inner.args[0], args=args, keywords=[*inner.keywords, *made.keywords])
+        vars(made).update(stands_for=node)
     return None if made is node else made
+
+
+def _is_one_call(inner: ast.Call, outer: ast.Call, known: Known) -> bool:
+    """Whether a partial call and the call of it are one call of both their arguments, in the same order, of which none
+    takes the place of another."""
+    if not inner.args or isinstance(inner.args[0], ast.Starred):
+        return False
+    one, other = ({item.arg for item in call.keywords} for call in (inner, outer))
+    if one & other or (one and None in other) or (None in one and other):
+        return False
+    first, then = [item.value for item in inner.keywords], outer.args
+    return all(map(known.is_quiet, first)) or all(map(known.is_quiet, then))
 
 
 def takes_something(arguments: ast.arguments) -> bool:
@@ -122,7 +131,7 @@ def _spread(item: ast.keyword) -> list[ast.keyword]:
     if item.arg is not None or not isinstance(item.value, ast.Dict):
         return [item]
     keys = [key.value if isinstance(key, ast.Constant) else None for key in item.value.keys]
-    if not all(isinstance(key, str) and key.isidentifier() for key in keys):
+    if len(set(keys)) < len(keys) or not all(isinstance(key, str) and key.isidentifier() for key in keys):
         return [item]
     found = []
     for key, name, value in zip(item.value.keys, keys, item.value.values, strict=True):

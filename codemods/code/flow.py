@@ -6,6 +6,7 @@ import ast
 from typing import Any
 
 from codemods.code.imports import Known
+from codemods.code.nodes import every_node
 from codemods.code.trees import BLOCKS, at, changed
 
 Owner = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
@@ -19,10 +20,9 @@ MARKS = ("torch.profiler.record_function", "torch.autograd.profiler.record_funct
 """Contexts that give a part of the program a name."""
 GRADIENTS = ("torch.enable_grad", "torch.set_grad_enabled")
 """Contexts that do nothing where gradients are on, as they are in what trains."""
-TRAINS = "train"
+STEP = "training_step"
+"""The hook that Lightning calls with gradients on."""
 GRADIENT_MODES = frozenset({"no_grad", "inference_mode", "enable_grad", "set_grad_enabled"})
-ERRORS = frozenset({"AssertionError", "Exception", "RuntimeError", "TypeError", "ValueError"})
-"""What is raised to say that something is not as it must be."""
 DEFINING = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 
@@ -33,23 +33,35 @@ def plain_blocks(tree: ast.Module, known: Known) -> ast.Module:
 
 
 class _Blocks:
+    """`caught` is set where something around in the same function may answer an exception."""
+
     def __init__(self, known: Known) -> None:
-        self.known = known
+        self.known, self.caught = known, False
 
     def inside(self, node: Any, owner: Owner) -> Any:
         """A statement with the blocks inside it in their plain form."""
         fields: dict[str, Any] = {}
+        before = self.caught
         for name in BLOCKS:
             body = getattr(node, name, None)
+            self.caught = node is not owner and (before or (name == "body" and self.catches(node, owner)))
             if isinstance(body, list) and body and (new := self.block(body, owner)) is not body:
                 fields[name] = new
+        self.caught = node is not owner and before
         for name in ("handlers", "cases"):
             parts = getattr(node, name, None)
             if parts:
                 made = [self.inside(part, owner) for part in parts]
                 if any(one is not other for one, other in zip(made, parts, strict=True)):
                     fields[name] = made
+        self.caught = before
         return changed(node, **fields) if fields else node
+
+    def catches(self, node: ast.AST, owner: Owner) -> bool:
+        """Whether a statement may answer an exception that comes out of its body."""
+        if isinstance(node, ast.With):
+            return not all(self.is_null(item, owner) for item in node.items)
+        return isinstance(node, ast.AsyncWith) or bool(getattr(node, "handlers", ()))
 
     def block(self, body: list[ast.stmt], owner: Owner) -> list[ast.stmt]:
         made = [new for node in body for new in self.statement(node, owner)]
@@ -67,7 +79,7 @@ class _Blocks:
         if isinstance(node, ast.Expr):
             return self.expression(node)
         if isinstance(node, ast.Assert):
-            return [] if self.known.is_quiet(node.test) else [node]
+            return [] if self.known.is_quiet(node.test) and not self.caught else [node]
         if isinstance(node, ast.AnnAssign):
             return _assigned(node, owner) if self.says_nothing(node.annotation) else [node]
         if isinstance(node, ast.Assign):
@@ -82,7 +94,11 @@ class _Blocks:
         value = node.value
         if isinstance(value, ast.NamedExpr):
             return [_assign(value.target, value.value, node)]
-        return [] if isinstance(value, ast.Call | ast.Name) and self.known.is_quiet(value) else [node]
+        return [] if isinstance(value, ast.Call | ast.Name) and self.is_idle(value) else [node]
+
+    def is_idle(self, node: ast.expr) -> bool:
+        """Whether nothing is missed where an expression is not worked out."""
+        return self.known.is_quiet(node) and not (self.caught and self.known.may_fail(node))
 
     def wrapped(self, node: ast.With | ast.Try | ast.For | ast.While | ast.Match, owner: Owner) -> list[ast.stmt]:
         node = self.inside(node, owner)
@@ -110,10 +126,20 @@ class _Blocks:
         if not isinstance(call, ast.Call):
             return False
         if self.known.dotted(call.func) in GRADIENTS:
-            return _is_on(call) and _has_gradients(owner)
+            return _is_on(call) and self.has_gradients(owner)
         if not (call.args or call.keywords):
             return self.known.dotted(call.func) in IDLE
         return self.known.dotted(call.func) in MARKS and all(map(self.known.is_quiet, call.args)) and not call.keywords
+
+    def has_gradients(self, owner: Owner) -> bool:
+        """Whether a function is the training step, which nothing else in the file asks for, and speaks of gradients
+        being on or off once."""
+        if not isinstance(owner, ast.FunctionDef) or owner.name != STEP or owner.decorator_list:
+            return False
+        if any(item.attr == STEP for item in self.known.nodes[ast.Attribute]) or STEP in self.known.said:
+            return False
+        said = (getattr(node, "attr", getattr(node, "id", "")) for node in ast.walk(owner))
+        return sum(name in GRADIENT_MODES for name in said) == 1
 
     def turns_once(self, node: ast.For) -> bool:
         """Whether a loop runs its body once, and does nothing besides that anyone reads."""
@@ -130,7 +156,7 @@ class _Blocks:
         """Whether a `match` has one case, which takes everything."""
         case = node.cases[0]
         every = isinstance(case.pattern, ast.MatchAs) and case.pattern.name is None and case.pattern.pattern is None
-        return len(node.cases) == 1 and every and case.guard is None and self.known.is_quiet(node.subject)
+        return len(node.cases) == 1 and every and case.guard is None and self.is_idle(node.subject)
 
     def branch(self, node: ast.If, owner: Owner) -> list[ast.stmt]:
         if isinstance(node.test, ast.Constant):
@@ -140,18 +166,8 @@ class _Blocks:
             test = ast.copy_location(ast.Name(node.test.target.id, ast.Load()), node.test)
             return [_assign(node.test.target, node.test.value, node.test), self.inside(changed(node, test=test), owner)]
         made = _ended(self.inside(node, owner))
-        return [] if self.says_no_more(made) and self.known.is_quiet(node.test) else [made]
-
-    def says_no_more(self, node: ast.If) -> bool:
-        """Whether a branch does nothing, or, as an assertion does, ends the program where something is amiss."""
-        if node.orelse or len(node.body) > 1:
-            return False
-        last = node.body[0]
-        error = last.exc if isinstance(last, ast.Raise) and last.cause is None else None
-        kind = error.func if isinstance(error, ast.Call) else error
-        named = isinstance(kind, ast.Name) and kind.id in ERRORS and kind.id not in self.known.taken
-        given = [*error.args, *(item.value for item in error.keywords)] if isinstance(error, ast.Call) else []
-        return isinstance(last, ast.Pass) or (named and all(map(self.known.is_quiet, given)))
+        idle = not made.orelse and all(isinstance(item, ast.Pass) for item in made.body)
+        return [] if idle and self.is_idle(node.test) else [made]
 
     def says_nothing(self, node: ast.expr) -> bool:
         """Whether an annotation names a common type, of which the value tells as much; one of another may be all that
@@ -173,8 +189,6 @@ class _Blocks:
             return _chained(node)
         if isinstance(target, ast.Name) and isinstance(value, ast.Name) and target.id == value.id:
             return [] if isinstance(owner, ast.FunctionDef | ast.AsyncFunctionDef) else [node]
-        if _is_onto_itself(target, value) and isinstance(owner, ast.FunctionDef):
-            return []
         if not isinstance(target, ast.Tuple | ast.List) or not isinstance(value, ast.Tuple | ast.List):
             return [node]
         names = {item.id for item in target.elts if isinstance(item, ast.Name)}
@@ -182,30 +196,24 @@ class _Blocks:
         loud = [item for item in value.elts if not self.known.is_quiet(item)]
         if len(names) != len(target.elts) or len(target.elts) != len(value.elts) or names & read or len(loud) > 1:
             return [node]
+        if loud and loud[0] is not value.elts[0] and (self.caught or _is_seen_elsewhere(owner)):
+            return [node]
         both = zip(target.elts, value.elts, strict=True)
         return [_part(node, one, other) for one, other in both]
 
 
-def _is_onto_itself(target: ast.expr, value: ast.expr) -> bool:
-    """Whether an attribute of a name is set to what it is."""
-    if not (isinstance(target, ast.Attribute) and isinstance(value, ast.Attribute) and target.attr == value.attr):
-        return False
-    one, other = target.value, value.value
-    return isinstance(one, ast.Name) and isinstance(other, ast.Name) and one.id == other.id
+def _is_seen_elsewhere(owner: Owner) -> bool:
+    """Whether something else than the statements of a function or module may read the names that these bind."""
+    sharing = (*DEFINING, ast.Lambda, ast.Global, ast.Nonlocal)
+    return isinstance(owner, ast.Module) or any(
+        isinstance(item, sharing) for item in every_node(owner) if item is not owner
+    )
 
 
 def _is_on(call: ast.Call) -> bool:
     """Whether a call turns gradients on: `enable_grad()` or `set_grad_enabled(True)`."""
     given = [*call.args, *(item.value for item in call.keywords)]
     return all(isinstance(item, ast.Constant) and item.value is True for item in given)
-
-
-def _has_gradients(owner: Owner) -> bool:
-    """Whether a function says that it trains, and speaks of gradients being on or off once."""
-    if not isinstance(owner, ast.FunctionDef) or TRAINS not in owner.name or owner.decorator_list:
-        return False
-    said = (getattr(node, "attr", getattr(node, "id", "")) for node in ast.walk(owner))
-    return sum(name in GRADIENT_MODES for name in said) == 1
 
 
 def _is_left_at_once(node: ast.While) -> bool:
@@ -226,8 +234,15 @@ def _said(text: object, blocks: _Blocks) -> bool:
 
 def _assigned(node: ast.AnnAssign, owner: Owner) -> list[ast.stmt]:
     if node.value is None:
-        return [] if isinstance(node.target, ast.Name) and not isinstance(owner, ast.Module) else [node]
+        return [] if not isinstance(owner, ast.Module) and _is_bound_otherwise(node.target, owner) else [node]
     return [_assign(node.target, node.value, node)]
+
+
+def _is_bound_otherwise(target: ast.expr, owner: Owner) -> bool:
+    """Whether a name would be one of the function's without its annotation too."""
+    every = (item for item in every_node(owner) if isinstance(item, ast.Name) and item is not target)
+    stored = any(not isinstance(item.ctx, ast.Load) and item.id == getattr(target, "id", "") for item in every)
+    return isinstance(target, ast.Name) and stored
 
 
 def _assign(target: ast.expr, value: ast.expr, place: ast.AST) -> ast.stmt:

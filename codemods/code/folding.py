@@ -27,7 +27,7 @@ def folded(node: ast.AST, known: Known) -> ast.AST | None:
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
         return _constant(not node.operand.value, node) if isinstance(node.operand, ast.Constant) else None
     if isinstance(node, ast.JoinedStr):
-        return _joined(node)
+        return None if id(node) in known.formats else _joined(node)
     if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Load):
         return _picked(node, known)
     if isinstance(node, TESTED):

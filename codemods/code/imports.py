@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from functools import cached_property
 from typing import Any
 
-from codemods.code.effects import LOGGERS, dotted_name, is_quiet
+from codemods.code.effects import LOGGERS, dotted_name, is_quiet, may_fail
 from codemods.code.names import Names
 from codemods.code.nodes import every_node
 
@@ -52,9 +52,35 @@ class Known:
                 found[target.id] = "logging"
         return found
 
+    @cached_property
+    def said(self) -> frozenset[str]:
+        """The strings of the module, by any of which something may be asked for."""
+        return frozenset(item.value for item in self.nodes[ast.Constant] if isinstance(item.value, str))
+
+    @cached_property
+    def formats(self) -> frozenset[int]:
+        """The format specifications in f-strings, which `ast` has as strings of their own."""
+        return frozenset(id(item.format_spec) for item in self.nodes[ast.FormattedValue])
+
+    def is_fixed(self, node: ast.FunctionDef | ast.ClassDef) -> bool:
+        """Whether a name of the module stands for what this statement of it defines, as far as the file says."""
+        if self.names.stores[node.name] != 1 or node.name in self.said or {"globals", "exec"} & self.names.loads.keys():
+            return False
+        stars = (item for item in self.nodes[ast.ImportFrom] if any(alias.name == "*" for alias in item.names))
+        return not any(item.lineno > node.lineno for item in stars)
+
     def is_quiet(self, node: ast.expr) -> bool:
         """Whether what an expression does can be seen by nobody but a reader of the output."""
         return is_quiet(node, self.imported, self.taken)
+
+    def may_fail(self, node: ast.expr) -> bool:
+        """Whether a quiet expression may raise what somebody waits for."""
+        return may_fail(node, self.imported)
+
+    @cached_property
+    def set_attributes(self) -> frozenset[str]:
+        """The attributes that the module sets, of whatever they are."""
+        return frozenset(item.attr for item in self.nodes[ast.Attribute] if not isinstance(item.ctx, ast.Load))
 
     def dotted(self, node: ast.expr) -> str | None:
         """What a chain of attributes of an imported name stands for."""

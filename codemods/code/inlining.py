@@ -5,15 +5,15 @@ from __future__ import annotations
 import ast
 from collections import Counter
 from collections.abc import Callable, Container
-from typing import Any
+from typing import Any, NamedTuple
 
 from codemods.code.imports import Known
 from codemods.code.names import Function, Names
 from codemods.code.nodes import every_node
-from codemods.code.trees import BLOCKS, at, blocks, changed, replaced, run_at, twin, with_statements
+from codemods.code.trees import BLOCKS, DEFINING, LOOPS, at, blocks, changed, replaced, run_at, twin, with_statements
 
 LEAVING = (ast.Yield, ast.YieldFrom, ast.Await, ast.Global, ast.Nonlocal, ast.Lambda, ast.Import, ast.ImportFrom)
-DEFINING = (ast.FunctionDef, ast.ClassDef, ast.AsyncFunctionDef)
+NO_INSTANCE = ("staticmethod", "classmethod")
 SELF = ("self", "cls", "this", "pl_module", "module")
 Owner = ast.FunctionDef | ast.AsyncFunctionDef
 Called = Callable[[ast.Call], list[ast.expr] | None]
@@ -37,8 +37,10 @@ def _methods(tree: ast.Module, known: Known) -> ast.Module:
     if not any(isinstance(item, ast.FunctionDef) and _is_own(item.name) for each in classes for item in each.body):
         return tree
     said.update(item.attr for item in known.nodes[ast.Attribute])
-    said.update(item.value for item in known.nodes[ast.Constant] if isinstance(item.value, str))
-    said.update(item.name for kind in (ast.FunctionDef, ast.AsyncFunctionDef) for item in known.nodes[kind])
+    said.update(item.value.rpartition(".")[2] for item in known.nodes[ast.Constant] if isinstance(item.value, str))
+    said.update(item.arg for item in known.nodes[ast.keyword] if item.arg)
+    said.update(known.names.stores)
+    said.update({name: len(loads) for name, loads in known.names.loads.items()})
     return with_statements(tree, swap)
 
 
@@ -55,15 +57,23 @@ def _with_helper(node: ast.ClassDef, said: Counter[str]) -> list[ast.stmt] | Non
         if not _can_stand_elsewhere(helper):
             continue
         for method in node.body:
-            if isinstance(method, ast.FunctionDef) and method is not helper:
+            if isinstance(method, ast.FunctionDef) and method is not helper and _has_instance(method):
                 made = _inlined(method, helper, _as_method(method, helper.name))
                 if made is not None:
                     return [made if item is method else item for item in node.body if item is not helper]
     return None
 
 
+def _has_instance(method: ast.FunctionDef) -> bool:
+    """Whether a method is given the object whose method it is."""
+    marks = (ast.unparse(item).rpartition(".")[2] for item in method.decorator_list)
+    if method.name == "__new__" or any(mark in NO_INSTANCE for mark in marks) or not method.args.args:
+        return False
+    return Names(method).stores[method.args.args[0].arg] == 1
+
+
 def _as_method(method: ast.FunctionDef, name: str) -> Called:
-    this = method.args.args[0].arg if method.args.args else ""
+    this = method.args.args[0].arg
 
     def given(call: ast.Call) -> list[ast.expr] | None:
         function = call.func
@@ -84,7 +94,6 @@ def _functions(tree: ast.Module, known: Known) -> ast.Module:
     }
     if not handed:
         return tree
-    said = {item.value for item in known.nodes[ast.Constant] if isinstance(item.value, str)}
     for helper in tree.body:
         if (
             not isinstance(helper, ast.FunctionDef)
@@ -92,7 +101,7 @@ def _functions(tree: ast.Module, known: Known) -> ast.Module:
             or len(known.names.loads.get(helper.name, ())) != 1
         ):
             continue
-        if known.names.stores[helper.name] != 1 or helper.name in said or not _can_stand_elsewhere(helper):
+        if not known.is_fixed(helper) or not _can_stand_elsewhere(helper) or _has_private(helper):
             continue
         for index, node in enumerate(tree.body):
             made = _in_class(node, helper) if isinstance(node, ast.ClassDef) else None
@@ -100,6 +109,13 @@ def _functions(tree: ast.Module, known: Known) -> ast.Module:
                 body: list[ast.stmt] = [*tree.body[:index], made, *tree.body[index + 1 :]]
                 return changed(tree, body=[item for item in body if item is not helper])
     return tree
+
+
+def _has_private(helper: ast.FunctionDef) -> bool:
+    """Whether a function says a name that a class would take for one of its own."""
+    every = every_node(helper)
+    said = (getattr(item, "attr", getattr(item, "id", getattr(item, "arg", None))) or "" for item in every)
+    return any(name.startswith("__") and not name.endswith("__") for name in said if isinstance(name, str))
 
 
 def _in_class(node: ast.ClassDef, helper: ast.FunctionDef) -> ast.ClassDef | None:
@@ -153,12 +169,10 @@ def _unfolded(owner: Owner, helper: ast.FunctionDef, block: list[ast.stmt], inde
     loads = names.reaches(helper.name, block, index)
     if not loads or len(loads) != 1 or not _can_stand_elsewhere(helper, returning=True):
         return None
-    inside = {id(item) for item in every_node(helper)}
-    others = [item for item in every_node(owner) if id(item) not in inside]
-    if _stored(helper) & ({item.id for item in others if isinstance(item, ast.Name)} | names.parameters):
-        return None
     given: Called = lambda call: [] if call.func is loads[0] and not call.args else None  # noqa: E731
     rest = with_statements(owner, lambda node: _less(node, helper))
+    if names.open or Names(helper).bound & Names(rest).said:
+        return None
     made: Owner | None = _inlined(rest, helper, given, within=True)
     return made
 
@@ -188,29 +202,15 @@ def _can_stand_elsewhere(helper: ast.FunctionDef, returning: bool = False) -> bo
     return returning or not left or (len(left) == 1 and helper.body[-1] is left[0] and left[0].value is not None)
 
 
-def _stored(node: ast.AST) -> set[str]:
-    """The names that a function binds in its body."""
-    found = {item.id for item in every_node(node) if isinstance(item, ast.Name) and not isinstance(item.ctx, ast.Load)}
-    imported = (item for item in every_node(node) if isinstance(item, ast.Import | ast.ImportFrom))
-    found |= {alias.asname or alias.name.split(".")[0] for item in imported for alias in item.names}
-    defined = (item for item in every_node(node) if isinstance(item, DEFINING) and item is not node)
-    return found | {item.name for item in defined}
-
-
-def _parameters(function: Owner) -> frozenset[str]:
-    return frozenset(item.arg for item in every_node(function.args) if isinstance(item, ast.arg))
-
-
 def _inlined(method: Any, helper: ast.FunctionDef, given: Called, within: bool = False) -> Any:
     """The method with the helper's statements where it calls it; None where it does not, or not plainly. `within` says
     that the helper stands in the method, and so reads its names."""
-    taken: frozenset[str] = frozenset()
-    if not within:
-        given_names = _parameters(method)
-        taken = frozenset(item.id for item in every_node(method) if isinstance(item, ast.Name)) | given_names
-        read = {item.id for item in every_node(helper) if isinstance(item, ast.Name)} - _parameters(helper)
-        if read & (_stored(method) | given_names):
-            return None
+    own, inner = Names(method), Names(helper)
+    if own.open or inner.open or (not within and (inner.said - inner.parameters) & own.stores.keys()):
+        return None
+    taken = frozenset() if within else frozenset(own.said)
+    local = frozenset(own.stores) - own.elsewhere
+    turning = {id(each) for item in every_node(method) if isinstance(item, LOOPS) for each in every_node(item)}
     found = False
 
     def block(body: list[ast.stmt], last: bool) -> list[ast.stmt] | None:
@@ -220,8 +220,11 @@ def _inlined(method: Any, helper: ast.FunctionDef, given: Called, within: bool =
             if isinstance(statement, ast.Expr | ast.Assign | ast.Return) and isinstance(call, ast.Call):
                 arguments = given(call)
                 new = None
+                if id(call) in turning and inner.bound:
+                    continue  # what it has bound in one turn would be there in the next
                 if arguments is not None and not call.keywords:
-                    new = _instead(statement, arguments, helper, taken, last and statement is body[-1])
+                    ends = last and statement is body[-1]
+                    new = _instead(statement, arguments, _Helper(helper, inner), _Caller(taken, local), ends)
                 if new is not None:
                     found = True
                     return [*body[:index], *new, *body[index + 1 :]]
@@ -235,35 +238,47 @@ def _inlined(method: Any, helper: ast.FunctionDef, given: Called, within: bool =
                 fields[name] = new
         return changed(node, **fields) if fields else None
 
-    made = with_statements(method, swap)
+    made = with_statements(method, swap, deeper=False)
     return made if found else None
 
 
+class _Helper(NamedTuple):
+    node: ast.FunctionDef
+    names: Names
+
+
+class _Caller(NamedTuple):
+    """What calls a helper: the names that are said in it, and those that are its own."""
+
+    said: Container[str]
+    local: Container[str]
+
+    def hands_on(self, given: ast.expr) -> bool:
+        """Whether what it gives is the same wherever in the helper it is read."""
+        return isinstance(given, ast.Constant) or (isinstance(given, ast.Name) and given.id in self.local)
+
+
 def _instead(
-    statement: ast.Expr | ast.Assign | ast.Return,
-    given: list[ast.expr],
-    helper: ast.FunctionDef,
-    own: Container[str],
-    ends: bool,
+    statement: ast.Expr | ast.Assign | ast.Return, given: list[ast.expr], helper: _Helper, caller: _Caller, ends: bool
 ) -> list[ast.stmt] | None:
     """The helper's statements in the words of the method that calls it; `ends` says that the method does so with the
     statement."""
-    names = [item.arg for item in [*helper.args.posonlyargs, *helper.args.args]]
+    names = [item.arg for item in [*helper.node.args.posonlyargs, *helper.node.args.args]]
     if len(names) != len(given) or any(isinstance(item, ast.Starred) for item in given):
         return None
-    stored = _stored(helper)
-    if any(name in own for name in stored) or stored & set(names):
+    if any(name in caller.said or name in names for name in helper.names.bound):
         return None
     by_name = dict(zip(names, given, strict=True))
-    first = [_bound(name, item) for name, item in by_name.items() if not isinstance(item, ast.Name | ast.Constant)]
-    if any(name in own for name, item in by_name.items() if not isinstance(item, ast.Name | ast.Constant)):
+    kept = {name: item for name, item in by_name.items() if not caller.hands_on(item)}
+    first = [_bound(name, item) for name, item in kept.items()]
+    if any(name in caller.said for name in kept):
         return None
 
     def swap(node: ast.AST) -> ast.AST | None:
-        value = by_name.get(node.id) if isinstance(node, ast.Name) else None
+        value = by_name.get(node.id) if isinstance(node, ast.Name) and node.id not in kept else None
         return at(value, node) if isinstance(value, ast.Name | ast.Constant) else None
 
-    body = [*first, *(replaced(run_at(twin(item), statement), swap) for item in helper.body)]
+    body = [*first, *(replaced(run_at(twin(item), statement), swap) for item in helper.node.body)]
     last = body[-1]
     left = [item for each in body for item in every_node(each) if isinstance(item, ast.Return)]
     if isinstance(statement, ast.Return):

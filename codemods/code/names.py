@@ -12,6 +12,8 @@ Function = ast.FunctionDef | ast.AsyncFunctionDef
 Path = tuple[tuple[int, int], ...]
 WHOLE = frozenset({"locals", "vars", "eval", "exec", "globals"})
 """Functions that may read any name."""
+STAR = "*"
+"""What `from x import *` binds: any name."""
 BINDING = frozenset({
     ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda, ast.Import, ast.ImportFrom, ast.ExceptHandler,
     ast.MatchAs, ast.MatchStar, ast.MatchMapping,
@@ -46,6 +48,8 @@ class Names:
         nothing else binds it; None where that is not so."""
         if self.open or self.stores[name] != 1 or name in self.parameters:
             return None
+        if any(_behind(path, block, index) for path in self.stored_at.get(STAR, ())):
+            return None
         found = self.loads.get(name, [])
         return [node for node, _ in found] if all(_behind(path, block, index) for _, path in found) else None
 
@@ -53,6 +57,16 @@ class Names:
         """Whether a name is bound once at most, and not behind the statement at that position of a block."""
         places = self.stored_at.get(name, [])
         return self.stores[name] <= 1 and not any(_behind(path, block, index) for path in places)
+
+    @property
+    def bound(self) -> set[str]:
+        """The names that the body binds or deletes, parameters among them where it does."""
+        return {name for name, count in self.stores.items() if count > (name in self.parameters)}
+
+    @property
+    def said(self) -> set[str]:
+        """Every name that is bound or read."""
+        return {*self.stores, *self.loads, *self.elsewhere}
 
     def _walk(self, owner: ast.AST, root: ast.AST) -> None:
         stack: list[tuple[Any, Path]] = [(owner, ())]

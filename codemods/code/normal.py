@@ -2,8 +2,10 @@
 
 What is written in a roundabout way and does the same as something plain is written plainly: calls that only look at
 something are left out, second names and constants stand where they are read, `with nullcontext()`, `try` without a
-handler and `if True` are gone, a helper called once stands where it is called. Nodes keep the places that they have in
-the text, and whatever is the same as there is the same node.
+handler and `if True` are gone, a helper called once stands where it is called. Assertions are taken to hold, and no
+other file to put something else in the place of a helper: `codemods.rewrite.origin` asks whether one speaks of it. What
+classes, objects and dictionaries hold is left where it is, since anything may change it. Nodes keep the places that
+they have in the text, and whatever is the same as there is the same node.
 """
 
 from __future__ import annotations
@@ -12,7 +14,6 @@ import ast
 from collections.abc import Callable
 
 from codemods.code.classes import plain_classes
-from codemods.code.constants import plain_constants
 from codemods.code.expressions import plain_expressions
 from codemods.code.flow import plain_blocks
 from codemods.code.imports import Known
@@ -26,7 +27,6 @@ STEPS: tuple[Callable[[ast.Module, Known], ast.Module], ...] = (
     plain_helpers,
     plain_blocks,
     plain_names,
-    plain_constants,
     plain_expressions,
 )
 

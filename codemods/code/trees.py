@@ -11,6 +11,8 @@ from codemods.code.nodes import CHILD_FIELDS, every_node
 
 Node = TypeVar("Node", bound=ast.AST)
 BLOCKS = ("body", "orelse", "finalbody")
+LOOPS = (ast.For, ast.AsyncFor, ast.While)
+DEFINING = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 STATEMENT_FIELDS = {
     kind: tuple(name for name in (*BLOCKS, "handlers", "cases") if name in kind._fields)
     for kind in vars(ast).values()
@@ -160,13 +162,17 @@ def replaced_at(node: Node, places: Sequence[ast.AST], swap: Callable[[ast.AST],
     return found
 
 
-def with_statements(node: Node, swap: Callable[[ast.AST], ast.AST | None]) -> Node:
-    """The same of the statements of a tree alone, and of the handlers and cases that hold some."""
+def with_statements(node: Node, swap: Callable[[ast.AST], ast.AST | None], deeper: bool = True) -> Node:
+    """The same of the statements of a tree alone, and of the handlers and cases that hold some; without `deeper` not
+    of those in functions and classes inside it."""
     fields: dict[str, Any] = {}
     for name in STATEMENT_FIELDS.get(type(node), ()):
         value = getattr(node, name)
         if value:
-            new = [with_statements(item, swap) for item in value]
+            new = [
+                with_statements(item, swap, deeper) if deeper or not isinstance(item, DEFINING) else item
+                for item in value
+            ]
             if any(one is not other for one, other in zip(new, value, strict=True)):
                 fields[name] = new
     made = changed(node, **fields) if fields else node
@@ -183,8 +189,6 @@ def blocks(owner: ast.AST) -> Iterator[list[ast.stmt]]:
             body = getattr(node, name, None)
             if isinstance(body, list) and body:
                 yield body
-                stack.extend(
-                    item for item in body if not isinstance(item, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
-                )
+                stack.extend(item for item in body if not isinstance(item, DEFINING))
         stack.extend(getattr(node, "handlers", ()))
         stack.extend(getattr(node, "cases", ()))

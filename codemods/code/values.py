@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import ast
-from typing import TypeVar
+from collections.abc import Iterator
+from functools import cached_property
+from typing import Any, TypeVar
 
 from codemods.code.expressions import PARTIAL, takes_something
 from codemods.code.imports import Known
 from codemods.code.names import Function, Names
 from codemods.code.nodes import every_node
-from codemods.code.trees import at, blocks, changed, replaced, with_statements
+from codemods.code.trees import DEFINING, LOOPS, at, blocks, changed, replaced, with_statements
 
 NEGATIVE = (ast.USub,)
 SIMPLE = (ast.Expr, ast.Assign, ast.Return)
-PLAIN = (ast.Name, ast.Constant, ast.Attribute)
+WITH = (ast.With, ast.AsyncWith)
+COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 
 
 def plain_names(tree: ast.Module, known: Known) -> ast.Module:
@@ -79,13 +82,13 @@ class _Reader:
         name = node.targets[0].id
         loads = self.names.reaches(name, block, index)
         if loads is None:
-            if self.local and self.is_never_read(name) and self.known.is_quiet(node.value):
+            if self.local and self.is_never_read(name) and self.is_idle(node):
                 self.dropped.add(id(node))
             return
         if not loads:
-            if self.local and self.known.is_quiet(node.value):
+            if self.local and self.is_idle(node):
                 self.dropped.add(id(node))
-        elif self.is_atom(node.value, block, index):
+        elif self.is_atom(node.value, block, index) and self.is_read_in_turn(node.value, loads):
             self.atoms[name] = node.value, loads
             if self.local:
                 self.dropped.add(id(node))
@@ -95,6 +98,32 @@ class _Reader:
         elif len(loads) == 1 and index + 1 < len(block) and self.handed(node.value, loads[0], block[index + 1]):
             self.given[id(loads[0])] = node.value
             self.dropped.add(id(node))
+
+    def is_idle(self, node: ast.Assign) -> bool:
+        """Whether nothing is missed where a value is not worked out."""
+        if not self.known.is_quiet(node.value):
+            return False
+        return not self.known.may_fail(node.value) or id(node) not in self.answered
+
+    @cached_property
+    def answered(self) -> frozenset[int]:
+        """What stands where an exception may be answered."""
+        outer = (item for item in every_node(self.owner) if getattr(item, "handlers", ()) or isinstance(item, WITH))
+        return frozenset(id(inner) for item in outer for each in item.body for inner in every_node(each))  # type: ignore[attr-defined]
+
+    def is_read_in_turn(self, value: ast.expr, loads: list[ast.Name]) -> bool:
+        """Whether the readings of a second name are over before a loop binds the first one again."""
+        if not isinstance(value, ast.Name) or value.id not in self.turned:
+            return True
+        here = set(map(id, _nodes_run_here(self.owner)))
+        return all(id(load) in here for load in loads)
+
+    @cached_property
+    def turned(self) -> frozenset[str]:
+        """The names that loops bind."""
+        every = (inner for item in every_node(self.owner) if isinstance(item, LOOPS) for inner in every_node(item))
+        names = (item for item in every if isinstance(item, ast.Name))
+        return frozenset(item.id for item in names if not isinstance(item.ctx, ast.Load))
 
     def is_never_read(self, name: str) -> bool:
         names = self.names
@@ -117,7 +146,7 @@ class _Reader:
             return
         if len(loads) != 1 or any(item is loads[0] for item in every_node(node)):
             return
-        if any(isinstance(item, ast.Call) and item.func is loads[0] for item in every_node(self.owner)):
+        if any(isinstance(item, ast.Call) and item.func is loads[0] for item in _nodes_run_here(self.owner)):
             self.given[id(loads[0])] = ast.copy_location(ast.Lambda(args=node.args, body=last.value), loads[0])
             self.dropped.add(id(node))
 
@@ -131,13 +160,30 @@ class _Reader:
             return isinstance(value, ast.Attribute | ast.Lambda) or self.is_partial(value)
         if any(isinstance(item, ast.Call) for item in every_node(call.func)):
             return False
-        first = [*call.args, *(item.value for item in call.keywords)]
-        if not all(isinstance(item, PLAIN) or self.known.is_quiet(item) or _is_of(item, load) for item in first):
+        first = [call.func, *call.args, *(item.value for item in call.keywords)]
+        if not all(_is_of(item, load) or self.is_plain(item, beside=value) for item in first):
             return False
         if isinstance(value, ast.Dict):
             return any(item.arg is None and item.value is load for item in call.keywords)
         spread = (item.value for item in call.args if isinstance(item, ast.Starred))
         return isinstance(value, ast.List | ast.Tuple) and any(item is load for item in spread)
+
+    def is_plain(self, node: ast.expr, beside: ast.expr) -> bool:
+        """Whether it is the same when an expression is worked out in front of another and behind it."""
+        if self.known.is_quiet(beside):
+            calls = any(isinstance(item, ast.Call) for item in every_node(node))
+            return (isinstance(node, ast.Attribute) and not calls) or self.known.is_quiet(node)
+        return all(
+            isinstance(item, ast.Constant | ast.expr_context)
+            or (isinstance(item, ast.Name) and self.is_settled(item.id))
+            or (isinstance(item, ast.Attribute) and self.known.dotted(item) is not None)
+            for item in every_node(node)
+        )
+
+    def is_settled(self, name: str) -> bool:
+        """Whether nothing that is called binds a name."""
+        own = name not in self.names.elsewhere and bool(self.names.stores[name])
+        return (own and self.local) or self.known.names.stores[name] <= 1
 
     def is_partial(self, value: ast.expr) -> bool:
         return isinstance(value, ast.Call) and self.known.dotted(value.func) == PARTIAL
@@ -168,10 +214,7 @@ class _Reader:
     def _sets(self, node: ast.stmt, name: str) -> bool:
         target = node.targets[0] if isinstance(node, ast.Assign) and len(node.targets) == 1 else None
         return (
-            isinstance(node, ast.Assign)
-            and isinstance(target, ast.Name)
-            and target.id == name
-            and self.known.is_quiet(node.value)
+            isinstance(node, ast.Assign) and isinstance(target, ast.Name) and target.id == name and self.is_idle(node)
         )
 
     def is_given_back(self, node: ast.stmt, load: ast.Name) -> bool:
@@ -187,7 +230,20 @@ class _Reader:
             if not self.names.steady(node.id, block, index) or node.id == "super":
                 return False
             return bool(self.names.stores[node.id]) or self.known.names.stores[node.id] <= 1
-        return isinstance(node, ast.Attribute) and self.known.dotted(node) is not None
+        if not isinstance(node, ast.Attribute) or node.attr in self.known.set_attributes:
+            return False
+        return self.known.dotted(node) is not None
+
+
+def _nodes_run_here(owner: ast.AST) -> Iterator[ast.AST]:
+    """The nodes of a function or module, without those of functions, classes and comprehensions inside it."""
+    apart = (*DEFINING, ast.Lambda, *COMPREHENSIONS)
+    stack: list[Any] = [owner]
+    while stack:
+        node = stack.pop()
+        yield node
+        if node is owner or not isinstance(node, apart):
+            stack += ast.iter_child_nodes(node)
 
 
 def _is_of(item: ast.expr, load: ast.Name) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from codemods.code.source import PythonFile
 from codemods.lightning.calls import FROM_ARGS as FROM_ARGS
@@ -47,7 +47,7 @@ def replaced(call: cst.Call, name: str, new: tuple[tuple[str, str | None], ...])
     items = [
         old.with_changes(
             keyword=cst.Name(word),
-            value=old.value if text is None else cst.parse_expression(text),
+            value=old.value if text is None else _expression(text),
             comma=cst.Comma(whitespace_after=_between(call, index)),
             whitespace_after_arg=cst.SimpleWhitespace(""),
         )
@@ -57,14 +57,21 @@ def replaced(call: cst.Call, name: str, new: tuple[tuple[str, str | None], ...])
     return call.with_changes(args=[*args[:index], *items, *args[index + 1 :]])
 
 
+def _expression(text: str) -> Any:
+    """An argument by its text, which may go over several lines."""
+    import libcst as cst
+
+    made: Any = cst.parse_expression(f"({text})")
+    return made.with_changes(lpar=made.lpar[1:], rpar=made.rpar[:-1])
+
+
 @touches("arguments")
 def with_value(call: cst.Call, name: str, text: str) -> cst.Call:
     """The call with another value of a keyword."""
-    import libcst as cst
 
     return call.with_changes(
         args=[
-            item.with_changes(value=cst.parse_expression(text)) if item.keyword and item.keyword.value == name else item
+            item.with_changes(value=_expression(text)) if item.keyword and item.keyword.value == name else item
             for item in call.args
         ]
     )
@@ -81,7 +88,7 @@ def with_keyword(call: cst.Call, name: str, text: str) -> cst.Call:
         (item.equal for item in args if item.keyword and isinstance(item.equal, cst.AssignEqual)),
         cst.AssignEqual(cst.SimpleWhitespace(""), cst.SimpleWhitespace("")),
     )
-    new = cst.Arg(value=cst.parse_expression(text), keyword=cst.Name(name), equal=equal)
+    new = cst.Arg(value=_expression(text), keyword=cst.Name(name), equal=equal)
     if end < len(args):
         comma = cst.Comma(whitespace_after=_between(call, end))
         return call.with_changes(args=[*args[:end], new.with_changes(comma=comma), *args[end:]])

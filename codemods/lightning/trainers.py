@@ -225,10 +225,10 @@ def _partial_of(at_: _At, call: CallNode) -> CallNode | None:
 
 
 def _partial_kind(at_: _At, call: CallNode) -> str | None:
-    """The class of Lightning's that a partial is of, where it gives nothing by position or `**`."""
+    """The class of Lightning's that a partial is of, where it gives nothing by position."""
     if call.scope.resolve(call.node.func) != PARTIAL or len(call.node.args) != 1:
         return None
-    return at_.kind_of(at_.file, call, call.node.args[0]) if all(item.arg for item in call.node.keywords) else None
+    return at_.kind_of(at_.file, call, call.node.args[0])
 
 
 def _is_used_once(file: PythonFile, name: str) -> bool:
@@ -245,11 +245,13 @@ def _with(at_: _At, call: CallNode, other: CallNode, how: str) -> Built | None:
     if kind is None:
         return None
     mine = _direct(at_, call, kind)
-    given = {item.name for item in mine.arguments}
-    if any(isinstance(item, ast.keyword) for item in mine.rest):
-        return None
-    more = [_argument(at_, other, kind, item, other.node) for item in other.node.keywords if item.arg]
-    return Built(call, kind, (*(item for item in more if item.name not in given), *mine.arguments), mine.rest, how)
+    given, theirs = {item.name for item in mine.arguments}, other.node.keywords
+    more = [_argument(at_, other, kind, item, other.node) for item in theirs if item.arg and item.arg not in given]
+    # What is overridden stays where it is, and what takes its place elsewhere would stand beside it.
+    twice = given & {item.arg for item in theirs}
+    own = [replace(item, home=None) if item.name in twice else item for item in mine.arguments]
+    spread = [item for item in theirs if item.arg is None]
+    return Built(call, kind, (*more, *own), (*spread, *mine.rest), how)
 
 
 def _of_factory(at_: _At, call: CallNode, dotted: str) -> Built | None:

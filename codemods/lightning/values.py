@@ -20,6 +20,10 @@ STEPS = 200
 """So many expressions are looked at for one answer."""
 STORED = r"\.{}\b\s*(?:[,:)\]|&+*/@%-]|=(?!=))"
 """What follows an attribute that may be stored to."""
+OWN = r"^\s+(?:{0}\s*(?::[^=\n]+)?=(?!=)|def\s+{0}\b)"
+"""How a class body binds a name."""
+WHOLE = r"\b(?:exec|globals)\("
+"""What may bind any name of a module."""
 Within = tuple[ast.AST, ...]
 Use = tuple[PythonFile, ast.expr, CallNode | None]
 """A reading of a name, with the call that it is called by."""
@@ -151,8 +155,10 @@ class _Reader:
 
     def _closed(self, found: Constants, file: PythonFile, name: str) -> Constants:
         """The constants of a name of a module, which functions and other files may bind too."""
-        shared = re.search(rf"^\s*global\b.*\b{name}\b", file.text, re.MULTILINE)
-        if shared or self._is_stored_elsewhere(name, ()):
+        shared = re.search(rf"^\s*global\b.*\b{name}\b|{WHOLE}", file.text, re.MULTILINE)
+        first = min((item.value.lineno if item.value else 0 for item in definitions(file.tree, name)), default=0)
+        stars = (node.lineno for node in file.imports if any(item.name == "*" for item in node.names))
+        if shared or any(line > first for line in stars) or self._is_stored_elsewhere(name, ()):
             return Constants(found.found, f"`{name}` may be bound elsewhere", found.called)
         return found
 
@@ -305,6 +311,8 @@ class _Reader:
         found = _union(every)
         if item.node.bases and not every:
             return Constants(unknown=f"`self.{name}` comes from a base of the class")
+        if self._is_overridden(item, name):
+            return Constants(found.found, f"another class has a `{name}` of its own", found.called)
         if self._is_stored_elsewhere(name, {(file.path, *place) for place in plain}) or "setattr(" in file.text:
             return Constants(found.found, found.unknown or f"`.{name}` may be set elsewhere", found.called)
         return found
@@ -343,6 +351,18 @@ class _Reader:
             self.facts.memo[asked] = tuple(found.values())
         known: tuple[Constant, ...] = self.facts.memo[asked]
         return known
+
+    def _is_overridden(self, item: ClassNode, name: str) -> bool:
+        """Whether another class with a base binds a name in its body, which may be one below this one."""
+        spelled = re.compile(OWN.format(name).encode(), re.MULTILINE)
+        for path, source in sorted(self.facts.sources.items()):
+            if source.kind not in ("python", "notebook") or not spelled.search(source.data):
+                continue
+            file = self.open(path)
+            others = [each for each in file.classes if each.node.bases and each.node is not item.node] if file else []
+            if file is None or any(name in each.methods or definitions(each.node, name) for each in others):
+                return True
+        return False
 
     def _is_stored_elsewhere(self, name: str, known: Iterable[tuple[str, int, int]]) -> bool:
         """Whether anything in the project may store to an attribute of that name, but for some places."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Container, Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import fields, is_dataclass, replace
 from functools import cached_property, partial
 from typing import Any
@@ -13,6 +13,7 @@ from codemods.code.effects import BUILTINS
 from codemods.code.nodes import every_node
 from codemods.code.source import PythonFile, Source
 from codemods.code.trees import made_of, stands_for, written_as
+from codemods.rewrite.lent import Lent
 from codemods.rewrite.respelling import respelled
 from codemods.rule import Match, NodeEdit, TextEdit, part_of
 
@@ -23,6 +24,8 @@ COMING = frozenset({
     "trainer", "pl_module", "checkpoint", "scheduler", "metric", "unused", "exception",
 })  # fmt: skip
 """The parameters that a hook may come to take: where a line that is gone binds one, that is another thing."""
+NAME = re.compile(r"(?<![\w.])\w+\b(?!\s*=[^=])")
+"""What may be a name in a text: no attribute, and no keyword of a call."""
 BINDING = (ast.Assign, ast.AnnAssign, ast.NamedExpr)
 
 
@@ -31,13 +34,16 @@ class Origin:
     normal form does not, or not there, `unbound` those among them that it binds there."""
 
     def __init__(self, file: PythonFile, normal: PythonFile, sources: Mapping[str, Source]) -> None:
-        self.file, self.normal, self.sources = file, normal, sources
+        self.file, self.normal = file, normal
         self.written = {id(node): node for node in every_node(file.tree)}
-        kept = {id(each) for node in every_node(normal.tree) for each in written_as(node, self.written)}
-        self.gone = [node for key, node in self.written.items() if key not in kept]
+        every = list(every_node(normal.tree))
+        self.kept = {id(each) for node in every for each in written_as(node, self.written)}
+        self.made = {id(made_of(node, self.written)) for node in every if isinstance(node, ast.stmt)}
+        self.gone = [node for key, node in self.written.items() if key not in self.kept]
         names = [node for node in self.gone if isinstance(node, ast.Name)]
         self.hidden = {node.id for node in names}
         self.unbound = {node.id for node in names if not isinstance(node.ctx, ast.Load)}
+        self.lent = Lent(file, {id(node) for node in self.gone} - self.made, self.hidden, sources)
 
     def match(self, match: Match) -> Match | None:
         """A match with edits of the file that do there what its own do in the normal form; None where that is not
@@ -55,12 +61,10 @@ class Origin:
         part = part_of(edit.change)
         same = written_as(edit.node, self.written)
         own = made_of(edit.node, self.written)
-        if any(id(node) in self._shared for node in (*same, own)):
+        if not self._is_at_home(set(_words(edit.change)), same or ([own] if own else [])):
             return []
         if same:
             free = not any(_binds(node, self.hidden) for node in same)
-            if getattr(edit.node, "copies", ()) and not self._is_at_home(edit, same):
-                return []
             kept = part == "arguments" or not any(id(node) in self._asserted for node in same)
             return [replace(edit, node=node) for node in same] if free and kept else []
         if own is None:
@@ -73,8 +77,8 @@ class Origin:
         if part == "beside":
             return [replace(edit, node=own)]
         if part in ("whole", "body"):
-            lost = _binds(own, self.hidden) if part == "whole" else False
-            return [] if lost or self._speaks(own) else [replace(edit, node=own)]
+            lost = (part == "whole" and _binds(own, self.hidden)) or self._speaks(own) or self._is_commented(own)
+            return [] if lost else [replace(edit, node=own)]
         if isinstance(own, DEFINITIONS):
             if _is_but_decorated(own, edit.node) or (part == "head" and self._keeps_head(own, edit.node)):
                 return [replace(edit, node=own)]
@@ -83,16 +87,11 @@ class Origin:
             return [replace(edit, node=own, change=change)] if change else []
         return self.respelled(edit, own)
 
-    def _is_at_home(self, edit: NodeEdit, same: list[ast.AST]) -> bool:
-        """Whether an edit brings no name along that is bound where a helper is called, and not where it stands."""
-        words = set(_words(edit.change))
-        for node in same:
-            around = [item for item in _functions(self.file.tree) if any(inner is node for inner in every_node(item))]
-            inside = {name for item in around for name in _locals(item)}
-            others = {name for item in _functions(self.file.tree) for name in _locals(item)}
-            if words & (others - inside - self.file.scope.bindings.keys()):
-                return False
-        return True
+    def _is_at_home(self, words: set[str], nodes: Sequence[ast.AST]) -> bool:
+        """Whether nodes may be edited with some words, as far as they stand in helpers or call them."""
+        if any(id(node) in self.lent.shared for node in nodes):
+            return False
+        return self.lent.is_at_home(words, nodes)
 
     def respelled(self, edit: NodeEdit, own: ast.AST) -> list[NodeEdit]:
         """An edit of an expression or simple statement which the text spells otherwise."""
@@ -100,47 +99,44 @@ class Origin:
             return []
         if any(id(node) in self._asserted for node in every_node(own)):
             return []
-        lent = any(getattr(node, "copies", ()) for node in every_node(edit.node))
-        if lent and not self._is_at_home(edit, [own]):
-            return []
         whole = stands_for(edit.node, self.written)
         made = respelled(edit, whole, self.file, self.written) if whole is not None else None
         return [made] if made else []
 
     def _is_lent(self, own: ast.AST, seen: ast.AST) -> bool:
         """Whether a node of a helper says otherwise where it is called than where it stands."""
-        if not any(hasattr(node, "copies") and node.copies for node in every_node(seen)):
-            return False
-        return ast.dump(own) != ast.dump(seen)
+        copied = any(getattr(node, "copies", ()) for node in every_node(seen))
+        return (copied or id(own) in self.lent.inside) and ast.dump(own) != ast.dump(seen)
 
     def _is_free(self, edit: TextEdit) -> bool:
         """Whether the characters that an edit replaces say in the normal form what they say in the text, and bind
         nothing that is read elsewhere; a name is in it what it stands for."""
+        lines = {self.file.text.count("\n", 0, place) + 1 for place in (edit.start, edit.end)}
+        around: list[ast.AST] = []
+        innermost, length = None, len(self.file.text) + 1
         for node in self.written.values():
             if not isinstance(node, ast.expr | ast.stmt):
                 continue
             start, end = self.file.offsets(node)
-            if isinstance(node, ast.Constant) and (start < edit.start < end) != (start < edit.end < end):
-                return False  # what the normal form has as a keyword or an attribute, the text has as a string
+            if any(node.lineno <= line <= (node.end_lineno or 0) for line in lines):
+                around.append(node)
             inside = edit.start <= start and end <= edit.end
             if inside and (_binds(node, self.hidden) or (isinstance(node, ast.stmt) and id(node) in self._gone)):
                 return False
-            if start <= edit.start and edit.end <= end and id(node) in self._doubled:
-                return False
-        return True
+            if start <= edit.start and edit.end <= end:
+                if id(node) in self._doubled:
+                    return False
+                if end - start <= length and (edit.start < edit.end or start < edit.start < end):
+                    innermost, length = node, end - start
+        if innermost is not None and id(innermost) not in self._alike:
+            return False  # what the normal form has as an attribute or keyword, say, the text has as a string
+        return self._is_at_home(set(NAME.findall(edit.replacement)), around)
 
     @cached_property
-    def _shared(self) -> frozenset[int]:
-        """The nodes of functions that the normal form has where they are called, and that other files may call too."""
-        helpers = [node for node in self.file.tree.body if isinstance(node, ast.FunctionDef) and id(node) in self._gone]
-        if not helpers:
-            return frozenset()
-        kept = {node.name for node in self.normal.tree.body if isinstance(node, ast.FunctionDef)}
-        others = [item.data for path, item in self.sources.items() if path != self.file.path]
-        shared = (
-            node for node in helpers if node.name not in kept and any(node.name.encode() in data for data in others)
-        )
-        return frozenset(id(inner) for node in shared for inner in every_node(node))
+    def _alike(self) -> frozenset[int]:
+        """The nodes that the normal form has, too, as they are or as others of the same class."""
+        made = ((made_of(node, self.written), node) for node in every_node(self.normal.tree))
+        return frozenset({*self.kept, *(id(own) for own, node in made if type(own) is type(node))})
 
     @cached_property
     def _gone(self) -> frozenset[int]:
@@ -158,9 +154,34 @@ class Origin:
 
     @cached_property
     def _lines(self) -> frozenset[int]:
-        made = {id(made_of(node, self.written)) for node in every_node(self.normal.tree) if isinstance(node, ast.stmt)}
-        lines = (node for node in self.gone if isinstance(node, ast.Expr | ast.Assert))
-        return frozenset(id(node) for node in lines if id(node) not in made)
+        lines = (node for node in self._left if not _goes_with_another(node))
+        return frozenset(id(node) for node in lines if not any(id(item) in self.kept for item in every_node(node)))
+
+    @cached_property
+    def _left(self) -> list[ast.stmt]:
+        """The statements of which the normal form has made none; it may have what stood in them."""
+        return [node for node in self.gone if isinstance(node, ast.stmt) and id(node) not in self.made]
+
+    def _is_commented(self, own: ast.AST) -> bool:
+        """Whether a comment stands in a node at what the normal form leaves out, or above that."""
+        inside = {id(item) for item in every_node(own)}
+        for node in self._left:
+            if id(node) not in inside:
+                continue
+            kept = [item for item in every_node(node) if isinstance(item, ast.stmt) and id(item) not in self._leaving]
+            own_lines = {line for item in kept for line in range(item.lineno, (item.end_lineno or 0) + 1)}
+            lines = set(range(node.lineno, (node.end_lineno or 0) + 1)) - own_lines
+            above = node.lineno - 1
+            while above > 0 and self.file.lines[above - 1].lstrip().startswith("#"):
+                lines.add(above)
+                above -= 1
+            if any("#" in self.file.lines[line - 1] for line in lines):
+                return True
+        return False
+
+    @cached_property
+    def _leaving(self) -> frozenset[int]:
+        return frozenset(map(id, self._left))
 
     def _keeps_head(self, own: Any, seen: Any) -> bool:
         """Whether a function has the head that its normal form has, and what is gone from it reads nothing but its own
@@ -195,6 +216,11 @@ class Origin:
         )
 
 
+def _goes_with_another(node: ast.stmt) -> bool:
+    """Whether a statement says nothing where a loop or `try` is gone that it belongs to."""
+    return isinstance(node, ast.Pass | ast.Break) or (isinstance(node, ast.Raise) and node.exc is None)
+
+
 def _has_same(own: ast.arguments, seen: ast.arguments) -> bool:
     """Whether parameters are the same, but for annotations."""
     pairs = zip(ast.iter_fields(own), ast.iter_fields(seen), strict=True)
@@ -211,12 +237,17 @@ def _is_same(one: Any, other: Any) -> bool:
 def _words(change: object) -> Iterator[str]:
     """The words in the texts that a change was made with."""
     if isinstance(change, str):
-        yield from re.findall(r"\w+", change)
+        yield from NAME.findall(change)
     elif isinstance(change, partial):
         for item in (*change.args, *change.keywords.values()):
             yield from _words(item)
+    elif isinstance(change, ast.AST):
+        yield from (node.id for node in every_node(change) if isinstance(node, ast.Name))
     elif isinstance(change, tuple | list | frozenset | set):
         for item in change:
+            yield from _words(item)
+    elif isinstance(change, Mapping):
+        for item in change.values():
             yield from _words(item)
     elif is_dataclass(change):
         for field in fields(change):
@@ -224,18 +255,6 @@ def _words(change: object) -> Iterator[str]:
     elif getattr(change, "__closure__", None):
         for cell in change.__closure__:  # type: ignore[attr-defined]
             yield from _words(cell.cell_contents)
-
-
-def _functions(tree: ast.AST) -> list[ast.FunctionDef | ast.AsyncFunctionDef]:
-    return [node for node in every_node(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
-
-
-def _locals(function: ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[str]:
-    for node in every_node(function):
-        if isinstance(node, ast.arg):
-            yield node.arg
-        elif isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
-            yield node.id
 
 
 def _named(node: Any) -> list[str | None]:

@@ -3,16 +3,24 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Container, Sequence
+from collections.abc import Callable, Container, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
+from codemods.code.effects import BUILTINS
+from codemods.code.flow import GRADIENTS, IDLE, MARKS
+from codemods.code.folding import KINDS
 from codemods.code.nodes import every_node
 from codemods.code.source import PythonFile
+from codemods.code.trees import made_of, written_as
 from codemods.rule import NodeEdit, TextEdit, part_of
 
 STATEMENTS = (ast.Expr, ast.Assign, ast.AugAssign, ast.Return)
 DOING = (ast.Call, ast.Await, ast.Yield, ast.YieldFrom, ast.NamedExpr, ast.Lambda)
+IDLE_CONTEXTS = frozenset(name.rpartition(".")[2] for name in (*IDLE, *MARKS, *GRADIENTS))
+HANDING = IDLE_CONTEXTS | {"getattr", "partial", "cast"}
+QUIET = BUILTINS | KINDS.keys() | {"range"}
+"""Functions that hand something on where the normal form does without them, or that only look at something."""
 FIRM = (ast.Name, ast.Constant, ast.Attribute, ast.Call, ast.Subscript)
 """What needs no brackets wherever it stands."""
 
@@ -30,23 +38,64 @@ def respelled(edit: NodeEdit, own: ast.AST, file: PythonFile, written: Container
         return None
     if edit.line and ";" in file.lines[own.lineno - 1]:  # type: ignore[attr-defined]
         return None
-    if not _stands_within(seen, own) or not _is_known(seen, own, file):
+    if not _stands_within(seen, own) or not _does_the_same(seen, own, written) or not _is_known(seen, own, file):
         return None
     text = ast.unparse(seen) if whole else _Speller(file, written).spelled(own, seen)
     return None if text is None else replace(edit, node=own, change=Respelled(edit.change, source, text, edit.line))
 
 
 def _stands_within(seen: ast.AST, own: Any) -> bool:
-    """Whether all that does something stands where it stood, once and in the same order, and binds the same names."""
+    """Whether all that an expression or statement says stands where it stood."""
     start, end = (own.lineno, own.col_offset), (own.end_lineno, own.end_col_offset)
-    doing = [node for node in every_node(seen) if isinstance(node, DOING)]
-    within = all(
+    return all(
         start <= (int(node.lineno), node.col_offset) and (int(node.end_lineno or 0), node.end_col_offset or 0) <= end
         for node in every_node(seen)
         if isinstance(node, ast.expr)
     )
-    bound = sum(isinstance(node, ast.NamedExpr) for node in every_node(own))
-    return within and bound == sum(isinstance(node, ast.NamedExpr) for node in doing)
+
+
+def _does_the_same(seen: ast.AST, own: ast.AST, written: Container[int]) -> bool:
+    """Whether all that does something in the text is done once and in the same order; what hands something on alone,
+    as `getattr` by a constant, `partial` and a lambda called at once do, may be gone."""
+    done: list[int] = []
+    for node in _in_order(seen):
+        one = made_of(node, written) or next(iter(written_as(node, written)), None)
+        if one is None or type(one) is not type(node):
+            return False
+        done.append(id(one))
+    there = list(_in_order(own))
+    kept = [id(node) for node in there if id(node) in set(done)]
+    gone = [node for node in there if id(node) not in set(done)]
+    return kept == done and all(_hands_on(node) for node in gone)
+
+
+def _in_order(node: Any) -> Iterator[ast.AST]:
+    """What does something in an expression or statement, in the order in which it is done; of a lambda that is not
+    called at once, nothing in it."""
+    if not isinstance(node, ast.Lambda):
+        children: list[Any] = list(ast.iter_child_nodes(node))
+        if isinstance(node, ast.Assign):
+            children = [node.value, *node.targets]
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Lambda):
+            children = [*node.args, *node.keywords, node.func.body]
+        elif isinstance(node, ast.IfExp):
+            children = [node.test, node.body, node.orelse]
+        elif isinstance(node, ast.Dict):
+            children = [item for pair in zip(node.keys, node.values, strict=True) for item in pair if item]
+        for item in children:
+            yield from _in_order(item)
+    if isinstance(node, DOING):
+        yield node
+
+
+def _hands_on(node: ast.AST) -> bool:
+    """Whether a call or lambda that is gone does nothing itself."""
+    function = node.func if isinstance(node, ast.Call) else None
+    if isinstance(function, ast.Call):
+        return _hands_on(function)
+    if isinstance(function, ast.Name):
+        return function.id in HANDING or function.id in QUIET
+    return isinstance(function, ast.Lambda) or getattr(function, "attr", None) in HANDING
 
 
 def _is_known(seen: ast.AST, own: Any, file: PythonFile) -> bool:
@@ -192,8 +241,9 @@ class Respelled:
         if _lines(cst.Module([]).code_for_node(_bare(now))) != _lines(self.source):
             raise ValueError("two edits of one place, which is written in a roundabout way")
         if isinstance(node, cst.BaseExpression):
-            made: Any = cst.parse_expression(self.text)
-            return self.change(made.with_changes(lpar=node.lpar, rpar=node.rpar) if node.lpar else made)
+            made: Any = cst.parse_expression(f"({self.text})")  # it may go over several lines, as in the text
+            lpar, rpar = [*node.lpar, *made.lpar[1:]], [*made.rpar[:-1], *node.rpar]
+            return self.change(made.with_changes(lpar=lpar, rpar=rpar))
         whole = cst.parse_statement(f"{self.text}\n")
         if not isinstance(whole, cst.SimpleStatementLine):
             return self.change(whole.with_changes(leading_lines=node.leading_lines))

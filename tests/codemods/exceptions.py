@@ -25,21 +25,25 @@ SHOWS = "the line stands in the body that the rewrite replaces, and would go wit
 MODULE = "a name of the module may be imported by others, so that a second one for a Trainer is no harmless line"
 COMMENT = "a comment beside an argument may speak of it"
 LINES = (
-    "print", "assert type", "assert not none", "len, id, repr", "f-string", "logging", "logger", "warning",
-    "kept unused", "second name", "onto itself", "delete", "assert message", "assert class", "percent", "format",
-    "type name", "print file", "stderr", "if print", "if verbose", "if raise", "underscore", "bare name", "in a list",
-    "in a dict", "hasattr", "lambda kept", "dir",
+    "print", "assert type", "assert not none", "len, id, repr", "logging", "logger", "warning", "assert message",
+    "assert class", "percent", "format", "type name", "print file", "stderr", "if print", "if verbose", "bare name",
+    "hasattr", "dir",
 )  # fmt: skip
+"""Lines that look at a name."""
+KEPT = ("f-string", "kept unused", "in a list", "in a dict", "lambda kept")
+"""Lines that give what they make of a name another one, which nobody reads."""
+ALONE = ("delete", "unrelated", "unused class", "unused function", "inner function")
+"""Lines that nobody else in the function needs."""
 
 LOWER: dict[str, tuple[str, tuple[str, ...]]] = {
-    "BWD004-0": (READS, (*LINES, "walrus", "tuple", "chained")),
+    "BWD004-0": (
+        READS,
+        (*LINES, *KEPT, "underscore", "second name", "onto itself", "delete", "tuple", "chained"),
+    ),
     "LIT110-0": (COMMENT, ("type comment",)),
     "LIT112-0": (COMMENT, ("type comment",)),
-    "LIT113-0": (
-        MODULE,
-        ("f-string", "kept unused", "second name", "chained", "type comment", "in a list", "in a dict", "lambda kept"),
-    ),
-    "LIT212-0": (READS, LINES),
-    "STP002-0": (SHOWS, (*LINES, "walrus", "time", "warn message", "except named")),
+    "LIT113-0": (MODULE, (*KEPT, "second name", "chained", "type comment")),
+    "LIT212-0": (READS, (*LINES, *KEPT, "underscore")),
+    "STP002-0": (SHOWS, (*LINES, *ALONE, "time", "warn message", "except named", "self name")),
 }
 """What is rightly left to a person under some edits, by example, with the reason."""

@@ -1,6 +1,12 @@
 """Edits of a program's text that change nothing of what the program does.
 
 Each is a function of a text that yields edited texts with the line at which each was made; `EDITS` names them.
+
+Not among them is what one file does not show to change nothing: another file, a subclass or a method may put something
+else on a class, an object, a dictionary of the module or a function of it, a property may do something when it is set,
+and somebody may answer a guard that raises. So there are no constants of classes, dataclasses, namespaces,
+dictionaries, properties and functions, no functions of the module that hand on, no attributes set to themselves and no
+such guards.
 """
 
 from __future__ import annotations
@@ -34,7 +40,6 @@ from tests.codemods.neutral_program import (
     Function,
     Program,
     assignments,
-    is_head,
     is_plain,
     stores,
     with_import,
@@ -181,18 +186,6 @@ def parentheses(program: Program) -> Edited:
             yield node.lineno, program.replace((node.value, f"({program.source(node.value)})"))
 
 
-def class_constant(program: Program) -> Edited:
-    """The constant of a keyword on a class beside."""
-    heads = [item for item in program.tree.body if not is_head(item)]
-    for call in ast.walk(program.tree):
-        for keyword in call.keywords if isinstance(call, ast.Call) else ():
-            if keyword.arg and isinstance(keyword.value, ast.Constant):
-                text = program.replace((keyword.value, f"Settings.{keyword.arg}"))
-                lines = ["class Settings:", f"    {keyword.arg} = {program.source(keyword.value)}", "", ""]
-                first = min([heads[0].lineno, *(item.lineno for item in getattr(heads[0], "decorator_list", ()))])
-                yield call.lineno, Program(text).put(first - 1, *lines)
-
-
 def _is_method(call: ast.AST) -> bool:
     return isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute)
 
@@ -260,7 +253,6 @@ EDITS: Mapping[str, Callable[[Program], Edited]] = {
     "chained": chained,
     "getattr": getattr_constant,
     "parentheses": parentheses,
-    "class constant": class_constant,
     "else pass": else_pass,
     "local function": local_function,
     "wrapping decorator": wrapping_decorator,

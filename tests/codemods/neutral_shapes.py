@@ -184,17 +184,6 @@ def two_spaces(text: str) -> str:
     return "".join(line[(len(line) - len(line.lstrip(" "))) // 2 :] for line in lines)
 
 
-def onto_attribute(program: Program) -> Edited:
-    """`self.x = self.x` behind what sets it in the constructor."""
-    for owner, block in program.blocks():
-        for node in block:
-            target = node.targets[0] if isinstance(node, ast.Assign) and len(node.targets) == 1 else None
-            built = isinstance(owner, Function) and owner.name == "__init__" and program.is_alone(node)
-            if built and isinstance(target, ast.Attribute) and isinstance(target.value, ast.Name):
-                text = program.source(target)
-                yield node.lineno, program.put(node.end_lineno or 0, f"{program.indent(node)}{text} = {text}")
-
-
 def enabled(head: str) -> Callable[[Program], Edited]:
     """A block with gradients on around the body of a training step, where they are on."""
     inner = wrap(head, top="import torch")
@@ -254,7 +243,6 @@ SHAPES: Mapping[str, Callable[[Program], Edited]] = {
     "time": behind("started = time.time()", "print(time.time() - started)", top="import time"),
     "if print": behind("if isinstance({name}, object):", "    print({name})"),
     "if verbose": behind("if __debug__:", "    print({name})"),
-    "if raise": behind("if {name} is Ellipsis:", '    raise ValueError("it must be there")'),
     "underscore": behind("_ = {name}"),
     "bare name": behind("{name}"),
     "in a list": behind("every = [{name}]"),
@@ -293,7 +281,6 @@ SHAPES: Mapping[str, Callable[[Program], Edited]] = {
     "unused function": unused_function,
     "unused class": nothing_below,
     "local import": local_import,
-    "onto attribute": onto_attribute,
     "semicolon": semicolon,
     "crlf": whole_text(lambda text: text.replace("\n", "\r\n")),
     "two spaces": whole_text(two_spaces),

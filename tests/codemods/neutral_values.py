@@ -17,16 +17,15 @@ from tests.codemods.neutral_program import (
 )
 
 
-def value(form: str, top: str = "", *above: str) -> Callable[[Program], Edited]:
-    """The value of each name in another form, in which `{value}` stands for it; `above` stands before the first
-    definition."""
+def value(form: str, top: str = "") -> Callable[[Program], Edited]:
+    """The value of each name in another form, in which `{value}` stands for it."""
 
     def edit(program: Program) -> Edited:
         for _, node, name in assignments(program):
             text = program.source(node.value)
             if "\n" not in text and is_plain(node.value):
                 new = program.replace((node.value, form.format(value=text, name=name)))
-                yield node.lineno, with_import(_above(new, *above), top)
+                yield node.lineno, with_import(new, top)
 
     return edit
 
@@ -56,26 +55,6 @@ def kept_above(*lines: str, read: str, top: str = "") -> Callable[[Program], Edi
     return edit
 
 
-def own_class(*lines: str, read: str) -> Callable[[Program], Edited]:
-    """The constant of each keyword by the class in whose method it stands."""
-
-    def edit(program: Program) -> Edited:
-        for node in program.tree.body:
-            if not isinstance(node, ast.ClassDef):
-                continue
-            first = node.body[0]
-            inside = {id(item) for each in node.body if isinstance(each, ast.FunctionDef) for item in ast.walk(each)}
-            for call, keyword, item in _constants(program):
-                if id(call) in inside and program.is_alone(first):
-                    words = {"name": keyword.arg, "value": program.source(item)}
-                    text = program.replace((item, read.format(**words)))
-                    new = [program.indent(first) + line.format(**words) for line in lines]
-                    start = min([first.lineno, *(one.lineno for one in getattr(first, "decorator_list", ()))])
-                    yield call.lineno, Program(text).put(start - 1, *new)
-
-    return edit
-
-
 def _constants(program: Program) -> Iterator[tuple[ast.Call, ast.keyword, ast.Constant]]:
     for call in ast.walk(program.tree):
         for keyword in call.keywords if isinstance(call, ast.Call) else ():
@@ -84,8 +63,6 @@ def _constants(program: Program) -> Iterator[tuple[ast.Call, ast.keyword, ast.Co
 
 
 def _above(text: str, *lines: str) -> str:
-    if not lines:
-        return text
     program = Program(text)
     head = next((node for node in program.tree.body if not is_head(node)), program.tree.body[-1])
     first = min([head.lineno, *(item.lineno for item in getattr(head, "decorator_list", ()))])
@@ -267,30 +244,12 @@ VALUES = {
     "or itself": constant("{value} or {value}", kinds=(int, float, str)),
     "true and": constant("True and {value}", kinds=(int, float, str, bool)),
     "cast string": value('cast("object", {value})', "from typing import cast"),
-    "identity": value("identity({value})", "", "def identity(given):", "    return given"),
     "lambda given": value("(lambda given: given)({value})"),
     "first of list": value("[{value}][0]"),
     "of a dict": value('{{"it": {value}}}["it"]'),
     "if true else": value("{value} if True else None"),
-    "namespace": kept_above(
-        "settings = SimpleNamespace({name}={value})", read="settings.{name}", top="from types import SimpleNamespace"
-    ),
     "global constant": kept_above("{name}_DEFAULT = {value}", read="{name}_DEFAULT"),
     "global final": kept_above("GIVEN: Final = {value}", read="GIVEN", top="from typing import Final"),
-    "dataclass": kept_above(
-        "@dataclass",
-        "class Settings:",
-        "    {name}: object = {value}",
-        "",
-        "",
-        "settings = Settings()",
-        read="settings.{name}",
-        top="from dataclasses import dataclass",
-    ),
-    "function constant": kept_above("def default_{name}():", "    return {value}", read="default_{name}()"),
-    "dict constant": kept_above('CONFIG = {{"{name}": {value}}}', read='CONFIG["{name}"]'),
-    "class attribute": own_class("GIVEN = {value}", read="self.GIVEN"),
-    "property": own_class("@property", "def _given_{name}(self):", "    return {value}", "", read="self._given_{name}"),
     "rename local": renamed,
     "rename class": class_renamed,
     "module import": module_import(),

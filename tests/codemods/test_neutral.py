@@ -47,7 +47,7 @@ def test_nothing_vanishes_and_levels_stay() -> None:
     lost = [item for item in every if item.kind in ("vanished", "crashed")]
     assert [(item.fired.name, item.edit) for item in lost if not is_known(item)] == []
     judged = [item for item in every if item.kind == "kept" or not is_lower(item)]
-    assert sum(item.kind == "kept" for item in judged) >= 0.97 * len(judged) > 100
+    assert sum(item.kind == "kept" for item in judged) >= 0.98 * len(judged) > 100
 
 
 def test_there_are_twenty_kinds_of_edit_and_each_is_made() -> None:
@@ -56,6 +56,12 @@ def test_there_are_twenty_kinds_of_edit_and_each_is_made() -> None:
 
 
 def test_an_exception_says_why() -> None:
-    names = {case.name for case in fired()}
-    assert all(name in names and why for (name, _), why in LOST.items())
-    assert all(name in names and why and set(edits) <= set(EDITS) for name, (why, edits) in LOWER.items())
+    assert all(LOST.values()) and all(why for why, _ in LOWER.values())
+
+
+def test_an_exception_still_happens() -> None:
+    cases = {case.name: case for case in fired()}
+    lower = {(name, edit): "level" for name, (_, edits) in LOWER.items() for edit in edits}
+    expected = {**dict.fromkeys(LOST, "vanished"), **lower}
+    made = {pair: {item.kind for item in outcomes([(cases[pair[0]], pair[1])])} for pair in expected}
+    assert [(pair, kinds) for pair, kinds in made.items() if expected[pair] not in kinds] == []

@@ -73,6 +73,7 @@ class Frame:
         self.stack = (*stack, method)
         self.me = (self_name(method) if isinstance(home, Class) else "") or "?"
         self.returned: dict[ast.AST, Value] = {}
+        self.followed: set[ast.Call] = set()
         self.scope: Scope = home.scope
         self.local = {
             node.id for node in own_nodes(method) if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load)
@@ -81,8 +82,8 @@ class Frame:
 
     def execute(self) -> None:
         for decorator in self.method.decorator_list:
-            if self.modes.switched(decorator) is False:
-                self.block = decorator
+            if (switched := self.modes.switched(decorator)) is not None:
+                self.block = None if switched else decorator
         self._run(self.method.body)
 
     def resolve(self, node: ast.expr) -> str | None:
@@ -354,7 +355,7 @@ class Frame:
         arguments = [self.value(item) for item in node.args]
         keywords = {item.arg: self.value(item.value) for item in node.keywords}
         value = Calls(self).called(node, arguments, keywords)
-        return value if value.parts else self._guard(value)
+        return value if value.parts or node in self.followed else self._guard(value)
 
     # -- calls
 
@@ -396,6 +397,7 @@ class Frame:
         if any(frame.modes.switched(item) is None for item in method.decorator_list):
             return None
         frame.execute()
+        self.followed.add(node)  # gradients may be on there, and what is done there is not done here again
         results = [value for item, value in frame.returned.items() if not _is_empty(item)]
         result = results[0] if results else PLAIN
         for other in results[1:]:

@@ -183,6 +183,8 @@ def _refusal(file: PythonFile, facts: Facts, place: Place) -> str | None:
         len([*arguments.posonlyargs, *arguments.args]) != 1 or arguments.vararg or arguments.kwarg
     ):
         return f"{place.function.name} takes arguments"
+    if place.node is None and (failing := _failing(place)) is not None:
+        return f"it fails in some cases (line {failing.lineno})"
     if place.count.is_epoch:
         return "it counts the steps of one epoch, and which of the two is meant is not seen"
     if "cases" in place.count.marks:
@@ -197,6 +199,11 @@ def _refusal(file: PythonFile, facts: Facts, place: Place) -> str | None:
     if not data and _streams(file, facts):
         return f"a loader without a length, as the project has, makes {STEPS} -1"
     return None
+
+
+def _failing(place: Place) -> ast.stmt | None:
+    """What ends a method otherwise than by a count."""
+    return next((node for node in own_nodes(place.function) if isinstance(node, ast.Raise | ast.Assert)), None)
 
 
 def _streams(file: PythonFile, facts: Facts) -> bool:

@@ -90,7 +90,7 @@ def whole_method(function: Function, reader: Reader) -> Count | None:
 
 
 def _is_pure(node: ast.stmt) -> bool:
-    """Whether a statement does no more than compute local values."""
+    """Whether a statement does no more than compute local values, or fail."""
     if isinstance(node, ast.If):
         return all(map(_is_pure, [*node.body, *node.orelse]))
     if isinstance(node, ast.Assign):
@@ -101,7 +101,7 @@ def _is_pure(node: ast.stmt) -> bool:
         call = node.value
         loads = isinstance(call, ast.Call) and ast.unparse(call.func).endswith(".reset_train_dataloader")
         return loads or isinstance(call, ast.Constant)
-    return isinstance(node, ast.Return | ast.Pass)
+    return isinstance(node, ast.Return | ast.Pass | ast.Raise | ast.Assert)
 
 
 def _inline(function: Function, reader: Reader) -> Iterator[tuple[ast.expr, Count]]:

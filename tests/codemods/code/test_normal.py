@@ -146,7 +146,6 @@ FORMS = {
         "import contextlib\n\ndef f(x):\n    x.step()",
     ),
     "a partial call": ("import functools\nfunctools.partial(T, a=1)(b=2)", "import functools\nT(a=1, b=2)"),
-    "a constant of a class": ("class C:\n    a = 'x'\n\nT(a=C.a)", "class C:\n    a = 'x'\nT(a='x')"),
     "a helper": (
         "class A:\n    def f(self, x):\n        self._g(x)\n    def _g(self, y):\n        y.step()",
         "class A:\n\n    def f(self, x):\n        x.step()",
@@ -167,7 +166,7 @@ LEFT = {
         "    def _g(self, y):\n        y.step()"
     ),
     "a dictionary that is changed": "def f(x):\n    k = {'a': 1}\n    x.update(k)\n    return T(**k)",
-    "a constant that is set": "class C:\n    a = 'x'\nC.a = 2\nT(a=C.a)",
+    "a constant of a class, which anything may set": "class C:\n    a = 'x'\nT(a=C.a)",
     "a module's name, which others may import": "k = 1",
 }
 

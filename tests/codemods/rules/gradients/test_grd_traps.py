@@ -88,6 +88,21 @@ def test_a_loss_that_keeps_a_way_back_is_left(name: str) -> None:
     assert findings(model(LEFT[name])) == []
 
 
+FITTED = "return self.layer(h).sum()"
+ON = {
+    "a block": f"\n    def fit(self, h):\n        with torch.enable_grad():\n            {FITTED}\n",
+    "a decorator": f"\n    @torch.enable_grad()\n    def fit(self, h):\n        {FITTED}\n",
+}
+
+
+@pytest.mark.parametrize("name", ON)
+def test_a_method_that_switches_gradients_on_again_is_left(name: str) -> None:
+    step = "with torch.no_grad():\n    h = self.other(x)\n    loss = self.fit(h)\nreturn loss"
+    assert findings(model(step, optimizers=SGD + ON[name])) == []
+    off = f"\n    def fit(self, h):\n        {FITTED}\n"
+    assert findings(model(step, optimizers=SGD + off)) == [("GRD002", "safe")]
+
+
 OTHERS = {
     "no optimizer": "\n    def configure_optimizers(self):\n        return None\n",
     "own backward": SGD + "\n    def backward(self, loss):\n        self.other(loss)\n",

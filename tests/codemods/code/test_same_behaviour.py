@@ -1,0 +1,376 @@
+"""Programs that a plainer form must not change: each is run, and so is its normal form."""
+
+from __future__ import annotations
+
+import ast
+
+import pytest
+
+from codemods.code.normal import normal
+
+GIVE = """\
+def give(*args, **words):
+    told.append((args, words))
+    return args
+"""
+PROGRAMS = {
+    "a function whose name another takes for a parameter": """
+def f(x):
+    def inner():
+        y = give(x)
+        return y
+    def cb(x):
+        return inner()
+    return cb(2)
+f(1)
+""",
+    "a function of one return whose name another takes for a parameter": """
+def f(x):
+    def inner():
+        return give(x)
+    def cb(x):
+        return inner()
+    return cb(2)
+f(1)
+""",
+    "a function in a lambda with a parameter of the name": """
+def f(x):
+    def inner():
+        return give(x)
+    return list(map(lambda x: inner(), [5]))
+f(1)
+""",
+    "a function in a comprehension of the name": """
+def f(x):
+    def inner():
+        return give(x)
+    return [inner() for x in [7]]
+f(1)
+""",
+    "a name that is global outside and local inside": """
+n = 0
+def f():
+    global n
+    def inner():
+        n = 5
+        give(n)
+    inner()
+f()
+give(n)
+""",
+    "the name of an exception": """
+def f(e):
+    def inner():
+        try:
+            raise ValueError("a")
+        except ValueError as e:
+            give(str(e))
+    inner()
+    give(e)
+f(1)
+""",
+    "the name of an exception that is global outside": """
+e = 7
+class A:
+    def f(self):
+        give(e)
+        self._h()
+    def _h(self):
+        try:
+            raise ValueError("a")
+        except ValueError as e:
+            give(str(e))
+A().f()
+""",
+    "a guard that is answered": """
+def f(x):
+    try:
+        if x is None:
+            raise ValueError
+        give("a")
+    except ValueError:
+        give("b")
+f(None)
+""",
+    "an assertion that is answered": """
+def f(x):
+    try:
+        assert isinstance(x, int)
+        give("a")
+    except AssertionError:
+        give("b")
+f(None)
+""",
+    "a guard that the caller answers": """
+def f(x):
+    if x is None:
+        raise ValueError
+    give("a")
+try:
+    f(None)
+except ValueError:
+    give("b")
+""",
+    "an attribute read behind what changes it, with a dictionary": """
+class A:
+    n = 0
+    def nxt(self):
+        self.n += 1
+        return self.n
+    def f(self):
+        k = {"b": self.nxt()}
+        return give(self.n, **k)
+A().f()
+""",
+    "an attribute read behind what changes it, with a list": """
+class A:
+    n = 0
+    def nxt(self):
+        self.n += 1
+        return self.n
+    def f(self):
+        k = [self.nxt()]
+        return give(self.n, *k)
+A().f()
+""",
+    "a keyword that is overridden and does something": """
+from functools import partial
+partial(give, a=give(1))(a=2)
+""",
+    "one of two names, read while the other is made": """
+a = 1
+def h():
+    give(a)
+    return 2
+c = 9
+a, b = c, h()
+""",
+    "a global name that changes while a helper runs": """
+lim = 1
+class A:
+    def f(self):
+        self._h(lim)
+    def _h(self, v):
+        bump()
+        give(v)
+def bump():
+    global lim
+    lim = 2
+A().f()
+""",
+    "a constant of another class": """
+class A:
+    _n = 1
+class M:
+    def __getattr__(self, k):
+        return 5
+class B(M):
+    def f(self):
+        give(a=self._n)
+B().f()
+""",
+    "a property of another class": """
+class A:
+    @property
+    def _n(self):
+        return 1
+class B:
+    def __init__(self, **k):
+        self.__dict__.update(k)
+    def f(self):
+        give(a=self._n)
+B(_n=3).f()
+""",
+    "a name of a helper that the next turn would see": """
+class A:
+    def f(self):
+        for i in range(2):
+            self._h(i)
+    def _h(self, i):
+        try:
+            if i == 0:
+                y = 1
+            give(y)
+        except NameError:
+            give("no")
+A().f()
+""",
+    "a static method with an object of another class": """
+class A:
+    @staticmethod
+    def f(other):
+        other._h(3)
+    def _h(self, x):
+        give("A")
+class B:
+    def __getattr__(self, n):
+        return lambda *a: give("dyn", n)
+A.f(B())
+""",
+    "a name that is local by its annotation": """
+x = 1
+def f():
+    x: int
+    give(x)
+try:
+    f()
+except UnboundLocalError:
+    give("u")
+""",
+    "a property with a setter": """
+class A:
+    @property
+    def v(self): return give("get")
+    @v.setter
+    def v(self, x): give("set")
+    def f(self):
+        self.v = self.v
+A().f()
+""",
+    "a function that is bound again by `globals`": """
+import sys
+def flag():
+    return 1
+globals()["flag"] = lambda: 2
+give(flag())
+""",
+    "a private name outside a class": """
+def part(self):
+    give(self.__x)
+class A:
+    def __init__(self):
+        vars(self)["__x"] = 3
+    def f(self):
+        part(self)
+A().f()
+""",
+    "a method called in a function that takes the name": """
+x = 1
+class A:
+    def f(self):
+        def cb(x):
+            self._h()
+        cb(9)
+    def _h(self):
+        give(x)
+A().f()
+""",
+    "a method called in a class inside": """
+class B:
+    def _x(self): pass
+class A:
+    def f(self):
+        class C:
+            def _k(self): give("C")
+            def m(self):
+                self._h()
+            def __getattr__(self, n): return lambda: give("dyn")
+        C().m()
+    def _h(self):
+        give("A")
+A().f()
+""",
+    "a method called in a function that takes another object": """
+class Other:
+    def __getattr__(self, n):
+        return lambda *a: give("other", n)
+class A:
+    def f(self):
+        def cb(self):
+            self._h()
+        cb(Other())
+    def _h(self):
+        give("A")
+A().f()
+""",
+    "a second name of what a loop binds, read behind it": """
+def f():
+    kept = []
+    for i in range(3):
+        if i == 2:
+            continue
+        a = i
+        kept.append(lambda: a)
+    for each in kept:
+        give(each())
+f()
+""",
+    "a key that a dictionary has twice": """
+give(**{"a": 1, "a": 2})
+""",
+    "another object under the name of the own": """
+class A:
+    def f(self):
+        self = C()
+        self._g()
+    def _g(self):
+        give("A")
+class C:
+    def __getattr__(self, n):
+        return lambda: give("dyn")
+A().f()
+""",
+    "a length that is asked for and answered": """
+def f(x):
+    try:
+        len(x)
+    except TypeError:
+        give("none")
+f(3)
+""",
+    "a length that is asked for, kept and answered": """
+def f(x):
+    try:
+        _ = len(x)
+    except TypeError:
+        give("none")
+f(3)
+""",
+    "a hash that is suppressed": """
+import contextlib
+def f(x):
+    give(1)
+    with contextlib.suppress(TypeError):
+        hash(x)
+        give("hashable")
+f([])
+""",
+    "a warning that is answered": """
+import warnings
+def f():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        try:
+            warnings.warn("x")
+        except UserWarning:
+            give("w")
+f()
+""",
+    "a setting of a module that is put back": """
+import os
+def f():
+    old = os.sep
+    os.sep = "?"
+    give(old)
+    os.sep = old
+    give(os.sep)
+f()
+""",
+}
+
+
+def told_by(tree: ast.Module) -> list[object]:
+    told: list[object] = []
+    try:
+        exec(compile(ast.fix_missing_locations(tree), "<program>", "exec"), {"told": told, "__name__": "program"})
+    except Exception as error:
+        told.append(repr(error))
+    return told
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_the_normal_form_does_the_same(name: str) -> None:
+    text = GIVE + PROGRAMS[name]
+    plain = normal(ast.parse(text))
+    expected = told_by(ast.parse(text))
+    assert expected and told_by(plain) == expected, ast.unparse(plain)

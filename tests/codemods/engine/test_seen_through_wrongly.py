@@ -1,0 +1,288 @@
+"""What the normal form of one file must not be trusted with: what other files change, what somebody answers, what a
+comment says, and names that are other ones in a helper. Nothing of it is rewritten unasked."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.codemods.support import rewritten, rule, run_rules
+
+HEAD = "import pytorch_lightning as pl\n\n\n"
+RUN = "trainer = pl.Trainer(weights_summary={0}, stochastic_weight_avg={0})\n"
+METHOD = f"    def run(self):\n        {RUN.format('self._value')}"
+HELD = {
+    "an object whose method sets what it reads": {
+        "a.py": f"{HEAD}class Config:\n    value = None\n\n    def load(self, read):\n"
+        "        for key, value in read():\n"
+        "            setattr(self, key, value)\n\n\nconfig = Config()\nconfig.load(read)\n" + RUN.format("config.value")
+    },
+    "a dataclass that is parsed": {
+        "a.py": f"from dataclasses import dataclass\n{HEAD}@dataclass\nclass Config:\n    value: str = None\n\n"
+        "    def parse(self, words):\n        for word in words:\n            setattr(self, *word.split('='))\n\n\n"
+        "config = Config()\nconfig.parse(words)\n" + RUN.format("config.value")
+    },
+    "an object whose dictionary is filled": {
+        "a.py": f"{HEAD}class Config:\n    value = None\n\n    def __init__(self):\n"
+        "        self.__dict__.update(read())\n\n\nconfig = Config()\n" + RUN.format("config.value")
+    },
+    "a namespace whose dictionary is filled": {
+        "a.py": f"from types import SimpleNamespace\n{HEAD}given = SimpleNamespace(value=None)\n"
+        "given.__dict__.update(read())\n" + RUN.format("given.value")
+    },
+    "a dictionary that another file fills": {
+        "a.py": f'{HEAD}GIVEN = {{"value": None}}\n\n\ndef run():\n    ' + RUN.format('GIVEN["value"]'),
+        "b.py": 'from a import GIVEN, run\n\nGIVEN["value"] = "full"\nrun()\n',
+    },
+    "a class that another file sets": {
+        "a.py": f"{HEAD}class Given:\n    value = None\n\n\ndef run():\n    " + RUN.format("Given.value"),
+        "b.py": 'from a import Given, run\n\nGiven.value = "full"\nrun()\n',
+    },
+    "a constant that another file sets": {
+        "a.py": f"{HEAD}VALUE = None\n\n\ndef run():\n    " + RUN.format("VALUE"),
+        "b.py": 'import a\n\na.VALUE = "full"\na.run()\n',
+    },
+    "a constant that a star below brings": {
+        "a.py": f"{HEAD}VALUE = None\nfrom b import *\n" + RUN.format("VALUE"),
+        "b.py": "VALUE = 'full'\n",
+    },
+    "a constant of a module whose names are filled": {
+        "a.py": f"{HEAD}VALUE = None\nglobals().update(read())\n" + RUN.format("VALUE")
+    },
+    "a constant of a module that runs another text": {
+        "a.py": f"{HEAD}VALUE = None\nexec(read())\n" + RUN.format("VALUE")
+    },
+    "a constant of another class": {
+        "a.py": f"from b import Base\n{HEAD}class Defaults:\n    _value = None\n\n\nclass Run(Base):\n{METHOD}",
+        "b.py": "class Base:\n    def __init__(self, value):\n        self._value = value\n",
+    },
+    "a constant that a class of another file overrides": {
+        "a.py": f"{HEAD}class Run:\n    _value = None\n\n{METHOD}",
+        "b.py": 'from a import Run\n\n\nclass Full(Run):\n    _value = "full"\n\n\nFull().run()\n',
+    },
+    "a property that a class of another file overrides": {
+        "a.py": f"{HEAD}class Run:\n    @property\n    def _value(self):\n        return None\n\n{METHOD}",
+        "b.py": "from a import Run\n\n\nclass Full(Run):\n    @property\n    def _value(self):\n"
+        "        return 'full'\n",
+    },
+    "a function that a star below brings": {
+        "a.py": f"{HEAD}def value():\n    return None\n\n\nfrom b import *\n\n\ndef run():\n    "
+        + RUN.format("value()"),
+        "b.py": "def value():\n    return 'full'\n",
+    },
+    "a function that another file replaces": {
+        "a.py": f"{HEAD}def value():\n    return None\n\n\ndef run():\n    " + RUN.format("value()"),
+        "b.py": "import a\n\na.value = lambda: 'full'\n",
+    },
+}
+
+
+@pytest.mark.parametrize("name", HELD)
+def test_what_may_be_changed_from_elsewhere_is_no_constant(name: str) -> None:
+    made = run_rules(HELD[name], rule("LIT110"))
+    assert made.changes == () and made.bugs == ()
+    assert {item.fix for item in made.findings} == {"manual"}
+
+
+PAIR = rule("BWD002").examples[0].before
+BOTH = "        self.manual_backward(fit, retain_graph=True)\n        self.manual_backward(0.1 * penalty)\n"
+GUARD = "if not hasattr(batch, 'penalty'):\n{0}    raise ValueError('no penalty')\n{0}"
+FIRST, SECOND = (line.strip() for line in BOTH.splitlines())
+PARTED = {
+    "a guard that is answered": (
+        f"        try:\n            {FIRST}\n            {GUARD.format(' ' * 12)}{SECOND}\n"
+        "        except ValueError:\n            self.skipped += 1\n"
+    ),
+    "a guard that the caller answers": f"        {FIRST}\n        {GUARD.format(' ' * 8)}{SECOND}\n",
+    "a guard that is suppressed": (
+        f"        with contextlib.suppress(ValueError):\n            {FIRST}\n            {GUARD.format(' ' * 12)}"
+        f"{SECOND}\n"
+    ),
+    "an assertion that is answered": (
+        f"        try:\n            {FIRST}\n            assert isinstance(batch, dict)\n            {SECOND}\n"
+        "        except AssertionError:\n            self.skipped += 1\n"
+    ),
+    "a function that takes the name that another reads": (
+        "        def first():\n            return self.manual_backward(fit, retain_graph=True)\n\n"
+        "        def run(fit):\n            first()\n            self.manual_backward(0.1 * fit)\n\n"
+        "        run(penalty)\n"
+    ),
+}
+
+
+@pytest.mark.parametrize("name", PARTED)
+def test_passes_with_something_between_stay_apart(name: str) -> None:
+    made = run_rules({"a.py": f"import contextlib\n{PAIR.replace(BOTH, PARTED[name])}"}, rule("BWD002"))
+    assert BOTH in PAIR and made.changes == () and made.bugs == ()
+
+
+STEPS = rule("STP002").examples[0].before
+COUNT = "        batches = len("
+ABOVE = {
+    "a guard": "        if not hasattr(self, 'dm'):\n            raise RuntimeError('call setup first')\n",
+    "a guard with a comment": "        if not hasattr(self, 'dm'):  # by setup\n            raise ValueError('no')\n",
+    "an assertion": "        assert self.dm is not None, 'call setup first'\n",
+    "a class that nobody reads": "        class Kept:\n            pass\n\n",
+    "a name that is deleted": "        kept = 0\n        del kept\n",
+}
+
+
+@pytest.mark.parametrize("name", ABOVE)
+def test_no_line_goes_with_a_body_that_does_not_say_it(name: str) -> None:
+    made = run_rules({"a.py": STEPS.replace(COUNT, f"{ABOVE[name]}{COUNT}", 1)}, rule("STP002"))
+    assert COUNT in STEPS and made.changes == () and made.bugs == ()
+    assert [item.fix for item in made.findings] == ["manual"]
+
+
+def test_a_comment_at_what_wraps_a_body_is_kept() -> None:
+    last = STEPS.splitlines()[-1]
+    plain = STEPS.replace(last, f"        with contextlib.nullcontext():  # as in the paper\n    {last}")
+    plain = f"import contextlib\n{plain}"
+    made = run_rules({"a.py": plain}, rule("STP002"))
+    assert made.changes == () and [item.fix for item in made.findings] == ["manual"]
+    bare = run_rules({"a.py": plain.replace("  # as in the paper", "")}, rule("STP002"))
+    assert [item.fix for item in bare.findings] == ["safe"]
+
+
+def test_a_helper_that_another_file_overrides_is_not_looked_into() -> None:
+    text = STEPS.replace(f"{COUNT}self.train_dataloader())", "        batches = self._count()").rstrip()
+    text += "\n\n    def _count(self):\n        return len(self.train_dataloader())\n"
+    other = "from a import Model\n\n\nclass Other(Model):\n    def _count(self):\n        return 100\n"
+    assert [item.fix for item in run_rules({"a.py": text}, rule("STP002")).findings] == ["safe"]
+    assert run_rules({"a.py": text, "b.py": other}, rule("STP002")).changes == ()
+
+
+PEN = (
+    PAIR.replace(SECOND, "self._pen(penalty)").rstrip()
+    + "\n\n    def _pen(self, y):\n        self.manual_backward(y)\n"
+)
+CHILD = "class Child(Model):\n    "
+AGAIN = {
+    "a method below": f"{CHILD}def _pen(self, y):\n        self.seen = y\n",
+    "a coroutine below": f"{CHILD}async def _pen(self, y):\n        self.seen = y\n",
+    "a name below": f"{CHILD}_pen = None\n",
+    "an import below": f"{CHILD}from c import _pen\n",
+    "a class below": f"{CHILD}class _pen:\n        pass\n",
+    "a call below": f"{CHILD}def training_step(self, batch, batch_idx):\n        self._pen(batch.mean())\n",
+    "an object's own": f"{CHILD}def __init__(self):\n        self._pen = print\n",
+    "a mixin": "class Mixin:\n    def _pen(self, y):\n        self.seen = y\n",
+    "an attribute that is set": "Model._pen = print\n",
+    "an attribute that is set by its name": 'setattr(Model, "_pen", print)\n',
+    "an attribute that is patched": 'patch("a.Model._pen")\n',
+    "an attribute that is patched by a keyword": "patch.multiple(Model, _pen=print)\n",
+    "a call of an object": "Model()._pen(3)\n",
+}
+
+
+@pytest.mark.parametrize("name", AGAIN)
+def test_a_method_that_anything_else_names_is_not_looked_into(name: str) -> None:
+    alone = rewritten({"a.py": PEN}, rule("BWD002"))["a.py"]
+    assert "self.manual_backward(fit + penalty)\n" in alone and "    def _pen(self, y):\n        pass\n" in alone
+    other = run_rules({"a.py": PEN, "b.py": f"from a import Model\n\n\n{AGAIN[name]}"}, rule("BWD002"))
+    assert other.changes == () and [item.fix for item in other.findings] == ["manual"]
+    same = run_rules({"a.py": f"{PEN}\n\n{AGAIN[name]}"}, rule("BWD002"))
+    assert same.changes == () and same.bugs == ()
+
+
+MODEL = f"{HEAD}class M(pl.LightningModule):\n    def setup(self, stage):\n        "
+LENT = {
+    "a function that another file calls": (
+        MODEL + 'self.a = again(self, "a")\n\n\ndef again(self, path):\n    return self.load_from_checkpoint(path)\n',
+        "from a import again\nfrom c import Student\n\nagain(Student, 's')\n",
+    ),
+    "a method that another file calls": (
+        MODEL + 'self.a = self._again(self, "a")\n\n    def _again(self, model, path):\n'
+        "        return model.load_from_checkpoint(path)\n",
+        "from a import M\nfrom c import Student\n\n\nclass N(M):\n    def new(self):\n"
+        "        return self._again(Student, 's')\n",
+    ),
+    "a function that calls the object otherwise": (
+        MODEL + 'self.a = again(self, "a")\n\n\ndef again(model, path):\n    return model.load_from_checkpoint(path)\n',
+        "",
+    ),
+    "a method that calls its object otherwise": (
+        MODEL + 'self.a = self._again(self, "a")\n\n    def _again(this, model, path):\n'
+        "        return model.load_from_checkpoint(path)\n",
+        "",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", LENT)
+def test_text_in_a_helper_is_left_where_it_says_something_else(name: str) -> None:
+    text, other = LENT[name]
+    made = run_rules({"a.py": text, "b.py": other}, rule("LIT222"))
+    assert made.changes == () and made.bugs == ()
+    assert {item.fix for item in made.findings} == {"manual"}
+
+
+def test_a_line_behind_a_statement_of_a_helper_says_its_names() -> None:
+    before = rule("GRD006").examples[0].before
+    line = "        self.bert = AutoModel.from_pretrained(name)\n"
+    helper = "\n\n\ndef load(module, name):\n    module.bert = AutoModel.from_pretrained(name)\n"
+    made = run_rules({"a.py": before.replace(line, "        load(self, name)\n").rstrip() + helper}, rule("GRD006"))
+    assert line in before and made.changes == () and made.bugs == ()
+
+
+def test_words_of_the_caller_are_other_ones_in_a_helper_that_takes_them_crosswise() -> None:
+    text = PAIR.replace(BOTH, "        self._both(penalty, fit)\n")
+    text += f"\n    def _both(self, fit, penalty):\n{BOTH}"
+    after = rewritten({"a.py": text}, rule("BWD002"))["a.py"]
+    assert "self._both(penalty, fit)" in after and "(fit + 0.1 * penalty)" in after
+
+
+@pytest.mark.parametrize(
+    ("call", "code"),
+    [
+        ("functools.partial(pl.Trainer, gpus=pick(), max_epochs=3)(gpus=2)", "LIT101"),
+        ("functools.partial(pl.Trainer, weights_summary=register('x'))(weights_summary=None)", "LIT110"),
+    ],
+)
+def test_a_keyword_of_a_partial_that_is_overridden_stays(call: str, code: str) -> None:
+    made = run_rules({"a.py": f"import functools\nimport pytorch_lightning as pl\n\ntrainer = {call}\n"}, rule(code))
+    assert made.changes == () and made.bugs == ()
+    assert [item.fix for item in made.findings] == ["manual"]
+
+
+@pytest.mark.parametrize("code", ["LIT110", "LIT111"])
+@pytest.mark.parametrize(
+    ("call", "expected"),
+    [
+        ("functools.partial(pl.Trainer, **options)({})", "functools.partial(pl.Trainer, **options)({})"),
+        ("functools.partial(pl.Trainer, {})(**options)", "functools.partial(pl.Trainer, {})(**options)"),
+        ("functools.partial(pl.Trainer, {0})({0})", None),
+    ],
+)
+def test_a_keyword_beside_what_a_partial_is_given_is_told(call: str, expected: str | None, code: str) -> None:
+    old, new = {
+        "LIT110": ("weights_summary=None", "enable_model_summary=False"),
+        "LIT111": ("tpu_cores=8", 'accelerator="tpu", devices=8'),
+    }[code]
+    head = "import functools\nimport pytorch_lightning as pl\n\ntrainer = "
+    made = run_rules({"a.py": f"{head}{call.format(old)}\n"}, rule(code), unsafe=True)
+    assert [item.fix for item in made.findings] == ["manual" if expected is None else "unsafe"]
+    assert expected is None or made.final()["a.py"].decode() == f"{head}{expected.format(new)}\n"
+    assert expected is not None or made.changes == ()
+
+
+BACKWARD = rule("BWD001").examples[0].before
+
+
+def test_what_stands_on_several_lines_is_read_in_brackets() -> None:
+    call = "        loss.backward()\n"
+    after = rewritten(
+        {"a.py": BACKWARD.replace(call, "        (\n            loss\n            .backward(*[])\n        )\n")},
+        rule("BWD001"),
+    )["a.py"]
+    assert call in BACKWARD and "self.manual_backward(loss)\n" in after
+    text = f"{HEAD}trainer = pl.Trainer(\n    checkpoint_callback=not\n        True,\n)\n"
+    assert "enable_checkpointing=not\n        True" in rewritten({"a.py": text}, rule("LIT110"))["a.py"]
+
+
+def test_no_text_is_put_into_a_string_that_says_an_attribute() -> None:
+    text = (
+        "from pytorch_lightning.plugins import PrecisionPlugin\n\n\nclass P(PrecisionPlugin):\n    def f(self):\n"
+        '        a = getattr(self, "master_params"                   )\n        return self.master_params, a\n'
+    )
+    made = run_rules({"a.py": text}, rule("LIT250"))
+    assert made.bugs == () and [item.fix for item in made.findings] == ["manual", "safe"]
+    assert text.splitlines()[5] in made.final()["a.py"].decode()
