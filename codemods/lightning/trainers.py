@@ -43,8 +43,8 @@ class Argument:
 class Built:
     """A call that builds a Trainer, or an object of another class of Lightning's, `kind`: `how` says what stands
     between the two (None: nothing), `arguments` are those by keyword, `rest` what else it is given by position or by
-    `**`. `own` is the dotted name of such a class of the project; `whole` says whether the call itself holds all
-    arguments, by whatever name it calls the class."""
+    `**`. `own` is the dotted name of such a class of the project, `taken` are the keywords that what is called keeps
+    for itself; `whole` says whether the call itself holds all arguments, by whatever name it calls the class."""
 
     call: CallNode
     kind: str
@@ -53,6 +53,7 @@ class Built:
     how: str | None = None
     own: str | None = None
     whole: bool = False
+    taken: frozenset[str] = frozenset()
 
     @property
     def plain(self) -> bool:
@@ -258,7 +259,7 @@ def _of_factory(at_: _At, call: CallNode, dotted: str) -> Built | None:
     if found is None or call.node.args or any(item.arg is None for item in call.node.keywords):
         return None
     home, function, inside, kind = found
-    own = {item.arg for item in [*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs]}
+    own = frozenset(item.arg for item in [*function.args.args, *function.args.kwonlyargs])
     arguments = [
         _argument(at_, call, kind, item, call.node) for item in call.node.keywords if item.arg and item.arg not in own
     ]
@@ -267,7 +268,7 @@ def _of_factory(at_: _At, call: CallNode, dotted: str) -> Built | None:
             constants = at_.constants(home, inside, kind, item.arg, item.value)
             value = item.value if literal(item.value)[0] else ast.Name(HIDDEN, ast.Load())
             arguments.append(Argument(item.arg, at(value, call.node), None, constants))
-    return Built(call, kind, tuple(arguments), (), f"`{function.name}`, which hands on what it gets")
+    return Built(call, kind, tuple(arguments), how=f"`{function.name}`, which hands on what it gets", taken=own)
 
 
 def _factory(at_: _At, dotted: str) -> tuple[PythonFile, Function, CallNode, str] | None:
