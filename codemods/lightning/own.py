@@ -32,7 +32,7 @@ def constructor_of(file: PythonFile, facts: Facts, call: CallNode, is_one: Calla
 def between(file: PythonFile, facts: Facts, call: CallNode) -> str | None:
     """What stands between a call that is no `Trainer(...)` and the Trainer that it builds, if it builds one."""
     dotted = called(file, call)
-    if name := may_build(file, call):
+    if name := may_build(file, facts, call):
         return f"`{name}`, which may be Trainer"
     if dotted == PARTIAL and call.node.args and call.scope.resolve(call.node.args[0]) == TRAINER:
         return "a partial"

@@ -11,17 +11,18 @@ from dataclasses import dataclass, replace
 from codemods.code.names import Names
 from codemods.code.reaching import definitions, reaching
 from codemods.code.scopes import ROOT, canonical
-from codemods.code.source import CallNode, PythonFile
+from codemods.code.source import AssignNode, CallNode, PythonFile
 from codemods.code.syntax import Function, own_nodes, returns
 from codemods.code.trees import at, changed
 from codemods.lightning.calls import last_name
 from codemods.lightning.facts import TRAINER, ClassFact, Facts, literal
 from codemods.lightning.handed import UNSEEN, Handed, handed, is_read_here
+from codemods.lightning.maybe import PARTIAL
 from codemods.lightning.own import called, hands_on
+from codemods.lightning.shapes import is_read_elsewhere
 from codemods.lightning.values import Constants, constants_of
 from codemods.lightning.wanted import Wanted
 
-PARTIAL = "functools.partial"
 HIDDEN = "_not_read_here_"
 """The name that stands for a value which the place of a Trainer does not see."""
 
@@ -208,7 +209,8 @@ def _key(at_: _At, call: CallNode, kind: str, key: Handed) -> Argument:
 
 
 def _partial_of(at_: _At, call: CallNode) -> CallNode | None:
-    """The `partial(Trainer, ...)` that alone a called name stands for, where nothing else is done with the name."""
+    """The `partial(Trainer, ...)` that alone a called name stands for, where nothing else is done with the name in the
+    project."""
     file, function = at_.file, call.node.func
     if isinstance(function, ast.Call):
         made = (item for item in file.calls_near(["partial"]) if item.node is function and _partial_kind(at_, item))
@@ -220,7 +222,7 @@ def _partial_of(at_: _At, call: CallNode) -> CallNode | None:
         if not isinstance(target, ast.Name) or not isinstance(item.node.value, ast.Call):
             continue
         one = next((other for other in file.calls_near(["partial"]) if other.node is item.node.value), None)
-        if one and _partial_kind(at_, one) and _is_used_once(file, function.id):
+        if one and _partial_kind(at_, one) and _is_used_once(at_, item, function.id):
             return one
     return None
 
@@ -232,12 +234,16 @@ def _partial_kind(at_: _At, call: CallNode) -> str | None:
     return at_.kind_of(at_.file, call, call.node.args[0]) if all(item.arg for item in call.node.keywords) else None
 
 
-def _is_used_once(file: PythonFile, name: str) -> bool:
-    """Whether one assignment binds a name in the whole file, and one place reads it."""
+def _is_used_once(at_: _At, made: AssignNode, name: str) -> bool:
+    """Whether one assignment binds a name in the whole file, one place reads it, and no other file has it."""
+    file = at_.file
     if "names" not in file.memo:
         file.memo["names"] = Names(file.tree)
     names: Names = file.memo["names"]
-    return not names.open and names.stores[name] == 1 and len(names.loads.get(name, ())) == 1
+    alone = not names.open and names.stores[name] == 1 and len(names.loads.get(name, ())) == 1
+    if any(isinstance(item, Function) for item in made.within):
+        return alone
+    return alone and not made.within and not is_read_elsewhere(at_.facts, file, name)
 
 
 def _with(at_: _At, call: CallNode, other: CallNode, how: str) -> Built | None:

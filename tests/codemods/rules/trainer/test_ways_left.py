@@ -50,3 +50,22 @@ def test_what_a_class_cannot_hand_on_is_told_beside_what_it_can(given: str) -> N
     found = {item.message.split("=")[0].strip("`"): item.fix for item in made.findings}
     assert found == {"progress_bar_refresh_rate": "manual", "weights_summary": "safe"}
     assert "weights_summary=None" not in made.final()["train.py"].decode()
+
+
+PARTIAL = HEAD + "from functools import partial\nmake = partial(Trainer, weights_summary=None)\nmake()\n"
+
+
+def test_a_partial_that_another_file_calls_too() -> None:
+    other = "from pytorch_lightning import Trainer\nfrom a import make\nmake(weights_summary='top')\n"
+    made = run_rules({"a.py": PARTIAL, "b.py": other}, rule("LIT110"))
+    assert (made.bugs, made.changes) == ((), ())
+    assert [(item.path, item.span.line, item.fix) for item in made.findings] == [
+        ("a.py", 4, "manual"),
+        ("b.py", 3, "manual"),
+    ]
+
+
+def test_a_partial_that_no_other_file_has() -> None:
+    other = "def make():\n    from a import trainer\n"
+    after = rewritten({"a.py": PARTIAL, "b.py": other}, rule("LIT110"))
+    assert after["a.py"] == PARTIAL.replace("weights_summary=None", "enable_model_summary=False")
