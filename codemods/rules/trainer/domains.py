@@ -7,9 +7,9 @@ from collections.abc import Sequence
 
 from codemods.code.source import CallNode, PythonFile
 from codemods.code.syntax import Function
-from codemods.lightning.facts import literal
+from codemods.lightning.facts import Facts, literal
 from codemods.lightning.kinds import bound_to, is_repeatable, is_stored, kind_of
-from codemods.lightning.options import Options, default_of, is_always_given, kind_of_option
+from codemods.lightning.options import Options, default_of, is_never_none, kind_of_option
 
 _NUMBERS = ("int", "number")
 _NEVER_NONE = frozenset({"len", "int", "float", "str", "bool", "round", "min", "max", "abs", "sum", "list", "dict"})
@@ -40,7 +40,9 @@ def kinds_of(file: PythonFile, call: CallNode, node: ast.expr, options: Sequence
     return frozenset(found)
 
 
-def may_be_none(file: PythonFile, call: CallNode, node: ast.expr, options: Sequence[Options], depth: int = 0) -> bool:
+def may_be_none(
+    facts: Facts, file: PythonFile, call: CallNode, node: ast.expr, options: Sequence[Options], depth: int = 0
+) -> bool:
     """Whether a value may be None, as far as that is not ruled out."""
     known, value = literal(node)
     if known:
@@ -48,18 +50,17 @@ def may_be_none(file: PythonFile, call: CallNode, node: ast.expr, options: Seque
     if isinstance(node, _MADE):
         return False
     if isinstance(node, ast.IfExp):
-        return any(may_be_none(file, call, arm, options, depth) for arm in (node.body, node.orelse))
+        return any(may_be_none(facts, file, call, arm, options, depth) for arm in (node.body, node.orelse))
     if isinstance(node, ast.BoolOp):
         parts = node.values[-1:] if isinstance(node.op, ast.Or) else node.values
-        return any(may_be_none(file, call, part, options, depth) for part in parts)
+        return any(may_be_none(facts, file, call, part, options, depth) for part in parts)
     if isinstance(node, ast.Call):
         return not _gives_something(call, node)
     if isinstance(node, ast.Name) and depth < _DEEP:
-        return _name_may(file, call, node.id, options, depth)
+        return _name_may(facts, file, call, node.id, options, depth)
     if kind_of_option(file, call, node, options) is None or not isinstance(node, ast.Attribute):
         return True
-    known, value = default_of(file, call, node)
-    return value is None if known else not is_always_given(file, node.attr)
+    return not is_never_none(facts, file, call, node)
 
 
 def _gives_something(call: CallNode, node: ast.Call) -> bool:
@@ -70,10 +71,12 @@ def _gives_something(call: CallNode, node: ast.Call) -> bool:
     return dotted in ("torch.cuda.device_count", "torch.cuda.is_available")
 
 
-def _name_may(file: PythonFile, call: CallNode, name: str, options: Sequence[Options], depth: int) -> bool:
+def _name_may(
+    facts: Facts, file: PythonFile, call: CallNode, name: str, options: Sequence[Options], depth: int
+) -> bool:
     values = bound_to(file, call, name)
     if values:
-        return any(may_be_none(file, call, value, options, depth + 1) for value in values)
+        return any(may_be_none(facts, file, call, value, options, depth + 1) for value in values)
     function = next((item for item in reversed(call.within) if isinstance(item, Function)), None)
     if function is None or is_stored(function, name):
         return True

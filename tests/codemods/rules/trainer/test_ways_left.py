@@ -1,6 +1,9 @@
-"""Trainers that something stands before, which may do other than hand on what it is given: they are told, and stay."""
+"""Trainers that something stands before, which may do other than hand on what it is given: they are told, and stay;
+and what is written where a value may be None after all."""
 
 from __future__ import annotations
+
+from collections.abc import Mapping
 
 import pytest
 
@@ -69,3 +72,97 @@ def test_a_partial_that_no_other_file_has() -> None:
     other = "def make():\n    from a import trainer\n"
     after = rewritten({"a.py": PARTIAL, "b.py": other}, rule("LIT110"))
     assert after["a.py"] == PARTIAL.replace("weights_summary=None", "enable_model_summary=False")
+
+
+OPTIONS = HEAD + "import argparse\nparser = argparse.ArgumentParser()\nDECLARED\nargs = parser.parse_args()\n"
+SUMMARY = OPTIONS + "OTHERWISE\nTrainer(weights_summary=args.ws)\n"
+TOP = "parser.add_argument('--ws', default='top')"
+GUARD = "enable_model_summary=args.ws is not None"
+
+
+def summary(declared: str, otherwise: str = "", others: Mapping[str, str] = {}) -> str:
+    """What becomes of the Trainer that gets an option for its summary."""
+    text = SUMMARY.replace("DECLARED", declared).replace("OTHERWISE", otherwise)
+    after = rewritten({"train.py": text, **others}, rule("LIT110"))["train.py"]
+    assert "weights_summary" not in after
+    return after
+
+
+@pytest.mark.parametrize(
+    "declared",
+    [
+        "parser.add_argument('--ws', default='top', nargs='?')",
+        "parser.add_argument('--ws', default='top', nargs=N)",
+        "parser.add_argument('--ws', type=none_or_str, default='top')",
+        "parser.add_argument('--ws', type=lambda text: None if text == 'no' else text, default='top')",
+        "parser.add_argument('--ws', choices=['top', 'full', None], default='top')",
+        "parser.add_argument('--ws', action='store_const', const=None, default='top')",
+        "parser.add_argument('--ws', default=WS)",
+        "parser.add_argument('--ws', **WS)",
+        "parser.add_argument('--ws', required=False)",
+        f"{TOP}\nparser.set_defaults(ws=None)",
+        f"{TOP}\nparser.set_defaults(run=build(1), ws=None)",
+        f"{TOP}\nparser.set_defaults(**WS)",
+        f"{TOP}\nif QUICK:\n    parser.add_argument('--ws')",
+    ],
+)
+def test_an_option_that_may_be_none(declared: str) -> None:
+    assert GUARD in summary(declared)
+
+
+@pytest.mark.parametrize(
+    "otherwise",
+    [
+        "setattr(args, 'ws', None)",
+        "for name in WS:\n    setattr(args, name, WS[name])",
+        "vars(args)['ws'] = None",
+        "vars(args).update(WS)",
+        "args.__dict__.update(WS)",
+        "args.__dict__[WS] = 1",
+    ],
+)
+def test_an_option_that_is_set_to_something_else(otherwise: str) -> None:
+    assert GUARD in summary(TOP, otherwise)
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        "def change(args):\n    setattr(args, 'ws', None)\n",
+        "def change(args):\n    args.ws = None\n",
+        "def change(parser):\n    parser.set_defaults(ws=None)\n",
+    ],
+)
+def test_an_option_that_another_file_sets(other: str) -> None:
+    assert GUARD in summary(TOP, others={"other.py": other})
+
+
+@pytest.mark.parametrize(
+    "declared",
+    [
+        TOP,
+        "parser.add_argument('--ws', type=str, default='top', help='none')",
+        "parser.add_argument('--ws', choices=['top', 'full'], default='top')",
+        "parser.add_argument('--ws', required=True)",
+        "parser.add_argument('ws')",
+        f"{TOP}\nparser.set_defaults(ws='full', lr=None)",
+    ],
+)
+def test_an_option_that_is_always_given(declared: str) -> None:
+    other = "import argparse\nparser = argparse.ArgumentParser()\nparser.add_argument('--ws')\n"
+    other += "args = parser.parse_args()\nargs.lr = 1\nsetattr(args, 'lr', None)\nself.ws = 1\n"
+    assert "enable_model_summary" not in summary(declared, "setattr(args, 'lr', 1)", {"other.py": other})
+
+
+def test_a_namespace_that_another_file_parses() -> None:
+    text = OPTIONS.replace("DECLARED", TOP) + "def run(args):\n    return Trainer(weights_summary=args.ws)\n"
+    other = "import argparse\nfrom train import run\nparser = argparse.ArgumentParser()\n"
+    files = {"train.py": text, "other.py": other + "parser.add_argument('--ws')\nrun(parser.parse_args())\n"}
+    assert GUARD in rewritten(files, rule("LIT110"))["train.py"]
+    files["other.py"] = other + TOP + "\nrun(parser.parse_args())\n"
+    assert "enable_model_summary" not in rewritten(files, rule("LIT110"))["train.py"]
+
+
+def test_a_namespace_that_is_parsed_into() -> None:
+    text = SUMMARY.replace("DECLARED", TOP).replace("parse_args()", "parse_args(ARGV, KNOWN)")
+    assert GUARD in rewritten({"train.py": text.replace("OTHERWISE", "")}, rule("LIT110"))["train.py"]
