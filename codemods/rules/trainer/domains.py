@@ -6,15 +6,13 @@ import ast
 from collections.abc import Sequence
 
 from codemods.code.source import CallNode, PythonFile
-from codemods.code.syntax import Function
 from codemods.lightning.facts import Facts, literal
-from codemods.lightning.kinds import bound_to, is_repeatable, is_stored, kind_of
+from codemods.lightning.kinds import bound_to, is_repeatable, kind_of
 from codemods.lightning.options import Options, default_of, is_never_none, kind_of_option
 
 _NUMBERS = ("int", "number")
 _NEVER_NONE = frozenset({"len", "int", "float", "str", "bool", "round", "min", "max", "abs", "sum", "list", "dict"})
 """Functions that give something in any case."""
-_SAID = frozenset({"int", "float", "bool", "str"})
 _MADE = (
     ast.BinOp, ast.UnaryOp, ast.Compare, ast.JoinedStr, ast.List, ast.Tuple, ast.Set, ast.Dict, ast.ListComp,
     ast.Lambda,
@@ -43,7 +41,7 @@ def kinds_of(file: PythonFile, call: CallNode, node: ast.expr, options: Sequence
 def may_be_none(
     facts: Facts, file: PythonFile, call: CallNode, node: ast.expr, options: Sequence[Options], depth: int = 0
 ) -> bool:
-    """Whether a value may be None, as far as that is not ruled out."""
+    """Whether a value may be None, as far as that is not ruled out; a parameter may be, however it is annotated."""
     known, value = literal(node)
     if known:
         return value is None
@@ -57,7 +55,8 @@ def may_be_none(
     if isinstance(node, ast.Call):
         return not _gives_something(call, node)
     if isinstance(node, ast.Name) and depth < _DEEP:
-        return _name_may(facts, file, call, node.id, options, depth)
+        values = bound_to(file, call, node.id)
+        return not values or any(may_be_none(facts, file, call, value, options, depth + 1) for value in values)
     if kind_of_option(file, call, node, options) is None or not isinstance(node, ast.Attribute):
         return True
     return not is_never_none(facts, file, call, node)
@@ -69,28 +68,6 @@ def _gives_something(call: CallNode, node: ast.Call) -> bool:
         return function.id in _NEVER_NONE and call.scope.lookup(function.id) is None
     dotted = call.scope.resolve(function)
     return dotted in ("torch.cuda.device_count", "torch.cuda.is_available")
-
-
-def _name_may(
-    facts: Facts, file: PythonFile, call: CallNode, name: str, options: Sequence[Options], depth: int
-) -> bool:
-    values = bound_to(file, call, name)
-    if values:
-        return any(may_be_none(facts, file, call, value, options, depth + 1) for value in values)
-    function = next((item for item in reversed(call.within) if isinstance(item, Function)), None)
-    if function is None or is_stored(function, name):
-        return True
-    every = [*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs]
-    note = next((item.annotation for item in every if item.arg == name), None)
-    return note is None or ast.unparse(note) not in _SAID or _is_none_by_default(function, name)
-
-
-def _is_none_by_default(function: ast.FunctionDef | ast.AsyncFunctionDef, name: str) -> bool:
-    arguments = function.args
-    positional = [*arguments.posonlyargs, *arguments.args]
-    given = [*zip(reversed(positional), reversed(arguments.defaults), strict=False)]
-    pairs = [*given, *zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True)]
-    return any(item.arg == name and value is not None and literal(value) == (True, None) for item, value in pairs)
 
 
 def is_plain(node: ast.expr) -> bool:

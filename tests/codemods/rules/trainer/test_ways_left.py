@@ -166,3 +166,23 @@ def test_a_namespace_that_another_file_parses() -> None:
 def test_a_namespace_that_is_parsed_into() -> None:
     text = SUMMARY.replace("DECLARED", TOP).replace("parse_args()", "parse_args(ARGV, KNOWN)")
     assert GUARD in rewritten({"train.py": text.replace("OTHERWISE", "")}, rule("LIT110"))["train.py"]
+
+
+@pytest.mark.parametrize(
+    ("note", "given", "becomes", "code"),
+    [
+        ("float", "val_percent_check=n", "limit_val_batches=1.0 if n is None else float(n)", "LIT110"),
+        ("int", "process_position=n", "process_position=n or 0", "LIT110"),
+        ("int", "num_processes=n", "devices=n or 1", "LIT111"),
+        ("int", "tpu_cores=n", "devices=n or 1", "LIT111"),
+        ("int = 1", "num_processes=n", "devices=n or 1", "LIT111"),
+    ],
+)
+def test_a_parameter_may_be_none_whatever_its_annotation_says(note: str, given: str, becomes: str, code: str) -> None:
+    text = f"{HEAD}def run(n: {note}):\n    return Trainer({given})\n"
+    assert becomes in rewritten({"train.py": text}, rule(code))["train.py"]
+
+
+def test_a_name_that_is_worked_out_is_never_none() -> None:
+    text = f"{HEAD}def run(n: int):\n    count = int(n)\n    return Trainer(num_processes=count)\n"
+    assert "devices=count)" in rewritten({"train.py": text}, rule("LIT111"))["train.py"]
