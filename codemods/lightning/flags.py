@@ -41,8 +41,10 @@ class Told:
 
     @property
     def says(self) -> bool:
-        """Whether it speaks of the flag at all."""
-        return self.body is not None or bool(self.before) or bool(self.setters) or self.built not in (None, {SAME})
+        """Whether it speaks of the flag at all. That it calls methods says nothing: a method that sets the flag speaks
+        of it itself."""
+        made = [self.built or frozenset(), self.before, *(values for _, values in self.setters)]
+        return self.body is not None or any(value.partition(THEN)[0] != SAME for values in made for value in values)
 
 
 def told(file: PythonFile, item: ClassNode) -> Told | None:

@@ -58,6 +58,16 @@ AUTOMATIC = {
     "on again": SUPER + SET + SET.replace("False", "True"),
     "a hook that sets it on": f"def setup(self, stage=None):\n{SET.replace('False', 'True')}",
 }
+SILENT = {
+    "nothing": "x = 1\n",
+    "constructor alone": SUPER,
+    "hyperparameters": SUPER + "    self.save_hyperparameters()\n",
+    "a method that builds": f"{SUPER}    self.build()\n\ndef build(self):\n    self.x = 1\n",
+    "a method in front of super": "def __init__(self):\n    self.build()\n    super().__init__()\n",
+    "a comment": "# automatic_optimization\n" + SUPER + "    self.save_hyperparameters()\n",
+    "log": "# automatic_optimization\ndef training_step(self, batch, batch_idx):\n    self.log('loss', 1)\n",
+}
+"""What says nothing of the flag: the rules on manual loops take such a class for one that forgot it."""
 UNKNOWN = {
     "one branch": f"{SUPER}    if x:\n    {SET}",
     "an early return": f"{SUPER}    if x:\n        return\n{SET}",
@@ -106,6 +116,17 @@ def check(files: dict[str, str], wanted: Optimization) -> None:
     assert optimized(facts, file, item) == wanted
     assert Notes(facts, "BWD001").mode(fact) == wanted
     assert state_of(fact, facts, "TBP101", file) in LOOPS[wanted]
+
+
+@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("name", SILENT)
+def test_who_says_nothing_is_taken_for_silent(name: str, place: str) -> None:
+    files = program(SILENT[name], place)
+    facts = scan(sources(files), Options(all_rules())).facts
+    fact, file = facts.files["a.py"].find("Model"), facts.open("a.py")
+    assert fact is not None and file is not None
+    assert state_of(fact, facts, "TBP101", file) == ""
+    assert all(said_by(file, item) is None for item in file.classes)
 
 
 @pytest.mark.parametrize("place", PLACES)
