@@ -37,7 +37,7 @@ class Told:
     what it gives the constructor above, and `open` whether more goes there unseen; `defaults` are those of its own
     parameters. `setters` are its methods that set the flag or call others, where they were `read`, `methods` all it
     has; `constants` the names of the module that it reads, `private` whether its file says the name that Lightning
-    keeps the flag by."""
+    keeps the flag by, `asks` whether a method of it reads the flag, and so may do as either wants."""
 
     body: Values | None = None
     fixed: bool = False
@@ -53,6 +53,7 @@ class Told:
     methods: frozenset[str] = frozenset()
     constants: frozenset[str] = frozenset()
     private: bool = False
+    asks: bool = False
 
     @property
     def says(self) -> bool:
@@ -74,7 +75,8 @@ def told(file: PythonFile, item: ClassNode) -> Told | None:
     body, fixed = reader.body() if spoken else (None, False)
     made = Told(body, fixed, setters=tuple(reader.setters()), read=spoken, methods=frozenset(item.methods))
     made = reader.constructed(made, init) if init is not None else made
-    return replace(made, constants=frozenset(reader.constants), private=NAMES[1] in file.text)
+    asks = spoken and any(True for method in item.methods.values() for _ in _read(method))
+    return replace(made, constants=frozenset(reader.constants), private=NAMES[1] in file.text, asks=asks)
 
 
 @dataclass
@@ -208,6 +210,13 @@ def _property(node: ast.expr | None) -> ast.expr | None:
         return None
     given = node.args[0] if len(node.args) == 1 else None
     return given.body if isinstance(given, ast.Lambda) else node
+
+
+def _read(method: Function) -> Iterator[ast.Attribute]:
+    """The readings of the flag in a method."""
+    for node in every_node(method):
+        if isinstance(node, ast.Attribute) and node.attr in NAMES and isinstance(node.ctx, ast.Load):
+            yield node
 
 
 def _is_plain_name(node: ast.AST) -> bool:

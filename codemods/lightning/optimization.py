@@ -36,7 +36,7 @@ _DEEP = 8
 
 @dataclass(frozen=True)
 class Answer:
-    """How a class is optimized, whether anything of it or above it says so, and whether it switches automatic
+    """How a class is optimized, whether anything of it or above it speaks of that, and whether it switches automatic
     optimization off in front of `super().__init__()`, which switches it on again."""
 
     kind: Optimization
@@ -73,7 +73,7 @@ def _is_any_stored(facts: Facts, names: set[str]) -> bool:
 def answer(chain: Chain) -> Answer:
     """What a class and its bases, in the order in which Python looks through them, say together."""
     if not any(item is not None and item.says for item in chain):
-        return Answer("automatic")
+        return Answer("automatic", any(item is not None and item.asks for item in chain))
     level = next((item for item in chain if item is not None and item.body is not None), None)
     if level is not None and level.body is not None and level.fixed:
         return Answer(_kind(level.body), True)

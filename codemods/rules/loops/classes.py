@@ -36,7 +36,7 @@ class Shown:
     def flag(self) -> Flagged:
         """Whether it switches automatic optimization off by itself (`lost`: before `super().__init__()`, which
         switches it on again; `unclear`: at times only, or on)."""
-        return _state(answer([self.told])) if self.told and self.told.says else ""
+        return _state(answer([self.told]))
 
 
 @dataclass(frozen=True)
