@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterable
 
 from codemods.code.scopes import ROOT
@@ -23,6 +24,19 @@ def _family(facts: Facts, item: ClassFact) -> tuple[ClassFact, ...]:
     below = [*facts.subclasses(item), *_perhaps_below(facts, item)]
     every = [other for start in (item, *below) for other in facts.ancestry(start) or (start,)]
     return tuple(other for other in dict.fromkeys(every) if other != item)
+
+
+def unread_below(facts: Facts, item: ClassFact) -> str | None:
+    """A class of a file that was not read whose bases have the name of the class among them."""
+    name = short_name(item)
+    asked = f"family.unread.{name}"
+    if asked not in facts.memo:
+        stated = re.compile(rb"^\s*class\s+(\w+)\s*\([^):]*\b" + name.encode() + rb"\b", re.MULTILINE)
+        texts = (source.data for path, source in sorted(facts.sources.items()) if path not in facts.files)
+        found = (stated.search(text) for text in texts if name.encode() in text)
+        facts.memo[asked] = next((match[1].decode() for match in found if match), None)
+    known: str | None = facts.memo[asked]
+    return known
 
 
 def short_name(item: ClassFact) -> str:

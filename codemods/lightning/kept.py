@@ -56,7 +56,7 @@ def escapes(facts: Facts, file: PythonFile, call: CallNode, name: str, method: s
     ):
         return True
     return is_called_unseen(file, call, name, method) or (
-        isinstance(space, ast.Module) and _is_imported(facts, file, name)
+        isinstance(space, ast.Module) and is_imported(facts, file, name)
     )
 
 
@@ -73,7 +73,7 @@ def is_called_unseen(file: PythonFile, call: CallNode, name: str, method: str) -
     )
 
 
-def _is_imported(facts: Facts, home: PythonFile, name: str) -> bool:
+def is_imported(facts: Facts, home: PythonFile, name: str) -> bool:
     """Whether another file has a name of a module, or of one of its name."""
     tail = home.module.rpartition(".")[2]
     for path, source in facts.sources.items():

@@ -17,7 +17,8 @@ from codemods.code.trees import at, changed
 from codemods.lightning.calls import last_name
 from codemods.lightning.facts import TRAINER, ClassFact, Facts, literal
 from codemods.lightning.handed import UNSEEN, Handed, handed, is_read_here
-from codemods.lightning.own import called, hands_on
+from codemods.lightning.kept import is_imported
+from codemods.lightning.own import called, hands_on, replaced_below
 from codemods.lightning.values import Constants, constants_of
 from codemods.lightning.wanted import Wanted
 
@@ -44,7 +45,8 @@ class Built:
     """A call that builds a Trainer, or an object of another class of Lightning's, `kind`: `how` says what stands
     between the two (None: nothing), `arguments` are those by keyword, `rest` what else it is given by position or by
     `**`. `own` is the dotted name of such a class of the project; `whole` says whether the call itself holds all
-    arguments, by whatever name it calls the class."""
+    arguments, by whatever name it calls the class; `fixed` why none can be changed there, and `taken` are the
+    parameters that what stands between has itself."""
 
     call: CallNode
     kind: str
@@ -53,6 +55,8 @@ class Built:
     how: str | None = None
     own: str | None = None
     whole: bool = False
+    fixed: str | None = None
+    taken: frozenset[str] = frozenset()
 
     @property
     def plain(self) -> bool:
@@ -132,7 +136,9 @@ def _of_own(at_: _At, call: CallNode, fact: ClassFact, dotted: str) -> Built | N
     if kind != TRAINER and any("__init__" in member.methods for member in facts.ancestry(fact)):
         rest = (*rest, at(ast.keyword(None, at(ast.Name(HIDDEN, ast.Load()), call.node)), call.node))
     how = f"`{fact.name}`, a {last_part(kind)} of this project"
-    return replace(one, rest=rest, how=how, own=dotted, whole=one.how is None)
+    below = replaced_below(file, facts, call)
+    fixed = f"{below}, a class below, may be built there instead" if below else None
+    return replace(one, rest=rest, how=how, own=dotted, whole=one.how is None, fixed=fixed)
 
 
 def _alias_of(at_: _At, call: CallNode) -> str | None:
@@ -219,7 +225,12 @@ def _partial_of(at_: _At, call: CallNode) -> CallNode | None:
         if not isinstance(target, ast.Name) or not isinstance(item.node.value, ast.Call):
             continue
         one = next((other for other in file.calls_near(["partial"]) if other.node is item.node.value), None)
-        if one and _partial_kind(at_, one) and _is_used_once(file, function.id):
+        if (
+            one
+            and _partial_kind(at_, one)
+            and _is_used_once(file, function.id)
+            and not is_imported(at_.facts, file, function.id)
+        ):
             return one
     return None
 
@@ -267,7 +278,8 @@ def _of_factory(at_: _At, call: CallNode, dotted: str) -> Built | None:
             constants = at_.constants(home, inside, kind, item.arg, item.value)
             value = item.value if literal(item.value)[0] else ast.Name(HIDDEN, ast.Load())
             arguments.append(Argument(item.arg, at(value, call.node), None, constants))
-    return Built(call, kind, tuple(arguments), (), f"`{function.name}`, which hands on what it gets")
+    how = f"`{function.name}`, which hands on what it gets"
+    return Built(call, kind, tuple(arguments), (), how, taken=frozenset(own))
 
 
 def _factory(at_: _At, dotted: str) -> tuple[PythonFile, Function, CallNode, str] | None:
