@@ -46,11 +46,11 @@ def read_options(file: PythonFile) -> Options:
 
 def default_of(file: PythonFile, call: CallNode, node: ast.expr) -> tuple[bool, object]:
     """What `args.name` is where the command line does not say, as (True, value): the literal default, or None, of the
-    file's one option of that name. (False, None) where that is not seen."""
+    file's one option of that name. (False, None) where that is not seen, or something else may come of it."""
     if not isinstance(node, ast.Attribute) or kind_of_option(file, call, node, (read_options(file),)) is None:
         return False, None
     found = [item.node for item in file.calls_near(["add_argument"]) if _dest(item.node) == node.attr]
-    if len(found) != 1 or not _is_optional(found[0]):
+    if len(found) != 1 or not _is_optional(found[0]) or is_changed(file, node.attr):
         return False, None
     given = {item.arg: item.value for item in found[0].keywords}
     if {"action", "required"} & given.keys():
@@ -62,7 +62,50 @@ def is_always_given(file: PythonFile, name: str) -> bool:
     """Whether every option of that name in a file gives a value, whatever the command line says: it is required, or a
     flag."""
     found = [item.node for item in file.calls_near(["add_argument"]) if _dest(item.node) == name]
-    return bool(found) and all(_is_flag(call) or _is_required(call) for call in found)
+    plain = bool(found) and all(map(_is_direct, found)) and not is_changed(file, name)
+    return plain and all(_is_flag(call) or _is_required(call) for call in found)
+
+
+def is_direct(file: PythonFile, name: str) -> bool:
+    """Whether what the command line says of the options of a name is a value of a plain type, never None."""
+    return all(_is_direct(item.node) for item in file.calls_near(["add_argument"]) if _dest(item.node) == name)
+
+
+def _is_direct(call: ast.Call) -> bool:
+    given = {item.arg: item.value for item in call.keywords}
+    kind = given.get("type")
+    known, choices = literal(given["choices"]) if "choices" in given else (True, ())
+    plain = kind is None or (isinstance(kind, ast.Name) and kind.id in _TYPES)
+    return plain and not {"nargs", None} & given.keys() and known and None not in choices
+
+
+def is_changed(file: PythonFile, name: str) -> bool:
+    """Whether a file sets an option otherwise than by the command line: by the defaults of its parser, or by the name
+    of an attribute."""
+    for call in file.calls_near(["set_defaults", "setattr", "update"]):
+        function = call.node.func
+        told = function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
+        if told == "set_defaults" and any(item.arg in (None, name) for item in call.node.keywords):
+            return True
+        if (
+            told == "setattr"
+            and len(call.node.args) > 1
+            and literal(call.node.args[1]) in ((True, name), (False, None))
+        ):
+            return True
+        if told == "update" and isinstance(function, ast.Attribute) and _is_dictionary(function.value):
+            return True
+    return any(
+        isinstance(node, ast.Subscript) and not isinstance(node.ctx, ast.Load) and _is_dictionary(node.value)
+        for node, _ in file.nodes_near(["vars", "__dict__"])
+    )
+
+
+def _is_dictionary(node: ast.expr) -> bool:
+    """Whether an expression is the dictionary of an object."""
+    if isinstance(node, ast.Call):
+        return isinstance(node.func, ast.Name) and node.func.id == "vars"
+    return isinstance(node, ast.Attribute) and node.attr == "__dict__"
 
 
 def _is_flag(call: ast.Call) -> bool:

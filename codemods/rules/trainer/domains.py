@@ -6,15 +6,13 @@ import ast
 from collections.abc import Sequence
 
 from codemods.code.source import CallNode, PythonFile
-from codemods.code.syntax import Function
 from codemods.lightning.facts import literal
-from codemods.lightning.kinds import bound_to, is_repeatable, is_stored, kind_of
-from codemods.lightning.options import Options, default_of, is_always_given, kind_of_option
+from codemods.lightning.kinds import bound_to, is_repeatable, kind_of
+from codemods.lightning.options import PARSED, Options, default_of, is_always_given, is_direct, kind_of_option
 
 _NUMBERS = ("int", "number")
 _NEVER_NONE = frozenset({"len", "int", "float", "str", "bool", "round", "min", "max", "abs", "sum", "list", "dict"})
 """Functions that give something in any case."""
-_SAID = frozenset({"int", "float", "bool", "str"})
 _MADE = (
     ast.BinOp, ast.UnaryOp, ast.Compare, ast.JoinedStr, ast.List, ast.Tuple, ast.Set, ast.Dict, ast.ListComp,
     ast.Lambda,
@@ -35,7 +33,7 @@ def kinds_of(file: PythonFile, call: CallNode, node: ast.expr, options: Sequence
     found.add("option")
     if known and value is None:
         found.add("unset")
-    if type(value) is bool and kind == "?":
+    if type(value) is bool and kind == "?" and isinstance(node, ast.Attribute) and is_direct(file, node.attr):
         found.add("flag")
     return frozenset(found)
 
@@ -58,8 +56,10 @@ def may_be_none(file: PythonFile, call: CallNode, node: ast.expr, options: Seque
         return _name_may(file, call, node.id, options, depth)
     if kind_of_option(file, call, node, options) is None or not isinstance(node, ast.Attribute):
         return True
+    if sum(node.attr in item.kinds for item in options) > 1 or not any(word in file.text for word in PARSED):
+        return True
     known, value = default_of(file, call, node)
-    return value is None if known else not is_always_given(file, node.attr)
+    return value is None or not is_direct(file, node.attr) if known else not is_always_given(file, node.attr)
 
 
 def _gives_something(call: CallNode, node: ast.Call) -> bool:
@@ -71,23 +71,9 @@ def _gives_something(call: CallNode, node: ast.Call) -> bool:
 
 
 def _name_may(file: PythonFile, call: CallNode, name: str, options: Sequence[Options], depth: int) -> bool:
+    """Whether a name may hold None. What a caller gives a parameter no annotation says, nor a default."""
     values = bound_to(file, call, name)
-    if values:
-        return any(may_be_none(file, call, value, options, depth + 1) for value in values)
-    function = next((item for item in reversed(call.within) if isinstance(item, Function)), None)
-    if function is None or is_stored(function, name):
-        return True
-    every = [*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs]
-    note = next((item.annotation for item in every if item.arg == name), None)
-    return note is None or ast.unparse(note) not in _SAID or _is_none_by_default(function, name)
-
-
-def _is_none_by_default(function: ast.FunctionDef | ast.AsyncFunctionDef, name: str) -> bool:
-    arguments = function.args
-    positional = [*arguments.posonlyargs, *arguments.args]
-    given = [*zip(reversed(positional), reversed(arguments.defaults), strict=False)]
-    pairs = [*given, *zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True)]
-    return any(item.arg == name and value is not None and literal(value) == (True, None) for item, value in pairs)
+    return not values or any(may_be_none(file, call, value, options, depth + 1) for value in values)
 
 
 def is_plain(node: ast.expr) -> bool:
