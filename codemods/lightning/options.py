@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from codemods.code.source import AssignNode, CallNode, PythonFile
+from codemods.code.syntax import returns
 from codemods.lightning.facts import Facts, literal
 
 PARSED = ("parse_args", "parse_known_args")
@@ -116,6 +117,34 @@ def _gives_something(call: CallNode) -> bool:
     if "default" in given:
         return said["default"] is not None
     return not _is_optional(call.node) or said.get("required") is True
+
+
+def is_direct(file: PythonFile, name: str) -> bool:
+    """Whether what the command line says of the options of a name is left a text, or made a value of a plain type."""
+    found = (item for item in file.calls_near(["add_argument"]) if _dest(item.node) == name)
+    return all(_is_plain(file, item.arg, item.value) for call in found for item in call.node.keywords)
+
+
+def _is_plain(file: PythonFile, name: str | None, value: ast.expr) -> bool:
+    """Whether a keyword of `add_argument` leaves it at that: a type is a plain one, or makes a text a bool."""
+    if name != "type" or (isinstance(value, ast.Name) and value.id in _TYPES):
+        return name is not None
+    if isinstance(value, ast.Lambda):
+        return _is_bool(value.body, value.args)
+    named = [item for item in file.tree.body if isinstance(item, ast.FunctionDef) and item.name == ast.unparse(value)]
+    return len(named) == 1 and all(item.value and _is_bool(item.value, named[0].args) for item in returns(named[0]))
+
+
+def _is_bool(node: ast.expr, given: ast.arguments) -> bool:
+    """Whether an expression is a bool, or what its function is given."""
+    if isinstance(node, ast.BoolOp):
+        return all(_is_bool(item, given) for item in node.values)
+    if isinstance(node, ast.Name):
+        return any(item.arg == node.id for item in given.args)
+    if isinstance(node, ast.Call):
+        return isinstance(node.func, ast.Name) and node.func.id in ("bool", "strtobool")
+    negated = isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not)
+    return negated or isinstance(node, ast.Compare) or type(literal(node)[1]) is bool
 
 
 def _is_set_otherwise(facts: Facts, file: PythonFile, owner: str, name: str) -> bool:

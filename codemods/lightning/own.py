@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Iterator
 from codemods.code.scopes import canonical
 from codemods.code.source import CallNode, PythonFile
 from codemods.code.syntax import Function, is_super_call, own_nodes, self_name
+from codemods.lightning.below import bound_below
 from codemods.lightning.calls import builds_trainer
 from codemods.lightning.facts import TRAINER, ClassFact, Facts
 from codemods.lightning.maybe import PARTIAL, may_build
@@ -74,6 +75,18 @@ def called(file: PythonFile, call: CallNode) -> str | None:
     owner = next((item for item in reversed(call.within) if isinstance(item, ast.ClassDef)), None)
     name = next((item.qualname for item in file.classes if item.node is owner), None)
     return f"{file.module}.{name}" if name else None
+
+
+def replaced_below(file: PythonFile, facts: Facts, call: CallNode) -> str | None:
+    """The class of the project that `cls(...)` in a class method may build instead, with a constructor of its own, or
+    that has such a method itself."""
+    function = next((item for item in reversed(call.within) if isinstance(item, ast.FunctionDef)), None)
+    dotted = called(file, call)
+    if function is None or dotted is None or dotted == call.scope.resolve(call.node.func):
+        return None
+    fact = facts.find_class(dotted, file.path) if not is_super_call(call.node, "__init__") else None
+    own = {"__init__", "__new__", function.name}
+    return bound_below(facts, (fact.path, fact.name.rpartition(".")[2]), own) if fact else None
 
 
 def _is_class_method(function: ast.FunctionDef | None) -> bool:

@@ -18,7 +18,7 @@ from codemods.lightning.calls import last_name
 from codemods.lightning.facts import TRAINER, ClassFact, Facts, literal
 from codemods.lightning.handed import UNSEEN, Handed, handed, is_read_here
 from codemods.lightning.maybe import PARTIAL
-from codemods.lightning.own import called, hands_on
+from codemods.lightning.own import called, hands_on, replaced_below
 from codemods.lightning.shapes import is_read_elsewhere
 from codemods.lightning.values import Constants, constants_of
 from codemods.lightning.wanted import Wanted
@@ -45,7 +45,8 @@ class Built:
     """A call that builds a Trainer, or an object of another class of Lightning's, `kind`: `how` says what stands
     between the two (None: nothing), `arguments` are those by keyword, `rest` what else it is given by position or by
     `**`. `own` is the dotted name of such a class of the project, `taken` are the keywords that what is called keeps
-    for itself; `whole` says whether the call itself holds all arguments, by whatever name it calls the class."""
+    for itself; `whole` says whether the call itself holds all arguments, by whatever name it calls the class, `fixed`
+    why none can be changed there."""
 
     call: CallNode
     kind: str
@@ -54,6 +55,7 @@ class Built:
     how: str | None = None
     own: str | None = None
     whole: bool = False
+    fixed: str | None = None
     taken: frozenset[str] = frozenset()
 
     @property
@@ -134,7 +136,9 @@ def _of_own(at_: _At, call: CallNode, fact: ClassFact, dotted: str) -> Built | N
     if kind != TRAINER and any("__init__" in member.methods for member in facts.ancestry(fact)):
         rest = (*rest, at(ast.keyword(None, at(ast.Name(HIDDEN, ast.Load()), call.node)), call.node))
     how = f"`{fact.name}`, a {last_part(kind)} of this project"
-    return replace(one, rest=rest, how=how, own=dotted, whole=one.how is None)
+    below = replaced_below(file, facts, call)
+    fixed = f"{below}, a class below, may be built there instead" if below else None
+    return replace(one, rest=rest, how=how, own=dotted, whole=one.how is None, fixed=fixed)
 
 
 def _alias_of(at_: _At, call: CallNode) -> str | None:

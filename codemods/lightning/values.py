@@ -11,8 +11,10 @@ from typing import Any
 from codemods.code.reaching import PARAMETER, Definition, definitions, reaching
 from codemods.code.source import CallNode, ClassNode, PythonFile
 from codemods.code.syntax import Function, is_self_attribute, own_nodes, self_name
+from codemods.lightning.below import bound_below
 from codemods.lightning.declared import default_of_option, texts_put_on
 from codemods.lightning.facts import Facts, literal
+from codemods.lightning.parameters import default_of_parameter
 
 DEEPEST = 6
 """So many names are followed, each to the next."""
@@ -159,7 +161,7 @@ class _Reader:
     def _of_parameter(self, file: PythonFile, within: Within, name: str, depth: int) -> Constants:
         function = within[-1]
         assert isinstance(function, Function)
-        default = _default(function, name)
+        default = default_of_parameter(function.args, name)
         outer = [self.read(file, within[:-1], default, depth + 1)] if default is not None else []
         given = list(self._given(file, within, name, depth))
         if not given:
@@ -305,6 +307,8 @@ class _Reader:
         found = _union(every)
         if item.node.bases and not every:
             return Constants(unknown=f"`self.{name}` comes from a base of the class")
+        if below := bound_below(self.facts, (file.path, item.qualname.rpartition(".")[2]), {name}):
+            return Constants(found.found, f"`{below}`, a class below, has a `{name}` of its own", found.called)
         if self._is_stored_elsewhere(name, {(file.path, *place) for place in plain}) or "setattr(" in file.text:
             return Constants(found.found, found.unknown or f"`.{name}` may be set elsewhere", found.called)
         return found
@@ -380,18 +384,6 @@ def _imported(file: PythonFile) -> set[str]:
 def _is_declared(space: ast.AST, name: str) -> bool:
     """Whether a function says that a name is the module's or of a function around it."""
     return any(isinstance(node, ast.Global | ast.Nonlocal) and name in node.names for node in own_nodes(space))
-
-
-def _default(function: Function, name: str) -> ast.expr | None:
-    arguments = function.args
-    positional = [*arguments.posonlyargs, *arguments.args]
-    given = dict(zip([item.arg for item in reversed(positional)], reversed(arguments.defaults), strict=False))
-    given |= {
-        item.arg: value
-        for item, value in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True)
-        if value is not None
-    }
-    return given.get(name)
 
 
 def _position(function: Function, name: str) -> int:

@@ -198,7 +198,7 @@ def _monitored(file: PythonFile, at: CallNode, owner: str, given: Mapping[str, a
     if mode is None or not (asked or _is_auto(mode.value)):
         return
     watched = given.get("monitor")
-    known, monitor = literal(watched.value) if watched else (not call.args, "")
+    known, monitor = literal(watched.value) if watched else (not call.args and not open_ended, "")
     if not known or not isinstance(monitor, str):
         reason = 'Not rewritten: what it watches is not known; write mode="max" for what should grow, else "min".'
         yield Match(file.span(mode), AUTO, "manual", reason)

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from codemods.code.source import CallNode, PythonFile
 from codemods.lightning.facts import Facts, literal
 from codemods.lightning.kinds import bound_to, is_repeatable, kind_of
-from codemods.lightning.options import Options, default_of, is_never_none, kind_of_option
+from codemods.lightning.options import Options, default_of, is_direct, is_never_none, kind_of_option
 
 _NUMBERS = ("int", "number")
 _NEVER_NONE = frozenset({"len", "int", "float", "str", "bool", "round", "min", "max", "abs", "sum", "list", "dict"})
@@ -23,8 +23,8 @@ _DEEP = 4
 
 def kinds_of(file: PythonFile, call: CallNode, node: ast.expr, options: Sequence[Options]) -> frozenset[str]:
     """The kind of a value; besides `number` where it is one, `option` where an option of a command line gives it, which
-    is never an object of Lightning's, `flag` where that is a bool unless the command line gives a text, and `unset`
-    where it is None unless the command line says otherwise."""
+    is never an object of Lightning's, `switch` where that is a bool by default, `flag` where a text is
+    all else that it may be, and `unset` where it is None unless the command line says otherwise."""
     kind = kind_of(file, call, node, options)
     found = {kind, "number"} if kind in _NUMBERS else {kind}
     if kind_of_option(file, call, node, options) is None:
@@ -34,7 +34,8 @@ def kinds_of(file: PythonFile, call: CallNode, node: ast.expr, options: Sequence
     if known and value is None:
         found.add("unset")
     if type(value) is bool and kind == "?":
-        found.add("flag")
+        direct = isinstance(node, ast.Attribute) and is_direct(file, node.attr)
+        found |= {"switch", "flag"} if direct else {"switch"}
     return frozenset(found)
 
 
