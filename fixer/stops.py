@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 _DOCUMENTS = (".md", ".rst")
 _LINE = re.compile(r"(?P<path>.+?):(?P<line>\d+): (?P<what>.+)", re.DOTALL)
 _UNREAD = "not read"
+_ARGUMENT = re.compile(r"\w+\((\w+)=\.\.\.\)")
+_CALL = 40
+"""How many lines of a call are looked at for one of its arguments."""
 _SURROUNDINGS = re.compile(
     r"FileNotFoundError|NotADirectoryError|PermissionError|OSError|Connection|URLError|HTTP|Timeout|gaierror"
     r"|SystemExit|MemoryError|Offline|LocalEntryNotFound|CUDA|NVIDIA|NCCL"
@@ -69,7 +72,8 @@ def readiness(
     """
     landed = set(changed_codes(made))
     proof = [item for item in evidence if landed.intersection(item.codes)]
-    stops = tuple(_once(chain(_found(sources, made, again), *map(_seen, proof))))
+    found = list(_found(sources, made, again))
+    stops = tuple(_once(chain(found, *(_unnamed(_seen(item), found) for item in proof))))
     if not (made.changes or stops):
         return None
     return Readiness(not stops, target, stops, "" if stops else _caveat(proof, verified))
@@ -84,6 +88,21 @@ def _once(stops: Iterable[Stop]) -> Iterator[Stop]:
             kept.setdefault((stop.place, f"{stop.code}{stop.what}"), stop)
             places.add(stop.place)
     yield from sorted(kept.values(), key=lambda stop: (stop.path, stop.cell or 0, stop.line or 0))
+
+
+def _unnamed(seen: Iterable[Stop], found: Sequence[Stop]) -> Iterator[Stop]:
+    """What the proof saw, without arguments that a rule names: it does so where they stand, the proof at their call."""
+    every = list(seen)
+    for stop in every:
+        match, line = _ARGUMENT.match(stop.what), stop.line or 0
+        following = (other.line or 0 for other in every if (other.path, other.what) == (stop.path, stop.what))
+        end = min((number for number in following if number > line), default=line + _CALL)
+        named = match and any(
+            other.path == stop.path and f"`{match[1]}=`" in other.what and line <= (other.line or 0) < end
+            for other in found
+        )
+        if not named:
+            yield stop
 
 
 def _found(sources: Sequence[Source], made: Plan, again: Sequence[Finding]) -> Iterator[Stop]:

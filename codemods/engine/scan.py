@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from pathlib import PurePosixPath
 from typing import Any
 
 from codemods.code.source import Source
@@ -143,7 +144,7 @@ class _Scanner:
             facts = self._facts(mentions)
             mentions = search.holders(_asked(rules, facts))
             asked = {path for paths in mentions.values() for path in paths}
-            wanted = asked | _base_paths(facts, sources)
+            wanted = asked | _base_paths(facts, sources) | _packages(facts, sources)
             more = [
                 (path, ())
                 for path in sorted(wanted)
@@ -252,6 +253,13 @@ def _base_paths(facts: Facts, by_path: Mapping[str, Source]) -> set[str]:
                 name = tail.rpartition("/")[2]
                 wanted |= {path for path in suffixes.get(name, ()) if path == tail or path.endswith("/" + tail)}
     return wanted
+
+
+def _packages(facts: Facts, sources: Mapping[str, Source]) -> set[str]:
+    """What names the modules around the files that were read: through it others know what they define."""
+    folders = {parent.as_posix() for path in facts.files for parent in PurePosixPath(path).parents}
+    places = (f"{folder}/__init__.py".removeprefix("./") for folder in folders)
+    return {place for place in places if place in sources and b"import" in sources[place].data}
 
 
 def _order(finding: Finding) -> tuple[Any, ...]:

@@ -36,6 +36,7 @@ def collect_file(file: PythonFile, collected: Mapping[str, Any]) -> FileFacts:
         path=file.path,
         module=file.module,
         exports={name: target for name, target in exports.items() if target != own + name},
+        stars=file.scope.stars,
         classes=tuple(
             ClassFact(
                 item.qualname,

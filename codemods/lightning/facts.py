@@ -71,13 +71,14 @@ class TrainerFact:
 
 @dataclass(frozen=True)
 class FileFacts:
-    """What one file adds to the facts. `exports` are the module's names that stand for something imported,
-    `collected` what each rule's own `collect` returned, `fits_of_made` what is fitted by what other functions give:
-    their dotted names, each with that of a class, None where it cannot be seen."""
+    """What one file adds to the facts. `exports` are the module's names that stand for something imported, `stars` the
+    modules that it imports all names of, `collected` what each rule's own `collect` returned, `fits_of_made` what is
+    fitted by what other functions give: their dotted names, each with that of a class, None where it cannot be seen."""
 
     path: str
     module: str
     exports: Mapping[str, str]
+    stars: tuple[str, ...]
     classes: tuple[ClassFact, ...]
     trainers: tuple[TrainerFact, ...]
     indirect_trainers: bool
@@ -160,7 +161,7 @@ class Facts:
             for node in file.scope.statements:
                 if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) and node.name == name:
                     return file, node
-            targets = file.scope.bindings.get(name, frozenset())
+            targets = file.scope.bindings.get(name) or {f"{star}.{name}" for star in file.scope.stars}
             if len(targets) != 1 or dotted in targets:
                 return None
             dotted, near = min(targets), file.path
@@ -234,18 +235,20 @@ class Facts:
         """The project's class of that dotted name, seen from the file `near`, through re-exports."""
         asked = dotted, near
         if asked not in self._found:
-            self._found[asked] = self._find_class(dotted, near, 0)
+            self._found[asked] = self._find_class(dotted, near, set())
         return self._found[asked]
 
-    def _find_class(self, dotted: str, near: str, depth: int) -> ClassFact | None:
+    def _find_class(self, dotted: str, near: str, seen: set[tuple[str, str]]) -> ClassFact | None:
         module, _, name = dotted.rpartition(".")
         path = self.module_path(module, near)
-        if path is None:
+        if path is None or (path, name) in seen:
             return None
         if (path, name) in self._classes:
             return self._classes[path, name]
-        target = self.files[path].exports.get(name)
-        return self._find_class(target, path, depth + 1) if target and depth < 8 else None
+        seen.add((path, name))
+        file = self.files[path]
+        targets = [file.exports[name]] if name in file.exports else [f"{star}.{name}" for star in reversed(file.stars)]
+        return next((found for target in targets if (found := self._find_class(target, path, seen))), None)
 
     def module_path(self, module: str, near: str) -> str | None:
         """The file of a dotted module, seen from the file `near`; None where there is none, or several."""

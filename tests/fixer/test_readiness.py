@@ -148,6 +148,14 @@ def test_names_that_the_target_lacks_stop_once() -> None:
     assert [(place, code) for place, code, _ in found] == [("old.py:9", None), ("train.py:4", "LIT120")]
 
 
+def test_an_argument_that_a_rule_names_is_not_said_again_of_its_call() -> None:
+    """The rule names the line of the argument, the proof that of the call; another call is another use."""
+    call = f"{OLD.decode()}\nother = pl.Trainer(\n    max_epochs=3,\n    track_grad_norm=norm(),\n)\n"
+    lines = [f"train.py:{line}: Trainer(track_grad_norm=...), the target has no such argument" for line in (5, 80)]
+    found = stops({"train.py": call, "requirements.txt": ASKED}, seen(TRAINED, problems=lines))
+    assert [(place, code) for place, code, _ in found] == [("train.py:7", "LIT110"), ("train.py:80", None)]
+
+
 def test_what_was_taken_out_of_the_branch_does_not_speak_of_it() -> None:
     gone = replace(REPAIRED, codes=("BWD001",), verdict="regressed", after=BROKEN, problems=("a.py:1: b (gone)",))
     assert stops({"train.py": OLD.decode(), "requirements.txt": ASKED}, gone) == []

@@ -81,7 +81,7 @@ RULE = Rule(
     ),
     fix="manual",
     versions="Lightning 2.3 and later",
-    triggers=(STEP.encode(),),
+    triggers=(STEP.encode(), b"Trainer("),
     check=_check,
     examples=(Example(SKIPPING, SKIPPING), Example(ALONE, ALONE)),
     rows=partial(best_levels, (("G19918", "manual"),)),
