@@ -115,7 +115,20 @@ def _built(at_: _At, call: CallNode, words: Collection[str]) -> Built | None:
         return _of_own(at_, call, fact, dotted)
     if (taken := through(facts, dotted, file.path)) and at_.wanted.is_one(taken[0]):
         return _by_another_name(_direct(at_, call, taken[0]), f"`{dotted}`, which names it")
+    if kind := _partial_of_another(at_, call, dotted):
+        how, fixed = f"`{dotted}`, a partial", "what the partial is given, it may be given elsewhere too"
+        return replace(_direct(at_, call, kind), how=how, fixed=fixed)
     return _of_factory(at_, call, dotted)
+
+
+def _partial_of_another(at_: _At, call: CallNode, dotted: str) -> str | None:
+    """The class of Lightning's that a partial is of which a name of another module stands for."""
+    module, _, name = dotted.rpartition(".")
+    path = at_.facts.path_of(module, at_.file.path) if module and module != at_.file.module else None
+    home = at_.facts.open(path) if path else None
+    values = {item.node.value for item in home.assignments_to(name)} if home else set()
+    made = (item for item in home.calls_near(["partial"]) if item.node in values) if home else ()
+    return next((kind for item in made if (kind := _partial_kind(at_, item))), None)
 
 
 def _by_another_name(one: Built, how: str) -> Built:
