@@ -6,14 +6,15 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from codemods.code.expressions import PARTIAL
 from codemods.code.scopes import Scope
 from codemods.code.source import CallNode, PythonFile
 from codemods.code.syntax import Function, targets_of
 from codemods.lightning.facts import Facts
 from codemods.lightning.items import parametrized
+from codemods.lightning.parameters import with_defaults
 from codemods.lightning.wanted import TRAINER_ALONE, Wanted
 
-PARTIAL = "functools.partial"
 _SEVERAL = ast.Tuple | ast.List | ast.Set | ast.Dict
 _Held = tuple[str, str, ast.AST | None]
 """How something is held (`name`, `item` of a name, `attribute`), under what name, and in which function."""
@@ -104,10 +105,8 @@ def _kept(node: ast.AST, scope: Scope, wanted: Wanted) -> Iterator[tuple[str, as
         for value in node.iter.elts if not isinstance(node.iter, ast.Dict) else node.iter.keys:
             yield from _given(node.target, value, scope, wanted) if value else ()
     elif isinstance(node, ast.arguments):
-        positional = [*node.posonlyargs, *node.args]
-        given = [*zip(reversed(positional), reversed(node.defaults), strict=False)]
-        for argument, value in (*given, *zip(node.kwonlyargs, node.kw_defaults, strict=True)):
-            if value is not None and _is_one(value, scope, wanted):
+        for argument, value in with_defaults(node):
+            if _is_one(value, scope, wanted):
                 yield "name", argument
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
@@ -28,6 +27,7 @@ from codemods.lightning.flag_values import (
 )
 from codemods.lightning.flags import Told as Told
 from codemods.lightning.flags import told as told
+from codemods.lightning.stored import is_stored
 
 Optimization = Literal["automatic", "manual", "unknown"]
 Chain = Sequence[Told | None]
@@ -59,15 +59,8 @@ def answer_of(facts: Facts, fact: ClassFact, told_of: Callable[[ClassFact], Told
         chain = [item and replace(item, calls=frozenset({"other"})) for item in chain]
     found = answer(chain)
     constants = {name for item in chain if item is not None for name in item.constants}
-    return replace(found, kind="unknown") if found.said and _is_any_stored(facts, constants) else found
-
-
-def _is_any_stored(facts: Facts, names: set[str]) -> bool:
-    """Whether the project's code stores to an attribute of one of some names, as one of a module."""
-    if not names:
-        return False
-    stored = re.compile(rf"\.({'|'.join(map(re.escape, sorted(names)))})\s*=(?!=)".encode())
-    return any(stored.search(source.data) for source in facts.sources.values() if source.kind == "python")
+    shared = found.said and any(is_stored(facts, facts.open, name) for name in sorted(constants))
+    return replace(found, kind="unknown") if shared else found
 
 
 def answer(chain: Chain) -> Answer:

@@ -5,13 +5,15 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterable, Iterator
 
+from codemods.code.expressions import PARTIAL
 from codemods.code.scopes import canonical
 from codemods.code.source import CallNode, PythonFile
 from codemods.code.syntax import Function, is_super_call, own_nodes, self_name
 from codemods.lightning.below import bound_below
 from codemods.lightning.calls import builds_trainer
 from codemods.lightning.facts import TRAINER, ClassFact, Facts
-from codemods.lightning.maybe import PARTIAL, may_build
+from codemods.lightning.maybe import may_build
+from codemods.lightning.reexports import through
 
 
 def is_lightnings(file: PythonFile, facts: Facts, call: CallNode) -> bool:
@@ -39,30 +41,11 @@ def between(file: PythonFile, facts: Facts, call: CallNode) -> str | None:
         return "a partial"
     if dotted == f"{TRAINER}.__init__":
         return "its constructor"
-    if dotted and (path := _handed_through(file, facts, dotted)):
-        return f"{path}, which imports or names it"
+    taken = through(facts, dotted, file.path) if dotted and dotted.rpartition(".")[0] != file.module else None
+    if taken and taken[0] == TRAINER:
+        return f"{taken[1]}, which imports or names it"
     fact = facts.find_class(dotted, file.path) if dotted else None
     return f"`{fact.name}`, a Trainer of this project" if fact and facts.kind(fact) == TRAINER else None
-
-
-def _handed_through(file: PythonFile, facts: Facts, dotted: str, depth: int = 0) -> str | None:
-    """The file of the project in which a dotted name stands for Lightning's own Trainer."""
-    module, _, name = dotted.rpartition(".")
-    path = facts.module_path(module, file.path) if module and module != file.module else None
-    source = facts.sources.get(path) if path else None
-    if path is None or source is None or b"Trainer" not in source.data or depth > _DEEP:
-        return None
-    opened = facts.open(path)
-    found = opened.scope.lookup(name) if opened else None
-    if opened is None or found is None:
-        return None
-    if canonical(found) == TRAINER:
-        return path
-    return _handed_through(opened, facts, found, depth + 1) if found != dotted else None
-
-
-_DEEP = 3
-"""So many files are asked for a name that each takes from the next."""
 
 
 def called(file: PythonFile, call: CallNode) -> str | None:

@@ -8,6 +8,7 @@ import re
 from collections.abc import Collection
 from dataclasses import dataclass, replace
 
+from codemods.code.expressions import PARTIAL
 from codemods.code.names import Names
 from codemods.code.reaching import definitions, reaching
 from codemods.code.scopes import ROOT, canonical
@@ -17,8 +18,8 @@ from codemods.code.trees import at, changed
 from codemods.lightning.calls import last_name
 from codemods.lightning.facts import TRAINER, ClassFact, Facts, literal
 from codemods.lightning.handed import UNSEEN, Handed, handed, is_read_here
-from codemods.lightning.maybe import PARTIAL
 from codemods.lightning.own import called, hands_on, replaced_below
+from codemods.lightning.reexports import through
 from codemods.lightning.shapes import is_read_elsewhere
 from codemods.lightning.values import Constants, constants_of
 from codemods.lightning.wanted import Wanted
@@ -112,9 +113,22 @@ def _built(at_: _At, call: CallNode, words: Collection[str]) -> Built | None:
     fact = facts.find_class(dotted, file.path)
     if fact is not None:
         return _of_own(at_, call, fact, dotted)
-    if (kind := through(facts, dotted, file.path)) and at_.wanted.is_one(kind):
-        return _by_another_name(_direct(at_, call, kind), f"`{dotted}`, which names it")
+    if (taken := through(facts, dotted, file.path)) and at_.wanted.is_one(taken[0]):
+        return _by_another_name(_direct(at_, call, taken[0]), f"`{dotted}`, which names it")
+    if kind := _partial_of_another(at_, call, dotted):
+        how, fixed = f"`{dotted}`, a partial", "what the partial is given, it may be given elsewhere too"
+        return replace(_direct(at_, call, kind), how=how, fixed=fixed)
     return _of_factory(at_, call, dotted)
+
+
+def _partial_of_another(at_: _At, call: CallNode, dotted: str) -> str | None:
+    """The class of Lightning's that a partial is of which a name of another module stands for."""
+    module, _, name = dotted.rpartition(".")
+    path = at_.facts.path_of(module, at_.file.path) if module and module != at_.file.module else None
+    home = at_.facts.open(path) if path else None
+    values = {item.node.value for item in home.assignments_to(name)} if home else set()
+    made = (item for item in home.calls_near(["partial"]) if item.node in values) if home else ()
+    return next((kind for item in made if (kind := _partial_kind(at_, item))), None)
 
 
 def _by_another_name(one: Built, how: str) -> Built:
@@ -161,21 +175,6 @@ def _alias_of(at_: _At, call: CallNode) -> str | None:
 
 def _arguments(function: Function) -> list[ast.arg]:
     return [item for item in ast.walk(function.args) if isinstance(item, ast.arg)]
-
-
-def through(facts: Facts, dotted: str, near: str) -> str | None:
-    """What a dotted name of a module of the project stands for that is imported there, as far as that is followed."""
-    for _ in range(_DEEP):
-        module, _, name = dotted.rpartition(".")
-        path = facts.path_of(module, near) if module else None
-        file = facts.open(path) if path else None
-        found = file.scope.lookup(name) if file else None
-        if file is None or found is None or canonical(found) == dotted:
-            return None
-        dotted, near = canonical(found), file.path
-        if dotted.startswith(f"{ROOT}."):
-            return dotted
-    return None
 
 
 def last_part(dotted: str) -> str:
@@ -367,8 +366,6 @@ def name_of(file: PythonFile, call: CallNode, kind: str) -> ast.expr | None:
     return None
 
 
-_DEEP = 3
-"""So many files are asked for a name that each takes from the next."""
 _WORD = re.compile(r"\w+")
 _PARTIALS = re.compile(r"(\w+)\s*=\s*(?:functools\.)?partial\(")
 _FUNCTIONS = re.compile(r"def (\w+)\([^)]*\*\*\w+[^)]*\)")

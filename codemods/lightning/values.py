@@ -15,13 +15,12 @@ from codemods.lightning.below import bound_below
 from codemods.lightning.declared import default_of_option, texts_put_on
 from codemods.lightning.facts import Facts, literal
 from codemods.lightning.parameters import default_of_parameter
+from codemods.lightning.stored import is_stored
 
 DEEPEST = 6
 """So many names are followed, each to the next."""
 STEPS = 200
 """So many expressions are looked at for one answer."""
-STORED = r"\.{}\b\s*(?:[,:)\]|&+*/@%-]|=(?!=))"
-"""What follows an attribute that may be stored to."""
 Within = tuple[ast.AST, ...]
 Use = tuple[PythonFile, ast.expr, CallNode | None]
 """A reading of a name, with the call that it is called by."""
@@ -154,7 +153,7 @@ class _Reader:
     def _closed(self, found: Constants, file: PythonFile, name: str) -> Constants:
         """The constants of a name of a module, which functions and other files may bind too."""
         shared = re.search(rf"^\s*global\b.*\b{name}\b", file.text, re.MULTILINE)
-        if shared or self._is_stored_elsewhere(name, ()):
+        if shared or is_stored(self.facts, self.open, name, ()):
             return Constants(found.found, f"`{name}` may be bound elsewhere", found.called)
         return found
 
@@ -284,7 +283,7 @@ class _Reader:
         if not definitions(item.node, name):
             return Constants(unknown=f"`{item.qualname}.{name}` is not bound in the class itself")
         found = self._of_space(file, (), item.node, None, name, depth)
-        if self._is_stored_elsewhere(name, ()):
+        if is_stored(self.facts, self.open, name, ()):
             return Constants(found.found, f"`.{name}` may be set elsewhere", found.called)
         return found
 
@@ -309,7 +308,7 @@ class _Reader:
             return Constants(unknown=f"`self.{name}` comes from a base of the class")
         if below := bound_below(self.facts, (file.path, item.qualname.rpartition(".")[2]), {name}):
             return Constants(found.found, f"`{below}`, a class below, has a `{name}` of its own", found.called)
-        if self._is_stored_elsewhere(name, {(file.path, *place) for place in plain}) or "setattr(" in file.text:
+        if is_stored(self.facts, self.open, name, {(file.path, *place) for place in plain}) or "setattr(" in file.text:
             return Constants(found.found, found.unknown or f"`.{name}` may be set elsewhere", found.called)
         return found
 
@@ -347,25 +346,6 @@ class _Reader:
             self.facts.memo[asked] = tuple(found.values())
         known: tuple[Constant, ...] = self.facts.memo[asked]
         return known
-
-    def _is_stored_elsewhere(self, name: str, known: Iterable[tuple[str, int, int]]) -> bool:
-        """Whether anything in the project may store to an attribute of that name, but for some places."""
-        pattern = re.compile(STORED.format(name).encode())
-        spoken = re.compile(rb"setattr\([^)]*[\"']" + name.encode() + rb"[\"']")
-        for path, source in self.facts.sources.items():
-            if source.kind not in ("python", "notebook") or name.encode() not in source.data:
-                continue
-            if spoken.search(source.data):
-                return True
-            if not pattern.search(source.data):
-                continue
-            file = self.open(path)
-            if file is None:
-                return True
-            for node in file.attributes(name):
-                if not isinstance(node.ctx, ast.Load) and (path, node.lineno, node.col_offset) not in known:
-                    return True
-        return False
 
 
 def _but(found: Constants, falsy: bool) -> Constants:

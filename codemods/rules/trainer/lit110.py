@@ -380,7 +380,7 @@ RULE = Rule(
     ),
     fix="safe",
     versions="Lightning 0.7 - 1.9 -> 2.0 and later",
-    triggers=(b"Trainer",),
+    triggers=(b"Trainer", *(f"{name}=".encode() for name in sorted(once() - current()))),
     check=_check,
     rows=_rows,
     examples=(Example(BEFORE, AFTER), Example(LEFT, LEFT), Example(OTHER, OTHER)),

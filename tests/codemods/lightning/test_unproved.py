@@ -212,3 +212,22 @@ def test_an_option_of_another_parser() -> None:
     other += "run(p.parse_args())\n"
     files = {"t.py": f"{text}{USE.format(after='')}", "u.py": other}
     assert GUARD in rewritten(files, rule("LIT110"))["t.py"]
+
+
+@pytest.mark.parametrize(
+    ("code", "kind", "given"),
+    [
+        ("LIT230", "ModelCheckpoint", "period=4"),
+        ("LIT110", "Trainer", "checkpoint_callback=False"),
+        ("LIT101", "Trainer", "gpus=2"),
+    ],
+)
+def test_a_partial_that_another_file_calls(code: str, kind: str, given: str) -> None:
+    made = f"{HEAD}from functools import partial\n\nmake = partial({kind})\nprint(make, make)\n"
+    for other in (f"from a import make\n\nmake({given})\n", f"import a\n\na.make({given})\n"):
+        assert refusals({"a.py": made, "b.py": other}, code)
+
+
+def test_a_factory_that_a_file_without_a_trainer_calls() -> None:
+    files = {"a.py": HEAD + FACTORY.format(taken="", given=""), "b.py": "from a import make\n\nmake(use_amp=True)\n"}
+    assert {item.path for item in run_rules(files, rule("LIT110")).findings} == {"b.py"}
