@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import ast
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from codemods.code.nodes import every_node
 from codemods.code.source import PythonFile
 from codemods.engine.trainers_seen import seen_at_trainers
 from codemods.engine.triggers import called_words
 from codemods.engine.unseen import unseen
 from codemods.lightning.collecting import collect_file
 from codemods.lightning.facts import Facts
+from codemods.lightning.shapes import is_read_elsewhere
 from codemods.rewrite.origin import Origin, around
 from codemods.rewrite.respelling import torn as tangled_in
-from codemods.rule import LEVELS, Match, Rule, all_rules
+from codemods.rule import LEVELS, Match, NodeEdit, Rule, TextEdit, all_rules
 
 WRITTEN = "Not rewritten: it is written in a roundabout way here, and a rewrite would have to change more than this."
 
@@ -131,6 +133,8 @@ def _carried(matches: Sequence[Match], file: PythonFile, normal: PythonFile, fac
         return list(matches)
     origin = Origin(file, normal, facts.sources)
     own = [origin.match(match) if match.unit.startswith(file.path) or not match.unit else None for match in matches]
+    others = _of_others(file, normal, facts) if any(own) else frozenset()
+    own = [None if moved and any(_touches(edit, others) for edit in moved.edits) else moved for moved in own]
     every = [edit for moved in own if moved for edit in moved.edits]
     tangled = {id(every[index]) for index in tangled_in(every)}
     own = [None if moved and any(id(edit) in tangled for edit in moved.edits) else moved for moved in own]
@@ -146,6 +150,26 @@ def _carried(matches: Sequence[Match], file: PythonFile, normal: PythonFile, fac
         else replace(match, fix="manual", reason=f"{WRITTEN} {match.reason}", edits=(), imports=(), creates=())
         for match, moved in zip(matches, own, strict=True)
     ]
+
+
+def _of_others(file: PythonFile, normal: PythonFile, facts: Facts) -> frozenset[int]:
+    """The nodes of what a module's name stands for, which the normal form has where the name is read, and other files
+    have too."""
+    kept = {id(node) for node in normal.tree.body}
+    values = [
+        node.value
+        for node in file.tree.body
+        if id(node) not in kept
+        and isinstance(node, ast.Assign)
+        and isinstance(node.targets[0], ast.Name)
+        and isinstance(node.value, ast.Call | ast.Lambda | ast.Dict | ast.List | ast.Tuple)
+        and is_read_elsewhere(facts, file, node.targets[0].id)
+    ]
+    return frozenset(id(inner) for value in values for inner in every_node(value))
+
+
+def _touches(edit: NodeEdit | TextEdit, nodes: Container[int]) -> bool:
+    return isinstance(edit, NodeEdit) and id(edit.node) in nodes
 
 
 def _class(file: PythonFile, match: Match) -> object:

@@ -183,9 +183,10 @@ def _some(said: Said) -> Match:
 
 
 def _joined(found: Sequence[Match], made: Sequence[tuple[Match, Said]]) -> list[Match]:
-    """What was found, and what was made of the views: a rewrite takes the place of what was left to a person there."""
+    """What was found, and what was made of the views: a rewrite takes the place of what was left to a person there, be
+    it of other arguments too: what the views left of these is told behind it."""
     kept = list(found)
-    for match, one in made:
+    for match, one in sorted(made, key=lambda pair: not pair[0].edits):
         if not match.edits and _is_rewritten(one, found):
             continue
         here = [item for item in kept if _is_same(item, match, one)]

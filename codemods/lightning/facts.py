@@ -13,6 +13,7 @@ from codemods.code.scopes import ROOT, canonical
 from codemods.code.source import CallNode, ClassNode, PythonFile, Source, Unreadable
 from codemods.code.syntax import Function
 from codemods.finding import Finding
+from codemods.lightning.lineage import ordered
 
 MODULE = f"{ROOT}.LightningModule"
 TRAINER = f"{ROOT}.Trainer"
@@ -258,23 +259,20 @@ class Facts:
         return paths[0] if len(paths) == 1 else None
 
     def ancestry(self, item: ClassFact) -> tuple[ClassFact, ...]:
-        """The class and its project-local bases, nearest first, as far as they can be followed."""
+        """The class and its project-local bases as far as they can be followed, in the order in which Python looks
+        through them."""
         if item not in self._ancestry:
-            self._ancestry[item] = tuple(self._follow(item))
+            self._ancestry[item] = tuple(each for each in self.lineage(item) if isinstance(each, ClassFact))
         return self._ancestry[item]
 
-    def _follow(self, item: ClassFact) -> Iterator[ClassFact]:
-        seen = set()
-        stack = [item]
-        while stack:
-            current = stack.pop()
-            if (current.path, current.name) in seen:
-                continue
-            seen.add((current.path, current.name))
-            yield current
-            for base in current.bases:
-                if base and (found := self.find_class(base, current.path)):
-                    stack.append(found)
+    def lineage(self, item: ClassFact) -> list[ClassFact | str]:
+        """The same with the dotted names of the bases that are not of the project."""
+        return ordered(item, self._bases)
+
+    def _bases(self, item: ClassFact | str) -> list[ClassFact | str]:
+        if isinstance(item, str):
+            return []
+        return [self.find_class(base, item.path) or base for base in item.bases if base]
 
     def kind(self, item: ClassFact) -> str | None:
         """What a class is: one of KINDS, `other` where no base leads to Lightning, None where it cannot

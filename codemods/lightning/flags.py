@@ -3,21 +3,29 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
 
 from codemods.code.nodes import every_node
-from codemods.code.reaching import definitions, reaching
+from codemods.code.reaching import PARAMETER, Definition, definitions, reaching
 from codemods.code.source import ClassNode, PythonFile
-from codemods.code.syntax import Function, is_super_call, returns, self_name, targets_of
+from codemods.code.syntax import Function, is_super_call, returns
+from codemods.lightning.flag_flow import Flow
+from codemods.lightning.flag_values import (
+    FLAG,
+    NAMES,
+    NOTHING,
+    OFF,
+    ON,
+    UNSURE,
+    Values,
+    opposite,
+    pairs,
+    says,
+    set_by,
+)
+from codemods.lightning.parameters import with_defaults
 
-FLAG = "automatic_optimization"
-NAMES = (FLAG, f"_{FLAG}")
-ON, OFF, UNKNOWN, SAME, THEN = "on", "off", "?", "", ">"
-"""What the flag is: one of these, where SAME is what it was before, or the value of a parameter of the constructor
-(`=name`), or its opposite (`!name`); `>name` behind one is what a method of the class then makes of it."""
-Values = frozenset[str]
-_OPPOSITE = {ON: OFF, OFF: ON, UNKNOWN: UNKNOWN}
 _PROPERTIES = ("property", "cached_property", "functools.cached_property")
 
 
@@ -25,24 +33,34 @@ _PROPERTIES = ("property", "cached_property", "functools.cached_property")
 class Told:
     """What a class says. `body` is what its body makes of the flag, `fixed` that it is a property, which no instance
     changes; `built` is what its constructor leaves behind `super().__init__`, `before` what it sets in front of that,
-    where it is lost; `handed` what it gives the constructor above, and `open` whether more goes there unseen;
-    `defaults` are those of its own parameters. `setters` are its methods that set the flag, `methods` all it has."""
+    where it is lost; `calls` says how that is called (`super`, `base` by the name of the only base, `other`); `handed`
+    what it gives the constructor above, and `open` whether more goes there unseen; `defaults` are those of its own
+    parameters. `setters` are its methods that set the flag or call others, where they were `read`, `methods` all it
+    has; `constants` the names of the module that it reads, `private` whether its file says the name that Lightning
+    keeps the flag by, `asks` whether a method of it reads the flag, and so may do as either wants."""
 
     body: Values | None = None
     fixed: bool = False
     built: Values | None = None
     before: Values = frozenset()
+    calls: frozenset[str] = frozenset()
     handed: tuple[tuple[str | int, Values], ...] = ()
     open: bool = False
     parameters: tuple[str, ...] = ()
     defaults: tuple[tuple[str, Values], ...] = ()
     setters: tuple[tuple[str, Values], ...] = ()
+    read: bool = False
     methods: frozenset[str] = frozenset()
+    constants: frozenset[str] = frozenset()
+    private: bool = False
+    asks: bool = False
 
     @property
     def says(self) -> bool:
-        """Whether it speaks of the flag at all."""
-        return self.body is not None or bool(self.before) or bool(self.setters) or self.built not in (None, {SAME})
+        """Whether it speaks of the flag at all. That it calls methods says nothing: a method that sets the flag speaks
+        of it itself."""
+        made = [self.built or NOTHING, self.before, *(values for _, values in self.setters)]
+        return self.body is not None or any(map(says, made))
 
 
 def told(file: PythonFile, item: ClassNode) -> Told | None:
@@ -51,198 +69,139 @@ def told(file: PythonFile, item: ClassNode) -> Told | None:
     spoken = FLAG in file.text
     if init is None and not spoken:
         return None
-    reader = _Reader(file, item.node)
-    body, fixed = reader.body(item) if spoken else (None, False)
-    setters = tuple(
-        (name, found)
-        for name, method in item.methods.items()
-        if spoken and name not in ("__init__", FLAG) and (found := reader.method(method)) != {SAME}
-    )
-    made = Told(body, fixed, setters=setters, methods=frozenset(item.methods))
-    return reader.constructed(made, init) if init is not None else made
+    if spoken and sum(other.qualname == item.qualname for other in file.classes) > 1:
+        return Told(UNSURE, methods=frozenset(item.methods))
+    reader = _Reader(file, item, spoken)
+    body, fixed = reader.body() if spoken else (None, False)
+    made = Told(body, fixed, setters=tuple(reader.setters()), read=spoken, methods=frozenset(item.methods))
+    made = reader.constructed(made, init) if init is not None else made
+    asks = spoken and any(True for method in item.methods.values() for _ in _read(method))
+    return replace(made, constants=frozenset(reader.constants), private=NAMES[1] in file.text, asks=asks)
 
 
 @dataclass
 class _Reader:
-    """Reads the methods of a class. `ends` are the values with which a method is left early, `above` those in front of
-    `super().__init__`, and the calls of that."""
+    """Reads a class of a file; `spoken` is whether that has the name of the flag at all."""
 
     file: PythonFile
-    owner: ast.ClassDef
-    this: str = ""
-    function: Function | None = None
-    ends: list[Values] = field(default_factory=list)
-    above: list[tuple[Values, ast.Call]] = field(default_factory=list)
+    item: ClassNode
+    spoken: bool
+    constants: set[str] = field(default_factory=set)
 
-    def body(self, item: ClassNode) -> tuple[Values | None, bool]:
+    def body(self) -> tuple[Values | None, bool]:
         """What the body of the class makes of the flag, or the module does behind it, and whether that is a
         property."""
-        found: Values = frozenset({SAME})
+        found = NOTHING
         fixed = False
-        for node in item.node.body:
+        for node in self.item.node.body:
             if isinstance(node, Function):
                 if node.name == FLAG:
                     fixed = not any(isinstance(each, ast.Attribute) for each in node.decorator_list)
-                    found = self._given_back(node) if fixed else frozenset({UNKNOWN})
+                    found = self._given_back(node) if fixed else UNSURE
                 continue
-            for target, value in _pairs(node):
+            for target, value in pairs(node):
                 if isinstance(target, ast.Name) and target.id == FLAG:
                     made = _property(value)
-                    fixed, found = made is not None, self.value(made or value)
+                    fixed, found = made is not None, self._value(made or value, None)
             bare = isinstance(node, ast.ClassDef | ast.AnnAssign | ast.Assign)
             if not bare and any(_is_plain_name(each) for each in every_node(node)):
-                found = frozenset({UNKNOWN})
+                found = UNSURE
         for node in self.file.tree.body:
-            for owner, value in _set_by(node):
-                if isinstance(owner, ast.Name) and owner.id == item.qualname:
-                    found, fixed = self.value(value), False
-        return (None, False) if found == {SAME} else (found, fixed)
+            for owner, value in set_by(node):
+                if isinstance(owner, ast.Name) and owner.id == self.item.qualname:
+                    found, fixed = self._value(value, None), False
+        return (None, False) if found == NOTHING else (found, fixed)
 
     def _given_back(self, function: Function) -> Values:
         kinds = [ast.unparse(each) for each in function.decorator_list]
         if kinds and kinds[0] not in _PROPERTIES:
-            return frozenset({UNKNOWN})
+            return UNSURE
         values = [node.value for node in returns(function)]
-        self.function, self.this = function, self_name(function)
         whole = isinstance(function.body[-1], ast.Return)
-        return self._union(self.value(each) for each in values) if values and whole else frozenset({UNKNOWN})
+        return _union(self._value(each, function) for each in values) if values and whole else UNSURE
 
-    def method(self, function: Function) -> Values:
-        """What the flag is behind a method, whatever calls it."""
-        self.function, self.this, self.ends, self.above = function, self_name(function), [], []
-        end = self.block(function.body, frozenset({SAME}))
-        return frozenset().union(*self.ends, end or ()) if self.ends or end else frozenset({SAME})
+    def setters(self) -> Iterator[tuple[str, Values]]:
+        """The methods that set the flag, or call others, with what they make of it."""
+        plain = (each for each in self.item.node.body if not isinstance(each, Function | ast.ClassDef))
+        bound = {node.id for each in plain for node in ast.walk(each) if isinstance(node, ast.Name)}
+        for name, method in self.item.methods.items():
+            if self.spoken and name not in ("__init__", FLAG):
+                found = self._flow(method).run()
+                if found != NOTHING:
+                    yield name, UNSURE if name in bound and says(found) else found
+
+    def _flow(self, function: Function) -> Flow:
+        return Flow(function, self.item.node, lambda node: self._value(node, function), self.spoken)
 
     def constructed(self, made: Told, init: Function) -> Told:
         """What a class says with its constructor."""
-        built = self.method(init)
-        arguments = init.args
-        names = [item.arg for item in [*arguments.posonlyargs, *arguments.args]][1:]
-        pairs = [
-            *zip(reversed(names), reversed(arguments.defaults), strict=False),
-            *((item.arg, value) for item, value in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True)),
-        ]
-        defaults = tuple((name, self._plain(value)) for name, value in pairs if value is not None)
+        flow = self._flow(init)
+        built = flow.run()
+        names = [item.arg for item in [*init.args.posonlyargs, *init.args.args]][1:]
+        defaults = tuple((given.arg, self._plain(value)) for given, value in with_defaults(init.args))
         values = dict(vars(made)) | {"built": built, "parameters": tuple(names), "defaults": defaults}
-        if len(self.above) > 1:
-            values |= {"built": frozenset({UNKNOWN}) if made.says or built != {SAME} else built, "open": True}
-        for before, call in self.above[:1]:
+        values |= {"calls": frozenset({*flow.calls, *(["other"] if len(flow.above) > 1 else [])})}
+        for before, call in flow.above[:1]:
             spread = any(item.arg is None for item in call.keywords)
             values |= {
-                "before": before - {SAME} if before != {SAME} else frozenset(),
-                "handed": tuple(self._handed(call)),
+                "before": before - NOTHING,
+                "handed": tuple(self._handed(call, init)),
                 "open": spread or any(isinstance(item, ast.Starred) for item in call.args),
             }
         return Told(**values)
 
-    def _handed(self, call: ast.Call) -> Iterator[tuple[str | int, Values]]:
+    def _handed(self, call: ast.Call, init: Function) -> Iterator[tuple[str | int, Values]]:
         first = 0 if is_super_call(call, "__init__") else 1
-        yield from ((index, self.value(item)) for index, item in enumerate(call.args[first:]))
-        yield from ((item.arg, self.value(item.value)) for item in call.keywords if item.arg)
+        yield from ((index, self._value(item, init)) for index, item in enumerate(call.args[first:]))
+        yield from ((item.arg, self._value(item.value, init)) for item in call.keywords if item.arg)
 
     def _plain(self, node: ast.expr) -> Values:
-        return self.value(node) if isinstance(node, ast.Constant) else frozenset({UNKNOWN})
+        return self._value(node, None) if isinstance(node, ast.Constant) else UNSURE
 
-    def block(self, body: Sequence[ast.stmt], env: Values | None) -> Values | None:
-        """What the flag is behind some statements; None where nothing gets there."""
-        for node in body:
-            if env is None:
-                return None
-            env = self.statement(node, env)
-        return env
-
-    def statement(self, node: ast.stmt, env: Values) -> Values | None:
-        if isinstance(node, ast.Return):
-            self.ends.append(env)
-            return None
-        if isinstance(node, ast.Raise):
-            return None
-        if isinstance(node, ast.If):
-            return _joined([self.block(node.body, env), self.block(node.orelse, env)])
-        if isinstance(node, ast.With | ast.AsyncWith):
-            return self.block(node.body, env)
-        if isinstance(node, ast.For | ast.AsyncFor | ast.While):
-            return _joined([env, self.block([*node.body, *node.orelse], env)])
-        if isinstance(node, ast.Try):
-            after = self.block([*node.body, *node.orelse], env)
-            thrown = _joined([env, after]) or env
-            ended = _joined([after, *(self.block(handler.body, thrown) for handler in node.handlers)])
-            return self.block(node.finalbody, ended) if node.finalbody else ended
-        if isinstance(node, ast.Match):
-            return _joined([env, *(self.block(case.body, env) for case in node.cases)])
-        return self._simple(node, env)
-
-    def _simple(self, node: ast.stmt, env: Values) -> Values:
-        found = [value for owner, value in _set_by(node) if self._is_this(owner)]
-        call = node.value if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call) else None
-        if found:
-            return self.value(found[-1])
-        if call is not None and _is_constructor(call, self.owner):
-            self.above.append((env, call))
-            return frozenset({SAME})
-        called = call.func if call is not None and isinstance(call.func, ast.Attribute) else None
-        if called is not None and self._is_this(called.value) and called.attr != "__setattr__":
-            return frozenset(
-                value if called.attr in value.split(THEN) else f"{value}{THEN}{called.attr}" for value in env
-            )
-        if FLAG not in self.file.text:
-            return env
-        stored = any(
-            isinstance(each, ast.Attribute) and each.attr in NAMES and not isinstance(each.ctx, ast.Load)
-            for each in every_node(node)
-        )
-        named = any(isinstance(each, ast.Constant) and each.value in NAMES for each in every_node(node))
-        return frozenset({UNKNOWN}) if stored or named else env
-
-    def _is_this(self, node: ast.expr | None) -> bool:
-        return isinstance(node, ast.Name) and node.id == self.this
-
-    def value(self, node: ast.expr | None, depth: int = 0) -> Values:
-        """What an expression makes of the flag."""
+    def _value(self, node: ast.expr | None, function: Function | None, depth: int = 0) -> Values:
+        """What an expression of a method, or of the body of the class, makes of the flag."""
         if isinstance(node, ast.Constant):
             return frozenset({ON if node.value else OFF})
         if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
-            return frozenset(map(opposite, self.value(node.operand, depth)))
+            return frozenset(map(opposite, self._value(node.operand, function, depth)))
         if isinstance(node, ast.IfExp):
-            return self._union([self.value(node.body, depth), self.value(node.orelse, depth)])
+            return _union(self._value(each, function, depth) for each in (node.body, node.orelse))
         if isinstance(node, ast.NamedExpr):
-            return self.value(node.value, depth)
+            return self._value(node.value, function, depth)
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "bool" and node.args:
-            return self.value(node.args[0], depth)
-        if not isinstance(node, ast.Name) or depth > 3:
-            return frozenset({UNKNOWN})
-        if self.function is not None:
-            if definitions(self.function, node.id):
-                given = [item.value for item in reaching(self.function, node.id, node)]
-                return self._union(self.value(each, depth + 1) for each in given)
-            if any(item.arg == node.id for item in ast.walk(self.function.args) if isinstance(item, ast.arg)):
-                return frozenset({f"={node.id}" if self.function.name == "__init__" else UNKNOWN})
-        bound = definitions(self.file.tree, node.id)
-        return self.value(bound[0].value, depth + 1) if len(bound) == 1 else frozenset({UNKNOWN})
+            return self._value(node.args[0], function, depth)
+        return self._of_name(node, function, depth) if isinstance(node, ast.Name) and depth <= 3 else UNSURE
 
-    def _union(self, every: Iterable[Values]) -> Values:
-        return frozenset().union(*every) or frozenset({UNKNOWN})
+    def _of_name(self, node: ast.Name, function: Function | None, depth: int) -> Values:
+        """What a name makes of the flag: a name of the function, one of its parameters, or a constant of the module."""
+        name = node.id
+        if function is not None:
+            given = any(item.arg == name for item in ast.walk(function.args) if isinstance(item, ast.arg))
+            if given or definitions(function, name):
+                start = frozenset({Definition(PARAMETER)} if given else set[Definition]())
+                found = [item.value for item in reaching(function, name, node, start)]
+                return _union(
+                    self._of_parameter(function, name) if each is PARAMETER else self._value(each, function, depth + 1)
+                    for each in found
+                )
+        elif definitions(self.item.node, name):
+            return UNSURE
+        bound = definitions(self.file.tree, name)
+        shared = any(isinstance(each, ast.Global) and name in each.names for each in every_node(self.file.tree))
+        if len(bound) != 1 or shared:
+            return UNSURE
+        self.constants.add(name)
+        return self._value(bound[0].value, None, depth + 1)
+
+    def _of_parameter(self, function: Function, name: str) -> Values:
+        arguments = function.args
+        plain = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
+        known = function.name == "__init__" and any(item.arg == name for item in plain)
+        return frozenset({f"={name}"}) if known else UNSURE
 
 
-def opposite(value: str) -> str:
-    """The opposite of a value of the flag."""
-    if value[:1] in ("=", "!"):
-        return f"{'!' if value[0] == '=' else '='}{value[1:]}"
-    return _OPPOSITE.get(value, UNKNOWN)
-
-
-def _joined(every: Iterable[Values | None]) -> Values | None:
-    kept = [each for each in every if each is not None]
-    return frozenset().union(*kept) if kept else None
-
-
-def _is_constructor(call: ast.Call, owner: ast.ClassDef) -> bool:
-    """Whether a call is of the constructor above, by `super()` or by the name of a base."""
-    if is_super_call(call, "__init__"):
-        return True
-    function = call.func
-    bases = {ast.unparse(base) for base in owner.bases}
-    return isinstance(function, ast.Attribute) and function.attr == "__init__" and ast.unparse(function.value) in bases
+def _union(every: Iterable[Values]) -> Values:
+    return frozenset[str]().union(*every) or UNSURE
 
 
 def _property(node: ast.expr | None) -> ast.expr | None:
@@ -253,39 +212,12 @@ def _property(node: ast.expr | None) -> ast.expr | None:
     return given.body if isinstance(given, ast.Lambda) else node
 
 
+def _read(method: Function) -> Iterator[ast.Attribute]:
+    """The readings of the flag in a method."""
+    for node in every_node(method):
+        if isinstance(node, ast.Attribute) and node.attr in NAMES and isinstance(node.ctx, ast.Load):
+            yield node
+
+
 def _is_plain_name(node: ast.AST) -> bool:
     return isinstance(node, ast.Name) and node.id == FLAG and not isinstance(node.ctx, ast.Load)
-
-
-def _pairs(node: ast.AST) -> Iterator[tuple[ast.expr, ast.expr | None]]:
-    """What an assignment sets to what, side by side in tuples; None stands for what is not seen."""
-    if isinstance(node, ast.AnnAssign) and node.value is None:
-        return
-    for target in targets_of(node):
-        value = node.value if isinstance(node, ast.Assign | ast.AnnAssign) else None
-        if not isinstance(target, ast.Tuple | ast.List):
-            yield target, value
-        elif isinstance(value, ast.Tuple | ast.List) and len(value.elts) == len(target.elts):
-            yield from zip(target.elts, value.elts, strict=True)
-        else:
-            yield from ((each, None) for each in target.elts)
-
-
-def _set_by(node: ast.AST) -> Iterator[tuple[ast.expr, ast.expr | None]]:
-    """The owners on which a statement sets the flag, with its value."""
-    for target, value in _pairs(node):
-        if isinstance(target, ast.Attribute) and target.attr in NAMES:
-            yield target.value, value
-    call = node.value if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call) else None
-    if call is None or call.keywords:
-        return
-    function = call.func
-    name = function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
-    given: list[ast.expr] = list(call.args)
-    if name == "__setattr__" and isinstance(function, ast.Attribute) and len(given) == 2:
-        owner: ast.expr = function.value
-        given.insert(0, ast.Name("self", ast.Load()) if is_super_call(call, "__setattr__") else owner)
-    if name in ("setattr", "__setattr__") and len(given) == 3:
-        named = given[1]
-        if isinstance(named, ast.Constant) and named.value in NAMES:
-            yield given[0], given[2]

@@ -11,6 +11,7 @@ from codemods.lightning.calls import Space as Space
 from codemods.lightning.calls import space_of as space_of
 from codemods.lightning.facts import TRAINER, Facts
 from codemods.lightning.keywords import builds_trainer
+from codemods.lightning.shapes import is_read_elsewhere
 
 
 def kept_in(file: PythonFile, call: CallNode) -> str | None:
@@ -26,7 +27,8 @@ def kept_in(file: PythonFile, call: CallNode) -> str | None:
                 for node in ast.walk(space)
                 if isinstance(node, ast.Name) and node.id == target.id and type(node.ctx) is not ast.Load
             ]
-            return target.id if len(stores) == 1 else None
+            shared = any(isinstance(node, ast.Global) and target.id in node.names for node in ast.walk(space))
+            return target.id if len(stores) == 1 and not shared else None
     return None
 
 
@@ -44,39 +46,32 @@ def calls_of(file: PythonFile, call: CallNode, name: str, method: str) -> list[C
     ]
 
 
-def escapes(file: PythonFile, call: CallNode, name: str) -> bool:
-    """Whether a name is used in the function of a call, or a nested one, other than by `name.something`."""
+def escapes(facts: Facts, file: PythonFile, call: CallNode, name: str, method: str) -> bool:
+    """Whether a name, or that method of it, is used otherwise than by `calls_of` and by `name.something` where the name
+    is: in a function in it that calls the method, as a value, or by a file that imports it."""
     space = space_of(file, call)
     held = {id(node.value) for node in ast.walk(space) if isinstance(node, ast.Attribute)}
-    return any(
+    if any(
         isinstance(node, ast.Name) and node.id == name and type(node.ctx) is ast.Load and id(node) not in held
         for node in ast.walk(space)
+    ):
+        return True
+    return is_called_unseen(file, call, name, method) or (
+        isinstance(space, ast.Module) and is_read_elsewhere(facts, file, name)
     )
 
 
-def is_steady(file: PythonFile, call: CallNode, node: ast.expr) -> bool:
-    """Whether an expression of names, attributes, items and literals has the same value for the rest of the call's
-    function."""
-    if isinstance(node, ast.Constant):
-        return True
-    if isinstance(node, ast.JoinedStr):
-        return all(is_steady(file, call, part) for part in node.values)
-    if isinstance(node, ast.FormattedValue):
-        return is_steady(file, call, node.value)
-    if isinstance(node, ast.Subscript):
-        return is_steady(file, call, node.value) and is_steady(file, call, node.slice)
-    if isinstance(node, ast.IfExp):
-        return all(is_steady(file, call, part) for part in (node.test, node.body, node.orelse))
-    stores = (ast.Name, ast.Attribute)
-    later = [
-        item
-        for item in ast.walk(space_of(file, call))
-        if isinstance(item, stores) and type(item.ctx) is not ast.Load and item.lineno > call.node.lineno
-    ]
-    if isinstance(node, ast.Attribute):
-        assigned = any(isinstance(item, ast.Attribute) and item.attr == node.attr for item in later)
-        return not assigned and is_steady(file, call, node.value)
-    return isinstance(node, ast.Name) and not any(isinstance(item, ast.Name) and item.id == node.id for item in later)
+def is_called_unseen(file: PythonFile, call: CallNode, name: str, method: str) -> bool:
+    """Whether the function of a call, or a nested one, speaks of a method otherwise than by `calls_of`."""
+    seen = {id(other.node.func) for other in calls_of(file, call, name, method)}
+    return any(
+        isinstance(node, ast.Attribute)
+        and node.attr == method
+        and isinstance(node.value, ast.Name)
+        and node.value.id == name
+        and id(node) not in seen
+        for node in ast.walk(space_of(file, call))
+    )
 
 
 def is_trainer(file: PythonFile, facts: Facts, call: CallNode) -> bool | None:

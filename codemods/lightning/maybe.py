@@ -6,23 +6,25 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from codemods.code.expressions import PARTIAL
 from codemods.code.scopes import Scope
 from codemods.code.source import CallNode, PythonFile
 from codemods.code.syntax import Function, targets_of
+from codemods.lightning.facts import Facts
 from codemods.lightning.items import parametrized
+from codemods.lightning.parameters import with_defaults
 from codemods.lightning.wanted import TRAINER_ALONE, Wanted
 
-PARTIAL = "functools.partial"
 _SEVERAL = ast.Tuple | ast.List | ast.Set | ast.Dict
 _Held = tuple[str, str, ast.AST | None]
 """How something is held (`name`, `item` of a name, `attribute`), under what name, and in which function."""
 
 
-def may_build(file: PythonFile, call: CallNode, wanted: Wanted = TRAINER_ALONE) -> str | None:
+def may_build(file: PythonFile, facts: Facts, call: CallNode, wanted: Wanted = TRAINER_ALONE) -> str | None:
     """How what a call may build a Trainer of is written, where that is seen and not proved."""
     function = call.node.func
-    if call.scope.resolve(function):
-        return None
+    if dotted := call.scope.resolve(function):
+        return file.source_of(function) if _is_held_by(file, facts, dotted, wanted) else None
     kind, owner = "name", function
     if isinstance(function, ast.IfExp | ast.BoolOp):
         return file.source_of(function) if _is_one(function, call.scope, wanted) else None
@@ -51,6 +53,14 @@ def _is_held(file: PythonFile, call: CallNode, kind: str, name: str, wanted: Wan
         if name in file.scope_within((*around, function)).bindings and not _is_shared(function, name):
             return False
     return (kind, name, None) in _holders(file, wanted)
+
+
+def _is_held_by(file: PythonFile, facts: Facts, dotted: str, wanted: Wanted) -> bool:
+    """Whether another module of the project may hold a Trainer by a dotted name."""
+    module, _, name = dotted.rpartition(".")
+    path = facts.path_of(module, file.path) if module and module != file.module else None
+    home = facts.open(path) if path else None
+    return home is not None and ("name", name, None) in _holders(home, wanted)
 
 
 def _is_shared(function: ast.AST, name: str) -> bool:
@@ -95,10 +105,8 @@ def _kept(node: ast.AST, scope: Scope, wanted: Wanted) -> Iterator[tuple[str, as
         for value in node.iter.elts if not isinstance(node.iter, ast.Dict) else node.iter.keys:
             yield from _given(node.target, value, scope, wanted) if value else ()
     elif isinstance(node, ast.arguments):
-        positional = [*node.posonlyargs, *node.args]
-        given = [*zip(reversed(positional), reversed(node.defaults), strict=False)]
-        for argument, value in (*given, *zip(node.kwonlyargs, node.kw_defaults, strict=True)):
-            if value is not None and _is_one(value, scope, wanted):
+        for argument, value in with_defaults(node):
+            if _is_one(value, scope, wanted):
                 yield "name", argument
 
 

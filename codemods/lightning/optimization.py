@@ -3,17 +3,31 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from codemods.code.source import ClassNode, PythonFile
 from codemods.code.syntax import self_name
-from codemods.lightning.facts import ClassFact, Facts
-from codemods.lightning.flags import FLAG as FLAG
-from codemods.lightning.flags import OFF, ON, SAME, THEN, UNKNOWN, Values, opposite
+from codemods.lightning.facts import MODULE, ClassFact, Facts
+from codemods.lightning.flag_values import FLAG as FLAG
+from codemods.lightning.flag_values import (
+    MAYBE,
+    OFF,
+    ON,
+    SAME,
+    THEN,
+    UNSURE,
+    Values,
+    called_in,
+    opposite,
+    owners_set,
+    says,
+    set_by,
+)
 from codemods.lightning.flags import Told as Told
 from codemods.lightning.flags import told as told
+from codemods.lightning.stored import is_stored
 
 Optimization = Literal["automatic", "manual", "unknown"]
 Chain = Sequence[Told | None]
@@ -22,7 +36,7 @@ _DEEP = 8
 
 @dataclass(frozen=True)
 class Answer:
-    """How a class is optimized, whether anything of it or above it says so, and whether it switches automatic
+    """How a class is optimized, whether anything of it or above it speaks of that, and whether it switches automatic
     optimization off in front of `super().__init__()`, which switches it on again."""
 
     kind: Optimization
@@ -30,29 +44,59 @@ class Answer:
     lost: bool = False
 
 
+def answer_of(facts: Facts, fact: ClassFact, told_of: Callable[[ClassFact], Told | None]) -> Answer:
+    """What a class and its bases say together, where `told_of` gives what each says."""
+    line = facts.lineage(fact)
+    chain = [(told_of(item) or Told(methods=item.methods)) if isinstance(item, ClassFact) else None for item in line]
+    if MODULE in line:
+        # What is behind Lightning's own class is hidden by it, and Lightning calls no constructor of it.
+        end = line.index(MODULE)
+        if any(item is not None and item.says for item in chain[end:]):
+            return Answer("unknown", True)
+        chain = [*chain[:end], *(item and replace(item, built=None) for item in chain[end:])]
+    several = any(isinstance(item, ClassFact) and len(item.bases) > 1 for item in line)
+    if several and any(item is not None and "base" in item.calls for item in chain):
+        chain = [item and replace(item, calls=frozenset({"other"})) for item in chain]
+    found = answer(chain)
+    constants = {name for item in chain if item is not None for name in item.constants}
+    shared = found.said and any(is_stored(facts, facts.open, name) for name in sorted(constants))
+    return replace(found, kind="unknown") if shared else found
+
+
 def answer(chain: Chain) -> Answer:
-    """What a class and its bases, nearest first, say together."""
-    said = any(item is not None and item.says for item in chain)
+    """What a class and its bases, in the order in which Python looks through them, say together."""
+    if not any(item is not None and item.says for item in chain):
+        return Answer("automatic", any(item is not None and item.asks for item in chain))
     level = next((item for item in chain if item is not None and item.body is not None), None)
     if level is not None and level.body is not None and level.fixed:
         return Answer(_kind(level.body), True)
+    hidden = level is not None and any(item is not None and (item.private or item.before) for item in chain)
+    if hidden or any(item is not None and "other" in item.calls for item in chain):
+        return Answer("unknown", True)
     start = level.body if level is not None and level.body is not None else frozenset({ON})
     found = _built(chain, 0, {}, False, start, first=True)
-    called = _called(chain)
-    later = [values for item in chain if item is not None for name, values in item.setters if name not in called]
-    kind = _kind(_after(chain, found.union(*later), found))
+    kind = _kind(found.union(*(_after(chain, values, found) for values in _later(chain))))
     lost = kind == "automatic" and any(item is not None and OFF in item.before for item in chain)
-    return Answer(kind, said, lost)
+    return Answer(kind, True, lost)
+
+
+def _later(chain: Chain) -> Iterator[Values]:
+    """What the methods that may run after the constructors make of the flag. Those of which another takes the place do
+    not run, but where that one was not read it may call them."""
+    hidden, unread = set[str](), set[str]()
+    for item in chain:
+        for name, values in item.setters if item is not None else ():
+            if name not in hidden:
+                yield values
+            elif name in unread and says(values):
+                yield UNSURE
+        if item is not None:
+            hidden |= item.methods
+            unread |= set() if item.read else item.methods
 
 
 def _kind(values: Values) -> Optimization:
     return "automatic" if values == {ON} else "manual" if values == {OFF} else "unknown"
-
-
-def _called(chain: Chain) -> set[str]:
-    """The methods that the constructors call."""
-    built = (value for item in chain if item is not None for value in item.built or ())
-    return {name for value in built for name in value.split(THEN)[1:]}
 
 
 def _built(
@@ -84,7 +128,7 @@ def _filled(found: Values, given: Mapping[str, Values]) -> Values:
         first, mark, rest = value.partition(THEN)
         values: Values = frozenset({first})
         if first[:1] in ("=", "!"):
-            values = given.get(first[1:], frozenset({UNKNOWN}))
+            values = given.get(first[1:], UNSURE)
             values = frozenset(map(opposite, values)) if first[0] == "!" else values
         made |= {f"{each}{mark}{rest}" for each in values}
     return frozenset(made)
@@ -95,30 +139,36 @@ def _after(chain: Chain, found: Values, before: Values, depth: int = 0) -> Value
     made: set[str] = set()
     for value in found:
         first, *called = value.split(THEN)
-        now = before if first == SAME else frozenset({first if first in (ON, OFF) else UNKNOWN})
+        now = before if first == SAME else frozenset({first}) if first in (ON, OFF) else UNSURE
         for name in called:
-            owner = next((item for item in chain if item is not None and name in item.methods), None)
-            setter = dict(owner.setters).get(name) if owner else None
+            if name.startswith(MAYBE):
+                now = UNSURE if _may_set(chain, name[1:], frozenset()) else now
+                continue
+            index = next((place for place, item in enumerate(chain) if item is not None and name in item.methods), None)
+            item = chain[index] if index is not None else None
+            setter = dict(item.setters).get(name) if item else None
             if setter:
-                now = _after(chain, setter, now, depth + 1) if depth < _DEEP else frozenset({UNKNOWN})
+                now = _after(chain, setter, now, depth + 1) if depth < _DEEP else UNSURE
+            elif item is not None and not item.read and _may_set(chain, name, frozenset()):
+                now = UNSURE
         made |= now
     return frozenset(made)
+
+
+def _may_set(chain: Chain, name: str, seen: frozenset[str]) -> bool:
+    """Whether a method of that name of any of the classes sets the flag, or calls one that does."""
+    every = [values for item in chain if item is not None for known, values in item.setters if known == name]
+    if any(map(says, every)):
+        return True
+    names = {called for values in every for called in called_in(values)} - {name, *seen}
+    return any(_may_set(chain, called, seen | {name}) for called in names)
 
 
 def optimization(facts: Facts, file: PythonFile, fact: ClassFact) -> Optimization:
     """How a class is optimized. The classes of `file` are taken as they are there, which may be newer than the
     facts."""
-    found = answer([_told_in(facts, file, member) for member in facts.ancestry(fact) or (fact,)])
-    return "unknown" if set_from_outside(file) or set_elsewhere(facts, file.path) else found.kind
-
-
-def set_elsewhere(facts: Facts, path: str = "") -> bool:
-    """Whether another file than one sets the flag on what it holds."""
-    if "flag.holders" not in facts.memo:
-        opened = {path: facts.open(path) for path in sorted(facts.sources) if FLAG.encode() in facts.sources[path].data}
-        facts.memo["flag.holders"] = {path for path, held in opened.items() if held and set_from_outside(held)}
-    holders: set[str] = facts.memo["flag.holders"]
-    return bool(holders - {path})
+    found = answer_of(facts, fact, lambda member: _told_in(facts, file, member))
+    return "unknown" if set_elsewhere(facts, file) else found.kind
 
 
 def _told_in(facts: Facts, file: PythonFile, member: ClassFact) -> Told | None:
@@ -133,17 +183,37 @@ def said_by(file: PythonFile, item: ClassNode) -> Optimization | None:
     return answer([found]).kind if found and found.says else None
 
 
-def set_from_outside(file: PythonFile) -> bool:
-    """Whether a file sets the flag on something else than the `self` of a method, or a class of its own."""
+def set_elsewhere(facts: Facts, file: PythonFile | None = None) -> bool:
+    """Whether anything in the project sets the flag otherwise than a class by itself; `file` may be newer than the
+    facts."""
+    if "flag.holders" not in facts.memo:
+        opened = {path: facts.open(path) for path in sorted(facts.sources) if FLAG.encode() in facts.sources[path].data}
+        facts.memo["flag.holders"] = {path for path, held in opened.items() if held and set_from_outside(held)}
+    holders: set[str] = facts.memo["flag.holders"]
+    return bool(holders - {file.path if file else ""}) or (file is not None and bool(set_from_outside(file)))
+
+
+def set_from_outside(file: PythonFile) -> list[ast.AST]:
+    """The places where a file sets the flag on something else than the instance of a method, and other than a class in
+    the statements of the module, or may."""
     if FLAG not in file.text:
-        return False
-    stored = [node for node in file.attributes(FLAG) if not isinstance(node.ctx, ast.Load)]
-    own = {item.qualname for item in file.classes}
-    within = {
-        id(node)
-        for item in file.classes
-        for method in (*item.methods.values(),)
-        for node in (ast.walk(method) if stored else ())
-        if isinstance(node, ast.Attribute) and ast.unparse(node.value) == self_name(method)
-    }
-    return any(id(node) not in within and ast.unparse(node.value) not in own for node in stored)
+        return []
+    if "flag.outside" not in file.memo:
+        known = {id(place) for place in _set_by_classes(file)}
+        file.memo["flag.outside"] = [place for _, place in owners_set(file.tree) if id(place) not in known]
+    found: list[ast.AST] = file.memo["flag.outside"]
+    return found
+
+
+def _set_by_classes(file: PythonFile) -> Iterator[ast.AST]:
+    """The places that are read with the classes of a file."""
+    names = {item.qualname for item in file.classes}
+    for node in file.tree.body:
+        if any(isinstance(owner, ast.Name) and owner.id in names for owner, _ in set_by(node)):
+            yield from (place for owner, place in owners_set(node) if getattr(owner, "id", "") in names)
+    for item in file.classes:
+        for method in item.methods.values():
+            this = self_name(method)
+            for owner, place in owners_set(method):
+                if isinstance(owner, ast.Name) and owner.id == this:
+                    yield place

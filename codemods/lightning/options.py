@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from codemods.code.source import AssignNode, CallNode, PythonFile
-from codemods.lightning.facts import literal
+from codemods.code.syntax import returns
+from codemods.lightning.facts import Facts, literal
 
 PARSED = ("parse_args", "parse_known_args")
 LIGHTNINGS = "gpus"
@@ -58,23 +60,103 @@ def default_of(file: PythonFile, call: CallNode, node: ast.expr) -> tuple[bool, 
     return literal(given["default"]) if "default" in given else (True, None)
 
 
-def is_always_given(file: PythonFile, name: str) -> bool:
-    """Whether every option of that name in a file gives a value, whatever the command line says: it is required, or a
-    flag."""
-    found = [item.node for item in file.calls_near(["add_argument"]) if _dest(item.node) == name]
-    return bool(found) and all(_is_flag(call) or _is_required(call) for call in found)
-
-
-def _is_flag(call: ast.Call) -> bool:
-    given = {item.arg for item in call.keywords}
-    return _kind(call) == "bool" and "action" in given and "default" not in given
-
-
-def _is_required(call: ast.Call) -> bool:
-    given = {item.arg: item.value for item in call.keywords}
-    if "nargs" in given:
+def is_never_none(facts: Facts, file: PythonFile, call: CallNode, node: ast.Attribute) -> bool:
+    """Whether `args.name` is a value whatever the command line, and the rest of the project, say: every option of that
+    name that may be meant is declared so, and nothing sets it otherwise."""
+    name, owner = node.attr, ast.unparse(node.value)
+    parsed = _parsing(file, call, owner)
+    files = [file, *([] if parsed else _declaring(facts, file, name))]
+    found = [item for each in files for item in each.calls_near(["add_argument"]) if _dest(item.node) == name]
+    if not found or any(map(_is_filled, parsed)) or _is_set_otherwise(facts, file, owner, name):
         return False
-    return not _is_optional(call) or ("required" in given and literal(given["required"]) == (True, True))
+    return all(map(_gives_something, found))
+
+
+def _parsing(file: PythonFile, call: CallNode, name: str) -> list[ast.Call]:
+    """The calls that parse what a name stands for where a call stands; none where it may come from elsewhere."""
+    functions = [item for item in call.within if isinstance(item, ast.FunctionDef | ast.AsyncFunctionDef)]
+    if any(item.arg == name for function in functions for item in ast.walk(function.args) if isinstance(item, ast.arg)):
+        return []
+    values = [item.node.value for item in _bindings(file, call, name)]
+    parsed = [value for value in values if isinstance(value, ast.Call) and _is_parse(value)]
+    return parsed if len(parsed) == len(values) else []
+
+
+def _is_filled(call: ast.Call) -> bool:
+    """Whether a call that parses is given a namespace."""
+    return len(call.args) > 1 or any(item.arg in ("namespace", None) for item in call.keywords)
+
+
+def _declaring(facts: Facts, file: PythonFile, name: str) -> list[PythonFile]:
+    """The other files of the project that may declare an option of that name."""
+    spelled = name.replace("_", "[_-]")
+    spoken = re.compile(rf"\b{spelled}\b".encode())
+    paths = (
+        path
+        for path, source in facts.sources.items()
+        if path != file.path and b"add_argument" in source.data and spoken.search(source.data)
+    )
+    return [opened for path in sorted(paths) if (opened := facts.open(path))]
+
+
+def _gives_something(call: CallNode) -> bool:
+    """Whether an option, as it is declared, never gives None."""
+    given = {item.arg: item.value for item in call.node.keywords}
+    said = {name: literal(value)[1] for name, value in given.items()}
+    choices = said.get("choices")
+    if None in given or said.get("nargs", 1) in (None, "?"):
+        return False
+    if isinstance(choices, list | tuple | set) and None in choices:
+        return False
+    if said.get("action", "store") in ("store_true", "store_false"):
+        return said.get("default", False) is not None
+    kind = given.get("type", ast.Name("str"))
+    plain = isinstance(kind, ast.Name) and kind.id in _TYPES and call.scope.lookup(kind.id) is None
+    if not plain or said.get("action", "store") != "store":
+        return False
+    if "default" in given:
+        return said["default"] is not None
+    return not _is_optional(call.node) or said.get("required") is True
+
+
+def is_direct(file: PythonFile, name: str) -> bool:
+    """Whether what the command line says of the options of a name is left a text, or made a value of a plain type."""
+    found = (item for item in file.calls_near(["add_argument"]) if _dest(item.node) == name)
+    return all(_is_plain(file, item.arg, item.value) for call in found for item in call.node.keywords)
+
+
+def _is_plain(file: PythonFile, name: str | None, value: ast.expr) -> bool:
+    """Whether a keyword of `add_argument` leaves it at that: a type is a plain one, or makes a text a bool."""
+    if name != "type" or (isinstance(value, ast.Name) and value.id in _TYPES):
+        return name is not None
+    if isinstance(value, ast.Lambda):
+        return _is_bool(value.body, value.args)
+    named = [item for item in file.tree.body if isinstance(item, ast.FunctionDef) and item.name == ast.unparse(value)]
+    return len(named) == 1 and all(item.value and _is_bool(item.value, named[0].args) for item in returns(named[0]))
+
+
+def _is_bool(node: ast.expr, given: ast.arguments) -> bool:
+    """Whether an expression is a bool, or what its function is given."""
+    if isinstance(node, ast.BoolOp):
+        return all(_is_bool(item, given) for item in node.values)
+    if isinstance(node, ast.Name):
+        return any(item.arg == node.id for item in given.args)
+    if isinstance(node, ast.Call):
+        return isinstance(node.func, ast.Name) and node.func.id in ("bool", "strtobool")
+    negated = isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not)
+    return negated or isinstance(node, ast.Compare) or type(literal(node)[1]) is bool
+
+
+def _is_set_otherwise(facts: Facts, file: PythonFile, owner: str, name: str) -> bool:
+    """Whether anything in the project may give an option another default, or set it in a namespace that is called like
+    this one."""
+    item = rf"\[(?!\s*[\"'](?!{name}[\"']))[^\]]*\]\s*=(?!=)"
+    whole = rf"(?:vars\(\s*{owner}\s*\)|\b{owner}\.__dict__)\s*(?:{item}|\.update\b|\.setdefault\b)"
+    single = rf"setattr\(\s*{owner}\s*,(?!\s*[\"'](?!{name}[\"']))|\b{owner}\.{name}\s*=(?!=)"
+    default = rf"\.set_defaults\((?:[^()]|\([^()]*\))*?(?:\b{name}\s*=(?!\s*(?:[-\"'\d]|True|False))|\*\*)"
+    spoken = re.compile("|".join((whole, single, default)).encode())
+    texts = (source.unescaped for path, source in facts.sources.items() if path != file.path)
+    return any(spoken.search(text) for text in (file.text.encode(), *texts))
 
 
 def _is_optional(call: ast.Call) -> bool:
@@ -137,18 +219,21 @@ def kind_of_option(file: PythonFile, call: CallNode, node: ast.expr, known: Iter
 def _is_namespace(file: PythonFile, call: CallNode, name: str, known: Iterable[Options]) -> bool:
     parsers = {parser for item in known for parser in item.parsers}
     functions = [item for item in call.within if isinstance(item, ast.FunctionDef | ast.AsyncFunctionDef)]
-    assigned = [
-        value
-        for item in _statements(file, name)
-        if not functions or functions[-1] in item.within or not item.within
-        for value in [item.node.value]
-    ]
+    assigned = [item.node.value for item in _bindings(file, call, name)]
     if not assigned:
         every = [
             argument.arg for function in functions for argument in [*function.args.args, *function.args.kwonlyargs]
         ]
         return name in every
     return all(_is_parse(value) or _called(value) in parsers for value in assigned)
+
+
+def _bindings(file: PythonFile, call: CallNode, name: str) -> list[AssignNode]:
+    """The assignments that may bind a name where a call stands."""
+    functions = [item for item in call.within if isinstance(item, ast.FunctionDef | ast.AsyncFunctionDef)]
+    return [
+        item for item in _statements(file, name) if not functions or functions[-1] in item.within or not item.within
+    ]
 
 
 def _statements(file: PythonFile, name: str) -> list[AssignNode]:

@@ -5,12 +5,15 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterable, Iterator
 
+from codemods.code.expressions import PARTIAL
 from codemods.code.scopes import canonical
 from codemods.code.source import CallNode, PythonFile
 from codemods.code.syntax import Function, is_super_call, own_nodes, self_name
+from codemods.lightning.below import bound_below
 from codemods.lightning.calls import builds_trainer
 from codemods.lightning.facts import TRAINER, ClassFact, Facts
-from codemods.lightning.maybe import PARTIAL, may_build
+from codemods.lightning.maybe import may_build
+from codemods.lightning.reexports import through
 
 
 def is_lightnings(file: PythonFile, facts: Facts, call: CallNode) -> bool:
@@ -32,36 +35,17 @@ def constructor_of(file: PythonFile, facts: Facts, call: CallNode, is_one: Calla
 def between(file: PythonFile, facts: Facts, call: CallNode) -> str | None:
     """What stands between a call that is no `Trainer(...)` and the Trainer that it builds, if it builds one."""
     dotted = called(file, call)
-    if name := may_build(file, call):
+    if name := may_build(file, facts, call):
         return f"`{name}`, which may be Trainer"
     if dotted == PARTIAL and call.node.args and call.scope.resolve(call.node.args[0]) == TRAINER:
         return "a partial"
     if dotted == f"{TRAINER}.__init__":
         return "its constructor"
-    if dotted and (path := _handed_through(file, facts, dotted)):
-        return f"{path}, which imports or names it"
+    taken = through(facts, dotted, file.path) if dotted and dotted.rpartition(".")[0] != file.module else None
+    if taken and taken[0] == TRAINER:
+        return f"{taken[1]}, which imports or names it"
     fact = facts.find_class(dotted, file.path) if dotted else None
     return f"`{fact.name}`, a Trainer of this project" if fact and facts.kind(fact) == TRAINER else None
-
-
-def _handed_through(file: PythonFile, facts: Facts, dotted: str, depth: int = 0) -> str | None:
-    """The file of the project in which a dotted name stands for Lightning's own Trainer."""
-    module, _, name = dotted.rpartition(".")
-    path = facts.module_path(module, file.path) if module and module != file.module else None
-    source = facts.sources.get(path) if path else None
-    if path is None or source is None or b"Trainer" not in source.data or depth > _DEEP:
-        return None
-    opened = facts.open(path)
-    found = opened.scope.lookup(name) if opened else None
-    if opened is None or found is None:
-        return None
-    if canonical(found) == TRAINER:
-        return path
-    return _handed_through(opened, facts, found, depth + 1) if found != dotted else None
-
-
-_DEEP = 3
-"""So many files are asked for a name that each takes from the next."""
 
 
 def called(file: PythonFile, call: CallNode) -> str | None:
@@ -74,6 +58,18 @@ def called(file: PythonFile, call: CallNode) -> str | None:
     owner = next((item for item in reversed(call.within) if isinstance(item, ast.ClassDef)), None)
     name = next((item.qualname for item in file.classes if item.node is owner), None)
     return f"{file.module}.{name}" if name else None
+
+
+def replaced_below(file: PythonFile, facts: Facts, call: CallNode) -> str | None:
+    """The class of the project that `cls(...)` in a class method may build instead, with a constructor of its own, or
+    that has such a method itself."""
+    function = next((item for item in reversed(call.within) if isinstance(item, ast.FunctionDef)), None)
+    dotted = called(file, call)
+    if function is None or dotted is None or dotted == call.scope.resolve(call.node.func):
+        return None
+    fact = facts.find_class(dotted, file.path) if not is_super_call(call.node, "__init__") else None
+    own = {"__init__", "__new__", function.name}
+    return bound_below(facts, (fact.path, fact.name.rpartition(".")[2]), own) if fact else None
 
 
 def _is_class_method(function: ast.FunctionDef | None) -> bool:

@@ -12,7 +12,7 @@ from codemods.finding import Fix
 from codemods.lightning.arguments import current, once
 from codemods.lightning.configured import Configured, configured
 from codemods.lightning.facts import TRAINER, Facts, literal
-from codemods.lightning.kept import calls_of, kept_in, reads_lightning, space_of
+from codemods.lightning.kept import calls_of, is_called_unseen, kept_in, reads_lightning, space_of
 from codemods.lightning.keywords import keywords
 from codemods.lightning.kinds import bound_once
 from codemods.lightning.options import LIGHTNINGS, read_options
@@ -317,6 +317,8 @@ def fits_of(file: PythonFile, site: Site) -> list[CallNode] | None:
     name = kept_in(file, site.call) or _kept_in_arms(file, site)
     fits = calls_of(file, site.call, name, "fit") if name else []
     usable = all(fit.node.args or fit.node.keywords for fit in fits)
+    if name and is_called_unseen(file, site.call, name, "fit"):
+        return None
     return fits if fits and usable and not any("ckpt_path" in keywords(fit.node) for fit in fits) else None
 
 

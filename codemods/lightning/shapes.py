@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from codemods.code.scopes import Scope
-from codemods.code.source import CallNode, ClassNode, PythonFile
+from codemods.code.source import CallNode, ClassNode, PythonFile, Source
 from codemods.code.syntax import Function, self_name, targets_of
 from codemods.lightning.facts import Facts
 
@@ -160,6 +160,32 @@ def times_spoken(facts: Facts, name: str) -> int:
         for source in facts.sources.values()
         if source.kind in ("python", "notebook") and name.encode() in source.data
     )
+
+
+def is_read_elsewhere(facts: Facts, home: PythonFile, name: str) -> bool:
+    """Whether another file, be it a configuration, may have a name of a module, or of one that is called like it."""
+    tail = home.module.rpartition(".")[2]
+    others = [source for path, source in facts.sources.items() if path != home.path]
+    word = re.compile(rf"\b{name}\b".encode())
+    speaking = [source for source in others if name.encode() in source.data and word.search(source.data)]
+    starred = re.compile(rf"\b(?:{tail}|from\s+\.+)\s+import\s+\*".encode())
+    if speaking and any(b"*" in source.data and starred.search(source.data) for source in others):
+        return True
+    return any(_reads(facts, source, tail, name) for source in speaking)
+
+
+def _reads(facts: Facts, source: Source, tail: str, name: str) -> bool:
+    """Whether a text takes a name from a module whose last name is `tail`."""
+    if source.kind not in ("python", "notebook"):
+        return f"{tail}.{name}".encode() in source.data
+    file = facts.open(source.path)
+    spelled = re.search(rf"""[."']{name}\b""".encode(), source.data)
+    for node in file.imports if file else ():
+        names = {alias.name.rpartition(".")[2] for alias in node.names}
+        part = isinstance(node, ast.ImportFrom) and (node.module or tail).rpartition(".")[2] == tail
+        if (part and name in names) or (tail in names and spelled):
+            return True
+    return False
 
 
 def stores_in(space: ast.AST, kind: type[ast.Name | ast.Attribute]) -> Iterator[ast.expr]:

@@ -8,20 +8,22 @@ import re
 from collections.abc import Collection
 from dataclasses import dataclass, replace
 
+from codemods.code.expressions import PARTIAL
 from codemods.code.names import Names
 from codemods.code.reaching import definitions, reaching
 from codemods.code.scopes import ROOT, canonical
-from codemods.code.source import CallNode, PythonFile
+from codemods.code.source import AssignNode, CallNode, PythonFile
 from codemods.code.syntax import Function, own_nodes, returns
 from codemods.code.trees import at, changed
 from codemods.lightning.calls import last_name
 from codemods.lightning.facts import TRAINER, ClassFact, Facts, literal
 from codemods.lightning.handed import UNSEEN, Handed, handed, is_read_here
-from codemods.lightning.own import called, hands_on
+from codemods.lightning.own import called, hands_on, replaced_below
+from codemods.lightning.reexports import through
+from codemods.lightning.shapes import is_read_elsewhere
 from codemods.lightning.values import Constants, constants_of
 from codemods.lightning.wanted import Wanted
 
-PARTIAL = "functools.partial"
 HIDDEN = "_not_read_here_"
 """The name that stands for a value which the place of a Trainer does not see."""
 
@@ -43,8 +45,9 @@ class Argument:
 class Built:
     """A call that builds a Trainer, or an object of another class of Lightning's, `kind`: `how` says what stands
     between the two (None: nothing), `arguments` are those by keyword, `rest` what else it is given by position or by
-    `**`. `own` is the dotted name of such a class of the project; `whole` says whether the call itself holds all
-    arguments, by whatever name it calls the class."""
+    `**`. `own` is the dotted name of such a class of the project, `taken` are the keywords that what is called keeps
+    for itself; `whole` says whether the call itself holds all arguments, by whatever name it calls the class, `fixed`
+    why none can be changed there."""
 
     call: CallNode
     kind: str
@@ -53,6 +56,8 @@ class Built:
     how: str | None = None
     own: str | None = None
     whole: bool = False
+    fixed: str | None = None
+    taken: frozenset[str] = frozenset()
 
     @property
     def plain(self) -> bool:
@@ -108,9 +113,22 @@ def _built(at_: _At, call: CallNode, words: Collection[str]) -> Built | None:
     fact = facts.find_class(dotted, file.path)
     if fact is not None:
         return _of_own(at_, call, fact, dotted)
-    if (kind := through(facts, dotted, file.path)) and at_.wanted.is_one(kind):
-        return _by_another_name(_direct(at_, call, kind), f"`{dotted}`, which names it")
+    if (taken := through(facts, dotted, file.path)) and at_.wanted.is_one(taken[0]):
+        return _by_another_name(_direct(at_, call, taken[0]), f"`{dotted}`, which names it")
+    if kind := _partial_of_another(at_, call, dotted):
+        how, fixed = f"`{dotted}`, a partial", "what the partial is given, it may be given elsewhere too"
+        return replace(_direct(at_, call, kind), how=how, fixed=fixed)
     return _of_factory(at_, call, dotted)
+
+
+def _partial_of_another(at_: _At, call: CallNode, dotted: str) -> str | None:
+    """The class of Lightning's that a partial is of which a name of another module stands for."""
+    module, _, name = dotted.rpartition(".")
+    path = at_.facts.path_of(module, at_.file.path) if module and module != at_.file.module else None
+    home = at_.facts.open(path) if path else None
+    values = {item.node.value for item in home.assignments_to(name)} if home else set()
+    made = (item for item in home.calls_near(["partial"]) if item.node in values) if home else ()
+    return next((kind for item in made if (kind := _partial_kind(at_, item))), None)
 
 
 def _by_another_name(one: Built, how: str) -> Built:
@@ -132,7 +150,9 @@ def _of_own(at_: _At, call: CallNode, fact: ClassFact, dotted: str) -> Built | N
     if kind != TRAINER and any("__init__" in member.methods for member in facts.ancestry(fact)):
         rest = (*rest, at(ast.keyword(None, at(ast.Name(HIDDEN, ast.Load()), call.node)), call.node))
     how = f"`{fact.name}`, a {last_part(kind)} of this project"
-    return replace(one, rest=rest, how=how, own=dotted, whole=one.how is None)
+    below = replaced_below(file, facts, call)
+    fixed = f"{below}, a class below, may be built there instead" if below else None
+    return replace(one, rest=rest, how=how, own=dotted, whole=one.how is None, fixed=fixed)
 
 
 def _alias_of(at_: _At, call: CallNode) -> str | None:
@@ -155,21 +175,6 @@ def _alias_of(at_: _At, call: CallNode) -> str | None:
 
 def _arguments(function: Function) -> list[ast.arg]:
     return [item for item in ast.walk(function.args) if isinstance(item, ast.arg)]
-
-
-def through(facts: Facts, dotted: str, near: str) -> str | None:
-    """What a dotted name of a module of the project stands for that is imported there, as far as that is followed."""
-    for _ in range(_DEEP):
-        module, _, name = dotted.rpartition(".")
-        path = facts.path_of(module, near) if module else None
-        file = facts.open(path) if path else None
-        found = file.scope.lookup(name) if file else None
-        if file is None or found is None or canonical(found) == dotted:
-            return None
-        dotted, near = canonical(found), file.path
-        if dotted.startswith(f"{ROOT}."):
-            return dotted
-    return None
 
 
 def last_part(dotted: str) -> str:
@@ -207,7 +212,8 @@ def _key(at_: _At, call: CallNode, kind: str, key: Handed) -> Argument:
 
 
 def _partial_of(at_: _At, call: CallNode) -> CallNode | None:
-    """The `partial(Trainer, ...)` that alone a called name stands for, where nothing else is done with the name."""
+    """The `partial(Trainer, ...)` that alone a called name stands for, where nothing else is done with the name in the
+    project."""
     file, function = at_.file, call.node.func
     if isinstance(function, ast.Call):
         made = (item for item in file.calls_near(["partial"]) if item.node is function and _partial_kind(at_, item))
@@ -219,7 +225,7 @@ def _partial_of(at_: _At, call: CallNode) -> CallNode | None:
         if not isinstance(target, ast.Name) or not isinstance(item.node.value, ast.Call):
             continue
         one = next((other for other in file.calls_near(["partial"]) if other.node is item.node.value), None)
-        if one and _partial_kind(at_, one) and _is_used_once(file, function.id):
+        if one and _partial_kind(at_, one) and _is_used_once(at_, item, function.id):
             return one
     return None
 
@@ -231,12 +237,16 @@ def _partial_kind(at_: _At, call: CallNode) -> str | None:
     return at_.kind_of(at_.file, call, call.node.args[0])
 
 
-def _is_used_once(file: PythonFile, name: str) -> bool:
-    """Whether one assignment binds a name in the whole file, and one place reads it."""
+def _is_used_once(at_: _At, made: AssignNode, name: str) -> bool:
+    """Whether one assignment binds a name in the whole file, one place reads it, and no other file has it."""
+    file = at_.file
     if "names" not in file.memo:
         file.memo["names"] = Names(file.tree)
     names: Names = file.memo["names"]
-    return not names.open and names.stores[name] == 1 and len(names.loads.get(name, ())) == 1
+    alone = not names.open and names.stores[name] == 1 and len(names.loads.get(name, ())) == 1
+    if any(isinstance(item, Function) for item in made.within):
+        return alone
+    return alone and not made.within and not is_read_elsewhere(at_.facts, file, name)
 
 
 def _with(at_: _At, call: CallNode, other: CallNode, how: str) -> Built | None:
@@ -260,7 +270,7 @@ def _of_factory(at_: _At, call: CallNode, dotted: str) -> Built | None:
     if found is None or call.node.args or any(item.arg is None for item in call.node.keywords):
         return None
     home, function, inside, kind = found
-    own = {item.arg for item in [*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs]}
+    own = frozenset(item.arg for item in [*function.args.args, *function.args.kwonlyargs])
     arguments = [
         _argument(at_, call, kind, item, call.node) for item in call.node.keywords if item.arg and item.arg not in own
     ]
@@ -269,7 +279,7 @@ def _of_factory(at_: _At, call: CallNode, dotted: str) -> Built | None:
             constants = at_.constants(home, inside, kind, item.arg, item.value)
             value = item.value if literal(item.value)[0] else ast.Name(HIDDEN, ast.Load())
             arguments.append(Argument(item.arg, at(value, call.node), None, constants))
-    return Built(call, kind, tuple(arguments), (), f"`{function.name}`, which hands on what it gets")
+    return Built(call, kind, tuple(arguments), how=f"`{function.name}`, which hands on what it gets", taken=own)
 
 
 def _factory(at_: _At, dotted: str) -> tuple[PythonFile, Function, CallNode, str] | None:
@@ -358,8 +368,6 @@ def name_of(file: PythonFile, call: CallNode, kind: str) -> ast.expr | None:
     return None
 
 
-_DEEP = 3
-"""So many files are asked for a name that each takes from the next."""
 _WORD = re.compile(r"\w+")
 _PARTIALS = re.compile(r"(\w+)\s*=\s*(?:functools\.)?partial\(")
 _FUNCTIONS = re.compile(r"def (\w+)\([^)]*\*\*\w+[^)]*\)")

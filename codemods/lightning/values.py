@@ -11,17 +11,16 @@ from typing import Any
 from codemods.code.reaching import PARAMETER, Definition, definitions, reaching
 from codemods.code.source import CallNode, ClassNode, PythonFile
 from codemods.code.syntax import Function, is_self_attribute, own_nodes, self_name
+from codemods.lightning.below import bound_below
 from codemods.lightning.declared import default_of_option, texts_put_on
 from codemods.lightning.facts import Facts, literal
+from codemods.lightning.parameters import default_of_parameter
+from codemods.lightning.stored import is_stored
 
 DEEPEST = 6
 """So many names are followed, each to the next."""
 STEPS = 200
 """So many expressions are looked at for one answer."""
-STORED = r"\.{}\b\s*(?:[,:)\]|&+*/@%-]|=(?!=))"
-"""What follows an attribute that may be stored to."""
-OWN = r"^\s+(?:{0}\s*(?::[^=\n]+)?=(?!=)|def\s+{0}\b)"
-"""How a class body binds a name."""
 WHOLE = r"\b(?:exec|globals)\("
 """What may bind any name of a module."""
 Within = tuple[ast.AST, ...]
@@ -158,14 +157,14 @@ class _Reader:
         shared = re.search(rf"^\s*global\b.*\b{name}\b|{WHOLE}", file.text, re.MULTILINE)
         first = min((item.value.lineno if item.value else 0 for item in definitions(file.tree, name)), default=0)
         stars = (node.lineno for node in file.imports if any(item.name == "*" for item in node.names))
-        if shared or any(line > first for line in stars) or self._is_stored_elsewhere(name, ()):
+        if shared or any(line > first for line in stars) or is_stored(self.facts, self.open, name, ()):
             return Constants(found.found, f"`{name}` may be bound elsewhere", found.called)
         return found
 
     def _of_parameter(self, file: PythonFile, within: Within, name: str, depth: int) -> Constants:
         function = within[-1]
         assert isinstance(function, Function)
-        default = _default(function, name)
+        default = default_of_parameter(function.args, name)
         outer = [self.read(file, within[:-1], default, depth + 1)] if default is not None else []
         given = list(self._given(file, within, name, depth))
         if not given:
@@ -288,7 +287,7 @@ class _Reader:
         if not definitions(item.node, name):
             return Constants(unknown=f"`{item.qualname}.{name}` is not bound in the class itself")
         found = self._of_space(file, (), item.node, None, name, depth)
-        if self._is_stored_elsewhere(name, ()):
+        if is_stored(self.facts, self.open, name, ()):
             return Constants(found.found, f"`.{name}` may be set elsewhere", found.called)
         return found
 
@@ -311,9 +310,9 @@ class _Reader:
         found = _union(every)
         if item.node.bases and not every:
             return Constants(unknown=f"`self.{name}` comes from a base of the class")
-        if self._is_overridden(item, name):
-            return Constants(found.found, f"another class has a `{name}` of its own", found.called)
-        if self._is_stored_elsewhere(name, {(file.path, *place) for place in plain}) or "setattr(" in file.text:
+        if below := bound_below(self.facts, (file.path, item.qualname.rpartition(".")[2]), {name}):
+            return Constants(found.found, f"`{below}`, a class below, has a `{name}` of its own", found.called)
+        if is_stored(self.facts, self.open, name, {(file.path, *place) for place in plain}) or "setattr(" in file.text:
             return Constants(found.found, found.unknown or f"`.{name}` may be set elsewhere", found.called)
         return found
 
@@ -352,37 +351,6 @@ class _Reader:
         known: tuple[Constant, ...] = self.facts.memo[asked]
         return known
 
-    def _is_overridden(self, item: ClassNode, name: str) -> bool:
-        """Whether another class with a base binds a name in its body, which may be one below this one."""
-        spelled = re.compile(OWN.format(name).encode(), re.MULTILINE)
-        for path, source in sorted(self.facts.sources.items()):
-            if source.kind not in ("python", "notebook") or not spelled.search(source.data):
-                continue
-            file = self.open(path)
-            others = [each for each in file.classes if each.node.bases and each.node is not item.node] if file else []
-            if file is None or any(name in each.methods or definitions(each.node, name) for each in others):
-                return True
-        return False
-
-    def _is_stored_elsewhere(self, name: str, known: Iterable[tuple[str, int, int]]) -> bool:
-        """Whether anything in the project may store to an attribute of that name, but for some places."""
-        pattern = re.compile(STORED.format(name).encode())
-        spoken = re.compile(rb"setattr\([^)]*[\"']" + name.encode() + rb"[\"']")
-        for path, source in self.facts.sources.items():
-            if source.kind not in ("python", "notebook") or name.encode() not in source.data:
-                continue
-            if spoken.search(source.data):
-                return True
-            if not pattern.search(source.data):
-                continue
-            file = self.open(path)
-            if file is None:
-                return True
-            for node in file.attributes(name):
-                if not isinstance(node.ctx, ast.Load) and (path, node.lineno, node.col_offset) not in known:
-                    return True
-        return False
-
 
 def _but(found: Constants, falsy: bool) -> Constants:
     """The constants without None, or without all that counts as false."""
@@ -400,18 +368,6 @@ def _imported(file: PythonFile) -> set[str]:
 def _is_declared(space: ast.AST, name: str) -> bool:
     """Whether a function says that a name is the module's or of a function around it."""
     return any(isinstance(node, ast.Global | ast.Nonlocal) and name in node.names for node in own_nodes(space))
-
-
-def _default(function: Function, name: str) -> ast.expr | None:
-    arguments = function.args
-    positional = [*arguments.posonlyargs, *arguments.args]
-    given = dict(zip([item.arg for item in reversed(positional)], reversed(arguments.defaults), strict=False))
-    given |= {
-        item.arg: value
-        for item, value in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True)
-        if value is not None
-    }
-    return given.get(name)
 
 
 def _position(function: Function, name: str) -> int:

@@ -150,6 +150,10 @@ def carried(
     names = [name for name, _ in delta.new]
     if built.own and not hands_on(facts, built.own, file.path, names, built.kind.__eq__):
         return f"{built.how}, does not hand on what takes its place"
+    if built.fixed:
+        return built.fixed
+    if kept := built.taken & {*names}:
+        return f"{built.how}, keeps `{min(kept)}=` for itself"
     homes = {item.name: item.home for item in built.arguments}
     if built.whole:
         return (NodeEdit(built.call.node, partial(_in_place, change=edit.change, shown=shown)),)

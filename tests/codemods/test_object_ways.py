@@ -16,11 +16,13 @@ from tests.codemods.ways import outcome
 
 CASES = tuple(given())
 NAMES = tuple(ways(CASES[0]))
-ENOUGH = 0.85
+ENOUGH, OF_SOME = 0.85, 0.8
 IN_OTHERS = ("subclass of another file", "handed on in another file", "dict of a variable")
 """Ways in which every argument is tried, also those that are left to a person."""
 SOME = "argparse"
 """The way in which a value is one that the user may change when the program is started."""
+LEVELS = frozenset(case for case in CASES if case.argument == "period" and int(case.value) < 1)
+"""Values that go when they are written out, and of an option keep their place with the others."""
 
 
 @cache
@@ -44,10 +46,11 @@ def test_each_way_gives_what_the_direct_one_does(way: str) -> None:
         counted[outcome(plan)] += 1
         if outcome(plan) == "rewritten":
             made = _used(case, way, plan)
-            assert [text.replace("Own", case.name) for text in made] == wanted or way == SOME, case
+            same = [text.replace("Own", case.name) for text in made] == wanted
+            assert same or (way == SOME and case in LEVELS), case
     assert counted.total() > 10
     assert counted["silent"] == 0
-    assert way == SOME or counted["rewritten"] >= ENOUGH * counted.total()
+    assert counted["rewritten"] >= (OF_SOME if way == SOME else ENOUGH) * counted.total()
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)

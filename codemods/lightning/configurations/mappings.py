@@ -17,7 +17,6 @@ class Unseen(Enum):
 
 
 UNSEEN = Unseen.UNSEEN
-_JSON_STRING = re.compile(r'"(?:[^"\\]|\\.)*"')
 
 
 class Malformed(Exception):

@@ -23,7 +23,6 @@ from codemods.lightning.optimization import FLAG, answer, told
 from codemods.rewrite.manual.optimizers import NotPlain
 
 CALLED = ("toggle_optimizer", "untoggle_optimizer", "optimizers", "manual_backward")
-AUTOMATIC = FLAG
 NOT_CARRIED = {
     "training_step_end": "it is no longer called",
     "lr_scheduler_step": "overridden, its place in a manual loop is not plain",
@@ -90,8 +89,8 @@ def judge_flag(file: PythonFile) -> None:
     """Raises NotPlain where automatic_optimization is set to something else than True, or elsewhere than in a
     constructor, whose value would be lost."""
     plain = {node for item in file.classes for node in plain_flags(item)}
-    stored = [node.lineno for node in file.attributes(AUTOMATIC) if is_set(node) and node not in plain]
-    for line in (*mentions(file.tree, AUTOMATIC), *stored):
+    stored = [node.lineno for node in file.attributes(FLAG) if is_set(node) and node not in plain]
+    for line in (*mentions(file.tree, FLAG), *stored):
         raise NotPlain(f"automatic_optimization is set other than to True in __init__, or named, in line {line}")
 
 
@@ -100,7 +99,7 @@ def plain_flags(item: ClassNode) -> set[ast.AST]:
     init = item.methods.get("__init__")
     return {
         target
-        for node in (self_assignments(init, AUTOMATIC) if init else ())
+        for node in (self_assignments(init, FLAG) if init else ())
         if is_true(node.value)
         for target in (node.targets if isinstance(node, ast.Assign) else [node.target])
     }
@@ -112,7 +111,7 @@ def is_true(node: ast.AST | None) -> bool:
 
 def is_set(node: ast.AST) -> TypeGuard[ast.Attribute]:
     """Whether a node is an attribute automatic_optimization that gets a value, or is deleted."""
-    return isinstance(node, ast.Attribute) and node.attr == AUTOMATIC and not isinstance(node.ctx, ast.Load)
+    return isinstance(node, ast.Attribute) and node.attr == FLAG and not isinstance(node.ctx, ast.Load)
 
 
 def judge_by_hand(step: Function) -> None:
@@ -147,7 +146,7 @@ def judge_constructor(item: ClassNode) -> None:
     init = item.methods.get("__init__")
     if init:
         judge_order(init)
-        if not self_assignments(init, AUTOMATIC) and super_init_index(init) is None:
+        if not self_assignments(init, FLAG) and super_init_index(init) is None:
             raise NotPlain("__init__ has no plain `super().__init__(...)` behind which the flag could go")
         if self_name(init) != "self":
             raise NotPlain("__init__ does not call its instance `self`")
@@ -160,5 +159,5 @@ def judge_order(init: Function) -> None:
         for node in own_nodes(init)
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "__init__"
     ]
-    if any(node.lineno < max(called, default=0) for node in self_assignments(init, AUTOMATIC)):
+    if any(node.lineno < max(called, default=0) for node in self_assignments(init, FLAG)):
         raise NotPlain("automatic_optimization is set before `super().__init__()`, where it is lost")

@@ -9,15 +9,16 @@ from codemods.code.source import ClassNode, PythonFile
 from codemods.code.syntax import self_name, super_init_index
 from codemods.lightning.facts import ClassFact, Facts
 from codemods.lightning.family import family
-from codemods.rewrite.manual.module import AUTOMATIC, CALLED, is_set, is_true, plain_flags
+from codemods.lightning.optimization import FLAG
+from codemods.rewrite.manual.module import CALLED, is_set, is_true, plain_flags
 from codemods.rewrite.manual.optimizers import NotPlain
 from codemods.rewrite.manual.trainers import ACCUMULATE, CLIP, Given
 
 METHODS = frozenset({*CALLED, "lr_schedulers", "clip_gradients"})
 VALUES = frozenset({CLIP[0], ACCUMULATE})
-IN_INIT, IN_BODY = f"__init__.{AUTOMATIC}", f"class.{AUTOMATIC}"
+IN_INIT, IN_BODY = f"__init__.{FLAG}", f"class.{FLAG}"
 """Where a class sets automatic_optimization to True: what a class below it says itself comes after that."""
-CALLS_SUPER = f"super.{AUTOMATIC}"
+CALLS_SUPER = f"super.{FLAG}"
 """A class whose constructor has a line behind which the flag of a loop comes after those of its bases' constructors."""
 
 Own = Mapping[str, frozenset[str]]
@@ -27,7 +28,7 @@ def read_own(file: PythonFile) -> Own:
     """Which of the names each class of a file sets, on self or in its body; worked out once for the rules of the
     family."""
     if "own" not in file.memo:
-        names = [name for name in sorted({*METHODS, *VALUES, AUTOMATIC}) if name in file.text]
+        names = [name for name in sorted({*METHODS, *VALUES, FLAG}) if name in file.text]
         stored = [node for name in names for node in file.attributes(name) if isinstance(node.ctx, ast.Store)]
         read = {item.qualname: frozenset(_set(item, names, stored)) for item in file.classes} if names else {}
         file.memo["own"] = {name: found for name, found in read.items() if found}
@@ -40,13 +41,13 @@ def _set(item: ClassNode, names: list[str], stored: list[ast.Attribute]) -> Iter
         if isinstance(statement, ast.Assign | ast.AnnAssign):
             targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
             found = [each.id for each in targets if isinstance(each, ast.Name) and each.id in names]
-            yield from (IN_BODY if name == AUTOMATIC and is_true(statement.value) else name for name in found)
+            yield from (IN_BODY if name == FLAG and is_true(statement.value) else name for name in found)
     plain = plain_flags(item)
     init = item.methods.get("__init__")
-    if AUTOMATIC in names and init and super_init_index(init) is not None:
+    if FLAG in names and init and super_init_index(init) is not None:
         yield CALLS_SUPER
     for name, method in item.methods.items():
-        if name in VALUES or name == AUTOMATIC:
+        if name in VALUES or name == FLAG:
             yield name
         this = self_name(method)
         for node in stored:
@@ -58,14 +59,14 @@ def _holder(facts: Facts) -> str | None:
     """The first file that sets automatic_optimization, to something else than False, on something else than the `self`
     of a method."""
     if "own.holder" not in facts.memo:
-        opened = {path: facts.open(path) for path in sorted(facts.mentions.get(AUTOMATIC.encode(), ()))}
+        opened = {path: facts.open(path) for path in sorted(facts.mentions.get(FLAG.encode(), ()))}
         facts.memo["own.holder"] = next((path for path, file in opened.items() if file and _is_set_outside(file)), None)
     found: str | None = facts.memo["own.holder"]
     return found
 
 
 def _is_set_outside(file: PythonFile) -> bool:
-    stored = [node for node in file.attributes(AUTOMATIC) if is_set(node)]
+    stored = [node for node in file.attributes(FLAG) if is_set(node)]
     within = {
         node
         for item in file.classes
@@ -87,14 +88,14 @@ def judge_own(facts: Facts, fact: ClassFact, own: Mapping[str, Own]) -> None:
     """Raises NotPlain where the class or a relative hides a method that the loop calls, or where the choice of manual
     optimization would be lost. `own` is what `read_own` returned, by path."""
     if holder := _holder(facts):
-        raise NotPlain(f"{holder} sets `{AUTOMATIC}` on something that it holds, which may be a model of the class")
+        raise NotPlain(f"{holder} sets `{FLAG}` on something that it holds, which may be a model of the class")
     later = {IN_BODY, *([IN_INIT] if CALLS_SUPER in _of(own, fact) else [])}
     for other, names in _found(facts, fact, own):
         for name in sorted(names & METHODS):
             raise NotPlain(f"{other.name} ({other.path}) sets `{name}`, which hides the method that the loop calls")
         before = later if other in (facts.ancestry(fact) or ()) else set()
-        if other != fact and {AUTOMATIC, IN_INIT, IN_BODY} & names - before:
-            raise NotPlain(f"{other.name} ({other.path}), a relative of the class, sets `{AUTOMATIC}`")
+        if other != fact and {FLAG, IN_INIT, IN_BODY} & names - before:
+            raise NotPlain(f"{other.name} ({other.path}), a relative of the class, sets `{FLAG}`")
 
 
 def doubts_of_own(facts: Facts, fact: ClassFact, own: Mapping[str, Own], given: Given) -> Iterator[str]:

@@ -11,7 +11,7 @@ from codemods.code.source import CallNode, ClassNode, PythonFile
 from codemods.code.syntax import Function, self_name
 from codemods.lightning.facts import ClassFact, Facts
 from codemods.lightning.optimization import FLAG as FLAG
-from codemods.lightning.optimization import Optimization, Told, answer, set_elsewhere, told
+from codemods.lightning.optimization import Optimization, Told, answer, answer_of, set_elsewhere, told
 
 ROOTS = frozenset(
     {"training_step", "on_train_batch_start", "on_train_batch_end", "on_train_epoch_start", "on_train_epoch_end"}
@@ -107,8 +107,11 @@ class Notes:
         """How a class trains, as it and its bases say; automatic where none does."""
         if set_elsewhere(self.facts):
             return "unknown"
-        every = [self._found.get((member.path, member.name)) for member in self.facts.ancestry(item) or (item,)]
-        return answer([noted.told if noted else None for noted in every]).kind
+        return answer_of(self.facts, item, self._told).kind
+
+    def _told(self, item: ClassFact) -> Told | None:
+        noted = self._found.get((item.path, item.name))
+        return noted.told if noted else None
 
     def modes(self, item: ClassFact) -> set[Optimization]:
         """How the class, and those that inherit from it, train."""

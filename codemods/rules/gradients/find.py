@@ -11,7 +11,7 @@ from codemods.code.nodes import every_node
 from codemods.code.source import ClassNode, PythonFile
 from codemods.code.syntax import Function, is_none, results
 from codemods.lightning.facts import MODULE, ClassFact, Facts
-from codemods.lightning.optimization import answer, told
+from codemods.lightning.optimization import optimization
 from codemods.rules.gradients.classes import Class, fact_of, known_class
 from codemods.rules.gradients.trace import Run, follow
 from codemods.rules.gradients.values import Cut, Flow, Value
@@ -63,7 +63,9 @@ def _lost(file: PythonFile, facts: Facts, item: ClassNode, fact: ClassFact) -> I
         return
     home, step = found
     run = follow(known, home, step)
-    sinks = _sinks(classes, run)
+    if not run.backward and optimization(facts, file, fact) != "automatic":
+        return
+    sinks = _sinks(run)
     partly = not run.backward and any(value.flow > Flow.CUT for _, value in sinks)
     for place, value in sinks:
         if value.flow is not Flow.CUT or (partly and not _fails_there(classes, step, value, run)):
@@ -102,13 +104,10 @@ def _trains_nothing(classes: Sequence[Class]) -> bool:
     return method is not None and not results(method)
 
 
-def _sinks(classes: Sequence[Class], run: Run) -> list[tuple[ast.AST, Value]]:
-    """What is handed to the backward pass: by `manual_backward`, or by returning it where the class is not optimized by
-    hand."""
+def _sinks(run: Run) -> list[tuple[ast.AST, Value]]:
+    """What is handed to the backward pass: by `manual_backward`, or by returning it where that is not called."""
     if run.backward:
         return list(run.backward.items())
-    if answer([told(other.file, other.item) for other in classes]).kind != "automatic":
-        return []
     given: list[tuple[ast.AST, Value]] = []
     for node, value in run.returned.items():
         if isinstance(node, ast.Return) and node.value is not None and not is_none(node.value):

@@ -17,7 +17,7 @@ from codemods.rules.gradients.optimized import assignments, given
 
 CODE = "GRD003"
 REGISTERS = ("add_module", "register_module", "register_parameter")
-THAWS = re.compile(r"unfreeze|Finetuning|set_grad")
+THAWS = re.compile(r"unfreeze|Finetuning|set_grad(?!_enabled\b)")
 TOUCHES = re.compile(r"requires_grad|[Ff]reeze|Finetuning|set_grad|optimizer|parameter|setattr|__dict__")
 """What a relative speaks of that may thaw something, or give an optimizer something else."""
 CALLBACKS = b"Callback"
@@ -36,9 +36,9 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
 
 def _thaws(file: PythonFile, item: ClassNode) -> bool:
     """Whether anything in a class may make parameters trainable again."""
-    if THAWS.search(file.source_of(item.node)):
-        return True
     for node in every_node(item.node):
+        if THAWS.search(_named(node)):
+            return True
         if isinstance(node, ast.Call) and getattr(node.func, "attr", "") == "requires_grad_" and not is_false(node):
             return True
         if isinstance(node, ast.keyword) and node.arg == "requires_grad" and not _is_false(node.value):
@@ -53,6 +53,14 @@ def _thaws(file: PythonFile, item: ClassNode) -> bool:
             if sets and not (node.value and _is_false(node.value)):
                 return True
     return False
+
+
+def _named(node: ast.AST) -> str:
+    """The name that a node speaks of, or its text."""
+    for name in ("id", "attr", "name", "arg", "value"):
+        if isinstance(found := getattr(node, name, None), str):
+            return found
+    return ""
 
 
 def _thawed_by_callbacks(facts: Facts) -> bool:

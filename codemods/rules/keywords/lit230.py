@@ -48,7 +48,7 @@ def _check(file: PythonFile | TextFile, facts: Facts) -> Iterator[Match]:
     for call in file.calls_near(words):
         owner = _owner(file, facts, call)
         if owner is None:
-            yield from _perhaps(file, call)
+            yield from _perhaps(file, facts, call)
             continue
         yield from _handed_over(file, facts, call, owner, seen)
         given = {keyword.arg: keyword for keyword in call.node.keywords if keyword.arg}
@@ -91,16 +91,17 @@ def _handed_over(file: PythonFile, facts: Facts, call: CallNode, owner: str, see
         yield Match(place, _message(entry.name, row), "manual", reason, row.row if row else None)
 
 
-def _perhaps(file: PythonFile, call: CallNode) -> Iterator[Match]:
+def _perhaps(file: PythonFile, facts: Facts, call: CallNode) -> Iterator[Match]:
     """What is gone of a class that a call may be of."""
-    rows = {name: row for (owner, name), row in keywords().items() if owner.rpartition(".")[2] in file.text}
+    imported = call.scope.resolve(call.node.func)
+    rows = {name: row for (owner, name), row in keywords().items() if imported or owner.rpartition(".")[2] in file.text}
     gone: dict[ast.keyword, Keyword | None] = {}
     for item in call.node.keywords:
         if item.arg == "mode" and _is_auto(item.value):
             gone[item] = None
         elif item.arg in rows and (item.arg != "mode" or literal(item.value)[1] in ("full", "top")):
             gone[item] = rows[item.arg]
-    if through := may_build(file, call, OTHERS) if gone else None:
+    if through := may_build(file, facts, call, OTHERS) if gone else None:
         for item, row in gone.items():
             advice = wish(row) if row else 'write "max" for what should grow, else "min"'
             reason = f"Not rewritten: `{through}` may be a class that has it no more; {advice}, where it is one."
@@ -197,7 +198,7 @@ def _monitored(file: PythonFile, at: CallNode, owner: str, given: Mapping[str, a
     if mode is None or not (asked or _is_auto(mode.value)):
         return
     watched = given.get("monitor")
-    known, monitor = literal(watched.value) if watched else (not call.args, "")
+    known, monitor = literal(watched.value) if watched else (not call.args and not open_ended, "")
     if not known or not isinstance(monitor, str):
         reason = 'Not rewritten: what it watches is not known; write mode="max" for what should grow, else "min".'
         yield Match(file.span(mode), AUTO, "manual", reason)

@@ -14,7 +14,7 @@ from codemods.code.syntax import is_self_attribute, self_name
 from codemods.lightning.facts import MODULE, ClassFact, Facts
 from codemods.lightning.family import family
 from codemods.lightning.optimization import FLAG as FLAG
-from codemods.lightning.optimization import Answer, Told, answer, set_from_outside, told
+from codemods.lightning.optimization import Answer, Told, answer, answer_of, set_elsewhere, told
 from codemods.rules.loops.flow import EVENTS, Flow, calls_on_self, read_flow
 
 NAMES = ("optimizer", "opt", "optim")
@@ -36,7 +36,7 @@ class Shown:
     def flag(self) -> Flagged:
         """Whether it switches automatic optimization off by itself (`lost`: before `super().__init__()`, which
         switches it on again; `unclear`: at times only, or on)."""
-        return _state(answer([self.told])) if self.told and self.told.says else ""
+        return _state(answer([self.told]))
 
 
 @dataclass(frozen=True)
@@ -85,10 +85,7 @@ def present(file: PythonFile) -> bool:
 
 def collect(file: PythonFile) -> tuple[Shown, ...] | None:
     """What the classes of a file say to others, where there is anything to say."""
-    found = [item for item in _shown(file).values() if item.told or item.reached]
-    if set_from_outside(file):
-        found.append(Shown("", None, frozenset()))
-    return tuple(found) or None
+    return tuple(item for item in _shown(file).values() if item.told or item.reached) or None
 
 
 def loops(file: PythonFile, facts: Facts, code: str) -> Iterator[Loop]:
@@ -195,7 +192,7 @@ def state_of(fact: ClassFact, facts: Facts, code: str, file: PythonFile) -> Flag
     itself = _told(fact, facts, code, file)
     if itself and itself.flag and state in ("off", "unclear"):
         return state
-    if set_from_outside(file) or _set_elsewhere(facts, code):
+    if set_elsewhere(facts, file):
         return "unclear"
     related = [other for other in family(facts, fact) if (shown := _told(other, facts, code, file)) and shown.flag]
     if state == "off":
@@ -206,15 +203,15 @@ def state_of(fact: ClassFact, facts: Facts, code: str, file: PythonFile) -> Flag
 
 def _flagged(fact: ClassFact, facts: Facts, code: str, file: PythonFile) -> Flagged:
     """How a class is trained, going by it and the classes above it."""
-    every = [_told(member, facts, code, file) for member in facts.ancestry(fact) or (fact,)]
-    return _state(answer([item.told if item else None for item in every]))
+
+    def told_of(member: ClassFact) -> Told | None:
+        shown = _told(member, facts, code, file)
+        return shown.told if shown else None
+
+    return _state(answer_of(facts, fact, told_of))
 
 
 def _state(found: Answer) -> Flagged:
     if found.kind == "automatic":
         return "lost" if found.lost else "unclear" if found.said else ""
     return "off" if found.kind == "manual" else "unclear"
-
-
-def _set_elsewhere(facts: Facts, code: str) -> bool:
-    return any(not item.name for items in facts.collected(code).values() for item in items)

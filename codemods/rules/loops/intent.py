@@ -20,7 +20,8 @@ SET = tuple(
     for name in NAMES
     for form in (f".{name} =", f".{name}=", f".{name}:", f".{name},", f"def {name}(", f" {name} =", f" {name}:")
 )
-OUTSIDE = tuple(f"{owner}.{name} =" for name in NAMES for owner in ("model", "module", "net", "system", "learner"))
+OWNERS = ("model", "module", "net", "system", "learner")
+OUTSIDE = tuple(f"{owner}.{name} =" for name in NAMES for owner in OWNERS)
 ASKED = tuple(word.encode() for word in (*SET, *OUTSIDE, "setattr", "__getattr__"))
 
 
@@ -108,7 +109,24 @@ def _with_name(file: PythonFile, word: str, name: str) -> bool:
     named = f'"{name}"' in file.text or f"'{name}'" in file.text
     if named and file.plain:
         named = any(isinstance(node, ast.Constant) and node.value == name for node in every_node(file.tree))
-    return word.startswith("__") or named
+    return word.startswith("__") or named or _by_any_name(file, word)
+
+
+def _by_any_name(file: PythonFile, word: str) -> bool:
+    """Whether a file sets attributes of a module by names that are not written out."""
+    for node, _ in file.nodes_near([word]) if word in ("setattr", "add_module", "vars") else ():
+        if word == "vars":
+            holder = node.value if isinstance(node, ast.Subscript | ast.Attribute) else None
+            changes = isinstance(node, ast.Attribute) and node.attr in ("update", "setdefault", "__setitem__")
+            stores = isinstance(node, ast.Subscript) and not isinstance(node.ctx, ast.Load)
+            if (changes or stores) and isinstance(holder, ast.Call) and getattr(holder.func, "id", "") == word:
+                return True
+        elif isinstance(node, ast.Call) and len(node.args) > 1 and ast.unparse(node.func).endswith(word):
+            named = node.args[1] if word == "setattr" else node.args[0]
+            ours = word != "setattr" or ast.unparse(node.args[0]) in ("self", *OWNERS)
+            if ours and not isinstance(named, ast.Constant):
+                return True
+    return False
 
 
 def _in_class_body(node: ast.ClassDef, name: str) -> bool:

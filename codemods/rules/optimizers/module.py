@@ -18,11 +18,11 @@ from codemods.code.syntax import (
     super_init_index,
     uses,
 )
+from codemods.lightning.optimization import FLAG
 from codemods.rewrite.manual.configured import Configured
 from codemods.rewrite.manual.hooks import CARRIED, Hooks, judge_hooks, read_hooks
 from codemods.rewrite.manual.makers import METHOD, read_makers
 from codemods.rewrite.manual.module import (
-    AUTOMATIC,
     NOT_CARRIED,
     is_manual,
     is_set,
@@ -46,7 +46,7 @@ LOOP_NAMES = frozenset({
     "optimizer", "optimizers", "loss", "output", "scheduler", "schedulers", "config", "stepping", "turns", "closure",
     "outputs",
 })  # fmt: skip
-WATCHED = frozenset({*NOT_CARRIED, *CARRIED, STEP, HELPER, METHOD, "training_epoch_end", AUTOMATIC})
+WATCHED = frozenset({*NOT_CARRIED, *CARRIED, STEP, HELPER, METHOD, "training_epoch_end", FLAG})
 
 
 @dataclass(frozen=True)
@@ -226,13 +226,13 @@ def _judge_kind(item: ClassNode, hook: str) -> None:
 
 def _judge_flag(item: ClassNode) -> None:
     for node in ast.walk(item.node):
-        named = isinstance(node, ast.Name) and node.id == AUTOMATIC
-        if named or (isinstance(node, ast.Constant) and node.value == AUTOMATIC) or AUTOMATIC in item.methods:
-            raise NotPlain(f"the class sets {AUTOMATIC} in a way of its own")
+        named = isinstance(node, ast.Name) and node.id == FLAG
+        if named or (isinstance(node, ast.Constant) and node.value == FLAG) or FLAG in item.methods:
+            raise NotPlain(f"the class sets {FLAG} in a way of its own")
     plain = plain_flags(item)
     for node in ast.walk(item.node):
         if is_set(node) and node not in plain:
-            raise NotPlain(f"{AUTOMATIC} is set other than to True in __init__, in line {node.lineno}")
+            raise NotPlain(f"{FLAG} is set other than to True in __init__, in line {node.lineno}")
     if init := item.methods.get("__init__"):
         judge_order(init)
 

@@ -9,9 +9,9 @@ from typing import Any
 from codemods.code.source import ClassNode, PythonFile
 from codemods.code.syntax import parameters
 from codemods.lightning.facts import MODULE, ClassFact, Facts
-from codemods.lightning.optimization import optimization
+from codemods.lightning.optimization import FLAG, optimization
 from codemods.rewrite.manual.configured import read_configured
-from codemods.rewrite.manual.module import AUTOMATIC, is_manual
+from codemods.rewrite.manual.module import is_manual
 from codemods.rewrite.manual.optimizers import NotPlain
 from codemods.rule import Example, Match, Rule, best_levels
 from codemods.rules.optimizers.module import INDEX, STEP
@@ -48,7 +48,7 @@ def _is_candidate(file: PythonFile, item: ClassNode) -> bool:
 
 
 def _context(collected: Mapping[str, Any]) -> tuple[bytes, ...]:
-    return (AUTOMATIC.encode(),) if collected else ()
+    return (FLAG.encode(),) if collected else ()
 
 
 def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:

@@ -13,7 +13,6 @@ from codemods.lightning.optimization import Optimization, optimization, said_by
 
 LOOPS = (ast.For, ast.While, ast.AsyncFor)
 INDEX = "optimizer_idx"
-SUSPECT = b"automatic_optimization"
 SCHEDULERS = ("lr_schedulers", "lr_scheduler_configs")
 """How code comes to the schedulers of a module, or of a Trainer."""
 SCHEDULES = re.compile(r"sched|lr(_|$)|LR|cosine|cycl|decay|anneal|warm", re.IGNORECASE)

@@ -11,11 +11,12 @@ from codemods.code.source import ClassNode, PythonFile
 from codemods.code.syntax import own_nodes
 from codemods.finding import Fix
 from codemods.lightning.facts import KINDS, MODULE, Facts
+from codemods.lightning.optimization import FLAG
 from codemods.rule import Example, Match, NodeEdit, Rule, touches
 from codemods.rules.steps.dead import dead_after
 from codemods.rules.steps.modules import STEPS, assigned, bare, kind_of, manual, parents_of
 from codemods.rules.steps.onecycle import with_total
-from codemods.rules.steps.optimization import SCHEDULERS, SUSPECT, stepped_by_hand, stepping, times_scheduled
+from codemods.rules.steps.optimization import SCHEDULERS, stepped_by_hand, stepping, times_scheduled
 from codemods.rules.steps.roles import GONE, Leaf
 from codemods.rules.steps.totals import Place, divided_again, places, reaches_scheduler, used_otherwise
 from codemods.rules.steps.unread import unread
@@ -284,7 +285,7 @@ def _collect(file: PythonFile) -> bool | None:
 
 
 def _context(collected: Mapping[str, Any]) -> tuple[bytes, ...]:
-    return (b"Trainer", *STREAMS, SUSPECT, *(word.encode() for word in SCHEDULERS)) if collected else ()
+    return (b"Trainer", *STREAMS, FLAG.encode(), *(word.encode() for word in SCHEDULERS)) if collected else ()
 
 
 def _present(file: PythonFile) -> bool:

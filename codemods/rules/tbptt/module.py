@@ -17,13 +17,13 @@ from codemods.code.syntax import (
     self_assignments,
     self_name,
 )
+from codemods.lightning.optimization import FLAG as AUTOMATIC
 from codemods.rewrite.manual.closure import may_skip_closure
 from codemods.rewrite.manual.configured import Configured
 from codemods.rewrite.manual.fits import Fits, read_fits
 from codemods.rewrite.manual.hooks import CLIPPING, STEPPING, Hooks, judge_hooks, read_hooks
 from codemods.rewrite.manual.makers import Made, read_makers
 from codemods.rewrite.manual.module import (
-    AUTOMATIC,
     NOT_CARRIED,
     is_manual,
     judge_by_hand,

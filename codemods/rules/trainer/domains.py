@@ -6,15 +6,13 @@ import ast
 from collections.abc import Sequence
 
 from codemods.code.source import CallNode, PythonFile
-from codemods.code.syntax import Function
-from codemods.lightning.facts import literal
-from codemods.lightning.kinds import bound_to, is_repeatable, is_stored, kind_of
-from codemods.lightning.options import Options, default_of, is_always_given, kind_of_option
+from codemods.lightning.facts import Facts, literal
+from codemods.lightning.kinds import bound_to, is_repeatable, kind_of
+from codemods.lightning.options import Options, default_of, is_direct, is_never_none, kind_of_option
 
 _NUMBERS = ("int", "number")
 _NEVER_NONE = frozenset({"len", "int", "float", "str", "bool", "round", "min", "max", "abs", "sum", "list", "dict"})
 """Functions that give something in any case."""
-_SAID = frozenset({"int", "float", "bool", "str"})
 _MADE = (
     ast.BinOp, ast.UnaryOp, ast.Compare, ast.JoinedStr, ast.List, ast.Tuple, ast.Set, ast.Dict, ast.ListComp,
     ast.Lambda,
@@ -25,8 +23,8 @@ _DEEP = 4
 
 def kinds_of(file: PythonFile, call: CallNode, node: ast.expr, options: Sequence[Options]) -> frozenset[str]:
     """The kind of a value; besides `number` where it is one, `option` where an option of a command line gives it, which
-    is never an object of Lightning's, `flag` where that is a bool unless the command line gives a text, and `unset`
-    where it is None unless the command line says otherwise."""
+    is never an object of Lightning's, `switch` where that is a bool by default, `flag` where a text is
+    all else that it may be, and `unset` where it is None unless the command line says otherwise."""
     kind = kind_of(file, call, node, options)
     found = {kind, "number"} if kind in _NUMBERS else {kind}
     if kind_of_option(file, call, node, options) is None:
@@ -36,30 +34,33 @@ def kinds_of(file: PythonFile, call: CallNode, node: ast.expr, options: Sequence
     if known and value is None:
         found.add("unset")
     if type(value) is bool and kind == "?":
-        found.add("flag")
+        direct = isinstance(node, ast.Attribute) and is_direct(file, node.attr)
+        found |= {"switch", "flag"} if direct else {"switch"}
     return frozenset(found)
 
 
-def may_be_none(file: PythonFile, call: CallNode, node: ast.expr, options: Sequence[Options], depth: int = 0) -> bool:
-    """Whether a value may be None, as far as that is not ruled out."""
+def may_be_none(
+    facts: Facts, file: PythonFile, call: CallNode, node: ast.expr, options: Sequence[Options], depth: int = 0
+) -> bool:
+    """Whether a value may be None, as far as that is not ruled out; a parameter may be, however it is annotated."""
     known, value = literal(node)
     if known:
         return value is None
     if isinstance(node, _MADE):
         return False
     if isinstance(node, ast.IfExp):
-        return any(may_be_none(file, call, arm, options, depth) for arm in (node.body, node.orelse))
+        return any(may_be_none(facts, file, call, arm, options, depth) for arm in (node.body, node.orelse))
     if isinstance(node, ast.BoolOp):
         parts = node.values[-1:] if isinstance(node.op, ast.Or) else node.values
-        return any(may_be_none(file, call, part, options, depth) for part in parts)
+        return any(may_be_none(facts, file, call, part, options, depth) for part in parts)
     if isinstance(node, ast.Call):
         return not _gives_something(call, node)
     if isinstance(node, ast.Name) and depth < _DEEP:
-        return _name_may(file, call, node.id, options, depth)
+        values = bound_to(file, call, node.id)
+        return not values or any(may_be_none(facts, file, call, value, options, depth + 1) for value in values)
     if kind_of_option(file, call, node, options) is None or not isinstance(node, ast.Attribute):
         return True
-    known, value = default_of(file, call, node)
-    return value is None if known else not is_always_given(file, node.attr)
+    return not is_never_none(facts, file, call, node)
 
 
 def _gives_something(call: CallNode, node: ast.Call) -> bool:
@@ -68,26 +69,6 @@ def _gives_something(call: CallNode, node: ast.Call) -> bool:
         return function.id in _NEVER_NONE and call.scope.lookup(function.id) is None
     dotted = call.scope.resolve(function)
     return dotted in ("torch.cuda.device_count", "torch.cuda.is_available")
-
-
-def _name_may(file: PythonFile, call: CallNode, name: str, options: Sequence[Options], depth: int) -> bool:
-    values = bound_to(file, call, name)
-    if values:
-        return any(may_be_none(file, call, value, options, depth + 1) for value in values)
-    function = next((item for item in reversed(call.within) if isinstance(item, Function)), None)
-    if function is None or is_stored(function, name):
-        return True
-    every = [*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs]
-    note = next((item.annotation for item in every if item.arg == name), None)
-    return note is None or ast.unparse(note) not in _SAID or _is_none_by_default(function, name)
-
-
-def _is_none_by_default(function: ast.FunctionDef | ast.AsyncFunctionDef, name: str) -> bool:
-    arguments = function.args
-    positional = [*arguments.posonlyargs, *arguments.args]
-    given = [*zip(reversed(positional), reversed(arguments.defaults), strict=False)]
-    pairs = [*given, *zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True)]
-    return any(item.arg == name and value is not None and literal(value) == (True, None) for item, value in pairs)
 
 
 def is_plain(node: ast.expr) -> bool:

@@ -59,13 +59,13 @@ def end_of(
         return _strategy(file, facts, call, item.value, given)
     if item.arg == "devices":
         return unset(file, call, item, given) or _devices(file, item.value, given)
-    return counted(facts, item, given, _seen(file, call, item.value))
+    return counted(facts, item, given, _seen(file, facts, call, item.value))
 
 
-def _seen(file: PythonFile, call: CallNode, node: ast.expr) -> Seen:
+def _seen(file: PythonFile, facts: Facts, call: CallNode, node: ast.expr) -> Seen:
     options = (read_options(file),)
     number = "int" in kinds_of(file, call, node, options)
-    return Seen(number, may_be_none(file, call, node, options), part_of_choice(file, node), is_plain(node))
+    return Seen(number, may_be_none(facts, file, call, node, options), part_of_choice(file, node), is_plain(node))
 
 
 def _backend(file: PythonFile, facts: Facts, call: CallNode, node: ast.expr, given: Mapping[str, ast.expr]) -> End:

@@ -15,7 +15,7 @@ from codemods.lightning.guards import guard_of
 from codemods.lightning.handed import UNSEEN, Handed, Place, handed
 from codemods.lightning.keywords import builds_trainer, is_commented, keyword, keywords, replaced, with_value
 from codemods.lightning.options import Options, read_options
-from codemods.lightning.own import between, called, hands_on, receivers
+from codemods.lightning.own import between, called, hands_on, receivers, replaced_below
 from codemods.lightning.strategies import ONE, is_strategy, named
 from codemods.rewrite.dictionaries import (
     NO_OTHER,
@@ -82,7 +82,8 @@ def check(file: PythonFile, facts: Facts) -> Iterator[Match]:
 
 def _is_handed_on(file: PythonFile, facts: Facts, call: CallNode, dotted: str) -> bool:
     """Whether a Trainer of the project hands the new keywords on to Lightning's as it gets them."""
-    return not call.node.args and hands_on(facts, dotted, file.path, ("accelerator", "devices"))
+    whole = not call.node.args and replaced_below(file, facts, call) is None
+    return whole and hands_on(facts, dotted, file.path, ("accelerator", "devices"))
 
 
 def _trainer_call(

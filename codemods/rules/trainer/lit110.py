@@ -141,7 +141,7 @@ def _outcome(
     file: PythonFile, facts: Facts, call: CallNode, item: ast.keyword, row: Row, known: Sequence[Options]
 ) -> Outcome | str:
     """What becomes of an argument, or why it is left."""
-    guarded = _guarded(file, call, item.value, row, known)
+    guarded = _guarded(file, facts, call, item.value, row, known)
     if guarded is None:
         return f"{NONE}; {advice_for(row.argument)}"
     row, text = guarded, _text(file, item.value, guarded)
@@ -173,9 +173,11 @@ def _text(file: PythonFile, value: ast.expr, row: Row) -> str:
     return part_of_choice(file, value) if beside else file.source_of(value)
 
 
-def _guarded(file: PythonFile, call: CallNode, value: ast.expr, row: Row, known: Sequence[Options]) -> Row | None:
+def _guarded(
+    file: PythonFile, facts: Facts, call: CallNode, value: ast.expr, row: Row, known: Sequence[Options]
+) -> Row | None:
     """A row as it is for a value that may be None, where it is one; None where it would have to be written twice."""
-    if row.guarded and may_be_none(file, call, value, known):
+    if row.guarded and may_be_none(facts, file, call, value, known):
         row = replace(row, target=row.guarded)
     return row if row.target.count("{}") < 2 or is_plain(value) else None
 
@@ -280,7 +282,7 @@ def _exchange(
     """The edit that gives a key its new name and value, or takes it out, where the row says so."""
     if row is None or entry.value is None or row.action not in ("write", "drop") or names.count(entry.name) > 1:
         return None
-    row = _guarded(file, call, entry.value, row, known)
+    row = _guarded(file, facts, call, entry.value, row, known)
     if row is None:
         return None
     text = _text(file, entry.value, row) if entry.file is file else ""
@@ -378,7 +380,7 @@ RULE = Rule(
     ),
     fix="safe",
     versions="Lightning 0.7 - 1.9 -> 2.0 and later",
-    triggers=(b"Trainer",),
+    triggers=(b"Trainer", *(f"{name}=".encode() for name in sorted(once() - current()))),
     check=_check,
     rows=_rows,
     examples=(Example(BEFORE, AFTER), Example(LEFT, LEFT), Example(OTHER, OTHER)),

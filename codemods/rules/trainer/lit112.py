@@ -10,8 +10,9 @@ from codemods.code.source import CallNode, PythonFile
 from codemods.code.syntax import is_none
 from codemods.lightning.facts import Facts, literal
 from codemods.lightning.guards import guard_of
-from codemods.lightning.kept import calls_of, escapes, is_steady, kept_in
+from codemods.lightning.kept import calls_of, escapes, kept_in
 from codemods.lightning.keywords import builds_trainer, is_commented, keyword, replaced, with_keyword
+from codemods.lightning.steady import is_steady
 from codemods.rule import Example, Match, NodeEdit, Rule, best_levels
 from codemods.rules.trainer.resumed import Fit, fits_at_once, fits_elsewhere
 
@@ -79,11 +80,11 @@ def _fits(
     may be newer than the facts."""
     if is_commented(file, call.node, item, beside=False):
         return "a comment stands beside it"
-    if not is_steady(file, call, item.value):
-        return "its value may change before fit"
     name = kept_in(file, call)
-    handed = name is not None and escapes(file, call, name)
+    handed = name is not None and escapes(facts, file, call, name, "fit")
     here = calls_of(file, call, name, "fit") if name is not None and not handed else fits_at_once(file, call)
+    if not is_steady(file, call, item.value, here):
+        return "its value may change before fit"
     fits: list[Fit] | str = [(file, fit) for fit in here]
     if not fits:
         fits = (

@@ -55,7 +55,7 @@ def _is_off(node: ast.expr) -> bool:
 
 
 def _flags(file: PythonFile, facts: Facts, call: CallNode, flags: list[str]) -> Iterator[Match]:
-    planned = _plan(file, call, flags)
+    planned = _plan(file, facts, call, flags)
     never = isinstance(planned, str) and _is_never_tuned(facts)
     for name in flags:
         item = keyword(call.node, name)
@@ -90,7 +90,9 @@ def _is_never_tuned(facts: Facts) -> bool:
     return True
 
 
-def _plan(file: PythonFile, call: CallNode, flags: list[str]) -> tuple[list[tuple[ast.Expr, str]], Spelled] | str:
+def _plan(
+    file: PythonFile, facts: Facts, call: CallNode, flags: list[str]
+) -> tuple[list[tuple[ast.Expr, str]], Spelled] | str:
     """The `tune` statements with what is written for each, or why they cannot be told."""
     if len(flags) > 1:
         return "two calls take the place of `tune`, scale_batch_size and then lr_find"
@@ -104,7 +106,7 @@ def _plan(file: PythonFile, call: CallNode, flags: list[str]) -> tuple[list[tupl
     if any(text is None for _, text in extra):
         return "its value is not known before the program runs"
     calls = {other.node: other for other in calls_of(file, call, name, "tune")}
-    if escapes(file, call, name) or not calls:
+    if escapes(facts, file, call, name, "tune") or not calls:
         return "the call of `tune` that it was for is not seen"
     found = [
         (node, calls[node.value])

@@ -6,10 +6,14 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from functools import partial
 
-from codemods.code.source import CallNode, PythonFile
-from codemods.code.syntax import Function, is_self_attribute, own_nodes, returns, self_name
+from codemods.code.nodes import every_node
+from codemods.code.scopes import ROOT, canonical
+from codemods.code.source import CallNode, ClassNode, PythonFile
+from codemods.code.syntax import Function, is_self_attribute, own_nodes, returns, self_name, targets_of
 from codemods.lightning.facts import Facts
+from codemods.lightning.family import family
 from codemods.lightning.kept import calls_of, escapes, kept_in
 from codemods.lightning.shapes import times_spoken
 
@@ -29,7 +33,7 @@ def fits_elsewhere(facts: Facts, file: PythonFile, call: CallNode, newer: Python
     for other, use in _uses(facts, file, function, newer or file):
         known += 1
         if isinstance(use, CallNode):
-            fits = _of_made(other, use)
+            fits = _of_made(facts, other, use)
             if isinstance(fits, str):
                 return fits
             found += [(other, fit) for fit in fits]
@@ -51,27 +55,91 @@ def _attribute(file: PythonFile, call: CallNode) -> str | None:
 
 
 def _of_attribute(facts: Facts, file: PythonFile, call: CallNode, name: str) -> list[Fit] | str:
-    owner = call.within[0]
-    used = [node for node in ast.walk(owner) if isinstance(node, ast.Attribute) and node.attr == name]
-    held = {id(node.value) for node in ast.walk(owner) if isinstance(node, ast.Attribute)}
-    if sum(not isinstance(node.ctx, ast.Load) for node in used) != 1:
+    """The `fit` calls of what a class keeps in an attribute: all that the project does with an attribute of that name
+    must be seen not to be of this one, or to be one of these."""
+    item = next((each for each in file.classes if each.node is call.within[0]), None)
+    fact = facts.files[file.path].find(item.qualname) if item and file.path in facts.files else None
+    if item is None or fact is None or facts.kind(fact) != "other":
+        return "the class that keeps it has a base that is not seen"
+    word = re.compile(rb"\b" + name.encode() + rb"\b")
+    fits: list[Fit] = []
+    for path, source in sorted(facts.sources.items()):
+        if name.encode() not in source.data or not word.search(source.data):
+            continue
+        other = file if path == file.path else facts.open(path)
+        if other is None:
+            if source.kind in ("python", "notebook"):
+                return f"`{name}` is spoken of in {path}"
+            continue
+        kin = {each.name for each in (fact, *family(facts, fact)) if each.path == path}
+        if path not in facts.files:
+            kin = {each.qualname for each in other.classes if any(map(partial(_may_be_kin, each), each.node.bases))}
+        found = _of_uses(other, kin, item.qualname if other is file else "", name, call)
+        if isinstance(found, str):
+            return found
+        fits += [(other, fit) for fit in found]
+    return fits or "not all that its fit is called by is seen"
+
+
+def _of_uses(file: PythonFile, kin: set[str], owner: str, name: str, call: CallNode) -> list[CallNode] | str:
+    """The `fit` calls of an attribute in a file, of which `kin` are the classes whose instances may have it and `owner`
+    the one that sets it; or why not all can be told."""
+    classes = [item for item in file.classes if item.qualname in kin]
+    if any(_is_bound_in(item, name) for item in classes):
         return f"`{name}` is set more than once"
-    if any(isinstance(node.ctx, ast.Load) and id(node) not in held for node in used):
-        return f"`{name}` is handed on, perhaps to another fit"
-    fits = [
-        other
-        for other in file.calls_near([".fit"])
-        if isinstance(other.node.func, ast.Attribute)
-        and other.node.func.attr == "fit"
-        and any(other.node.func.value is node for node in used)
-    ]
-    spoken = re.compile(rb"\b" + name.encode() + rb"\s*\.\s*fit\b")
-    every = sum(len(spoken.findall(source.data)) for source in facts.sources.values() if source.kind == "python")
-    stored = re.compile(rb"(?<!self)\." + name.encode() + rb"\s*=(?!=)")
-    outside = any(stored.search(source.data) for source in facts.sources.values() if source.kind == "python")
-    if every != len(fits) or not fits or outside:
-        return "not all that its fit is called by is seen"
-    return [(file, fit) for fit in fits]
+    if any(isinstance(node, ast.Constant) and node.value == name for node in every_node(file.tree)):
+        return f"`{name}` is spoken of by its name in {file.path}"
+    called = {id(other.node.func): other for other in file.calls_near([".fit"])}
+    above = {id(node.value): node for node in every_node(file.tree) if isinstance(node, ast.Attribute)}
+    own = {id(node): item.qualname for item in file.classes for node in _own(item, name)}
+    fits: list[CallNode] = []
+    for node in file.attributes(name):
+        taken = above.get(id(node))
+        home = own.get(id(node))
+        if home is not None and home not in kin:
+            continue
+        if not isinstance(node.ctx, ast.Load):
+            if home is None:
+                return "not all that its fit is called by is seen"
+            if home != owner or not _is_kept_by(file, node, call):
+                return f"`{name}` is set more than once"
+        elif taken is None:
+            return f"`{name}` is handed on, perhaps to another fit"
+        elif taken.attr == "fit":
+            if home is None or home != owner or id(taken) not in called:
+                return "not all that its fit is called by is seen"
+            fits.append(called[id(taken)])
+    return fits
+
+
+def _may_be_kin(item: ClassNode, base: ast.expr) -> bool:
+    """Whether a base of a class in a file that was not read may be one of the project's."""
+    dotted = item.scope.resolve(base)
+    return dotted is None or not (canonical(dotted).startswith((ROOT, "torch.")) or dotted == "object")
+
+
+def _own(item: ClassNode, name: str) -> Iterator[ast.Attribute]:
+    """The readings and settings of an attribute of the instance in the methods of a class."""
+    for method in item.methods.values():
+        this = self_name(method)
+        for node in every_node(method):
+            if isinstance(node, ast.Attribute) and node.attr == name and getattr(node.value, "id", "") == this:
+                yield node
+
+
+def _is_bound_in(item: ClassNode, name: str) -> bool:
+    """Whether the body of a class binds a name."""
+    return name in item.methods or any(
+        isinstance(node, ast.Name) and node.id == name and not isinstance(node.ctx, ast.Load)
+        for statement in item.node.body
+        if not isinstance(statement, Function)
+        for node in every_node(statement)
+    )
+
+
+def _is_kept_by(file: PythonFile, node: ast.Attribute, call: CallNode) -> bool:
+    """Whether an attribute is what a call is assigned to."""
+    return any(node in targets_of(item.node) for item in file.assignments if item.node.value is call.node)
 
 
 def _gives(function: ast.FunctionDef, call: CallNode, file: PythonFile) -> bool:
@@ -115,14 +183,14 @@ def _uses(
                 yield file, call
 
 
-def _of_made(file: PythonFile, call: CallNode) -> list[CallNode] | str:
+def _of_made(facts: Facts, file: PythonFile, call: CallNode) -> list[CallNode] | str:
     """The `fit` calls of what a call gives."""
     if now := fits_at_once(file, call):
         return now
     name = kept_in(file, call)
     if name is None:
         return "what becomes of the Trainer is not seen"
-    if escapes(file, call, name):
+    if escapes(facts, file, call, name, "fit"):
         return f"`{name}` is handed on, perhaps to another fit"
     return calls_of(file, call, name, "fit")
 

@@ -117,7 +117,9 @@ def _summary(
     how = spelled(file, call, "callbacks.ModelSummary")
     if isinstance(how, str):
         return how
-    new = (("enable_model_summary", f"{text} is not None"),) if may_be_none(file, call, item.value, known) else ()
+    new = (
+        (("enable_model_summary", f"{text} is not None"),) if may_be_none(facts, file, call, item.value, known) else ()
+    )
     callback = f'*([{how.text}(max_depth=-1)] if {text} == "full" else [])'
     return Outcome(row.level, row.reason, new, callback, how.imports)
 

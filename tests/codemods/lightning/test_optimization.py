@@ -5,7 +5,7 @@ The spellings are run as well, on a stand-in for Lightning's module, so that the
 
 from __future__ import annotations
 
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from typing import Any
 
 import pytest
@@ -58,6 +58,16 @@ AUTOMATIC = {
     "on again": SUPER + SET + SET.replace("False", "True"),
     "a hook that sets it on": f"def setup(self, stage=None):\n{SET.replace('False', 'True')}",
 }
+SILENT = {
+    "nothing": "x = 1\n",
+    "constructor alone": SUPER,
+    "hyperparameters": SUPER + "    self.save_hyperparameters()\n",
+    "a method that builds": f"{SUPER}    self.build()\n\ndef build(self):\n    self.x = 1\n",
+    "a method in front of super": "def __init__(self):\n    self.build()\n    super().__init__()\n",
+    "a comment": "# automatic_optimization\n" + SUPER + "    self.save_hyperparameters()\n",
+    "log": "# automatic_optimization\ndef training_step(self, batch, batch_idx):\n    self.log('loss', 1)\n",
+}
+"""What says nothing of the flag: the rules on manual loops take such a class for one that forgot it."""
 UNKNOWN = {
     "one branch": f"{SUPER}    if x:\n    {SET}",
     "an early return": f"{SUPER}    if x:\n        return\n{SET}",
@@ -106,6 +116,17 @@ def check(files: dict[str, str], wanted: Optimization) -> None:
     assert optimized(facts, file, item) == wanted
     assert Notes(facts, "BWD001").mode(fact) == wanted
     assert state_of(fact, facts, "TBP101", file) in LOOPS[wanted]
+
+
+@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("name", SILENT)
+def test_who_says_nothing_is_taken_for_silent(name: str, place: str) -> None:
+    files = program(SILENT[name], place)
+    facts = scan(sources(files), Options(all_rules())).facts
+    fact, file = facts.files["a.py"].find("Model"), facts.open("a.py")
+    assert fact is not None and file is not None
+    assert state_of(fact, facts, "TBP101", file) == ""
+    assert all(said_by(file, item) is None for item in file.classes)
 
 
 @pytest.mark.parametrize("place", PLACES)
@@ -183,7 +204,117 @@ def test_a_method_that_a_class_below_replaces() -> None:
     check({"a.py": f"{HEAD}{base}class Model(Base):\n    def prepare(self):\n        pass\n\n{STEP}"}, "automatic")
 
 
-@pytest.mark.parametrize("outside", ["model.automatic_optimization = False", "Model().automatic_optimization = find()"])
+CLASS = "class Model(LightningModule):\n    def __init__(self, x=0, auto=None):\n        super().__init__()\n"
+BASE = CLASS.replace("Model", "Base") + "        self.automatic_optimization = False\n\n\n"
+SETTER = (
+    "def off(self):\n    self.automatic_optimization = False\n\ndef on(self):\n    self.automatic_optimization = True\n"
+)
+INSIDE = {
+    "try, raise": "try:\n    OFF\n    raise ValueError\nexcept ValueError:\n    pass",
+    "try, fail, on": "try:\n    OFF\n    int('x')\n    ON\nexcept ValueError:\n    pass",
+    "return, finally": "try:\n    return\nfinally:\n    OFF",
+    "break": "OFF\nfor i in (1, 2):\n    if i:\n        ON\n        break\n    OFF",
+    "continue": "for i in (1, 2):\n    if i == 2:\n        continue\n    OFF",
+    "suppress": "with suppress(ValueError):\n    int('x')\n    OFF",
+    "a parameter that is bound again": "if auto is None:\n    auto = False\nself.automatic_optimization = auto",
+    "a nested function": "def go():\n    OFF\nON\ngo()",
+    "a lambda": "go = lambda: setattr(self, 'automatic_optimization', False)\nON\ngo()",
+    "off, on, off": "self.off()\nself.on()\nself.off()\nself.on()",
+    "a name in a loop": "for name in ('automatic_optimization',):\n    setattr(self, name, False)",
+    "its dictionary": "vars(self).update(_automatic_optimization=False)",
+    "another name": "me = self\nme.automatic_optimization = False",
+}
+"""Constructors whose answer has to be that of Python, or unknown."""
+BELOW = "class Model(Base):\n"
+ANOTHER_ON = CLASS.replace("Model", "A") + "        self.automatic_optimization = True\n\n"
+MODULES = {
+    "a constant that is rebound": (
+        f"AUTO = False\n\ndef main():\n    global AUTO\n    AUTO = True\n\n{CLASS}"
+        "        self.automatic_optimization = AUTO\n\nmain()\n"
+    ),
+    "a name of the class": (
+        "flag = True\n\nclass Model(LightningModule):\n    flag = False\n    automatic_optimization = flag\n"
+    ),
+    "set in a function": f"{CLASS}\ndef main():\n    Model.automatic_optimization = False\n\nmain()\n",
+    "set under a condition": f"{CLASS}\nif True:\n    Model.automatic_optimization = False\n",
+    "set on an instance": f"{CLASS}\nmade = Model()\nsetattr(made, 'automatic_optimization', False)\n",
+    "set where it is kept": f"{CLASS}\nmade = Model()\nmade._automatic_optimization = False\n",
+    "a decorator": f"def manual(c):\n    setattr(c, 'automatic_optimization', False)\n    return c\n\n@manual\n{CLASS}",
+    "the base of the base": f"{BASE}{BELOW}    def __init__(self):\n        LightningModule.__init__(self)\n",
+    "super of the base": f"{BASE}{BELOW}    def __init__(self):\n        super(Base, self).__init__()\n",
+    "behind Lightning's": (
+        "class Base:\n    def __init__(self):\n        self.automatic_optimization = False\n\n"
+        "class Model(LightningModule, Base):\n    pass\n"
+    ),
+    "a diamond": f"{ANOTHER_ON}{BASE}class Model(A, Base):\n    pass\n",
+    "a diamond's other side": (
+        f"{ANOTHER_ON}class B(A):\n    pass\n\n{BASE.replace('(LightningModule)', '(A)')}"
+        "class Model(B, Base):\n    pass\n"
+    ),
+    "two classes of the name": (
+        f"{CLASS}        self.automatic_optimization = False\n\n"
+        "if not str:\n    class Model(LightningModule):\n        pass\n"
+    ),
+    "behind a method in front of super": (
+        "class Model(LightningModule):\n    automatic_optimization = True\n\n"
+        "    def __init__(self):\n        self.off()\n        super().__init__()\n\n"
+        "    def off(self):\n        self.automatic_optimization = False\n"
+    ),
+}
+"""Modules whose Model is optimized as Python says, or as nobody can tell."""
+
+
+def answered(files: dict[str, str]) -> Optimization:
+    facts = scan(sources(files), Options(all_rules())).facts
+    file, fact = facts.open("a.py"), facts.files["a.py"].find("Model")
+    assert file is not None and fact is not None
+    return optimization(facts, file, fact)
+
+
+def run(text: str) -> Optimization:
+    space: dict[str, Any] = {"LightningModule": LightningModule, "suppress": suppress}
+    exec(text.replace("from pytorch_lightning import LightningModule\n", ""), space)
+    made = space.get("made") or space["Model"]()
+    return "automatic" if made.automatic_optimization else "manual"
+
+
+@pytest.mark.parametrize("name", INSIDE)
+def test_what_may_leave_a_constructor(name: str) -> None:
+    body = INSIDE[name].replace("OFF", SET.strip()).replace("ON", SET.strip().replace("False", "True"))
+    more = "".join(f"    {line}\n" for line in SETTER.splitlines())
+    text = HEAD + CLASS + "".join(f"        {line}\n" for line in body.splitlines()) + f"\n{more}"
+    assert answered({"a.py": text}) in ("unknown", run(text))
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_what_a_module_makes_of_its_class(name: str) -> None:
+    text = HEAD + MODULES[name]
+    assert answered({"a.py": text}) in ("unknown", run(text))
+
+
+def test_a_method_in_another_file_that_calls_what_it_replaces() -> None:
+    base = f"{HEAD}{CLASS.replace('Model', 'Base')}\n    def setup(self, stage=None):\n    {SET}"
+    own = f"from base import Base\n\n\n{BELOW}    def setup(self, stage=None):\n        super().setup(stage)\n\n{STEP}"
+    assert answered({"a.py": own, "base.py": base}) == "unknown"
+
+
+def test_a_constant_that_another_file_sets() -> None:
+    text = f"{HEAD}{CLASS}        self.automatic_optimization = BY_LIGHTNING\n"
+    assert answered({"a.py": text}) == "manual"
+    assert answered({"a.py": text, "b.py": "import a\n\na.BY_LIGHTNING = True\n"}) == "unknown"
+
+
+@pytest.mark.parametrize(
+    "outside",
+    [
+        "model.automatic_optimization = False",
+        "Model().automatic_optimization = find()",
+        "model._automatic_optimization = False",
+        "setattr(model, 'automatic_optimization', False)",
+        "def main():\n    Model.automatic_optimization = False",
+        "for name in ('automatic_optimization',):\n    setattr(model, name, False)",
+    ],
+)
 def test_what_others_set_is_not_known(outside: str) -> None:
     files = {**program("x = 1\n", "itself"), "b.py": f"from a import Model\n\nmodel = Model()\n{outside}\n"}
     check(files, "unknown")

@@ -109,6 +109,25 @@ def test_a_pass_with_a_comment_of_its_own_is_left_to_a_person() -> None:
     assert [item.fix for item in made.findings] == ["manual"]
 
 
+SECOND = "        self.manual_backward(0.1 * penalty)\n"
+LONG = "        self.manual_backward(\n            fit,  # the first\n            retain_graph=True,\n        )\n"
+LOOP = "        for loss in (fit, penalty):{}\n            self.manual_backward(loss, retain_graph=True)\n"
+
+
+@pytest.mark.parametrize(
+    "lines", [LONG + SECOND, PAIR.replace("True)", "True)  # first"), LOOP.format("  # all of them")]
+)
+def test_comments_of_the_first_pass_and_of_a_loop(lines: str) -> None:
+    made = run_rules({"train.py": changed(lines)}, RULE, unsafe=True)
+    assert made.changes == ()
+    assert [item.fix for item in made.findings] == ["manual"]
+
+
+def test_a_sign_in_a_text_is_no_comment() -> None:
+    before = PAIR.replace("fit,", 'self.of["#"],').replace("0.1 * penalty", "penalty")
+    assert 'self.manual_backward(self.of["#"] + penalty)' in rewritten({"train.py": changed(before)}, RULE)["train.py"]
+
+
 def test_automatic_optimization_is_left_alone() -> None:
     text = BEFORE.replace("    automatic_optimization = False\n\n", "")
     assert run_rules({"train.py": text}, RULE, unsafe=True).findings == ()

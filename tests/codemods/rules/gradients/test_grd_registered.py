@@ -181,6 +181,18 @@ def test_a_frozen_layer_that_an_optimizer_gets_is_named(name: str) -> None:
     assert findings(text, GRD003, **{"call.py": callback.format("pass")}) == [("GRD003", "manual")]
 
 
+@pytest.mark.parametrize("aside", ["# unfreeze it later", "print('what is frozen', 1)", "torch.set_grad_enabled(True)"])
+def test_what_thaws_nothing(aside: str) -> None:
+    text = model(USES, f"{FREEZES[next(iter(FREEZES))]}\n{HEADED}\n{aside}", adam(GROUPS))
+    assert findings(text, GRD003) == [("GRD003", "manual")]
+
+
+@pytest.mark.parametrize("thawing", ["self.unfreeze()", "Finetuning(self)", "run('unfreeze_all')", "set_grad(self)"])
+def test_what_may_thaw(thawing: str) -> None:
+    text = model(USES, f"{FREEZES[next(iter(FREEZES))]}\n{HEADED}\n{thawing}", adam(GROUPS))
+    assert findings(text, GRD003) == []
+
+
 def test_a_method_of_the_constructor_that_freezes_is_followed() -> None:
     text = model(USES, f"self.fix()\n{HEADED}", adam(GROUPS) + ELSEWHERE)
     assert findings(text, GRD003) == [("GRD003", "manual")]

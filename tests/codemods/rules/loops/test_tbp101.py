@@ -24,6 +24,19 @@ REWRITTEN = {
         changed((HEAD[HEAD.index("    def __init__") :], "")),
         "    automatic_optimization = False\n\n    def training_step",
     ),
+    "a constructor that saves its arguments": (
+        changed((FLAG, "        self.save_hyperparameters()\n")),
+        "        self.automatic_optimization = False\n        self.save_hyperparameters()\n",
+    ),
+    "a constructor that calls a method, and a comment on the flag": (
+        changed((FLAG, "        self.build()  # not automatic_optimization\n")),
+        "        self.automatic_optimization = False\n        self.build()",
+    ),
+    "a method that logs beside a comment on the flag": (
+        changed((FLAG, "        # not automatic_optimization\n"))
+        + "\n    def on_train_start(self):\n        self.log('started', 1)\n",
+        "        self.automatic_optimization = False\n",
+    ),
 }
 
 

@@ -98,6 +98,114 @@ def test_left_to_a_person(body: str, why: str) -> None:
     assert why in reason and "ckpt_path=" in reason
 
 
+JOB = (
+    "class Job:\n    def __init__(self):\n        self.trainer = Trainer(resume_from_checkpoint='a')\n\n"
+    "    def run(self, model):\n        self.trainer.fit(model)\n"
+)
+ANOTHER = "trainer = Trainer(max_epochs=1)"
+AGAIN = f"(Job):\n    def __init__(self):\n        self.{ANOTHER}\n"
+RESUMING = JOB.replace("__init__", "resume")
+
+
+@pytest.mark.parametrize(
+    ("body", "why"),
+    [
+        (f"{JOB}\n\nclass B{AGAIN}", "more than once"),
+        (f"class Base{AGAIN}\n\n{RESUMING}".replace("(Job)", "").replace("Job:", "Job(Base):"), "more than once"),
+        (RESUMING.replace("class Job:\n", f"class Job:\n    {ANOTHER}\n"), "more than once"),
+        (JOB.replace("class Job", "class Job(Unknown)"), "not seen"),
+        (f"{JOB}\n\nt = Job().trainer\nt.fit(1)\n", "handed on"),
+        (f"{JOB}\n\nj = Job()\nsetattr(j, 'trainer', find())\n", "by its name"),
+        (f"{JOB}\n\nj = Job()\nj.trainer, x = find(), 1\n", "not all"),
+        (f"{JOB}\n    def second(self, other, m):\n        other.trainer.fit(m)\n", "not all"),
+        (f"{JOB}\n    def second(self, m):\n        m.trainer.fit(m)\n", "not all"),
+        (f"{JOB}\n    def second(self, m):\n        use(self.trainer.fit)\n", "not all"),
+    ],
+)  # fmt: skip
+def test_an_attribute_that_may_be_another(body: str, why: str) -> None:
+    [reason] = refusals({"a.py": HEAD + body}, "LIT112")
+    assert why in reason and "ckpt_path=" in reason
+
+
+def test_an_attribute_that_another_file_sets() -> None:
+    other = f"from a import Job\nfrom pytorch_lightning import Trainer\n\n\nclass B{AGAIN}"
+    [reason] = refusals({"a.py": HEAD + JOB, "b.py": other}, "LIT112")
+    assert "more than once" in reason
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        "class Model(LightningModule):\n    def on_fit_end(self):\n        print(self.trainer.current_epoch)\n",
+        "def watch(model):\n    print(model.trainer.current_epoch)\n",
+        "class Other:\n    def go(self):\n        self.trainer = find()\n        self.trainer.fit(1)\n",
+    ],
+)  # fmt: skip
+def test_an_attribute_beside_others_of_its_name(more: str) -> None:
+    text = HEAD.replace("Trainer", "LightningModule, Trainer") + f"{JOB}\n\n{more}"
+    assert "self.trainer.fit(model, ckpt_path='a')" in rewritten({"a.py": text}, rule("LIT112"))["a.py"]
+
+
+RESUMED = "    t = Trainer(resume_from_checkpoint=%s)\n"
+
+
+@pytest.mark.parametrize(
+    ("body", "why"),
+    [
+        (f"def f(m):\n{RESUMED % 1}    def again():\n        t.fit(m)\n    t.fit(m)\n    run(again)\n", "handed on"),
+        ("t = Trainer(resume_from_checkpoint='a')\ndef again(m):\n    t.fit(m)\nt.fit(1)\nagain(2)\n", "handed on"),
+        (f"def f(m):\n    global t\n{RESUMED % 1}    t.fit(m)\n", "not seen"),
+        (f"def f(m):\n{RESUMED % 1}    go = t.fit\n    t.fit(m)\n    go(m)\n", "handed on"),
+        (f"def f(c):\n{RESUMED % 'c[0]'}    c[0] = None\n    t.fit(1)\n", "may change"),
+        (f"def f(c):\n{RESUMED % 'c.get'}    setup(c)\n    t.fit(1)\n", "may change"),
+        (f"def f(c):\n{RESUMED % 'c.a'}    setup(vars(c))\n    t.fit(1)\n", "may change"),
+        (f"def f(c):\n{RESUMED % 'c.a.b'}    setup(c.a)\n    t.fit(1)\n", "may change"),
+        (f"def f(c):\n{RESUMED % 'c.a'}    c.change()\n    t.fit(1)\n", "may change"),
+        (f"def f(c):\n{RESUMED % 'c.a'}    d = [c]\n    d[0].b = 1\n    t.fit(1)\n", "may change"),
+        (
+            "def f(ps):\n    for i in range(3):\n        p = ps[i]\n        if i == 0:\n"
+            f"        {RESUMED % 'p'}        t.fit(1)\n",
+            "may change",
+        ),
+    ],
+)  # fmt: skip
+def test_a_fit_or_a_change_that_is_not_seen(body: str, why: str) -> None:
+    [reason] = refusals({"a.py": HEAD + body}, "LIT112")
+    assert why in reason and "ckpt_path=" in reason
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        f"def f(c):\n{RESUMED % 'c.a'}    print(c)\n    m = Model(c.b, **vars(c))\n    c.d = 1\n    t.fit(m)\n",
+        f"def f(c):\n{RESUMED % 'c'}    c2 = 1\n    t.fit(c2)\n",
+        f"def f(c):\n{RESUMED % 'c[0]'}    m = Model(c.get(1), *c[1])\n    t.fit(m)\n",
+        f"def f(cs):\n    for c in cs:\n    {RESUMED % 'c.a'}        t.fit(1)\n",
+    ],
+)
+def test_what_changes_nothing_of_the_path(body: str) -> None:
+    assert "ckpt_path=c" in after(body)
+
+
+def test_a_nested_function_that_is_called_once_is_seen_through() -> None:
+    found = after(f"def f(m):\n{RESUMED % 1}\n    def again():\n        t.fit(m)\n\n    t.fit(m)\n    again()\n")
+    assert found.count("t.fit(m, ckpt_path=1)") == 2
+
+
+def test_a_module_whose_trainer_another_fits() -> None:
+    module = f"{HEAD}t = Trainer(resume_from_checkpoint='a')\nt.fit(1)\n"
+    for other in ("from a import t\n\nt.fit(2)\n", "import a\n\na.t.fit(2)\n"):
+        [reason] = refusals({"a.py": module, "n.py": other}, "LIT112")
+        assert "handed on" in reason
+    build = {"b.py": HEAD + BUILD, "a.py": "from b import build\n\nt = build()\nt.fit(1)\n"}
+    reasons = refusals({**build, "n.py": "from a import t\n\nt.fit(2)\n"}, "LIT112")
+    assert any("handed on" in reason for reason in reasons)
+    again = "from b import build\n\n\ndef f(m):\n    t = build()\n\n    def again():\n        t.fit(m)\n\n"
+    again += "    t.fit(m)\n    again()\n"
+    reasons = refusals({**build, "a.py": again}, "LIT112")
+    assert any("handed on" in reason for reason in reasons)
+
+
 def test_none_is_anothers() -> None:
     assert run_rules({"a.py": HEAD + "Trainer(resume_from_checkpoint=None)\n"}, rule("LIT112")).findings == ()
 

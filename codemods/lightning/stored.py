@@ -1,0 +1,36 @@
+"""Whether anything in a project may store to an attribute of some name."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Callable, Iterable
+
+from codemods.code.source import PythonFile
+from codemods.lightning.facts import Facts
+
+_STORED = r"\.{}\b\s*(?:[,:)\]|&+*/@%-]|=(?!=))"
+"""What follows an attribute that may be stored to."""
+
+
+def is_stored(
+    facts: Facts, open_file: Callable[[str], PythonFile | None], name: str, known: Iterable[tuple[str, int, int]] = ()
+) -> bool:
+    """Whether anything in the project may store to an attribute of that name, but for some places. `open_file` gives
+    the files, of which some may be newer than the facts."""
+    pattern = re.compile(_STORED.format(name).encode())
+    spoken = re.compile(rb"setattr\([^)]*[\"']" + name.encode() + rb"[\"']")
+    for path, source in facts.sources.items():
+        if source.kind not in ("python", "notebook") or name.encode() not in source.data:
+            continue
+        if spoken.search(source.data):
+            return True
+        if not pattern.search(source.data):
+            continue
+        file = open_file(path)
+        if file is None:
+            return True
+        for node in file.attributes(name):
+            if not isinstance(node.ctx, ast.Load) and (path, node.lineno, node.col_offset) not in known:
+                return True
+    return False

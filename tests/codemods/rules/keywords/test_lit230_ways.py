@@ -1,0 +1,60 @@
+"""Callbacks that something stands before, which others use too or make something else of: they are told, and stay."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import pytest
+
+from tests.codemods.support import rewritten, rule, run_rules
+
+HEAD = "from pytorch_lightning.callbacks import EarlyStopping, ModelCheckpoint\n"
+
+
+def levels(files: Mapping[str, str]) -> list[tuple[str, int, str]]:
+    """The places and levels of what is found, of which nothing may be rewritten."""
+    made = run_rules(files, rule("LIT230"))
+    assert (made.bugs, made.changes) == ((), ())
+    return sorted((item.path, item.span.line, item.fix) for item in made.findings)
+
+
+PARTIAL = f"from functools import partial\n{HEAD}make = partial(ModelCheckpoint, period=2)\nmake()\n"
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        "from a import make\nmake(period=4)\n",
+        "from a import make as build\nbuild(period=4)\n",
+        "import a\na.make(period=4)\n",
+        "def test(monkeypatch):\n    from a import make\n    make(period=4)\n",
+    ],
+)
+def test_a_partial_that_another_file_calls_too(other: str) -> None:
+    line = 3 if other.startswith("def") else 2
+    assert levels({"a.py": PARTIAL, "b.py": other}) == [("a.py", 3, "manual"), ("b.py", line, "manual")]
+
+
+@pytest.mark.parametrize(
+    "others",
+    [
+        {"b.py": "from a import *\nmake(every_n_epochs=4)\n"},
+        {"b.py": "import a\nbuild = getattr(a, 'make')\n"},
+        {"b.yaml": "callback:\n  _target_: a.make\n  period: 3\n"},
+        {"b.py": "from a import *\n", "c.py": "from b import make\nmake(every_n_epochs=4)\n"},
+    ],
+)
+def test_a_partial_that_another_file_may_call(others: Mapping[str, str]) -> None:
+    assert levels({"a.py": PARTIAL, **others}) == [("a.py", 3, "manual")]
+
+
+def test_a_partial_on_a_class_that_its_methods_call_too() -> None:
+    body = "class Build:\n    make = partial(ModelCheckpoint, period=2)\n    one = make()\n\n"
+    text = f"from functools import partial\n{HEAD}{body}    def two(self):\n        return self.make(period=4)\n"
+    assert levels({"a.py": text}) == [("a.py", 4, "manual"), ("a.py", 8, "manual")]
+
+
+@pytest.mark.parametrize("other", ["import a\n\ndef make(): ...\n", "# make\n", "from other import make\n"])
+def test_a_partial_whose_name_other_files_have_for_something_else(other: str) -> None:
+    after = rewritten({"a.py": PARTIAL, "b.py": other}, rule("LIT230"))
+    assert after == {"a.py": PARTIAL.replace("period", "every_n_epochs"), "b.py": other}
