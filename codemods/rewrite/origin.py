@@ -128,7 +128,9 @@ class Origin:
                     return False
                 if end - start <= length and (edit.start < edit.end or start < edit.start < end):
                     innermost, length = node, end - start
-        if innermost is not None and id(innermost) not in self._alike:
+        whole = length == edit.end - edit.start
+        between = innermost is None or (isinstance(innermost, ast.stmt) and hasattr(innermost, "body"))
+        if not (whole or between or id(innermost) in self._alike):
             return False  # what the normal form has as an attribute or keyword, say, the text has as a string
         return self._is_at_home(set(NAME.findall(edit.replacement)), around)
 
