@@ -64,13 +64,20 @@ class Told:
 
 
 def told(file: PythonFile, item: ClassNode) -> Told | None:
-    """What a class of a file says; None where it has no constructor and does not speak of the flag."""
+    """What a class of a file says; None where it has no constructor and does not speak of the flag. Two of one name
+    speak as one, since that is how others know them."""
+    found = _told(file, item)
+    others = (other for other in file.classes if other.qualname == item.qualname and other is not item)
+    if all(_told(file, other) == found for other in others):
+        return found
+    return Told(UNSURE, methods=frozenset(item.methods))
+
+
+def _told(file: PythonFile, item: ClassNode) -> Told | None:
     init = item.methods.get("__init__")
     spoken = FLAG in file.text
     if init is None and not spoken:
         return None
-    if spoken and sum(other.qualname == item.qualname for other in file.classes) > 1:
-        return Told(UNSURE, methods=frozenset(item.methods))
     reader = _Reader(file, item, spoken)
     body, fixed = reader.body() if spoken else (None, False)
     made = Told(body, fixed, setters=tuple(reader.setters()), read=spoken, methods=frozenset(item.methods))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Literal
 
@@ -93,12 +93,13 @@ def loops(file: PythonFile, facts: Facts, code: str) -> Iterator[Loop]:
     the rule `code`."""
     if not present(file) or file.path not in facts.files:
         return
-    names = [item.qualname for item in file.classes]
     for item in file.classes:
-        eventful = _flows(file, item)
-        fact = facts.files[file.path].find(item.qualname) if eventful else None
-        if fact is None or names.count(item.qualname) > 1 or facts.kind(fact) != MODULE:
+        if not (eventful := _flows(file, item)):
             continue
+        alike = [fact for fact in facts.files[file.path].classes if fact.name == item.qualname]
+        if not alike or any(facts.kind(fact) != MODULE for fact in alike):
+            continue
+        fact = alike[-1]
         reached = _reached(item, fact, facts, code, file)
         flows = tuple(flow for name, flow in eventful if name in reached)
         if flows:
@@ -117,7 +118,10 @@ def _shown(file: PythonFile) -> dict[str, Shown]:
     """What the classes of a file say, by name."""
     known: dict[str, Shown] | None = file.memo.get("loops.shown")
     if known is None:
-        known = file.memo["loops.shown"] = {item.qualname: _read(file, item) for item in file.classes}
+        known = file.memo["loops.shown"] = {}
+        for item in file.classes:
+            shown, before = _read(file, item), known.get(item.qualname)
+            known[item.qualname] = replace(shown, reached=shown.reached | before.reached) if before else shown
     return known
 
 
