@@ -70,16 +70,34 @@ class Notebook(PythonFile):
 
     def encode(self, text: str) -> bytes:
         """The notebook with the cells of a new text. Raises ValueError where that is not laid out in its cells."""
-        parts = _CELL_LINE.split(text)
-        if parts[0] or [int(index) for index in parts[1::2]] != [cell.index for cell in self.cells]:
-            raise ValueError("the rewrite goes beyond a cell")
+        texts = self._by_cell(text)
         raw = self.raw
-        bodies = _with_imports_beside_others(_CELL_LINE.split(self.text)[2::2], parts[2::2])
+        bodies = _with_imports_beside_others(_CELL_LINE.split(self.text)[2::2], texts)
         for cell, body in reversed(list(zip(self.cells, bodies, strict=True))):
             source = _unmasked(body.removesuffix("\n"), cell)
             if source != cell.source:
                 raw = _spliced(raw, cell, source)
         return (BOM if self.bom else b"") + raw.encode()
+
+    def _by_cell(self, text: str) -> list[str]:
+        """The cells of a new text. The comment above a cell goes with its first statement: what then stands behind a
+        cell that is as it was belongs to the next."""
+        parts, was = _CELL_LINE.split(text), _CELL_LINE.split(self.text)[2::2]
+        there = list(map(int, parts[1::2]))
+        if parts[0] or there != [cell.index for cell in self.cells if cell.index in there]:
+            raise ValueError("the rewrite goes beyond a cell")
+        bodies = iter(parts[2::2])
+        made: list[str] = []
+        for cell in self.cells:
+            if cell.index in there:
+                made.append(next(bodies))
+            elif made and made[-1].startswith(before := was[len(made) - 1]):
+                made[-1:] = [before, made[-1].removeprefix(before)]
+            elif made and not made[-1].strip():
+                made.append("")
+            else:
+                raise ValueError("the rewrite goes beyond a cell")
+        return made
 
     def place(self, span: Span) -> tuple[int | None, Span]:
         """The number of the cell that a place of the text is in, and the place counted from there."""

@@ -136,9 +136,20 @@ def test_a_notebook_that_cannot_be_read_is_named() -> None:
 def test_an_edit_beyond_a_cell_is_refused() -> None:
     found = parsed(book("a = 1", "b = 2"))
     with pytest.raises(ValueError, match="beyond a cell"):
-        found.encode(found.text.replace("# [fixer cell 1]\n", ""))
+        found.encode(found.text.replace("\n# [fixer cell 1]\n", " +\\\n"))
     with pytest.raises(ValueError, match="beyond a cell"):
         found.encode("import os\n" + found.text)
+    with pytest.raises(ValueError, match="beyond a cell"):
+        found.encode(found.text.replace("# [fixer cell 1]\n", "# [fixer cell 0]\n"))
+
+
+def test_the_first_statement_of_a_cell_may_go() -> None:
+    """The comment that parts the cells goes with it."""
+    found = parsed(book("a = 1", "b = 2\nc = 3", "d = 4", "e = 5"))
+    one = found.encode(found.text.replace("# [fixer cell 1]\nb = 2\n", ""))
+    assert [cell.source for cell in parsed(one.decode()).cells] == ["a = 1", "c = 3", "d = 4", "e = 5"]
+    two = found.encode(found.text.replace("# [fixer cell 1]\nb = 2\nc = 3\n# [fixer cell 2]\nd = 4\n", ""))
+    assert ["".join(cell["source"]) for cell in json.loads(two)["cells"]] == ["a = 1", "", "", "e = 5"]
 
 
 def test_a_lost_magic_is_refused() -> None:
