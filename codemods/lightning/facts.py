@@ -278,6 +278,7 @@ class Facts:
         """What a class is: one of KINDS, `other` where no base leads to Lightning, None where it cannot
         be told (a base is unknown, or comes from another library)."""
         if item not in self._kinds:
+            self._kinds[item] = "other"  # where a class leads back to itself
             self._kinds[item] = self._kind(item)
         return self._kinds[item]
 
@@ -291,7 +292,21 @@ class Facts:
                     return CALLBACK
                 if base is None or (base != "object" and not self.find_class(base, member.path)):
                     unknown = unknown or not _plain(base)
-        return None if unknown else "other"
+        return None if unknown else self._kind_below(item) or "other"
+
+    def _kind_below(self, item: ClassFact) -> str | None:
+        """What a class without a base from outside is mixed into, where all its subclasses are of that kind."""
+        if any((base or "").startswith("torch.") for member in self.ancestry(item) for base in member.bases):
+            return None  # such a class is a part of others as well
+        kinds = {self.kind(each) if self._is_first(item, each) else None for each in self.subclasses(item)}
+        return kinds.pop() if len(kinds) == 1 and kinds <= KINDS else None
+
+    def _is_first(self, item: ClassFact, below: ClassFact) -> bool:
+        """Whether Python looks at a class before the bases of Lightning, whose methods stand for its own else."""
+        names = [each for each in self.lineage(below) if each == item or isinstance(each, str)]
+        return item in names[:1] or not any(
+            isinstance(each, str) and each in KINDS for each in names[: names.index(item)]
+        )
 
     def unresolved_bases(self, left_out: Container[str] = ()) -> set[str]:
         """Dotted names of bases that stand in no file read so far and are not Lightning's own; those of the

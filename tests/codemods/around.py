@@ -123,6 +123,20 @@ def mixin_behind(text: str) -> Files | None:
     return {"train.py": f"from abc import ABC\n{text}".replace(f"{name}({base})", f"{name}({base}, ABC)", 1)}
 
 
+def mixin_of_all(text: str, behind: bool = False) -> Files | None:
+    """The class as one without a base, which is mixed into one of that name, in front of Lightning's or behind."""
+    found = _parts(text)
+    if found is None or found[2].decorator_list or found[2].keywords:
+        return None
+    before, own, node, after = found
+    bases = ", ".join(map(ast.unparse, node.bases))
+    if not re.search(ROOTS, bases):
+        return None
+    _, _, body = own.partition("\n")
+    mixed = f"{bases}, Part" if behind else f"Part, {bases}"
+    return {"train.py": f"{before}class Part:\n{body}\n\nclass {node.name}({mixed}):\n    pass\n{after}"}
+
+
 def other_file(text: str) -> Files | None:
     found = _parts(text)
     if found is None or not found[3].strip():
@@ -228,7 +242,7 @@ AROUND: Mapping[str, Callable[[str], Files | None]] = {
     made.__name__.replace("_", " "): made
     for made in (
         two_classes, class_in_branches, import_fallback, star_import, longer_names, tabs, laid_out_anew,
-        argument_a_line, subclass, other_class, own_base, mixin_behind, other_file, through_a_package,
+        argument_a_line, subclass, other_class, own_base, mixin_behind, mixin_of_all, other_file, through_a_package,
         through_a_star, in_main, twice, package, notebook, notebook_beside, notebook_of_cells, more_parameters,
         typed, imported_for_types,
     )

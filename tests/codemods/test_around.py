@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from tests.codemods.around import AROUND, put
+from tests.codemods.around import AROUND, mixin_of_all, put
 from tests.codemods.neutrality import fired, outcome
 from tests.codemods.support import run_rules
 
-LOST = {
-    ("TBP108-0", "subclass"): "what the class and its Trainer say is one finding where it is left to a person",
-}
+ONE = "what the class and its Trainer say is one finding where it is left to a person"
+LOST = {("TBP108-0", "subclass"): ONE, ("TBP108-0", "mixin of all"): ONE}
 """What vanishes, by example and surroundings, each with the reason."""
 CASES = fired()
 
@@ -34,3 +33,14 @@ def test_no_rewrite_is_thrown_away(around: str) -> None:
     ]
     assert any(item.changes for item in made)
     assert [item.bugs for item in made if item.bugs] == []
+
+
+def test_what_lightning_stands_in_front_of_is_not_rewritten() -> None:
+    """Of a class that is mixed in behind Lightning's, Python takes no hook and runs no constructor."""
+    made = [
+        (case.name, run_rules(files, case.rule, pins=case.example.pins))
+        for case in CASES
+        if case.rule.code[:3] in ("TBP", "OPT", "BWD") and (files := mixin_of_all(case.example.before, behind=True))
+    ]
+    assert len(made) > 20
+    assert [(name, item.findings[0].message) for name, item in made if item.changes] == []
