@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 _DOCUMENTS = (".md", ".rst")
 _LINE = re.compile(r"(?P<path>.+?):(?P<line>\d+): (?P<what>.+)", re.DOTALL)
 _UNREAD = "not read"
-_ARGUMENT = re.compile(r"\w+\((\w+)=\.\.\.\)")
+_ARGUMENT = re.compile(r"(?P<owner>\w+)\((?P<name>\w+)=\.\.\.\)")
 _CALL = 40
 """How many lines of a call are looked at for one of its arguments."""
 _SURROUNDINGS = re.compile(
@@ -98,7 +98,9 @@ def _unnamed(seen: Iterable[Stop], found: Sequence[Stop]) -> Iterator[Stop]:
         following = (other.line or 0 for other in every if (other.path, other.what) == (stop.path, stop.what))
         end = min((number for number in following if number > line), default=line + _CALL)
         named = match and any(
-            other.path == stop.path and f"`{match[1]}=`" in other.what and line <= (other.line or 0) < end
+            (other.path, other.cell) == (stop.path, None)
+            and f"`{match['name']}=` of {match['owner']} " in f"{other.what} "
+            and line <= (other.line or 0) < end
             for other in found
         )
         if not named:

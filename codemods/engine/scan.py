@@ -256,10 +256,13 @@ def _base_paths(facts: Facts, by_path: Mapping[str, Source]) -> set[str]:
 
 
 def _packages(facts: Facts, sources: Mapping[str, Source]) -> set[str]:
-    """What names the modules around the files that were read: through it others know what they define."""
+    """What names the modules around the files that were read, and what a star brings there: through it others know what
+    they define."""
     folders = {parent.as_posix() for path in facts.files for parent in PurePosixPath(path).parents}
     places = (f"{folder}/__init__.py".removeprefix("./") for folder in folders)
-    return {place for place in places if place in sources and b"import" in sources[place].data}
+    found = {place for place in places if place in sources and b"import" in sources[place].data}
+    stars = ((star, path) for path, file in facts.files.items() if path in found for star in file.stars)
+    return found | {path for star, near in stars if (path := facts.path_of(star, near))}
 
 
 def _order(finding: Finding) -> tuple[Any, ...]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
@@ -36,7 +37,10 @@ def collect_file(file: PythonFile, collected: Mapping[str, Any]) -> FileFacts:
         path=file.path,
         module=file.module,
         exports={name: target for name, target in exports.items() if target != own + name},
+        bound=frozenset(file.scope.bindings),
+        unsure=frozenset(_unsure(file)),
         stars=file.scope.stars,
+        public=_public(file),
         classes=tuple(
             ClassFact(
                 item.qualname,
@@ -52,6 +56,26 @@ def collect_file(file: PythonFile, collected: Mapping[str, Any]) -> FileFacts:
         collected=collected,
         fits_of_made=tuple(_fits_of_made(file)),
     )
+
+
+def _unsure(file: PythonFile) -> Iterator[str]:
+    """The names of a module that may stand for several things, classes that are not alike among them."""
+    for name, targets in file.scope.bindings.items():
+        if len({canonical(target) for target in targets}) > 1:
+            yield name
+    told = Counter(item.qualname for item in file.classes)
+    for name in (name for name, number in told.items() if number > 1):
+        if len({ast.dump(item.node) for item in file.classes if item.qualname == name}) > 1:
+            yield name
+
+
+def _public(file: PythonFile) -> frozenset[str] | None:
+    """What `__all__` names where it is written out at once; a star brings nothing else."""
+    spoken = [node for node, _ in file.nodes_near(["__all__"]) if isinstance(node, ast.Name) and node.id == "__all__"]
+    values = [node.value for node in file.tree.body if isinstance(node, ast.Assign) and node.targets == spoken]
+    listed = values[0].elts if values and isinstance(values[0], ast.List | ast.Tuple) else []
+    names = [node.value for node in listed if isinstance(node, ast.Constant) and isinstance(node.value, str)]
+    return frozenset(names) if names and len(names) == len(listed) else None
 
 
 def _named(file: PythonFile, *names: str) -> list[CallNode]:

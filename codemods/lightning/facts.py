@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Container, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -71,14 +71,19 @@ class TrainerFact:
 
 @dataclass(frozen=True)
 class FileFacts:
-    """What one file adds to the facts. `exports` are the module's names that stand for something imported, `stars` the
-    modules that it imports all names of, `collected` what each rule's own `collect` returned, `fits_of_made` what is
-    fitted by what other functions give: their dotted names, each with that of a class, None where it cannot be seen."""
+    """What one file adds to the facts. `exports` are the module's names that stand for something imported, `bound` all
+    that it binds, those in `unsure` to several things; `stars` the modules that it imports all names of, `public` what
+    it names in `__all__` (None where it has none); `collected` what each rule's own `collect` returned, `fits_of_made`
+    what is fitted by what other functions give: their dotted names, each with that of a class, None where it cannot be
+    seen."""
 
     path: str
     module: str
     exports: Mapping[str, str]
+    bound: frozenset[str]
+    unsure: frozenset[str]
     stars: tuple[str, ...]
+    public: frozenset[str] | None
     classes: tuple[ClassFact, ...]
     trainers: tuple[TrainerFact, ...]
     indirect_trainers: bool
@@ -176,7 +181,7 @@ class Facts:
         suffix = module.replace(".", "/")
         fits = [path for path, stem in paths if stem == suffix or stem.endswith(f"/{suffix}")]
         if len(fits) > 1:
-            fits = [path for path in fits if path.rpartition("/")[0] == near.rpartition("/")[0]]
+            fits = _nearest(fits, near)
         return fits[0] if len(fits) == 1 else None
 
     @cached_property
@@ -241,21 +246,48 @@ class Facts:
     def _find_class(self, dotted: str, near: str, seen: set[tuple[str, str]]) -> ClassFact | None:
         module, _, name = dotted.rpartition(".")
         path = self.module_path(module, near)
-        if path is None or (path, name) in seen:
+        if path is None or (path, name) in seen or name in self.files[path].unsure:
             return None
-        if (path, name) in self._classes:
-            return self._classes[path, name]
         seen.add((path, name))
-        file = self.files[path]
-        targets = [file.exports[name]] if name in file.exports else [f"{star}.{name}" for star in reversed(file.stars)]
-        return next((found for target in targets if (found := self._find_class(target, path, seen))), None)
+        file, found = self.files[path], self._classes.get((path, name))
+        if found is None and name not in file.bound:
+            return self._find_by_star(file, name, seen)
+        if found is None and name in file.exports:
+            found = self._find_class(file.exports[name], path, seen)
+        return None if found and self._is_hidden(file, name, found, seen) else found
+
+    def _is_hidden(self, file: FileFacts, name: str, found: ClassFact, seen: set[tuple[str, str]]) -> bool:
+        """Whether a star of a file, which may stand behind what binds a name there, brings another of that name."""
+        for star in file.stars:
+            path = self.module_path(star, file.path)
+            bound = path and (path, name) not in seen and name in self.files[path].bound
+            if bound and self._find_class(f"{star}.{name}", file.path, set(seen)) != found:
+                return True
+        return False
+
+    def _find_by_star(self, file: FileFacts, name: str, seen: set[tuple[str, str]]) -> ClassFact | None:
+        """The class that a file has by a star, of which the last wins; one whose names cannot be seen may have any."""
+        for star in reversed(file.stars):
+            path = self.module_path(star, file.path)
+            if path is None:
+                opened = self.open(self.path_of(star, file.path) or "")
+                if opened is None or name in opened.scope.bindings or opened.scope.stars:
+                    return None
+                continue
+            other = self.files[path]
+            if name not in other.public if other.public is not None else name.startswith("_"):
+                continue
+            if found := self._find_class(f"{star}.{name}", file.path, seen):
+                return found
+            if name in other.bound or other.stars:
+                return None
+        return None
 
     def module_path(self, module: str, near: str) -> str | None:
         """The file of a dotted module, seen from the file `near`; None where there is none, or several."""
         paths = self._modules.get(module, ())
         if len(paths) > 1:
-            folder = near.rpartition("/")[0]
-            paths = tuple(path for path in paths if path.rpartition("/")[0] == folder)
+            paths = tuple(_nearest(paths, near))
         return paths[0] if len(paths) == 1 else None
 
     def ancestry(self, item: ClassFact) -> tuple[ClassFact, ...]:
@@ -317,19 +349,19 @@ class Facts:
                 continue
             for base in item.bases:
                 if base and base not in KINDS and not self.find_class(base, item.path):
-                    found.add(self._through_exports(base, item.path))
+                    found |= self._through_exports(base, item.path)
         return found
 
-    def _through_exports(self, dotted: str, near: str) -> str:
-        """Where a name that a module of the project re-exports comes from, as far as files were read."""
+    def _through_exports(self, dotted: str, near: str) -> set[str]:
+        """Where a name that a module of the project re-exports may come from, as far as files were read."""
         for _ in range(8):
             module, _, name = dotted.rpartition(".")
             path = self.module_path(module, near)
-            target = self.files[path].exports.get(name) if path else None
-            if not path or not target:
-                return dotted
-            dotted, near = target, path
-        return dotted
+            file = self.files[path] if path else None
+            if file is None or name not in file.exports:
+                return {dotted, *(f"{star}.{name}" for star in (file.stars if file else ()))}
+            dotted, near = file.exports[name], file.path
+        return {dotted}
 
     def subclasses(self, item: ClassFact) -> Iterator[ClassFact]:
         """The project's classes that have `item` among their project-local bases."""
@@ -356,6 +388,12 @@ _PLAIN = (
     "unittest.",
     "Exception",
 )
+
+
+def _nearest(paths: Iterable[str], near: str) -> list[str]:
+    """Of the modules of one name those beside a file, which is where a script looks first; a package is none."""
+    folder, _, name = near.rpartition("/")
+    return [path for path in paths if path.rpartition("/")[0] == folder and name != "__init__.py"]
 
 
 def _plain(base: str | None) -> bool:

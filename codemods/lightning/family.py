@@ -26,11 +26,6 @@ def _family(facts: Facts, item: ClassFact) -> tuple[ClassFact, ...]:
     return tuple(other for other in dict.fromkeys(every) if other != item)
 
 
-def kin(facts: Facts, item: ClassFact) -> list[ClassFact]:
-    """Its bases and its subclasses."""
-    return [*facts.ancestry(item)[1:], *facts.subclasses(item)]
-
-
 def speaks(facts: Facts, item: ClassFact, of: re.Pattern[str]) -> bool:
     """Whether the text of a class speaks of something, as far as that can be read."""
     file = facts.open(item.path)

@@ -105,9 +105,9 @@ def _repeated(flow: Flow, event: Event, step: Event) -> bool:
 def _match(file: PythonFile, loop: Loop, flow: Flow, window: Window, ddp: Ddp) -> Match:
     last = window.passes[-1]
     place = file.span(flow.statement(last.path))
-    missed = [] if ddp.looks or not ddp.sure else _missed(file, loop, flow, window)
+    missed = [] if ddp.looks or not ddp.sure else _missed(loop, flow, window)
     names = " and ".join(f"self.{name}" for name in missed)
-    if missed and not loop.relatives:
+    if missed and not (loop.relatives or SHARES.search(class_text(file, loop))):
         reason = (
             f"Not rewritten: an earlier pass goes back to {names}, this one does not, and DDP ({ddp.place}) waits for "
             "every parameter in each pass: the ranks step with gradients of their own, and the next pass fails "
@@ -130,10 +130,8 @@ def _match(file: PythonFile, loop: Loop, flow: Flow, window: Window, ddp: Ddp) -
     return Match(place, MESSAGE, "safe", REASON, edits=edit(flow, *steps))
 
 
-def _missed(file: PythonFile, loop: Loop, flow: Flow, window: Window) -> list[str]:
+def _missed(loop: Loop, flow: Flow, window: Window) -> list[str]:
     """The modules that an earlier pass goes back to and the last one does not, going by the class alone."""
-    if SHARES.search(class_text(file, loop)):
-        return []
     found = [read_pass(flow.statement(event.path), flow.function) for event in window.passes]
     reached = [reach_of(item.loss, loop.item, flow.function) for item in found if item]
     if len(reached) != len(found):

@@ -10,7 +10,7 @@ from codemods.code.nodes import every_node
 from codemods.code.source import ClassNode, PythonFile
 from codemods.code.syntax import Function, is_false, is_made_frozen, is_self_attribute, own_nodes, self_name
 from codemods.lightning.facts import ClassFact, Facts
-from codemods.lightning.family import kin, speaks
+from codemods.lightning.family import family, speaks
 from codemods.rule import Example, Match, Rule
 from codemods.rules.gradients.find import modules
 from codemods.rules.gradients.optimized import assignments, given
@@ -86,7 +86,7 @@ def _class(file: PythonFile, item: ClassNode) -> Iterator[Match]:
 
 def _is_shared(fact: ClassFact, facts: Facts) -> bool:
     """Whether relatives of the class may thaw what it freezes."""
-    return any(speaks(facts, other, TOUCHES) for other in kin(facts, fact))
+    return any(speaks(facts, other, TOUCHES) for other in family(facts, fact))
 
 
 def _frozen(item: ClassNode, init: Function) -> list[tuple[str, ast.stmt]]:

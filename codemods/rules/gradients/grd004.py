@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from codemods.code.source import ClassNode, PythonFile
 from codemods.code.syntax import Function, is_self_attribute, own_nodes, self_name
 from codemods.lightning.facts import ClassFact, Facts
-from codemods.lightning.family import kin, speaks
+from codemods.lightning.family import family, speaks
 from codemods.rule import Example, Match, Rule
 from codemods.rules.gradients.classes import NN, is_module
 from codemods.rules.gradients.containers import written
@@ -56,7 +56,7 @@ def _is_shared(item: ClassNode, fact: ClassFact, facts: Facts) -> bool:
         return True
     names = "|".join(re.escape(name) for name in attributes_of(item))
     touches = re.compile(rf"optimizer|parameter|requires_grad|[Ff]reeze|setattr|__dict__|\b(?:{names})\b")
-    return any(speaks(facts, other, touches) for other in kin(facts, fact))
+    return any(speaks(facts, other, touches) for other in family(facts, fact))
 
 
 def _is_fresh(

@@ -1,0 +1,77 @@
+"""Which class a name stands for that a package hands on: what Python takes, or none."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from tests.codemods.support import rewritten, rule, run_rules
+
+OURS = "import pytorch_lightning as pl\n\n\nclass Trainer(pl.Trainer):\n    pass\n"
+OTHER = "class Trainer:\n    def __init__(self, gpus=None, **kwargs):\n        self.gpus = gpus\n"
+OWN = OTHER.replace("class Trainer", "class Own")
+USE = "from pkg import Trainer\n\ntrainer = Trainer(gpus=2)\n"
+RULES = (rule("LIT101"), rule("LIT110"))
+FOUND = {
+    "by name": "from .a import Trainer\n",
+    "by a star": "from .a import *\n",
+    "by a star behind others": "from .own import *\nfrom .a import *\n",
+    "by two modules": "from .b import *\n",
+    "by either of two spellings": "try:\n    from .a import Trainer\nexcept:\n    from pkg.a import Trainer\n",
+}
+NOT_FOUND = {
+    "a function of that name": "from .a import *\nfrom .own import Own\n\n\ndef Trainer(**given):\n    return Own()\n",
+    "bound again": "from .a import *\nfrom .own import Own\n\nTrainer = Own\n",
+    "bound again at times": "from .a import *\nfrom .own import Own\n\nif __debug__:\n    Trainer = Own\n",
+    "wrapped": "from .a import Trainer\n\nTrainer = len(Trainer)\n",
+    "not in __all__": "from .other import *\nfrom .listed import *\n",
+    "hidden by a later star": "from .a import Trainer\nfrom .other import *\n",
+    "a star of a stranger": "from .a import *\nfrom ignite.trainers import *\n",
+    "one of two": "try:\n    from .own import Own as Trainer\nexcept ImportError:\n    from .a import Trainer\n",
+    "a module of that name elsewhere": "from models import *\n",
+}
+
+
+def package(init: str) -> dict[str, str]:
+    return {
+        "pkg/__init__.py": init,
+        "pkg/a.py": OURS,
+        "pkg/b.py": "from .a import *\n",
+        "pkg/own.py": OWN,
+        "pkg/other.py": OTHER,
+        "pkg/listed.py": f"__all__ = ['Other']\n{OURS}",
+        "pkg/models.py": OURS,
+        "models.py": OTHER,
+        "train.py": USE,
+    }
+
+
+@pytest.mark.parametrize("name", FOUND)
+def test_a_class_is_known_through_its_package(name: str) -> None:
+    new = rewritten(package(FOUND[name]), *RULES)["train.py"]
+    assert new.endswith('trainer = Trainer(accelerator="gpu", devices=2)\n')
+
+
+@pytest.mark.parametrize("name", NOT_FOUND)
+def test_another_class_is_not_taken_for_it(name: str) -> None:
+    assert "train.py" not in run_rules(package(NOT_FOUND[name]), *RULES, unsafe=True).final()
+
+
+def test_circles_end() -> None:
+    files = {"pkg/__init__.py": "from .a import *\n", "pkg/a.py": "from pkg import *\nfrom pkg.b import *\n",
+             "pkg/b.py": "from .a import *\n", "train.py": USE}  # fmt: skip
+    assert run_rules(files, *RULES).changes == ()
+
+
+def notebook(*cells: str) -> str:
+    made = [{"cell_type": "code", "metadata": {}, "source": cell.splitlines(keepends=True)} for cell in cells]
+    return json.dumps({"cells": made, "metadata": {}, "nbformat": 4, "nbformat_minor": 4})
+
+
+@pytest.mark.parametrize("order", [(OURS, OTHER), (OTHER, OURS)])
+def test_of_two_classes_of_one_name_neither_is_taken_for_the_other(order: tuple[str, str]) -> None:
+    first, second = order
+    call = "Trainer(gpus=2)\n"
+    assert run_rules({"train.ipynb": notebook(first, call, second, call)}, *RULES, unsafe=True).changes == ()
+    assert run_rules({"train.py": f"{first}\n\n{call}\n\n{second}\n\n{call}"}, *RULES, unsafe=True).changes == ()
