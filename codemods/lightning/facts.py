@@ -304,7 +304,7 @@ class Facts:
     def _bases(self, item: ClassFact | str) -> list[ClassFact | str]:
         if isinstance(item, str):
             return []
-        return [self.find_class(base, item.path) or base for base in item.bases if base]
+        return [self.find_class(base, item.path) or self._meant(base, item.path) or base for base in item.bases if base]
 
     def kind(self, item: ClassFact) -> str | None:
         """What a class is: one of KINDS, `other` where no base leads to Lightning, None where it cannot
@@ -318,6 +318,7 @@ class Facts:
         unknown = False
         for member in self.ancestry(item):
             for base in member.bases:
+                base = self._meant(base, member.path)
                 if base in KINDS:
                     return base
                 if base and base.startswith(CALLBACKS):
@@ -325,6 +326,17 @@ class Facts:
                 if base is None or (base != "object" and not self.find_class(base, member.path)):
                     unknown = unknown or not _plain(base)
         return None if unknown else self._kind_below(item) or "other"
+
+    def _meant(self, base: str | None, near: str) -> str | None:
+        """A base, by Lightning's name where a module of the project has it or its package from there."""
+        parts = (base or "").split(".")
+        for end in range(len(parts) - 1, 0, -1):
+            path = self.module_path(".".join(parts[:end]), near)
+            file = self.files[path] if path else None
+            if file and parts[end] in file.exports and parts[end] not in file.unsure:
+                found = canonical(".".join([file.exports[parts[end]], *parts[end + 1 :]]))
+                return found if found.startswith(f"{ROOT}.") else base
+        return base
 
     def _kind_below(self, item: ClassFact) -> str | None:
         """What a class without a base from outside is mixed into, where all its subclasses are of that kind."""

@@ -137,6 +137,16 @@ def mixin_of_all(text: str, behind: bool = False) -> Files | None:
     return {"train.py": f"{before}class Part:\n{body}\n\nclass {node.name}({mixed}):\n    pass\n{after}"}
 
 
+def own_import(text: str) -> Files | None:
+    """Lightning is taken from a module of the project."""
+    taken = r"^(?:import pytorch_lightning as pl|from (?:pytorch_lightning|lightning.pytorch) import [\w, ]+)$"
+    match = re.search(taken, text, re.MULTILINE)
+    if match is None or " as " in match[0].removesuffix(" as pl") or _is_headed(text):
+        return None
+    names = "pl" if match[0].endswith(" as pl") else match[0].partition(" import ")[2]
+    return {"compat.py": f"{match[0]}\n", "train.py": text.replace(match[0], f"from compat import {names}", 1)}
+
+
 def other_file(text: str) -> Files | None:
     found = _parts(text)
     if found is None or not found[3].strip():
@@ -242,9 +252,9 @@ AROUND: Mapping[str, Callable[[str], Files | None]] = {
     made.__name__.replace("_", " "): made
     for made in (
         two_classes, class_in_branches, import_fallback, star_import, longer_names, tabs, laid_out_anew,
-        argument_a_line, subclass, other_class, own_base, mixin_behind, mixin_of_all, other_file, through_a_package,
-        through_a_star, in_main, twice, package, notebook, notebook_beside, notebook_of_cells, more_parameters,
-        typed, imported_for_types,
+        argument_a_line, subclass, other_class, own_base, mixin_behind, mixin_of_all, own_import, other_file,
+        through_a_package, through_a_star, in_main, twice, package, notebook, notebook_beside, notebook_of_cells,
+        more_parameters, typed, imported_for_types,
     )
 }  # fmt: skip
 

@@ -58,6 +58,17 @@ def test_another_class_is_not_taken_for_it(name: str) -> None:
     assert "train.py" not in run_rules(package(NOT_FOUND[name]), *RULES, unsafe=True).final()
 
 
+@pytest.mark.parametrize("folder", ["", "src/"])
+def test_lightning_is_known_through_a_module_that_imports_it(folder: str) -> None:
+    files = {
+        f"{folder}compat.py": "try:\n    import lightning.pytorch as pl\nexcept:\n    import pytorch_lightning as pl\n",
+        f"{folder}train.py": "from compat import pl\n\ntrainer = pl.Trainer(gpus=2)\n",
+    }
+    assert 'pl.Trainer(accelerator="gpu", devices=2)' in rewritten(files, *RULES)[f"{folder}train.py"]
+    other = {**files, f"{folder}compat.py": "import other as pl\n"}
+    assert run_rules(other, *RULES).changes == ()
+
+
 def test_circles_end() -> None:
     files = {"pkg/__init__.py": "from .a import *\n", "pkg/a.py": "from pkg import *\nfrom pkg.b import *\n",
              "pkg/b.py": "from .a import *\n", "train.py": USE}  # fmt: skip
