@@ -94,7 +94,7 @@ def _declaring(facts: Facts, file: PythonFile, name: str) -> list[PythonFile]:
     paths = (
         path
         for path, source in facts.sources.items()
-        if path != file.path and b"add_argument" in source.data and spoken.search(source.data)
+        if path != file.path and b"add_argument" in source.unescaped and spoken.search(source.unescaped)
     )
     return [opened for path in sorted(paths) if (opened := facts.open(path))]
 

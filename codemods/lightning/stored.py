@@ -21,11 +21,11 @@ def is_stored(
     pattern = re.compile(_STORED.format(name).encode())
     spoken = re.compile(rb"setattr\([^)]*[\"']" + name.encode() + rb"[\"']")
     for path, source in facts.sources.items():
-        if source.kind not in ("python", "notebook") or name.encode() not in source.data:
+        if source.kind not in ("python", "notebook") or name.encode() not in source.unescaped:
             continue
-        if spoken.search(source.data):
+        if spoken.search(source.unescaped):
             return True
-        if not pattern.search(source.data):
+        if not pattern.search(source.unescaped):
             continue
         file = open_file(path)
         if file is None:

@@ -23,6 +23,7 @@ STEPS = 200
 """So many expressions are looked at for one answer."""
 WHOLE = r"\b(?:exec|globals)\("
 """What may bind any name of a module."""
+_CODE = ("python", "notebook")
 Within = tuple[ast.AST, ...]
 Use = tuple[PythonFile, ast.expr, CallNode | None]
 """A reading of a name, with the call that it is called by."""
@@ -236,7 +237,7 @@ class _Reader:
     def _speaking(self, name: str) -> Iterator[PythonFile]:
         word = re.compile(rb"\b" + name.encode() + rb"\b")
         for path, source in sorted(self.facts.sources.items()):
-            spoken = source.kind == "python" and name.encode() in source.data and word.search(source.data)
+            spoken = source.kind in _CODE and name.encode() in source.unescaped and word.search(source.unescaped)
             if spoken and (opened := self.open(path)) is not None:
                 yield opened
 
@@ -344,7 +345,7 @@ class _Reader:
             spelled = re.compile(rb"\b" + name.encode() + rb"\s*(?::[^=\n]+)?=\s*[\"']")
             found: dict[object, Constant] = {}
             for path, source in sorted(self.facts.sources.items()):
-                file = self.open(path) if source.kind == "python" and spelled.search(source.data) else None
+                file = self.open(path) if source.kind in _CODE and spelled.search(source.unescaped) else None
                 for value in texts_put_on(file, name) if file else ():
                     found.setdefault(value.value, Constant(value, f"{path}:{value.lineno}"))
             self.facts.memo[asked] = tuple(found.values())

@@ -50,7 +50,7 @@ class Lent:
 
     def _is_said_elsewhere(self, form: str, name: str) -> bool:
         said = re.compile(form.format(name).encode())
-        return any(said.search(item.data) for path, item in self.sources.items() if path != self.file.path)
+        return any(said.search(item.unescaped) for path, item in self.sources.items() if path != self.file.path)
 
     def is_at_home(self, words: set[str], nodes: Iterable[ast.AST]) -> bool:
         """Whether words say in each of some helpers' nodes what they say where these are called."""
