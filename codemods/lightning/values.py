@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from codemods.code.bound import is_bound_elsewhere
 from codemods.code.reaching import PARAMETER, Definition, definitions, reaching
 from codemods.code.source import CallNode, ClassNode, PythonFile
 from codemods.code.syntax import Function, is_self_attribute, own_nodes, self_name
@@ -158,7 +159,8 @@ class _Reader:
         shared = re.search(rf"^\s*global\b.*\b{name}\b|{WHOLE}", file.text, re.MULTILINE)
         first = min((item.value.lineno if item.value else 0 for item in definitions(file.tree, name)), default=0)
         stars = (node.lineno for node in file.imports if any(item.name == "*" for item in node.names))
-        if shared or any(line > first for line in stars) or is_stored(self.facts, self.open, name, ()):
+        stored = is_stored(self.facts, self.open, name) or is_bound_elsewhere(self.facts.sources, file.path, name)
+        if shared or stored or any(line > first for line in stars):
             return Constants(found.found, f"`{name}` may be bound elsewhere", found.called)
         return found
 

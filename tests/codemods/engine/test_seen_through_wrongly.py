@@ -41,6 +41,26 @@ HELD = {
         "a.py": f"{HEAD}VALUE = None\n\n\ndef run():\n    " + RUN.format("VALUE"),
         "b.py": 'import a\n\na.VALUE = "full"\na.run()\n',
     },
+    "a constant that a test patches": {
+        "a.py": f"{HEAD}VALUE = None\n\n\ndef run():\n    " + RUN.format("VALUE"),
+        "b.py": "from unittest.mock import patch\nimport a\n\nwith patch.object(a, 'VALUE', 'full'):\n    a.run()\n",
+    },
+    "a constant that a loop sets": {
+        "a.py": f"{HEAD}VALUE = None\n\n\ndef run():\n    " + RUN.format("VALUE"),
+        "b.py": "import a\n\nfor a.VALUE in ('full', 'top'):\n    a.run()\n",
+    },
+    "a constant that stands in a dictionary that is set": {
+        "a.py": f"{HEAD}VALUE = None\n\n\ndef run():\n    " + RUN.format("VALUE"),
+        "b.py": "import a\n\na.__dict__['VALUE'] = 'full'\na.run()\n",
+    },
+    "a constant that stands in names that are filled": {
+        "a.py": f"{HEAD}VALUE = None\n\n\ndef run():\n    " + RUN.format("VALUE"),
+        "b.py": "import a\n\nvars(a).update(VALUE='full')\na.run()\n",
+    },
+    "a constant that is set by a name of a dictionary": {
+        "a.py": f"{HEAD}VALUE = None\n\n\ndef run():\n    " + RUN.format("VALUE"),
+        "b.py": "import a\n\nfor key, value in read():\n    setattr(a, key, value)\na.run()\n",
+    },
     "a constant that a star below brings": {
         "a.py": f"{HEAD}VALUE = None\nfrom b import *\n" + RUN.format("VALUE"),
         "b.py": "VALUE = 'full'\n",
