@@ -19,8 +19,8 @@ _BY_NAME = (
 """How a name is bound by what says it: `setattr`, a patch of a test, the dictionary of an object."""
 _TARGETS = r"(?:[\w.,* \t]|\[[^\]\n]*\])*"
 _STORED = (
-    r"\.{0}\s*(?::[^=\n]+)?[-+*/|&]?=(?!=)|\.{0}[\"']"
-    rf"|^[ \t]*[(\[]?{_TARGETS}\.{{0}}\b{_TARGETS}[)\]]?[ \t]*=(?!=)"
+    r"(?<!\bself)\.{0}\s*(?::[^=\n]+)?[-+*/|&]?=(?!=)|\.{0}[\"']"
+    rf"|^[ \t]*[(\[]?{_TARGETS}(?<!\bself)\.{{0}}\b{_TARGETS}[)\]]?[ \t]*=(?!=)"
     r"|\bfor\s(?:(?!\bin\b)[^\n:])*\.{0}\b|\bas\s+[(\[]?[\w.]*\.{0}\b"
 )
 """How a text stores to an attribute, or says the dotted name of one, as tests do."""
@@ -46,18 +46,26 @@ def is_bound_elsewhere(sources: Mapping[str, Source], path: str, name: str) -> b
 
 def _may_bind(source: Source, module: str, name: str) -> bool:
     text, spoken = source.unescaped, name.encode() in source.unescaped
-    if spoken and (_pattern(_STORED, name).search(text) or bound_by_name(name).search(text)):
-        return True
-    if not (source.filled or spoken) or not module or module.encode() not in text:
+    if not (source.filled or spoken) or module.encode() not in text:
         return False
+    called = _names(text, module) if module else set()
+    taken = _pattern(_TAKEN, module).search(text) is not None
+    had = spoken and (called or taken or not module or _spelled(module, name).search(text))
+    if had and (_pattern(_STORED, name).search(text) or bound_by_name(name).search(text)):
+        return True
     said = spoken and _pattern(_SAID, name).search(text) is not None
-    if _pattern(_TAKEN, module).search(text):
+    if taken:
         return said or bool(source.filled)
-    called = _names(text, module)
     if said and called:
         rest = _pattern(_IMPORT, "").sub(b"", text)
         return any(word in source.filled or _pattern(_HANDED, word.decode()).search(rest) for word in called)
     return not called.isdisjoint(source.filled)
+
+
+@cache
+def _spelled(module: str, name: str) -> re.Pattern[bytes]:
+    """A module as what another one has under its name, or its name with that of something in it."""
+    return re.compile(rf"\.{module}\s*(?:[,)]|\.__dict__)|\b{module}\.{name}\b|\b{module}[\"']\s*,".encode())
 
 
 def _names(text: bytes, module: str) -> set[bytes]:

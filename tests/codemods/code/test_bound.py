@@ -8,6 +8,9 @@ from codemods.code.bound import is_bound_elsewhere
 from codemods.code.source import Source
 
 BINDING = (
+    "import pkg\npkg.train.SUMMARY = 1\n",
+    "import pkg\nsetattr(pkg.train, 'SUMMARY', 1)\n",
+    "import sys\nsys.modules['train'].SUMMARY = 1\n",
     "import train\ntrain.SUMMARY: str = 'full'\n",
     "import train\nx[0], train.SUMMARY = 1, 2\n",
     "import train\nfor train.SUMMARY in (1,): pass\n",
@@ -29,6 +32,9 @@ BINDING = (
     "import sys\nput(sys.modules['train'], SUMMARY=3)\n",
 )
 READING = (
+    "import train\nself.SUMMARY = 3\n",
+    "config.SUMMARY = 3\nmodel.train()\n",
+    "setattr(config, 'SUMMARY', 3)\nmodel.train()\n",
     "import train\nrun(SUMMARY=train.SUMMARY)\n",
     "import train\nrun(SUMMARY=3)\n",
     "import train\nx['SUMMARY'] = 3\ntrain.run()\n",
