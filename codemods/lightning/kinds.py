@@ -57,7 +57,7 @@ def kind_of(
         return "bool"
     if isinstance(node, ast.Name) and depth < 3:
         return _kind_of_name(facts, file, call, node.id, options, depth)
-    return kind_of_option(file, call, node, options) or "?"
+    return kind_of_option(facts, file, call, node, options) or "?"
 
 
 def _kind_of_call(call: CallNode, node: ast.Call) -> str:

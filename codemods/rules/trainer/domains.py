@@ -29,7 +29,7 @@ def kinds_of(
     all else that it may be, and `unset` where it is None unless the command line says otherwise."""
     kind = kind_of(facts, file, call, node, options)
     found = {kind, "number"} if kind in _NUMBERS else {kind}
-    if kind_of_option(file, call, node, options) is None:
+    if kind_of_option(facts, file, call, node, options) is None:
         return frozenset(found)
     known, value = default_of(file, call, node)
     found.add("option")
@@ -60,7 +60,7 @@ def may_be_none(
     if isinstance(node, ast.Name) and depth < _DEEP:
         values = bound_to(facts, file, call, node.id)
         return not values or any(may_be_none(facts, file, call, value, options, depth + 1) for value in values)
-    if kind_of_option(file, call, node, options) is None or not isinstance(node, ast.Attribute):
+    if kind_of_option(facts, file, call, node, options) is None or not isinstance(node, ast.Attribute):
         return True
     return not is_never_none(facts, file, call, node)
 
