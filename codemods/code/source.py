@@ -26,6 +26,14 @@ from codemods.finding import Span
 BOM = b"\xef\xbb\xbf"
 RECENT = 24
 """How many trees are kept for who asks for the same text again."""
+_ESCAPED = re.compile(rb"""\\(?:u([0-9a-fA-F]{4})|(.))|",\s*"(?![^"\\]*(?:\\.[^"\\]*)*"\s*:)|(")""")
+"""What JSON spells otherwise than a cell has it; what stands between two strings of a list; a string's begin or end."""
+_LETTERS = {b"n": b"\n", b"r": b"\n", b"t": b"\t", b"b": b" ", b"f": b" "}
+_FILLED = re.compile(
+    rb"""setattr(?:__)?\(\s*(?:[\w.]+\.)?(\w+)\s*,(?!\s*["'])"""
+    rb"""|\bvars\(\s*(?:[\w.]+\.)?(\w+)\s*\)\s*(?:\.update\b|\[(?!\s*["']))"""
+    rb"""|\b(\w+)\.__dict__\s*(?:\.update\b|\[(?!\s*["']))"""
+)
 _IGNORE = re.compile(r"#\s*fixer:\s*ignore\b(?:\[([^\]]*)\])?")
 
 
@@ -39,10 +47,22 @@ class Source:
 
     @cached_property
     def unescaped(self) -> bytes:
-        """The bytes to look for text in: of a notebook with quotes and line breaks as a cell has them, not its JSON."""
-        if self.kind != "notebook":
-            return self.data
-        return re.sub(rb"\\([nrt\"])", lambda found: b'"' if found[1] == b'"' else b"\n", self.data)
+        """The bytes to look for text in: of a notebook with the lines as its cells have them, not its JSON."""
+        return self.data if self.kind != "notebook" else _ESCAPED.sub(_plain, self.data)
+
+    @cached_property
+    def filled(self) -> frozenset[bytes]:
+        """The last names of what gets attributes by names that the text does not say there."""
+        return frozenset(word for found in _FILLED.findall(self.unescaped) for word in found if word)
+
+
+def _plain(found: re.Match[bytes]) -> bytes:
+    code, letter, edge = found.groups()
+    if code:
+        return chr(int(code, 16)).encode(errors="replace")
+    if edge:
+        return b"\n"
+    return _LETTERS.get(letter, letter) if letter else b""
 
 
 class Unreadable(Exception):

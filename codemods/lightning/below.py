@@ -46,7 +46,7 @@ def _names(facts: Facts, names: Collection[str]) -> set[str]:
     for name in names:
         other = re.compile(rf"\b{name}\s+as\s+(\w+)|^\s*(\w+)\s*=\s*(?:\w+\.)*{name}\s*$".encode(), re.MULTILINE)
         for source in facts.sources.values():
-            if source.kind in ("python", "notebook") and name.encode() in source.data:
+            if source.kind in ("python", "notebook") and name.encode() in source.unescaped:
                 found.update(word.decode() for pair in other.findall(source.unescaped) for word in pair if word)
     return found
 
@@ -56,7 +56,7 @@ def _stated(facts: Facts) -> dict[Known, tuple[str, ...]]:
     if "below.stated" not in facts.of_sources:
         found: dict[Known, tuple[str, ...]] = {}
         for path, source in sorted(facts.sources.items()):
-            if source.kind in ("python", "notebook") and b"class" in source.data:
+            if source.kind in ("python", "notebook") and b"class" in source.unescaped:
                 for name, bases in _STATED.findall(source.unescaped):
                     words = (base.strip().rpartition(".")[2] for base in bases.decode(errors="replace").split(","))
                     found[path, name.decode()] = (*found.get((path, name.decode()), ()), *words)

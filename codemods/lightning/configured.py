@@ -10,7 +10,7 @@ from codemods.code.source import CallNode, PythonFile
 from codemods.lightning.arguments import current, once
 from codemods.lightning.facts import literal
 from codemods.lightning.guards import asks_version
-from codemods.lightning.kinds import bound_once
+from codemods.lightning.kinds import stated_once
 from codemods.lightning.parsed import CHECKPOINT, NAMES
 from codemods.lightning.strategies import STRATEGIES
 from codemods.rule import TextEdit
@@ -60,7 +60,7 @@ def configured(file: PythonFile, call: CallNode) -> Configured | None:
 def _dictionary(file: PythonFile, call: CallNode) -> str | None:
     """The name of the dictionary that the options of a call are made of."""
     given = call.node.args[0] if call.node.args else None
-    made = bound_once(file, call, given.id) if isinstance(given, ast.Name) else None
+    made = stated_once(file, call, given.id) if isinstance(given, ast.Name) else None
     if not isinstance(made, ast.Call) or ast.unparse(made.func).rpartition(".")[2] != "Namespace":
         return None
     spread = made.keywords[0].value if len(made.keywords) == 1 and made.keywords[0].arg is None else None

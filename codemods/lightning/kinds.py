@@ -5,10 +5,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable
 
+from codemods.code.bound import is_bound_elsewhere
 from codemods.code.nodes import every_node
 from codemods.code.source import CallNode, PythonFile
-from codemods.code.syntax import targets_of
-from codemods.lightning.facts import literal
+from codemods.code.syntax import Function, targets_of
+from codemods.lightning.facts import Facts, literal
 from codemods.lightning.options import Options, kind_of_option
 
 COUNTS = ("torch.cuda.device_count", "lightning.pytorch.accelerators.find_usable_cuda_devices")
@@ -32,7 +33,9 @@ def part_of_choice(file: PythonFile, node: ast.expr) -> str:
     return f"({text})" if isinstance(node, ast.IfExp | ast.Lambda | ast.NamedExpr) else text
 
 
-def kind_of(file: PythonFile, call: CallNode, node: ast.expr, options: Iterable[Options], depth: int = 0) -> str:
+def kind_of(
+    facts: Facts, file: PythonFile, call: CallNode, node: ast.expr, options: Iterable[Options], depth: int = 0
+) -> str:
     """`int` (None and bool may be among its values), `ids` (some, none missing), `str`, `float`, `number` (said to be a
     float, which a whole number is too), `gpus` (what Lightning's own option gave: a number or text with a comma),
     `bool`, or `?`."""
@@ -40,7 +43,7 @@ def kind_of(file: PythonFile, call: CallNode, node: ast.expr, options: Iterable[
     if known:
         return {int: "int", type(None): "int", bool: "bool", float: "float", str: "str"}.get(type(value), "?")
     if isinstance(node, ast.IfExp):
-        kinds = {kind_of(file, call, part, options, depth) for part in (node.body, node.orelse)}
+        kinds = {kind_of(facts, file, call, part, options, depth) for part in (node.body, node.orelse)}
         return kinds.pop() if len(kinds) == 1 else "?"
     if isinstance(node, ast.List) and node.elts and not any(isinstance(item, ast.Starred) for item in node.elts):
         return "ids"
@@ -53,8 +56,8 @@ def kind_of(file: PythonFile, call: CallNode, node: ast.expr, options: Iterable[
     if isinstance(node, ast.Compare) or (isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not)):
         return "bool"
     if isinstance(node, ast.Name) and depth < 3:
-        return _kind_of_name(file, call, node.id, options, depth)
-    return kind_of_option(file, call, node, options) or "?"
+        return _kind_of_name(facts, file, call, node.id, options, depth)
+    return kind_of_option(facts, file, call, node, options) or "?"
 
 
 def _kind_of_call(call: CallNode, node: ast.Call) -> str:
@@ -73,10 +76,12 @@ def _plain(node: ast.expr) -> str:
     return "int" if type(literal(node)[1]) is int else "?"
 
 
-def _kind_of_name(file: PythonFile, call: CallNode, name: str, options: Iterable[Options], depth: int) -> str:
-    value = bound_once(file, call, name)
+def _kind_of_name(
+    facts: Facts, file: PythonFile, call: CallNode, name: str, options: Iterable[Options], depth: int
+) -> str:
+    value = bound_once(facts, file, call, name)
     if value is not None:
-        return kind_of(file, call, value, options, depth + 1)
+        return kind_of(facts, file, call, value, options, depth + 1)
     function = next((item for item in reversed(call.within) if isinstance(item, ast.FunctionDef)), None)
     if function is None or is_stored(function, name):
         return "?"
@@ -95,14 +100,29 @@ def is_stored(space: ast.AST, name: str) -> bool:
     )
 
 
-def bound_once(file: PythonFile, call: CallNode, name: str) -> ast.expr | None:
-    """The value of a name that the call's function, or else the module, binds by one plain assignment."""
-    values = bound_to(file, call, name)
+def bound_once(facts: Facts, file: PythonFile, call: CallNode, name: str) -> ast.expr | None:
+    """The value of a name that the call's function, or else the module alone, binds by one plain assignment."""
+    values = bound_to(facts, file, call, name)
     return values[0] if len(values) == 1 else None
 
 
-def bound_to(file: PythonFile, call: CallNode, name: str) -> list[ast.expr]:
-    """The values of a name that the call's function, or else the module, binds by plain assignments alone."""
+def bound_to(facts: Facts, file: PythonFile, call: CallNode, name: str) -> list[ast.expr]:
+    """The values of a name that the call's function, or else the module, binds by plain assignments alone; none where
+    another file may bind it before the call."""
+    space, values = _stated(file, call, name)
+    later = bool(values) and space is file.tree and any(isinstance(item, Function) for item in call.within)
+    shared = later and is_bound_elsewhere(facts.sources, file.path, name)
+    return [] if shared else values
+
+
+def stated_once(file: PythonFile, call: CallNode, name: str) -> ast.expr | None:
+    """The one value that the file itself states for a name where a call stands."""
+    values = _stated(file, call, name)[1]
+    return values[0] if len(values) == 1 else None
+
+
+def _stated(file: PythonFile, call: CallNode, name: str) -> tuple[ast.AST, list[ast.expr]]:
+    """The space that binds a name where a call stands, with the values if these are plain assignments alone."""
     functions = [item for item in call.within if isinstance(item, ast.FunctionDef | ast.AsyncFunctionDef)]
     for space in [*reversed(functions), file.tree]:
         taken = isinstance(space, ast.FunctionDef | ast.AsyncFunctionDef) and any(
@@ -114,7 +134,7 @@ def bound_to(file: PythonFile, call: CallNode, name: str) -> list[ast.expr]:
             if isinstance(node, ast.Name) and node.id == name and type(node.ctx) is ast.Store
         ]
         if taken:
-            return []
+            return space, []
         if not stores:
             continue
         values = [
@@ -124,5 +144,5 @@ def bound_to(file: PythonFile, call: CallNode, name: str) -> list[ast.expr]:
             and node.value is not None
             and any(target in stores for target in targets_of(node))
         ]
-        return values if len(stores) == len(values) else []
-    return []
+        return space, values if len(stores) == len(values) else []
+    return file.tree, []

@@ -6,6 +6,7 @@ import ast
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import cache
 
 from codemods.code.source import AssignNode, CallNode, PythonFile
 from codemods.code.syntax import returns
@@ -49,7 +50,7 @@ def read_options(file: PythonFile) -> Options:
 def default_of(file: PythonFile, call: CallNode, node: ast.expr) -> tuple[bool, object]:
     """What `args.name` is where the command line does not say, as (True, value): the literal default, or None, of the
     file's one option of that name. (False, None) where that is not seen."""
-    if not isinstance(node, ast.Attribute) or kind_of_option(file, call, node, (read_options(file),)) is None:
+    if not isinstance(node, ast.Attribute) or _declared(file, call, node, (read_options(file),)) is None:
         return False, None
     found = [item.node for item in file.calls_near(["add_argument"]) if _dest(item.node) == node.attr]
     if len(found) != 1 or not _is_optional(found[0]):
@@ -94,7 +95,7 @@ def _declaring(facts: Facts, file: PythonFile, name: str) -> list[PythonFile]:
     paths = (
         path
         for path, source in facts.sources.items()
-        if path != file.path and b"add_argument" in source.data and spoken.search(source.data)
+        if path != file.path and b"add_argument" in source.unescaped and spoken.search(source.unescaped)
     )
     return [opened for path in sorted(paths) if (opened := facts.open(path))]
 
@@ -150,13 +151,38 @@ def _is_bool(node: ast.expr, given: ast.arguments) -> bool:
 def _is_set_otherwise(facts: Facts, file: PythonFile, owner: str, name: str) -> bool:
     """Whether anything in the project may give an option another default, or set it in a namespace that is called like
     this one."""
+    spoken = _setting(owner, name)
+    texts = (source.unescaped for path, source in facts.sources.items() if path != file.path)
+    return any(spoken.search(text) for text in (file.text.encode(), *texts))
+
+
+def _is_made_otherwise(facts: Facts, file: PythonFile, owner: str, name: str) -> bool:
+    """Whether anything in the project may put what is made of something, and is no plain value, in the place of an
+    option: in a namespace that is called like this one, by its name alone, or as a default."""
+    made = rf"(?!\s*(?:[-\"'\d\[]|True|False|None|(?:int|float|len|str|bool)\(|{owner}\.))"
+    item = rf"(?:vars\(\s*{owner}\s*\)|\b{owner}\.__dict__)\s*\[\s*[\"']{name}[\"']\s*\]"
+    filled = r"(?:\.set_defaults|Namespace|\.__dict__\.update|\bvars\([^()]*\)\.update)\((?:[^()]|\([^()]*\))*?"
+    forms = (
+        rf"setattr\(\s*\w+\s*,\s*[\"']{name}[\"']\s*,{made}",
+        rf"(?:{item}|\b{owner}\.{name})\s*=(?!=){made}",
+        rf"{filled}(?:\b{name}\s*=|[\"']{name}[\"']\s*:){made}",
+    )
+    spoken, key = re.compile("|".join(forms).encode()), re.compile(rf"[\"']{name}[\"']\s*:{made}".encode())
+    texts = (source.unescaped for path, source in facts.sources.items() if path != file.path)
+    text = file.text.encode()
+    if any(name.encode() in each and spoken.search(each) for each in (text, *texts)):
+        return True
+    return key.search(text) is not None and _setting(owner, name).search(text) is not None
+
+
+@cache
+def _setting(owner: str, name: str) -> re.Pattern[bytes]:
+    """What may set an option in a namespace of that name, or give it another default."""
     item = rf"\[(?!\s*[\"'](?!{name}[\"']))[^\]]*\]\s*=(?!=)"
     whole = rf"(?:vars\(\s*{owner}\s*\)|\b{owner}\.__dict__)\s*(?:{item}|\.update\b|\.setdefault\b)"
     single = rf"setattr\(\s*{owner}\s*,(?!\s*[\"'](?!{name}[\"']))|\b{owner}\.{name}\s*=(?!=)"
     default = rf"\.set_defaults\((?:[^()]|\([^()]*\))*?(?:\b{name}\s*=(?!\s*(?:[-\"'\d]|True|False))|\*\*)"
-    spoken = re.compile("|".join((whole, single, default)).encode())
-    texts = (source.unescaped for path, source in facts.sources.items() if path != file.path)
-    return any(spoken.search(text) for text in (file.text.encode(), *texts))
+    return re.compile("|".join((whole, single, default)).encode())
 
 
 def _is_optional(call: ast.Call) -> bool:
@@ -202,8 +228,19 @@ def _is_parse(node: ast.expr | None) -> bool:
     return isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in PARSED
 
 
-def kind_of_option(file: PythonFile, call: CallNode, node: ast.expr, known: Iterable[Options]) -> str | None:
-    """The kind of `args.name`, where `args` is what a command line gave and every option of that name has it."""
+def kind_of_option(
+    facts: Facts, file: PythonFile, call: CallNode, node: ast.expr, known: Iterable[Options]
+) -> str | None:
+    """The kind of `args.name`, where `args` is what a command line gave and every option of that name has it
+    and nothing is put in its place."""
+    if not isinstance(node, ast.Attribute) or not isinstance(node.value, ast.Name):
+        return None
+    owner, kind = node.value.id, _declared(file, call, node, known)
+    return None if kind is None or _is_made_otherwise(facts, file, owner, node.attr) else kind
+
+
+def _declared(file: PythonFile, call: CallNode, node: ast.expr, known: Iterable[Options]) -> str | None:
+    """The kind that the options of the name of `args.name` are declared to have."""
     if not isinstance(node, ast.Attribute) or not isinstance(node.value, ast.Name):
         return None
     if any(isinstance(other.ctx, ast.Store) for other in file.attributes(node.attr)):

@@ -14,7 +14,7 @@ from codemods.lightning.configured import Configured, configured
 from codemods.lightning.facts import TRAINER, Facts, literal
 from codemods.lightning.kept import calls_of, is_called_unseen, kept_in, reads_lightning, space_of
 from codemods.lightning.keywords import keywords
-from codemods.lightning.kinds import bound_once
+from codemods.lightning.kinds import stated_once
 from codemods.lightning.options import LIGHTNINGS, read_options
 from codemods.lightning.parsed import (
     CHECKPOINT,
@@ -271,7 +271,7 @@ def _lost(file: PythonFile, sites: Sequence[Site]) -> str | None:
         if lost := own - keywords(site.call.node).keys():
             return f"the script has an option --{min(lost)} of its own, which 1.x gave to Trainer"
         value = site.given
-        bound = bound_once(file, site.call, value.id) if isinstance(value, ast.Name) else value
+        bound = stated_once(file, site.call, value.id) if isinstance(value, ast.Name) else value
         if isinstance(bound, ast.Call) and ast.unparse(bound.func).rpartition(".")[2] == "Namespace":
             return "its arguments come from a dictionary, where options of 1.x may stand"
     return None

@@ -156,9 +156,9 @@ def times_spoken(facts: Facts, name: str) -> int:
     """How often the project's code speaks of a name."""
     word = re.compile(rb"\b" + name.encode() + rb"\b")
     return sum(
-        len(word.findall(source.data))
+        len(word.findall(source.unescaped))
         for source in facts.sources.values()
-        if source.kind in ("python", "notebook") and name.encode() in source.data
+        if source.kind in ("python", "notebook") and name.encode() in source.unescaped
     )
 
 
@@ -167,9 +167,9 @@ def is_read_elsewhere(facts: Facts, home: PythonFile, name: str) -> bool:
     tail = home.module.rpartition(".")[2]
     others = [source for path, source in facts.sources.items() if path != home.path]
     word = re.compile(rf"\b{name}\b".encode())
-    speaking = [source for source in others if name.encode() in source.data and word.search(source.data)]
-    starred = re.compile(rf"\b(?:{tail}|from\s+\.+)\s+import\s+\*".encode())
-    if speaking and any(b"*" in source.data and starred.search(source.data) for source in others):
+    speaking = [source for source in others if name.encode() in source.unescaped and word.search(source.unescaped)]
+    starred = re.compile(rf"\b(?:{tail}|from\s+\.+)\s+import[\s\\]+\*".encode())
+    if speaking and any(b"*" in source.unescaped and starred.search(source.unescaped) for source in others):
         return True
     return any(_reads(facts, source, tail, name) for source in speaking)
 
@@ -177,9 +177,9 @@ def is_read_elsewhere(facts: Facts, home: PythonFile, name: str) -> bool:
 def _reads(facts: Facts, source: Source, tail: str, name: str) -> bool:
     """Whether a text takes a name from a module whose last name is `tail`."""
     if source.kind not in ("python", "notebook"):
-        return f"{tail}.{name}".encode() in source.data
+        return f"{tail}.{name}".encode() in source.unescaped
     file = facts.open(source.path)
-    spelled = re.search(rf"""[."']{name}\b""".encode(), source.data)
+    spelled = re.search(rf"""[."']{name}\b""".encode(), source.unescaped)
     for node in file.imports if file else ():
         names = {alias.name.rpartition(".")[2] for alias in node.names}
         part = isinstance(node, ast.ImportFrom) and (node.module or tail).rpartition(".")[2] == tail

@@ -6,10 +6,11 @@ import ast
 import re
 from collections.abc import Callable, Iterable
 
+from codemods.code.bound import bound_by_name
 from codemods.code.source import PythonFile
 from codemods.lightning.facts import Facts
 
-_STORED = r"\.{}\b\s*(?:[,:)\]|&+*/@%-]|=(?!=))"
+_STORED = r"\.{}\b\s*(?:[,:)\]|&+*/@%-]|=(?!=)|in\b)"
 """What follows an attribute that may be stored to."""
 
 
@@ -19,13 +20,13 @@ def is_stored(
     """Whether anything in the project may store to an attribute of that name, but for some places. `open_file` gives
     the files, of which some may be newer than the facts."""
     pattern = re.compile(_STORED.format(name).encode())
-    spoken = re.compile(rb"setattr\([^)]*[\"']" + name.encode() + rb"[\"']")
+    spoken = bound_by_name(name)
     for path, source in facts.sources.items():
-        if source.kind not in ("python", "notebook") or name.encode() not in source.data:
+        if source.kind not in ("python", "notebook") or name.encode() not in source.unescaped:
             continue
-        if spoken.search(source.data):
+        if spoken.search(source.unescaped):
             return True
-        if not pattern.search(source.data):
+        if not pattern.search(source.unescaped):
             continue
         file = open_file(path)
         if file is None:

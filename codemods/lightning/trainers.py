@@ -342,8 +342,8 @@ def _spelled_makers(facts: Facts, wanted: Wanted) -> frozenset[str]:
         spoken = re.compile("|".join(sorted(wanted.names)).encode())
         given = re.compile(rf"(\w+)\s*=\s*(?:\w+\.)*(?:{'|'.join(sorted(wanted.names))})\b(?!\s*[.(\w])")
         for source in facts.sources.values():
-            if source.kind in ("python", "notebook") and spoken.search(source.data):
-                text = source.data.decode(errors="replace")
+            if source.kind in ("python", "notebook") and spoken.search(source.unescaped):
+                text = source.unescaped.decode(errors="replace")
                 names.update(given.findall(text))
                 names.update(_PARTIALS.findall(text) if "partial(" in text else ())
                 names.update(_FUNCTIONS.findall(text) if "**" in text else ())

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from codemods.code.bound import is_bound_elsewhere
 from codemods.code.reaching import PARAMETER, Definition, definitions, reaching
 from codemods.code.source import CallNode, ClassNode, PythonFile
 from codemods.code.syntax import Function, is_self_attribute, own_nodes, self_name
@@ -23,6 +24,7 @@ STEPS = 200
 """So many expressions are looked at for one answer."""
 WHOLE = r"\b(?:exec|globals)\("
 """What may bind any name of a module."""
+_CODE = ("python", "notebook")
 Within = tuple[ast.AST, ...]
 Use = tuple[PythonFile, ast.expr, CallNode | None]
 """A reading of a name, with the call that it is called by."""
@@ -157,7 +159,8 @@ class _Reader:
         shared = re.search(rf"^\s*global\b.*\b{name}\b|{WHOLE}", file.text, re.MULTILINE)
         first = min((item.value.lineno if item.value else 0 for item in definitions(file.tree, name)), default=0)
         stars = (node.lineno for node in file.imports if any(item.name == "*" for item in node.names))
-        if shared or any(line > first for line in stars) or is_stored(self.facts, self.open, name, ()):
+        stored = is_stored(self.facts, self.open, name) or is_bound_elsewhere(self.facts.sources, file.path, name)
+        if shared or stored or any(line > first for line in stars):
             return Constants(found.found, f"`{name}` may be bound elsewhere", found.called)
         return found
 
@@ -236,7 +239,7 @@ class _Reader:
     def _speaking(self, name: str) -> Iterator[PythonFile]:
         word = re.compile(rb"\b" + name.encode() + rb"\b")
         for path, source in sorted(self.facts.sources.items()):
-            spoken = source.kind == "python" and name.encode() in source.data and word.search(source.data)
+            spoken = source.kind in _CODE and name.encode() in source.unescaped and word.search(source.unescaped)
             if spoken and (opened := self.open(path)) is not None:
                 yield opened
 
@@ -344,7 +347,7 @@ class _Reader:
             spelled = re.compile(rb"\b" + name.encode() + rb"\s*(?::[^=\n]+)?=\s*[\"']")
             found: dict[object, Constant] = {}
             for path, source in sorted(self.facts.sources.items()):
-                file = self.open(path) if source.kind == "python" and spelled.search(source.data) else None
+                file = self.open(path) if source.kind in _CODE and spelled.search(source.unescaped) else None
                 for value in texts_put_on(file, name) if file else ():
                     found.setdefault(value.value, Constant(value, f"{path}:{value.lineno}"))
             self.facts.memo[asked] = tuple(found.values())

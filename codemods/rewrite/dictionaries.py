@@ -163,7 +163,7 @@ def _is_filled_by_position(file: PythonFile, facts: Facts, field: ast.AnnAssign)
         return True
     name = owner.node.name
     elsewhere = any(
-        source.kind in ("python", "notebook") and path != file.path and name.encode() in source.data
+        source.kind in ("python", "notebook") and path != file.path and name.encode() in source.unescaped
         for path, source in facts.sources.items()
     )
     below = any(isinstance(base, ast.Name) and base.id == name for item in file.classes for base in item.node.bases)

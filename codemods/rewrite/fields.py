@@ -111,9 +111,9 @@ def is_spoken(file: PythonFile, facts: Facts, name: str) -> bool:
     """Whether another place of the project speaks of a field."""
     word = re.compile(rb"\b" + name.encode() + rb"\b")
     return any(
-        len(word.findall(source.data)) > (path == file.path)
+        len(word.findall(source.unescaped)) > (path == file.path)
         for path, source in facts.sources.items()
-        if source.kind in _SETTING and name.encode() in source.data
+        if source.kind in _SETTING and name.encode() in source.unescaped
     )
 
 

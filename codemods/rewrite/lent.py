@@ -9,14 +9,12 @@ from collections.abc import Container, Iterable, Iterator, Mapping
 from functools import cached_property
 from typing import Any
 
+from codemods.code.bound import is_bound_elsewhere
 from codemods.code.names import Function, Names
 from codemods.code.nodes import every_node
 from codemods.code.source import PythonFile, Source
 from codemods.code.trees import blocks
 
-WORD = r"\b{0}\b"
-STORED = r"\.{0}\s*(?::[^=\n]+)?[-+*/|&]?=(?!=)|attr\([^)]*[\"']{0}[\"']|\.{0}[\"']"
-"""How another file may bind a name of a module: by an attribute, by `setattr`, or by its dotted name, as tests do."""
 Helper = ast.FunctionDef | ast.AsyncFunctionDef
 
 
@@ -41,16 +39,16 @@ class Lent:
             return frozenset()
         inner = {id(item) for each in self.functions for item in every_node(each) if item is not each}
         outer = [node for node in self.helpers if id(node) not in inner]
-        names = {node.name for node in outer if self._is_said_elsewhere(WORD, node.name)}
-        names |= {name for name in self.constants if self._is_said_elsewhere(STORED, name)}
+        names = {node.name for node in outer if self._is_said_elsewhere(node.name)}
+        names |= {name for name in self.constants if is_bound_elsewhere(self.sources, self.file.path, name)}
         if not names:
             return frozenset()
         said = [node for node in self.file.tree.body if any(name in names for name in _said(node))]
         return frozenset(id(item) for node in said for item in every_node(node))
 
-    def _is_said_elsewhere(self, form: str, name: str) -> bool:
-        said = re.compile(form.format(name).encode())
-        return any(said.search(item.data) for path, item in self.sources.items() if path != self.file.path)
+    def _is_said_elsewhere(self, name: str) -> bool:
+        said = re.compile(rf"\b{name}\b".encode())
+        return any(said.search(item.unescaped) for path, item in self.sources.items() if path != self.file.path)
 
     def is_at_home(self, words: set[str], nodes: Iterable[ast.AST]) -> bool:
         """Whether words say in each of some helpers' nodes what they say where these are called."""

@@ -129,9 +129,9 @@ def _root(node: ast.expr) -> str | None:
 def _is_called_elsewhere(facts: Facts, watcher: Watcher) -> bool:
     """Whether another file of code speaks of a hook, other than to call that of a base class."""
     name = watcher.hook.encode()
-    spoken = re.compile(rb"(?<!super\(\))\.%b\b|[\"']%b\\?[\"']" % (name, name))
+    spoken = re.compile(rb"(?<!super\(\))\.%b\b|[\"']%b[\"']" % (name, name))
     return any(
-        facts.sources[path].kind in ("python", "notebook") and spoken.search(facts.sources[path].data)
+        facts.sources[path].kind in ("python", "notebook") and spoken.search(facts.sources[path].unescaped)
         for path in facts.mentions.get(name, frozenset()) - {watcher.place}
     )
 

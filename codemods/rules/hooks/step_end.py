@@ -87,7 +87,8 @@ def mixed(facts: Facts) -> str | None:
     if "hooks.mixed" not in facts.memo:
         spoken = {path for word in PRECISION for path in facts.mentions.get(word, frozenset())}
         facts.memo["hooks.mixed"] = next(
-            (path for path in sorted(spoken) if not path.startswith(".") and _is_mixed(facts.sources[path].data)), None
+            (path for path in sorted(spoken) if not path.startswith(".") and _is_mixed(facts.sources[path].unescaped)),
+            None,
         )
     found: str | None = facts.memo["hooks.mixed"]
     return found

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 
 from codemods.code.source import CallNode, PythonFile
 from codemods.finding import Fix
-from codemods.lightning.kinds import bound_once
+from codemods.lightning.facts import Facts
+from codemods.lightning.kinds import bound_once, stated_once
 from codemods.lightning.options import default_of
 
 FOLDER_MAKERS = ("os.makedirs", "os.mkdir")
@@ -31,7 +32,7 @@ class Parted:
     imports: tuple[tuple[str, str | None], ...] = ()
 
 
-def parted(file: PythonFile, call: CallNode, value: ast.expr) -> Parted | None:
+def parted(facts: Facts, file: PythonFile, call: CallNode, value: ast.expr) -> Parted | None:
     """What a path becomes, going by its text and by what the file makes a folder; None where neither tells."""
     if isinstance(value, ast.Constant) and value.value is None:
         return Parted((), "safe", "It was the default.")
@@ -43,7 +44,7 @@ def parted(file: PythonFile, call: CallNode, value: ast.expr) -> Parted | None:
     parts = _parts(file, value)
     if parts and _has_field(parts[1]):
         return Parted((("dirpath", parts[0]), ("filename", parts[1])), "safe", SPLIT)
-    bound = bound_once(file, call, value.id) if isinstance(value, ast.Name) else None
+    bound = bound_once(facts, file, call, value.id) if isinstance(value, ast.Name) else None
     if bound is not None and (inner := _parts(file, bound)) and _has_field(inner[1]) and _knows_os(file):
         return Parted(_split(file.source_of(value)), "safe", SPLIT)
     if file.source_of(value) in _made(file):
@@ -157,7 +158,7 @@ def _made(file: PythonFile) -> set[str]:
     for each in file.calls_near(["makedirs", "mkdir"]):
         for given in _folder(each):
             found.add(file.source_of(given))
-            bound = bound_once(file, each, given.id) if isinstance(given, ast.Name) else None
+            bound = stated_once(file, each, given.id) if isinstance(given, ast.Name) else None
             if bound is not None:
                 found.add(file.source_of(bound))
     return found

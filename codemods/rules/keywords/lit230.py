@@ -56,7 +56,7 @@ def _check(file: PythonFile | TextFile, facts: Facts) -> Iterator[Match]:
             row = keywords().get((owner, name))
             guard = guard_of(file, call, name, call.scope.resolve(call.node.func) or "") if row else "both"
             if row and guard != "both":
-                yield _match(file, call, keyword, row, given, guard == "unclear")
+                yield _match(facts, file, call, keyword, row, given, guard == "unclear")
         if owner.rpartition(".")[2] in MONITORS and not _is_partial(call):
             yield from _monitored(file, call, owner, given)
 
@@ -128,6 +128,7 @@ def _in_module(file: PythonFile, facts: Facts, call: CallNode) -> bool:
 
 
 def _match(
+    facts: Facts,
     file: PythonFile,
     call: CallNode,
     keyword: ast.keyword,
@@ -151,7 +152,7 @@ def _match(
     if (
         row.level == "path"
         and not {"dirpath", "filename"} & given.keys()
-        and (path := parted(file, call, keyword.value))
+        and (path := parted(facts, file, call, keyword.value))
     ):
         edit = NodeEdit(call.node, partial(replaced, name=str(keyword.arg), new=path.new))
         return Match(file.span(keyword), message, path.level, path.reason, row.row, (edit,), path.imports)

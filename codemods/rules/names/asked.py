@@ -75,7 +75,7 @@ def _sure(facts: Facts, to: str) -> tuple[Fix, str]:
         files = (
             facts.open(path)
             for path, source in facts.sources.items()
-            if any(package.encode() in source.data for package in ENDED)
+            if any(package.encode() in source.unescaped for package in ENDED)
         )
         facts.memo["names.held"] = next((file.path for file in files if file and any(ended(file, facts))), "")
     stays = facts.memo["names.held"]

@@ -49,30 +49,34 @@ def namespace_of(file: PythonFile) -> str:
     return "pytorch_lightning" if used[:1] == ["pytorch_lightning"] or not used else "lightning.pytorch"
 
 
-def are_callbacks(file: PythonFile, call: CallNode, node: ast.expr) -> Literal["yes", "perhaps", "no"]:
+def are_callbacks(facts: Facts, file: PythonFile, call: CallNode, node: ast.expr) -> Literal["yes", "perhaps", "no"]:
     """Whether a value is a list to which one more callback can be added."""
     if isinstance(node, ast.List | ast.ListComp) or literal(node) == (True, None):
         return "yes"
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
-        return "yes" if "yes" in (are_callbacks(file, call, node.left), are_callbacks(file, call, node.right)) else "no"
+        return (
+            "yes"
+            if "yes" in (are_callbacks(facts, file, call, node.left), are_callbacks(facts, file, call, node.right))
+            else "no"
+        )
     if isinstance(node, ast.IfExp):
-        arms = {are_callbacks(file, call, node.body), are_callbacks(file, call, node.orelse)}
+        arms = {are_callbacks(facts, file, call, node.body), are_callbacks(facts, file, call, node.orelse)}
         empty = any(literal(arm) == (True, None) for arm in (node.body, node.orelse))
         return "no" if "no" in arms or empty else "yes" if arms == {"yes"} else "perhaps"
     if isinstance(node, ast.Name):
-        value = bound_once(file, call, node.id)
+        value = bound_once(facts, file, call, node.id)
         if value is None or literal(value) == (True, None):
             return "perhaps"
-        return are_callbacks(file, call, value)
+        return are_callbacks(facts, file, call, value)
     if isinstance(node, ast.Call):
         return "yes" if isinstance(node.func, ast.Name) and node.func.id == "list" else "no"
     return "perhaps" if isinstance(node, ast.Attribute | ast.Subscript) else "no"
 
 
-def built(file: PythonFile, call: CallNode, node: ast.expr) -> ast.Call | None:
+def built(facts: Facts, file: PythonFile, call: CallNode, node: ast.expr) -> ast.Call | None:
     """The call that made a value, looked up where the value is a name bound once."""
     if isinstance(node, ast.Name):
-        found = bound_once(file, call, node.id)
+        found = bound_once(facts, file, call, node.id)
         return found if isinstance(found, ast.Call) else None
     return node if isinstance(node, ast.Call) else None
 
@@ -81,7 +85,7 @@ def is_callback(
     file: PythonFile, facts: Facts, call: CallNode, node: ast.expr, kinds: tuple[str, ...] = CHECKPOINTS
 ) -> bool:
     """Whether a value is an instance of one of Lightning's callbacks, or of a class of the project below it."""
-    made = built(file, call, node)
+    made = built(facts, file, call, node)
     dotted = call.scope.resolve(made.func) if made else None
     if dotted is None:
         return False

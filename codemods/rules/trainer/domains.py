@@ -21,13 +21,15 @@ _MADE = (
 _DEEP = 4
 
 
-def kinds_of(file: PythonFile, call: CallNode, node: ast.expr, options: Sequence[Options]) -> frozenset[str]:
+def kinds_of(
+    facts: Facts, file: PythonFile, call: CallNode, node: ast.expr, options: Sequence[Options]
+) -> frozenset[str]:
     """The kind of a value; besides `number` where it is one, `option` where an option of a command line gives it, which
     is never an object of Lightning's, `switch` where that is a bool by default, `flag` where a text is
     all else that it may be, and `unset` where it is None unless the command line says otherwise."""
-    kind = kind_of(file, call, node, options)
+    kind = kind_of(facts, file, call, node, options)
     found = {kind, "number"} if kind in _NUMBERS else {kind}
-    if kind_of_option(file, call, node, options) is None:
+    if kind_of_option(facts, file, call, node, options) is None:
         return frozenset(found)
     known, value = default_of(file, call, node)
     found.add("option")
@@ -56,9 +58,9 @@ def may_be_none(
     if isinstance(node, ast.Call):
         return not _gives_something(call, node)
     if isinstance(node, ast.Name) and depth < _DEEP:
-        values = bound_to(file, call, node.id)
+        values = bound_to(facts, file, call, node.id)
         return not values or any(may_be_none(facts, file, call, value, options, depth + 1) for value in values)
-    if kind_of_option(file, call, node, options) is None or not isinstance(node, ast.Attribute):
+    if kind_of_option(facts, file, call, node, options) is None or not isinstance(node, ast.Attribute):
         return True
     return not is_never_none(facts, file, call, node)
 

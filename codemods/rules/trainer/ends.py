@@ -64,7 +64,7 @@ def end_of(
 
 def _seen(file: PythonFile, facts: Facts, call: CallNode, node: ast.expr) -> Seen:
     options = (read_options(file),)
-    number = "int" in kinds_of(file, call, node, options)
+    number = "int" in kinds_of(facts, file, call, node, options)
     return Seen(number, may_be_none(facts, file, call, node, options), part_of_choice(file, node), is_plain(node))
 
 
@@ -84,7 +84,7 @@ def _backend(file: PythonFile, facts: Facts, call: CallNode, node: ast.expr, giv
     if by_default := _option_gone(file, call, node):
         return by_default
     if is_repeatable(node):
-        names = _names(bound_once(file, call, node.id)) if isinstance(node, ast.Name) else frozenset()
+        names = _names(bound_once(facts, file, call, node.id)) if isinstance(node, ast.Name) else frozenset()
         text = file.source_of(node) + (' or "auto"' if None in names or not names else "")
         if gone := sorted(name for name in names if name in {*RENAMED, *GONE_STRATEGIES, "ddp_cpu"}):
             return End(None, "manual", f'it may be "{gone[0]}", which strategy= does not take')
@@ -173,7 +173,7 @@ def _strategy(
     if open_end := unset(file, call, ast.keyword("strategy", node), given):
         return open_end
     if isinstance(node, ast.Name):
-        values = [named(file, facts, value) for value in bound_to(file, call, node.id)]
+        values = [named(file, facts, value) for value in bound_to(facts, file, call, node.id)]
         gone = next((value for value in values if value.why), None)
         if gone is not None:
             return End(None, "manual", gone.why, gone.row)

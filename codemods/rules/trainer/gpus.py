@@ -9,7 +9,7 @@ from typing import Any
 
 from codemods.code.source import CallNode, PythonFile
 from codemods.finding import Fix
-from codemods.lightning.facts import literal
+from codemods.lightning.facts import Facts, literal
 from codemods.lightning.kinds import bound_once, is_repeatable, kind_of, part_of_choice
 from codemods.lightning.options import Options
 
@@ -65,17 +65,19 @@ def _are_ids(ids: list[Any]) -> bool:
     return bool(ids) and all(type(item) is int and item >= 0 for item in ids) and len(set(ids)) == len(ids)
 
 
-def read_value(file: PythonFile, call: CallNode, node: ast.expr, known: Sequence[Options]) -> Devices | None:
+def read_value(
+    facts: Facts, file: PythonFile, call: CallNode, node: ast.expr, known: Sequence[Options]
+) -> Devices | None:
     """What a value that is known only when the program runs asks for, None where it cannot be written twice."""
     if isinstance(node, ast.IfExp):
-        return _read_choice(file, call, node, known)
+        return _read_choice(facts, file, call, node, known)
     text = file.source_of(node)
     if _asks_for_one(call, node):
         return Devices('"gpu" if torch.cuda.is_available() else "cpu"', "1")
-    kind = kind_of(file, call, node, known)
+    kind = kind_of(facts, file, call, node, known)
     if kind == "ids":
         return Devices("gpu", None, True)
-    bound = bound_once(file, call, node.id) if isinstance(node, ast.Name) else None
+    bound = bound_once(facts, file, call, node.id) if isinstance(node, ast.Name) else None
     if bound is not None and (asked := read_gpus(bound)) and asked.accelerator == "gpu" and asked.devices is None:
         return Devices("gpu", None, asked.several)
     if not is_repeatable(node):
@@ -101,15 +103,17 @@ def _asks_for_one(call: CallNode, node: ast.expr) -> bool:
     return node.func.id == "min" and one and len(node.args) == 2 and names == ["torch.cuda.device_count"]
 
 
-def _read_choice(file: PythonFile, call: CallNode, node: ast.IfExp, known: Sequence[Options]) -> Devices | None:
+def _read_choice(
+    facts: Facts, file: PythonFile, call: CallNode, node: ast.IfExp, known: Sequence[Options]
+) -> Devices | None:
     """`1 if torch.cuda.is_available() else 0` and its like."""
     test = part_of_choice(file, node.test)
     arms = []
     for arm in (node.body, node.orelse):
-        asked = read_gpus(arm) if literal(arm)[0] else read_value(file, call, arm, known)
+        asked = read_gpus(arm) if literal(arm)[0] else read_value(facts, file, call, arm, known)
         if asked is None or "\n" in file.source_of(node):
             return None
-        if isinstance(arm, ast.Name | ast.Attribute) and kind_of(file, call, arm, known) == "str":
+        if isinstance(arm, ast.Name | ast.Attribute) and kind_of(facts, file, call, arm, known) == "str":
             asked = Devices("gpu", None, True, level="unsafe", why=asked.why)
         if asked.accelerator not in ("cpu", "gpu"):
             return None

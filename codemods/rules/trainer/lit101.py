@@ -93,7 +93,7 @@ def _trainer_call(
     if len(call.node.args) > FEW or any(isinstance(item, ast.Starred) for item in call.node.args):
         why = "the call also takes arguments by position or `*`, which may hold `accelerator` or `devices`"
         return _manual(file, given, why, 'if they do not, write accelerator="gpu", devices=... for gpus=')
-    asked = read_gpus(given.value) if literal(given.value)[0] else read_value(file, call, given.value, known)
+    asked = read_gpus(given.value) if literal(given.value)[0] else read_value(facts, file, call, given.value, known)
     if asked is None:
         return _unreadable(file, given, arguments)
     planned = plan_rewrite(file, facts, asked, given.value, arguments)
@@ -240,7 +240,7 @@ def _exchanged(
     open_ended = any(entry.name == UNSEEN for entry in every)
     found = []
     for entry in mine:
-        asked = _asked(file, call, entry, known)
+        asked = _asked(facts, file, call, entry, known)
         others = [name for name in names_of(every) if name in ("accelerator", "devices", *COUNTS_OTHERS)]
         if asked is None or entry.value is None or (others and (len(mine) > 1 or len(others) > len(set(others)))):
             return []
@@ -266,11 +266,11 @@ def _exchanged(
     return found
 
 
-def _asked(file: PythonFile, call: CallNode, entry: Handed, known: Sequence[Options]) -> Devices | None:
+def _asked(facts: Facts, file: PythonFile, call: CallNode, entry: Handed, known: Sequence[Options]) -> Devices | None:
     """What a key asks for; a value that is no literal is read where it stands in the function of the call."""
     if entry.value is None or not is_read_here(file, call, entry):
         return None
-    return read_gpus(entry.value) if literal(entry.value)[0] else read_value(file, call, entry.value, known)
+    return read_gpus(entry.value) if literal(entry.value)[0] else read_value(facts, file, call, entry.value, known)
 
 
 def _surely(mine: Sequence[Handed], entry: Handed, asked: Devices, reason: str, open_ended: bool) -> tuple[Fix, str]:

@@ -112,7 +112,7 @@ def _argument(
     file: PythonFile, facts: Facts, call: CallNode, item: ast.keyword, known: Sequence[Options]
 ) -> Iterator[Match]:
     name = item.arg or ""
-    row = find(name, item.value, kinds_of(file, call, item.value, known))
+    row = find(name, item.value, kinds_of(facts, file, call, item.value, known))
     if row is None:
         own = name == "args" and call.scope.resolve(call.node.func) == FROM_ARGS
         if name not in current() and name not in OTHERS and not own:
@@ -164,7 +164,7 @@ def _outcome(
         return f"`{taken}=` is given too; keep the one you mean"
     if not outcome.new and is_commented(file, call.node, item, beside=False):
         return "a comment stands beside it; delete both by hand"
-    return _with_callback(file, call, outcome, row) if outcome.callback else outcome
+    return _with_callback(facts, file, call, outcome, row) if outcome.callback else outcome
 
 
 def _text(file: PythonFile, value: ast.expr, row: Row) -> str:
@@ -182,7 +182,7 @@ def _guarded(
     return row if row.target.count("{}") < 2 or is_plain(value) else None
 
 
-def _with_callback(file: PythonFile, call: CallNode, outcome: Outcome, row: Row) -> Outcome | str:
+def _with_callback(facts: Facts, file: PythonFile, call: CallNode, outcome: Outcome, row: Row) -> Outcome | str:
     """The outcome with the callback spelled as the file spells Lightning, where the callbacks can take one more."""
     given = keywords(call.node).get("callbacks")
     level: Fix = outcome.level
@@ -190,7 +190,7 @@ def _with_callback(file: PythonFile, call: CallNode, outcome: Outcome, row: Row)
     if given is not None:
         if "ProgressBar" in outcome.callback and "ProgressBar" in file.source_of(given):
             return "the callbacks hold a progress bar already; give it refresh_rate= and process_position="
-        state = are_callbacks(file, call, given)
+        state = are_callbacks(facts, file, call, given)
         if state == "no":
             return f"callbacks= is no list; give {outcome.callback} among the callbacks"
         if state == "perhaps":
@@ -238,7 +238,7 @@ def _handed_over(
     for entry in every:
         gone = entry.name in once() - current() and not (entry.file is file and entry.name in HARDWARE)
         here = entry.value is not None and is_read_here(file, call, entry)
-        kinds = kinds_of(file, call, entry.value, known) if entry.value and here else frozenset[str]()
+        kinds = kinds_of(facts, file, call, entry.value, known) if entry.value and here else frozenset[str]()
         row = find(entry.name, entry.value, kinds) if entry.value else None
         if id(entry.place) in seen or not (gone or (row and entry.name in current())):
             continue

@@ -58,7 +58,7 @@ def _of_others(file: PythonFile, facts: Facts) -> Iterator[Match]:
     if ".fit(" not in file.text:
         return
     if NAME not in facts.memo:
-        facts.memo[NAME] = [path for path, source in sorted(facts.sources.items()) if NAME.encode() in source.data]
+        facts.memo[NAME] = [path for path, source in sorted(facts.sources.items()) if NAME.encode() in source.unescaped]
     for path in facts.memo[NAME]:
         home = facts.open(path) if path != file.path else None
         for call in home.calls_near([NAME]) if home else ():

@@ -10,7 +10,7 @@ from codemods.code.source import CallNode, PythonFile
 from codemods.lightning.arguments import current, once
 from codemods.lightning.facts import Facts
 from codemods.lightning.keywords import trainer_calls
-from codemods.lightning.kinds import bound_once
+from codemods.lightning.kinds import stated_once
 from codemods.rule import Example, Match, Rule, best_levels
 
 NAMING = ("strategy", "accelerator", "distributed_backend")
@@ -40,7 +40,7 @@ def _tells(value: ast.expr) -> bool:
 
 def _looks(file: PythonFile, call: CallNode, item: ast.keyword, old: bool) -> ast.expr | None:
     """What names a strategy of 1.x that looked for them, there or in the one value of a variable."""
-    value = (bound_once(file, call, item.value.id) if isinstance(item.value, ast.Name) else None) or item.value
+    value = (stated_once(file, call, item.value.id) if isinstance(item.value, ast.Name) else None) or item.value
     old = old or any(isinstance(node, ast.Constant) and node.value is None for node in ast.walk(value))
     for node in ast.walk(value):
         counts = item.arg in NAMING and (old or item.arg != "strategy")

@@ -64,7 +64,7 @@ def _of_attribute(facts: Facts, file: PythonFile, call: CallNode, name: str) -> 
     word = re.compile(rb"\b" + name.encode() + rb"\b")
     fits: list[Fit] = []
     for path, source in sorted(facts.sources.items()):
-        if name.encode() not in source.data or not word.search(source.data):
+        if name.encode() not in source.unescaped or not word.search(source.unescaped):
             continue
         other = file if path == file.path else facts.open(path)
         if other is None:
@@ -165,7 +165,7 @@ def _uses(
 ) -> Iterator[tuple[PythonFile, CallNode | None]]:
     """Where the project speaks of a function: the calls of it, and its imports."""
     for path, source in sorted(facts.sources.items()):
-        if source.kind != "python" or function.name.encode() not in source.data:
+        if source.kind not in ("python", "notebook") or function.name.encode() not in source.unescaped:
             continue
         file = next((known for known in (newer, home) if known.path == path), None) or facts.open(path)
         if file is None:

@@ -37,7 +37,7 @@ def _checkpoint(
     """A ModelCheckpoint, one or none, or whether there is one."""
     value = item.value
     text = file.source_of(value)
-    if kind_of(file, call, value, known) == "bool":
+    if kind_of(facts, file, call, value, known) == "bool":
         return Outcome("safe", "it has that name since 1.5", (("enable_checkpointing", text),))
     if is_checkpoint(file, facts, call, value):
         return _among(file, call, text, row)
@@ -45,7 +45,7 @@ def _checkpoint(
         test, (body, other) = file.source_of(value.test), (value.body, value.orelse)
         if is_checkpoint(file, facts, call, body) and literal(other)[1] in (None, False) and literal(other)[0]:
             callback = f"*([{file.source_of(body)}] if {test} else [])"
-            enabled = test if kind_of(file, call, value.test, known) == "bool" else f"bool({test})"
+            enabled = test if kind_of(facts, file, call, value.test, known) == "bool" else f"bool({test})"
             return Outcome("safe", row.reason, (("enable_checkpointing", enabled),), callback)
     if literal(value) == (True, None):
         return "None meant no checkpoints in some releases and the default in others; write enable_checkpointing="
@@ -103,7 +103,7 @@ def _saved(
     callbacks = given.get("callbacks")
     every = [given.get("checkpoint_callback"), *(callbacks.elts if isinstance(callbacks, ast.List) else [])]
     checkpoints = [value for value in every if value is not None and is_checkpoint(file, facts, call, value)]
-    made = [found for value in checkpoints if (found := built(file, call, value))]
+    made = [found for value in checkpoints if (found := built(facts, file, call, value))]
     if made and all({"dirpath", "filepath"} & keywords(found).keys() for found in made):
         return Outcome("safe", row.reason)
     return f"give ModelCheckpoint(dirpath={file.source_of(item.value)}) among the callbacks"

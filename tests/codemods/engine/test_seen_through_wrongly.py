@@ -41,6 +41,26 @@ HELD = {
         "a.py": f"{HEAD}VALUE = None\n\n\ndef run():\n    " + RUN.format("VALUE"),
         "b.py": 'import a\n\na.VALUE = "full"\na.run()\n',
     },
+    "a constant that a test patches": {
+        "a.py": f"{HEAD}VALUE = None\n\n\ndef run():\n    " + RUN.format("VALUE"),
+        "b.py": "from unittest.mock import patch\nimport a\n\nwith patch.object(a, 'VALUE', 'full'):\n    a.run()\n",
+    },
+    "a constant that a loop sets": {
+        "a.py": f"{HEAD}VALUE = None\n\n\ndef run():\n    " + RUN.format("VALUE"),
+        "b.py": "import a\n\nfor a.VALUE in ('full', 'top'):\n    a.run()\n",
+    },
+    "a constant that stands in a dictionary that is set": {
+        "a.py": f"{HEAD}VALUE = None\n\n\ndef run():\n    " + RUN.format("VALUE"),
+        "b.py": "import a\n\na.__dict__['VALUE'] = 'full'\na.run()\n",
+    },
+    "a constant that stands in names that are filled": {
+        "a.py": f"{HEAD}VALUE = None\n\n\ndef run():\n    " + RUN.format("VALUE"),
+        "b.py": "import a\n\nvars(a).update(VALUE='full')\na.run()\n",
+    },
+    "a constant that is set by a name of a dictionary": {
+        "a.py": f"{HEAD}VALUE = None\n\n\ndef run():\n    " + RUN.format("VALUE"),
+        "b.py": "import a\n\nfor key, value in read():\n    setattr(a, key, value)\na.run()\n",
+    },
     "a constant that a star below brings": {
         "a.py": f"{HEAD}VALUE = None\nfrom b import *\n" + RUN.format("VALUE"),
         "b.py": "VALUE = 'full'\n",
@@ -81,6 +101,30 @@ def test_what_may_be_changed_from_elsewhere_is_no_constant(name: str) -> None:
     made = run_rules(HELD[name], rule("LIT110"))
     assert made.changes == () and made.bugs == ()
     assert {item.fix for item in made.findings} == {"manual"}
+
+
+ASKED = {
+    "LIT101": f"{HEAD}VALUE = 2\n\n\ndef run():\n    return pl.Trainer(gpus=VALUE)\n",
+    "LIT110": f"{HEAD}VALUE = True\n\n\ndef run():\n    return pl.Trainer(checkpoint_callback=VALUE)\n",
+}
+SET = {
+    "an attribute": "a.VALUE = 0\na.run()\n",
+    "a patch": "with patch.object(a, 'VALUE', 0):\n    a.run()\n",
+    "a dictionary": "vars(a)['VALUE'] = 0\na.run()\n",
+}
+
+
+@pytest.mark.parametrize("code", ASKED)
+@pytest.mark.parametrize("name", SET)
+def test_a_value_that_another_file_may_set_is_not_known(name: str, code: str) -> None:
+    read = {"a.py": ASKED[code], "b.py": "import a\n\nprint(a.VALUE)\nself.VALUE = 0\nfit(VALUE=a.VALUE)\n"}
+    assert [item.fix for item in run_rules(read, rule(code)).findings] == ["safe"]
+    made = run_rules({"a.py": ASKED[code], "b.py": f"import a\n\n{SET[name]}"}, rule(code))
+    assert made.changes == () and made.bugs == () and "safe" not in {item.fix for item in made.findings}
+    first = run_rules(
+        {"a.py": f"{HEAD}VALUE = 2\npl.Trainer(gpus=VALUE)\n", "b.py": f"import a\n{SET[name]}"}, rule("LIT101")
+    )
+    assert [item.fix for item in first.findings] == ["safe"]
 
 
 PAIR = rule("BWD002").examples[0].before
