@@ -45,7 +45,17 @@ def between(file: PythonFile, facts: Facts, call: CallNode) -> str | None:
     if taken and taken[0] == TRAINER:
         return f"{taken[1]}, which imports or names it"
     fact = facts.find_class(dotted, file.path) if dotted else None
+    if fact is None and dotted and (name := _one_of_several(facts, dotted, file.path)):
+        return f"`{name}`, which may be a Trainer of this project"
     return f"`{fact.name}`, a Trainer of this project" if fact and facts.kind(fact) == TRAINER else None
+
+
+def _one_of_several(facts: Facts, dotted: str, near: str) -> str | None:
+    """A name by which a module knows several things, a Trainer among them."""
+    module, _, name = dotted.rpartition(".")
+    path = facts.module_path(module, near)
+    alike = [item for item in facts.files[path].classes if item.name == name] if path else []
+    return name if any(facts.kind(item) == TRAINER for item in alike) else None
 
 
 def called(file: PythonFile, call: CallNode) -> str | None:

@@ -84,5 +84,8 @@ def notebook(*cells: str) -> str:
 def test_of_two_classes_of_one_name_neither_is_taken_for_the_other(order: tuple[str, str]) -> None:
     first, second = order
     call = "Trainer(gpus=2)\n"
-    assert run_rules({"train.ipynb": notebook(first, call, second, call)}, *RULES, unsafe=True).changes == ()
-    assert run_rules({"train.py": f"{first}\n\n{call}\n\n{second}\n\n{call}"}, *RULES, unsafe=True).changes == ()
+    for files in ({"train.ipynb": notebook(first, call, second, call)},
+                  {"train.py": f"{first}\n\n{call}\n\n{second}\n\n{call}"}):  # fmt: skip
+        made = run_rules(files, *RULES, unsafe=True)
+        assert made.changes == ()
+        assert ["which may be a Trainer of this project" in item.reason for item in made.findings] == [True, True]
