@@ -120,7 +120,7 @@ NAMED = {
         "class Descends:\n    def descend(self, loss):\n        loss.backward()\n\n\n"
         "class Model(Descends, LightningModule):\n    automatic_optimization = False\n\n"
         "    def training_step(self, batch, batch_idx):\n        self.descend(self.net(batch))\n",
-        "do not plainly lead",
+        "in every subclass",
     ),
 }
 
