@@ -50,9 +50,9 @@ REFUSED = {
         ),
         "reads the index, which cannot be found",
     ),
-    "step of a mixin": (
+    "step of a module that is a part": (
         changed(
-            ("class GAN(LightningModule):", "class Steps:"),
+            ("class GAN(LightningModule):", "class Steps(torch.nn.Module):"),
             ("def main", "class GAN(Steps, LightningModule):\n    pass\n\n\ndef main"),
         ),
         "takes its training_step from it, but it is no LightningModule itself",
@@ -374,3 +374,15 @@ def test_whether_a_loss_may_be_none(body: str, guarded: bool) -> None:
     text = BEFORE[:start] + body + "\n" + BEFORE[BEFORE.index(SETUP) :]
     after = unsafe({"train.py": text}).final()["train.py"].decode()
     assert ("if loss is not None:" in after) == guarded
+
+
+def test_the_step_of_a_mixin_is_rewritten_as_that_of_the_class_it_is_mixed_into() -> None:
+    mixed = changed(
+        ("class GAN(LightningModule):", "class Steps:"),
+        ("def main", "class GAN(Steps, LightningModule):\n    pass\n\n\ndef main"),
+    )
+    new = rewritten({"train.py": mixed}, OPT)["train.py"]
+    below = "class GAN(Steps, LightningModule):\n    pass\n\n\n"
+    assert below in new
+    plain = new.replace(below, "").replace("class Steps:", "class GAN(LightningModule):")
+    assert plain == rewritten({"train.py": BEFORE}, OPT)["train.py"]
