@@ -91,8 +91,8 @@ class Notebook(PythonFile):
         for cell in self.cells:
             if cell.index in there:
                 made.append(next(bodies))
-            elif made and made[-1].startswith(before := was[len(made) - 1]):
-                made[-1:] = [before, made[-1].removeprefix(before)]
+            elif made and made[-1].startswith((before := was[len(made) - 1].rstrip("\n")) + "\n"):
+                made[-1:] = [was[len(made) - 1], made[-1].removeprefix(before).lstrip("\n")]
             elif made and not made[-1].strip():
                 made.append("")
             else:
@@ -153,7 +153,7 @@ def _with_imports_beside_others(before: Sequence[str], after: Sequence[str]) -> 
         if moved and rest[:1] == [""] and own[:1] != [""]:
             rest = rest[1:]
         cells[index] = rest
-        place = next(number for number, line in enumerate(cells[home]) if _IMPORT.match(line))
+        place = next((number for number, line in enumerate(cells[home]) if _IMPORT.match(line)), 0)
         cells[home][place:place] = moved
     return ["\n".join(lines) for lines in cells]
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
 from codemods.code.parsed_files import Trees
-from codemods.code.scopes import ROOT, canonical
+from codemods.code.scopes import ROOT, canonical, module_name
 from codemods.code.source import CallNode, ClassNode, PythonFile, Source, Unreadable
 from codemods.code.syntax import Function
 from codemods.finding import Finding
@@ -181,7 +182,7 @@ class Facts:
         suffix = module.replace(".", "/")
         fits = [path for path, stem in paths if stem == suffix or stem.endswith(f"/{suffix}")]
         if len(fits) > 1:
-            fits = _nearest(fits, near)
+            fits = _nearest(fits, near, module)
         return fits[0] if len(fits) == 1 else None
 
     @cached_property
@@ -270,6 +271,8 @@ class Facts:
         for star in reversed(file.stars):
             path = self.module_path(star, file.path)
             if path is None:
+                if _plain(f"{star}."):
+                    continue
                 opened = self.open(self.path_of(star, file.path) or "")
                 if opened is None or name in opened.scope.bindings or opened.scope.stars:
                     return None
@@ -287,7 +290,7 @@ class Facts:
         """The file of a dotted module, seen from the file `near`; None where there is none, or several."""
         paths = self._modules.get(module, ())
         if len(paths) > 1:
-            paths = tuple(_nearest(paths, near))
+            paths = tuple(_nearest(paths, near, module))
         return paths[0] if len(paths) == 1 else None
 
     def ancestry(self, item: ClassFact) -> tuple[ClassFact, ...]:
@@ -318,13 +321,14 @@ class Facts:
         unknown = False
         for member in self.ancestry(item):
             for base in member.bases:
-                base = self._meant(base, member.path)
+                if base and self.find_class(base, member.path):
+                    continue
+                base = self._alike(self._meant(base, member.path), member.path)
                 if base in KINDS:
                     return base
                 if base and base.startswith(CALLBACKS):
                     return CALLBACK
-                if base is None or (base != "object" and not self.find_class(base, member.path)):
-                    unknown = unknown or not _plain(base)
+                unknown = unknown or (base != "object" and not _plain(base))
         return None if unknown else self._kind_below(item) or "other"
 
     def _meant(self, base: str | None, near: str) -> str | None:
@@ -333,24 +337,61 @@ class Facts:
         for end in range(len(parts) - 1, 0, -1):
             path = self.module_path(".".join(parts[:end]), near)
             file = self.files[path] if path else None
-            if file and parts[end] in file.exports and parts[end] not in file.unsure:
+            if (
+                file
+                and parts[end] in file.exports
+                and not (parts[end] in file.unsure or self._may_hide(file, parts[end]))
+            ):
                 found = canonical(".".join([file.exports[parts[end]], *parts[end + 1 :]]))
                 return found if found.startswith(f"{ROOT}.") else base
         return base
 
+    def _may_hide(self, file: FileFacts, name: str) -> bool:
+        """Whether a module may bind a name that it imports anew: by a class, or by a star of what is not Lightning."""
+        return (file.path, name) in self._classes or any(not canonical(star).startswith(ROOT) for star in file.stars)
+
+    def _alike(self, base: str | None, near: str) -> str | None:
+        """A base that is one of several classes of that name in a module, by their kind where they have one."""
+        module, _, name = (base or "").rpartition(".")
+        path = self.module_path(module, near)
+        alike = [each for each in self.files[path].classes if each.name == name] if path else []
+        kinds = {self.kind(each) for each in alike}
+        return kinds.pop() if len(alike) > 1 and len(kinds) == 1 and kinds <= KINDS else base
+
     def _kind_below(self, item: ClassFact) -> str | None:
-        """What a class without a base from outside is mixed into, where all its subclasses are of that kind."""
+        """What a class without a base from outside is mixed into, where all its subclasses are of that kind and it is
+        used for nothing else. One whose constructor a subclass in another file may pass by is told of no kind."""
         if any((base or "").startswith("torch.") for member in self.ancestry(item) for base in member.bases):
             return None  # such a class is a part of others as well
-        kinds = {self.kind(each) if self._is_first(item, each) else None for each in self.subclasses(item)}
-        return kinds.pop() if len(kinds) == 1 and kinds <= KINDS else None
+        below = list(self.subclasses(item))
+        kinds = {self.kind(each) if self._is_first(item, each) else None for each in below}
+        if len(kinds) != 1 or not kinds <= KINDS or not self._is_mixed_in_alone(item, frozenset(below)):
+            return None
+        if "__init__" in item.methods and any("__init__" in each.methods and each.path != item.path for each in below):
+            return None
+        return kinds.pop()
+
+    def _is_mixed_in_alone(self, item: ClassFact, below: frozenset[ClassFact]) -> bool:
+        """Whether the project speaks of a class as of a base of some others, and otherwise not at all."""
+        name = item.name.rpartition(".")[2]
+        spoken = re.compile(rb"\b%b\b" % re.escape(name.encode()))
+        for path, source in self.sources.items():
+            if source.kind not in ("python", "notebook") or not spoken.search(source.unescaped):
+                continue
+            file, known = self.open(path), self.files.get(path)
+            if file is None or known is None:
+                return False
+            bases = [base for each in file.classes if known.find(each.qualname) in below for base in each.node.bases]
+            named = (node for node, _ in file.nodes_near([name]) if isinstance(node, ast.Name) and node.id == name)
+            if any(node not in bases for node in (*file.attributes(name), *named)):
+                return False
+        return True
 
     def _is_first(self, item: ClassFact, below: ClassFact) -> bool:
         """Whether Python looks at a class before the bases of Lightning, whose methods stand for its own else."""
-        names = [each for each in self.lineage(below) if each == item or isinstance(each, str)]
-        return item in names[:1] or not any(
-            isinstance(each, str) and each in KINDS for each in names[: names.index(item)]
-        )
+        every = self.lineage(below)
+        ahead = [each for each in every[: every.index(item)] if isinstance(each, str)]
+        return not any(each in KINDS or each.startswith(CALLBACKS) for each in ahead)
 
     def unresolved_bases(self, left_out: Container[str] = ()) -> set[str]:
         """Dotted names of bases that stand in no file read so far and are not Lightning's own; those of the
@@ -402,10 +443,13 @@ _PLAIN = (
 )
 
 
-def _nearest(paths: Iterable[str], near: str) -> list[str]:
-    """Of the modules of one name those beside a file, which is where a script looks first; a package is none."""
+def _nearest(paths: Iterable[str], near: str, module: str) -> list[str]:
+    """Of the modules of one name those beside a file, which is where a script looks first; a package looks by the whole
+    name."""
     folder, _, name = near.rpartition("/")
-    return [path for path in paths if path.rpartition("/")[0] == folder and name != "__init__.py"]
+    if name == "__init__.py":
+        return [path for path in paths if module_name(path) == module]
+    return [path for path in paths if path.rpartition("/")[0] == folder]
 
 
 def _plain(base: str | None) -> bool:
