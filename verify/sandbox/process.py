@@ -130,7 +130,7 @@ def _end(child: subprocess.Popen[bytes], family: Family) -> None:
         _signal_all(family.look(), child.pid, signal.SIGTERM)
         _signal_group(child.pid, signal.SIGTERM)
         with contextlib.suppress(subprocess.TimeoutExpired):
-            child.wait(timeout=2)
+            child.wait(timeout=5)
     for _ in range(50):
         left = family.look() | set(marked(family.mark))
         if not left - {child.pid}:
