@@ -389,16 +389,23 @@ class PythonFile:
     @cached_property
     def ignore_comments(self) -> list[Ignore]:
         """The comments that switch codes off."""
-        found: list[Ignore] = []
-        if "fixer:" not in self.text:
-            return found
+        comments = self._comments.items() if "fixer:" in self.text else ()
+        every = (_ignore(text, line, start) for line, (start, text) in comments)
+        return [item for item in every if item]
+
+    def has_comment(self, first: int, last: int) -> bool:
+        """Whether a comment stands in the lines from one to another."""
+        return any("#" in self.lines[line - 1] and line in self._comments for line in range(first, last + 1))
+
+    @cached_property
+    def _comments(self) -> Mapping[int, tuple[int, str]]:
+        """The comments, by line, each with where it begins; where they cannot be told apart, what looks like one."""
         try:
-            for token in tokenize.generate_tokens(io.StringIO(self.text).readline):
-                if token.type == tokenize.COMMENT and (item := _ignore(token.string, *token.start)):
-                    found.append(item)
+            tokens = list(tokenize.generate_tokens(io.StringIO(self.text).readline))
         except (tokenize.TokenError, SyntaxError):
-            return found
-        return found
+            signs = ((number, line.find("#"), line) for number, line in enumerate(self.lines, 1) if "#" in line)
+            return {number: (start, line[start:].rstrip()) for number, start, line in signs}
+        return {token.start[0]: (token.start[1], token.string) for token in tokens if token.type == tokenize.COMMENT}
 
 
 @lru_cache(maxsize=RECENT)

@@ -58,3 +58,31 @@ def space_of(file: PythonFile, call: CallNode) -> Space:
     """The function that a call stands in, or the module."""
     functions = [item for item in call.within if isinstance(item, ast.FunctionDef | ast.AsyncFunctionDef)]
     return functions[-1] if functions else file.tree
+
+
+def fitted_class(call: CallNode, file: PythonFile) -> str | None:
+    """The dotted name of the class whose instance a `fit` call is given, None where it cannot be seen."""
+    given = (
+        call.node.args[0]
+        if call.node.args
+        else next((keyword.value for keyword in call.node.keywords if keyword.arg == "model"), None)
+    )
+    if isinstance(given, ast.Call):
+        return _class_of(given, call)
+    if not isinstance(given, ast.Name):
+        return None
+    built = [
+        item.node.value
+        for item in file.assignments_to(given.id)
+        if isinstance(item.node, ast.Assign) and (not call.within or call.within[-1] in item.within)
+    ]
+    if len(built) != 1 or not isinstance(built[0], ast.Call):
+        return None
+    return _class_of(built[0], call)
+
+
+def _class_of(node: ast.Call, call: CallNode) -> str | None:
+    function = node.func
+    if isinstance(function, ast.Attribute) and function.attr == "load_from_checkpoint":
+        function = function.value
+    return call.scope.resolve(function)

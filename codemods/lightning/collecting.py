@@ -12,6 +12,7 @@ from typing import Any
 from codemods.code.scopes import ROOT, Scope, canonical
 from codemods.code.source import CallNode, PythonFile
 from codemods.code.syntax import Function, parameters, returns
+from codemods.lightning.calls import fitted_class
 from codemods.lightning.facts import (
     KINDS,
     TRAINER,
@@ -19,7 +20,6 @@ from codemods.lightning.facts import (
     ClassFact,
     FileFacts,
     TrainerFact,
-    fitted_class,
     is_trainer_call,
     literal,
 )

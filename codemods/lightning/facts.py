@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import ast
-import re
-from collections.abc import Container, Iterable, Iterator, Mapping
+import sys
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -14,86 +14,30 @@ from codemods.code.scopes import ROOT, canonical, module_name
 from codemods.code.source import CallNode, ClassNode, PythonFile, Source, Unreadable
 from codemods.code.syntax import Function
 from codemods.finding import Finding
+from codemods.lightning.file_facts import CALLBACK as CALLBACK
+from codemods.lightning.file_facts import CALLBACKS as CALLBACKS
+from codemods.lightning.file_facts import KINDS as KINDS
+from codemods.lightning.file_facts import MODULE as MODULE
+from codemods.lightning.file_facts import TRAINER as TRAINER
+from codemods.lightning.file_facts import Argument as Argument
+from codemods.lightning.file_facts import ClassFact as ClassFact
+from codemods.lightning.file_facts import FileFacts as FileFacts
+from codemods.lightning.file_facts import TrainerFact as TrainerFact
 from codemods.lightning.lineage import ordered
+from codemods.lightning.mixins import kind_of_mixin
 
-MODULE = f"{ROOT}.LightningModule"
-TRAINER = f"{ROOT}.Trainer"
-CALLBACK = f"{ROOT}.Callback"
-CALLBACKS = f"{ROOT}.callbacks."
-KINDS = frozenset({MODULE, TRAINER, CALLBACK, f"{ROOT}.LightningDataModule"})
+_DEEP = 4
+"""So many files are asked for a name that each takes from the next."""
 
 
 @dataclass(frozen=True)
-class ClassFact:
-    """A class of the project. `bases` are dotted names (None where one could not be resolved), `methods`
-    the names of its own methods, `quiet` the hooks around a step among them that neither read the outputs of a
-    training batch nor log."""
+class Taken:
+    """What of Lightning's a name of the project stands for, and the file that takes it from there; `sure` says that
+    nothing on the way may have another thing by that name."""
 
     name: str
     path: str
-    bases: tuple[str | None, ...]
-    methods: frozenset[str]
-    quiet: frozenset[str] = frozenset()
-
-
-@dataclass(frozen=True)
-class Argument:
-    """A keyword of a call: `value` is the literal where `literal` holds, `text` the source in any case."""
-
-    name: str
-    text: str
-    literal: bool
-    value: Any
-
-
-@dataclass(frozen=True)
-class TrainerFact:
-    """A `Trainer(...)` call: where it stands, its keywords, and whether more arrive by `*` or `**`.
-
-    `name` is the variable or attribute it is kept in. `fits` are the source texts of what the file's
-    `name.fit(...)` calls are given first, resolved to the class that built it where that can be seen.
-    `evaluates` holds where the Trainer is seen to do nothing but test, validate and predict. `fits_at_once` are the
-    same of `Trainer(...).fit(...)`, `maker` is the function that gives the Trainer back.
-    """
-
-    path: str
-    line: int
-    arguments: tuple[Argument, ...]
-    open_ended: bool
-    name: str | None
-    fits: tuple[str | None, ...]
-    evaluates: bool = False
-    fits_at_once: tuple[str | None, ...] = ()
-    maker: str | None = None
-
-    def argument(self, name: str) -> Argument | None:
-        return next((argument for argument in self.arguments if argument.name == name), None)
-
-
-@dataclass(frozen=True)
-class FileFacts:
-    """What one file adds to the facts. `exports` are the module's names that stand for something imported, `bound` all
-    that it binds, those in `unsure` to several things; `stars` the modules that it imports all names of, `public` what
-    it names in `__all__` (None where it has none); `collected` what each rule's own `collect` returned, `fits_of_made`
-    what is fitted by what other functions give: their dotted names, each with that of a class, None where it cannot be
-    seen."""
-
-    path: str
-    module: str
-    exports: Mapping[str, str]
-    bound: frozenset[str]
-    unsure: frozenset[str]
-    stars: tuple[str, ...]
-    public: frozenset[str] | None
-    classes: tuple[ClassFact, ...]
-    trainers: tuple[TrainerFact, ...]
-    indirect_trainers: bool
-    collected: Mapping[str, Any]
-    fits_of_made: tuple[tuple[str, str | None], ...] = ()
-
-    def find(self, name: str) -> ClassFact | None:
-        """The file's class of that qualified name."""
-        return next((item for item in self.classes if item.name == name), None)
+    sure: bool
 
 
 @dataclass(frozen=True)
@@ -271,10 +215,7 @@ class Facts:
         for star in reversed(file.stars):
             path = self.module_path(star, file.path)
             if path is None:
-                if _plain(f"{star}."):
-                    continue
-                opened = self.open(self.path_of(star, file.path) or "")
-                if opened is None or name in opened.scope.bindings or opened.scope.stars:
+                if self._may_bring(star, name, file.path):
                     return None
                 continue
             other = self.files[path]
@@ -307,7 +248,9 @@ class Facts:
     def _bases(self, item: ClassFact | str) -> list[ClassFact | str]:
         if isinstance(item, str):
             return []
-        return [self.find_class(base, item.path) or self._meant(base, item.path) or base for base in item.bases if base]
+        return [
+            self.find_class(base, item.path) or self._lightnings(base, item.path) or base for base in item.bases if base
+        ]
 
     def kind(self, item: ClassFact) -> str | None:
         """What a class is: one of KINDS, `other` where no base leads to Lightning, None where it cannot
@@ -323,32 +266,57 @@ class Facts:
             for base in member.bases:
                 if base and self.find_class(base, member.path):
                     continue
-                base = self._alike(self._meant(base, member.path), member.path)
+                base = self._alike(self._lightnings(base, member.path), member.path)
                 if base in KINDS:
                     return base
                 if base and base.startswith(CALLBACKS):
                     return CALLBACK
                 unknown = unknown or (base != "object" and not _plain(base))
-        return None if unknown else self._kind_below(item) or "other"
+        return None if unknown else kind_of_mixin(self, item) or "other"
 
-    def _meant(self, base: str | None, near: str) -> str | None:
-        """A base, by Lightning's name where a module of the project has it or its package from there."""
-        parts = (base or "").split(".")
+    def _lightnings(self, base: str | None, near: str) -> str | None:
+        """A base, by Lightning's name where a module of the project surely takes it from there."""
+        taken = self.taken(base, near) if base and "." in base and not base.startswith(f"{ROOT}.") else None
+        return taken.name if taken and taken.sure else base
+
+    def taken(self, dotted: str, near: str) -> Taken | None:
+        """What of Lightning's a dotted name of a module of the project stands for, which imports it by itself or with
+        its package, as far as that is followed."""
+        sure = True
+        for _ in range(_DEEP):
+            step = self._taken_by(dotted.split("."), near)
+            if step is None or step.name == dotted:
+                return None
+            dotted, near, sure = step.name, step.path, sure and step.sure
+            if dotted.startswith(f"{ROOT}."):
+                return Taken(dotted, near, sure)
+        return None
+
+    def _taken_by(self, parts: Sequence[str], near: str) -> Taken | None:
+        """What the longest beginning of a name that is a module of the project has by the name behind it."""
         for end in range(len(parts) - 1, 0, -1):
-            path = self.module_path(".".join(parts[:end]), near)
-            file = self.files[path] if path else None
-            if (
-                file
-                and parts[end] in file.exports
-                and not (parts[end] in file.unsure or self._may_hide(file, parts[end]))
-            ):
-                found = canonical(".".join([file.exports[parts[end]], *parts[end + 1 :]]))
-                return found if found.startswith(f"{ROOT}.") else base
-        return base
+            path = self.path_of(".".join(parts[:end]), near)
+            file = self.open(path) if path else None
+            if file is not None:
+                found = file.scope.lookup(parts[end])
+                name = canonical(".".join([found, *parts[end + 1 :]])) if found else None
+                return Taken(name, file.path, not self._may_hide(file, parts[end])) if name else None
+        return None
 
-    def _may_hide(self, file: FileFacts, name: str) -> bool:
+    def _may_hide(self, file: PythonFile, name: str) -> bool:
         """Whether a module may bind a name that it imports anew: by a class, or by a star of what is not Lightning."""
-        return (file.path, name) in self._classes or any(not canonical(star).startswith(ROOT) for star in file.stars)
+        stars = [star for star in file.scope.stars if not canonical(star).startswith(ROOT)]
+        return any(item.qualname == name for item in file.classes) or any(
+            self._may_bring(star, name, file.path) for star in stars
+        )
+
+    def _may_bring(self, star: str, name: str, near: str) -> bool:
+        """Whether a star of a module may bring a name; one that is not seen may bring any."""
+        if _plain(f"{star}.") or star.partition(".")[0] in sys.stdlib_module_names:
+            return False
+        path = self.path_of(star, near)
+        file = self.open(path) if path else None
+        return file is None or name in file.scope.bindings or bool(file.scope.stars)
 
     def _alike(self, base: str | None, near: str) -> str | None:
         """A base that is one of several classes of that name in a module, by their kind where they have one."""
@@ -357,41 +325,6 @@ class Facts:
         alike = [each for each in self.files[path].classes if each.name == name] if path else []
         kinds = {self.kind(each) for each in alike}
         return kinds.pop() if len(alike) > 1 and len(kinds) == 1 and kinds <= KINDS else base
-
-    def _kind_below(self, item: ClassFact) -> str | None:
-        """What a class without a base from outside is mixed into, where all its subclasses are of that kind and it is
-        used for nothing else. One whose constructor a subclass in another file may pass by is told of no kind."""
-        if any((base or "").startswith("torch.") for member in self.ancestry(item) for base in member.bases):
-            return None  # such a class is a part of others as well
-        below = list(self.subclasses(item))
-        kinds = {self.kind(each) if self._is_first(item, each) else None for each in below}
-        if len(kinds) != 1 or not kinds <= KINDS or not self._is_mixed_in_alone(item, frozenset(below)):
-            return None
-        if "__init__" in item.methods and any("__init__" in each.methods and each.path != item.path for each in below):
-            return None
-        return kinds.pop()
-
-    def _is_mixed_in_alone(self, item: ClassFact, below: frozenset[ClassFact]) -> bool:
-        """Whether the project speaks of a class as of a base of some others, and otherwise not at all."""
-        name = item.name.rpartition(".")[2]
-        spoken = re.compile(rb"\b%b\b" % re.escape(name.encode()))
-        for path, source in self.sources.items():
-            if source.kind not in ("python", "notebook") or not spoken.search(source.unescaped):
-                continue
-            file, known = self.open(path), self.files.get(path)
-            if file is None or known is None:
-                return False
-            bases = [base for each in file.classes if known.find(each.qualname) in below for base in each.node.bases]
-            named = (node for node, _ in file.nodes_near([name]) if isinstance(node, ast.Name) and node.id == name)
-            if any(node not in bases for node in (*file.attributes(name), *named)):
-                return False
-        return True
-
-    def _is_first(self, item: ClassFact, below: ClassFact) -> bool:
-        """Whether Python looks at a class before the bases of Lightning, whose methods stand for its own else."""
-        every = self.lineage(below)
-        ahead = [each for each in every[: every.index(item)] if isinstance(each, str)]
-        return not any(each in KINDS or each.startswith(CALLBACKS) for each in ahead)
 
     def unresolved_bases(self, left_out: Container[str] = ()) -> set[str]:
         """Dotted names of bases that stand in no file read so far and are not Lightning's own; those of the
@@ -472,31 +405,3 @@ def literal(node: ast.expr) -> tuple[bool, Any]:
         return True, ast.literal_eval(node)
     except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
         return False, None
-
-
-def fitted_class(call: CallNode, file: PythonFile) -> str | None:
-    """The dotted name of the class whose instance a `fit` call is given, None where it cannot be seen."""
-    given = (
-        call.node.args[0]
-        if call.node.args
-        else next((keyword.value for keyword in call.node.keywords if keyword.arg == "model"), None)
-    )
-    if isinstance(given, ast.Call):
-        return _class_of(given, call)
-    if not isinstance(given, ast.Name):
-        return None
-    built = [
-        item.node.value
-        for item in file.assignments_to(given.id)
-        if isinstance(item.node, ast.Assign) and (not call.within or call.within[-1] in item.within)
-    ]
-    if len(built) != 1 or not isinstance(built[0], ast.Call):
-        return None
-    return _class_of(built[0], call)
-
-
-def _class_of(node: ast.Call, call: CallNode) -> str | None:
-    function = node.func
-    if isinstance(function, ast.Attribute) and function.attr == "load_from_checkpoint":
-        function = function.value
-    return call.scope.resolve(function)

@@ -29,8 +29,10 @@ def _family(facts: Facts, item: ClassFact) -> tuple[ClassFact, ...]:
 def speaks(facts: Facts, item: ClassFact, of: re.Pattern[str]) -> bool:
     """Whether the text of a class speaks of something, as far as that can be read."""
     file = facts.open(item.path)
-    nodes = [each.node for each in file.classes if each.qualname == item.name] if file else []
-    return not nodes or any(of.search(file.source_of(node)) for node in nodes if file)
+    if file is None:
+        return True
+    nodes = [each.node for each in file.classes if each.qualname == item.name]
+    return not nodes or any(of.search(file.source_of(node)) for node in nodes)
 
 
 def short_name(item: ClassFact) -> str:

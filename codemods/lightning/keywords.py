@@ -27,7 +27,7 @@ def is_commented(file: PythonFile, call: ast.Call, item: ast.keyword, beside: bo
     start = (first.end_lineno or 1) + (0 if first.end_lineno == item.lineno else 1)
     end = following - 1 if following else call.end_lineno or item.lineno
     own = item.end_lineno if not beside and first.end_lineno != item.lineno and following != item.end_lineno else None
-    return any("#" in file.lines[number - 1] for number in range(start, end + 1) if number != own)
+    return any(file.has_comment(number, number) for number in range(start, end + 1) if number != own)
 
 
 @touches("arguments")

@@ -13,7 +13,6 @@ from codemods.lightning.below import bound_below
 from codemods.lightning.calls import builds_trainer
 from codemods.lightning.facts import TRAINER, ClassFact, Facts
 from codemods.lightning.maybe import may_build
-from codemods.lightning.reexports import through
 
 
 def is_lightnings(file: PythonFile, facts: Facts, call: CallNode) -> bool:
@@ -41,9 +40,9 @@ def between(file: PythonFile, facts: Facts, call: CallNode) -> str | None:
         return "a partial"
     if dotted == f"{TRAINER}.__init__":
         return "its constructor"
-    taken = through(facts, dotted, file.path) if dotted and dotted.rpartition(".")[0] != file.module else None
-    if taken and taken[0] == TRAINER:
-        return f"{taken[1]}, which imports or names it"
+    taken = facts.taken(dotted, file.path) if dotted and dotted.rpartition(".")[0] != file.module else None
+    if taken and taken.name == TRAINER:
+        return f"{taken.path}, which imports or names it"
     fact = facts.find_class(dotted, file.path) if dotted else None
     if fact is None and dotted and (name := _one_of_several(facts, dotted, file.path)):
         return f"`{name}`, which may be a Trainer of this project"

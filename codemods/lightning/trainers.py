@@ -19,7 +19,6 @@ from codemods.lightning.calls import last_name
 from codemods.lightning.facts import TRAINER, ClassFact, Facts, literal
 from codemods.lightning.handed import UNSEEN, Handed, handed, is_read_here
 from codemods.lightning.own import called, hands_on, replaced_below
-from codemods.lightning.reexports import through
 from codemods.lightning.shapes import is_read_elsewhere
 from codemods.lightning.values import Constants, constants_of
 from codemods.lightning.wanted import Wanted
@@ -113,8 +112,8 @@ def _built(at_: _At, call: CallNode, words: Collection[str]) -> Built | None:
     fact = facts.find_class(dotted, file.path)
     if fact is not None:
         return _of_own(at_, call, fact, dotted)
-    if (taken := through(facts, dotted, file.path)) and at_.wanted.is_one(taken[0]):
-        return _by_another_name(_direct(at_, call, taken[0]), f"`{dotted}`, which names it")
+    if (taken := facts.taken(dotted, file.path)) and taken.sure and at_.wanted.is_one(taken.name):
+        return _by_another_name(_direct(at_, call, taken.name), f"`{dotted}`, which names it")
     if kind := _partial_of_another(at_, call, dotted):
         how, fixed = f"`{dotted}`, a partial", "what the partial is given, it may be given elsewhere too"
         return replace(_direct(at_, call, kind), how=how, fixed=fixed)

@@ -177,7 +177,7 @@ class Origin:
             while above > 0 and self.file.lines[above - 1].lstrip().startswith("#"):
                 lines.add(above)
                 above -= 1
-            if any("#" in self.file.lines[line - 1] for line in lines):
+            if any(self.file.has_comment(line, line) for line in lines):
                 return True
         return False
 

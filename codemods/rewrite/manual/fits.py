@@ -13,8 +13,9 @@ from codemods.code.nodes import every_node
 from codemods.code.scopes import ROOT, canonical
 from codemods.code.source import AssignNode, CallNode, ClassNode, PythonFile
 from codemods.code.syntax import is_plain, parameters
+from codemods.lightning.calls import fitted_class
 from codemods.lightning.configurations.evidence import sections
-from codemods.lightning.facts import TRAINER, fitted_class
+from codemods.lightning.facts import TRAINER
 
 WORDS = (b"Trainer", b"instantiate(", b"LightningCLI")
 """What a file must hold to fit anything by a Trainer that it is seen to build."""

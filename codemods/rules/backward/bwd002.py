@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import ast
-import io
-import tokenize
 from collections.abc import Iterator, Mapping
 from functools import partial
 from itertools import pairwise
@@ -113,25 +111,13 @@ def _level(file: PythonFile, facts: Facts) -> tuple[Fix, str]:
 
 def _commented(file: PythonFile, run: list[Pass]) -> bool:
     """Whether a comment stands at or between backward passes, in the first one left out, or two on one line."""
-    return _has_comment(file, run[0].statement.lineno, run[-1].statement.end_lineno or 0) or any(
+    return file.has_comment(run[0].statement.lineno, run[-1].statement.end_lineno or 0) or any(
         first.statement.end_lineno == second.statement.lineno for first, second in pairwise(run)
     )
 
 
 def _commented_loop(file: PythonFile, loop: ast.For) -> bool:
-    return _has_comment(file, loop.lineno, loop.end_lineno or loop.lineno)
-
-
-def _has_comment(file: PythonFile, first: int, last: int) -> bool:
-    """Whether a comment stands in some lines; where they cannot be told apart, whether they hold its sign."""
-    if "comments" not in file.memo:
-        try:
-            tokens = list(tokenize.generate_tokens(io.StringIO(file.text).readline))
-            file.memo["comments"] = {token.start[0] for token in tokens if token.type == tokenize.COMMENT}
-        except (tokenize.TokenError, SyntaxError):
-            file.memo["comments"] = {number for number, line in enumerate(file.lines, 1) if "#" in line}
-    found: set[int] = file.memo["comments"]
-    return any(first <= number <= last for number in found)
+    return file.has_comment(loop.lineno, loop.end_lineno or loop.lineno)
 
 
 def _losses(iterated: ast.expr) -> str:

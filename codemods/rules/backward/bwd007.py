@@ -172,7 +172,7 @@ def _groups(file: PythonFile, flow: Flow, passes: tuple[Event, ...]) -> list[lis
     for first, second in pairwise(passes):
         one, two = flow.statement(first.path), flow.statement(second.path)
         beside = second.path == _next(first.path) and two.lineno == (one.end_lineno or one.lineno) + 1
-        if beside and "#" not in "".join(file.lines[one.lineno - 1 : two.end_lineno]):
+        if beside and not file.has_comment(one.lineno, two.end_lineno or two.lineno):
             groups[-1].append(second)
         else:
             groups.append([second])

@@ -99,7 +99,7 @@ def _is_loss(key: ast.expr | None) -> bool:
 
 
 def _has_comment(file: PythonFile, node: ast.With) -> bool:
-    return "#" in file.lines[node.lineno - 1]
+    return file.has_comment(node.lineno, node.lineno)
 
 
 def _undecorated(function: cst.FunctionDef, text: str) -> cst.FunctionDef:

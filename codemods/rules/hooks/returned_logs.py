@@ -81,7 +81,7 @@ def read_return(file: PythonFile, item: ClassNode, method: Function, node: ast.R
     if whole := sorted(_names_in(shown, log, bar) & _of_batch(method)):
         return f"`{whole[0]}` is a part of the batch, where a logger takes single numbers"
     hook = method.name in HOOKS
-    if hook and named and value and any("#" in line for line in file.lines[value.lineno - 2 : value.end_lineno]):
+    if hook and named and value and file.has_comment(value.lineno - 1, value.end_lineno or value.lineno):
         return "a comment stands beside the dict, of which nothing would be left"
     others = {name: each for name, each in parts.items() if name not in LOGGED}
     sure = True

@@ -69,6 +69,20 @@ def test_lightning_is_known_through_a_module_that_imports_it(folder: str) -> Non
     assert run_rules(other, *RULES).changes == ()
 
 
+@pytest.mark.parametrize("star", ["mine", "transformers"])
+def test_what_a_star_may_bring_there_is_left_to_a_person(star: str) -> None:
+    files = {
+        "compat.py": f"from pytorch_lightning import Trainer\nfrom {star} import *\n",
+        "mine.py": OTHER,
+        "train.py": "from compat import Trainer\n\ntrainer = Trainer(gpus=2)\n",
+    }
+    made = run_rules(files, *RULES, unsafe=True)
+    assert made.changes == ()
+    assert ["compat.py, which imports or names it" in item.reason for item in made.findings] == [True]
+    harmless = {**files, "compat.py": "from pytorch_lightning import Trainer\nfrom math import *\n"}
+    assert 'Trainer(accelerator="gpu", devices=2)' in rewritten(harmless, *RULES)["train.py"]
+
+
 def test_circles_end() -> None:
     files = {"pkg/__init__.py": "from .a import *\n", "pkg/a.py": "from pkg import *\nfrom pkg.b import *\n",
              "pkg/b.py": "from .a import *\n", "train.py": USE}  # fmt: skip

@@ -23,6 +23,7 @@ OTHERWISE = {
     "a class of torch": "import torch\nfrom part import Part\n\n\nclass Worker(Part, torch.nn.Module):\n    pass\n",
     "a base that is not known": "from part import Part\nfrom its import Base\n\n\nclass W(Part, Base):\n    x = 1\n",
     "its hook called by name": "import part\n\n\ndef run(model):\n    part.Part.on_train_batch_start(model, 1, 2, 0)\n",
+    "imported under another name": "from part import Part as Other\n\nOther().on_train_batch_start(1, 2, 0)\n",
     "under another name": "import part\n\nOther = part.Part\n",
     "in a file that does not parse": "from part import Part\nprint Part\n",
 }
