@@ -57,6 +57,11 @@ def _one_of_several(facts: Facts, dotted: str, near: str) -> str | None:
     return name if any(facts.kind(item) == TRAINER for item in alike) else None
 
 
+def kind_above(facts: Facts, fact: ClassFact, is_one: Callable[[str], bool]) -> str | None:
+    """The class of Lightning's, of those asked for, that a class of the project is below."""
+    return next((base for member in facts.ancestry(fact) for base in member.bases if base and is_one(base)), None)
+
+
 def called(file: PythonFile, call: CallNode) -> str | None:
     """The dotted name of what is called; that of the class around for `super().__init__(...)`, and for `cls(...)` in a
     class method."""
@@ -86,14 +91,14 @@ def _is_class_method(function: ast.FunctionDef | None) -> bool:
 
 
 def own_arguments(file: PythonFile, facts: Facts, call: CallNode) -> frozenset[str] | None:
-    """The parameters that the constructor of a Trainer of the project has itself, None where it hands on nothing."""
+    """The parameters that the constructor of a class of the project has itself, None where it hands on nothing."""
     dotted = called(file, call)
-    if dotted is None or is_super_call(call.node, "__init__"):
+    fact = facts.find_class(dotted, file.path) if dotted else None
+    line = facts.ancestry(fact)[is_super_call(call.node, "__init__") :] if fact else ()
+    owner = next((item for item in line if "__init__" in item.methods), None)
+    if owner is None:
         return frozenset()
-    fact = facts.find_class(dotted, file.path)
-    if fact is None or "__init__" not in fact.methods:
-        return frozenset()
-    found = facts.find_opened(dotted, file.path)
+    found = facts.find_opened(f"{facts.files[owner.path].module}.{owner.name}", owner.path)
     arguments = found[1].methods["__init__"].args if found and "__init__" in found[1].methods else None
     if arguments is None or arguments.kwarg is None:
         return None

@@ -18,7 +18,7 @@ from codemods.code.trees import at, changed
 from codemods.lightning.calls import last_name
 from codemods.lightning.facts import TRAINER, ClassFact, Facts, literal
 from codemods.lightning.handed import UNSEEN, Handed, handed, is_read_here
-from codemods.lightning.own import called, hands_on, replaced_below
+from codemods.lightning.own import called, hands_on, kind_above, replaced_below
 from codemods.lightning.shapes import is_read_elsewhere
 from codemods.lightning.values import Constants, constants_of
 from codemods.lightning.wanted import Wanted
@@ -137,7 +137,7 @@ def _by_another_name(one: Built, how: str) -> Built:
 def _of_own(at_: _At, call: CallNode, fact: ClassFact, dotted: str) -> Built | None:
     """What a class of the project below one of Lightning's hands on to that."""
     file, facts, is_one = at_.file, at_.facts, at_.wanted.is_one
-    kind = next((base for member in facts.ancestry(fact) for base in member.bases if base and is_one(base)), None)
+    kind = kind_above(facts, fact, is_one)
     named = [item for item in call.node.keywords if item.arg]
     if kind == TRAINER:
         if not hands_on(facts, dotted, file.path, [str(item.arg) for item in named]):

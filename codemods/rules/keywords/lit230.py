@@ -8,7 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from codemods.code.source import CallNode, PythonFile, TextFile
-from codemods.code.syntax import self_name
+from codemods.code.syntax import is_super_call, self_name
 from codemods.finding import Fix
 from codemods.lightning.facts import MODULE, Facts, literal
 from codemods.lightning.guards import guard_of
@@ -19,7 +19,8 @@ from codemods.lightning.maybe import may_build
 from codemods.lightning.object_arguments import MONITORS, Keyword, is_class, keywords, of_modules, owner_of, wish
 from codemods.lightning.objects import OTHERS
 from codemods.lightning.options import default_of
-from codemods.lightning.own import constructor_of
+from codemods.lightning.own import called, constructor_of, hands_on, kind_above, own_arguments
+from codemods.lightning.trainers import last_part
 from codemods.rule import Example, Match, NodeEdit, Rule, best_levels, touches
 from codemods.rules.keywords.configured import configured
 from codemods.rules.keywords.filepath import parted
@@ -57,7 +58,7 @@ def _check(file: PythonFile | TextFile, facts: Facts) -> Iterator[Match]:
             guard = guard_of(file, call, name, call.scope.resolve(call.node.func) or "") if row else "both"
             if row and guard != "both":
                 yield _match(facts, file, call, keyword, row, given, guard == "unclear")
-        if owner.rpartition(".")[2] in MONITORS and not _is_partial(call):
+        if last_part(owner) in MONITORS and not _is_partial(call):
             yield from _monitored(file, call, owner, given)
 
 
@@ -78,7 +79,7 @@ def _handed_over(file: PythonFile, facts: Facts, call: CallNode, owner: str, see
     """What arrives by `**`, wherever it is set; places in `seen` have been named already."""
     for entry in handed(file, facts, call):
         row = keywords().get((owner, entry.name))
-        auto = entry.name == "mode" and owner.rpartition(".")[2] in MONITORS and _is_auto(entry.value)
+        auto = entry.name == "mode" and last_part(owner) in MONITORS and _is_auto(entry.value)
         if (row is None and not auto) or id(entry.place) in seen:
             continue
         seen.add(id(entry.place))
@@ -92,20 +93,54 @@ def _handed_over(file: PythonFile, facts: Facts, call: CallNode, owner: str, see
 
 
 def _perhaps(file: PythonFile, facts: Facts, call: CallNode) -> Iterator[Match]:
-    """What is gone of a class that a call may be of."""
+    """What is gone of a class that a call may be of, or of one that the called class of the project is below."""
+    above = _above(file, facts, call)
     imported = call.scope.resolve(call.node.func)
-    rows = {name: row for (owner, name), row in keywords().items() if imported or owner.rpartition(".")[2] in file.text}
+    of_one = (
+        {owner_of(above)} if above else {owner for owner, _ in keywords() if imported or last_part(owner) in file.text}
+    )
+    rows = {name: row for (owner, name), row in keywords().items() if owner in of_one}
+    gone = _gone(call, rows)
+    if above and gone:
+        own = own_arguments(file, facts, call)
+        kept = {item: row for item, row in gone.items() if own is not None and item.arg not in own}
+        if not _is_plain(file, facts, call):
+            where = f"it reaches {last_part(above)} through `{file.source_of(call.node.func)}`; {{}}"
+            yield from _told(file, kept, where)
+    elif through := may_build(file, facts, call, OTHERS) if gone else None:
+        yield from _told(file, gone, f"`{through}` may be a class that has it no more; {{}}, where it is one")
+
+
+def _above(file: PythonFile, facts: Facts, call: CallNode) -> str | None:
+    """The class of Lightning's above the class of the project that a call builds."""
+    dotted = called(file, call)
+    fact = facts.find_class(dotted, file.path) if dotted else None
+    return kind_above(facts, fact, OTHERS.is_one) if fact else None
+
+
+def _is_plain(file: PythonFile, facts: Facts, call: CallNode) -> bool:
+    """Whether a class of the project hands all on, so that its call is looked at as one of Lightning's."""
+    dotted = called(file, call) if not is_super_call(call.node, "__init__") else None
+    names = [item.arg for item in call.node.keywords if item.arg]
+    return dotted is not None and all(hands_on(facts, dotted, file.path, [name], OTHERS.is_one) for name in names)
+
+
+def _gone(call: CallNode, rows: Mapping[str, Keyword]) -> dict[ast.keyword, Keyword | None]:
+    """What a call gives by these keywords, and a mode that is none any more."""
     gone: dict[ast.keyword, Keyword | None] = {}
     for item in call.node.keywords:
         if item.arg == "mode" and _is_auto(item.value):
             gone[item] = None
-        elif item.arg in rows and (item.arg != "mode" or literal(item.value)[1] in ("full", "top")):
+        elif item.arg and item.arg in rows and (item.arg != "mode" or literal(item.value)[1] in ("full", "top")):
             gone[item] = rows[item.arg]
-    if through := may_build(file, facts, call, OTHERS) if gone else None:
-        for item, row in gone.items():
-            advice = wish(row) if row else 'write "max" for what should grow, else "min"'
-            reason = f"Not rewritten: `{through}` may be a class that has it no more; {advice}, where it is one."
-            yield Match(file.span(item), _message(str(item.arg), row), "manual", reason, row.row if row else None)
+    return gone
+
+
+def _told(file: PythonFile, gone: Mapping[ast.keyword, Keyword | None], reason: str) -> Iterator[Match]:
+    for item, row in gone.items():
+        advice = wish(row) if row else 'write "max" for what should grow, else "min"'
+        why = f"Not rewritten: {reason.format(advice)}."
+        yield Match(file.span(item), _message(str(item.arg), row), "manual", why, row.row if row else None)
 
 
 def _is_auto(node: ast.expr | None) -> bool:

@@ -15,7 +15,7 @@ from codemods.lightning.guards import guard_of
 from codemods.lightning.handed import UNSEEN, Handed, Place, handed
 from codemods.lightning.keywords import builds_trainer, is_commented, keyword, keywords, replaced, with_value
 from codemods.lightning.options import Options, read_options
-from codemods.lightning.own import between, called, hands_on, receivers, replaced_below
+from codemods.lightning.own import between, called, hands_on, own_arguments, receivers, replaced_below
 from codemods.lightning.strategies import ONE, is_strategy, named
 from codemods.rewrite.dictionaries import (
     NO_OTHER,
@@ -73,7 +73,7 @@ def check(file: PythonFile, facts: Facts) -> Iterator[Match]:
                 yield _trainer_call(file, facts, call, given, known)
         elif given and dotted and _is_handed_on(file, facts, call, dotted):
             yield _trainer_call(file, facts, call, given, known)
-        elif given and (through := between(file, facts, call)):
+        elif given and (through := between(file, facts, call)) and not _is_taken(file, facts, call):
             why = f"it reaches Trainer through {through}"
             yield _manual(file, given, why, 'give accelerator="gpu", devices=... instead')
     for call, built in receivers(file, facts):
@@ -84,6 +84,12 @@ def _is_handed_on(file: PythonFile, facts: Facts, call: CallNode, dotted: str) -
     """Whether a Trainer of the project hands the new keywords on to Lightning's as it gets them."""
     whole = not call.node.args and replaced_below(file, facts, call) is None
     return whole and hands_on(facts, dotted, file.path, ("accelerator", "devices"))
+
+
+def _is_taken(file: PythonFile, facts: Facts, call: CallNode) -> bool:
+    """Whether a Trainer of the project takes `gpus` itself, or hands on nothing."""
+    own = own_arguments(file, facts, call)
+    return own is None or "gpus" in own
 
 
 def _trainer_call(

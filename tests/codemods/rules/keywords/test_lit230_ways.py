@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import pytest
 
-from tests.codemods.support import rewritten, rule, run_rules
+from tests.codemods.support import refusals, rewritten, rule, run_rules
 
 HEAD = "from pytorch_lightning.callbacks import EarlyStopping, ModelCheckpoint\n"
 
@@ -58,3 +58,51 @@ def test_a_partial_on_a_class_that_its_methods_call_too() -> None:
 def test_a_partial_whose_name_other_files_have_for_something_else(other: str) -> None:
     after = rewritten({"a.py": PARTIAL, "b.py": other}, rule("LIT230"))
     assert after == {"a.py": PARTIAL.replace("period", "every_n_epochs"), "b.py": other}
+
+
+OWN = (
+    "from pytorch_lightning.callbacks import EarlyStopping, ModelCheckpoint\n\n\n"
+    "class Own({base}):\n    def __init__({taken}):\n        super().__init__({given})\n\n\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("base", "argument"),
+    [("EarlyStopping", "mode='auto'"), ("ModelCheckpoint", "period=3"), ("ModelCheckpoint", "mode='auto'")],
+)
+@pytest.mark.parametrize(
+    ("taken", "given"),
+    [
+        ("self, monitor='val_acc', **kw", "monitor, **kw"),
+        ("self, *given, **kw", "*given, **kw"),
+        ("self, **kw", "**{**kw, 'verbose': True}"),
+        ("self, **kw", "**merged(kw)"),
+    ],
+)
+def test_what_a_class_of_the_project_may_hand_on_is_named(taken: str, given: str, base: str, argument: str) -> None:
+    head = OWN.format(base=base, taken=taken, given=given)
+    for call in (
+        f"Own({argument})\n",
+        f"class Below(Own):\n    def __init__(self):\n        super().__init__({argument})\n",
+        f"class Below(Own):\n    pass\n\n\nBelow({argument})\n",
+    ):
+        [reason] = refusals({"train.py": head + call}, "LIT230")
+        assert f"it reaches {base} through" in reason
+
+
+@pytest.mark.parametrize(
+    ("taken", "given", "call"),
+    [
+        ("self, period=1, **kw", "every_n_epochs=period, **kw", "Own(period=3)\n"),
+        ("self, period=1", "every_n_epochs=period", "Own(period=3)\n"),
+        (
+            "self, period=1, *given, **kw",
+            "*given, every_n_epochs=period, **kw",
+            "class Below(Own):\n    def __init__(self):\n        super().__init__(period=3)\n",
+        ),
+        ("self, period=1, **kw", "every_n_epochs=period, **kw", "class Below(Own):\n    pass\n\n\nBelow(period=3)\n"),
+    ],
+)
+def test_what_a_class_of_the_project_takes_itself_is_not(taken: str, given: str, call: str) -> None:
+    text = OWN.format(base="ModelCheckpoint", taken=taken, given=given) + call
+    assert run_rules({"train.py": text}, rule("LIT230")).findings == ()

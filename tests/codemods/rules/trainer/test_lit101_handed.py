@@ -8,7 +8,7 @@ import pytest
 
 from codemods.rules.trainer.lit101 import RULE
 from tests.codemods.rules.trainer.test_lit101 import HEAD, findings, run
-from tests.codemods.support import rewritten, run_rules
+from tests.codemods.support import rewritten, rule, run_rules
 
 
 def test_dictionaries() -> None:
@@ -225,7 +225,6 @@ INIT = "    def __init__(self, {}):\n        {}\n        super().__init__({})\n"
         (INIT.format("**o", "o['devices'] = 1", "**o"), "manual"),
         (INIT.format("**o", "o.update(x)", "**o"), "manual"),
         (INIT.format("**o", "pass", "devices=2, **o"), "manual"),
-        (INIT.format("gpus=1, **o", "pass", "gpus=gpus, **o"), "manual"),
         (INIT.format("**o", "pass", "max_epochs=1"), "manual"),
     ],
 )
@@ -233,3 +232,14 @@ def test_a_trainer_of_the_project_that_hands_on_what_it_is_given(body: str, leve
     engine = f"from pytorch_lightning import Trainer\nclass Engine(Trainer):\n{body}"
     text = "from engine import Engine\nEngine(gpus=1, max_epochs=3)\n"
     assert (2, level) in findings(text, engine=engine)
+
+
+@pytest.mark.parametrize("below", ["", "class Engine(Own):\n    pass\n"])
+def test_a_trainer_of_the_project_that_takes_it_itself(below: str) -> None:
+    name = "Own" if below else "Engine"
+    own = f"class {name}(Trainer):\n{INIT.format('gpus=1, **o', 'pass', 'gpus=gpus, **o')}"
+    made = run_rules(
+        {"engine.py": f"{HEAD}{own}{below}", "train.py": "from engine import Engine\nEngine(gpus=1, max_epochs=3)\n"},
+        rule("LIT101"),
+    )
+    assert {(item.path, item.fix) for item in made.findings} == {("engine.py", "manual")}
