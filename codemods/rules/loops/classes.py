@@ -65,17 +65,9 @@ class Loop:
 
     def known_whole(self) -> bool:
         """Whether every base of the class is the project's own or Lightning's, so that nothing of it is unseen."""
-        return all(
-            base is not None
-            and (
-                base == MODULE or base.startswith(("torch.", "abc.", "typing.", "object")) or self._found(base, member)
-            )
-            for member in self.facts.ancestry(self.fact) or ()
-            for base in member.bases
-        )
-
-    def _found(self, base: str, member: ClassFact) -> bool:
-        return self.facts.find_class(base, member.path) is not None
+        seen = all(base is not None for member in self.facts.ancestry(self.fact) for base in member.bases)
+        line = self.facts.lineage(self.fact)
+        return seen and all(isinstance(each, ClassFact) or each == MODULE or each.startswith(PLAIN) for each in line)
 
 
 def present(file: PythonFile) -> bool:
