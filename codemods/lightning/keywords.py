@@ -19,15 +19,28 @@ if TYPE_CHECKING:
 
 
 def is_commented(file: PythonFile, call: ast.Call, item: ast.keyword, beside: bool = True) -> bool:
-    """Whether a comment stands between the neighbours of a keyword, which goes with it when it is deleted. One at the
-    end of the line that the keyword has for itself counts with `beside` alone."""
+    """Whether a comment may speak of a keyword, which goes with it when it is deleted: in its lines or above them. One
+    at the end of the line that the keyword has for itself counts with `beside` alone; what stands between it and the
+    next speaks of that, and an argument that was commented out of none."""
     index = call.keywords.index(item)
     first = call.keywords[index - 1].value if index else (call.args[-1] if call.args else call.func)
     following = call.keywords[index + 1].lineno if index + 1 < len(call.keywords) else None
+    last = item.end_lineno or item.lineno
     start = (first.end_lineno or 1) + (0 if first.end_lineno == item.lineno else 1)
-    end = following - 1 if following else call.end_lineno or item.lineno
-    own = item.end_lineno if not beside and first.end_lineno != item.lineno and following != item.end_lineno else None
-    return any(file.has_comment(number, number) for number in range(start, end + 1) if number != own)
+    end = last if following else call.end_lineno or item.lineno
+    own = last if not beside and first.end_lineno != item.lineno and following != last else None
+    lines = (number for number in range(start, end + 1) if number != own)
+    return any(file.has_comment(number, number) and not _is_left_out(file, number) for number in lines)
+
+
+def _is_left_out(file: PythonFile, number: int) -> bool:
+    """Whether a line is nothing but keyword arguments that were commented out."""
+    text = file.lines[number - 1].strip()
+    try:
+        made = ast.parse(f"f({text.lstrip('#')}\n)", mode="eval").body if text.startswith("#") else None
+    except (SyntaxError, ValueError):
+        return False
+    return isinstance(made, ast.Call) and bool(made.keywords) and not made.args
 
 
 @touches("arguments")
@@ -37,12 +50,10 @@ def replaced(call: cst.Call, name: str, new: tuple[tuple[str, str | None], ...])
 
     from codemods.rewrite.edits import without_arguments
 
+    if not new:
+        return without_arguments(call, frozenset({name}))
     args = list(call.args)
     index = next(number for number, item in enumerate(args) if item.keyword and item.keyword.value == name)
-    if not new:
-        if 0 < index < len(args) - 1 and _breaks(args[index].comma) and not _breaks(args[index - 1].comma):
-            args[index - 1] = args[index - 1].with_changes(comma=args[index].comma)
-        return without_arguments(call.with_changes(args=args), frozenset({name}))
     old = args[index]
     items = [
         old.with_changes(
@@ -125,13 +136,6 @@ def with_callback(call: cst.Call, text: str) -> cst.Call:
             element = element.with_changes(comma=comma)
         new = value.with_changes(elements=[*rest, last.with_changes(comma=between), element])
     return call.with_changes(args=[item.with_changes(value=new) if item is old else item for item in call.args])
-
-
-def _breaks(comma: object) -> bool:
-    """Whether a line ends behind a comma."""
-    import libcst as cst
-
-    return isinstance(comma, cst.Comma) and isinstance(comma.whitespace_after, cst.ParenthesizedWhitespace)
 
 
 def _comma(bracket: cst.LeftSquareBracket | None = None) -> cst.Comma:

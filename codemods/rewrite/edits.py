@@ -112,27 +112,73 @@ def add_class_statement(node: cst.ClassDef, text: str) -> cst.ClassDef:
 
 
 def without_arguments(call: cst.Call, names: frozenset[str]) -> cst.Call:
-    """The call without the keyword arguments of those names, laid out as it was."""
-    kept = [item for item in call.args if not (item.keyword and item.keyword.value in names)]
+    """The call without the keyword arguments of those names, laid out as it was; comments on lines of their own, which
+    speak of their neighbours, stay."""
+    kept: list[cst.Arg] = []
+    before: Any = call.whitespace_before_args
+    for item in call.args:
+        if not (item.keyword and item.keyword.value in names):
+            kept.append(item)
+        elif not isinstance(item.comma, cst.Comma):
+            continue
+        elif not kept:
+            before = _followed(before, item.comma.whitespace_after, bool(_comments(item.comma.whitespace_after)))
+        elif isinstance(kept[-1].comma, cst.Comma):
+            space = _followed(kept[-1].comma.whitespace_after, item.comma.whitespace_after, True)
+            kept[-1] = kept[-1].with_changes(comma=kept[-1].comma.with_changes(whitespace_after=space))
+    if not call.args:
+        return call
     if not kept:
-        return call.with_changes(args=[], whitespace_before_args=cst.SimpleWhitespace(""))
+        return call.with_changes(args=[], whitespace_before_args=_emptied(before, call.args[-1]))
     if kept[-1] is not call.args[-1]:
-        kept[-1] = kept[-1].with_changes(
-            comma=_last_comma(kept[-1].comma, call.args[-1].comma),
-            whitespace_after_arg=call.args[-1].whitespace_after_arg,
-        )
-    return call.with_changes(args=kept)
+        kept[-1] = _as_last(kept[-1], call.args[-1])
+    return call.with_changes(args=kept, whitespace_before_args=before)
+
+
+def _followed(space: Any, other: Any, breaks: bool) -> Any:
+    """The whitespace of two that an argument stood between which is gone: the first, with the other's comments, or the
+    other one where that `breaks` the line and the first does not."""
+    if not isinstance(space, cst.ParenthesizedWhitespace):
+        return other if breaks and isinstance(other, cst.ParenthesizedWhitespace) else space
+    return space.with_changes(empty_lines=[*space.empty_lines, *_comments(other)])
+
+
+def _emptied(before: Any, last: cst.Arg) -> Any:
+    """The whitespace of a call that has no argument any more."""
+    spaces = (getattr(last.comma, "whitespace_after", None), last.whitespace_after_arg)
+    behind = next((space for space in spaces if isinstance(space, cst.ParenthesizedWhitespace)), None)
+    lines = _comments(before) + [line for line in _comments(behind) if line not in _comments(before)]
+    if not lines or behind is None:
+        return cst.SimpleWhitespace("")
+    return behind.with_changes(first_line=cst.TrailingWhitespace(), empty_lines=lines)
+
+
+def _comments(space: Any) -> list[cst.EmptyLine]:
+    """The lines behind the first of a whitespace, where a comment is among them."""
+    lines = list(space.empty_lines) if isinstance(space, cst.ParenthesizedWhitespace) else []
+    return lines if any(line.comment for line in lines) else []
+
+
+def _as_last(item: cst.Arg, removed: cst.Arg) -> cst.Arg:
+    """An argument in the place of the last one, which was removed."""
+    own = _comments(getattr(item.comma, "whitespace_after", None))
+    behind = removed.whitespace_after_arg
+    if not isinstance(removed.comma, cst.Comma) and own and isinstance(behind, cst.ParenthesizedWhitespace):
+        behind = behind.with_changes(empty_lines=[*own, *behind.empty_lines])
+    return item.with_changes(comma=_last_comma(item.comma, removed.comma), whitespace_after_arg=behind)
 
 
 def _last_comma(own: Any, removed: Any) -> Any:
-    """The comma of an item that becomes the last one: laid out as the removed one's, with its own comment."""
+    """The comma of an item that becomes the last one: laid out as the removed one's, with its own comments."""
     if not all(
         isinstance(comma, cst.Comma) and isinstance(comma.whitespace_after, cst.ParenthesizedWhitespace)
         for comma in (own, removed)
     ):
         return removed
-    line = own.whitespace_after.first_line
-    return removed.with_changes(whitespace_after=removed.whitespace_after.with_changes(first_line=line))
+    line, lines = own.whitespace_after.first_line, _comments(own.whitespace_after)
+    behind = [line for line in removed.whitespace_after.empty_lines if line not in lines]
+    space = removed.whitespace_after.with_changes(first_line=line, empty_lines=[*lines, *behind])
+    return removed.with_changes(whitespace_after=space)
 
 
 def without_parameter(function: cst.FunctionDef, name: str) -> cst.FunctionDef:

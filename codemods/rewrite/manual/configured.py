@@ -102,17 +102,18 @@ class _Reader:
         every = [[self.fields(choice) for choice in self.names.choices(item)] for item in held.items]
         dicts = [fields for choices in every for fields in choices if fields is not None]
         if not dicts:
-            return self._from_optimizers(held)
+            known = len(self.doubts)
+            found = self._from_optimizers(held)
+            if len(held.items) == 2 and len(self.doubts) > known + 1:
+                raise NotPlain("configure_optimizers returns two things, which may be optimizers or lists")
+            return found
         if any(len(choices) != 1 or choices[0] is None for choices in every):
             raise NotPlain("configure_optimizers returns optimizers and dicts of them together")
         return self._from_dicts(dicts, held.fixed, held.bound)
 
     def _from_optimizers(self, held: Items) -> Configured:
-        known = len(self.doubts)
         for item in held.items:
             self.optimizer(item)
-        if len(held.items) == 2 and len(self.doubts) > known + 1:
-            raise NotPlain("configure_optimizers returns two things, which may be optimizers or lists")
         return Configured(held.count, held.most)
 
     def _from_pair(self, optimizers: Items, schedulers: ast.expr) -> Configured:

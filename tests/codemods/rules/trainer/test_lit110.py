@@ -157,7 +157,9 @@ def test_only_with_unsafe_fixes(before: str) -> None:
         ("Trainer(progress_bar_refresh_rate=5, callbacks=[TQDMProgressBar()])", "hold a progress bar"),
         ("Trainer(weights_summary='full', callbacks=find())", "no list"),
         ("Trainer(experiment=e)", "no release since 0.7 took it"),
-        ("Trainer(\n    weights_summary='top',\n    # why\n    max_epochs=1,\n)", "a comment stands beside it"),
+        ("Trainer(\n    # why\n    weights_summary='top',\n    max_epochs=1,\n)", "a comment stands beside it"),
+        ("Trainer(\n    max_epochs=1,\n    weights_summary='top',\n    # why\n)", "a comment stands beside it"),
+        ("Trainer(weights_summary='top', # why\n    max_epochs=1)", "a comment stands beside it"),
     ],
 )  # fmt: skip
 def test_left_to_a_person(before: str, why: str) -> None:
