@@ -131,32 +131,45 @@ PAIR = rule("BWD002").examples[0].before
 BOTH = "        self.manual_backward(fit, retain_graph=True)\n        self.manual_backward(0.1 * penalty)\n"
 GUARD = "if not hasattr(batch, 'penalty'):\n{0}    raise ValueError('no penalty')\n{0}"
 FIRST, SECOND = (line.strip() for line in BOTH.splitlines())
+ASSERTION = "assert isinstance(batch, dict)\n{0}"
 PARTED = {
     "a guard that is answered": (
-        f"        try:\n            {FIRST}\n            {GUARD.format(' ' * 12)}{SECOND}\n"
-        "        except ValueError:\n            self.skipped += 1\n"
+        f"        try:\n            {FIRST}\n            {{}}{SECOND}\n"
+        "        except ValueError:\n            self.skipped += 1\n",
+        GUARD.format(" " * 12),
     ),
-    "a guard that the caller answers": f"        {FIRST}\n        {GUARD.format(' ' * 8)}{SECOND}\n",
+    "a guard that the caller answers": (f"        {FIRST}\n        {{}}{SECOND}\n", GUARD.format(" " * 8)),
     "a guard that is suppressed": (
-        f"        with contextlib.suppress(ValueError):\n            {FIRST}\n            {GUARD.format(' ' * 12)}"
-        f"{SECOND}\n"
+        f"        with contextlib.suppress(ValueError):\n            {FIRST}\n            {{}}{SECOND}\n",
+        GUARD.format(" " * 12),
     ),
     "an assertion that is answered": (
-        f"        try:\n            {FIRST}\n            assert isinstance(batch, dict)\n            {SECOND}\n"
-        "        except AssertionError:\n            self.skipped += 1\n"
-    ),
-    "a function that takes the name that another reads": (
-        "        def first():\n            return self.manual_backward(fit, retain_graph=True)\n\n"
-        "        def run(fit):\n            first()\n            self.manual_backward(0.1 * fit)\n\n"
-        "        run(penalty)\n"
+        f"        try:\n            {FIRST}\n            {{}}{SECOND}\n"
+        "        except AssertionError:\n            self.skipped += 1\n",
+        ASSERTION.format(" " * 12),
     ),
 }
 
 
 @pytest.mark.parametrize("name", PARTED)
 def test_passes_with_something_between_stay_apart(name: str) -> None:
-    made = run_rules({"a.py": f"import contextlib\n{PAIR.replace(BOTH, PARTED[name])}"}, rule("BWD002"))
+    text, between = PARTED[name]
+    made = run_rules({"a.py": f"import contextlib\n{PAIR.replace(BOTH, text.format(between))}"}, rule("BWD002"))
     assert BOTH in PAIR and made.changes == () and made.bugs == ()
+    beside = rewritten({"a.py": f"import contextlib\n{PAIR.replace(BOTH, text.format(''))}"}, rule("BWD002"))
+    assert "self.manual_backward(fit + 0.1 * penalty)\n" in beside["a.py"]
+
+
+def test_a_name_that_a_helper_binds_is_not_that_of_another() -> None:
+    text = (
+        "        def first():\n            return self.manual_backward(fit, retain_graph=True)\n\n"
+        "        def run():\n            NAME = penalty\n            first()\n"
+        "            self.manual_backward(0.1 * NAME)\n\n        run()\n"
+    )
+    made = run_rules({"a.py": PAIR.replace(BOTH, text.replace("NAME", "fit"))}, rule("BWD002"))
+    assert made.changes == () and made.bugs == () and [item.fix for item in made.findings] == ["manual"]
+    other = rewritten({"a.py": PAIR.replace(BOTH, text.replace("NAME", "other"))}, rule("BWD002"))
+    assert "self.manual_backward(fit + 0.1 * penalty)\n" in other["a.py"]
 
 
 STEPS = rule("STP002").examples[0].before
@@ -192,7 +205,8 @@ def test_a_helper_that_another_file_overrides_is_not_looked_into() -> None:
     text += "\n\n    def _count(self):\n        return len(self.train_dataloader())\n"
     other = "from a import Model\n\n\nclass Other(Model):\n    def _count(self):\n        return 100\n"
     assert [item.fix for item in run_rules({"a.py": text}, rule("STP002")).findings] == ["safe"]
-    assert run_rules({"a.py": text, "b.py": other}, rule("STP002")).changes == ()
+    made = run_rules({"a.py": text, "b.py": other}, rule("STP002"))
+    assert made.changes == () and made.bugs == () and [item.fix for item in made.findings] == ["manual"]
 
 
 PEN = (
@@ -225,6 +239,11 @@ def test_a_method_that_anything_else_names_is_not_looked_into(name: str) -> None
     assert other.changes == () and [item.fix for item in other.findings] == ["manual"]
     same = run_rules({"a.py": f"{PEN}\n\n{AGAIN[name]}"}, rule("BWD002"))
     assert same.changes == () and same.bugs == ()
+
+
+def test_a_method_beside_another_class_is_looked_into() -> None:
+    for files in ({"a.py": f"{PEN}\n\nclass Other:\n    pass\n"}, {"a.py": PEN, "b.py": "from a import Model\n"}):
+        assert "    def _pen(self, y):\n        pass\n" in rewritten(files, rule("BWD002"))["a.py"]
 
 
 MODEL = f"{HEAD}class M(pl.LightningModule):\n    def setup(self, stage):\n        "
@@ -265,6 +284,9 @@ def test_a_line_behind_a_statement_of_a_helper_says_its_names() -> None:
     helper = "\n\n\ndef load(module, name):\n    module.bert = AutoModel.from_pretrained(name)\n"
     made = run_rules({"a.py": before.replace(line, "        load(self, name)\n").rstrip() + helper}, rule("GRD006"))
     assert line in before and made.changes == () and made.bugs == ()
+    assert [item.fix for item in made.findings] == ["manual"]
+    same = {"a.py": before.replace(line, "        load(self, name)\n").rstrip() + helper.replace("module", "self")}
+    assert "(name)\n    self.bert.train()\n" in rewritten(same, rule("GRD006"))["a.py"]
 
 
 def test_words_of_the_caller_are_other_ones_in_a_helper_that_takes_them_crosswise() -> None:
