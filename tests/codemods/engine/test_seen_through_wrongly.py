@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import pytest
 
+from tests.codemods.backward_programs import BOTH, FIRST, PAIR, PEN, SECOND
 from tests.codemods.support import rewritten, rule, run_rules
 
 HEAD = "import pytorch_lightning as pl\n\n\n"
@@ -115,10 +116,7 @@ def test_a_value_that_is_read_before_another_file_can_set_it_is_known(name: str)
     assert [item.fix for item in made.findings] == ["safe"]
 
 
-PAIR = rule("BWD002").examples[0].before
-BOTH = "        self.manual_backward(fit, retain_graph=True)\n        self.manual_backward(0.1 * penalty)\n"
 GUARD = "if not hasattr(batch, 'penalty'):\n{0}    raise ValueError('no penalty')\n{0}"
-FIRST, SECOND = (line.strip() for line in BOTH.splitlines())
 ASSERTION = "assert isinstance(batch, dict)\n{0}"
 PARTED = {
     "a guard that is answered": (
@@ -197,10 +195,6 @@ def test_a_helper_that_another_file_overrides_is_not_looked_into() -> None:
     assert made.changes == () and made.bugs == () and [item.fix for item in made.findings] == ["manual"]
 
 
-PEN = (
-    PAIR.replace(SECOND, "self._pen(penalty)").rstrip()
-    + "\n\n    def _pen(self, y):\n        self.manual_backward(y)\n"
-)
 CHILD = "class Child(Model):\n    "
 AGAIN = {
     "a method below": f"{CHILD}def _pen(self, y):\n        self.seen = y\n",

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.codemods.lightning.test_handed_on import notebook
-from tests.codemods.support import rewritten, rule, run_rules
+from tests.codemods.support import notebook, rewritten, rule, run_rules
 
 PART = """\
 class Part:
