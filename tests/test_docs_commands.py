@@ -11,7 +11,6 @@ A block of commands is fenced as ```console, one command a line. The comment bef
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import shlex
@@ -24,6 +23,7 @@ import pytest
 
 from fixer.cli import start
 from fixer.demo import write_demo
+from tests.codemods.support import notebook
 from tests.support import IDENTITY, commit_all
 
 ROOT = Path(__file__).parent.parent
@@ -31,21 +31,11 @@ REASONS = {"network", "gpu", "jq", "proof", "server"}
 FENCE = re.compile(r"(?:^<!-- (?P<marker>[^\n]*) -->\n)?^```console\n(?P<body>.*?)^```$", re.MULTILINE | re.DOTALL)
 PAGES = sorted([ROOT / "README.md", *ROOT.glob("docs/*.md"), *ROOT.glob("docs/howto/*.md")])
 FINDS = ("check", "diff")
-CELL = {"cell_type": "code", "execution_count": None, "metadata": {}, "outputs": []}
 PROJECTS = {
     "notebook": {
         "requirements.txt": "pytorch-lightning==1.8.6\n",
-        "train.ipynb": json.dumps(
-            {
-                "cells": [
-                    {**CELL, "source": ["%matplotlib inline\n", "import pytorch_lightning as pl"]},
-                    {**CELL, "source": ["trainer = pl.Trainer(gpus=1, max_epochs=1)"]},
-                ],
-                "metadata": {},
-                "nbformat": 4,
-                "nbformat_minor": 5,
-            },
-            indent=1,
+        "train.ipynb": notebook(
+            "%matplotlib inline\nimport pytorch_lightning as pl", "trainer = pl.Trainer(gpus=1, max_epochs=1)"
         ),
     },
     "hydra": {

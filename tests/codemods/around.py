@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import ast
-import json
 import re
 import textwrap
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 
+from tests.codemods import support
 from tests.codemods.neutrality import Fired
 
 Files = dict[str, str]
@@ -202,21 +202,17 @@ def package(text: str) -> Files | None:
     return {"src/pkg/__init__.py": "", "src/pkg/sub/__init__.py": "", "src/pkg/sub/train.py": text}
 
 
-def _notebook(cells: Iterable[str]) -> Files:
-    kept = {"cell_type": "code", "metadata": {}, "execution_count": None, "outputs": []}
-    made = [{**kept, "source": cell.splitlines(keepends=True)} for cell in cells]
-    kernel = {"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}}
-    return {
-        "train.ipynb": json.dumps({"cells": made, "metadata": kernel, "nbformat": 4, "nbformat_minor": 4}, indent=1)
-    }
+def _notebook(*cells: str) -> Files:
+    kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}
+    return {"train.ipynb": support.notebook(*cells, kernelspec=kernel)}
 
 
 def notebook(text: str) -> Files | None:
-    return _notebook([text])
+    return _notebook(text)
 
 
 def notebook_beside(text: str) -> Files | None:
-    return {**_notebook([text]), "train.py": "class Model:\n    pass\n"}
+    return {**_notebook(text), "train.py": "class Model:\n    pass\n"}
 
 
 def notebook_of_cells(text: str) -> Files | None:
@@ -226,7 +222,7 @@ def notebook_of_cells(text: str) -> Files | None:
     starts = [min([node.lineno, *(item.lineno for item in getattr(node, "decorator_list", ()))]) - 1 for node in body]
     ends = [*starts[1:], len(lines)]
     cells = ["".join(lines[start:end]).strip("\n") for start, end in zip([0, *starts[1:]], ends, strict=True)]
-    return _notebook(["%matplotlib inline\n!pip list", *cells])
+    return _notebook("%matplotlib inline\n!pip list", *cells)
 
 
 def more_parameters(text: str) -> Files | None:

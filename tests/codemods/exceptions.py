@@ -22,7 +22,10 @@ LOST: dict[tuple[str, str], str] = {
 
 READS = "the line reads a name that the rewrite takes away: it would fail"
 SHOWS = "the line stands in the body that the rewrite replaces, and would go with it"
-MODULE = "a name of the module may be imported by others, so that a second one for a Trainer is no harmless line"
+BINDS = "the statement that the rewrite takes away binds another name too"
+HANDLES = "the handler says what failed in the body that the rewrite replaces, and would go with it"
+SERVES = "open: what stands in the body for it alone would go with it, and is taken for a line that says more"
+MODULE = "what a line of the module makes of a Trainer has a name that others may import: it is no harmless line"
 COMMENT = "a comment beside an argument may speak of it"
 LINES = (
     "print", "assert type", "assert not none", "len, id, repr", "logging", "logger", "warning", "assert message",
@@ -32,18 +35,22 @@ LINES = (
 """Lines that look at a name."""
 KEPT = ("f-string", "kept unused", "in a list", "in a dict", "lambda kept")
 """Lines that give what they make of a name another one, which nobody reads."""
-ALONE = ("delete", "unrelated", "unused class", "unused function", "inner function")
+ALONE = ("delete", "unrelated", "unused class", "unused function")
 """Lines that nobody else in the function needs."""
 
-LOWER: dict[str, tuple[str, tuple[str, ...]]] = {
-    "BWD004-0": (
-        READS,
-        (*LINES, *KEPT, "underscore", "second name", "onto itself", "delete", "tuple", "chained"),
-    ),
-    "LIT110-0": (COMMENT, ("type comment",)),
-    "LIT112-0": (COMMENT, ("type comment",)),
-    "LIT113-0": (MODULE, (*KEPT, "second name", "chained", "type comment")),
-    "LIT212-0": (READS, (*LINES, *KEPT, "underscore")),
-    "STP002-0": (SHOWS, (*LINES, *ALONE, "time", "warn message", "except named", "self name")),
+LOWER: dict[str, dict[str, tuple[str, ...]]] = {
+    "BWD004-0": {
+        READS: (*LINES, *KEPT, "underscore", "second name", "onto itself", "delete"),
+        BINDS: ("tuple", "chained"),
+    },
+    "LIT110-0": {COMMENT: ("type comment",)},
+    "LIT112-0": {COMMENT: ("type comment",)},
+    "LIT113-0": {MODULE: (*KEPT, "second name", "chained"), COMMENT: ("type comment",)},
+    "LIT212-0": {READS: (*LINES, *KEPT, "underscore")},
+    "STP002-0": {
+        SHOWS: (*LINES, *ALONE, "time", "warn message"),
+        HANDLES: ("except named",),
+        SERVES: ("self name", "inner function"),
+    },
 }
-"""What is rightly left to a person under some edits, by example, with the reason."""
+"""What is left to a person under some edits, by example and reason: rightly, unless the reason is still open."""

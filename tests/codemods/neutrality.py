@@ -58,7 +58,7 @@ def fired() -> list[Fired]:
         for number, example in enumerate(rule.examples):
             if example.path.endswith(".py"):
                 files = {example.path: example.before, **dict(example.files)}
-                found = [item for item in _look(files, rule, example.pins) if item.code == rule.code]
+                found = [item for item in look(files, rule, example.pins) if item.code == rule.code]
                 if found:
                     lines = tuple(item.span.line for item in found if item.path == example.path)
                     made.append(Fired(rule, number, example, tuple(item.fix for item in found), lines))
@@ -90,7 +90,7 @@ def _nearest(text: str, edit: str, lines: Sequence[int]) -> list[tuple[int, str]
 def outcome(case: Fired, edit: str, line: int, files: Mapping[str, str]) -> Outcome:
     """What the rule, or else another one, says of the files."""
     try:
-        found = [item for item in _look(files, case.rule, case.example.pins) if item.code == case.rule.code]
+        found = [item for item in look(files, case.rule, case.example.pins) if item.code == case.rule.code]
     except Exception:
         return Outcome(case, edit, line, "crashed", files)
     if any("could not look" in item.message for item in found):
@@ -108,13 +108,14 @@ def outcome(case: Fired, edit: str, line: int, files: Mapping[str, str]) -> Outc
 def _told(case: Fired, files: Mapping[str, str]) -> bool:
     """Whether any rule says something that none said before."""
     was, now = (
-        Counter((item.code, item.message) for item in _look(texts, None, case.example.pins))
+        Counter((item.code, item.message) for item in look(texts, None, case.example.pins))
         for texts in (case.files, files)
     )
     return bool(now - was)
 
 
-def _look(files: Mapping[str, str], rule: Rule | None, pins: tuple[str, ...]) -> tuple[Finding, ...]:
+def look(files: Mapping[str, str], rule: Rule | None, pins: tuple[str, ...]) -> tuple[Finding, ...]:
+    """What a rule, or all where none is given, finds in the files."""
     rules = all_rules() if rule is None or rule.last else (rule,)
     return find(sources(files), Options(rules, pins=pins)).findings
 

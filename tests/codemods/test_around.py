@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import ast
+from collections.abc import Callable
+
 import pytest
 
 from tests.codemods.around import AROUND, mixin_of_all, put
-from tests.codemods.neutrality import fired, outcome
+from tests.codemods.neutrality import Fired, fired, look, outcome
 from tests.codemods.support import run_rules
 
 ONE = "what the class and its Trainer say is one finding where it is left to a person"
@@ -19,6 +22,16 @@ LOST = {
     )},
 }  # fmt: skip
 """What vanishes, by example and surroundings, each with the reason."""
+AGAIN = {"BWD004-0": "what keeps the nodes may be what the other file means by the name"}
+"""What is left to a person where another file says the same, by example."""
+ELSEWHERE = "what keeps the nodes, or the hook, may be what the other class uses"
+WHICH = "there are two classes of the name, and which one others mean is not known"
+BESIDE = {
+    **dict.fromkeys(("BWD004-0", "BWD004-1"), ELSEWHERE),
+    **dict.fromkeys(("LIT201-0", "LIT201-1", "LIT201-2", "LIT201-3", "OPT001-0", "OPT002-0"), WHICH),
+    **dict.fromkeys(("TBP001-0", "TBP001-1"), WHICH),
+}
+"""What is left to a person where the file has a class twice, by example."""
 CASES = fired()
 
 
@@ -30,6 +43,55 @@ def test_nothing_vanishes(around: str) -> None:
     lost = {(item.fired.name, around) for item in made if item.kind in ("vanished", "crashed")}
     assert lost == {known for known in LOST if known[1] == around}
     assert sum(item.kind == "kept" for item in made) >= 0.85 * (len(made) - len(lost))
+
+
+Region = tuple[str, int, int]
+"""A file, and its lines from one to another."""
+
+
+def whole(case: Fired, files: dict[str, str]) -> list[Region]:
+    return [(path, 1, text.count("\n") + 1) for path, text in files.items()]
+
+
+def classes(case: Fired, files: dict[str, str]) -> list[Region]:
+    """The classes that have the name of the last one of an example."""
+    names = [node.name for node in ast.parse(case.example.before).body if isinstance(node, ast.ClassDef)]
+    nodes = [node for node in ast.walk(ast.parse(files["train.py"])) if isinstance(node, ast.ClassDef)]
+    return [("train.py", node.lineno, node.end_lineno or 0) for node in nodes if node.name == names[-1]]
+
+
+def found_in(case: Fired, files: dict[str, str], regions: list[Region]) -> list[list[tuple[str, int, str]]]:
+    """What is found in each region: by which code, in which line of it, and how sure."""
+    found = look(files, case.rule, case.example.pins)
+    return [
+        sorted(
+            (item.code, item.span.line - first, item.fix)
+            for item in found
+            if item.path == path and first <= item.span.line <= last
+        )
+        for path, first, last in regions
+    ]
+
+
+@pytest.mark.parametrize(
+    ("around", "regions", "lower"),
+    [("twice", whole, AGAIN), ("two classes", classes, BESIDE), ("class in branches", classes, BESIDE)],
+)
+def test_each_copy_is_found(
+    around: str, regions: Callable[[Fired, dict[str, str]], list[Region]], lower: dict[str, str]
+) -> None:
+    missing, lowered = [], set()
+    for case in CASES:
+        if (files := put(case, around)) is None:
+            continue
+        (alone,) = found_in(case, case.files, regions(case, case.files))
+        made = found_in(case, files, regions(case, files))
+        first, second = ([place for *place, _ in copy] for copy in made)
+        if not first == second == [place for *place, _ in alone]:
+            missing.append((case.name, made))
+        elif made != [alone, alone]:
+            lowered.add(case.name)
+    assert missing == [] and lowered == set(lower)
 
 
 @pytest.mark.parametrize("around", AROUND)

@@ -13,19 +13,18 @@ from codemods.code.notebook import Notebook
 from codemods.code.source import Source, Unreadable
 from codemods.engine.plan import Plan
 from codemods.finding import Span
-from tests.codemods.support import rule, run_rules
+from tests.codemods.support import cell, notebook, rule, run_rules
 
 
 def book(*cells: str | tuple[str, str], indent: int | None = 1, listed: bool = True, **metadata: Any) -> str:
+    """A notebook of some cells, of which those of code have printed their text."""
     made = []
-    for cell in cells:
-        kind, text = ("code", cell) if isinstance(cell, str) else cell
-        source: Any = text.splitlines(keepends=True) if listed else text
-        made.append({"cell_type": kind, "metadata": {}, "source": source})
-        if kind == "code":
-            made[-1] |= {"execution_count": 1, "outputs": [{"output_type": "stream", "name": "stdout", "text": [text]}]}
-    whole = {"cells": made, "metadata": metadata, "nbformat": 4, "nbformat_minor": 4}
-    return json.dumps(whole, indent=indent, ensure_ascii=False) + "\n"
+    for item in cells:
+        kind, text = ("code", item) if isinstance(item, str) else item
+        printed = {"output_type": "stream", "name": "stdout", "text": [text]}
+        run = {"execution_count": 1, "outputs": [printed]} if kind == "code" else {}
+        made.append(cell(text, kind, listed=listed, **run))
+    return notebook(*made, indent=indent, **metadata)
 
 
 def parsed(text: str) -> Notebook:
@@ -216,11 +215,10 @@ def test_a_new_line_changes_its_cell_alone(cells: list[tuple[str, str]], indent:
 @pytest.mark.parametrize("lead", ["", "x = 'ä\\n\"'\n", "# \U0001f600 \t\n\n"])
 def test_a_requirement_in_a_command_is_placed_in_its_cell(lead: str, listed: bool) -> None:
     text = f"{lead}!pip install -q torchmetrics pytorch-lightning==1.5.0 rich\nimport pytorch_lightning"
-    source = text.splitlines(keepends=True) if listed else text
-    cells = [{"cell_type": "markdown", "metadata": {}, "source": "words"}]
-    cells.append({"cell_type": "code", "metadata": {}, "outputs": [], "source": source})
-    for plain in (True, False):
-        data = json.dumps({"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}, ensure_ascii=plain)
+    for escaped in (True, False):
+        data = notebook(
+            cell("words", "markdown", listed=False), cell(text, listed=listed), indent=None, escaped=escaped
+        )
         found = [item for item in run_rules({"a.ipynb": data}).findings if item.code == "PIN001"]
         assert found
         for item in found:

@@ -5,158 +5,157 @@ from __future__ import annotations
 
 import pytest
 
+from tests.codemods.backward_programs import BOTH, FIRST, PAIR, PEN, SECOND
 from tests.codemods.support import rewritten, rule, run_rules
 
 HEAD = "import pytorch_lightning as pl\n\n\n"
 RUN = "trainer = pl.Trainer(weights_summary={0}, stochastic_weight_avg={0})\n"
 METHOD = f"    def run(self):\n        {RUN.format('self._value')}"
 HELD = {
-    "an object whose method sets what it reads": {
-        "a.py": f"{HEAD}class Config:\n    value = None\n\n    def load(self, read):\n"
-        "        for key, value in read():\n"
+    "an object whose method sets what it reads": (
+        f"{HEAD}class Config:\n    value = None\n\n    def load(self, read):\n        for key, value in read():\n"
         "            setattr(self, key, value)\n\n\nconfig = Config()\nconfig.load(read)\n" + RUN.format("config.value")
-    },
-    "a dataclass that is parsed": {
-        "a.py": f"from dataclasses import dataclass\n{HEAD}@dataclass\nclass Config:\n    value: str = None\n\n"
+    ),
+    "a dataclass that is parsed": (
+        f"from dataclasses import dataclass\n{HEAD}@dataclass\nclass Config:\n    value: str = None\n\n"
         "    def parse(self, words):\n        for word in words:\n            setattr(self, *word.split('='))\n\n\n"
         "config = Config()\nconfig.parse(words)\n" + RUN.format("config.value")
-    },
-    "an object whose dictionary is filled": {
-        "a.py": f"{HEAD}class Config:\n    value = None\n\n    def __init__(self):\n"
-        "        self.__dict__.update(read())\n\n\nconfig = Config()\n" + RUN.format("config.value")
-    },
-    "a namespace whose dictionary is filled": {
-        "a.py": f"from types import SimpleNamespace\n{HEAD}given = SimpleNamespace(value=None)\n"
+    ),
+    "an object whose dictionary is filled": (
+        f"{HEAD}class Config:\n    value = None\n\n    def __init__(self):\n        self.__dict__.update(read())\n\n\n"
+        "config = Config()\n" + RUN.format("config.value")
+    ),
+    "a namespace whose dictionary is filled": (
+        f"from types import SimpleNamespace\n{HEAD}given = SimpleNamespace(value=None)\n"
         "given.__dict__.update(read())\n" + RUN.format("given.value")
-    },
-    "a dictionary that another file fills": {
-        "a.py": f'{HEAD}GIVEN = {{"value": None}}\n\n\ndef run():\n    ' + RUN.format('GIVEN["value"]'),
-        "b.py": 'from a import GIVEN, run\n\nGIVEN["value"] = "full"\nrun()\n',
-    },
-    "a class that another file sets": {
-        "a.py": f"{HEAD}class Given:\n    value = None\n\n\ndef run():\n    " + RUN.format("Given.value"),
-        "b.py": 'from a import Given, run\n\nGiven.value = "full"\nrun()\n',
-    },
-    "a constant that another file sets": {
-        "a.py": f"{HEAD}VALUE = None\n\n\ndef run():\n    " + RUN.format("VALUE"),
-        "b.py": 'import a\n\na.VALUE = "full"\na.run()\n',
-    },
-    "a constant that a test patches": {
-        "a.py": f"{HEAD}VALUE = None\n\n\ndef run():\n    " + RUN.format("VALUE"),
-        "b.py": "from unittest.mock import patch\nimport a\n\nwith patch.object(a, 'VALUE', 'full'):\n    a.run()\n",
-    },
-    "a constant that a loop sets": {
-        "a.py": f"{HEAD}VALUE = None\n\n\ndef run():\n    " + RUN.format("VALUE"),
-        "b.py": "import a\n\nfor a.VALUE in ('full', 'top'):\n    a.run()\n",
-    },
-    "a constant that stands in a dictionary that is set": {
-        "a.py": f"{HEAD}VALUE = None\n\n\ndef run():\n    " + RUN.format("VALUE"),
-        "b.py": "import a\n\na.__dict__['VALUE'] = 'full'\na.run()\n",
-    },
-    "a constant that stands in names that are filled": {
-        "a.py": f"{HEAD}VALUE = None\n\n\ndef run():\n    " + RUN.format("VALUE"),
-        "b.py": "import a\n\nvars(a).update(VALUE='full')\na.run()\n",
-    },
-    "a constant that is set by a name of a dictionary": {
-        "a.py": f"{HEAD}VALUE = None\n\n\ndef run():\n    " + RUN.format("VALUE"),
-        "b.py": "import a\n\nfor key, value in read():\n    setattr(a, key, value)\na.run()\n",
-    },
-    "a constant that a star below brings": {
-        "a.py": f"{HEAD}VALUE = None\nfrom b import *\n" + RUN.format("VALUE"),
-        "b.py": "VALUE = 'full'\n",
-    },
-    "a constant of a module whose names are filled": {
-        "a.py": f"{HEAD}VALUE = None\nglobals().update(read())\n" + RUN.format("VALUE")
-    },
-    "a constant of a module that runs another text": {
-        "a.py": f"{HEAD}VALUE = None\nexec(read())\n" + RUN.format("VALUE")
-    },
-    "a constant of another class": {
-        "a.py": f"from b import Base\n{HEAD}class Defaults:\n    _value = None\n\n\nclass Run(Base):\n{METHOD}",
-        "b.py": "class Base:\n    def __init__(self, value):\n        self._value = value\n",
-    },
-    "a constant that a class of another file overrides": {
-        "a.py": f"{HEAD}class Run:\n    _value = None\n\n{METHOD}",
-        "b.py": 'from a import Run\n\n\nclass Full(Run):\n    _value = "full"\n\n\nFull().run()\n',
-    },
-    "a property that a class of another file overrides": {
-        "a.py": f"{HEAD}class Run:\n    @property\n    def _value(self):\n        return None\n\n{METHOD}",
-        "b.py": "from a import Run\n\n\nclass Full(Run):\n    @property\n    def _value(self):\n"
-        "        return 'full'\n",
-    },
-    "a function that a star below brings": {
-        "a.py": f"{HEAD}def value():\n    return None\n\n\nfrom b import *\n\n\ndef run():\n    "
-        + RUN.format("value()"),
-        "b.py": "def value():\n    return 'full'\n",
-    },
-    "a function that another file replaces": {
-        "a.py": f"{HEAD}def value():\n    return None\n\n\ndef run():\n    " + RUN.format("value()"),
-        "b.py": "import a\n\na.value = lambda: 'full'\n",
-    },
+    ),
+    "an item of a dictionary of the module": (
+        f'{HEAD}GIVEN = {{"value": None}}\n\n\ndef run():\n    ' + RUN.format('GIVEN["value"]')
+    ),
+    "a constant of another class": (
+        f"{HEAD}class Defaults:\n    _value = None\n\n\nclass Run:\n    def __init__(self, value):\n"
+        f"        self._value = value\n\n{METHOD}"
+    ),
+    "a property": f"{HEAD}class Run:\n    @property\n    def _value(self):\n        return None\n\n{METHOD}",
+    "a function of the module": (f"{HEAD}def value():\n    return None\n\n\ndef run():\n    " + RUN.format("value()")),
 }
+
+
+def levels(files: dict[str, str], code: str = "LIT110") -> set[str]:
+    """How sure a rule's findings are, none of which is rewritten."""
+    made = run_rules(files, rule(code))
+    assert made.changes == () and made.bugs == ()
+    return {item.fix for item in made.findings}
 
 
 @pytest.mark.parametrize("name", HELD)
 def test_what_may_be_changed_from_elsewhere_is_no_constant(name: str) -> None:
-    made = run_rules(HELD[name], rule("LIT110"))
-    assert made.changes == () and made.bugs == ()
-    assert {item.fix for item in made.findings} == {"manual"}
+    assert levels({"a.py": HELD[name]}) == {"manual"}
+
+
+@pytest.mark.parametrize("line", ["from b import *\n", "globals().update(read())\n", "exec(read())\n"])
+def test_a_constant_that_a_line_of_its_module_may_set_is_not_known(line: str) -> None:
+    constant, use = f"{HEAD}VALUE = None\n", RUN.format("VALUE")
+    assert levels({"a.py": f"{constant}{line}{use}"}) == {"manual"}
+    assert "enable_model_summary=False" in rewritten({"a.py": constant + use}, rule("LIT110"))["a.py"]
+
+
+OVERRIDDEN = {
+    "a class that is set": (
+        f"{HEAD}class Given:\n    value = None\n\n\ndef run():\n    " + RUN.format("Given.value"),
+        'from a import Given, run\n\nGiven.value = "full"\nrun()\n',
+    ),
+    "a class below": (
+        f"{HEAD}class Run:\n    _value = None\n\n{METHOD}",
+        'from a import Run\n\n\nclass Full(Run):\n    _value = "full"\n\n\nFull().run()\n',
+    ),
+}
+
+
+@pytest.mark.parametrize("name", OVERRIDDEN)
+def test_a_constant_of_a_class_that_another_file_sets_is_not_known(name: str) -> None:
+    text, other = OVERRIDDEN[name]
+    assert levels({"a.py": text, "b.py": other}) == {"manual"}
+    assert "enable_model_summary=False" in rewritten({"a.py": text}, rule("LIT110"))["a.py"]
 
 
 ASKED = {
-    "LIT101": f"{HEAD}VALUE = 2\n\n\ndef run():\n    return pl.Trainer(gpus=VALUE)\n",
-    "LIT110": f"{HEAD}VALUE = True\n\n\ndef run():\n    return pl.Trainer(checkpoint_callback=VALUE)\n",
+    "LIT101": (f"{HEAD}VALUE = 2\n\n\ndef run():\n    return pl.Trainer(gpus=VALUE)\n", "unsafe"),
+    "LIT110": (f"{HEAD}VALUE = True\n\n\ndef run():\n    return pl.Trainer(checkpoint_callback=VALUE)\n", "manual"),
 }
+"""What reads a constant later, by rule, and what is found where that is not known."""
 SET = {
     "an attribute": "a.VALUE = 0\na.run()\n",
     "a patch": "with patch.object(a, 'VALUE', 0):\n    a.run()\n",
+    "a loop": "for a.VALUE in (0, 1):\n    a.run()\n",
     "a dictionary": "vars(a)['VALUE'] = 0\na.run()\n",
+    "a dictionary by its name": "a.__dict__['VALUE'] = 0\na.run()\n",
+    "names that are filled": "vars(a).update(VALUE=0)\na.run()\n",
+    "a name of a dictionary": "for key, value in read():\n    setattr(a, key, value)\na.run()\n",
 }
 
 
 @pytest.mark.parametrize("code", ASKED)
 @pytest.mark.parametrize("name", SET)
 def test_a_value_that_another_file_may_set_is_not_known(name: str, code: str) -> None:
-    read = {"a.py": ASKED[code], "b.py": "import a\n\nprint(a.VALUE)\nself.VALUE = 0\nfit(VALUE=a.VALUE)\n"}
-    assert [item.fix for item in run_rules(read, rule(code)).findings] == ["safe"]
-    made = run_rules({"a.py": ASKED[code], "b.py": f"import a\n\n{SET[name]}"}, rule(code))
-    assert made.changes == () and made.bugs == () and "safe" not in {item.fix for item in made.findings}
-    first = run_rules(
-        {"a.py": f"{HEAD}VALUE = 2\npl.Trainer(gpus=VALUE)\n", "b.py": f"import a\n{SET[name]}"}, rule("LIT101")
-    )
-    assert [item.fix for item in first.findings] == ["safe"]
+    text, level = ASKED[code]
+    assert levels({"a.py": text, "b.py": f"import a\n\n{SET[name]}"}, code) == {level}
 
 
-PAIR = rule("BWD002").examples[0].before
-BOTH = "        self.manual_backward(fit, retain_graph=True)\n        self.manual_backward(0.1 * penalty)\n"
+@pytest.mark.parametrize("code", ASKED)
+def test_a_value_that_another_file_reads_is_known(code: str) -> None:
+    read = "import a\n\nprint(a.VALUE)\nself.VALUE = 0\nfit(VALUE=a.VALUE)\n"
+    made = run_rules({"a.py": ASKED[code][0], "b.py": read}, rule(code))
+    assert [item.fix for item in made.findings] == ["safe"]
+
+
+@pytest.mark.parametrize("name", SET)
+def test_a_value_that_is_read_before_another_file_can_set_it_is_known(name: str) -> None:
+    text = f"{HEAD}VALUE = 2\npl.Trainer(gpus=VALUE)\n"
+    made = run_rules({"a.py": text, "b.py": f"import a\n\n{SET[name]}"}, rule("LIT101"))
+    assert [item.fix for item in made.findings] == ["safe"]
+
+
 GUARD = "if not hasattr(batch, 'penalty'):\n{0}    raise ValueError('no penalty')\n{0}"
-FIRST, SECOND = (line.strip() for line in BOTH.splitlines())
+ASSERTION = "assert isinstance(batch, dict)\n{0}"
 PARTED = {
     "a guard that is answered": (
-        f"        try:\n            {FIRST}\n            {GUARD.format(' ' * 12)}{SECOND}\n"
-        "        except ValueError:\n            self.skipped += 1\n"
+        f"        try:\n            {FIRST}\n            {{}}{SECOND}\n"
+        "        except ValueError:\n            self.skipped += 1\n",
+        GUARD.format(" " * 12),
     ),
-    "a guard that the caller answers": f"        {FIRST}\n        {GUARD.format(' ' * 8)}{SECOND}\n",
+    "a guard that the caller answers": (f"        {FIRST}\n        {{}}{SECOND}\n", GUARD.format(" " * 8)),
     "a guard that is suppressed": (
-        f"        with contextlib.suppress(ValueError):\n            {FIRST}\n            {GUARD.format(' ' * 12)}"
-        f"{SECOND}\n"
+        f"        with contextlib.suppress(ValueError):\n            {FIRST}\n            {{}}{SECOND}\n",
+        GUARD.format(" " * 12),
     ),
     "an assertion that is answered": (
-        f"        try:\n            {FIRST}\n            assert isinstance(batch, dict)\n            {SECOND}\n"
-        "        except AssertionError:\n            self.skipped += 1\n"
-    ),
-    "a function that takes the name that another reads": (
-        "        def first():\n            return self.manual_backward(fit, retain_graph=True)\n\n"
-        "        def run(fit):\n            first()\n            self.manual_backward(0.1 * fit)\n\n"
-        "        run(penalty)\n"
+        f"        try:\n            {FIRST}\n            {{}}{SECOND}\n"
+        "        except AssertionError:\n            self.skipped += 1\n",
+        ASSERTION.format(" " * 12),
     ),
 }
 
 
 @pytest.mark.parametrize("name", PARTED)
 def test_passes_with_something_between_stay_apart(name: str) -> None:
-    made = run_rules({"a.py": f"import contextlib\n{PAIR.replace(BOTH, PARTED[name])}"}, rule("BWD002"))
+    text, between = PARTED[name]
+    made = run_rules({"a.py": f"import contextlib\n{PAIR.replace(BOTH, text.format(between))}"}, rule("BWD002"))
     assert BOTH in PAIR and made.changes == () and made.bugs == ()
+    beside = rewritten({"a.py": f"import contextlib\n{PAIR.replace(BOTH, text.format(''))}"}, rule("BWD002"))
+    assert "self.manual_backward(fit + 0.1 * penalty)\n" in beside["a.py"]
+
+
+def test_a_name_that_a_helper_binds_is_not_that_of_another() -> None:
+    text = (
+        "        def first():\n            return self.manual_backward(fit, retain_graph=True)\n\n"
+        "        def run():\n            NAME = penalty\n            first()\n"
+        "            self.manual_backward(0.1 * NAME)\n\n        run()\n"
+    )
+    made = run_rules({"a.py": PAIR.replace(BOTH, text.replace("NAME", "fit"))}, rule("BWD002"))
+    assert made.changes == () and made.bugs == () and [item.fix for item in made.findings] == ["manual"]
+    other = rewritten({"a.py": PAIR.replace(BOTH, text.replace("NAME", "other"))}, rule("BWD002"))
+    assert "self.manual_backward(fit + 0.1 * penalty)\n" in other["a.py"]
 
 
 STEPS = rule("STP002").examples[0].before
@@ -192,13 +191,10 @@ def test_a_helper_that_another_file_overrides_is_not_looked_into() -> None:
     text += "\n\n    def _count(self):\n        return len(self.train_dataloader())\n"
     other = "from a import Model\n\n\nclass Other(Model):\n    def _count(self):\n        return 100\n"
     assert [item.fix for item in run_rules({"a.py": text}, rule("STP002")).findings] == ["safe"]
-    assert run_rules({"a.py": text, "b.py": other}, rule("STP002")).changes == ()
+    made = run_rules({"a.py": text, "b.py": other}, rule("STP002"))
+    assert made.changes == () and made.bugs == () and [item.fix for item in made.findings] == ["manual"]
 
 
-PEN = (
-    PAIR.replace(SECOND, "self._pen(penalty)").rstrip()
-    + "\n\n    def _pen(self, y):\n        self.manual_backward(y)\n"
-)
 CHILD = "class Child(Model):\n    "
 AGAIN = {
     "a method below": f"{CHILD}def _pen(self, y):\n        self.seen = y\n",
@@ -225,6 +221,11 @@ def test_a_method_that_anything_else_names_is_not_looked_into(name: str) -> None
     assert other.changes == () and [item.fix for item in other.findings] == ["manual"]
     same = run_rules({"a.py": f"{PEN}\n\n{AGAIN[name]}"}, rule("BWD002"))
     assert same.changes == () and same.bugs == ()
+
+
+def test_a_method_beside_another_class_is_looked_into() -> None:
+    for files in ({"a.py": f"{PEN}\n\nclass Other:\n    pass\n"}, {"a.py": PEN, "b.py": "from a import Model\n"}):
+        assert "    def _pen(self, y):\n        pass\n" in rewritten(files, rule("BWD002"))["a.py"]
 
 
 MODEL = f"{HEAD}class M(pl.LightningModule):\n    def setup(self, stage):\n        "
@@ -265,6 +266,9 @@ def test_a_line_behind_a_statement_of_a_helper_says_its_names() -> None:
     helper = "\n\n\ndef load(module, name):\n    module.bert = AutoModel.from_pretrained(name)\n"
     made = run_rules({"a.py": before.replace(line, "        load(self, name)\n").rstrip() + helper}, rule("GRD006"))
     assert line in before and made.changes == () and made.bugs == ()
+    assert [item.fix for item in made.findings] == ["manual"]
+    same = {"a.py": before.replace(line, "        load(self, name)\n").rstrip() + helper.replace("module", "self")}
+    assert "(name)\n    self.bert.train()\n" in rewritten(same, rule("GRD006"))["a.py"]
 
 
 def test_words_of_the_caller_are_other_ones_in_a_helper_that_takes_them_crosswise() -> None:

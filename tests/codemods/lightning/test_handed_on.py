@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
 
-from tests.codemods.support import rewritten, rule, run_rules
+from tests.codemods.support import notebook, rewritten, rule, run_rules
 
 OURS = "import pytorch_lightning as pl\n\n\nclass Trainer(pl.Trainer):\n    pass\n"
 OTHER = "class Trainer:\n    def __init__(self, gpus=None, **kwargs):\n        self.gpus = gpus\n"
@@ -87,11 +85,6 @@ def test_circles_end() -> None:
     files = {"pkg/__init__.py": "from .a import *\n", "pkg/a.py": "from pkg import *\nfrom pkg.b import *\n",
              "pkg/b.py": "from .a import *\n", "train.py": USE}  # fmt: skip
     assert run_rules(files, *RULES).changes == ()
-
-
-def notebook(*cells: str) -> str:
-    made = [{"cell_type": "code", "metadata": {}, "source": cell.splitlines(keepends=True)} for cell in cells]
-    return json.dumps({"cells": made, "metadata": {}, "nbformat": 4, "nbformat_minor": 4})
 
 
 @pytest.mark.parametrize("order", [(OURS, OTHER), (OTHER, OURS)])

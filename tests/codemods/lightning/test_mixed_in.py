@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.codemods.lightning.test_handed_on import notebook
-from tests.codemods.support import rewritten, rule, run_rules
+from tests.codemods.support import notebook, rewritten, rule, run_rules
 
 PART = """\
 class Part:
@@ -34,18 +33,40 @@ def test_it_is_rewritten_as_a_part_of_the_class() -> None:
     assert "def on_train_batch_start(self, batch, batch_idx):" in new["part.py"]
 
 
+READ = "\n# def on_train_batch_start\n"
+"""What makes a rule read a file that it would pass over, and know nothing of, otherwise."""
+
+
+def beside(other: str) -> list[dict[str, str]]:
+    """The files of a part, and another text beside them as a script and as a notebook."""
+    files = {"part.py": PART, "model.py": MODEL}
+    return [{**files, "other.py": other + READ}, {**files, "other.ipynb": notebook(other + READ)}]
+
+
 @pytest.mark.parametrize("name", OTHERWISE)
 def test_what_it_is_besides_leaves_it_alone(name: str) -> None:
-    assert run_rules({"part.py": PART, "model.py": MODEL, "other.py": OTHERWISE[name]}, RULE).changes == ()
-    cells = notebook(OTHERWISE[name])
-    assert run_rules({"part.py": PART, "model.py": MODEL, "other.ipynb": cells}, RULE).changes == ()
+    assert [run_rules(files, RULE).changes for files in beside(OTHERWISE[name])] == [(), ()]
 
 
-@pytest.mark.parametrize("bases", ["LightningModule, Part", "EarlyStopping, Part"])
-def test_what_lightning_stands_in_front_of_is_left_alone(bases: str) -> None:
+def test_what_makes_nothing_else_of_it_leaves_it_a_part() -> None:
+    for files in beside("from part import Part\n"):
+        assert "def on_train_batch_start(self, batch, batch_idx):" in rewritten(files, RULE)["part.py"]
+
+
+IN_FRONT = {
+    "LightningModule": PART,
+    "EarlyStopping": PART.replace("self, batch,", "self, trainer, pl_module, batch,"),
+}
+
+
+@pytest.mark.parametrize("base", IN_FRONT)
+def test_what_lightning_stands_in_front_of_is_left_alone(base: str) -> None:
     head = "from lightning.pytorch import LightningModule\nfrom lightning.pytorch.callbacks import EarlyStopping\n"
-    text = f"{head}from part import Part\n\n\nclass Model({bases}):\n    pass\n"
-    assert run_rules({"part.py": PART, "model.py": text}, RULE).changes == ()
+    model = f"{head}from part import Part\n\n\nclass Model({{}}):\n    pass\n\n    # def on_train_batch_start\n"
+    files = {"part.py": IN_FRONT[base], "model.py": model.format(f"{base}, Part")}
+    assert run_rules(files, RULE).changes == ()
+    files["model.py"] = model.format(f"Part, {base}")
+    assert rewritten(files, RULE)["part.py"] == IN_FRONT[base].replace(", dataloader_idx", "")
 
 
 def test_a_constructor_that_another_may_pass_by_is_left_alone() -> None:

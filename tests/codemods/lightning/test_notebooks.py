@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+from itertools import product
 
 import pytest
 
 from codemods.code.source import Source
-from tests.codemods.support import rewritten, rule, run_rules
+from tests.codemods.backward_programs import PEN
+from tests.codemods.support import notebook, rewritten, rule, run_rules
 
 TRAINER = "from pytorch_lightning import Trainer\n\n\n"
 RESUMED = 'Trainer(resume_from_checkpoint="a.ckpt")'
@@ -25,11 +27,6 @@ PARTIAL = (
     "make = partial(ModelCheckpoint, period=2)\nkept = make()\n"
 )
 GIVEN = f"{TRAINER}def make(ws):\n    return Trainer(weights_summary=ws)\n\n\nmake('top')\n"
-PAIR = rule("BWD002").examples[0].before
-PEN = (
-    PAIR.replace("self.manual_backward(0.1 * penalty)", "self._pen(penalty)").rstrip()
-    + "\n\n    def _pen(self, y):\n        self.manual_backward(y)\n"
-)
 HEARD = {
     "a call in the first line": ("LIT112", BUILD + "\n\nbuild().fit(1)\n", "from a import *\nbuild().fit(2)\n"),
     "a class whose lines begin with a tab": (
@@ -48,15 +45,6 @@ HEARD = {
 }  # fmt: skip
 
 
-def notebook(*cells: str, listed: bool) -> str:
-    """The notebook of some cells, each of them a list of lines or one string."""
-    made = [
-        {"cell_type": "code", "metadata": {}, "outputs": [], "source": cell.splitlines(True) if listed else cell}
-        for cell in cells
-    ]
-    return json.dumps({"cells": made, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}, indent=1)
-
-
 @pytest.mark.parametrize("listed", [True, False])
 @pytest.mark.parametrize("name", HEARD)
 def test_a_notebook_is_heard(name: str, listed: bool) -> None:
@@ -69,7 +57,7 @@ def test_a_notebook_is_heard(name: str, listed: bool) -> None:
 
 
 def test_a_fit_in_a_notebook_gets_the_checkpoint() -> None:
-    text = notebook("import a\nt = a.build()\nt.fit(2)\n", listed=True)
+    text = notebook("import a\nt = a.build()\nt.fit(2)\n")
     after = rewritten({"a.py": BUILD, "n.ipynb": text}, rule("LIT112"))
     assert "return Trainer()\n" in after["a.py"]
     assert json.loads(after["n.ipynb"])["cells"][0]["source"][2] == 't.fit(2, ckpt_path="a.ckpt")\n'
@@ -77,8 +65,9 @@ def test_a_fit_in_a_notebook_gets_the_checkpoint() -> None:
 
 def test_what_a_cell_says_has_its_lines() -> None:
     cell = 'class A(B):\n\tname = "a\\n"  # \u00e9\n\n\tx = [\n\t\t"b", "c"\n\t]'
-    for listed in (True, False):
-        said = Source("n.ipynb", "notebook", notebook(cell, "y = 1", listed=listed).encode()).unescaped
+    for listed, escaped in product((True, False), repeat=2):
+        text = notebook(cell, "y = 1", listed=listed, escaped=escaped)
+        said = Source("n.ipynb", "notebook", text.encode()).unescaped
         assert f"\n{cell}\n".encode() in said and b"\ny = 1\n" in said
     parted = json.dumps({"source": ["x = ", "3"], "metadata": {"tags": []}}).encode()
     assert b"\nx = 3\n" in Source("n.ipynb", "notebook", parted).unescaped

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 
 import pytest
@@ -10,7 +9,7 @@ import pytest
 from codemods.engine.plan import plan
 from codemods.engine.scan import Options
 from codemods.rule import all_rules, select_rules
-from tests.codemods.support import refusals, rewritten, run_rules, sources
+from tests.codemods.support import notebook, refusals, rewritten, run_rules, sources
 
 HEAD = "from pytorch_lightning import Trainer\n\n"
 
@@ -143,26 +142,20 @@ def test_line_ends_and_many_processes() -> None:
     assert made.final()["train.py"].decode() == text.replace("  # fixer: ignore[LIT101]", "")
 
 
-def notebook(*lines: str) -> str:
-    source = [f"{line}\n" for line in lines]
-    cell = {"cell_type": "code", "metadata": {}, "outputs": [], "execution_count": None, "source": source}
-    return json.dumps({"cells": [cell], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}, indent=1)
-
-
 def test_cells_of_notebooks() -> None:
     before = notebook(
-        HEAD.strip(), "Trainer(max_epochs=1)  # fixer: ignore[LIT101]", "Trainer(gpus=1)  # fixer: ignore[LIT101]"
+        f"{HEAD}Trainer(max_epochs=1)  # fixer: ignore[LIT101]\nTrainer(gpus=1)  # fixer: ignore[LIT101]\n"
     )
     made = run_rules({"train.ipynb": before}, *all_rules())
     text = made.final()["train.ipynb"].decode()
     assert "max_epochs=1)\\n" in text and "gpus=1)  # fixer: ignore[LIT101]" in text
     found = next(item for item in made.findings if item.code == "IGN001")
-    assert (found.cell, found.span.line) == (0, 2)
+    assert (found.cell, found.span.line) == (0, 3)
 
 
 def test_a_comment_behind_a_command_of_a_notebook_stays() -> None:
     before = notebook(
-        "!pip install pytorch-lightning==1.5.0  # fixer: ignore[PIN001]", "import pytorch_lightning as pl"
+        "!pip install pytorch-lightning==1.5.0  # fixer: ignore[PIN001]\nimport pytorch_lightning as pl\n"
     )
     assert run_rules({"train.ipynb": before}, *all_rules()).changes == ()
 

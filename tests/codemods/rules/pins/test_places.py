@@ -7,6 +7,7 @@ import json
 import pytest
 
 from tests.codemods.rules.pins.support import NOT, moved, told
+from tests.codemods.support import cell, notebook
 
 SETUP = """\
 from setuptools import find_packages, setup
@@ -153,22 +154,13 @@ def test_only_the_specifier_changes(path: str, before: str, after: str, ends: st
     assert moved({path: before})[path] == after
 
 
-def cell(*lines: str, kind: str = "code") -> dict[str, object]:
-    return {
-        "cell_type": kind,
-        "metadata": {},
-        "outputs": [{"text": ["!pip install lightning==1.0\n"]}],
-        "source": lines,
-    }
-
-
 def test_notebook() -> None:
     cells = [
-        cell("!pip install lightning==1.0\n", kind="markdown"),
-        cell("# é lightning==1.0\n", '!pip install -q "lightning==1.8" torch\n', "#!pip install lightning==1.2\n"),
-        cell("%pip install pytorch-lightning>=1.5 einops\n", 'x = "!pip install lightning==1.4"'),
+        cell("!pip install lightning==1.0\n", "markdown"),
+        cell('# é lightning==1.0\n!pip install -q "lightning==1.8" torch\n#!pip install lightning==1.2\n'),
+        cell('%pip install pytorch-lightning>=1.5 einops\nx = "!pip install lightning==1.4"'),
     ]
-    text = json.dumps({"cells": cells, "nbformat": 4, "metadata": {}}, indent=1, ensure_ascii=False) + "\n"
+    text = notebook(*({**item, "outputs": [{"text": ["!pip install lightning==1.0\n"]}]} for item in cells))
     after = moved({"a.ipynb": text})["a.ipynb"]
     assert after == text.replace("lightning==1.8", "lightning==2.6.6").replace(
         "pytorch-lightning>=1.5", f"'pytorch-lightning>=2.0,{NOT}'"

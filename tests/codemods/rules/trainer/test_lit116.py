@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
 
 from codemods.engine.plan import Plan, plan
 from codemods.engine.scan import Options
-from tests.codemods.support import rule, sources
+from tests.codemods.support import notebook, rule, sources
 
 HEAD = "from pytorch_lightning import Trainer\n\n"
 
@@ -70,8 +68,6 @@ def test_cores_of_a_tpu(call: str, pin: str, target: str, rows: list[str]) -> No
 
 
 def test_devices_of_a_notebook() -> None:
-    cell = {"cell_type": "code", "metadata": {}, "execution_count": None, "outputs": []}
-    cell["source"] = [f"{HEAD}Trainer(accelerator='gpu', devices='auto')"]
-    text = json.dumps({"cells": [cell], "metadata": {}, "nbformat": 4, "nbformat_minor": 5})
+    text = notebook(f"{HEAD}Trainer(accelerator='gpu', devices='auto')")
     [found] = run(text, "", "a.ipynb").findings
     assert (found.row, found.fix) == ("M314", "manual") and "devices=-1" in found.reason

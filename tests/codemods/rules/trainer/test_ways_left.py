@@ -36,10 +36,17 @@ def test_a_function_that_keeps_the_new_name_for_itself(own: str, given: str, cod
     assert levels(FACTORY.format(own, given), code) == [(3, "manual")]
 
 
-def test_a_function_that_keeps_another_name_for_itself() -> None:
-    text = HEAD + FACTORY.format("seed=None", "replace_sampler_ddp=False")
-    after = rewritten({"train.py": text}, rule("LIT110"))["train.py"]
-    assert after == text.replace("replace_sampler_ddp", "use_distributed_sampler")
+@pytest.mark.parametrize(
+    ("given", "new", "code"),
+    [
+        ("checkpoint_callback=False", "enable_checkpointing=False", "LIT110"),
+        ("replace_sampler_ddp=False", "use_distributed_sampler=False", "LIT110"),
+        ("gpus=2", 'accelerator="gpu", devices=2', "LIT101"),
+    ],
+)
+def test_a_function_that_keeps_another_name_for_itself(given: str, new: str, code: str) -> None:
+    text = HEAD + FACTORY.format("seed=None", given)
+    assert rewritten({"train.py": text}, rule(code))["train.py"] == text.replace(given, new)
 
 
 GIVEN = ["progress_bar_refresh_rate=5", "weights_summary=None"]
@@ -95,6 +102,7 @@ def summary(declared: str, otherwise: str = "", others: Mapping[str, str] = {}) 
         "parser.add_argument('--ws', default='top', nargs=N)",
         "parser.add_argument('--ws', type=none_or_str, default='top')",
         "parser.add_argument('--ws', type=lambda text: None if text == 'no' else text, default='top')",
+        "parser.add_argument('--ws', type=lambda text: text or None, default='top')",
         "parser.add_argument('--ws', choices=['top', 'full', None], default='top')",
         "parser.add_argument('--ws', action='store_const', const=None, default='top')",
         "parser.add_argument('--ws', default=WS)",
@@ -117,8 +125,10 @@ def test_an_option_that_may_be_none(declared: str) -> None:
         "for name in WS:\n    setattr(args, name, WS[name])",
         "vars(args)['ws'] = None",
         "vars(args).update(WS)",
+        "vars(args).update(ws=None)",
         "args.__dict__.update(WS)",
         "args.__dict__[WS] = 1",
+        "args.__dict__['ws'] = None",
     ],
 )
 def test_an_option_that_is_set_to_something_else(otherwise: str) -> None:
@@ -169,17 +179,19 @@ def test_a_namespace_that_is_parsed_into() -> None:
 
 
 @pytest.mark.parametrize(
-    ("note", "given", "becomes", "code"),
+    ("taken", "given", "becomes", "code"),
     [
-        ("float", "val_percent_check=n", "limit_val_batches=1.0 if n is None else float(n)", "LIT110"),
-        ("int", "process_position=n", "process_position=n or 0", "LIT110"),
-        ("int", "num_processes=n", "devices=n or 1", "LIT111"),
-        ("int", "tpu_cores=n", "devices=n or 1", "LIT111"),
-        ("int = 1", "num_processes=n", "devices=n or 1", "LIT111"),
+        ("n: float", "val_percent_check=n", "limit_val_batches=1.0 if n is None else float(n)", "LIT110"),
+        ("n: float = 0.5", "val_percent_check=n", "limit_val_batches=1.0 if n is None else float(n)", "LIT110"),
+        ("*, n: int = 1", "val_percent_check=n", "limit_val_batches=1.0 if n is None else float(n)", "LIT110"),
+        ("n: int", "process_position=n", "process_position=n or 0", "LIT110"),
+        ("n: int", "num_processes=n", "devices=n or 1", "LIT111"),
+        ("n: int", "tpu_cores=n", "devices=n or 1", "LIT111"),
+        ("n: int = 1", "num_processes=n", "devices=n or 1", "LIT111"),
     ],
 )
-def test_a_parameter_may_be_none_whatever_its_annotation_says(note: str, given: str, becomes: str, code: str) -> None:
-    text = f"{HEAD}def run(n: {note}):\n    return Trainer({given})\n"
+def test_a_parameter_may_be_none_whatever_its_annotation_says(taken: str, given: str, becomes: str, code: str) -> None:
+    text = f"{HEAD}def run({taken}):\n    return Trainer({given})\n"
     assert becomes in rewritten({"train.py": text}, rule(code))["train.py"]
 
 
