@@ -11,7 +11,7 @@ from typing import Any
 from codemods.code.source import PythonFile
 from codemods.code.syntax import is_none
 from codemods.engine.unseen import unseen
-from codemods.lightning.arguments import once
+from codemods.lightning.arguments import current, once
 from codemods.lightning.facts import TRAINER, Facts
 from codemods.lightning.handed import Handed
 from codemods.lightning.object_arguments import class_names
@@ -64,11 +64,14 @@ def _of_views(rule: Rule, file: PythonFile, facts: Facts, wanted: Wanted) -> lis
     if views is None:
         return []
     first, *others = [_said(rule, view) for view in views.certain]
-    made = [(_carried(file, facts, said, others, views.certain), said) for said in first]
+    made = [(_carried(file, facts, said, others, views.certain), said) for said in first if not _is_beside(said)]
     made = [(match, said) for match, said in made if match.edits or said.name]
     known = {(item.match.span, item.match.message) for item in first}
     made += [
-        (_some(item), item) for said in others for item in said if (item.match.span, item.match.message) not in known
+        (_some(item), item)
+        for said in others
+        for item in said
+        if (item.match.span, item.match.message) not in known and not _is_beside(item)
     ]
     for view in views.perhaps:
         made += [(match, said) for said in _said(rule, view) if (match := _perhaps(said, view))]
@@ -92,6 +95,14 @@ def _named(match: Match, view: View) -> Said | None:
         if touched:
             return Said(match, shown, None)
     return None
+
+
+def _is_beside(said: Said) -> bool:
+    """Whether a match is about an argument that may stay, beside one that is gone: what it becomes by the values of
+    that, the rule says that takes that away."""
+    shown, name = said.shown, said.name
+    gone = any(other not in current() for other in shown.filled) and shown.built.kind == TRAINER
+    return gone and name in current() and name not in shown.filled
 
 
 def _carried(
