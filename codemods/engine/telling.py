@@ -52,7 +52,12 @@ def told(
 
 
 def _may_be_gone(finding: Finding) -> bool:
-    return not finding.applied and finding.row is not None and finding.row.startswith(WENT)
+    return not finding.applied and _went(finding)
+
+
+def _went(finding: Finding) -> bool:
+    """Whether a finding says that something went: by its row, or, without one, as it stops on the target."""
+    return finding.row.startswith(WENT) if finding.row else finding.stops
 
 
 def _is_gone(finding: Finding, moved: Moved) -> bool:
@@ -78,12 +83,12 @@ def _answer(
     """The repair that answers a finding which was left, where its own rule says nothing of the kind about the result:
     what another rule made at its place, going by the same row, or what took the text away that it is about. Where
     nothing went, a finding speaks of what follows from the move, and is not answered by it."""
-    if finding.applied or not finding.row or (finding.code, finding.path, finding.message, finding.row) in left:
+    if finding.applied or (finding.code, finding.path, finding.message, finding.row) in left:
         return None
     applied = [other for other in others if other.applied]
-    if repair := _repair_at(finding, [other for other in applied if other.row == finding.row]):
+    if finding.row and (repair := _repair_at(finding, [other for other in applied if other.row == finding.row])):
         return repair
-    if moved is None or finding.cell is not None or not finding.row.startswith(WENT) or not _is_gone(finding, moved):
+    if moved is None or finding.cell is not None or not _went(finding) or not _is_gone(finding, moved):
         return None
     if any((code, path, row) == (finding.code, finding.path, finding.row) for code, path, _, row in left):
         return None  # a message may name what another rule wrote there

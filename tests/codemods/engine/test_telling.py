@@ -130,6 +130,8 @@ OLD = b"x = old\nsee(old)\n"
         (LEFT, "y = new.old\nsee(old)\n", None, False),
         (LEFT, "x = old\nsee(new)\n", None, False),
         (replace(LEFT, row=None), "y = new\nsee(old)\n", None, False),
+        (replace(LEFT, row=None, stops=True), "y = new\nsee(old)\n", None, True),
+        (replace(LEFT, row=None, stops=True), "y = new\nsee(old)\n", LEFT.message, False),
         (replace(LEFT, row="B01"), "y = new\nsee(old)\n", None, False),
         (replace(LEFT, cell=0), "y = new\nsee(old)\n", None, False),
         (replace(LEFT, code="BBB001"), "y = new\nsee(old)\n", None, False),
