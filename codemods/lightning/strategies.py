@@ -14,6 +14,11 @@ STRATEGIES = frozenset(
     {"ddp", "ddp_spawn", "ddp_find_unused_parameters_false", "ddp_spawn_find_unused_parameters_false"}
 )
 """Names of strategies that `accelerator=` took before 1.5 and that mean the same."""
+REGISTERED = STRATEGIES | {
+    "deepspeed", "deepspeed_stage_1", "deepspeed_stage_2", "deepspeed_stage_2_offload", "deepspeed_stage_3",
+    "deepspeed_stage_3_offload", "deepspeed_stage_3_offload_nvme", "fsdp", "ddp_fork", "ddp_notebook", "single_device",
+}  # fmt: skip
+"""Names that strategies had in 1.x and have in 2.6.6 (its StrategyRegistry)."""
 RENAMED = {
     "fsdp_native": ("fsdp", "G16490"),
     "fsdp_native_full_shard_offload": ("fsdp_cpu_offload", "G16490"),

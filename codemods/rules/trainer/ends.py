@@ -12,7 +12,7 @@ from codemods.lightning.keywords import FROM_ARGS
 from codemods.lightning.kinds import bound_once, bound_to, is_repeatable, is_stored, part_of_choice
 from codemods.lightning.options import default_of, read_options
 from codemods.lightning.strategies import GONE as GONE_STRATEGIES
-from codemods.lightning.strategies import ONE, RENAMED, STRATEGIES, is_strategy, named
+from codemods.lightning.strategies import ONE, REGISTERED, RENAMED, STRATEGIES, is_strategy, named
 from codemods.rules.trainer.counted import End, Seen, counted
 from codemods.rules.trainer.domains import is_plain, kinds_of, may_be_none
 from codemods.rules.trainer.gpus import read_gpus
@@ -59,7 +59,24 @@ def end_of(
         return _strategy(file, facts, call, item.value, given)
     if item.arg == "devices":
         return unset(file, call, item, given) or _devices(file, item.value, given)
+    if item.arg == "plugins":
+        return _plugins(file, facts, item.value)
     return counted(facts, item, given, _seen(file, facts, call, item.value))
+
+
+def _plugins(file: PythonFile, facts: Facts, node: ast.expr) -> End | None:
+    """What becomes of a strategy that plugins= names, alone or in a list."""
+    several = node.elts if isinstance(node, ast.List | ast.Tuple) else [node]
+    arms = [arm for item in several for arm in ([item.body, item.orelse] if isinstance(item, ast.IfExp) else [item])]
+    names = [value for arm in arms if isinstance(value := literal(arm)[1], str)]
+    if not names:
+        return None
+    if len(several) > 1 or not REGISTERED | RENAMED.keys() | GONE_STRATEGIES.keys() >= {*names}:
+        return End(None, "manual", "no plugin goes by a name any more; give the strategy that one names as strategy=")
+    strategy = named(file, facts, several[0])
+    if strategy.text is None:
+        return End(None, "manual", strategy.why or "it names a strategy; give that as strategy=", strategy.row)
+    return End((("strategy", strategy.text),), "safe", "a strategy is named by strategy= since 1.5", strategy.row)
 
 
 def _seen(file: PythonFile, facts: Facts, call: CallNode, node: ast.expr) -> Seen:

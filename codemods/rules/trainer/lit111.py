@@ -31,7 +31,7 @@ from codemods.rules.trainer.plugins import CLASSES, check_plugins
 
 CODE = "LIT111"
 GONE = ("distributed_backend", "num_processes", "tpu_cores", "num_tpu_cores", "ipus", "auto_select_gpus")
-KEPT = ("strategy", "accelerator", "devices")
+KEPT = ("strategy", "accelerator", "devices", "plugins")
 ROWS = {
     "distributed_backend": "M024",
     "num_processes": "M167",
@@ -42,6 +42,7 @@ ROWS = {
     "strategy": "B16",
     "accelerator": "M024",
     "devices": "G20399",
+    "plugins": "M092",
 }
 
 

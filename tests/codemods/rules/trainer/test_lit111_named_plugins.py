@@ -1,0 +1,58 @@
+"""Strategies that `plugins=` named, as it did from 1.2 to 1.6."""
+
+from __future__ import annotations
+
+import pytest
+from lightning.pytorch import Trainer
+from lightning.pytorch.strategies import StrategyRegistry
+from lightning.pytorch.utilities.exceptions import MisconfigurationException
+
+from codemods.lightning.strategies import REGISTERED
+from tests.codemods.support import refusals, rewritten, rule, run_rules
+
+HEAD = "from pytorch_lightning import Trainer\n\n"
+NAME = "ddp_find_unused_parameters_false"
+
+
+def test_what_2_makes_of_them() -> None:
+    with pytest.raises(MisconfigurationException, match="Found invalid type for plugin"):
+        Trainer(plugins=[NAME], accelerator="cpu", logger=False)
+    strategy = Trainer(strategy=NAME, accelerator="cpu", devices=1, logger=False).strategy
+    assert type(strategy).__name__ == "DDPStrategy"
+    assert set(StrategyRegistry.available_strategies()) >= REGISTERED
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("Trainer(plugins='deepspeed_stage_2', max_epochs=1)", "Trainer(strategy='deepspeed_stage_2', max_epochs=1)"),
+        ("Trainer(plugins=['ddp_spawn'])", "Trainer(strategy='ddp_spawn')"),
+        ("Trainer(plugins='fsdp_native')", 'Trainer(strategy="fsdp")'),
+        ("Trainer(plugins='deepspeed' if n > 1 else None)", "Trainer(strategy='deepspeed' if n > 1 else 'auto')"),
+        ("Trainer(plugins='ddp' if n > 1 else 'fsdp')", "Trainer(strategy='ddp' if n > 1 else 'fsdp')"),
+        ("options = dict(plugins='ddp')\nTrainer(**options)", "options = dict(strategy='ddp')\nTrainer(**options)"),
+    ],
+)
+def test_a_strategy_is_named_by_its_own_argument(before: str, after: str) -> None:
+    made = rewritten({"train.py": f"{HEAD}{before}\n"}, rule("LIT111"))
+    assert made["train.py"] == f"{HEAD}{after}\n"
+    assert run_rules({"train.py": made["train.py"]}, rule("LIT111")).changes == ()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "why"),
+    [
+        ("plugins='ddp_sharded'", "it was FairScale's"),
+        ("plugins=['deepspeed', environment]", "give the strategy that one names as strategy="),
+        ("plugins='native'", "no plugin goes by a name any more"),
+        ("plugins='deepspeed', strategy='ddp'", "`strategy=` is given too"),
+    ],
+)
+def test_what_is_left_to_a_person(arguments: str, why: str) -> None:
+    [reason] = refusals({"train.py": f"{HEAD}Trainer({arguments})\n"}, "LIT111")
+    assert why in reason
+
+
+@pytest.mark.parametrize("plugins", ["None", "[]", "environment", "[environment, precision]"])
+def test_what_names_none_stays(plugins: str) -> None:
+    assert run_rules({"train.py": f"{HEAD}Trainer(plugins={plugins})\n"}, rule("LIT111")).findings == ()
