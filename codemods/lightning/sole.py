@@ -8,8 +8,9 @@ from collections.abc import Collection
 
 from codemods.code.source import CallNode, PythonFile
 from codemods.code.syntax import Function
+from codemods.lightning.arguments import current, rows
 from codemods.lightning.calls import FROM_ARGS, alike_calls, last_name, trainer_calls
-from codemods.lightning.facts import Facts
+from codemods.lightning.facts import Facts, literal
 from codemods.lightning.shapes import At, times_spoken
 
 FILLING = ("update", "setdefault")
@@ -30,7 +31,8 @@ _CACHED = frozenset({"functools.cache", "functools.lru_cache", "functools.cached
 
 
 def is_alone(at: At, facts: Facts, space: ast.AST, node: ast.Name | ast.Attribute) -> bool:
-    """Whether a dictionary's name is used for nothing in a space but to fill it, and to give it to Trainers."""
+    """Whether a dictionary's name is used for nothing in a space but to fill it, to read what Trainer takes as it did,
+    and to give it to Trainers."""
     name = node.attr if isinstance(node, ast.Attribute) else node.id
     allowed = {id(node)}
     for other in at.alike or trainer_calls(at.file):
@@ -39,6 +41,8 @@ def is_alone(at: At, facts: Facts, space: ast.AST, node: ast.Name | ast.Attribut
     for inner in ast.walk(space):
         if isinstance(target := _sole_target(inner), ast.Subscript):
             allowed.add(id(target.value))
+        elif isinstance(inner, ast.Subscript) and literal(inner.slice)[1] in current() - rows().keys() - HARDWARE:
+            allowed.add(id(inner.value))
         elif isinstance(inner, ast.Call) and isinstance(inner.func, ast.Attribute) and inner.func.attr in FILLING:
             allowed.add(id(inner.func.value))
         elif isinstance(inner, ast.Name | ast.Attribute) and not isinstance(inner.ctx, ast.Store):

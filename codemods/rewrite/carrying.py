@@ -17,7 +17,7 @@ from codemods.lightning.own import hands_on
 from codemods.lightning.sole import HARDWARE
 from codemods.lightning.trainers import HIDDEN
 from codemods.lightning.views import Shown
-from codemods.rewrite.dictionaries import exchange
+from codemods.rewrite.dictionaries import exchange, with_callback_in
 from codemods.rule import NodeEdit
 
 if TYPE_CHECKING:
@@ -196,8 +196,24 @@ def _split(
         one = _at_home(file, facts, shown, name, home, new)
         if isinstance(one, str):
             return one
-        edits.append(one)
+        added = _added(argument.value, new[0][1] or "") if name == "callbacks" and new else []
+        if added and isinstance(one.node, ast.AnnAssign):
+            return "the callbacks are a field of a class"
+        edits += [NodeEdit(one.node, partial(with_callback_in, text=text)) for text in added] or [one]
     return tuple(edits)
+
+
+def _added(value: ast.expr, text: str) -> list[str]:
+    """The texts of the elements that a list has besides what was there, so that others can be added to it too."""
+    import libcst as cst
+
+    made = cst.parse_expression(text)
+    empty = cst.Module([])
+    elements = [item.with_changes(comma=cst.MaybeSentinel.DEFAULT) for item in getattr(made, "elements", ())]
+    texts = [empty.code_for_node(item) for item in elements]
+    known = value.elts if isinstance(value, ast.List) else [ast.Starred(value, ast.Load())]
+    same = [ast.unparse(ast.parse(f"[{each}]")) for each in texts] if isinstance(made, cst.List) else []
+    return texts[len(known) :] if same[: len(known)] == [f"[{ast.unparse(item)}]" for item in known] else []
 
 
 def _at_home(

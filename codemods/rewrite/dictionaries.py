@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Collection, Sequence
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from codemods.code.nodes import every_node
 from codemods.code.source import CallNode, PythonFile
@@ -14,7 +14,7 @@ from codemods.lightning.facts import Facts, literal
 from codemods.lightning.handed import UNSEEN, Handed
 from codemods.lightning.handed import is_read_here as is_read_here
 from codemods.lightning.kept import space_of
-from codemods.lightning.keywords import clean_break, is_commented, replaced
+from codemods.lightning.keywords import clean_break, is_commented, replaced, with_callback
 from codemods.lightning.sole import HARDWARE, meets
 from codemods.rewrite.fields import has_a_line, is_spoken, with_fields
 from codemods.rule import NodeEdit
@@ -213,6 +213,28 @@ def _in_dictionary(old: cst.Dict, *, name: str, new: New) -> cst.Dict:
     elif index == len(elements) - 1 and index:
         elements[index - 1] = elements[index - 1].with_changes(comma=item.comma)
     return old.with_changes(elements=[*elements[:index], *made, *elements[index + 1 :]])
+
+
+def with_callback_in(node: Any, *, text: str) -> Any:
+    """A call, a dictionary or the statement that sets its key, with one more among its callbacks."""
+    import libcst as cst
+
+    def more(value: cst.BaseExpression) -> cst.BaseExpression:
+        call = cst.Call(cst.Name("f"), [cst.Arg(value, cst.Name("callbacks"))])
+        return with_callback(call, text).args[0].value
+
+    if isinstance(node, cst.Call):
+        return with_callback(node, text)
+    if isinstance(node, cst.Assign):
+        return node.with_changes(value=more(node.value))
+    return node.with_changes(
+        elements=[
+            item.with_changes(value=more(item.value))
+            if isinstance(item, cst.DictElement) and getattr(item.key, "evaluated_value", None) == "callbacks"
+            else item
+            for item in node.elements
+        ]
+    )
 
 
 def _spelled(old: cst.BaseExpression, word: str) -> cst.SimpleString:
