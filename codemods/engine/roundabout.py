@@ -72,22 +72,48 @@ def _better(found: Sequence[Match], carried: Sequence[Match], file: PythonFile) 
     could have one, or none."""
     pairs: dict[Match, Match] = {}
     left: set[object] = set()
+    same = _paired(found, carried, file)
     for match in found:
-        level = LEVELS.index(match.fix)
-        same = [own for own in carried if _is_same(match, own, file) and LEVELS.index(own.fix) >= level]
-        best = max(same, key=lambda own: (LEVELS.index(own.fix), own.span.line == match.span.line), default=None)
-        if best and LEVELS.index(best.fix) > level:
-            pairs[match] = best
+        own = same.get(match)
+        if own and LEVELS.index(own.fix) > LEVELS.index(match.fix):
+            pairs[match] = own
         elif match.fix == "manual":
             left.add(_class(file, match))
     return {match: own for match, own in pairs.items() if _class(file, match) not in left}
 
 
-def _is_same(match: Match, own: Match, file: PythonFile) -> bool:
-    """Whether two matches, of the text and of the normal form, are of one thing."""
-    if match.row != own.row:
-        return False
-    return match.span.line == own.span.line or not set(_places(file, match)).isdisjoint(_places(file, own))
+def _paired(found: Sequence[Match], carried: Sequence[Match], file: PythonFile) -> Mapping[Match, Match]:
+    """The matches of the text, each with the one of the normal form that is of the same thing: at the same place, in
+    the same line or function where there are as many of both, or in the line in other words."""
+    pairs: dict[Match, Match] = {}
+    taken: set[int] = set()
+    for key in (_at_place, _in_line, _in_function, _in_other_words):
+        groups: dict[object, tuple[list[Match], list[Match]]] = {}
+        for side, matches in enumerate((found, carried)):
+            for match in matches:
+                if match not in pairs if side == 0 else id(match) not in taken:
+                    groups.setdefault(key(match, file), ([], []))[side].append(match)
+        for mine, own in groups.values():
+            for match, other in zip(mine, own, strict=True) if len(mine) == len(own) else ():
+                pairs[match] = other
+                taken.add(id(other))
+    return pairs
+
+
+def _at_place(match: Match, _: PythonFile) -> object:
+    return match.message, match.row, match.span
+
+
+def _in_line(match: Match, _: PythonFile) -> object:
+    return match.message, match.row, match.span.line
+
+
+def _in_function(match: Match, file: PythonFile) -> object:
+    return match.message, match.row, max([node.lineno for node in around(file, match.span.line)], default=0)
+
+
+def _in_other_words(match: Match, _: PythonFile) -> object:
+    return match.row, match.span.line
 
 
 def is_unlike(rule: Rule, file: PythonFile) -> bool:

@@ -16,6 +16,7 @@ from codemods.lightning.facts import TRAINER, Facts
 from codemods.lightning.handed import Handed
 from codemods.lightning.object_arguments import class_names
 from codemods.lightning.objects import OTHERS
+from codemods.lightning.trainers import SEEN_WHOLE
 from codemods.lightning.views import TRAINERS, Shown, View, views_of
 from codemods.lightning.wanted import Wanted
 from codemods.rewrite.carrying import Delta, carried, delta_of, edits_of_call, made_of_call
@@ -196,18 +197,18 @@ def _some(said: Said) -> Match:
 def _joined(found: Sequence[Match], made: Sequence[tuple[Match, Said]]) -> list[Match]:
     """What was found, and what was made of the views: a rewrite takes the place of what was left to a person there, be
     it of other arguments too: what the views left of these is told behind it."""
-    kept = list(found)
+    kept: list[Match] = list(found)
+    added: list[Match] = []
     for match, one in sorted(made, key=lambda pair: not pair[0].edits):
         if not match.edits and _is_rewritten(one, found):
             continue
+        if any(item.span == match.span and (not match.edits or item.message == match.message) for item in added):
+            continue
         here = [item for item in kept if _is_same(item, match, one)]
-        if not here:
-            kept.append(match)
-        elif match.edits and all(_is_weaker(item, one) for item in here):
-            first = kept.index(here[0])
+        if not here or all((match.edits or item.edits) and _is_weaker(item, one) for item in here):
+            added.append(match)
             kept = [item for item in kept if item not in here]
-            kept.insert(min(first, len(kept)), match)
-    return list(dict.fromkeys(kept))
+    return list(dict.fromkeys(sorted([*kept, *added], key=lambda item: item.span)))
 
 
 def _is_rewritten(said: Said, found: Sequence[Match]) -> bool:
@@ -242,8 +243,10 @@ def _is_same(item: Match, match: Match, said: Said) -> bool:
 
 
 def _is_weaker(item: Match, said: Said) -> bool:
-    """Whether a match may give way to one that knows more: it leaves its place to a person, or guesses at a value that
-    is None, or of which another class than Trainer makes something else."""
+    """Whether a match may give way to one that knows more: it leaves its place to a person, or guesses at what a
+    dictionary brings, at a value that is None, or of which another class than Trainer makes something else."""
+    if item.fix == "unsafe" and said.shown.built.how == SEEN_WHOLE:
+        return True
     if not item.edits or (said.shown.built.kind != TRAINER and said.name in said.shown.filled):
         return True
     value = next((each.value for each in said.shown.call.keywords if each.arg == said.name), None)

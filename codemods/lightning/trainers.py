@@ -23,6 +23,8 @@ from codemods.lightning.shapes import is_read_elsewhere
 from codemods.lightning.values import Constants, constants_of
 from codemods.lightning.wanted import Wanted
 
+SEEN_WHOLE = "a dictionary"
+"""What stands between a call and a Trainer where all keys are seen that it gets by `**`."""
 HIDDEN = "_not_read_here_"
 """The name that stands for a value which the place of a Trainer does not see."""
 
@@ -194,7 +196,7 @@ def _direct(at_: _At, call: CallNode, kind: str) -> Built:
     known = UNSEEN not in names and len(names) == len(set(names)) and not given & set(names)
     if not keys or not known or any(key.value is None for key in keys):
         return Built(call, kind, tuple(arguments), (*rest, *spread))
-    return Built(call, kind, (*arguments, *(_key(at_, call, kind, key) for key in keys)), tuple(rest), "a dictionary")
+    return Built(call, kind, (*arguments, *(_key(at_, call, kind, key) for key in keys)), tuple(rest), SEEN_WHOLE)
 
 
 def _argument(at_: _At, call: CallNode, kind: str, item: ast.keyword, home: ast.Call) -> Argument:
