@@ -114,7 +114,8 @@ def with_keyword(call: cst.Call, name: str, text: str) -> cst.Call:
 
 
 def with_callback(call: cst.Call, text: str) -> cst.Call:
-    """The call with one more callback, in a list of its own where it has none; other values are unpacked."""
+    """The call with one more callback, in a list of its own where it has none; other values are unpacked. Of two
+    progress bars of one class one is made, with the arguments of both."""
     import libcst as cst
 
     old = next((item for item in call.args if item.keyword and item.keyword.value == "callbacks"), None)
@@ -129,6 +130,10 @@ def with_callback(call: cst.Call, text: str) -> cst.Call:
     elif not value.elements:
         new = cst.List([element])
     else:
+        if merged := _one_bar(value, element):
+            return call.with_changes(
+                args=[item.with_changes(value=merged) if item is old else item for item in call.args]
+            )
         *rest, last = value.elements
         comma = last.comma
         between = rest[-1].comma if rest and isinstance(rest[-1].comma, cst.Comma) else _comma(value.lbracket)
@@ -136,6 +141,27 @@ def with_callback(call: cst.Call, text: str) -> cst.Call:
             element = element.with_changes(comma=comma)
         new = value.with_changes(elements=[*rest, last.with_changes(comma=between), element])
     return call.with_changes(args=[item.with_changes(value=new) if item is old else item for item in call.args])
+
+
+def _one_bar(callbacks: cst.List, element: cst.BaseElement) -> cst.List | None:
+    """The callbacks with the arguments of one more progress bar given to the one of its class that they hold."""
+    import libcst as cst
+
+    more = element.value
+    if not isinstance(more, cst.Call) or not cst.Module([]).code_for_node(more.func).endswith("ProgressBar"):
+        return None
+    for item in callbacks.elements:
+        bar = item.value
+        if isinstance(bar, cst.Call) and bar.func.deep_equals(more.func):
+            for argument in more.args:
+                name, text = (
+                    cst.ensure_type(argument.keyword, cst.Name).value,
+                    cst.Module([]).code_for_node(argument.value),
+                )
+                bar = with_keyword(bar, name, text)
+            same = item.with_changes(value=bar)
+            return callbacks.with_changes(elements=[same if each is item else each for each in callbacks.elements])
+    return None
 
 
 def _comma(bracket: cst.LeftSquareBracket | None = None) -> cst.Comma:

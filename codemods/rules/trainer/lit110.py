@@ -29,6 +29,7 @@ from codemods.lightning.own import between, is_lightnings, own_arguments, receiv
 from codemods.rewrite.dictionaries import NO_OTHER, ONE_PLACE, exchange, in_one_place, is_read_here, names_of
 from codemods.rewrite.fields import field_matches, structured
 from codemods.rule import Example, Match, NodeEdit, Rule, best_levels, touches
+from codemods.rules.trainer.beside import clash, is_bar_shown
 from codemods.rules.trainer.callbacks import Spelled, are_callbacks, spelled
 from codemods.rules.trainer.domains import is_plain, kinds_of, may_be_none
 from codemods.rules.trainer.special import SPECIAL, Outcome
@@ -158,10 +159,12 @@ def _outcome(
         outcome = Outcome(row.level, row.reason)
     if isinstance(outcome, str):
         return outcome
-    given = keywords(call.node)
-    taken = next((name for name, _ in outcome.new if name in given and name != item.arg), None)
-    if taken:
-        return f"`{taken}=` is given too; keep the one you mean"
+    if told := clash(facts, file, call, item, outcome.new, known):
+        return told
+    if "ProgressBar" in outcome.callback and (shown := is_bar_shown(item, keywords(call.node))) is not True:
+        if shown is None:
+            return "no progress bar may be asked for beside it, and then 2.x takes none among the callbacks"
+        outcome = Outcome(outcome.level, "no progress bar is shown")
     if not outcome.new and is_commented(file, call.node, item, beside=False):
         return "a comment stands beside it; delete both by hand"
     return _with_callback(facts, file, call, outcome, row) if outcome.callback else outcome

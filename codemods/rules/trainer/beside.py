@@ -1,0 +1,49 @@
+"""What stands beside an argument of Trainer that what it becomes does not go with."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping, Sequence
+
+from codemods.code.source import CallNode, PythonFile
+from codemods.lightning.arguments import find
+from codemods.lightning.facts import Facts, literal
+from codemods.lightning.keywords import keywords
+from codemods.lightning.options import Options
+from codemods.rules.trainer.domains import kinds_of
+
+BAR = "ProgressBar"
+
+
+def clash(
+    facts: Facts,
+    file: PythonFile,
+    call: CallNode,
+    item: ast.keyword,
+    new: tuple[tuple[str, str | None], ...],
+    known: Sequence[Options],
+) -> str | None:
+    """Why a call does not take the new keywords of an argument; None where it does."""
+    given = keywords(call.node)
+    for name, text in new:
+        if name in given and name != item.arg:
+            return f"`{name}=` is given too; keep the one you mean"
+        for other, value in given.items():
+            row = find(other, value, kinds_of(facts, file, call, value, known)) if other != item.arg else None
+            if row and row.action == "write" and row.keyword == name:
+                return f"`{other}=` is to become `{name}=` too; keep the one you mean"
+        callbacks = given.get("callbacks")
+        if (name, text) == ("enable_progress_bar", "False") and callbacks and BAR in file.source_of(callbacks):
+            return "the callbacks hold a progress bar, which 2.x does not take beside enable_progress_bar=False"
+    return None
+
+
+def is_bar_shown(item: ast.keyword, given: Mapping[str, ast.expr]) -> bool | None:
+    """Whether a Trainer shows the progress bar that an argument is about, by the others that it is given; None where
+    it may or may not."""
+    asked = [literal(given[name]) for name in ("show_progress_bar", "enable_progress_bar") if name in given]
+    if item.arg == "process_position" and "progress_bar_refresh_rate" in given:
+        asked.append((True, literal(given["progress_bar_refresh_rate"]) != (True, 0)))
+    if any(known and not value for known, value in asked):
+        return False
+    return True if all(known for known, _ in asked) else None
