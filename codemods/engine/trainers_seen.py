@@ -205,7 +205,8 @@ def _joined(found: Sequence[Match], made: Sequence[tuple[Match, Said]]) -> list[
         if any(item.span == match.span and (not match.edits or item.message == match.message) for item in added):
             continue
         here = [item for item in kept if _is_same(item, match, one)]
-        if not here or all((match.edits or item.edits) and _is_weaker(item, one) for item in here):
+        told = match.edits or not one.match.edits  # what the rule says there, and not that its edit cannot be carried
+        if not here or (told and all((match.edits or item.edits) and _is_weaker(item, one) for item in here)):
             added.append(match)
             kept = [item for item in kept if item not in here]
     return list(dict.fromkeys(sorted([*kept, *added], key=lambda item: item.span)))

@@ -256,12 +256,20 @@ def test_plugins(before: str, wanted: str) -> None:
         ("Trainer(plugins=DDPPlugin(num_nodes=2) if a else None)\n", "arguments of Trainer alone"),
         ("Trainer(plugins=DDPPlugin() if a else other)\n", "not seen to go to a Trainer"),
         ("Trainer(**config.trainer, plugins=[DDPPlugin()])\n", "may name the strategy too"),
-        ("given = {'accelerator': 'ddp'}\nTrainer(**given, plugins=[DDPPlugin()])\n", "may name the strategy too"),
     ],
 )
 def test_plugins_left_whole(text: str, why: str) -> None:
     reasons = refusals({"a.py": PLUGIN + text}, "LIT111")
     assert reasons and all(why in reason for reason in reasons)
+
+
+def test_a_plugin_beside_a_dictionary_that_names_a_strategy_stays() -> None:
+    text = f"{PLUGIN}given = {{'accelerator': 'ddp'}}\nTrainer(**given, plugins=[DDPPlugin()])\n"
+    made = run_rules({"a.py": text}, rule("LIT111"))
+    told = {item.message: item.reason for item in made.findings if item.fix == "manual"}
+    assert len(told) == 2 and all("may name the strategy too" in reason for reason in told.values())
+    after = made.final()["a.py"].decode()
+    assert "given = {'accelerator': \"cpu\"}\nTrainer(strategy='ddp', **given, plugins=[DDPPlugin()])" in after
 
 
 def test_a_plugin_beside_a_dictionary_that_names_no_strategy_becomes_one() -> None:
