@@ -18,6 +18,7 @@ from codemods.code.syntax import (
     self_name,
     super_init_index,
     taken_name,
+    targets_of,
 )
 from codemods.lightning.optimization import FLAG, answer, told
 from codemods.rewrite.manual.optimizers import NotPlain
@@ -73,25 +74,52 @@ def is_manual(file: PythonFile, item: ClassNode) -> bool:
     return found.kind == "manual" or found.lost
 
 
-def judge_callers(file: PythonFile) -> None:
-    """Raises NotPlain where the file calls or names training_step, or sets automatic_optimization to something
-    else than True."""
+def judge_callers(file: PythonFile, item: ClassNode) -> None:
+    """Raises NotPlain where the file calls or names training_step, or sets automatic_optimization of a class to
+    something else than True."""
     called = {id(call.node.func) for call in file.calls if isinstance(call.node.func, ast.Attribute)}
     if any(id(node) in called for node in file.attributes("training_step")):
         raise NotPlain("the file calls training_step itself")
     named = mentions(file.tree, "training_step")
     if named:
         raise NotPlain(f"training_step is used by name in line {named[0]}")
-    judge_flag(file)
+    judge_flag(file, item)
 
 
-def judge_flag(file: PythonFile) -> None:
-    """Raises NotPlain where automatic_optimization is set to something else than True, or elsewhere than in a
-    constructor, whose value would be lost."""
-    plain = {node for item in file.classes for node in plain_flags(item)}
-    stored = [node.lineno for node in file.attributes(FLAG) if is_set(node) and node not in plain]
+def judge_flag(file: PythonFile, item: ClassNode) -> None:
+    """Raises NotPlain where automatic_optimization of a class, or of what may be one, is set to something else than
+    True, or elsewhere than in a constructor, whose value would be lost."""
+    plain = {node for other in file.classes for node in plain_flags(other)}
+    of_others = {
+        target
+        for other in file.classes
+        if not _are_related(file, item, other)
+        for method in other.methods.values()
+        for node in self_assignments(method, FLAG)
+        for target in targets_of(node)
+    }
+    stored = [node.lineno for node in file.attributes(FLAG) if is_set(node) and node not in plain | of_others]
     for line in (*mentions(file.tree, FLAG), *stored):
         raise NotPlain(f"automatic_optimization is set other than to True in __init__, or named, in line {line}")
+
+
+def _are_related(file: PythonFile, one: ClassNode, other: ClassNode) -> bool:
+    """Whether a class of a file, by the names of bases, is or has both of two others among its own."""
+    both = {one.node.name, other.node.name}
+    return len(both) == 1 or any(both <= _line(file, item) for item in file.classes)
+
+
+def _line(file: PythonFile, item: ClassNode) -> set[str]:
+    """The last names of a class and of its bases, as far as the file has these."""
+    found: set[str] = set()
+    names = [item.node.name]
+    while names:
+        name = names.pop()
+        if name not in found:
+            found.add(name)
+            bases = (base for each in file.classes if each.node.name == name for base in each.node.bases)
+            names += [inner.rpartition(".")[2] for base in bases if (inner := ast.unparse(base).partition("[")[0])]
+    return found
 
 
 def plain_flags(item: ClassNode) -> set[ast.AST]:

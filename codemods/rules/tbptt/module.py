@@ -254,7 +254,7 @@ def _judge(file: PythonFile, item: ClassNode) -> None:
         raise NotPlain(f"`{FLAG}` is 0 or None, so Lightning 1.x never split a batch")
     judge_by_hand(step)
     judge_place(file, item, REFUSED_HOOKS, HELPER, IMPORTS)
-    judge_callers(file)
+    judge_callers(file, item)
     judge_constructor(item)
     configured = read_makers(file).get(item.qualname)
     judge_result(step, configured.count if isinstance(configured, Configured) else None)
