@@ -204,12 +204,15 @@ def _joined(found: Sequence[Match], made: Sequence[tuple[Match, Said]]) -> list[
             continue
         if any(item.span == match.span and (not match.edits or item.message == match.message) for item in added):
             continue
-        here = [item for item in kept if _is_same(item, match, one)]
+        here = [item for item in kept if item not in added and _is_same(item, match, one)]
         told = match.edits or not one.match.edits  # what the rule says there, and not that its edit cannot be carried
-        if not here or (told and all((match.edits or item.edits) and _is_weaker(item, one) for item in here)):
-            added.append(match)
-            kept = [item for item in kept if item not in here]
-    return list(dict.fromkeys(sorted([*kept, *added], key=lambda item: item.span)))
+        if here and not (told and all((match.edits or item.edits) and _is_weaker(item, one) for item in here)):
+            continue
+        place = kept.index(here[0]) if here else len(kept)
+        kept = [item for item in kept if item not in here]
+        kept.insert(min(place, len(kept)), match)
+        added.append(match)
+    return list(dict.fromkeys(kept))
 
 
 def _is_rewritten(said: Said, found: Sequence[Match]) -> bool:
