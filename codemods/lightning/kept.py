@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 
+from codemods.code.reaching import reaching
 from codemods.code.scopes import ROOT, Scope, canonical
 from codemods.code.source import CallNode, PythonFile
 from codemods.code.syntax import targets_of
@@ -15,33 +16,69 @@ from codemods.lightning.shapes import is_read_elsewhere
 
 
 def kept_in(file: PythonFile, call: CallNode) -> str | None:
-    """The plain name that a call's result is assigned to, where its function assigns to it nowhere else."""
+    """The plain name that a call's result is assigned to, where its function assigns to it nowhere else, or reads this
+    result and no other wherever it may read it."""
     space = space_of(file, call)
+    target = _target(file, call)
+    if target is None or any(isinstance(node, ast.Global) and target in node.names for node in ast.walk(space)):
+        return None
+    return target if _is_bound_once(space, target) or _uses(file, call, target) is not None else None
+
+
+def _target(file: PythonFile, call: CallNode) -> str | None:
+    """The plain name that alone a call's result is assigned to."""
     for item in file.assignments:
-        if item.node.value is not call.node or not isinstance(item.node, ast.Assign):
-            continue
-        target = item.node.targets[0]
-        if len(item.node.targets) == 1 and isinstance(target, ast.Name):
-            stores = [
-                node
-                for node in ast.walk(space)
-                if isinstance(node, ast.Name) and node.id == target.id and type(node.ctx) is not ast.Load
-            ]
-            shared = any(isinstance(node, ast.Global) and target.id in node.names for node in ast.walk(space))
-            return target.id if len(stores) == 1 and not shared else None
+        if item.node.value is call.node and isinstance(item.node, ast.Assign):
+            target = item.node.targets[0]
+            return target.id if len(item.node.targets) == 1 and isinstance(target, ast.Name) else None
     return None
+
+
+def _is_bound_once(space: Space, name: str) -> bool:
+    stores = (node for node in ast.walk(space) if isinstance(node, ast.Name) and node.id == name)
+    return sum(type(node.ctx) is not ast.Load for node in stores) == 1
+
+
+def _uses(file: PythonFile, call: CallNode, name: str) -> frozenset[int] | None:
+    """The readings of a name in which it is the result of a call, where its function binds it several times; None where
+    it may be that or another one, or is read in a nested function."""
+    space = space_of(file, call)
+    found: set[int] = set()
+    for node in ast.walk(space):
+        if isinstance(node, ast.Name) and node.id == name and type(node.ctx) is ast.Load:
+            values = [item.value for item in reaching(space, name, node)]
+            if not values or (call.node in values and len(values) > 1):
+                return None
+            found |= {id(node)} if values == [call.node] else set()
+    return frozenset(found)
+
+
+def _readings(file: PythonFile, call: CallNode, name: str) -> list[ast.Name]:
+    """The readings of a name in the function of a call: where that function keeps the call's result by it beside
+    others, those of this result."""
+    space = space_of(file, call)
+    again = _target(file, call) == name and not _is_bound_once(space, name)
+    own = _uses(file, call, name) if again else None
+    return [
+        node
+        for node in ast.walk(space)
+        if isinstance(node, ast.Name)
+        and node.id == name
+        and type(node.ctx) is ast.Load
+        and (own is None or id(node) in own)
+    ]
 
 
 def calls_of(file: PythonFile, call: CallNode, name: str, method: str) -> list[CallNode]:
     """The calls `name.method(...)` in the function of a call itself."""
     space = space_of(file, call)
+    readings = {id(node) for node in _readings(file, call, name)}
     return [
         other
         for other in file.calls_near([f".{method}"])
         if isinstance(other.node.func, ast.Attribute)
         and other.node.func.attr == method
-        and isinstance(other.node.func.value, ast.Name)
-        and other.node.func.value.id == name
+        and id(other.node.func.value) in readings
         and space_of(file, other) is space
     ]
 
@@ -51,10 +88,7 @@ def escapes(facts: Facts, file: PythonFile, call: CallNode, name: str, method: s
     is: in a function in it that calls the method, as a value, or by a file that imports it."""
     space = space_of(file, call)
     held = {id(node.value) for node in ast.walk(space) if isinstance(node, ast.Attribute)}
-    if any(
-        isinstance(node, ast.Name) and node.id == name and type(node.ctx) is ast.Load and id(node) not in held
-        for node in ast.walk(space)
-    ):
+    if any(id(node) not in held for node in _readings(file, call, name)):
         return True
     return is_called_unseen(file, call, name, method) or (
         isinstance(space, ast.Module) and is_read_elsewhere(facts, file, name)
@@ -64,12 +98,9 @@ def escapes(facts: Facts, file: PythonFile, call: CallNode, name: str, method: s
 def is_called_unseen(file: PythonFile, call: CallNode, name: str, method: str) -> bool:
     """Whether the function of a call, or a nested one, speaks of a method otherwise than by `calls_of`."""
     seen = {id(other.node.func) for other in calls_of(file, call, name, method)}
+    readings = {id(node) for node in _readings(file, call, name)}
     return any(
-        isinstance(node, ast.Attribute)
-        and node.attr == method
-        and isinstance(node.value, ast.Name)
-        and node.value.id == name
-        and id(node) not in seen
+        isinstance(node, ast.Attribute) and node.attr == method and id(node.value) in readings and id(node) not in seen
         for node in ast.walk(space_of(file, call))
     )
 

@@ -6,9 +6,11 @@ import ast
 from dataclasses import dataclass
 from typing import Literal
 
+from codemods.code.reaching import reaching
 from codemods.code.scopes import NAMESPACES, ROOT, canonical
 from codemods.code.source import CallNode, PythonFile
 from codemods.code.syntax import taken_name
+from codemods.lightning.calls import space_of
 from codemods.lightning.facts import Facts, literal
 from codemods.lightning.kinds import bound_once
 
@@ -73,12 +75,15 @@ def are_callbacks(facts: Facts, file: PythonFile, call: CallNode, node: ast.expr
     return "perhaps" if isinstance(node, ast.Attribute | ast.Subscript) else "no"
 
 
-def built(facts: Facts, file: PythonFile, call: CallNode, node: ast.expr) -> ast.Call | None:
-    """The call that made a value, looked up where the value is a name bound once."""
+def built(facts: Facts, file: PythonFile, call: CallNode, node: ast.expr) -> list[ast.Call]:
+    """The calls of which each may have made what a call is given, where it is a name all that may reach it there; none
+    where something else may."""
+    values: list[ast.expr | None] = [node]
     if isinstance(node, ast.Name):
-        found = bound_once(facts, file, call, node.id)
-        return found if isinstance(found, ast.Call) else None
-    return node if isinstance(node, ast.Call) else None
+        found = reaching(space_of(file, call), node.id, node)
+        values = [item.value for item in found] or [bound_once(facts, file, call, node.id)]
+    calls = [value for value in values if isinstance(value, ast.Call)]
+    return calls if len(calls) == len(values) else []
 
 
 def is_callback(
@@ -86,7 +91,11 @@ def is_callback(
 ) -> bool:
     """Whether a value is an instance of one of Lightning's callbacks, or of a class of the project below it."""
     made = built(facts, file, call, node)
-    dotted = call.scope.resolve(made.func) if made else None
+    return bool(made) and all(_is_one(file, facts, call, item, kinds) for item in made)
+
+
+def _is_one(file: PythonFile, facts: Facts, call: CallNode, made: ast.Call, kinds: tuple[str, ...]) -> bool:
+    dotted = call.scope.resolve(made.func)
     if dotted is None:
         return False
     if dotted in kinds:

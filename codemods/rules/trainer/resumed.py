@@ -154,6 +154,7 @@ def _gives(function: ast.FunctionDef, call: CallNode, file: PythonFile) -> bool:
     return (
         plain
         and bool(given)
+        and sum(isinstance(node.ctx, ast.Store) for node in loads) == 1
         and all(
             isinstance(node.ctx, ast.Store) or id(node) in held or any(node is item for item in given) for node in loads
         )

@@ -103,7 +103,7 @@ def _saved(
     callbacks = given.get("callbacks")
     every = [given.get("checkpoint_callback"), *(callbacks.elts if isinstance(callbacks, ast.List) else [])]
     checkpoints = [value for value in every if value is not None and is_checkpoint(file, facts, call, value)]
-    made = [found for value in checkpoints if (found := built(facts, file, call, value))]
+    made = [found for value in checkpoints for found in built(facts, file, call, value)]
     if made and all({"dirpath", "filepath"} & keywords(found).keys() for found in made):
         return Outcome("safe", row.reason)
     return f"give ModelCheckpoint(dirpath={file.source_of(item.value)}) among the callbacks"

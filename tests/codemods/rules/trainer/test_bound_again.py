@@ -1,0 +1,89 @@
+"""Names that a script or a notebook binds again for its next Trainer, checkpoint or dictionary."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.codemods.support import notebook, refusals, rewritten, rule, run_rules
+
+HEAD = (
+    "from pytorch_lightning import Trainer\nfrom pytorch_lightning.callbacks import EarlyStopping, ModelCheckpoint\n\n"
+)
+RESUMED = "t = Trainer(resume_from_checkpoint={0})\nt.fit(m)\nt.test(m)\n"
+MOVED = "t = Trainer()\nt.fit(m, ckpt_path={0})\nt.test(m)\n"
+
+
+def inside(text: str) -> str:
+    """The text as the body of a function."""
+    return "def main(m):\n" + "".join(f"    {line}\n" if line else "\n" for line in text.splitlines())
+
+
+@pytest.mark.parametrize("how", [str, inside])
+def test_each_fit_takes_the_checkpoint_of_its_own_trainer(how: Any) -> None:
+    before = HEAD + how(RESUMED.format("'a'") + "\n" + RESUMED.format("'b'"))
+    after = HEAD + how(MOVED.format("'a'") + "\n" + MOVED.format("'b'"))
+    assert rewritten({"train.py": before}, rule("LIT112"))["train.py"] == after
+
+
+def test_a_notebook_builds_one_trainer_after_another() -> None:
+    before = notebook(HEAD, RESUMED.format("'a'"), RESUMED.format("'b'"))
+    after = notebook(HEAD, MOVED.format("'a'"), MOVED.format("'b'"))
+    assert rewritten({"train.ipynb": before}, rule("LIT112"))["train.ipynb"] == after
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "if r:\n    t = Trainer(resume_from_checkpoint='a')\nelse:\n    t = Trainer()\nt.fit(m)\n",
+        "t = Trainer(resume_from_checkpoint='a')\nfor k in r:\n    t.fit(m)\n    t = Trainer()\n",
+        "t = Trainer()\n\n\ndef go():\n    t.fit(m)\n\n\ngo()\nt = Trainer(resume_from_checkpoint='a')\ngo()\n",
+        "t = Trainer(resume_from_checkpoint='a')\ntry:\n    t = build()\nexcept OSError:\n    pass\nt.fit(m)\n",
+        "t = Trainer(resume_from_checkpoint='a')\nkept = t\nt = Trainer()\nt.fit(m)\nkept.fit(m)\n",
+        "t = Trainer(resume_from_checkpoint='a')\nt = t if r else Trainer()\nt.fit(m)\n",
+    ],
+)
+@pytest.mark.parametrize("how", [str, inside])
+def test_a_trainer_that_may_be_another_one_stays(text: str, how: Any) -> None:
+    assert refusals({"train.py": HEAD + how(text)}, "LIT112")
+
+
+TUNED = "t = Trainer(auto_lr_find=True)\nt.tune(m)\nt.fit(m)\n"
+
+
+def test_each_trainer_is_tuned_where_it_was() -> None:
+    after = rewritten({"train.py": f"{HEAD}{TUNED}\n{TUNED}"}, rule("LIT113"))["train.py"]
+    assert after.count("Tuner(t).lr_find(m)") == 2 and "auto_lr_find" not in after
+
+
+KEPT = "c = ModelCheckpoint(monitor={0})\nt = Trainer(checkpoint_callback=c)\n"
+
+
+@pytest.mark.parametrize("how", [str, inside])
+@pytest.mark.parametrize(
+    "text",
+    [
+        KEPT.format("'a'") + KEPT.format("'b'"),
+        "if r:\n    c = ModelCheckpoint()\nelse:\n    c = ModelCheckpoint('b')\nt = Trainer(checkpoint_callback=c)\n",
+        "c = EarlyStopping('a')\nc = ModelCheckpoint('a')\nt = Trainer(checkpoint_callback=c)\n",
+    ],
+)
+def test_whatever_reaches_the_trainer_is_a_checkpoint(text: str, how: Any) -> None:
+    after = rewritten({"train.py": HEAD + how(text)}, rule("LIT110"))["train.py"]
+    assert "checkpoint_callback" not in after and "callbacks=[c]" in after
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "c = ModelCheckpoint('a')\nif r:\n    c = False\nt = Trainer(checkpoint_callback=c)\n",
+        "c = ModelCheckpoint('a')\nif r:\n    c = EarlyStopping('a')\nt = Trainer(checkpoint_callback=c)\n",
+        "c = ModelCheckpoint('a')\nfor k in r:\n    t = Trainer(checkpoint_callback=c)\n    c = k\n",
+        "c = ModelCheckpoint('a')\nc = wrapped(c)\nt = Trainer(checkpoint_callback=c)\n",
+    ],
+)
+@pytest.mark.parametrize("how", [str, inside])
+def test_what_may_be_no_checkpoint_stays(text: str, how: Any) -> None:
+    made = run_rules({"train.py": HEAD + how(text)}, rule("LIT110"))
+    assert made.changes == () and {item.fix for item in made.findings} == {"manual"}
