@@ -56,10 +56,20 @@ def _flags(file: TextFile, project: Project, path: str, start: int, command: str
         return
     for flag in _BACKEND.finditer(command, after):
         value = flag["value"]
+        span = file.span(start + flag.start(), start + flag.end())
+        message = f"`--accelerator {value}` names a strategy"
+        if value in STRATEGIES and not _is_given(command, "strategy"):
+            edit = TextEdit(start + flag.start(), start + flag.start() + len("--accelerator"), "--strategy")
+            reason = f"--accelerator is the hardware now; {path} {TAKES}, the strategy among it."
+            yield Match(span, message, "unsafe", reason, None, (edit,))
+            continue
         advice = "write --accelerator cpu --strategy ddp" if value == "ddp_cpu" else f"write --strategy {value}"
         reason = f"Not rewritten: --accelerator is the hardware now; {GONE[value][1] if value in GONE else advice}."
-        span = file.span(start + flag.start(), start + flag.end())
-        yield Match(span, f"`--accelerator {value}` names a strategy", "manual", reason, None)
+        yield Match(span, message, "manual", reason, None)
+
+
+def _is_given(command: str, name: str) -> bool:
+    return re.search(rf"(?<![\w-])--{name}(?![\w-])", command) is not None
 
 
 def _words(verdict: Verdict) -> str:
@@ -67,6 +77,7 @@ def _words(verdict: Verdict) -> str:
 
 
 QUOTES = "'\""
+TAKES = "takes what the newest Trainer does, once it is rewritten"
 
 
 def _dotted(file: TextFile, project: Project, start: int, command: str) -> Iterator[Match]:

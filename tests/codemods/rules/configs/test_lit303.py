@@ -121,7 +121,7 @@ def test_options_that_the_script_keeps_or_declares_are_not_named(script: str, fo
     ("given", "said"),
     [
         ("--gpus 2 --accelerator dp", "DataParallel is gone"),
-        ('--accelerator="ddp_spawn"', "write --strategy ddp_spawn"),
+        ("--accelerator ddp --strategy fsdp", "write --strategy ddp"),
         ("--accelerator ddp_cpu", "write --accelerator cpu --strategy ddp"),
         ("--accelerator gpu", ""),
         ("--accelerator ddp_like", ""),
@@ -134,6 +134,20 @@ def test_an_accelerator_that_names_a_strategy_is_reported_on_the_command(given: 
         "README.md"
     ] * bool(said)
     assert not made.changes
+
+
+@pytest.mark.parametrize(
+    ("given", "after"),
+    [
+        ("--gpus 2 --accelerator ddp --max_epochs 3", "--gpus 2 --strategy ddp --max_epochs 3"),
+        ('--accelerator="ddp_spawn"', '--strategy="ddp_spawn"'),
+        ("\\\n    --accelerator ddp", "\\\n    --strategy ddp"),
+    ],
+)
+def test_a_strategy_on_the_command_is_named_by_its_own_option(given: str, after: str) -> None:
+    files = {"train.py": SCRIPT, "run.sh": f"python train.py {given}\n"}
+    assert rewritten(files, rule("LIT303"), unsafe=True)["run.sh"] == f"python train.py {after}\n"
+    assert run_rules(files, rule("LIT303")).changes == ()
 
 
 def test_an_accelerator_that_the_script_declares_is_its_own() -> None:
