@@ -63,6 +63,8 @@ def read_return(file: PythonFile, item: ClassNode, method: Function, node: ast.R
     """What stands for a returned dict, or why it cannot be told."""
     named = isinstance(node.value, ast.Name)
     value = _named_before(method, node) if named else node.value
+    if value is not None and method.name in HOOKS:
+        value = _without_logged(value)
     entries = _entries(item, value) if value else None
     if entries is None:
         return "what it returns is not written out as a dict at the `return`"
@@ -100,6 +102,20 @@ def read_return(file: PythonFile, item: ClassNode, method: Function, node: ast.R
             calls.insert(0, f"self.log({_quoted(file, value, name)}, {text}, logger=False)")
     called = node.value.id if isinstance(node.value, ast.Name) else None
     return Returned(node, called, tuple(calls), sure, hook, method.body[-1] is node)
+
+
+def _without_logged(value: ast.expr) -> ast.expr:
+    """A dict without `**d` of a dict that it holds as `log` or `progress_bar` too: what is logged goes nowhere else."""
+    if not isinstance(value, ast.Dict):
+        return value
+    pairs = list(zip(value.keys, value.values, strict=True))
+    logged = {
+        each.id
+        for key, each in pairs
+        if isinstance(key, ast.Constant) and key.value in LOGGED and isinstance(each, ast.Name)
+    }
+    kept = [(key, each) for key, each in pairs if key or not (isinstance(each, ast.Name) and each.id in logged)]
+    return ast.copy_location(ast.Dict([key for key, _ in kept], [each for _, each in kept]), value)
 
 
 def _names_in(shown: _Shown, *dicts: ast.expr | None) -> set[str]:

@@ -230,3 +230,30 @@ def test_keys_that_the_class_reads_where_lightning_never_did(pin: str, level: st
     text = STEP + '\n    def training_epoch_end(self, outputs):\n        print([each["log"] for each in outputs])\n'
     made = plan(sources({"train.py": text}), Options((LIT,), pins=(pin,)))
     assert [item.fix for item in made.findings] == [level]
+
+
+ENDS = (
+    "from pytorch_lightning import LightningModule\n\n\nclass Model(LightningModule):\n"
+    "    def {0}(self, {1}):\n        logs = {{'loss': self.rate}}\n        return {2}\n"
+)
+TWICE = "{**logs, 'log': logs, 'progress_bar': logs}"
+
+
+def test_a_dict_that_is_logged_and_spread_beside_is_logged_once() -> None:
+    after = rewritten({"train.py": ENDS.format("test_epoch_end", "outputs", TWICE)}, LIT)["train.py"]
+    assert after == ENDS.format("test_epoch_end", "outputs", TWICE).replace(
+        f"return {TWICE}", "self.log_dict(logs, prog_bar=True)"
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "given", "made"),
+    [
+        ("test_epoch_end", "outputs", "{**self.more, 'log': logs}"),
+        ("test_epoch_end", "outputs", "{**more, 'log': logs, 'progress_bar': logs}"),
+        ("training_step", "batch, batch_idx", "{**logs, 'log': logs}"),
+    ],
+)
+def test_what_is_spread_for_others_stays(name: str, given: str, made: str) -> None:
+    [reason] = refusals({"train.py": ENDS.format(name, given, made)}, "LIT213")
+    assert "not written out as a dict" in reason
