@@ -17,8 +17,12 @@ from codemods.lightning.kinds import bound_once, stated_once
 from codemods.lightning.options import default_of
 
 FOLDER_MAKERS = ("os.makedirs", "os.mkdir")
+FOLDERS = ("os.getcwd", "pathlib.Path.cwd", "tempfile.gettempdir", "tempfile.mkdtemp")
 SPLIT = "Its last part names the files, the rest their folder."
 TAKEN = "Its last part is taken to name the files; where a folder of that name was there, they went into it."
+PLAIN = (
+    "Its last part names the files, the rest their folder; what is added behind the last slash is taken to have none."
+)
 _QUOTES = "'\""
 
 
@@ -47,6 +51,10 @@ def parted(facts: Facts, file: PythonFile, call: CallNode, value: ast.expr) -> P
     bound = bound_once(facts, file, call, value.id) if isinstance(value, ast.Name) else None
     if bound is not None and (inner := _parts(file, bound)) and _has_field(inner[1]) and _knows_os(file):
         return Parted(_split(file.source_of(value)), "safe", SPLIT)
+    if isinstance(value, ast.Call) and call.scope.resolve(value.func) in FOLDERS:
+        return Parted((("dirpath", None),), "safe", "It is a folder.")
+    if added := _added(file, value):
+        return Parted((("dirpath", added[0]), ("filename", added[1])), "unsafe", PLAIN)
     if file.source_of(value) in _made(file):
         return Parted((("dirpath", None),), "safe", "It is a folder, which the script makes before.")
     if parts and parts[1].strip(_QUOTES) and parts[1][0] in _QUOTES:
@@ -104,6 +112,32 @@ def _parts(file: PythonFile, node: ast.expr) -> tuple[str, str] | None:
             return None
         heads, tail = [*heads, cut[0]], cut[1]
     return heads[0] if len(heads) == 1 else f"{file.source_of(node.func)}({', '.join(heads)})", tail
+
+
+def _added(file: PythonFile, node: ast.expr) -> tuple[str, str] | None:
+    """The texts of the folder and of the name in a sum of texts that ends in a field, by the last slash that is written
+    out."""
+    operands: list[ast.expr] = []
+    while isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
+        operands.insert(0, node.right)
+        node = node.left
+    texts = [file.source_of(item) for item in (node, *operands)]
+    written = [isinstance(item, ast.Constant | ast.JoinedStr) and _is_text(file.source_of(item)) for item in operands]
+    if not operands or not written[-1] or not _has_field(texts[-1]):
+        return None
+    plain = isinstance(node, ast.Constant | ast.JoinedStr) and _is_text(texts[0])
+    last = max((at for at, is_one in enumerate([plain, *written]) if is_one and "/" in texts[at]), default=None)
+    if last is None:
+        return None
+    if texts[last][:-1].endswith("/"):
+        head: str | None = _plain(texts[last][:-1].rstrip("/") + texts[last][-1])
+        tail: list[str] = []
+    elif cut := _cut(texts[last]):
+        head, tail = cut[0], [cut[1]]
+    else:
+        return None
+    folder = [*texts[:last], *([head] if head and head.strip(_QUOTES + "fF") else [])]
+    return (" + ".join(folder), " + ".join([*tail, *texts[last + 1 :]])) if folder else None
 
 
 def _is_spread(node: ast.expr) -> bool:

@@ -106,3 +106,32 @@ def test_a_path_that_is_not_seen_through_is_left(path: str) -> None:
 def test_what_says_nothing_goes() -> None:
     text = HEAD + 'ModelCheckpoint(filepath=None, prefix="", monitor="loss")\n'
     assert rewritten({"a.py": text}, rule("LIT230"))["a.py"] == f'{HEAD}ModelCheckpoint(monitor="loss")\n'
+
+
+@pytest.mark.parametrize(
+    ("path", "folder", "name"),
+    [
+        ("'m/' + kind + '_' + '{epoch}'", "'m'", "kind + '_' + '{epoch}'"),
+        ("root + '/a/' + kind + '-{epoch}'", "root + '/a'", "kind + '-{epoch}'"),
+        ("root + '/a-' + kind + '-{epoch}'", "root + '/'", "'a-' + kind + '-{epoch}'"),
+        ("f'm/{kind}/' + kind + '-{epoch}'", "f'm/{kind}'", "kind + '-{epoch}'"),
+    ],
+)
+def test_a_sum_is_parted_at_the_last_slash_that_is_written(path: str, folder: str, name: str, tmp_path: Path) -> None:
+    text = f"{HEAD}callback = ModelCheckpoint(filepath={path})\n"
+    after = rewritten({"train.py": text}, rule("LIT230"), unsafe=True)["train.py"]
+    assert f"ModelCheckpoint(dirpath={folder}, filename={name})" in after
+    given = {"root": str(tmp_path), "kind": "net"}
+    assert Path(eval(folder, given)) / eval(name, given) == Path(eval(path, given))
+    assert os.path.split(eval(path, given))[1] == eval(name, given)
+    assert run_rules({"train.py": text}, rule("LIT230")).changes == ()
+
+
+@pytest.mark.parametrize("path", ["'/' + kind + '{epoch}'", "kind + '{epoch}'", "'m/' + kind", "root + kind"])
+def test_a_sum_that_is_not_seen_through_is_left(path: str) -> None:
+    assert refusals({"train.py": f"{HEAD}callback = ModelCheckpoint(filepath={path})\n"}, "LIT230")
+
+
+def test_the_folder_of_the_process_is_one() -> None:
+    text = f"{HEAD}callback = ModelCheckpoint(filepath=os.getcwd())\n"
+    assert "ModelCheckpoint(dirpath=os.getcwd())" in rewritten({"train.py": text}, rule("LIT230"))["train.py"]
