@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 
+from codemods.code.nodes import every_node
 from codemods.code.reaching import reaching
 from codemods.code.scopes import ROOT, Scope, canonical
 from codemods.code.source import CallNode, PythonFile
@@ -20,7 +21,7 @@ def kept_in(file: PythonFile, call: CallNode) -> str | None:
     result and no other wherever it may read it."""
     space = space_of(file, call)
     target = _target(file, call)
-    if target is None or any(isinstance(node, ast.Global) and target in node.names for node in ast.walk(space)):
+    if target is None or any(isinstance(node, ast.Global) and target in node.names for node in every_node(space)):
         return None
     return target if _is_bound_once(space, target) or _uses(file, call, target) is not None else None
 
@@ -35,38 +36,43 @@ def _target(file: PythonFile, call: CallNode) -> str | None:
 
 
 def _is_bound_once(space: Space, name: str) -> bool:
-    stores = (node for node in ast.walk(space) if isinstance(node, ast.Name) and node.id == name)
+    stores = (node for node in every_node(space) if isinstance(node, ast.Name) and node.id == name)
     return sum(type(node.ctx) is not ast.Load for node in stores) == 1
 
 
-def _uses(file: PythonFile, call: CallNode, name: str) -> frozenset[int] | None:
+def _reached(file: PythonFile, space: Space, name: str) -> list[tuple[ast.Name, list[ast.expr | None]]]:
+    """The readings of a name in a function or module, each with the values that may reach it."""
+    asked = f"kept.reached.{id(space)}.{name}"
+    if asked not in file.memo:
+        loads = (node for node in every_node(space) if isinstance(node, ast.Name) and node.id == name)
+        file.memo[asked] = [
+            (node, [item.value for item in reaching(space, name, node)]) for node in loads if type(node.ctx) is ast.Load
+        ]
+    found: list[tuple[ast.Name, list[ast.expr | None]]] = file.memo[asked]
+    return found
+
+
+def _uses(file: PythonFile, call: CallNode, name: str) -> list[ast.Name] | None:
     """The readings of a name in which it is the result of a call, where its function binds it several times; None where
     it may be that or another one, or is read in a nested function."""
-    space = space_of(file, call)
-    found: set[int] = set()
-    for node in ast.walk(space):
-        if isinstance(node, ast.Name) and node.id == name and type(node.ctx) is ast.Load:
-            values = [item.value for item in reaching(space, name, node)]
-            if not values or (call.node in values and len(values) > 1):
-                return None
-            found |= {id(node)} if values == [call.node] else set()
-    return frozenset(found)
+    found = []
+    for node, values in _reached(file, space_of(file, call), name):
+        if not values or (call.node in values and len(values) > 1):
+            return None
+        found += [node] if values == [call.node] else []
+    return found
 
 
 def _readings(file: PythonFile, call: CallNode, name: str) -> list[ast.Name]:
     """The readings of a name in the function of a call: where that function keeps the call's result by it beside
     others, those of this result."""
     space = space_of(file, call)
-    again = _target(file, call) == name and not _is_bound_once(space, name)
-    own = _uses(file, call, name) if again else None
-    return [
-        node
-        for node in ast.walk(space)
-        if isinstance(node, ast.Name)
-        and node.id == name
-        and type(node.ctx) is ast.Load
-        and (own is None or id(node) in own)
-    ]
+    if _target(file, call) == name and not _is_bound_once(space, name):
+        own = _uses(file, call, name)
+        if own is not None:
+            return own
+    nodes = (node for node in every_node(space) if isinstance(node, ast.Name) and node.id == name)
+    return [node for node in nodes if type(node.ctx) is ast.Load]
 
 
 def calls_of(file: PythonFile, call: CallNode, name: str, method: str) -> list[CallNode]:
@@ -87,7 +93,7 @@ def escapes(facts: Facts, file: PythonFile, call: CallNode, name: str, method: s
     """Whether a name, or that method of it, is used otherwise than by `calls_of` and by `name.something` where the name
     is: in a function in it that calls the method, as a value, or by a file that imports it."""
     space = space_of(file, call)
-    held = {id(node.value) for node in ast.walk(space) if isinstance(node, ast.Attribute)}
+    held = {id(node.value) for node in every_node(space) if isinstance(node, ast.Attribute)}
     if any(id(node) not in held for node in _readings(file, call, name)):
         return True
     return is_called_unseen(file, call, name, method) or (
@@ -101,7 +107,7 @@ def is_called_unseen(file: PythonFile, call: CallNode, name: str, method: str) -
     readings = {id(node) for node in _readings(file, call, name)}
     return any(
         isinstance(node, ast.Attribute) and node.attr == method and id(node.value) in readings and id(node) not in seen
-        for node in ast.walk(space_of(file, call))
+        for node in every_node(space_of(file, call))
     )
 
 
