@@ -174,8 +174,8 @@ RULE = Rule(
     why=(
         "A command that gives `--trainer.gpus 2` to LightningCLI or `trainer.gpus=2` to Hydra fails once Trainer has "
         "no such argument, and so does `--gpus 2` for a script whose options Trainer declared. The first two are "
-        "rewritten by the rules for calls; what a script with argparse takes is its own, and a finding says so, "
-        "as it does where `--accelerator` names a strategy. "
+        "rewritten by the rules for calls; what a script with argparse takes is its own, and a finding says so. "
+        "`--accelerator ddp` becomes `--strategy ddp` where the script takes the arguments of Trainer. "
         "`docker run --gpus` and options of other programs are not meant."
     ),
     fix="safe",

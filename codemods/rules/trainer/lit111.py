@@ -206,9 +206,9 @@ RULE = Rule(
     summary="Old names and keywords for strategies and devices become `strategy=`, `accelerator=` and `devices=`",
     why=(
         "`distributed_backend=` (M024), `num_processes=` (M167), `tpu_cores=` (M165) and strategies named by "
-        "`accelerator=` went by 2.0, None is no strategy, accelerator or number of devices there any more (run on "
-        "2.6.6), and the plugins for strategies became the strategies themselves (M092), without num_nodes and "
-        "sync_batchnorm (M019, M020). Strategies that are gone, as DataParallel is, are left to a person."
+        "`accelerator=` or `plugins=` went by 2.0, None is no strategy, accelerator or number of devices there any "
+        "more (run on 2.6.6), and the plugins for strategies became the strategies themselves (M092), without "
+        "num_nodes and sync_batchnorm (M019, M020). Strategies that are gone, as DataParallel is, are left to a person."
     ),
     fix="safe",
     versions="Lightning 0.7 - 1.9 -> 2.0 and later",
