@@ -45,6 +45,8 @@ def _bound_in(space: Space) -> frozenset[str | None]:
             found.add(node.asname or node.name.split(".")[0])
         elif isinstance(node, NAMED):
             found.add(node.name)
+        elif isinstance(node, ast.MatchMapping):
+            found.add(node.rest)
     return frozenset(found)
 
 
@@ -98,7 +100,7 @@ class _Walk:
         if isinstance(node, ast.With | ast.AsyncWith):
             for item in node.items:
                 env = self._said(item, env)
-            return self.block(node.body, env)
+            return self._within(node.body, env)
         if isinstance(node, ast.Match):
             return self._match(node, env)
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
@@ -115,6 +117,13 @@ class _Walk:
             return None
         return env
 
+    def _within(self, body: list[ast.stmt], env: Env) -> Env | None:
+        """The definitions behind the body of a `with`, which may end what is raised anywhere in it."""
+        known = set(self.made)
+        after = self.block(body, env)
+        made = frozenset(item for item in self.made if item not in known)
+        return after if not made or after is None else after | made | env
+
     def _bound(self, value: ast.expr | None) -> Env:
         made = Definition(value)
         self.made[made] = None
@@ -123,7 +132,7 @@ class _Walk:
     def _said(self, node: ast.AST, env: Env) -> Env:
         """The definitions behind what a statement says itself."""
         if self.use is not None and any(item is self.use for item in _inside(node)):
-            self.seen.append(env)
+            self.seen.append(self._bound(None) if _is_held_apart(node, self.use, self.name) else env)
         target = node.targets[0] if isinstance(node, ast.Assign) and len(node.targets) == 1 else None
         if isinstance(node, ast.AnnAssign):
             if node.value is None:
@@ -153,7 +162,7 @@ class _Walk:
         env = self._said(head, env)
         self.jumps.append([])
         for _ in range(ROUNDS):
-            inner = env
+            inner = env = self._said(head, env) if isinstance(node, ast.While) else env
             if not isinstance(node, ast.While):
                 inner = self._turns(node) or self._said(node.target, env)
             env = _joined(env, self.block(node.body, inner)) or env
@@ -171,7 +180,7 @@ class _Walk:
         return frozenset[Definition]().union(*map(self._bound, node.iter.elts))
 
     def _try(self, node: Any, env: Env) -> Env | None:
-        before, known = env, set(self.made)
+        before, known, left = env, set(self.made), len(self.left)
         after = self.block(node.body, env)
         thrown = before | {item for item in self.made if item not in known}
         ends = [self.block(node.orelse, after) if after is not None else None]
@@ -183,14 +192,22 @@ class _Walk:
             joined = _joined(joined, end)
         if not node.finalbody:
             return joined
-        return self.block(node.finalbody, joined if joined is not None else thrown)
+        every = thrown.union(
+            {item for item in self.made if item not in known},
+            *self.left[left:],
+            *(self.jumps[-1:] and self.jumps[-1]),
+            joined or (),
+        )
+        end = self.block(node.finalbody, every)
+        return end if joined is not None else None
 
     def _match(self, node: ast.Match, env: Env) -> Env | None:
         env = self._said(node.subject, env)
         joined: Env | None = None
         whole = False
         for case in node.cases:
-            named = any(getattr(item, "name", None) == self.name for item in ast.walk(case.pattern))
+            parts = list(ast.walk(case.pattern))
+            named = any(self.name in (getattr(item, "name", None), getattr(item, "rest", None)) for item in parts)
             joined = _joined(joined, self.block(case.body, self._bound(None) if named else env))
             pattern = case.pattern
             whole = whole or (isinstance(pattern, ast.MatchAs) and pattern.pattern is None and case.guard is None)
@@ -221,6 +238,19 @@ def _inside(node: ast.AST) -> Iterator[ast.AST]:
         yield item
         if not isinstance(item, NESTED):
             stack.extend(ast.iter_child_nodes(item))
+
+
+def _is_held_apart(node: ast.AST, use: ast.AST, name: str) -> bool:
+    """Whether a reading in a statement is of a comprehension's own name, or of a generator, which runs later."""
+    for item in _inside(node):
+        if isinstance(item, ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp) and item is not use:
+            first = item.generators[0].iter
+            inside = any(each is use for each in ast.walk(item)) and not any(each is use for each in ast.walk(first))
+            targets = (each for part in item.generators for each in ast.walk(part.target))
+            own = any(isinstance(each, ast.Name) and each.id == name for each in targets)
+            if inside and (own or isinstance(item, ast.GeneratorExp)):
+                return True
+    return False
 
 
 def _narrowed(test: ast.expr, name: str, env: Env, holds: bool) -> Env:

@@ -9,6 +9,13 @@ from typing import Literal
 from codemods.code.source import CallNode, PythonFile
 from codemods.lightning.facts import TRAINER
 
+_OTHER_ERRORS = frozenset({
+    "ArithmeticError", "AssertionError", "ConnectionError", "FileNotFoundError", "IOError", "IndexError", "KeyError",
+    "KeyboardInterrupt", "LookupError", "MemoryError", "OSError", "OverflowError", "PermissionError", "RuntimeError",
+    "StopIteration", "TimeoutError", "UnicodeError", "ValueError", "ZeroDivisionError", "cuda", "torch",
+    "OutOfMemoryError",
+})  # fmt: skip
+"""What an argument that is gone never raises."""
 Guard = Literal["none", "both", "unclear"]
 
 
@@ -49,13 +56,19 @@ def _arms_around(tree: ast.Module, node: ast.AST) -> Iterator[tuple[list[ast.AST
             arms = [_listed(outer.body), _listed(outer.orelse)]
             asks = True
         elif isinstance(outer, ast.Try) and outer.handlers:
-            arms = [_listed(outer.body), *(_listed(handler) for handler in outer.handlers)]
+            arms = [_listed(outer.body), *(_listed(handler) for handler in outer.handlers if _catches(handler))]
             asks = False
         else:
             continue
         inside = [any(_holds(part, node) for part in arm) for arm in arms]
         if any(inside):
             yield [part for arm, here in zip(arms, inside, strict=True) if not here for part in arm], asks
+
+
+def _catches(handler: ast.ExceptHandler) -> bool:
+    """Whether a handler takes what a call with an argument too many raises."""
+    names = [getattr(node, "id", getattr(node, "attr", "")) for node in ast.walk(handler.type)] if handler.type else []
+    return handler.type is None or not _OTHER_ERRORS.issuperset(filter(None, names))
 
 
 def _around(tree: ast.Module, node: ast.AST) -> Iterator[ast.AST]:

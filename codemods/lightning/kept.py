@@ -14,6 +14,7 @@ from codemods.lightning.calls import space_of as space_of
 from codemods.lightning.facts import TRAINER, Facts
 from codemods.lightning.keywords import builds_trainer
 from codemods.lightning.shapes import is_read_elsewhere
+from codemods.lightning.sole import is_shared
 
 
 def kept_in(file: PythonFile, call: CallNode) -> str | None:
@@ -21,7 +22,7 @@ def kept_in(file: PythonFile, call: CallNode) -> str | None:
     result and no other wherever it may read it."""
     space = space_of(file, call)
     target = _target(file, call)
-    if target is None or any(isinstance(node, ast.Global) and target in node.names for node in every_node(space)):
+    if target is None or is_shared(space, target):
         return None
     return target if _is_bound_once(space, target) or _uses(file, call, target) is not None else None
 
@@ -36,8 +37,10 @@ def _target(file: PythonFile, call: CallNode) -> str | None:
 
 
 def _is_bound_once(space: Space, name: str) -> bool:
-    stores = (node for node in every_node(space) if isinstance(node, ast.Name) and node.id == name)
-    return sum(type(node.ctx) is not ast.Load for node in stores) == 1
+    nodes = list(every_node(space))
+    stores = (node for node in nodes if isinstance(node, ast.Name) and node.id == name)
+    patterns = (getattr(node, "name", getattr(node, "rest", None)) for node in nodes if isinstance(node, ast.pattern))
+    return sum(type(node.ctx) is not ast.Load for node in stores) == 1 and name not in patterns
 
 
 def _reached(file: PythonFile, space: Space, name: str) -> list[tuple[ast.Name, list[ast.expr | None]]]:
@@ -174,7 +177,8 @@ def is_given(facts: Facts, file: PythonFile, scope: Scope, method: str, value: a
     given = [node.value for node in ast.walk(found[0]) if isinstance(node, ast.Return)]
     calls = {item.node: item for item in other.calls_near(other.spellings("Trainer"))}
     built = {node: item for node, item in calls.items() if builds_trainer(item) and found[0] in item.within}
-    kept = {kept_in(other, item) for item in built.values()} - {None}
+    names = {kept_in(other, item) for item in built.values()} - {None}
+    kept = {name for name in names if name and _is_bound_once(found[0], name)}
     return bool(given) and all(node in built or (isinstance(node, ast.Name) and node.id in kept) for node in given)
 
 

@@ -126,6 +126,8 @@ def with_callback(call: cst.Call, text: str) -> cst.Call:
     if isinstance(value, cst.Name) and value.value == "None":
         return with_value(call, "callbacks", f"[{text}]")
     if not isinstance(value, cst.List):
+        if isinstance(value, cst.IfExp | cst.Lambda | cst.BooleanOperation | cst.NamedExpr) and not value.lpar:
+            value = value.with_changes(lpar=[cst.LeftParen()], rpar=[cst.RightParen()])
         new = cst.List([cst.StarredElement(value, comma=_comma()), element])
     elif not value.elements:
         new = cst.List([element])
@@ -135,12 +137,26 @@ def with_callback(call: cst.Call, text: str) -> cst.Call:
                 args=[item.with_changes(value=merged) if item is old else item for item in call.args]
             )
         *rest, last = value.elements
-        comma = last.comma
         between = rest[-1].comma if rest and isinstance(rest[-1].comma, cst.Comma) else _comma(value.lbracket)
-        if isinstance(comma, cst.Comma):
-            element = element.with_changes(comma=comma)
-        new = value.with_changes(elements=[*rest, last.with_changes(comma=between), element])
+        between, bracket = _apart(between, value.rbracket)
+        element = element.with_changes(comma=last.comma)
+        new = value.with_changes(elements=[*rest, last.with_changes(comma=between), element], rbracket=bracket)
     return call.with_changes(args=[item.with_changes(value=new) if item is old else item for item in call.args])
+
+
+def _apart(between: cst.Comma, bracket: cst.RightSquareBracket) -> tuple[cst.Comma, cst.RightSquareBracket]:
+    """The comma behind what was the last element of a list, and the bracket: the comment of that element stays in its
+    line, and those between others with them."""
+    import libcst as cst
+
+    space, end = between.whitespace_after, bracket.whitespace_before
+    if not isinstance(space, cst.ParenthesizedWhitespace):
+        return cst.Comma(between.whitespace_before, space), bracket
+    space = clean_break(space)
+    if isinstance(end, cst.ParenthesizedWhitespace) and end.first_line.comment:
+        space = space.with_changes(first_line=end.first_line)
+        bracket = bracket.with_changes(whitespace_before=end.with_changes(first_line=clean_break(end).first_line))
+    return cst.Comma(between.whitespace_before, space), bracket
 
 
 def _one_bar(callbacks: cst.List, element: cst.BaseElement) -> cst.List | None:

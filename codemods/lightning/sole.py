@@ -41,8 +41,8 @@ def is_alone(at: At, facts: Facts, space: ast.AST, node: ast.Name | ast.Attribut
     for inner in ast.walk(space):
         if isinstance(target := _sole_target(inner), ast.Subscript):
             allowed.add(id(target.value))
-        elif isinstance(inner, ast.Subscript) and literal(inner.slice)[1] in current() - rows().keys() - HARDWARE:
-            allowed.add(id(inner.value))
+        elif (read := _read_of(inner)) is not None:
+            allowed.add(id(read))
         elif isinstance(inner, ast.Call) and isinstance(inner.func, ast.Attribute) and inner.func.attr in FILLING:
             allowed.add(id(inner.func.value))
         elif isinstance(inner, ast.Name | ast.Attribute) and not isinstance(inner.ctx, ast.Store):
@@ -53,6 +53,19 @@ def is_alone(at: At, facts: Facts, space: ast.AST, node: ast.Name | ast.Attribut
     outside = space is at.file.tree and times_spoken(facts, name) != spoken
     in_text = isinstance(node, ast.Attribute) and spoken != len(at.file.attributes(name))
     return not outside and not in_text and all(id(item) in allowed for item in uses)
+
+
+def _read_of(node: ast.AST) -> ast.expr | None:
+    """The dictionary of which a key is read that no rewrite touches, or whose callbacks are lengthened."""
+    if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Load):
+        known = current() - rows().keys() - HARDWARE - {"callbacks"}
+        return node.value if literal(node.slice)[1] in known else None
+    function = node.func if isinstance(node, ast.Call) else None
+    if isinstance(function, ast.Attribute) and function.attr in ("append", "extend"):
+        owner = function.value
+        if isinstance(owner, ast.Subscript) and literal(owner.slice) == (True, "callbacks"):
+            return owner.value
+    return None
 
 
 def _sole_target(node: ast.AST) -> ast.expr | None:
@@ -89,7 +102,7 @@ def _gets_more(call: CallNode) -> bool:
     return several or call.scope.resolve(call.node.func) == FROM_ARGS
 
 
-def is_shared(function: Function, name: str) -> bool:
+def is_shared(function: ast.AST, name: str) -> bool:
     """Whether a function says that a name is not its own."""
     return any(isinstance(inner, ast.Global | ast.Nonlocal) and name in inner.names for inner in ast.walk(function))
 

@@ -10,6 +10,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from codemods.code.source import PythonFile
+from codemods.code.syntax import is_none
 from codemods.lightning.facts import Facts
 from codemods.lightning.handed import Handed
 from codemods.lightning.keywords import is_commented, replaced, with_callback, with_keyword
@@ -212,6 +213,7 @@ def _added(value: ast.expr, text: str) -> list[str]:
     elements = [item.with_changes(comma=cst.MaybeSentinel.DEFAULT) for item in getattr(made, "elements", ())]
     texts = [empty.code_for_node(item) for item in elements]
     known = value.elts if isinstance(value, ast.List) else [ast.Starred(value, ast.Load())]
+    known = [] if is_none(value) else known
     same = [ast.unparse(ast.parse(f"[{each}]")) for each in texts] if isinstance(made, cst.List) else []
     return texts[len(known) :] if same[: len(known)] == [f"[{ast.unparse(item)}]" for item in known] else []
 

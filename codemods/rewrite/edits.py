@@ -163,9 +163,19 @@ def _as_last(item: cst.Arg, removed: cst.Arg) -> cst.Arg:
     """An argument in the place of the last one, which was removed."""
     own = _comments(getattr(item.comma, "whitespace_after", None))
     behind = removed.whitespace_after_arg
-    if not isinstance(removed.comma, cst.Comma) and own and isinstance(behind, cst.ParenthesizedWhitespace):
+    if not isinstance(removed.comma, cst.Comma) and isinstance(behind, cst.ParenthesizedWhitespace):
         behind = behind.with_changes(empty_lines=[*own, *behind.empty_lines])
+        line = getattr(getattr(item.comma, "whitespace_after", None), "first_line", None)
+        behind = behind.with_changes(first_line=line) if line and line.comment else behind
+    elif not isinstance(removed.comma, cst.Comma) and (own or _is_noted(item.comma)):
+        return item
     return item.with_changes(comma=_last_comma(item.comma, removed.comma), whitespace_after_arg=behind)
+
+
+def _is_noted(comma: Any) -> bool:
+    """Whether a comment stands behind a comma in its line."""
+    space = getattr(comma, "whitespace_after", None)
+    return isinstance(space, cst.ParenthesizedWhitespace) and space.first_line.comment is not None
 
 
 def _last_comma(own: Any, removed: Any) -> Any:

@@ -104,8 +104,16 @@ def judge_flag(file: PythonFile, item: ClassNode) -> None:
 
 
 def _are_related(file: PythonFile, one: ClassNode, other: ClassNode) -> bool:
-    """Whether a class of a file, by the names of bases, is or has both of two others among its own."""
+    """Whether a class of a file, by the names of bases, is or has both of two others among its own, or may become so:
+    one speaks of the other, is decorated, or classes are built by `type`."""
     both = {one.node.name, other.node.name}
+    spoken = any(
+        isinstance(node, ast.Name) and node.id == name
+        for item, name in ((one, other.node.name), (other, one.node.name))
+        for node in ast.walk(item.node)
+    )
+    if spoken or one.node.decorator_list or any(len(call.node.args) == 3 for call in file.calls_near(["type"])):
+        return True
     return len(both) == 1 or any(both <= _line(file, item) for item in file.classes)
 
 

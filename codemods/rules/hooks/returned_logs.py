@@ -64,7 +64,7 @@ def read_return(file: PythonFile, item: ClassNode, method: Function, node: ast.R
     named = isinstance(node.value, ast.Name)
     value = _named_before(method, node) if named else node.value
     if value is not None and method.name in HOOKS:
-        value = _without_logged(value)
+        value = _without_logged(_Shown(file, method), value)
     entries = _entries(item, value) if value else None
     if entries is None:
         return "what it returns is not written out as a dict at the `return`"
@@ -104,7 +104,7 @@ def read_return(file: PythonFile, item: ClassNode, method: Function, node: ast.R
     return Returned(node, called, tuple(calls), sure, hook, method.body[-1] is node)
 
 
-def _without_logged(value: ast.expr) -> ast.expr:
+def _without_logged(shown: _Shown, value: ast.expr) -> ast.expr:
     """A dict without `**d` of a dict that it holds as `log` or `progress_bar` too: what is logged goes nowhere else."""
     if not isinstance(value, ast.Dict):
         return value
@@ -112,7 +112,10 @@ def _without_logged(value: ast.expr) -> ast.expr:
     logged = {
         each.id
         for key, each in pairs
-        if isinstance(key, ast.Constant) and key.value in LOGGED and isinstance(each, ast.Name)
+        if isinstance(key, ast.Constant)
+        and key.value in LOGGED
+        and isinstance(each, ast.Name)
+        and not set(LOGGED) & (shown.items(each) or {}).keys()
     }
     kept = [(key, each) for key, each in pairs if key or not (isinstance(each, ast.Name) and each.id in logged)]
     return ast.copy_location(ast.Dict([key for key, _ in kept], [each for _, each in kept]), value)

@@ -125,8 +125,7 @@ def _added(file: PythonFile, node: ast.expr) -> tuple[str, str] | None:
     written = [isinstance(item, ast.Constant | ast.JoinedStr) and _is_text(file.source_of(item)) for item in operands]
     if not operands or not written[-1] or not _has_field(texts[-1]):
         return None
-    plain = isinstance(node, ast.Constant | ast.JoinedStr) and _is_text(texts[0])
-    last = max((at for at, is_one in enumerate([plain, *written]) if is_one and "/" in texts[at]), default=None)
+    last = max((at for at, item in enumerate((node, *operands)) if _has_slash(file, item)), default=None)
     if last is None:
         return None
     if texts[last][:-1].endswith("/"):
@@ -136,8 +135,17 @@ def _added(file: PythonFile, node: ast.expr) -> tuple[str, str] | None:
         head, tail = cut[0], [cut[1]]
     else:
         return None
+    if (head or "").rstrip(_QUOTES + "/").endswith(":"):
+        return None
     folder = [*texts[:last], *([head] if head and head.strip(_QUOTES + "fF") else [])]
     return (" + ".join(folder), " + ".join([*tail, *texts[last + 1 :]])) if folder else None
+
+
+def _has_slash(file: PythonFile, node: ast.expr) -> bool:
+    """Whether a plain literal has a slash outside of fields."""
+    parts = node.values if isinstance(node, ast.JoinedStr) else [node]
+    texts = [part.value for part in parts if isinstance(part, ast.Constant) and isinstance(part.value, str)]
+    return any("/" in text for text in texts) and _is_text(file.source_of(node))
 
 
 def _is_spread(node: ast.expr) -> bool:

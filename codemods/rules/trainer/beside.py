@@ -10,9 +10,8 @@ from codemods.lightning.arguments import find
 from codemods.lightning.facts import Facts, literal
 from codemods.lightning.keywords import keywords
 from codemods.lightning.options import Options
+from codemods.rules.trainer.callbacks import holds_bar
 from codemods.rules.trainer.domains import kinds_of
-
-BAR = "ProgressBar"
 
 
 def clash(
@@ -33,7 +32,7 @@ def clash(
             if row and row.action == "write" and row.keyword == name:
                 return f"`{other}=` is to become `{name}=` too; keep the one you mean"
         callbacks = given.get("callbacks")
-        if (name, text) == ("enable_progress_bar", "False") and callbacks and BAR in file.source_of(callbacks):
+        if (name, text) == ("enable_progress_bar", "False") and callbacks and holds_bar(file, facts, call, callbacks):
             return "the callbacks hold a progress bar, which 2.x does not take beside enable_progress_bar=False"
     return None
 

@@ -6,16 +6,20 @@ import ast
 from dataclasses import dataclass
 from typing import Literal
 
-from codemods.code.reaching import reaching
+from codemods.code.reaching import PARAMETER, Definition, reaching
 from codemods.code.scopes import NAMESPACES, ROOT, canonical
 from codemods.code.source import CallNode, PythonFile
-from codemods.code.syntax import taken_name
+from codemods.code.syntax import Function, taken_name
 from codemods.lightning.calls import space_of
 from codemods.lightning.facts import Facts, literal
 from codemods.lightning.kinds import bound_once
+from codemods.lightning.sole import is_shared
 
 CHECKPOINT = f"{ROOT}.callbacks.ModelCheckpoint"
 CHECKPOINTS = (CHECKPOINT, f"{ROOT}.callbacks.model_checkpoint.ModelCheckpoint")
+BARS = tuple(
+    f"{ROOT}.callbacks.{name}" for name in ("ProgressBar", "RichProgressBar", "TQDMProgressBar", "ProgressBarBase")
+)
 STOPPERS = (f"{ROOT}.callbacks.EarlyStopping", f"{ROOT}.callbacks.early_stopping.EarlyStopping")
 
 
@@ -80,10 +84,20 @@ def built(facts: Facts, file: PythonFile, call: CallNode, node: ast.expr) -> lis
     where something else may."""
     values: list[ast.expr | None] = [node]
     if isinstance(node, ast.Name):
-        found = reaching(space_of(file, call), node.id, node)
+        space = space_of(file, call)
+        if is_shared(space, node.id):
+            return []
+        start = frozenset({Definition(PARAMETER)} if _takes(space, node.id) else ())
+        found = reaching(space, node.id, node, start)
         values = [item.value for item in found] or [bound_once(facts, file, call, node.id)]
     calls = [value for value in values if isinstance(value, ast.Call)]
     return calls if len(calls) == len(values) else []
+
+
+def _takes(space: ast.AST, name: str) -> bool:
+    """Whether a function has a parameter of that name."""
+    given = space.args if isinstance(space, Function) else None
+    return given is not None and any(isinstance(item, ast.arg) and item.arg == name for item in ast.walk(given))
 
 
 def is_callback(
@@ -103,6 +117,21 @@ def _is_one(file: PythonFile, facts: Facts, call: CallNode, made: ast.Call, kind
     fact = facts.find_class(dotted, file.path)
     bases = {base for member in facts.ancestry(fact) for base in member.bases} if fact else set()
     return bool(bases & set(kinds))
+
+
+def holds_bar(file: PythonFile, facts: Facts, call: CallNode, node: ast.expr) -> bool:
+    """Whether the callbacks of a Trainer are seen to hold a progress bar."""
+    values = [node, *_values(file, call, node)]
+    elements = [item for value in values if isinstance(value, ast.List | ast.Tuple) for item in value.elts]
+    values += [value for item in elements for value in _values(file, call, item)]
+    spoken = any("ProgressBar" in file.source_of(value) for value in values)
+    return spoken or any(is_callback(file, facts, call, item, BARS) for item in elements)
+
+
+def _values(file: PythonFile, call: CallNode, node: ast.expr) -> list[ast.expr]:
+    """What is seen to reach a name that a call is given."""
+    found = reaching(space_of(file, call), node.id, node) if isinstance(node, ast.Name) else ()
+    return [item.value for item in found if item.value is not None]
 
 
 def is_checkpoint(file: PythonFile, facts: Facts, call: CallNode, node: ast.expr) -> bool:

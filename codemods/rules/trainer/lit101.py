@@ -87,9 +87,8 @@ def _is_handed_on(file: PythonFile, facts: Facts, call: CallNode, dotted: str) -
 
 
 def _is_taken(file: PythonFile, facts: Facts, call: CallNode) -> bool:
-    """Whether a Trainer of the project takes `gpus` itself, or hands on nothing."""
-    own = own_arguments(file, facts, call)
-    return own is None or "gpus" in own
+    """Whether a Trainer of the project takes `gpus` itself, beside what it hands on."""
+    return "gpus" in (own_arguments(file, facts, call) or ())
 
 
 def _trainer_call(

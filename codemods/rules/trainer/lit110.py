@@ -30,7 +30,7 @@ from codemods.rewrite.dictionaries import NO_OTHER, ONE_PLACE, exchange, in_one_
 from codemods.rewrite.fields import field_matches, structured
 from codemods.rule import Example, Match, NodeEdit, Rule, best_levels, touches
 from codemods.rules.trainer.beside import clash, is_bar_shown
-from codemods.rules.trainer.callbacks import Spelled, are_callbacks, spelled
+from codemods.rules.trainer.callbacks import Spelled, are_callbacks, holds_bar, spelled
 from codemods.rules.trainer.domains import is_plain, kinds_of, may_be_none
 from codemods.rules.trainer.special import SPECIAL, Outcome
 
@@ -191,7 +191,7 @@ def _with_callback(facts: Facts, file: PythonFile, call: CallNode, outcome: Outc
     level: Fix = outcome.level
     reason = outcome.reason
     if given is not None:
-        if "ProgressBar" in outcome.callback and "ProgressBar" in file.source_of(given):
+        if "ProgressBar" in outcome.callback and holds_bar(file, facts, call, given):
             return "the callbacks hold a progress bar already; give it refresh_rate= and process_position="
         state = are_callbacks(facts, file, call, given)
         if state == "no":

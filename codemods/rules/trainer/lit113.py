@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -39,15 +39,18 @@ SEARCHED = "; newer releases take 5% off what a binary search finds, and end at 
 
 
 def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
+    told: set[ast.AST] = set()
     flagged = False
     for call in file.calls_near(FLAGS):
         flags = [name for name in FLAGS if (item := keyword(call.node, name)) and not _is_off(item.value)]
         if flags and builds_trainer(call) and guard_of(file, call, flags[0]) == "none":
             yield from _flags(file, facts, call, flags)
-            flagged = True
+            name = kept_in(file, call)
+            told.update(other.node for other in (calls_of(file, call, name, "tune") if name else ()))
+            flagged = flagged or name is None
     yield from _by_hand(file, facts)
     if not flagged:
-        yield from _tuned(file, facts)
+        yield from _tuned(file, facts, told)
 
 
 def _is_off(node: ast.expr) -> bool:
@@ -201,13 +204,13 @@ def _kept(method: str, call: ast.Call, edits: list[NodeEdit]) -> tuple[Fix, str]
     return "safe", f"{reason}."
 
 
-def _tuned(file: PythonFile, facts: Facts) -> Iterator[Match]:
+def _tuned(file: PythonFile, facts: Facts, told: Container[ast.AST]) -> Iterator[Match]:
     """`trainer.tune(...)` where no call is seen that gives the Trainer a flag: a command line may."""
     for call in file.calls_near([".tune"]):
         function = call.node.func
         if not isinstance(function, ast.Attribute) or function.attr != "tune" or not call.node.args:
             continue
-        if is_trainer(file, facts, call) is not False:
+        if call.node not in told and is_trainer(file, facts, call) is not False:
             reason = (
                 "Not rewritten: what it obeyed is not seen here; write Tuner(trainer).scale_batch_size(model) or "
                 "Tuner(trainer).lr_find(model), with Tuner from lightning.pytorch.tuner, or delete it if the Trainer "

@@ -30,6 +30,8 @@ def without(text: str, *names: str) -> str:
         ("Trainer(\n    a=1,\n    # b=1\n    gone=2,\n    # c=1\n)", "Trainer(\n    a=1,\n    # b=1\n    # c=1\n)"),
         ("Trainer(\n    # a=1,\n    gone=2,\n    # c=1\n)", "Trainer(\n    # a=1,\n    # c=1\n)"),
         ("Trainer(\n    gone=2,\n)", "Trainer()"),
+        ("Trainer(\n    a=1,  # one\n    gone=2)", "Trainer(\n    a=1,  # one\n    )"),
+        ("Trainer(\n    a=1,  # one\n    gone=2\n)", "Trainer(\n    a=1  # one\n)"),
         ("Trainer()", "Trainer()"),
     ],
 )

@@ -127,7 +127,17 @@ def test_a_sum_is_parted_at_the_last_slash_that_is_written(path: str, folder: st
     assert run_rules({"train.py": text}, rule("LIT230")).changes == ()
 
 
-@pytest.mark.parametrize("path", ["'/' + kind + '{epoch}'", "kind + '{epoch}'", "'m/' + kind", "root + kind"])
+@pytest.mark.parametrize(
+    "path",
+    [
+        "'/' + kind + '{epoch}'",
+        "kind + '{epoch}'",
+        "'m/' + kind",
+        "root + kind",
+        "'s3://' + kind + '{epoch}'",
+        "root + f'{1/2}' + '{epoch}'",
+    ],
+)
 def test_a_sum_that_is_not_seen_through_is_left(path: str) -> None:
     assert refusals({"train.py": f"{HEAD}callback = ModelCheckpoint(filepath={path})\n"}, "LIT230")
 

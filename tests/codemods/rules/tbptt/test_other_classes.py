@@ -37,6 +37,7 @@ def test_a_class_that_is_optimized_by_hand_stands_beside() -> None:
         f"{OTHER}\n\nclass Both(Other, {NAME}):\n    pass\n",
         f"{OTHER}\n\nclass Third({NAME}):\n    pass\n\n\nclass Both(Third, Other):\n    pass\n",
         OTHER.replace("self.automatic_optimization = False", "other.automatic_optimization = False"),
+        f"{OTHER}\n\nBoth = type('Both', (Other, {NAME}), {{}})\n",
         f'{OTHER}\n\nsetattr(model, "automatic_optimization", False)\n',
     ],
 )

@@ -42,11 +42,23 @@ def test_a_notebook_builds_one_trainer_after_another() -> None:
         "t = Trainer(resume_from_checkpoint='a')\ntry:\n    t = build()\nexcept OSError:\n    pass\nt.fit(m)\n",
         "t = Trainer(resume_from_checkpoint='a')\nkept = t\nt = Trainer()\nt.fit(m)\nkept.fit(m)\n",
         "t = Trainer(resume_from_checkpoint='a')\nt = t if r else Trainer()\nt.fit(m)\n",
+        "t = Trainer(resume_from_checkpoint='a')\n[t.fit(m) for t in r]\n",
+        "t = Trainer(resume_from_checkpoint='a')\ng = (t.fit(x) for x in r)\nt = Trainer()\nlist(g)\n",
+        "t = Trainer(resume_from_checkpoint='a')\ntry:\n    t = Trainer()\n    go()\nfinally:\n    t.fit(m)\n",
+        "t = Trainer(resume_from_checkpoint='a')\nwith suppress(E):\n    go()\n    t = Trainer()\nt.fit(m)\n",
+        "t = Trainer(resume_from_checkpoint='a')\nwhile t.fit(m):\n    t = Trainer()\n",
+        "t = Trainer(resume_from_checkpoint='a')\nmatch r:\n    case {'x': 1, **t}:\n        pass\nt.fit(m)\n",
     ],
 )
 @pytest.mark.parametrize("how", [str, inside])
 def test_a_trainer_that_may_be_another_one_stays(text: str, how: Any) -> None:
     assert refusals({"train.py": HEAD + how(text)}, "LIT112")
+
+
+def test_a_nested_function_that_binds_the_name_anew() -> None:
+    nested = "def again():\n    nonlocal t\n    t = Trainer()\n\n\nagain()\n"
+    text = inside(f"t = Trainer(resume_from_checkpoint='a')\n{nested}t.fit(m)\n")
+    assert refusals({"train.py": HEAD + text}, "LIT112")
 
 
 TUNED = "t = Trainer(auto_lr_find=True)\nt.tune(m)\nt.fit(m)\n"
@@ -81,9 +93,51 @@ def test_whatever_reaches_the_trainer_is_a_checkpoint(text: str, how: Any) -> No
         "c = ModelCheckpoint('a')\nif r:\n    c = EarlyStopping('a')\nt = Trainer(checkpoint_callback=c)\n",
         "c = ModelCheckpoint('a')\nfor k in r:\n    t = Trainer(checkpoint_callback=c)\n    c = k\n",
         "c = ModelCheckpoint('a')\nc = wrapped(c)\nt = Trainer(checkpoint_callback=c)\n",
+        "c = False\nwith suppress(E):\n    c = ModelCheckpoint('a')\nt = Trainer(checkpoint_callback=c)\n",
+        "c = ModelCheckpoint('a')\n[Trainer(checkpoint_callback=c) for c in (True, False)]\n",
+        "c = 1\ntry:\n    c = ModelCheckpoint('a')\nfinally:\n    t = Trainer(checkpoint_callback=c)\n",
     ],
 )
 @pytest.mark.parametrize("how", [str, inside])
 def test_what_may_be_no_checkpoint_stays(text: str, how: Any) -> None:
     made = run_rules({"train.py": HEAD + how(text)}, rule("LIT110"))
     assert made.changes == () and {item.fix for item in made.findings} == {"manual"}
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "if m:\n        c = ModelCheckpoint(m)\n    return Trainer(checkpoint_callback=c)\n",
+        "if c is None:\n        c = ModelCheckpoint(m)\n    return Trainer(checkpoint_callback=c, logger=m)\n",
+        "global g\n    g = ModelCheckpoint(m)\n    other()\n    return Trainer(checkpoint_callback=g)\n",
+    ],
+)
+def test_what_a_caller_or_another_may_give_is_not_known(body: str) -> None:
+    made = run_rules({"train.py": f"{HEAD}def build(m, c=True):\n    {body}"}, rule("LIT110"))
+    assert made.changes == () and [item.fix for item in made.findings] == ["manual"]
+
+
+def test_a_parameter_that_is_none_or_a_checkpoint_may_be_anything() -> None:
+    body = "    if c is None:\n        c = ModelCheckpoint(m)\n    return Trainer(checkpoint_callback=c)\n"
+    assert refusals({"train.py": f"{HEAD}def build(m, c=None):\n{body}"}, "LIT110")
+
+
+def test_what_a_function_gives_back_is_what_it_kept_last() -> None:
+    given = (
+        "from pytorch_lightning import Trainer\n\n\ndef make(m):\n    t = Trainer()\n    t.fit(m)\n"
+        "    t = Other()\n    return t\n"
+    )
+    used = "from a import make\n\nt = make(1)\nfound = t.tuner.lr_find(m)\n"
+    assert run_rules({"a.py": given, "b.py": used}, rule("LIT113")).changes == ()
+
+
+def test_a_tune_beside_one_that_is_rewritten_is_told() -> None:
+    text = f"{HEAD}{TUNED}\nt = Trainer()\nt.tune(m)\n"
+    made = run_rules({"train.py": text}, rule("LIT113"))
+    assert [(item.fix, item.span.line) for item in made.findings] == [("safe", 4), ("manual", 9)]
+
+
+@pytest.mark.parametrize(("error", "told"), [("ValueError", True), ("(KeyError, OSError)", True), ("TypeError", False)])
+def test_a_handler_of_other_errors_is_no_fallback(error: str, told: bool) -> None:
+    text = f"{HEAD}try:\n    Trainer(resume_from_checkpoint='a').fit(m)\nexcept {error}:\n    Trainer().fit(m)\n"
+    assert bool(run_rules({"train.py": text}, rule("LIT112")).findings) is told

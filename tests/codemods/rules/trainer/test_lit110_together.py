@@ -8,7 +8,7 @@ from typing import Any
 import lightning.pytorch as pl
 import pytest
 
-from tests.codemods.support import rewritten, rule, run_rules
+from tests.codemods.support import refusals, rewritten, rule, run_rules
 
 HEAD = "import pytorch_lightning as pl\n\n"
 GIVEN = {
@@ -42,7 +42,7 @@ def program(way: str, names: tuple[str, str], callbacks: str) -> str:
     )
 
 
-@pytest.mark.parametrize("callbacks", ["", "[]", "[pl.callbacks.LearningRateMonitor()]"])
+@pytest.mark.parametrize("callbacks", ["", "None", "[]", "[pl.callbacks.LearningRateMonitor()]"])
 @pytest.mark.parametrize("way", WAYS)
 def test_none_of_them_is_lost(way: str, callbacks: str, monkeypatch: pytest.MonkeyPatch) -> None:
     built: list[dict[str, Any]] = []
@@ -67,6 +67,10 @@ def test_none_of_them_is_lost(way: str, callbacks: str, monkeypatch: pytest.Monk
         ("print(given['weights_summary'])", False),
         ("print(given[name])", False),
         ("given.pop('callbacks')", False),
+        ("del given['callbacks']", False),
+        ("given['callbacks'].pop()", False),
+        ("print(len(given['callbacks']))", False),
+        ("given['callbacks'].extend(more)", True),
         ("other(given)", False),
     ],
 )
@@ -75,3 +79,35 @@ def test_what_is_read_of_the_dictionary(use: str, changes: bool) -> None:
     made = f"    given = {{'callbacks': [], 'weights_summary': 'top'}}\n    if cfg:\n        {use}\n"
     text = f"{head}{made}    return pl.Trainer(**given)\n"
     assert bool(run_rules({"train.py": text}, rule("LIT110"), unsafe=True).changes) is changes
+
+
+MORE = "pl.callbacks.ModelSummary(max_depth=-1)"
+LISTED = "callbacks=[\n    A(),  # one\n    # two\n    B(),  # three\n"
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("callbacks=[A()] if x else [B()]", f"callbacks=[*([A()] if x else [B()]), {MORE}]"),
+        (f"{LISTED}]", f"{LISTED}    {MORE},\n]"),
+    ],
+)
+def test_one_more_stands_behind_what_is_there(before: str, after: str) -> None:
+    text = f"{HEAD}trainer = pl.Trainer(weights_summary='full', {before})\n"
+    made = rewritten({"train.py": text}, rule("LIT110"), unsafe=True)["train.py"]
+    assert made == f"{HEAD}trainer = pl.Trainer({after})\n"
+
+
+BARS = (
+    "import pytorch_lightning as pl\nfrom pytorch_lightning.callbacks import ProgressBar, RichProgressBar\n\n\n"
+    "class Mine(ProgressBar):\n    pass\n\n\n"
+)
+
+
+@pytest.mark.parametrize("given", ["progress_bar_refresh_rate=0", "progress_bar_refresh_rate=5", "process_position=2"])
+@pytest.mark.parametrize(
+    "bar", ["RichProgressBar()", "Mine()", "RichProgressBar(refresh_rate=2) if x else RichProgressBar()"]
+)
+def test_a_bar_of_its_own_is_seen_by_its_name(given: str, bar: str) -> None:
+    text = f"{BARS}bar = {bar}\npl.Trainer({given}, callbacks=[bar])\n"
+    assert refusals({"train.py": text}, "LIT110")
