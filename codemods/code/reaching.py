@@ -15,6 +15,9 @@ NESTED = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
 NAMED = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.ExceptHandler, ast.MatchAs, ast.MatchStar)
 CACHED = 200
 """So many spaces are remembered with their names."""
+SWALLOWING = frozenset({"suppress", "ignored", "raises", "assertRaises", "assertRaisesRegex", "ExitStack"})
+"""Managers that end what is raised in their body. Any other may, and hardly one does: a lock, a file, a mode of torch
+are no reason to doubt what stands behind them."""
 ROUNDS = 2
 """So often a loop runs until its assignments have reached its start."""
 
@@ -100,7 +103,8 @@ class _Walk:
         if isinstance(node, ast.With | ast.AsyncWith):
             for item in node.items:
                 env = self._said(item, env)
-            return self._within(node.body, env)
+            swallows = any(_swallows(item.context_expr) for item in node.items)
+            return self._within(node.body, env) if swallows else self.block(node.body, env)
         if isinstance(node, ast.Match):
             return self._match(node, env)
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
@@ -118,7 +122,7 @@ class _Walk:
         return env
 
     def _within(self, body: list[ast.stmt], env: Env) -> Env | None:
-        """The definitions behind the body of a `with`, which may end what is raised anywhere in it."""
+        """The definitions behind the body of a `with` that ends what is raised anywhere in it."""
         known = set(self.made)
         after = self.block(body, env)
         made = frozenset(item for item in self.made if item not in known)
@@ -238,6 +242,12 @@ def _inside(node: ast.AST) -> Iterator[ast.AST]:
         yield item
         if not isinstance(item, NESTED):
             stack.extend(ast.iter_child_nodes(item))
+
+
+def _swallows(node: ast.expr) -> bool:
+    """Whether what a `with` enters ends what is raised in its body."""
+    called = node.func if isinstance(node, ast.Call) else node
+    return (called.attr if isinstance(called, ast.Attribute) else getattr(called, "id", "")) in SWALLOWING
 
 
 def _is_held_apart(node: ast.AST, use: ast.AST, name: str) -> bool:
