@@ -14,11 +14,12 @@ STRATEGIES = frozenset(
     {"ddp", "ddp_spawn", "ddp_find_unused_parameters_false", "ddp_spawn_find_unused_parameters_false"}
 )
 """Names of strategies that `accelerator=` took before 1.5 and that mean the same."""
-REGISTERED = STRATEGIES | {
+PLUGGED = STRATEGIES | {
     "deepspeed", "deepspeed_stage_1", "deepspeed_stage_2", "deepspeed_stage_2_offload", "deepspeed_stage_3",
-    "deepspeed_stage_3_offload", "deepspeed_stage_3_offload_nvme", "fsdp", "ddp_fork", "ddp_notebook", "single_device",
+    "deepspeed_stage_3_offload", "deepspeed_stage_3_offload_nvme",
 }  # fmt: skip
-"""Names that strategies had in 1.x and have in 2.6.6 (its StrategyRegistry)."""
+"""Names of strategies that `plugins=` took and that mean the same. 1.4.9 and 1.5.10 run with them, 1.7.7 and later
+refuse any name there; their `plugins="fsdp"` was FairScale's, not torch's own."""
 RENAMED = {
     "fsdp_native": ("fsdp", "G16490"),
     "fsdp_native_full_shard_offload": ("fsdp_cpu_offload", "G16490"),

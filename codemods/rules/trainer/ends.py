@@ -12,7 +12,7 @@ from codemods.lightning.keywords import FROM_ARGS
 from codemods.lightning.kinds import bound_once, bound_to, is_repeatable, is_stored, part_of_choice
 from codemods.lightning.options import default_of, read_options
 from codemods.lightning.strategies import GONE as GONE_STRATEGIES
-from codemods.lightning.strategies import ONE, REGISTERED, RENAMED, STRATEGIES, is_strategy, named
+from codemods.lightning.strategies import ONE, PLUGGED, RENAMED, STRATEGIES, is_strategy, named
 from codemods.rules.trainer.counted import End, Seen, counted
 from codemods.rules.trainer.domains import is_plain, kinds_of, may_be_none
 from codemods.rules.trainer.gpus import read_gpus
@@ -71,12 +71,13 @@ def _plugins(file: PythonFile, facts: Facts, node: ast.expr) -> End | None:
     names = [value for arm in arms if isinstance(value := literal(arm)[1], str)]
     if not names:
         return None
-    if len(several) > 1 or not REGISTERED | RENAMED.keys() | GONE_STRATEGIES.keys() >= {*names}:
+    if len(several) > 1 or not PLUGGED | GONE_STRATEGIES.keys() >= {*names}:
         return End(None, "manual", "no plugin goes by a name any more; give the strategy that one names as strategy=")
     strategy = named(file, facts, several[0])
     if strategy.text is None:
         return End(None, "manual", strategy.why or "it names a strategy; give that as strategy=", strategy.row)
-    return End((("strategy", strategy.text),), "safe", "a strategy is named by strategy= since 1.5", strategy.row)
+    why = UNUSED if {"ddp", "ddp_spawn"} & {*names} else "a strategy is named by strategy= since 1.5"
+    return End((("strategy", strategy.text),), "safe", why, strategy.row)
 
 
 def _seen(file: PythonFile, facts: Facts, call: CallNode, node: ast.expr) -> Seen:

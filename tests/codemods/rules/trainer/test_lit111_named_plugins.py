@@ -1,4 +1,4 @@
-"""Strategies that `plugins=` named, as it did from 1.2 to 1.6."""
+"""Strategies that `plugins=` named, as it could in 1.4 and 1.5."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from lightning.pytorch import Trainer
 from lightning.pytorch.strategies import StrategyRegistry
 from lightning.pytorch.utilities.exceptions import MisconfigurationException
 
-from codemods.lightning.strategies import REGISTERED
+from codemods.lightning.strategies import PLUGGED
 from tests.codemods.support import refusals, rewritten, rule, run_rules
 
 HEAD = "from pytorch_lightning import Trainer\n\n"
@@ -19,7 +19,7 @@ def test_what_2_makes_of_them() -> None:
         Trainer(plugins=[NAME], accelerator="cpu", logger=False)
     strategy = Trainer(strategy=NAME, accelerator="cpu", devices=1, logger=False).strategy
     assert type(strategy).__name__ == "DDPStrategy"
-    assert set(StrategyRegistry.available_strategies()) >= REGISTERED
+    assert set(StrategyRegistry.available_strategies()) >= PLUGGED
 
 
 @pytest.mark.parametrize(
@@ -27,9 +27,8 @@ def test_what_2_makes_of_them() -> None:
     [
         ("Trainer(plugins='deepspeed_stage_2', max_epochs=1)", "Trainer(strategy='deepspeed_stage_2', max_epochs=1)"),
         ("Trainer(plugins=['ddp_spawn'])", "Trainer(strategy='ddp_spawn')"),
-        ("Trainer(plugins='fsdp_native')", 'Trainer(strategy="fsdp")'),
         ("Trainer(plugins='deepspeed' if n > 1 else None)", "Trainer(strategy='deepspeed' if n > 1 else 'auto')"),
-        ("Trainer(plugins='ddp' if n > 1 else 'fsdp')", "Trainer(strategy='ddp' if n > 1 else 'fsdp')"),
+        ("Trainer(plugins='ddp' if n > 1 else 'ddp_spawn')", "Trainer(strategy='ddp' if n > 1 else 'ddp_spawn')"),
         ("options = dict(plugins='ddp')\nTrainer(**options)", "options = dict(strategy='ddp')\nTrainer(**options)"),
     ],
 )
@@ -45,6 +44,8 @@ def test_a_strategy_is_named_by_its_own_argument(before: str, after: str) -> Non
         ("plugins='ddp_sharded'", "it was FairScale's"),
         ("plugins=['deepspeed', environment]", "give the strategy that one names as strategy="),
         ("plugins='native'", "no plugin goes by a name any more"),
+        ("plugins='fsdp'", "no plugin goes by a name any more"),
+        ("plugins='ddp' if n > 1 else 'fsdp_native'", "no plugin goes by a name any more"),
         ("plugins='deepspeed', strategy='ddp'", "`strategy=` is given too"),
     ],
 )
