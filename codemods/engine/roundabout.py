@@ -113,7 +113,7 @@ def _in_function(match: Match, file: PythonFile) -> object:
 
 
 def _in_other_words(match: Match, _: PythonFile) -> object:
-    return match.row, match.span.line
+    return match.row or match.message, match.span.line
 
 
 def is_unlike(rule: Rule, file: PythonFile) -> bool:
