@@ -12,8 +12,7 @@ from codemods.lightning.facts import TRAINER
 _OTHER_ERRORS = frozenset({
     "ArithmeticError", "AssertionError", "ConnectionError", "FileNotFoundError", "IOError", "IndexError", "KeyError",
     "KeyboardInterrupt", "LookupError", "MemoryError", "OSError", "OverflowError", "PermissionError", "RuntimeError",
-    "StopIteration", "TimeoutError", "UnicodeError", "ValueError", "ZeroDivisionError", "cuda", "torch",
-    "OutOfMemoryError",
+    "StopIteration", "TimeoutError", "UnicodeError", "ValueError", "ZeroDivisionError", "OutOfMemoryError",
 })  # fmt: skip
 """What an argument that is gone never raises."""
 Guard = Literal["none", "both", "unclear"]
@@ -67,8 +66,8 @@ def _arms_around(tree: ast.Module, node: ast.AST) -> Iterator[tuple[list[ast.AST
 
 def _catches(handler: ast.ExceptHandler) -> bool:
     """Whether a handler takes what a call with an argument too many raises."""
-    names = [getattr(node, "id", getattr(node, "attr", "")) for node in ast.walk(handler.type)] if handler.type else []
-    return handler.type is None or not _OTHER_ERRORS.issuperset(filter(None, names))
+    caught = handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]
+    return not all(kind and ast.unparse(kind).rpartition(".")[2] in _OTHER_ERRORS for kind in caught)
 
 
 def _around(tree: ast.Module, node: ast.AST) -> Iterator[ast.AST]:

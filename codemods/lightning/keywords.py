@@ -170,11 +170,8 @@ def _one_bar(callbacks: cst.List, element: cst.BaseElement) -> cst.List | None:
         bar = item.value
         if isinstance(bar, cst.Call) and bar.func.deep_equals(more.func):
             for argument in more.args:
-                name, text = (
-                    cst.ensure_type(argument.keyword, cst.Name).value,
-                    cst.Module([]).code_for_node(argument.value),
-                )
-                bar = with_keyword(bar, name, text)
+                name = cst.ensure_type(argument.keyword, cst.Name).value
+                bar = with_keyword(bar, name, cst.Module([]).code_for_node(argument.value))
             same = item.with_changes(value=bar)
             return callbacks.with_changes(elements=[same if each is item else each for each in callbacks.elements])
     return None

@@ -94,8 +94,9 @@ def own_arguments(file: PythonFile, facts: Facts, call: CallNode) -> frozenset[s
     """The parameters that the constructor of a class of the project has itself, None where it hands on nothing."""
     dotted = called(file, call)
     fact = facts.find_class(dotted, file.path) if dotted else None
-    line = facts.ancestry(fact)[is_super_call(call.node, "__init__") :] if fact else ()
-    owner = next((item for item in line if "__init__" in item.methods), None)
+    line = facts.ancestry(fact) if fact else ()
+    above = line[1:] if is_super_call(call.node, "__init__") else line
+    owner = next((item for item in above if "__init__" in item.methods), None)
     if owner is None:
         return frozenset()
     found = facts.find_opened(f"{facts.files[owner.path].module}.{owner.name}", owner.path)

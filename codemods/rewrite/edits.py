@@ -186,7 +186,7 @@ def _last_comma(own: Any, removed: Any) -> Any:
     ):
         return removed
     line, lines = own.whitespace_after.first_line, _comments(own.whitespace_after)
-    behind = [line for line in removed.whitespace_after.empty_lines if line not in lines]
+    behind = [each for each in removed.whitespace_after.empty_lines if each not in lines]
     space = removed.whitespace_after.with_changes(first_line=line, empty_lines=[*lines, *behind])
     return removed.with_changes(whitespace_after=space)
 
