@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterable, Mapping
 from typing import TypeGuard
 
-from codemods.code.source import ClassNode, PythonFile
+from codemods.code.source import CallNode, ClassNode, PythonFile
 from codemods.code.syntax import (
     Function,
     is_plain,
@@ -112,9 +112,13 @@ def _are_related(file: PythonFile, one: ClassNode, other: ClassNode) -> bool:
         for item, name in ((one, other.node.name), (other, one.node.name))
         for node in ast.walk(item.node)
     )
-    if spoken or one.node.decorator_list or any(len(call.node.args) == 3 for call in file.calls_near(["type"])):
+    if spoken or one.node.decorator_list or any(map(_is_class_built, file.calls_near(["type"]))):
         return True
     return len(both) == 1 or any(both <= _line(file, item) for item in file.classes)
+
+
+def _is_class_built(call: CallNode) -> bool:
+    return len(call.node.args) == 3 and ast.unparse(call.node.func).rpartition(".")[2] == "type"
 
 
 def _line(file: PythonFile, item: ClassNode) -> set[str]:
