@@ -10,6 +10,7 @@ from typing import Any
 from codemods.code.imports import Known
 from codemods.code.names import Function
 from codemods.code.nodes import every_node
+from codemods.code.syntax import taken
 from codemods.code.trees import at, changed, replaced, with_statements
 
 
@@ -38,7 +39,7 @@ def plain_classes(tree: ast.Module, known: Known) -> ast.Module:
             kept = [item for item in node.decorator_list if not (isinstance(item, ast.Name) and item.id in same)]
             if len(kept) < len(node.decorator_list) and (node.lineno, node.col_offset) not in later:
                 fields["decorator_list"] = kept
-            if any(id(item) in told for item in _parameters(node.args)):
+            if any(id(item) in told for item in taken(node)):
                 fields["args"] = replaced(node.args, lambda item: _untold(item, told))
         if isinstance(node, ast.ClassDef):
             bases = [new for item in node.bases for new in _above(item, empty)]
@@ -62,11 +63,6 @@ def _made_later(known: Known) -> set[tuple[int, int]]:
         for item in every_node(each)
         if isinstance(item, Function) and item is not each
     }
-
-
-def _parameters(arguments: ast.arguments) -> list[ast.arg]:
-    more = [item for item in (arguments.vararg, arguments.kwarg) if item]
-    return [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs, *more]
 
 
 def _untold(node: ast.AST, told: Container[int]) -> ast.AST | None:

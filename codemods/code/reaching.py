@@ -17,7 +17,7 @@ CACHED = 200
 """So many spaces are remembered with their names."""
 SWALLOWING = frozenset({"suppress", "ignored", "raises", "assertRaises", "assertRaisesRegex", "ExitStack"})
 """Managers that end what is raised in their body. Any other may, and hardly one does: a lock, a file, a mode of torch
-are no reason to doubt what stands behind them."""
+are no reason to doubt what stands behind them, unless something is to be read `surely`."""
 ROUNDS = 2
 """So often a loop runs until its assignments have reached its start."""
 
@@ -53,12 +53,13 @@ def _bound_in(space: Space) -> frozenset[str | None]:
     return frozenset(found)
 
 
-def reaching(space: Space, name: str, use: ast.AST | None, start: Env = frozenset()) -> Env:
+def reaching(space: Space, name: str, use: ast.AST | None, start: Env = frozenset(), *, surely: bool = False) -> Env:
     """The definitions of a name that the space itself makes and that may reach a reading in it, or its end where there
-    is no reading; `start` are those that it begins with."""
+    is no reading; `start` are those that it begins with. `surely` none is missing: any `with` may end what is raised
+    in its body, so that what was there before it reaches what stands behind it."""
     if name not in _bound_in(space):
         return start
-    walk = _Walk(name, use)
+    walk = _Walk(name, use, surely)
     end = walk.block(space.body, start)
     if use is None:
         return frozenset().union(*walk.left, end or ()) if walk.left or end else frozenset()
@@ -69,7 +70,7 @@ def definitions(space: Space, name: str) -> list[Definition]:
     """All definitions of a name that the space itself makes."""
     if name not in _bound_in(space):
         return []
-    walk = _Walk(name, None)
+    walk = _Walk(name, None, False)
     walk.block(space.body, frozenset())
     return list(walk.made)
 
@@ -78,8 +79,8 @@ class _Walk:
     """Goes through the statements of a space with the definitions that reach each. `seen` are those that reach the
     reading, `left` those with which the space is left early."""
 
-    def __init__(self, name: str, use: ast.AST | None) -> None:
-        self.name, self.use = name, use
+    def __init__(self, name: str, use: ast.AST | None, surely: bool) -> None:
+        self.name, self.use, self.surely = name, use, surely
         self.seen: list[Env] = []
         self.left: list[Env] = []
         self.made: dict[Definition, None] = {}
@@ -103,7 +104,7 @@ class _Walk:
         if isinstance(node, ast.With | ast.AsyncWith):
             for item in node.items:
                 env = self._said(item, env)
-            swallows = any(_swallows(item.context_expr) for item in node.items)
+            swallows = self.surely or any(_swallows(item.context_expr) for item in node.items)
             return self._within(node.body, env) if swallows else self.block(node.body, env)
         if isinstance(node, ast.Match):
             return self._match(node, env)
@@ -121,12 +122,11 @@ class _Walk:
             return None
         return env
 
-    def _within(self, body: list[ast.stmt], env: Env) -> Env | None:
+    def _within(self, body: list[ast.stmt], env: Env) -> Env:
         """The definitions behind the body of a `with` that ends what is raised anywhere in it."""
         known = set(self.made)
         after = self.block(body, env)
-        made = frozenset(item for item in self.made if item not in known)
-        return after if not made or after is None else after | made | env
+        return env.union(after or (), (item for item in self.made if item not in known))
 
     def _bound(self, value: ast.expr | None) -> Env:
         made = Definition(value)

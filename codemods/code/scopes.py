@@ -11,6 +11,7 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from codemods.code.nodes import CHILD_FIELDS
+from codemods.code.syntax import taken
 
 NAMESPACES = ("lightning.pytorch", "pytorch_lightning", "lightning")
 ROOT = "lightning.pytorch"
@@ -141,9 +142,7 @@ def _taken(node: ast.AST) -> list[str]:
     """The names of another scope that a node says are its own, or the parameters of a lambda."""
     if isinstance(node, ast.Global | ast.Nonlocal):
         return node.names
-    return (
-        [item.arg for item in ast.walk(node.args) if isinstance(item, ast.arg)] if isinstance(node, ast.Lambda) else []
-    )
+    return [item.arg for item in taken(node)] if isinstance(node, ast.Lambda) else []
 
 
 def bind(node: ast.AST, path: str = "", scope: Scope | None = None) -> Scope:
@@ -218,9 +217,7 @@ def module_name(path: str) -> str:
 def _bindings(scope: Scope) -> Iterator[tuple[str, str]]:
     node, path = scope.node, scope.path
     if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-        arguments = node.args
-        every = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
-        for argument in [*every, *filter(None, (arguments.vararg, arguments.kwarg))]:
+        for argument in taken(node):
             yield argument.arg, OPAQUE
     local = isinstance(node, ast.Module)
     module = module_name(path) if local else ""

@@ -63,6 +63,23 @@ def parameters(function: Function) -> list[str]:
     return [argument.arg for argument in [*function.args.posonlyargs, *function.args.args]][1:]
 
 
+def taken(function: Function | ast.Lambda) -> list[ast.arg]:
+    """Every parameter of a function, `self`, keyword-only ones, `*` and `**` with them."""
+    given = function.args
+    more = [item for item in (given.vararg, given.kwarg) if item]
+    return [*given.posonlyargs, *given.args, *given.kwonlyargs, *more]
+
+
+def takes(function: ast.AST, name: str) -> bool:
+    """Whether what may be a function has a parameter of that name."""
+    return isinstance(function, Function) and any(item.arg == name for item in taken(function))
+
+
+def is_shared(function: ast.AST, name: str) -> bool:
+    """Whether a function, or one in it, says that a name is not its own."""
+    return any(isinstance(inner, ast.Global | ast.Nonlocal) and name in inner.names for inner in ast.walk(function))
+
+
 def results(function: Function) -> list[ast.expr]:
     """What the `return` statements of a function give back, those without a value and of None left out."""
     return [node.value for node in returns(function) if node.value is not None and not is_none(node.value)]

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from codemods.code.nodes import every_node
 from codemods.code.reaching import PARAMETER, Definition, definitions, reaching
 from codemods.code.source import ClassNode, PythonFile
-from codemods.code.syntax import Function, is_super_call, returns
+from codemods.code.syntax import Function, is_super_call, returns, takes
 from codemods.lightning.flag_flow import Flow
 from codemods.lightning.flag_values import (
     FLAG,
@@ -183,10 +183,10 @@ class _Reader:
         """What a name makes of the flag: a name of the function, one of its parameters, or a constant of the module."""
         name = node.id
         if function is not None:
-            given = any(item.arg == name for item in ast.walk(function.args) if isinstance(item, ast.arg))
+            given = takes(function, name)
             if given or definitions(function, name):
                 start = frozenset({Definition(PARAMETER)} if given else set[Definition]())
-                found = [item.value for item in reaching(function, name, node, start)]
+                found = [item.value for item in reaching(function, name, node, start, surely=True)]
                 return _union(
                     self._of_parameter(function, name) if each is PARAMETER else self._value(each, function, depth + 1)
                     for each in found

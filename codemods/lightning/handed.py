@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
 from codemods.code.source import CallNode, ClassNode, PythonFile
-from codemods.code.syntax import Function, own_nodes, returns, targets_of
+from codemods.code.syntax import Function, is_shared, own_nodes, returns, taken, targets_of
 from codemods.lightning.calls import alike_calls, space_of
 from codemods.lightning.facts import Facts, literal
 from codemods.lightning.guards import asks_version
@@ -22,7 +22,7 @@ from codemods.lightning.shapes import (
     targets_in,
     times_spoken,
 )
-from codemods.lightning.sole import FILLING, always_run, gives_its_own, hands_on_keys, is_alone, is_shared
+from codemods.lightning.sole import FILLING, always_run, gives_its_own, hands_on_keys, is_alone
 
 Place = ast.expr | ast.stmt | ast.keyword
 Holder = ast.Dict | ast.Call | ast.Assign | ast.AnnAssign
@@ -316,7 +316,7 @@ def _of_shape(at: At, facts: Facts, node: ast.Name | ast.Attribute, way: Way) ->
 
 
 def _names(function: Function) -> set[str]:
-    return {item.arg for item in ast.walk(function.args) if isinstance(item, ast.arg)}
+    return {item.arg for item in taken(function)}
 
 
 def _of_parameter(

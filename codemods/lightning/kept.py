@@ -8,13 +8,12 @@ from codemods.code.nodes import every_node
 from codemods.code.reaching import reaching
 from codemods.code.scopes import ROOT, Scope, canonical
 from codemods.code.source import CallNode, PythonFile
-from codemods.code.syntax import targets_of
+from codemods.code.syntax import is_shared, targets_of
 from codemods.lightning.calls import Space as Space
 from codemods.lightning.calls import space_of as space_of
 from codemods.lightning.facts import TRAINER, Facts
 from codemods.lightning.keywords import builds_trainer
 from codemods.lightning.shapes import is_read_elsewhere
-from codemods.lightning.sole import is_shared
 
 
 def kept_in(file: PythonFile, call: CallNode) -> str | None:
@@ -49,7 +48,9 @@ def _reached(file: PythonFile, space: Space, name: str) -> list[tuple[ast.Name, 
     if asked not in file.memo:
         loads = (node for node in every_node(space) if isinstance(node, ast.Name) and node.id == name)
         file.memo[asked] = [
-            (node, [item.value for item in reaching(space, name, node)]) for node in loads if type(node.ctx) is ast.Load
+            (node, [item.value for item in reaching(space, name, node, surely=True)])
+            for node in loads
+            if type(node.ctx) is ast.Load
         ]
     found: list[tuple[ast.Name, list[ast.expr | None]]] = file.memo[asked]
     return found

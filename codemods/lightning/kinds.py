@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from codemods.code.bound import is_bound_elsewhere
 from codemods.code.nodes import every_node
 from codemods.code.source import CallNode, PythonFile
-from codemods.code.syntax import Function, targets_of
+from codemods.code.syntax import Function, takes, targets_of
 from codemods.lightning.facts import Facts, literal
 from codemods.lightning.options import Options, kind_of_option
 
@@ -125,15 +125,12 @@ def _stated(file: PythonFile, call: CallNode, name: str) -> tuple[ast.AST, list[
     """The space that binds a name where a call stands, with the values if these are plain assignments alone."""
     functions = [item for item in call.within if isinstance(item, ast.FunctionDef | ast.AsyncFunctionDef)]
     for space in [*reversed(functions), file.tree]:
-        taken = isinstance(space, ast.FunctionDef | ast.AsyncFunctionDef) and any(
-            argument.arg == name for argument in ast.walk(space.args) if isinstance(argument, ast.arg)
-        )
         stores = [
             node
             for node, _ in file.nodes_near([name], space)
             if isinstance(node, ast.Name) and node.id == name and type(node.ctx) is ast.Store
         ]
-        if taken:
+        if takes(space, name):
             return space, []
         if not stores:
             continue

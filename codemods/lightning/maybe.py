@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from codemods.code.expressions import PARTIAL
 from codemods.code.scopes import Scope
 from codemods.code.source import CallNode, PythonFile
-from codemods.code.syntax import Function, targets_of
+from codemods.code.syntax import Function, takes, targets_of
 from codemods.lightning.facts import Facts
 from codemods.lightning.items import parametrized
 from codemods.lightning.parameters import with_defaults
@@ -47,7 +47,7 @@ def _is_held(file: PythonFile, call: CallNode, kind: str, name: str, wanted: Wan
         around = call.within[: call.within.index(function)]
         if (kind, name, function) in _holders(file, wanted):
             return True
-        if kind == "name" and any(item.arg == name for item in ast.walk(function.args) if isinstance(item, ast.arg)):
+        if kind == "name" and takes(function, name):
             scope = file.scope_within(around)
             return any(_is_one(value, scope, wanted) for value in parametrized(function, file.tree, name))
         if name in file.scope_within((*around, function)).bindings and not _is_shared(function, name):

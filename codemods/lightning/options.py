@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from codemods.code.source import AssignNode, CallNode, PythonFile
-from codemods.code.syntax import returns
+from codemods.code.syntax import returns, takes
 from codemods.lightning.facts import Facts, literal
 
 PARSED = ("parse_args", "parse_known_args")
@@ -76,7 +76,7 @@ def is_never_none(facts: Facts, file: PythonFile, call: CallNode, node: ast.Attr
 def _parsing(file: PythonFile, call: CallNode, name: str) -> list[ast.Call]:
     """The calls that parse what a name stands for where a call stands; none where it may come from elsewhere."""
     functions = [item for item in call.within if isinstance(item, ast.FunctionDef | ast.AsyncFunctionDef)]
-    if any(item.arg == name for function in functions for item in ast.walk(function.args) if isinstance(item, ast.arg)):
+    if any(takes(function, name) for function in functions):
         return []
     values = [item.node.value for item in _bindings(file, call, name)]
     parsed = [value for value in values if isinstance(value, ast.Call) and _is_parse(value)]

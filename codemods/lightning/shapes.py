@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from codemods.code.scopes import Scope
 from codemods.code.source import CallNode, ClassNode, PythonFile, Source
-from codemods.code.syntax import Function, self_name, targets_of
+from codemods.code.syntax import Function, self_name, taken, targets_of
 from codemods.lightning.facts import Facts
 
 Definition = tuple[PythonFile, Function | ast.ClassDef]
@@ -39,8 +39,8 @@ class At:
     def named(self, name: str) -> tuple[Function, ast.arg] | None:
         """The nearest function around that has a parameter of that name, with the parameter."""
         for function in reversed(self.functions):
-            for item in ast.walk(function.args):
-                if isinstance(item, ast.arg) and item.arg == name:
+            for item in taken(function):
+                if item.arg == name:
                     return function, item
         return None
 

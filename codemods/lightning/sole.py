@@ -102,11 +102,6 @@ def _gets_more(call: CallNode) -> bool:
     return several or call.scope.resolve(call.node.func) == FROM_ARGS
 
 
-def is_shared(function: ast.AST, name: str) -> bool:
-    """Whether a function says that a name is not its own."""
-    return any(isinstance(inner, ast.Global | ast.Nonlocal) and name in inner.names for inner in ast.walk(function))
-
-
 def always_run(space: ast.AST, attribute: bool) -> set[int]:
     """The statements, and the calls that are one, that run whenever a space does; those of constructors count for
     attributes."""

@@ -13,7 +13,7 @@ from codemods.code.names import Names
 from codemods.code.reaching import definitions, reaching
 from codemods.code.scopes import ROOT, canonical
 from codemods.code.source import AssignNode, CallNode, PythonFile
-from codemods.code.syntax import Function, own_nodes, returns
+from codemods.code.syntax import Function, own_nodes, returns, takes
 from codemods.code.trees import at, changed
 from codemods.lightning.calls import last_name
 from codemods.lightning.facts import TRAINER, ClassFact, Facts, literal
@@ -163,19 +163,15 @@ def _alias_of(at_: _At, call: CallNode) -> str | None:
         return None
     spaces = [item for item in call.within if isinstance(item, Function)]
     for space in (*reversed(spaces), at_.file.tree):
-        if isinstance(space, Function) and any(item.arg == function.id for item in _arguments(space)):
+        if takes(space, function.id):
             return None
         if definitions(space, function.id):
             inner = space is (spaces[-1] if spaces else at_.file.tree)
-            found = reaching(space, function.id, function if inner else None)
+            found = reaching(space, function.id, function if inner else None, surely=True)
             kinds = {at_.kind_of(at_.file, call, item.value) if item.value else None for item in found}
             shared = re.search(rf"^\s*(global|nonlocal)\b.*\b{function.id}\b", at_.file.text, re.MULTILINE)
             return kinds.pop() if len(kinds) == 1 and not shared else None
     return None
-
-
-def _arguments(function: Function) -> list[ast.arg]:
-    return [item for item in ast.walk(function.args) if isinstance(item, ast.arg)]
 
 
 def last_part(dotted: str) -> str:

@@ -11,7 +11,7 @@ from typing import Any
 from codemods.code.bound import is_bound_elsewhere
 from codemods.code.reaching import PARAMETER, Definition, definitions, reaching
 from codemods.code.source import CallNode, ClassNode, PythonFile
-from codemods.code.syntax import Function, is_self_attribute, own_nodes, self_name
+from codemods.code.syntax import Function, is_self_attribute, own_nodes, self_name, takes
 from codemods.lightning.below import bound_below
 from codemods.lightning.declared import default_of_option, texts_put_on
 from codemods.lightning.facts import Facts, literal
@@ -108,7 +108,7 @@ class _Reader:
                 if not inner:
                     return Constants(unknown=f"`{name}` is read in the body of a class")
                 continue
-            if any(item.arg == name for item in ast.walk(space.args) if isinstance(item, ast.arg)):
+            if takes(space, name):
                 if definitions(space, name):
                     return self._of_bound_again(file, within[: index + 1], None if inner else use, name, depth)
                 return self._of_parameter(file, within[: index + 1], name, depth)

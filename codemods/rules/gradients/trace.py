@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from codemods.code.scopes import Scope
-from codemods.code.syntax import Function, is_self_attribute, own_nodes, parameters, self_name
+from codemods.code.syntax import Function, is_self_attribute, own_nodes, parameters, self_name, taken
 from codemods.rules.gradients import names
 from codemods.rules.gradients.calls import Calls
 from codemods.rules.gradients.classes import Class, Plain
@@ -77,7 +77,7 @@ class Frame:
         self.scope: Scope = home.scope
         self.local = {
             node.id for node in own_nodes(method) if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load)
-        } | {item.arg for item in ast.walk(method.args) if isinstance(item, ast.arg) and item.arg != self.me}
+        } | {item.arg for item in taken(method) if item.arg != self.me}
         self.modes = Modes(kept_in(method), literals, self.resolve)
 
     def execute(self) -> None:

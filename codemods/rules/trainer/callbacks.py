@@ -9,11 +9,10 @@ from typing import Literal
 from codemods.code.reaching import PARAMETER, Definition, reaching
 from codemods.code.scopes import NAMESPACES, ROOT, canonical
 from codemods.code.source import CallNode, PythonFile
-from codemods.code.syntax import Function, taken_name
+from codemods.code.syntax import is_shared, taken_name, takes
 from codemods.lightning.calls import space_of
 from codemods.lightning.facts import Facts, literal
 from codemods.lightning.kinds import bound_once
-from codemods.lightning.sole import is_shared
 
 CHECKPOINT = f"{ROOT}.callbacks.ModelCheckpoint"
 CHECKPOINTS = (CHECKPOINT, f"{ROOT}.callbacks.model_checkpoint.ModelCheckpoint")
@@ -87,17 +86,11 @@ def built(facts: Facts, file: PythonFile, call: CallNode, node: ast.expr) -> lis
         space = space_of(file, call)
         if is_shared(space, node.id):
             return []
-        start = frozenset({Definition(PARAMETER)} if _takes(space, node.id) else ())
-        found = reaching(space, node.id, node, start)
+        start = frozenset({Definition(PARAMETER)} if takes(space, node.id) else ())
+        found = reaching(space, node.id, node, start, surely=True)
         values = [item.value for item in found] or [bound_once(facts, file, call, node.id)]
     calls = [value for value in values if isinstance(value, ast.Call)]
     return calls if len(calls) == len(values) else []
-
-
-def _takes(space: ast.AST, name: str) -> bool:
-    """Whether a function has a parameter of that name."""
-    given = space.args if isinstance(space, Function) else None
-    return given is not None and any(isinstance(item, ast.arg) and item.arg == name for item in ast.walk(given))
 
 
 def is_callback(

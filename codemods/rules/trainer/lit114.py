@@ -8,6 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from codemods.code.source import CallNode, PythonFile
+from codemods.code.syntax import taken
 from codemods.lightning.arguments import signatures
 from codemods.lightning.facts import Facts, is_trainer_call
 from codemods.lightning.kept import assigned_to, is_trainer, reads_lightning
@@ -83,8 +84,8 @@ def _may_be(file: PythonFile, call: CallNode) -> bool:
         item
         for outer in call.within
         if isinstance(outer, ast.FunctionDef | ast.AsyncFunctionDef)
-        for item in ast.walk(outer.args)
-        if isinstance(item, ast.arg) and item.arg == text
+        for item in taken(outer)
+        if item.arg == text
     ]
     classes = [
         value
