@@ -10,7 +10,6 @@ from codemods.lightning.arguments import find
 from codemods.lightning.facts import Facts, literal
 from codemods.lightning.keywords import keywords
 from codemods.lightning.options import Options
-from codemods.rules.trainer.callbacks import holds_bar
 from codemods.rules.trainer.domains import kinds_of
 
 
@@ -24,16 +23,13 @@ def clash(
 ) -> str | None:
     """Why a call does not take the new keywords of an argument; None where it does."""
     given = keywords(call.node)
-    for name, text in new:
+    for name, _ in new:
         if name in given and name != item.arg:
             return f"`{name}=` is given too; keep the one you mean"
         for other, value in given.items():
             row = find(other, value, kinds_of(facts, file, call, value, known)) if other != item.arg else None
             if row and row.action == "write" and row.keyword == name:
                 return f"`{other}=` is to become `{name}=` too; keep the one you mean"
-        callbacks = given.get("callbacks")
-        if (name, text) == ("enable_progress_bar", "False") and callbacks and holds_bar(file, facts, call, callbacks):
-            return "the callbacks hold a progress bar, which 2.x does not take beside enable_progress_bar=False"
     return None
 
 

@@ -16,9 +16,6 @@ from codemods.lightning.kinds import bound_once
 
 CHECKPOINT = f"{ROOT}.callbacks.ModelCheckpoint"
 CHECKPOINTS = (CHECKPOINT, f"{ROOT}.callbacks.model_checkpoint.ModelCheckpoint")
-BARS = tuple(
-    f"{ROOT}.callbacks.{name}" for name in ("ProgressBar", "RichProgressBar", "TQDMProgressBar", "ProgressBarBase")
-)
 STOPPERS = (f"{ROOT}.callbacks.EarlyStopping", f"{ROOT}.callbacks.early_stopping.EarlyStopping")
 
 
@@ -110,21 +107,6 @@ def _is_one(file: PythonFile, facts: Facts, call: CallNode, made: ast.Call, kind
     fact = facts.find_class(dotted, file.path)
     bases = {base for member in facts.ancestry(fact) for base in member.bases} if fact else set()
     return bool(bases & set(kinds))
-
-
-def holds_bar(file: PythonFile, facts: Facts, call: CallNode, node: ast.expr) -> bool:
-    """Whether the callbacks of a Trainer are seen to hold a progress bar."""
-    values = [node, *_values(file, call, node)]
-    elements = [item for value in values if isinstance(value, ast.List | ast.Tuple) for item in value.elts]
-    values += [value for item in elements for value in _values(file, call, item)]
-    spoken = any("ProgressBar" in file.source_of(value) for value in values)
-    return spoken or any(is_callback(file, facts, call, item, BARS) for item in elements)
-
-
-def _values(file: PythonFile, call: CallNode, node: ast.expr) -> list[ast.expr]:
-    """What is seen to reach a name that a call is given."""
-    found = reaching(space_of(file, call), node.id, node) if isinstance(node, ast.Name) else ()
-    return [item.value for item in found if item.value is not None]
 
 
 def is_checkpoint(file: PythonFile, facts: Facts, call: CallNode, node: ast.expr) -> bool:

@@ -29,8 +29,9 @@ from codemods.lightning.own import between, is_lightnings, own_arguments, receiv
 from codemods.rewrite.dictionaries import NO_OTHER, ONE_PLACE, exchange, in_one_place, is_read_here, names_of
 from codemods.rewrite.fields import field_matches, structured
 from codemods.rule import Example, Match, NodeEdit, Rule, best_levels, touches
+from codemods.rules.trainer.bars import BAR, bar_among
 from codemods.rules.trainer.beside import clash, is_bar_shown
-from codemods.rules.trainer.callbacks import Spelled, are_callbacks, holds_bar, spelled
+from codemods.rules.trainer.callbacks import Spelled, are_callbacks, spelled
 from codemods.rules.trainer.domains import is_plain, kinds_of, may_be_none
 from codemods.rules.trainer.special import SPECIAL, Outcome
 
@@ -161,13 +162,33 @@ def _outcome(
         return outcome
     if told := clash(facts, file, call, item, outcome.new, known):
         return told
-    if "ProgressBar" in outcome.callback and (shown := is_bar_shown(item, keywords(call.node))) is not True:
+    if BAR in outcome.callback and (shown := is_bar_shown(item, keywords(call.node))) is not True:
         if shown is None:
             return "no progress bar may be asked for beside it, and then 2.x takes none among the callbacks"
         outcome = Outcome(outcome.level, "no progress bar is shown")
+    outcome = _beside_bars(facts, file, call, outcome)
+    if isinstance(outcome, str):
+        return outcome
     if not outcome.new and is_commented(file, call.node, item, beside=False):
         return "a comment stands beside it; delete both by hand"
     return _with_callback(facts, file, call, outcome, row) if outcome.callback else outcome
+
+
+def _beside_bars(facts: Facts, file: PythonFile, call: CallNode, outcome: Outcome) -> Outcome | str:
+    """The outcome where it is about the progress bar and the callbacks hold none, or why there may be no other."""
+    given = keywords(call.node).get("callbacks")
+    hidden = ("enable_progress_bar", "False") in outcome.new
+    if given is None or not (hidden or BAR in outcome.callback):
+        return outcome
+    found = bar_among(facts, file, call, given)
+    if found == "yes" and hidden:
+        return "the callbacks hold a progress bar, which 2.x does not take beside enable_progress_bar=False"
+    if found == "yes":
+        return "the callbacks hold a progress bar already; give it refresh_rate= and process_position="
+    if found == "perhaps":
+        reason = f"{outcome.reason}; no progress bar is taken to be among the callbacks"
+        return replace(outcome, level="unsafe", reason=reason)
+    return outcome
 
 
 def _text(file: PythonFile, value: ast.expr, row: Row) -> str:
@@ -191,8 +212,6 @@ def _with_callback(facts: Facts, file: PythonFile, call: CallNode, outcome: Outc
     level: Fix = outcome.level
     reason = outcome.reason
     if given is not None:
-        if "ProgressBar" in outcome.callback and holds_bar(file, facts, call, given):
-            return "the callbacks hold a progress bar already; give it refresh_rate= and process_position="
         state = are_callbacks(facts, file, call, given)
         if state == "no":
             return f"callbacks= is no list; give {outcome.callback} among the callbacks"

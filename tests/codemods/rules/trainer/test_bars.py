@@ -1,0 +1,60 @@
+"""Progress bars that may be among the callbacks: what asks for another is certain only where none is."""
+
+from __future__ import annotations
+
+import pytest
+from lightning.pytorch import Trainer
+from lightning.pytorch.callbacks import RichProgressBar, TQDMProgressBar
+from lightning.pytorch.utilities.exceptions import MisconfigurationException
+
+from codemods.finding import Fix
+from tests.codemods.support import rule, run_rules
+
+HEAD = (
+    "from other import Thing, things\nfrom pytorch_lightning import Callback, Trainer\n"
+    "from pytorch_lightning.callbacks import *\nfrom pytorch_lightning.callbacks import EarlyStopping, Timer\n\n\n"
+    "class Mine(Callback):\n    pass\n\n\nclass Mixed(Thing, Callback):\n    pass\n\n\n"
+)
+
+
+def test_what_2_makes_of_two_bars_and_of_one_that_is_not_asked_for() -> None:
+    with pytest.raises(MisconfigurationException, match="multiple progress bar callbacks"):
+        Trainer(accelerator="cpu", logger=False, callbacks=[RichProgressBar(), TQDMProgressBar(refresh_rate=5)])
+    with pytest.raises(MisconfigurationException, match="enable_progress_bar=False"):
+        Trainer(accelerator="cpu", logger=False, callbacks=[RichProgressBar()], enable_progress_bar=False)
+
+
+@pytest.mark.parametrize("given", ["progress_bar_refresh_rate=0", "progress_bar_refresh_rate=5", "process_position=2"])
+@pytest.mark.parametrize(
+    ("before", "callbacks", "level"),
+    [
+        ("", "None", "safe"),
+        ("", "[EarlyStopping('a'), Timer(), Mine()]", "safe"),
+        ("c = [Mine()]\nif n:\n    c.append(Timer())\nc.extend([Mine()])", "c", "safe"),
+        ("c = [Mine()]\nd = Timer()", "[d] + c", "safe"),
+        ("", "[Mine(), Mixed()]", "unsafe"),
+        ("", "[Mine(), Thing()]", "unsafe"),
+        ("", "[Mine(), *things()]", "unsafe"),
+        ("", "things() + [Mine()]", "unsafe"),
+        ("c = [Mine()]\nc += things()", "c", "unsafe"),
+        ("c = [Mine()]\nthings(c)", "c", "unsafe"),
+        ("c = [Mine()]\nc.append(things())", "c", "unsafe"),
+        ("c = [Mine()]\nc.extend(things())", "c", "unsafe"),
+        ("c = [Mine()]\nwith things():\n    c = [Timer()]\nc.insert(0, things())", "c", "unsafe"),
+        ("d = things()", "[d, Mine()]", "unsafe"),
+        ("c = [TQDMProgressBar()]", "c", "manual"),
+        ("c = [Mine()]\nc.append(RichProgressBar())", "c", "manual"),
+        ("c = [Thing()]\nb = RichProgressBar() if n else Timer()\nc.append(b)\nthings(c)", "c", "manual"),
+        ("", "[*([RichProgressBar()] if n else things())]", "manual"),
+    ],
+)
+def test_how_certain_it_is(before: str, callbacks: str, level: Fix, given: str) -> None:
+    text = f"{HEAD}{before}\nTrainer({given}, callbacks={callbacks})\n"
+    found = run_rules({"train.py": text}, rule("LIT110"), unsafe=True).findings
+    assert [item.fix for item in found] == [level]
+
+
+def test_it_says_what_is_taken_to_be_so() -> None:
+    text = f"{HEAD}Trainer(process_position=2, callbacks=[Thing()])\n"
+    [found] = run_rules({"train.py": text}, rule("LIT110"), unsafe=True).findings
+    assert "no progress bar is taken to be among the callbacks" in found.reason
