@@ -140,7 +140,17 @@ def test_a_tune_beside_one_that_is_rewritten_is_told() -> None:
     assert [(item.fix, item.span.line) for item in made.findings] == [("safe", 4), ("manual", 9)]
 
 
-@pytest.mark.parametrize(("error", "told"), [("ValueError", True), ("(KeyError, OSError)", True), ("TypeError", False)])
+@pytest.mark.parametrize(
+    ("error", "told"),
+    [
+        ("ValueError", True),
+        ("(KeyError, OSError)", True),
+        ("torch.cuda.OutOfMemoryError", True),
+        ("torch.cuda.Other", False),
+        ("(KeyError, TypeError)", False),
+        ("TypeError", False),
+    ],
+)
 def test_a_handler_of_other_errors_is_no_fallback(error: str, told: bool) -> None:
     text = f"{HEAD}try:\n    Trainer(resume_from_checkpoint='a').fit(m)\nexcept {error}:\n    Trainer().fit(m)\n"
     assert bool(run_rules({"train.py": text}, rule("LIT112")).findings) is told

@@ -1,0 +1,46 @@
+"""Which assignments may reach a reading, and who takes a name as a parameter."""
+
+from __future__ import annotations
+
+import ast
+
+import pytest
+
+from codemods.code.reaching import reaching
+from codemods.code.syntax import takes
+
+WITH = "x = 1\nwith {0}:\n    x = 2\n    go()\nsee(x)\n"
+RETURN = "def f():\n    x = 1\n    with {0}:\n        return go()\n    see(x)\n"
+
+
+def values(text: str, surely: bool) -> set[object]:
+    """The constants that may reach `see(x)`."""
+    tree = ast.parse(text)
+    space = tree.body[0] if isinstance(tree.body[0], ast.FunctionDef) else tree
+    [use] = [node.args[0] for node in ast.walk(tree) if isinstance(node, ast.Call) and ast.unparse(node.func) == "see"]
+    found = reaching(space, "x", use, surely=surely)
+    return {item.value.value for item in found if isinstance(item.value, ast.Constant)}
+
+
+@pytest.mark.parametrize(
+    ("text", "manager", "surely", "found"),
+    [
+        (WITH, "lock", False, {2}),
+        (WITH, "lock", True, {1, 2}),
+        (WITH, "suppress(E)", False, {1, 2}),
+        (RETURN, "lock", False, set()),
+        (RETURN, "lock", True, {1}),
+        (RETURN, "suppress(E)", False, {1}),
+    ],
+)
+def test_what_reaches_behind_a_with(text: str, manager: str, surely: bool, found: set[object]) -> None:
+    assert values(text.format(manager), surely) == found
+
+
+@pytest.mark.parametrize("name", ["a", "b", "c", "d", "e"])
+def test_every_kind_of_parameter_is_one(name: str) -> None:
+    assert takes(ast.parse("def f(a, /, b, *c, d=1, **e): ...").body[0], name)
+
+
+def test_the_parameter_of_a_lambda_in_a_default_is_none_of_the_function() -> None:
+    assert not takes(ast.parse("def f(a=lambda x: x): ...").body[0], "x")
