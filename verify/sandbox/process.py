@@ -127,15 +127,14 @@ def _watch(
 def _end(child: subprocess.Popen[bytes], family: Family) -> None:
     """End all politely, then for good: the child last, since what its children leave comes to it."""
     if child.poll() is None:
-        _signal_all(family.look(), child.pid, signal.SIGTERM)
-        _signal_group(child.pid, signal.SIGTERM)
+        _ask(family.look())
         with contextlib.suppress(subprocess.TimeoutExpired):
             child.wait(timeout=5)
     for _ in range(50):
         left = family.look() | set(marked(family.mark))
         if not left - {child.pid}:
             break
-        _signal_all(left, child.pid, _KILL)
+        _kill(left, child.pid)
     _signal_group(child.pid, _KILL)
     if child.poll() is None:
         child.kill()
@@ -145,18 +144,35 @@ def _end(child: subprocess.Popen[bytes], family: Family) -> None:
 _KILL = getattr(signal, "SIGKILL", signal.SIGTERM)
 
 
-def _signal_all(members: set[int], child: int, number: int) -> None:
-    """Signal all but the child: by groups, since no fork outruns that, and one by one."""
-    if sys.platform != "win32":
-        groups = set()
-        for pid in members - {child}:
-            with contextlib.suppress(OSError):
-                groups.add(os.getpgid(pid))
-        for group in groups - {child, os.getpgrp()}:
-            _signal_group(group, number)
+def _ask(members: set[int]) -> None:
+    """Ask all to end, once each: a second signal would break into what the first makes them do."""
+    groups = _groups(members)
+    for group in groups:
+        _signal_group(group, signal.SIGTERM)
+    if not groups:
+        for pid in members:
+            with contextlib.suppress(psutil.Error):
+                psutil.Process(pid).terminate()
+
+
+def _kill(members: set[int], child: int) -> None:
+    """Kill all but the child: by groups, since no fork outruns that, and one by one."""
+    for group in _groups(members - {child}) - {child}:
+        _signal_group(group, _KILL)
     for pid in members - {child}:
         with contextlib.suppress(psutil.Error):
-            psutil.Process(pid).send_signal(number)
+            psutil.Process(pid).kill()
+
+
+def _groups(members: set[int]) -> set[int]:
+    """The groups that they are in but for our own; none where the system has no groups."""
+    found: set[int] = set()
+    if sys.platform != "win32":
+        for pid in members:
+            with contextlib.suppress(OSError):
+                found.add(os.getpgid(pid))
+        found.discard(os.getpgrp())
+    return found
 
 
 def _signal_group(pid: int, number: int) -> None:
