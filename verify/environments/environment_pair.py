@@ -88,8 +88,7 @@ def wanted_by(
         files, packages = targets(sources, scripts)
         reached += [sources.reach(path) for path in files]
         outside |= asked_for(packages, held).union(*(found for _, found in reached))
-    trees = [tree for files, _ in reached for path in files if (tree := sources.tree(path))]
-    names = {name for tree in trees for name in words(tree)}
+    names = {name for files, _ in reached for path in files for name in sources.once(words, path)}
     lightning = "lightning" if "lightning" in outside else "pytorch-lightning"
     if not outside & set(NAMESPACES):
         lightning = "lightning" if named(pins, ["lightning"]) else "pytorch-lightning"

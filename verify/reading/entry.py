@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import itertools
 import re
 import shlex
@@ -15,8 +14,9 @@ from typing import Any
 from verify.reading.arguments import cli_config, filled
 from verify.reading.commands import Command, commands, usable
 from verify.reading.modules import touches
+from verify.reading.outlines import outline_of
 from verify.reading.sources import Sources, imports
-from verify.reading.starts import asks_for_fit, calls_fit, hands_to_cli, names_trainer, starts, trains
+from verify.reading.starts import asks_for_fit, hands_to_cli, starts, trains
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -73,10 +73,8 @@ def entries(sources: Sources, changed: Iterable[str], asked: Start | None = None
 
 def _found(sources: Sources, changed: Iterable[str]) -> tuple[Entry, ...]:
     touched = frozenset(changed)
-    found = [path for path in sources.paths() if starts(sources, path)]
-    ranked = sorted(
-        found, key=lambda path: (_rank(sources, path, touched), _in_tests(path), not trains(sources.tree(path)), path)
-    )
+    found = {path: trains(outline_of(sources, path)) for path in sources.paths() if starts(sources, path)}
+    ranked = sorted(found, key=lambda path: (_rank(sources, path, touched), _in_tests(path), not found[path], path))
     said = list(commands(sources.root)) if ranked else []
     scripts = dict.fromkeys(entry for path in ranked[:SCRIPTS] for entry in _started(sources, path, said))
     return (*scripts, *_tests(sources, touched))
@@ -109,7 +107,7 @@ def _tests(sources: Sources, changed: frozenset[str]) -> list[Entry]:
         if run_by_pytest(sources, [path]) and touches(sources.root, changed, sources.reach(path)[0])
     ]  # fmt: skip
     near.sort(key=lambda path: ((sources.root / path).stat().st_size, path))
-    own = [path for path in near if (tree := sources.tree(path)) and names_trainer(tree) and calls_fit(ast.walk(tree))]
+    own = [path for path in near if (said := outline_of(sources, path)) and said.trainer and said.fits]
     asking = (path for path in near if path not in own and asks_for_fit(sources, path))
     found = [*own[:TESTS], *itertools.islice(asking, TESTS)]
     return [Entry(path, ("-x", "-q", "-p", "no:cacheprovider", path), "pytest") for path in found]
@@ -125,7 +123,7 @@ def conftests(sources: Sources, scripts: Iterable[str]) -> list[str]:
 
 def run_by_pytest(sources: Sources, scripts: Iterable[str]) -> list[str]:
     """Those of the scripts that are tests and do not train when they are run themselves, whatever they are called."""
-    return [path for path in scripts if is_test(path) and not trains(sources.tree(path))]
+    return [path for path in scripts if is_test(path) and not trains(outline_of(sources, path))]
 
 
 def is_test(path: str) -> bool:

@@ -39,16 +39,26 @@ class Hints:
         if given and len(held) < EACH and given not in held and _fits(given):
             held.append(given)
 
+    def take(self, other: Hints) -> None:
+        """What another says, as far as there is room."""
+        for name, values in other.values.items():
+            self.values.setdefault(name, [])
+            for value in values:
+                self.add(name, value)
+        for name, given_to in other.calls.items():
+            self.calls.setdefault(name, [])
+            for given in given_to:
+                self.call(name, given)
+
 
 def hints(sources: Sources, first: str) -> Hints:
     """What the project says, that of the file `first` and of those that load it before the rest."""
     found = Hints()
-    near = [path for path in sources.paths() if first in sources.reach(path)[0]]
-    rest = [path for path in sources.paths() if path not in near]
+    loaders = sources.loaders(first)
+    near = [path for path in sources.paths() if path in loaders]
+    rest = [path for path in sources.paths() if path not in loaders]
     for path in [first, *near, *rest]:
-        if tree := sources.tree(path):
-            with contextlib.suppress(RecursionError):
-                _read(sources, path, tree, found)
+        found.take(sources.once(_of_file, path))
     size = 0
     for path, data in sources.configurations():
         _walk(data, found, 0)
@@ -98,6 +108,15 @@ def _fits(value: Any) -> bool:
 # -- code
 
 
+def _of_file(sources: Sources, path: str) -> Hints:
+    """What a file says; of one that nests too deeply, what was found by then."""
+    found = Hints()
+    if tree := sources.tree(path):
+        with contextlib.suppress(RecursionError):
+            _read(sources, path, tree, found)
+    return found
+
+
 def _read(sources: Sources, path: str, tree: ast.Module, found: Hints) -> None:
     constants = {
         target.id: value
@@ -118,14 +137,23 @@ def _read(sources: Sources, path: str, tree: ast.Module, found: Hints) -> None:
             found.add(name.lower(), value)
 
 
-def _parameters(sources: Sources, name: str) -> list[str]:
+def _parameters(sources: Sources, name: str) -> tuple[str, ...]:
     """The parameters of the `__init__` of a class of the project."""
     for path in sources.paths():
-        for node in tree.body if (tree := sources.tree(path)) else ():
-            if isinstance(node, ast.ClassDef) and node.name == name:
-                made = [item for item in node.body if isinstance(item, ast.FunctionDef) and item.name == "__init__"]
-                return [item.arg for item in made[0].args.args[1:]] if made else []
-    return []
+        found = sources.once(_constructors, path).get(name)
+        if found is not None:
+            return found
+    return ()
+
+
+def _constructors(sources: Sources, path: str) -> dict[str, tuple[str, ...]]:
+    """The parameters of each class of a file."""
+    found: dict[str, tuple[str, ...]] = {}
+    for node in tree.body if (tree := sources.tree(path)) else ():
+        if isinstance(node, ast.ClassDef):
+            made = [item for item in node.body if isinstance(item, ast.FunctionDef) and item.name == "__init__"]
+            found.setdefault(node.name, tuple(item.arg for item in made[0].args.args[1:]) if made else ())
+    return found
 
 
 def _defaults(node: ast.AST) -> Iterator[tuple[str, ast.expr]]:
@@ -166,7 +194,7 @@ def _call(node: ast.Call, held: Scope, sources: Sources, found: Hints) -> None:
         keywords, positional = [each for each in keywords if each.arg not in _OF_LOADING], []
     named = [(each.arg, each.value) for each in keywords if each.arg]
     given = {name: value for name, kept in named if (value := _value(kept, constants)) is not NONE}
-    names = _parameters(sources, called) if positional and called[:1].isupper() else []
+    names = _parameters(sources, called) if positional and called[:1].isupper() else ()
     given |= {
         name: value
         for name, argument in zip(names, positional, strict=False)

@@ -5,13 +5,14 @@ from __future__ import annotations
 import ast
 import re
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
-from typing import Any
+from typing import Any, TypeVar
 
 from verify.reading.configurations import configurations
 
+T = TypeVar("T")
 NAMESPACES = ("pytorch_lightning", "lightning")
 _SKIPPED = frozenset({"node_modules", "site-packages", "build", "dist", "__pycache__", "venv", "env"})
 LIMIT = 2_000_000
@@ -52,6 +53,9 @@ class Sources:
     _known: frozenset[str] = frozenset()
     _places: frozenset[str] | None = None
     _configured: tuple[tuple[str, Any], ...] | None = None
+    _local: dict[tuple[PurePosixPath, Import], tuple[str, ...]] = field(default_factory=dict)
+    _loaders: dict[str, list[str]] = field(default_factory=dict)
+    _made: dict[tuple[Callable[..., Any], str], Any] = field(default_factory=dict)
 
     def paths(self) -> tuple[str, ...]:
         """The posix paths of all Python files, sorted."""
@@ -73,6 +77,13 @@ class Sources:
             self._trees[path] = _parse(self.root / path)
         return self._trees[path]
 
+    def once(self, make: Callable[[Sources, str], T], path: str) -> T:
+        """What `make` says of a file of this tree; it is asked once."""
+        if (make, path) not in self._made:
+            self._made[make, path] = make(self, path)
+        found: T = self._made[make, path]
+        return found
+
     def configurations(self) -> tuple[tuple[str, Any], ...]:
         """The paths and the contents of the YAML and JSON files, those with short paths first."""
         if self._configured is None:
@@ -86,6 +97,11 @@ class Sources:
     def local(self, path: str, found: Import) -> tuple[str, ...]:
         """The files of this tree that an import in `path` may load."""
         folder = PurePosixPath(path).parent
+        if (folder, found) not in self._local:
+            self._local[folder, found] = self._loaded_from(folder, found)
+        return self._local[folder, found]
+
+    def _loaded_from(self, folder: PurePosixPath, found: Import) -> tuple[str, ...]:
         if found.level:
             for _ in range(found.level - 1):
                 folder = folder.parent
@@ -132,6 +148,20 @@ class Sources:
         if script not in self._reached:
             self._reached[script] = self._reach(script)
         return self._reached[script]
+
+    def loaders(self, path: str) -> frozenset[str]:
+        """The files that may load this one when they run, themselves or through others."""
+        if not self._loaders:
+            for each in self.paths():
+                for loaded in {file for _, files in self.loads(each) for file in files}:
+                    self._loaders.setdefault(loaded, []).append(each)
+        seen = {path}
+        queue = [path]
+        while queue:
+            new = [each for each in self._loaders.get(queue.pop(), ()) if each not in seen]
+            seen.update(new)
+            queue.extend(new)
+        return frozenset(seen)
 
     def compiled(self, paths: Iterable[str]) -> frozenset[str]:
         """The outside packages that Cython files need which these files import; Cython is one of them."""
@@ -200,10 +230,13 @@ def imports(tree: ast.Module) -> Iterator[Import]:
             yield Import(node.module or "", node.level, names, id(node) in guarded)
 
 
-def words(tree: ast.Module) -> set[str]:
-    """The names that a module imports from others, or takes of something: `WandbLogger` of `pl.loggers.WandbLogger`."""
+def words(sources: Sources, path: str) -> set[str]:
+    """The names that a file imports from others, or takes of something: `WandbLogger` of `pl.loggers.WandbLogger`."""
+    tree = sources.tree(path)
+    if tree is None:
+        return set()
     taken = {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
-    return taken | {name for found in imports(tree) for name in found.names}
+    return taken | {name for found, _ in sources.loads(path) for name in found.names}
 
 
 def _guarded(tree: ast.Module) -> Iterator[list[ast.AST]]:

@@ -8,6 +8,7 @@ import pytest
 from tests.verify.trees import tree
 from verify.reading.commands import Command, parsed
 from verify.reading.entry import Entry, Start, conftests, entries, run_by_pytest
+from verify.reading.outlines import outline
 from verify.reading.sources import Sources, words
 from verify.reading.starts import trains
 from verify.reading.targets import asked_for, targets
@@ -31,7 +32,7 @@ FIT = "from pytorch_lightning import Trainer\nTrainer().fit(None)\n"
     ],
 )
 def test_scripts_that_train(text: str) -> None:
-    assert trains(ast.parse(text))
+    assert trains(outline(ast.parse(text)))
 
 
 @pytest.mark.parametrize(
@@ -45,7 +46,7 @@ def test_scripts_that_train(text: str) -> None:
     ],
 )
 def test_files_that_do_not(text: str) -> None:
-    assert not trains(ast.parse(text))
+    assert not trains(outline(ast.parse(text)))
 
 
 def test_changed_files_come_first_then_those_that_load_them(tmp_path: Path) -> None:
@@ -143,11 +144,11 @@ TYPER = "import pytorch_lightning as pl\napp = Typer()\n\n@app.command()\ndef go
 
 @pytest.mark.parametrize("text", [CLI, HYDRA, TYPER])
 def test_scripts_that_hand_over_to_a_command_line_train(text: str) -> None:
-    assert trains(ast.parse(text))
+    assert trains(outline(ast.parse(text)))
 
 
 def test_hydra_without_lightning_does_not() -> None:
-    assert not trains(ast.parse(HYDRA.replace("import pytorch_lightning as pl\n", "")))
+    assert not trains(outline(ast.parse(HYDRA.replace("import pytorch_lightning as pl\n", ""))))
 
 
 def test_arguments_come_from_the_first_command_whose_files_are_there(tmp_path: Path) -> None:
@@ -388,11 +389,9 @@ def test_what_configurations_name_is_found(tmp_path: Path) -> None:
     assert asked_for({"timm"}, []) == {"timm"}
 
 
-def test_the_words_of_a_module_are_what_it_imports_and_what_it_takes_of_something() -> None:
-    tree = ast.parse(
-        "import pytorch_lightning as pl\nfrom a import B as C\nlogger = pl.loggers.WandbLogger(name=x.y)\n"
-    )
-    assert words(tree) == {"B", "WandbLogger", "loggers", "y"}
+def test_the_words_of_a_module_are_what_it_imports_and_what_it_takes_of_something(tmp_path: Path) -> None:
+    text = "import pytorch_lightning as pl\nfrom a import B as C\nlogger = pl.loggers.WandbLogger(name=x.y)\n"
+    assert words(Sources(tree(tmp_path / "t", m=text)), "m.py") == {"B", "WandbLogger", "loggers", "y"}
 
 
 def test_a_script_that_trains_is_no_test_whatever_it_is_called(tmp_path: Path) -> None:
@@ -401,3 +400,10 @@ def test_a_script_that_trains_is_no_test_whatever_it_is_called(tmp_path: Path) -
     sources, scripts = Sources(root), ["net_test.py", "test_net.py"]
     assert run_by_pytest(sources, scripts) == ["test_net.py"]
     assert (conftests(sources, scripts), conftests(sources, ["net_test.py"])) == (["conftest.py"], [])
+
+
+def test_the_files_that_load_one_are_those_that_reach_it(tmp_path: Path) -> None:
+    sources = Sources(tree(tmp_path / "t", a="import b\n", b="import c\n", c="import b\n", d="from a import x\n", e=""))
+    for path in sources.paths():
+        assert sources.loaders(path) == {other for other in sources.paths() if path in sources.reach(other)[0]}
+    assert sources.loaders("c.py") == {"a.py", "b.py", "c.py", "d.py"}
