@@ -16,6 +16,8 @@ LONG = {**SHARES, SCRIPTS: 45}
 `LONG` is for a proof that goes on: what was finished takes no time, and scripts that were cut would be cut again."""
 LEAST_S = 1.0
 """With less than this nothing is begun."""
+ENDING_S, ENDING = 5.0, 0.05
+"""What of all is kept for ending what runs and for judging it: this much, and of a short budget this part."""
 
 
 class Interrupted(KeyboardInterrupt):
@@ -62,8 +64,9 @@ class Clock:
         return max(0.0, self.budget.seconds - self.used())
 
     def allowed(self) -> float:
-        """The seconds that are left to the stage that goes on."""
-        return max(0.0, self._end - self.used())
+        """The seconds that are left to what the stage that goes on runs."""
+        kept = min(ENDING_S, self.budget.seconds * ENDING)
+        return max(0.0, min(self._end, self.budget.seconds - kept) - self.used())
 
     def is_over(self) -> bool:
         """Whether too little is left to begin anything in this stage."""
