@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path, PurePosixPath
 
 from codemods.code.source import Source
-from codemods.engine.plan import Plan, find
+from codemods.engine.plan import Plan
 from codemods.engine.scan import Options
 from codemods.rules.hooks.unheard import DATA_HOOKS, HOOKS
 from codemods.rules.names.table import gone
@@ -195,7 +195,7 @@ def prove_plan(
     with scratch() as folder:
         before = folder / "before"
         export(project, before, {})
-        below = broken_in({finding.code for finding in find(sources, options).findings}, options, options.pins)
+        below = broken_in({finding.code for finding in made.findings}, options, options.pins)
         how = replace(how, clock=clock)
         proven = partial(_prove, how)
         case = Case(project, sources, options, before, folder, progress, clock, proven, below)
