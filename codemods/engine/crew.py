@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from codemods.code.parsed_files import KEPT_BYTES, Trees
 from codemods.engine.desk import Desk
 from codemods.engine.unwarned import ignore_warnings
+from codemods.lightning.class_answers import ClassAnswers
 from codemods.lightning.facts import Facts
 
 if TYPE_CHECKING:
@@ -75,7 +76,7 @@ class Crew:
     def learn(self, facts: Facts) -> None:
         """Tells everybody the facts."""
         self.desk.learn(facts)
-        told = replace(facts, sources={}, trees=Trees({}), of_sources={})
+        told = replace(facts, sources={}, trees=Trees({}), of_sources={}, of_classes=ClassAnswers())
         for worker in self._workers:
             worker.connection.send(told)
 

@@ -13,6 +13,7 @@ from codemods.code.source import PythonFile
 from codemods.engine.trainers_seen import seen_at_trainers
 from codemods.engine.triggers import called_words
 from codemods.engine.unseen import unseen
+from codemods.lightning.class_answers import ClassAnswers
 from codemods.lightning.collecting import collect_file
 from codemods.lightning.facts import Facts
 from codemods.lightning.shapes import is_read_elsewhere
@@ -126,12 +127,12 @@ def _apart(facts: Facts, file: PythonFile, normal: PythonFile) -> Facts:
     """The facts as the normal form of a file has them, with a memory of their own: what rules keep there of a file's
     nodes are not those of its normal form."""
     if "normal" not in facts.memo:
-        facts.memo["normal"] = replace(facts, trees=facts.trees.plain), {}
+        facts.memo["normal"] = replace(facts, trees=facts.trees.plain, of_classes=ClassAnswers()), {}
     known, done = facts.memo["normal"]
     if id(normal.tree) not in done:
         own = facts.files.get(normal.path)
         said = collect_file(normal, {**own.collected, **_collected(file, normal)}) if own else None
-        found = known if said in (None, own) else replace(known, files={**facts.files, normal.path: said})
+        found = known if said is None or said == own else known.having(said)
         done[id(normal.tree)] = normal.tree, found  # the tree, so that no other has its identity
     apart: Facts = done[id(normal.tree)][1]
     return apart

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import sys
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -14,6 +14,7 @@ from codemods.code.scopes import ROOT, canonical, module_name
 from codemods.code.source import CallNode, ClassNode, PythonFile, Source, Unreadable
 from codemods.code.syntax import Function
 from codemods.finding import Finding
+from codemods.lightning.class_answers import ClassAnswers
 from codemods.lightning.file_facts import CALLBACK as CALLBACK
 from codemods.lightning.file_facts import CALLBACKS as CALLBACKS
 from codemods.lightning.file_facts import KINDS as KINDS
@@ -53,7 +54,8 @@ class Facts:
     `target` the release to move to and `namespace` the one that all of Lightning is to be taken from, where the user
     asks for one.
     `sources` are the files of the tree, `trees` those that were parsed, `of_sources` what was worked out of the texts
-    alone, which other facts of the same tree share. `memo` keeps what rules work out of the facts,
+    alone, which other facts of the same tree share, `of_classes` what was worked out of classes, which facts with the
+    same classes and trees share. `memo` keeps what rules work out of the facts,
     for one another, under a name of theirs.
     """
 
@@ -72,13 +74,15 @@ class Facts:
     sources: Mapping[str, Source] = field(default_factory=dict, compare=False, repr=False)
     trees: Trees = field(default_factory=lambda: Trees({}), compare=False, repr=False)
     of_sources: dict[str, Any] = field(default_factory=dict, compare=False, repr=False)
+    of_classes: ClassAnswers = field(default_factory=ClassAnswers, compare=False, repr=False)
     memo: dict[str, Any] = field(default_factory=dict, init=False, compare=False, repr=False)
     _collected: dict[str, dict[str, Any]] = field(default_factory=dict, init=False, compare=False, repr=False)
-    _found: dict[tuple[str, str], ClassFact | None] = field(default_factory=dict, init=False, compare=False, repr=False)
-    _kinds: dict[ClassFact, str | None] = field(default_factory=dict, init=False, compare=False, repr=False)
-    _ancestry: dict[ClassFact, tuple[ClassFact, ...]] = field(
-        default_factory=dict, init=False, compare=False, repr=False
-    )
+
+    def having(self, own: FileFacts) -> Facts:
+        """The same with other facts of one file, and a memory of its own."""
+        same = replace(own, trainers=(), collected={}) == replace(self.files[own.path], trainers=(), collected={})
+        files = {**self.files, own.path: own}
+        return replace(self, files=files, of_classes=self.of_classes if same else ClassAnswers())
 
     def open(self, path: str) -> PythonFile | None:
         """Another file of the tree, parsed when it is first asked for; None where it is not Python that can be read.
@@ -184,9 +188,9 @@ class Facts:
     def find_class(self, dotted: str, near: str) -> ClassFact | None:
         """The project's class of that dotted name, seen from the file `near`, through re-exports."""
         asked = dotted, near
-        if asked not in self._found:
-            self._found[asked] = self._find_class(dotted, near, set())
-        return self._found[asked]
+        if asked not in self.of_classes.found:
+            self.of_classes.found[asked] = self._find_class(dotted, near, set())
+        return self.of_classes.found[asked]
 
     def _find_class(self, dotted: str, near: str, seen: set[tuple[str, str]]) -> ClassFact | None:
         module, _, name = dotted.rpartition(".")
@@ -237,13 +241,13 @@ class Facts:
     def ancestry(self, item: ClassFact) -> tuple[ClassFact, ...]:
         """The class and its project-local bases as far as they can be followed, in the order in which Python looks
         through them."""
-        if item not in self._ancestry:
-            self._ancestry[item] = tuple(each for each in self.lineage(item) if isinstance(each, ClassFact))
-        return self._ancestry[item]
+        if item not in self.of_classes.ancestry:
+            self.of_classes.ancestry[item] = tuple(each for each in self.lineage(item) if isinstance(each, ClassFact))
+        return self.of_classes.ancestry[item]
 
     def lineage(self, item: ClassFact) -> list[ClassFact | str]:
         """The same with the dotted names of the bases that are not of the project."""
-        return ordered(item, self._bases)
+        return ordered(item, self._bases, self.of_classes.orders)
 
     def _bases(self, item: ClassFact | str) -> list[ClassFact | str]:
         if isinstance(item, str):
@@ -255,10 +259,10 @@ class Facts:
     def kind(self, item: ClassFact) -> str | None:
         """What a class is: one of KINDS, `other` where no base leads to Lightning, None where it cannot
         be told (a base is unknown, or comes from another library)."""
-        if item not in self._kinds:
-            self._kinds[item] = "other"  # where a class leads back to itself
-            self._kinds[item] = self._kind(item)
-        return self._kinds[item]
+        if item not in self.of_classes.kinds:
+            self.of_classes.kinds[item] = "other"  # where a class leads back to itself
+            self.of_classes.kinds[item] = self._kind(item)
+        return self.of_classes.kinds[item]
 
     def _kind(self, item: ClassFact) -> str | None:
         unknown = False
@@ -351,16 +355,13 @@ class Facts:
 
     def subclasses(self, item: ClassFact) -> Iterator[ClassFact]:
         """The project's classes that have `item` among their project-local bases."""
-        return iter(self._below.get(item, ()))
-
-    @cached_property
-    def _below(self) -> Mapping[ClassFact, list[ClassFact]]:
-        """The classes below each class that has some."""
-        found: dict[ClassFact, list[ClassFact]] = {}
-        for item in self._classes.values():
-            for base in self.ancestry(item)[1:]:
-                found.setdefault(base, []).append(item)
-        return found
+        if self.of_classes.below is None:
+            below: dict[ClassFact, list[ClassFact]] = {}
+            for each in self._classes.values():
+                for base in self.ancestry(each)[1:]:
+                    below.setdefault(base, []).append(each)
+            self.of_classes.below = below
+        return iter(self.of_classes.below.get(item, ()))
 
 
 _PLAIN = (

@@ -8,9 +8,10 @@ from typing import TypeVar
 T = TypeVar("T")
 
 
-def ordered(start: T, above: Callable[[T], Sequence[T]]) -> list[T]:
-    """A class and all that is above it in the order of Python; nearest first where Python has none."""
-    return _merged(start, above, {}, ()) or _nearest(start, above)
+def ordered(start: T, above: Callable[[T], Sequence[T]], known: dict[T, list[T]] | None = None) -> list[T]:
+    """A class and all that is above it in the order of Python; nearest first where Python has none. `known` keeps the
+    orders for further classes of the same program."""
+    return _merged(start, above, {} if known is None else known, ()) or _nearest(start, above)
 
 
 def _merged(start: T, above: Callable[[T], Sequence[T]], known: dict[T, list[T]], path: tuple[T, ...]) -> list[T]:

@@ -188,4 +188,4 @@ def _apart(facts: Facts, file: PythonFile) -> Facts:
     own = facts.files.get(file.path)
     if own is None:
         return replace(facts)
-    return replace(facts, files={**facts.files, file.path: replace(own, trainers=trainers_in(file))})
+    return facts.having(replace(own, trainers=trainers_in(file)))

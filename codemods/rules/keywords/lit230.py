@@ -95,12 +95,7 @@ def _handed_over(file: PythonFile, facts: Facts, call: CallNode, owner: str, see
 def _perhaps(file: PythonFile, facts: Facts, call: CallNode) -> Iterator[Match]:
     """What is gone of a class that a call may be of, or of one that the called class of the project is below."""
     above = _above(file, facts, call)
-    imported = call.scope.resolve(call.node.func)
-    of_one = (
-        {owner_of(above)} if above else {owner for owner, _ in keywords() if imported or last_part(owner) in file.text}
-    )
-    rows = {name: row for (owner, name), row in keywords().items() if owner in of_one}
-    gone = _gone(call, rows)
+    gone = _gone(call, _rows_of(file, owner_of(above) if above else None, bool(call.scope.resolve(call.node.func))))
     if above and gone:
         own = own_arguments(file, facts, call)
         kept = {item: row for item, row in gone.items() if own is not None and item.arg not in own}
@@ -109,6 +104,15 @@ def _perhaps(file: PythonFile, facts: Facts, call: CallNode) -> Iterator[Match]:
             yield from _told(file, kept, where)
     elif through := may_build(file, facts, call, OTHERS) if gone else None:
         yield from _told(file, gone, f"`{through}` may be a class that has it no more; {{}}, where it is one")
+
+
+def _rows_of(file: PythonFile, owner: str | None, imported: bool) -> Mapping[str, Keyword]:
+    """What is gone, by its name: of one class, of any that an imported name may be, or of those that a file spells."""
+    known: dict[object, Mapping[str, Keyword]] = file.memo.setdefault("LIT230.rows", {})
+    if (owner, imported) not in known:
+        any_of = {owner} if owner else {each for each, _ in keywords() if imported or last_part(each) in file.text}
+        known[owner, imported] = {name: row for (each, name), row in keywords().items() if each in any_of}
+    return known[owner, imported]
 
 
 def _above(file: PythonFile, facts: Facts, call: CallNode) -> str | None:
