@@ -72,6 +72,8 @@ def read_value(
     if isinstance(node, ast.IfExp):
         return _read_choice(facts, file, call, node, known)
     text = file.source_of(node)
+    if (number := _number_of_first(call, node)) is not None:
+        return _first(file, number)
     if _asks_for_one(call, node):
         return Devices('"gpu" if torch.cuda.is_available() else "cpu"', "1")
     kind = kind_of(facts, file, call, node, known)
@@ -90,6 +92,31 @@ def read_value(
         return None
     why = 'it is text: "1" named a device before 1.4, and is a number of devices since' if kind == "str" else UNSEEN
     return Devices(f'"gpu" if {text} else "cpu"', f'{text} or "auto"', True, level="unsafe", why=why)
+
+
+def _number_of_first(call: CallNode, node: ast.expr) -> ast.expr | None:
+    """The `n` of `list(range(n))`."""
+    inner = _argument_of(call, node, "list")
+    return _argument_of(call, inner, "range") if inner else None
+
+
+def _argument_of(call: CallNode, node: ast.expr, function: str) -> ast.expr | None:
+    """The one argument of a call of a built-in function."""
+    if not isinstance(node, ast.Call) or node.keywords or len(node.args) != 1:
+        return None
+    named = isinstance(node.func, ast.Name) and node.func.id == function and call.scope.lookup(function) is None
+    return node.args[0] if named else None
+
+
+def _first(file: PythonFile, number: ast.expr) -> Devices | None:
+    """What the ids of the first devices ask for, which is what their number does."""
+    known, value = literal(number)
+    if known:
+        return Devices("gpu", None, value > 1) if type(value) is int and value > 0 else None
+    text = file.source_of(number)
+    if not is_repeatable(number) or "\n" in text:
+        return None
+    return Devices(f'"gpu" if {text} else "cpu"', f"{text} or 1", True)
 
 
 def _asks_for_one(call: CallNode, node: ast.expr) -> bool:
