@@ -19,7 +19,7 @@ from codemods.rules.hooks.callbacks import WAITING, Watcher, behind, late, later
 from codemods.rules.hooks.epoch_end import OLDEST, STAGES, EpochEnd, Stage, read_hook
 from codemods.rules.hooks.odd import EVERY, PLAIN, STAGE_OF, odd
 from codemods.rules.hooks.relations import INDEX, Keeping, Shown, file_refusal, keeping, project_refusal
-from codemods.rules.hooks.step_end import PRECISION, mixed, named_lines, shown_ends, spellings
+from codemods.rules.hooks.step_end import PARALLEL, PRECISION, doubt, joined, named_lines, shown_ends, spellings
 from codemods.rules.optimizers import plan as optimizers
 from codemods.rules.tbptt import plan as tbptt
 
@@ -75,13 +75,17 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
         if not fact or not hooks:
             continue
         plans = [_plan(file, facts, item, fact, hook) for hook in hooks]
+        plans = [
+            (_calls_end(item, hook, plan) and joined(facts, item, hook.stage)) or plan
+            for hook, plan in zip(hooks, plans, strict=True)
+        ]
         first = next(((hook, why) for hook, why in zip(hooks, plans, strict=True) if isinstance(why, str)), None)
         stages = [hook.stage for hook in hooks]
         for hook, plan in zip(hooks, plans, strict=True):
             if first and not isinstance(plan, str):
                 plan = f"{first[0].stage.old} of the same class cannot be ({first[1]})"
-            doubt = _mixed(facts, item, hooks, plans) or late(facts, item, stages) or behind(facts, item, stages)
-            yield _match(file, facts, item, hook, plan, doubt)
+            why = _ending(facts, item, hooks, plans) or late(facts, item, stages) or behind(facts, item, stages)
+            yield _match(file, facts, item, hook, plan, why)
     yield from _moved(file, facts)
     for name, node, within in odd(file) if facts.uses_lightning else ():
         owner = facts.files[file.path].find(within.qualname) if within else None
@@ -113,13 +117,15 @@ def _is_mixin(facts: Facts, fact: ClassFact) -> bool:
     return facts.kind(fact) == "other" and any(facts.kind(child) in (MODULE, None) for child in facts.subclasses(fact))
 
 
-def _mixed(facts: Facts, item: ClassNode, hooks: list[EpochEnd], plans: list[_Plan | str]) -> str | None:
-    """What is said of a `*_step_end` that a step of the class will call, and a file that speaks of a precision."""
-    for hook, plan in zip(hooks, plans, strict=True):
-        ends = not isinstance(plan, str) and plan.keeping and plan.keeping.ends
-        if ends and hook.stage.step_end in item.methods and hook.stage.step in item.methods and (where := mixed(facts)):
-            return f" {where} speaks of a precision: {hook.stage.step_end} runs in the autocast region of its step."
-    return None
+def _ending(facts: Facts, item: ClassNode, hooks: list[EpochEnd], plans: list[_Plan | str]) -> str | None:
+    """What may differ where a step of the class will call its `*_step_end`."""
+    told = (doubt(facts, hook.stage) for hook, plan in zip(hooks, plans, strict=True) if _calls_end(item, hook, plan))
+    return next(filter(None, told), None)
+
+
+def _calls_end(item: ClassNode, hook: EpochEnd, plan: _Plan | str) -> bool:
+    ends = not isinstance(plan, str) and plan.keeping and plan.keeping.ends
+    return bool(ends) and hook.stage.step_end in item.methods and hook.stage.step in item.methods
 
 
 def _moved(file: PythonFile, facts: Facts) -> Iterator[Match]:
@@ -393,5 +399,5 @@ RULE = Rule(
     present=_present,
     references=("https://github.com/Lightning-AI/pytorch-lightning/pull/16520",),
     rows=partial(best_levels, tuple((stage.row, "safe") for stage in STAGES)),
-    mentions=(*PRECISION, *WAITING),
+    mentions=(*PRECISION, *PARALLEL, *WAITING),
 )

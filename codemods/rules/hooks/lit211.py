@@ -16,7 +16,16 @@ from codemods.lightning.facts import CALLBACK, ClassFact, Facts
 from codemods.lightning.family import definitions, family
 from codemods.rule import Example, Match, NodeEdit, Rule, best_levels, touches
 from codemods.rules.hooks.epoch_end import IN_PLACE, OLDEST, STAGES
-from codemods.rules.hooks.step_end import PRECISION, family_refusal, mixed, own_refusal, shown_ends, spellings
+from codemods.rules.hooks.step_end import (
+    PARALLEL,
+    PRECISION,
+    doubt,
+    family_refusal,
+    joined,
+    own_refusal,
+    shown_ends,
+    spellings,
+)
 from codemods.rules.hooks.unheard import DATA, DATA_HOOKS, HOOKS, Unheard
 
 if TYPE_CHECKING:
@@ -86,17 +95,15 @@ def _step_end(
         ends = collected.get(above.path) if above else None
         if above and ends and f"{above.name}.{name}" in ends.called and not family_refusal(facts, above, stage, given):
             return
-    refusal = own_refusal(file, item, stage) or family_refusal(facts, fact, stage, given)
+    refusal = own_refusal(file, item, stage) or family_refusal(facts, fact, stage, given) or joined(facts, item, stage)
     place = file.head(item.methods[name])
     if refusal:
         yield Match(place, message, "manual", f"Not rewritten: {refusal}. {hook.reason}.", hook.row)
         return
     edit = NodeEdit(item.methods[stage.step], partial(_ending, step_end=name))
-    reason = f"{stage.step} now gives its result to {name} itself, as Lightning did."
-    where = mixed(facts)
-    if where:
-        reason += f" {where} speaks of a precision: {name} runs in the autocast region of its step then."
-    level: Fix = "unsafe" if where else "safe"
+    told = doubt(facts, stage)
+    reason = f"{stage.step} now gives its result to {name} itself, as Lightning did.{told}"
+    level: Fix = "unsafe" if told else "safe"
     yield Match(place, message, level, reason, hook.row, (edit,), unit=f"{file.path}:{item.qualname}")
 
 
@@ -258,7 +265,8 @@ RULE = Rule(
         "Lightning removed some thirty hooks between 1.6 and 2.1 and calls none of them now. Nothing fails: the "
         "method stands there and is not called (guide rows M055-M059, M067, M068, M084-M087, M096-M103, M233-M235). "
         "Where another hook is called at the same point the method takes its name, and a step calls its own "
-        "*_step_end, unsafely where a precision is spoken of, since autocast now spans both; where it ran more "
+        "*_step_end, unsafely where a precision is spoken of, since autocast now spans both, or DataParallel, which "
+        "is gone; where it joins what DataParallel's copies returned, where it ran more "
         "often than that one, or has no equal, a person has to say what is meant."
     ),
     fix="safe",
@@ -276,5 +284,5 @@ RULE = Rule(
     collect=_collect,
     context=_context,
     rows=_rows,
-    mentions=PRECISION,
+    mentions=(*PRECISION, *PARALLEL),
 )

@@ -7,6 +7,7 @@ import re
 
 from codemods.code.source import ClassNode, PythonFile
 from codemods.code.syntax import is_plain, may_return_none, mentions, parameters, results, self_name
+from codemods.lightning.calls import last_name
 from codemods.lightning.facts import ClassFact, Facts
 from codemods.lightning.family import asked_of_another, family, short_name
 from codemods.rules.hooks.epoch_end import Stage, plain_step
@@ -60,6 +61,13 @@ PRECISION = (b"precision=", b"precision:", b"--precision")
 """How a project speaks of a Trainer's precision."""
 _OPTION = b"--precision"
 _SPOKEN = re.compile(rb"\bprecision[\"']?[ \t]*[=:]([^,)#\r\n]*)")
+PARALLEL = (b"dp", b"DataParallel")
+"""How a project may speak of DataParallel, which Lightning 2 does not have."""
+_COPIES = re.compile(
+    rb"(?:strategy|accelerator|backend)[^\r\n]{0,60}[\"'=: ]d(?:p|dp2)\b|\b(?:DataParallel|DDP2)(?:Strategy|Plugin)\b"
+)
+_THROUGH = frozenset({"sum", "len", "min", "max", "list", "tuple", "zip", "enumerate", "stack", "cat", "concat"})
+"""Functions that go through what they are given."""
 _FULL = re.compile(rb"[\s\"'=]*(?:(?:32|64)(?:-true)?|None|null|~|)[\s\"'}]*")
 
 
@@ -96,6 +104,53 @@ def mixed(facts: Facts) -> str | None:
 
 def _is_mixed(data: bytes) -> bool:
     return _OPTION in data or any(not _FULL.fullmatch(value) for value in _SPOKEN.findall(data))
+
+
+def copied(facts: Facts) -> str | None:
+    """A file that names DataParallel, which split each batch and gave a `*_step_end` what all copies returned."""
+    if "hooks.copied" not in facts.memo:
+        spoken = {path for word in PARALLEL for path in facts.mentions.get(word, frozenset())}
+        told = (path for path in sorted(spoken) if _COPIES.search(facts.sources[path].unescaped))
+        facts.memo["hooks.copied"] = next(told, None)
+    found: str | None = facts.memo["hooks.copied"]
+    return found
+
+
+def doubt(facts: Facts, stage: Stage) -> str:
+    """What may differ where a step calls its `*_step_end`, as further sentences."""
+    found = ""
+    if where := mixed(facts):
+        found += f" {where} speaks of a precision: {stage.step_end} runs in the autocast region of its step."
+    if where := copied(facts):
+        found += f" {where} names DataParallel, which is gone: {stage.step_end} gets what one device returns."
+    return found
+
+
+def joined(facts: Facts, item: ClassNode, stage: Stage) -> str | None:
+    """Why a step must not call a `*_step_end` that joins what the copies of DataParallel returned."""
+    method = item.methods.get(stage.step_end)
+    names = parameters(method) if method else []
+    if not method or not names or not copied(facts):
+        return None
+    for node in ast.walk(method):
+        gone_through = []
+        if isinstance(node, ast.For | ast.comprehension):
+            gone_through = [node.iter]
+        elif isinstance(node, ast.Call) and last_name(node.func) in _THROUGH:
+            gone_through = node.args
+        for each in gone_through:
+            if _root(each) == names[0]:
+                parts = f"`{ast.unparse(each)}` is what one device returns, and has no parts"
+                told = f"{stage.step_end} joins what the copies of DataParallel returned, which is gone: {parts}"
+                return f"{told}; do in {stage.step} what it does besides"
+    return None
+
+
+def _root(node: ast.expr) -> str | None:
+    """The name that a chain of attributes and items begins with."""
+    while isinstance(node, ast.Attribute | ast.Subscript):
+        node = node.value
+    return node.id if isinstance(node, ast.Name) else None
 
 
 def family_refusal(facts: Facts, fact: ClassFact, stage: Stage, given: frozenset[tuple[str, str]]) -> str | None:

@@ -54,6 +54,21 @@ def test_refused_with_the_reason(case: tuple[str, str]) -> None:
     assert reason in refusals({"model.py": text}, "LIT201")[0]
 
 
+@pytest.mark.parametrize(
+    ("ended", "strategy", "level"),
+    [
+        ("{'error': sum(out['error']) / len(out['error'])}", "dp", "manual"),
+        ("{'error': out['error'].mean()}", "dp", "unsafe"),
+        ("{'error': sum(out['error']) / len(out['error'])}", "ddp", "safe"),
+    ],
+)
+def test_what_joined_the_copies_of_data_parallel_is_left(ended: str, strategy: str, level: str) -> None:
+    text = f"{BEFORE}\n    def validation_step_end(self, out):\n        return {ended}\n"
+    [found] = run_rules({"model.py": text, "run.py": f"Trainer(strategy='{strategy}')\n"}, LIT).findings
+    assert found.fix == level, found
+    assert ("DataParallel" in found.reason) == (level != "safe")
+
+
 RELATIVES = {
     "step end in a subclass": (
         "from model import Model\n\n\nclass Child(Model):\n    def validation_step_end(self, output):\n        ...\n",

@@ -228,6 +228,27 @@ def test_a_step_end_moves_into_the_autocast_region_of_its_step_unsafely(path: st
     assert ("speaks of a precision" in finding.reason) == (level == "unsafe")
 
 
+@pytest.mark.parametrize(
+    ("path", "said", "ended", "level"),
+    [
+        ("t.py", "Trainer(strategy='dp')\n", "sum(output) / len(output)", "manual"),
+        ("t.py", "Trainer(strategy='dp')\n", "torch.stack([x for x in output['guess']]).mean()", "manual"),
+        ("t.py", "Trainer(strategy='dp')\n", "output['guess'].mean()", "unsafe"),
+        ("t.yaml", "trainer:\n  accelerator: dp\n", "output['guess'].mean()", "unsafe"),
+        ("t.sh", "python train.py --distributed_backend dp\n", "output['guess'].mean()", "unsafe"),
+        ("t.py", "Trainer(strategy='ddp')\n", "sum(output) / len(output)", "safe"),
+        ("t.py", "mesh = ('dp', 'tp')\n", "sum(output) / len(output)", "safe"),
+    ],
+)
+def test_what_joined_the_copies_of_data_parallel_is_left(path: str, said: str, ended: str, level: str) -> None:
+    body = "    def training_step(self, batch, batch_idx):\n        return {'guess': batch}\n\n"
+    body += f"    def training_step_end(self, output):\n        return {ended}\n"
+    text = f"import torch\n{HEAD}class A(LightningModule):\n{body}"
+    [finding] = run_rules({"a.py": text, path: said}, rule("LIT211")).findings
+    assert finding.fix == level
+    assert ("DataParallel" in finding.reason) == (level != "safe")
+
+
 RANKED = """\
 from pytorch_lightning import Callback
 from pytorch_lightning.utilities import rank_zero_only

@@ -71,8 +71,8 @@ def test_examples(example: Example) -> None:
         ),
         ("Trainer(gpus=list(range(4)))", 'Trainer(accelerator="gpu", devices=list(range(4)))'),
         (
-            "Trainer(gpus=list(range(torch.cuda.device_count())))",
-            'Trainer(accelerator="gpu" if torch.cuda.device_count() else "cpu", devices=torch.cuda.device_count() or 1)',
+            "Trainer(gpus=list(range(len(ids))))",
+            'Trainer(accelerator="gpu" if len(ids) else "cpu", devices=len(ids) or 1)',
         ),
         ("Trainer(gpus=1, accelerator='dp')", 'Trainer(devices=1, accelerator="gpu")'),
         ("Trainer(gpus=[3], accelerator='dp')", 'Trainer(devices=[3], accelerator="gpu")'),
