@@ -119,8 +119,10 @@ def _in_other_words(match: Match, _: PythonFile) -> object:
 
 def is_unlike(rule: Rule, file: PythonFile) -> bool:
     """Whether a rule is called by what is not in normal form in a file."""
-    unlike = file.unlike
-    return any(item.decode() in unlike for item in (*rule.triggers, *called_words(rule)))
+    known: dict[str, bool] = file.memo.setdefault("unlike", {})
+    if rule.code not in known:
+        known[rule.code] = any(item.decode() in file.unlike for item in (*rule.triggers, *called_words(rule)))
+    return known[rule.code]
 
 
 def _apart(facts: Facts, file: PythonFile, normal: PythonFile) -> Facts:

@@ -37,14 +37,17 @@ def rules_by_file(search: Search, sources: Mapping[str, Source], rules: Sequence
     """The codes of the rules that look at a file, for each file that holds a trigger of some; of those that look
     last, at files that are not Python."""
     found: dict[str, tuple[str, ...]] = {}
+    handing: dict[bytes, frozenset[str]] = {}
     for rule in rules:
         holders = search.holders({*rule.triggers, *rule.text_triggers, *called_words(rule)})
         speaking = search.speaking(rule.words)
+        for word in set(called_words(rule)) - handing.keys():
+            handing[word] = frozenset(path for path in holders[word] if _is_handed(word, sources[path]))
         for path in frozenset[str]().union(*holders.values()):
             source = sources[path]
             wanted = _reads(rule, source) and (
                 any(path in holders[text] for text in _triggers(rule, source))
-                or any(path in holders[word] and _is_handed(word, source) for word in called_words(rule))
+                or any(path in handing[word] for word in called_words(rule))
             )
             early = source.kind != "python" or path.rpartition("/")[2] in rule.names
             if wanted and (early or not rule.last or rule.judges_ignores):

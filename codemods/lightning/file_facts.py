@@ -27,6 +27,9 @@ class ClassFact:
     methods: frozenset[str]
     quiet: frozenset[str] = frozenset()
 
+    def __hash__(self) -> int:  # it is a key everywhere: its place says nearly all
+        return hash((self.path, self.name))
+
 
 @dataclass(frozen=True)
 class Argument:

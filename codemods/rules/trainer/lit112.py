@@ -17,6 +17,7 @@ from codemods.rule import Example, Match, NodeEdit, Rule, best_levels
 from codemods.rules.trainer.resumed import Fit, fits_at_once, fits_elsewhere
 
 NAME = "resume_from_checkpoint"
+SPOKEN = f"trainer.{NAME}"
 MESSAGE = f"`{NAME}=` of Trainer was removed in Lightning 2.0"
 ROW = "M168"
 SAFE = "It is an argument of fit since 1.5."
@@ -57,9 +58,10 @@ def _of_others(file: PythonFile, facts: Facts) -> Iterator[Match]:
     """The `fit` calls of a file that get the checkpoint of a Trainer which another file builds."""
     if ".fit(" not in file.text:
         return
-    if NAME not in facts.memo:
-        facts.memo[NAME] = [path for path, source in sorted(facts.sources.items()) if NAME.encode() in source.unescaped]
-    for path in facts.memo[NAME]:
+    if SPOKEN not in facts.of_sources:
+        spoken = [path for path, source in facts.sources.items() if NAME.encode() in source.unescaped]
+        facts.of_sources[SPOKEN] = sorted(spoken)
+    for path in facts.of_sources[SPOKEN]:
         home = facts.open(path) if path != file.path else None
         for call in home.calls_near([NAME]) if home else ():
             item = keyword(call.node, NAME)
