@@ -143,23 +143,24 @@ def replaced_at(node: Node, places: Sequence[ast.AST], swap: Callable[[ast.AST],
     every = [place.lineno for place in places if isinstance(place, ast.expr | ast.stmt)]
     if any(isinstance(line, Line) for line in every):
         return replaced(node, swap)
-    lines = sorted(every)
+    return _replaced_in(node, sorted(every), swap)
 
-    def inside(item: Any) -> Any:
-        first = min([item.lineno, *(each.lineno for each in getattr(item, "decorator_list", ()))])
-        place = bisect_left(lines, first)
-        return place < len(lines) and lines[place] <= item.end_lineno
 
-    def walk(item: Any) -> Any:
-        if not isinstance(item, ast.Module | ast.ClassDef) or getattr(item, "decorator_list", None):
-            return replaced(item, swap)
-        body = [walk(each) if inside(each) else each for each in item.body]
-        same = all(one is other for one, other in zip(body, item.body, strict=True))
-        made = item if same else changed(item, body=body)
-        return made
+def _replaced_in(item: Node, lines: Sequence[int], swap: Callable[[ast.AST], ast.AST | None]) -> Node:
+    """The same of a module or class for the statements in which one of some lines is; of anything else all of it.
 
-    found: Node = walk(node)
-    return found
+    It is no function of `replaced_at`: one that calls itself there would be a cycle, and keep the module."""
+    if not isinstance(item, ast.Module | ast.ClassDef) or getattr(item, "decorator_list", None):
+        return replaced(item, swap)
+    body = [_replaced_in(each, lines, swap) if _holds(each, lines) else each for each in item.body]
+    same = all(one is other for one, other in zip(body, item.body, strict=True))
+    return item if same else changed(item, body=body)
+
+
+def _holds(item: Any, lines: Sequence[int]) -> bool:
+    first = min([item.lineno, *(each.lineno for each in getattr(item, "decorator_list", ()))])
+    place = bisect_left(lines, first)
+    return place < len(lines) and lines[place] <= item.end_lineno
 
 
 def with_statements(node: Node, swap: Callable[[ast.AST], ast.AST | None], deeper: bool = True) -> Node:

@@ -16,6 +16,7 @@ from codemods.engine.unseen import unseen
 from codemods.lightning.class_answers import ClassAnswers
 from codemods.lightning.collecting import collect_file
 from codemods.lightning.facts import Facts
+from codemods.lightning.file_memo import memo_of
 from codemods.lightning.shapes import is_read_elsewhere
 from codemods.rewrite.origin import Origin, around
 from codemods.rewrite.respelling import torn as tangled_in
@@ -129,14 +130,14 @@ def _apart(facts: Facts, file: PythonFile, normal: PythonFile) -> Facts:
     """The facts as the normal form of a file has them, with a memory of their own: what rules keep there of a file's
     nodes are not those of its normal form."""
     if "normal" not in facts.memo:
-        facts.memo["normal"] = replace(facts, trees=facts.trees.plain, of_classes=ClassAnswers()), {}
-    known, done = facts.memo["normal"]
-    if id(normal.tree) not in done:
+        facts.memo["normal"] = replace(facts, trees=facts.trees.plain, of_classes=ClassAnswers())
+    known: Facts = facts.memo["normal"]
+    memo = memo_of(normal, known)
+    if "apart" not in memo:
         own = facts.files.get(normal.path)
         said = collect_file(normal, {**own.collected, **_collected(file, normal)}) if own else None
-        found = known if said is None or said == own else known.having(said)
-        done[id(normal.tree)] = normal.tree, found  # the tree, so that no other has its identity
-    apart: Facts = done[id(normal.tree)][1]
+        memo["apart"] = known if said is None or said == own else known.having(said)
+    apart: Facts = memo["apart"]
     return apart
 
 

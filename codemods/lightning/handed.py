@@ -10,6 +10,7 @@ from codemods.code.source import CallNode, ClassNode, PythonFile
 from codemods.code.syntax import Function, is_shared, own_nodes, returns, taken, targets_of
 from codemods.lightning.calls import alike_calls, space_of
 from codemods.lightning.facts import Facts, literal
+from codemods.lightning.file_memo import memo_of
 from codemods.lightning.guards import asks_version
 from codemods.lightning.items import parametrized, unpacked
 from codemods.lightning.shapes import (
@@ -62,13 +63,11 @@ class Handed:
 def handed(file: PythonFile, facts: Facts, call: CallNode) -> tuple[Handed, ...]:
     """The keys that a call gets by `**`, each place once; those that stand under a question for the version serve
     both."""
-    asked = f"handed.{file.path}.{id(call.node)}"
-    node, within, found = facts.memo.get(asked, (None, None, ()))
-    if node is not call.node or within is not file:
-        found = tuple(_handed(file, facts, call)) if any(item.arg is None for item in call.node.keywords) else ()
-        facts.memo[asked] = call.node, file, found
-    known: tuple[Handed, ...] = found
-    return known
+    made: dict[ast.Call, tuple[Handed, ...]] = memo_of(file, facts).setdefault("handed", {})
+    if call.node not in made:
+        spread = any(item.arg is None for item in call.node.keywords)
+        made[call.node] = tuple(_handed(file, facts, call)) if spread else ()
+    return made[call.node]
 
 
 def is_read_here(file: PythonFile, call: CallNode, entry: Handed) -> bool:

@@ -15,6 +15,7 @@ from codemods.code.syntax import Function, is_self_attribute, own_nodes, self_na
 from codemods.lightning.below import bound_below
 from codemods.lightning.declared import default_of_option, texts_put_on
 from codemods.lightning.facts import Facts, literal
+from codemods.lightning.file_memo import memo_of
 from codemods.lightning.parameters import default_of_parameter
 from codemods.lightning.stored import is_stored
 
@@ -199,11 +200,11 @@ class _Reader:
 
     def _known_uses(self, file: PythonFile, owner: object, name: str) -> list[Use]:
         """The readings of a function or class, looked for once."""
-        asked = f"uses.{file.path}.{name}"
-        home, tree, found = self.facts.memo.get(asked, (None, None, []))
-        if home is not owner or tree is not self.file.tree:
+        memo, asked = memo_of(self.file, self.facts), f"uses.{file.path}.{name}"
+        home, found = memo.get(asked, (None, []))
+        if home is not owner:
             found = list(self._uses(file, owner, name))
-            self.facts.memo[asked] = owner, self.file.tree, found
+            memo[asked] = owner, found
         known: list[Use] = found
         return known
 

@@ -14,6 +14,7 @@ from codemods.code.trees import at, changed, replaced, twin
 from codemods.lightning.arguments import current, rows
 from codemods.lightning.collecting import trainers_in
 from codemods.lightning.facts import TRAINER, Facts
+from codemods.lightning.file_memo import memo_of
 from codemods.lightning.object_arguments import keywords, owner_of
 from codemods.lightning.trainers import Argument, Built, built, keyword_of, name_of
 from codemods.lightning.wanted import Wanted
@@ -65,13 +66,10 @@ class Views:
 
 def views_of(file: PythonFile, facts: Facts, wanted: Wanted) -> Views | None:
     """The views of a file; None where what is looked for is written out in it."""
-    asked = f"views.{wanted.key}"
-    known, made = file.memo.get(asked, (None, None))
-    if known is not facts:
-        made = _views(file, facts, wanted)
-        file.memo[asked] = facts, made
-    found: Views | None = made
-    return found
+    made: dict[str, Views | None] = memo_of(file, facts).setdefault("views", {})
+    if wanted.key not in made:
+        made[wanted.key] = _views(file, facts, wanted)
+    return made[wanted.key]
 
 
 def _of_trainer(_: str, name: str, value: ast.expr | None) -> bool:
