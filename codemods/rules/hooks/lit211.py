@@ -95,10 +95,11 @@ def _step_end(
         ends = collected.get(above.path) if above else None
         if above and ends and f"{above.name}.{name}" in ends.called and not family_refusal(facts, above, stage, given):
             return
-    refusal = own_refusal(file, item, stage) or family_refusal(facts, fact, stage, given) or joined(facts, item, stage)
+    refusal = own_refusal(file, item, stage) or family_refusal(facts, fact, stage, given)
+    refusal = f"{refusal}. {hook.reason}" if refusal else joined(facts, item, stage)
     place = file.head(item.methods[name])
     if refusal:
-        yield Match(place, message, "manual", f"Not rewritten: {refusal}. {hook.reason}.", hook.row)
+        yield Match(place, message, "manual", f"Not rewritten: {refusal}.", hook.row)
         return
     edit = NodeEdit(item.methods[stage.step], partial(_ending, step_end=name))
     told = doubt(facts, stage)

@@ -5,9 +5,11 @@ from __future__ import annotations
 import ast
 import contextlib
 import functools
+import gc
 import io
 import logging
 import warnings
+import weakref
 from typing import Any
 
 import pytest
@@ -189,6 +191,18 @@ def test_what_is_the_same_is_the_same_node_at_its_place() -> None:
     assert file.normal is not None
     (kept,) = file.normal.tree.body[0].body  # type: ignore[attr-defined]
     assert kept is file.tree.body[0].body[1] and kept.lineno == 3  # type: ignore[attr-defined]
+
+
+def test_a_tree_goes_without_the_collector_which_is_off_while_files_are_read() -> None:
+    gc.disable()
+    try:
+        for text, _ in FORMS.values():
+            tree = ast.parse(text)
+            trees = [weakref.ref(tree), weakref.ref(normal(tree))]
+            del tree
+            assert [ref() for ref in trees] == [None, None], text
+    finally:
+        gc.enable()
 
 
 MODEL = rule("TBP105").examples[0].before

@@ -247,6 +247,7 @@ def test_what_joined_the_copies_of_data_parallel_is_left(path: str, said: str, e
     [finding] = run_rules({"a.py": text, path: said}, rule("LIT211")).findings
     assert finding.fix == level
     assert ("DataParallel" in finding.reason) == (level != "safe")
+    assert ("do in training_step what it does besides." in finding.reason) == (level == "manual"), finding.reason
 
 
 RANKED = """\
