@@ -90,8 +90,11 @@ def compare(
         else:
             export(before, folder / "before", {})
             export(after, folder / "after", {})
+        how = proof_options(after, python, timeout, readable, records, budget, required, FURTHER)
+        if how.clock:
+            how.clock.begin(started)
         asked = request(
-            proof_options(after, python, timeout, readable, records, budget, required, FURTHER),
+            how,
             group="work tree" if before is after else f"{trees.base}..{trees.head or 'work tree'}",
             codes=(),
             changed=changed,

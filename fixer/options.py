@@ -102,7 +102,7 @@ Budget = Annotated[
     str | None,
     typer.Option(
         "--budget",
-        help="Minutes for the whole proof, besides environments: 15, 15m or 900s [default: 10].",
+        help="Minutes for the whole run, besides environments: 15, 15m or 900s [default: 10].",
         metavar="MINUTES",
     ),
 ]

@@ -170,6 +170,7 @@ def run(asked: Asked, how: RunOptions, progress: Progress) -> Result:
         notes = (NOTHING,) if how.go_on and not state.is_there else ()
         proof = replace(proof, finished=state.folder)
         if proof.clock:
+            proof.clock.begin(started)
             proof.clock.goes_on = state.is_there
         try:
             made, evidence = prove_plan(project, sources, options, made, proof, progress)

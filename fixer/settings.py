@@ -105,7 +105,7 @@ def in_words() -> dict[str, str]:
         "namespace": "the one that the project mainly takes",
         "verify.script": "the scripts that reach fit",
         "verify.timeout": "600 seconds for each tree",
-        "verify.budget": "10 minutes for the whole proof",
+        "verify.budget": "10 minutes for the whole run",
         "verify.baseline-python": "one built for the baseline",
         "pull-request.title": "fixer's own",
         "pull-request.body": "fixer's own",

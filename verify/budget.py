@@ -18,6 +18,9 @@ LEAST_S = 1.0
 """With less than this nothing is begun."""
 ENDING_S, ENDING = 5.0, 0.05
 """What of all is kept for ending what runs and for judging it: this much, and of a short budget this part."""
+BEHIND = 0.5
+"""What of the time that was spent before the proof is kept for the look at its result, which goes through what was read
+once more; before it that is done twice."""
 
 
 class Interrupted(KeyboardInterrupt):
@@ -30,7 +33,7 @@ class Interrupted(KeyboardInterrupt):
 
 @dataclass(frozen=True)
 class Budget:
-    """Seconds for all that a proof runs, and for the environments that it makes, which count apart. `further` says how
+    """Seconds for a run with its proof, and for the environments that it makes, which count apart. `further` says how
     to go on once they are over."""
 
     seconds: float = 600.0
@@ -39,7 +42,7 @@ class Budget:
 
 
 class Clock:
-    """A budget that runs: from the first time that it is divided, and not while environments are made."""
+    """A budget that runs: since it was begun, or else is first divided, and not while environments are made."""
 
     def __init__(self, budget: Budget, now: Callable[[], float] = time.monotonic) -> None:
         self.budget = budget
@@ -48,6 +51,7 @@ class Clock:
         self.goes_on = False
         self._now = now
         self._began: float | None = None
+        self._behind: float | None = None
         self._installing = 0.0
         self._since: float | None = None
         self._ends: dict[str, float] = {}
@@ -60,13 +64,13 @@ class Clock:
         return 0.0 if self._began is None else self._now() - self._began - self._installed()
 
     def left(self) -> float:
-        """The seconds that are left of all."""
-        return max(0.0, self.budget.seconds - self.used())
+        """The seconds that are left of all, but for those that are kept for the look at the result."""
+        return max(0.0, self.budget.seconds - (self._behind or 0.0) - self.used())
 
     def allowed(self) -> float:
         """The seconds that are left to what the stage that goes on runs."""
         kept = min(ENDING_S, self.budget.seconds * ENDING)
-        return max(0.0, min(self._end, self.budget.seconds - kept) - self.used())
+        return max(0.0, min(self._end - self.used(), self.left() - kept))
 
     def is_over(self) -> bool:
         """Whether too little is left to begin anything in this stage."""
@@ -81,12 +85,18 @@ class Clock:
 
     # -- how it is spent
 
+    def begin(self, since: float) -> None:
+        """Count from a moment of the monotonic clock on: what is done before the proof counts too."""
+        self._began = since
+
     def divide(self, stages: Iterable[str]) -> str | None:
         """Give these stages, and those that are reserved for later, their shares of what is left; in words where this
         is the first time."""
-        first = self._began is None
+        first = self._behind is None
         if self._began is None:
             self._began = self._now()
+        if self._behind is None:
+            self._behind = self.used() * BEHIND
         wanted = {*stages, *self.reserved}
         weights = LONG if self.goes_on else SHARES
         parts = [stage for stage in weights if stage in wanted]
@@ -99,7 +109,7 @@ class Clock:
             self._ends[stage] = end
             shares.append(f"{stage} {spelled(share)}")
         self._end = self.budget.seconds
-        told = f"proof: at most {spelled(self.budget.seconds)}" + (f" ({', '.join(shares)})" if shares[1:] else "")
+        told = f"proof: at most {spelled(left)}" + (f" ({', '.join(shares)})" if shares[1:] else "")
         return f"{told}, and at most {spelled(self.budget.installing)} for environments" if first else None
 
     def enter(self, stage: str | None = None, part: float = 1.0) -> None:

@@ -86,6 +86,23 @@ def test_the_shares_are_told_and_what_one_leaves_is_the_next_ones() -> None:
     assert clock.told() == "the budget of 10 min ended before this was done: train.py; go on"
 
 
+def test_what_was_done_before_the_proof_counts_and_the_look_behind_it_has_time() -> None:
+    watch = Watch()
+    clock = Clock(Budget(600), watch)
+    clock.begin(watch.at)
+    watch.at += 100
+    assert clock.divide([ALONE]) == "proof: at most 7 min 30 s, and at most 15 min for environments"
+    clock.enter(ALONE)
+    assert (clock.used(), clock.left(), clock.allowed()) == (100, 450, 445)
+    watch.at += 460
+    assert clock.is_over() and clock.left() == 0
+
+    late = Clock(Budget(60), watch)
+    late.begin(watch.at - 90)
+    assert late.divide([ALONE]) == "proof: at most 0 s, and at most 15 min for environments"
+    assert late.is_over()
+
+
 def test_environments_count_apart() -> None:
     clock, watch = running_clock(ALONE)
     with clock.paused():
