@@ -200,13 +200,11 @@ class _Reader:
 
     def _known_uses(self, file: PythonFile, owner: object, name: str) -> list[Use]:
         """The readings of a function or class, looked for once."""
-        memo, asked = memo_of(self.file, self.facts), f"uses.{file.path}.{name}"
-        home, found = memo.get(asked, (None, []))
-        if home is not owner:
-            found = list(self._uses(file, owner, name))
-            memo[asked] = owner, found
-        known: list[Use] = found
-        return known
+        made: dict[object, list[Use]] = memo_of(self.file, self.facts).setdefault("uses", {})
+        asked = file.path, owner, name
+        if asked not in made:
+            made[asked] = list(self._uses(file, owner, name))
+        return made[asked]
 
     def _uses(self, file: PythonFile, owner: object, name: str) -> Iterator[Use]:
         """The readings of a function or class anywhere in the project, each with the call that it is called by."""
