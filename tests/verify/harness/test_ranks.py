@@ -44,6 +44,7 @@ def says(when):
     failure = {{"event": "failure", "type": "ValueError", "message": f"of {{rank}}", "place": "a.py:1", "when": when}}
     with open("record.jsonl" + (f".{{rank}}" if rank else ""), "a") as stream:
         stream.write(json.dumps(failure) + "\\n")
+    open(f"said{{rank}}", "w").close()
 
 
 def fails(when):
@@ -53,8 +54,8 @@ def fails(when):
 
 until(*(f"pid{{each}}" for each in range({COUNT})))
 """
-FAILS_LATER = "if rank == 1: says(1)\nif rank == 0:\n    until('record.jsonl.1')\n    fails(2)\nwait()"
-FAILS_EARLIER = "if rank == 0: says(1)\nif rank == 1:\n    until('record.jsonl')\n    fails(2)\nwait()"
+FAILS_LATER = "if rank == 1: says(1)\nif rank == 0:\n    until('said1')\n    fails(2)\nwait()"
+FAILS_EARLIER = "if rank == 0: says(1)\nif rank == 1:\n    until('said0')\n    fails(2)\nwait()"
 
 
 @pytest.fixture
