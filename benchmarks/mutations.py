@@ -91,7 +91,7 @@ def table(found: Sequence[Row]) -> str:
     lines = ["| family | project | mistake | verdict | what the proof says |", "|---|---|---|---|---|"]
     for row in found:
         reason = " ".join(row.judgement.reason.removeprefix("both train, with other numbers: ").split())
-        reason = re.sub(r"/\S*/(?=site-packages/)", "", reason)
+        reason = re.sub(r" \(/[^)]*\)?", "", re.sub(r"/\S*/(?=site-packages/)", "", reason))
         reason = reason if len(reason) <= LONG else f"{reason[: LONG - 1]}…"
         told = f"nothing differs: {row.unseen}" if row.unseen and not row.caught else reason
         cells = (row.project.family, row.project.name, row.mistake, row.judgement.verdict, told.replace("|", "\\|"))

@@ -73,7 +73,7 @@ def read_value(
         return _read_choice(facts, file, call, node, known)
     text = file.source_of(node)
     if (number := _number_of_first(call, node)) is not None:
-        return _first(file, number)
+        return _first(file, node, number)
     if _asks_for_one(call, node):
         return Devices('"gpu" if torch.cuda.is_available() else "cpu"', "1")
     kind = kind_of(facts, file, call, node, known)
@@ -108,12 +108,13 @@ def _argument_of(call: CallNode, node: ast.expr, function: str) -> ast.expr | No
     return node.args[0] if named else None
 
 
-def _first(file: PythonFile, number: ast.expr) -> Devices | None:
-    """What the ids of the first devices ask for, which is what their number does."""
+def _first(file: PythonFile, ids: ast.expr, number: ast.expr) -> Devices | None:
+    """What the ids of the first devices ask for: as many, where their number is a count, which is never below 0."""
     known, value = literal(number)
     if known:
         return Devices("gpu", None, value > 1) if type(value) is int and value > 0 else None
-    text = file.source_of(number)
+    counts = isinstance(number, ast.Call) and ast.unparse(number.func) in ("len", "torch.cuda.device_count")
+    text = file.source_of(number if counts else ids)
     if not is_repeatable(number) or "\n" in text:
         return None
     return Devices(f'"gpu" if {text} else "cpu"', f"{text} or 1", True)

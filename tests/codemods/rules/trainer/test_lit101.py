@@ -67,7 +67,7 @@ def test_examples(example: Example) -> None:
         ),
         (
             "Trainer(gpus=list(range(n)))",
-            'Trainer(accelerator="gpu" if n else "cpu", devices=n or 1)',
+            'Trainer(accelerator="gpu" if list(range(n)) else "cpu", devices=list(range(n)) or 1)',
         ),
         ("Trainer(gpus=list(range(4)))", 'Trainer(accelerator="gpu", devices=list(range(4)))'),
         (
