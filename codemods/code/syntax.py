@@ -80,6 +80,13 @@ def is_shared(function: ast.AST, name: str) -> bool:
     return any(isinstance(inner, ast.Global | ast.Nonlocal) and name in inner.names for inner in ast.walk(function))
 
 
+def root_name(node: ast.expr) -> str | None:
+    """The name that a chain of attributes and items begins with."""
+    while isinstance(node, ast.Attribute | ast.Subscript):
+        node = node.value
+    return node.id if isinstance(node, ast.Name) else None
+
+
 def results(function: Function) -> list[ast.expr]:
     """What the `return` statements of a function give back, those without a value and of None left out."""
     return [node.value for node in returns(function) if node.value is not None and not is_none(node.value)]

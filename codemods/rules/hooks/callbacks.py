@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from codemods.code.source import ClassNode, PythonFile
-from codemods.code.syntax import Function, is_plain, mentions, parameters
+from codemods.code.syntax import Function, is_plain, mentions, parameters, root_name
 from codemods.lightning.facts import CALLBACK, Facts
 from codemods.rules.hooks.epoch_end import STAGES, Stage
 
@@ -100,13 +100,13 @@ def _writes(item: ClassNode, method: Function, seen: set[str]) -> bool:
     seen.add(method.name)
     given = {*parameters(method)}
     for node in ast.walk(method):
-        if isinstance(node, ast.Assign) and _root(node.value) in given:
+        if isinstance(node, ast.Assign) and root_name(node.value) in given:
             given |= {target.id for target in node.targets if isinstance(target, ast.Name)}
-        elif isinstance(node, ast.For) and _root(node.iter) in given and isinstance(node.target, ast.Name):
+        elif isinstance(node, ast.For) and root_name(node.iter) in given and isinstance(node.target, ast.Name):
             given.add(node.target.id)
     for node in ast.walk(method):
         if isinstance(node, ast.Attribute | ast.Subscript) and not isinstance(node.ctx, ast.Load):
-            if _root(node) in given:
+            if root_name(node) in given:
                 return True
         elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
             followed = item.methods.get(node.func.attr) if _on_self(node) else None
@@ -114,16 +114,9 @@ def _writes(item: ClassNode, method: Function, seen: set[str]) -> bool:
                 return True
             within = {part.attr for part in ast.walk(node.func.value) if isinstance(part, ast.Attribute)}
             direct = isinstance(node.func.value, ast.Name) and node.func.value.id in parameters(method)
-            if _root(node.func) in given and not direct and node.func.attr not in READS and not within & LOGGERS:
+            if root_name(node.func) in given and not direct and node.func.attr not in READS and not within & LOGGERS:
                 return True
     return False
-
-
-def _root(node: ast.expr) -> str | None:
-    """The name that a chain of attributes and items begins with."""
-    while isinstance(node, ast.Attribute | ast.Subscript):
-        node = node.value
-    return node.id if isinstance(node, ast.Name) else None
 
 
 def _is_called_elsewhere(facts: Facts, watcher: Watcher) -> bool:

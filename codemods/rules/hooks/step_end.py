@@ -6,7 +6,7 @@ import ast
 import re
 
 from codemods.code.source import ClassNode, PythonFile
-from codemods.code.syntax import is_plain, may_return_none, mentions, parameters, results, self_name
+from codemods.code.syntax import is_plain, may_return_none, mentions, parameters, results, root_name, self_name
 from codemods.lightning.calls import last_name
 from codemods.lightning.facts import ClassFact, Facts
 from codemods.lightning.family import asked_of_another, family, short_name
@@ -139,18 +139,11 @@ def joined(facts: Facts, item: ClassNode, stage: Stage) -> str | None:
         elif isinstance(node, ast.Call) and last_name(node.func) in _THROUGH:
             gone_through = node.args
         for each in gone_through:
-            if _root(each) == names[0]:
+            if root_name(each) == names[0]:
                 parts = f"`{ast.unparse(each)}` is what one device returns, and has no parts"
                 told = f"{stage.step_end} joins what the copies of DataParallel returned, which is gone: {parts}"
                 return f"{told}; do in {stage.step} what it does besides"
     return None
-
-
-def _root(node: ast.expr) -> str | None:
-    """The name that a chain of attributes and items begins with."""
-    while isinstance(node, ast.Attribute | ast.Subscript):
-        node = node.value
-    return node.id if isinstance(node, ast.Name) else None
 
 
 def family_refusal(facts: Facts, fact: ClassFact, stage: Stage, given: frozenset[tuple[str, str]]) -> str | None:
